@@ -123,19 +123,24 @@ bool image_duplicate(struct image *to, const struct image *from, struct pages_ow
     return true;
 }
 
-void image_copy(struct image *to, const struct image *from)
+void image_copy_rows(struct image *to, const struct image *from, int part, int parts)
 {
     const struct image_shape *shape = &from->shape;
     for (int i = 0; i < pixfmt_info(shape->format)->planes; i++) {
         const size_t bytes = pixfmt_row_bytes(shape->format, i, shape->width);
         const int rows = pixfmt_rows(shape->format, i, shape->height);
-        if (to->stride[i] == bytes && from->stride[i] == bytes) {
-            memcpy(to->plane[i], from->plane[i], bytes * (size_t)rows);
-            continue;
-        }
-        for (int y = 0; y < rows; y++)
-            memcpy(to->plane[i] + (size_t)y * to->stride[i], from->plane[i] + (size_t)y * from->stride[i], bytes);
+        const int first = rows * part / parts, end = rows * (part + 1) / parts;
+        const bool packed = to->stride[i] == bytes && from->stride[i] == bytes && from->wraps[i] == 0;
+        if (packed)
+            memcpy(image_row(to, i, first), image_row(from, i, first), bytes * (size_t)(end - first));
+        for (int y = first; !packed && y < end; y++)
+            memcpy(image_row(to, i, y), image_row(from, i, y), bytes);
     }
+}
+
+void image_copy(struct image *to, const struct image *from)
+{
+    image_copy_rows(to, from, 0, 1);
 }
 
 struct image_shape image_transposed(const struct image_shape *shape)

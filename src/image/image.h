@@ -65,6 +65,8 @@ struct image_shape image_transposed(const struct image_shape *shape);
 void image_transpose(struct image *to, const struct image *from);
 // Copies pixels between images of the same shape; strides may differ.
 void image_copy(struct image *to, const struct image *from);
+// The same for part 0 to parts - 1 of the rows.
+void image_copy_rows(struct image *to, const struct image *from, int part, int parts);
 bool image_shape_equal(const struct image_shape *a, const struct image_shape *b);
 
 // A frame of a source, lent by source_next until source_return.

@@ -3,6 +3,7 @@
 #include "compute/gl_context.h"
 #include "compute/texture.h"
 #include "image/convert.h"
+#include "image/copier.h"
 #include "path/backend.h"
 #include "path/gl_chain.h"
 
@@ -43,6 +44,7 @@ struct gl_path {
     size_t offset[PIXFMT_PLANES], input_bytes; // of the planes in `unpack`
     struct slot slot[PATH_DEPTH_MAX + 1];      // one more than in flight: the collected one stays valid
     int slots, write_slot, read_slot;
+    struct copier copier; // of frames
     // Of the submitting context, made by the first submit.
     unsigned framebuffer, array;
     bool stamped;                 // GL has timestamps
@@ -157,20 +159,18 @@ static void add_stages(const struct gl_path *gl, const struct slot *slot, struct
 // ---- submit ----
 
 // Copies the frame to the slot's buffer, its rows packed. False: GL does not map the buffer.
-static bool copy_frame(const struct gl_path *gl, const struct slot *slot, const struct image *frame)
+static bool copy_frame(struct gl_path *gl, const struct slot *slot, const struct image *frame)
 {
-    const enum pixfmt format = frame->shape.format;
+    struct image packed = {.shape = frame->shape};
     uint8_t *to = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, (GLsizeiptr)gl->input_bytes,
                                    GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
     if (!to)
         return false;
-    for (int i = 0; i < pixfmt_info(format)->planes; i++) {
-        const size_t bytes = pixfmt_row_bytes(format, i, frame->shape.width);
-        const size_t rows = (size_t)pixfmt_rows(format, i, frame->shape.height);
-        const bool packed = frame->stride[i] == bytes && frame->wraps[i] == 0;
-        for (size_t y = 0; y < (packed ? 1 : rows); y++)
-            memcpy(to + gl->offset[i] + y * bytes, image_row(frame, i, (int)y), packed ? bytes * rows : bytes);
+    for (int i = 0; i < pixfmt_info(frame->shape.format)->planes; i++) {
+        packed.plane[i] = to + gl->offset[i];
+        packed.stride[i] = pixfmt_row_bytes(frame->shape.format, i, frame->shape.width);
     }
+    copier_run(&gl->copier, &packed, frame);
     return glUnmapBuffer(GL_PIXEL_UNPACK_BUFFER);
 }
 
@@ -418,6 +418,7 @@ static void gl_close(struct path *path)
     }
     gl_software_unlock(gl->context);
     measuring_close(&path->measuring);
+    copier_finish(&gl->copier);
     path_finish(path);
     if (gl_context_bind(gl->context, true)) {
         for (int i = 0; i < gl->slots; i++)
@@ -511,6 +512,7 @@ struct path *gl_open(const struct path_setup *setup, char **error)
     }
     path_init(&gl->path, &gl_backend, setup, "gl");
     gl->context = setup->gl;
+    gl->copier.threads = setup->threads;
     gl->textures = setup->textures && !setup->encoded_only && !setup->measured_only;
     gl->target = (struct gl_target){.context = setup->gl, .input = setup->input, .kernel_dir = setup->kernels};
     if (!gl_context_bind(setup->gl, true)) {

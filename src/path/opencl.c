@@ -47,6 +47,7 @@ struct opencl_path {
     int slots, write_slot, read_slot, lent_slot; // lent_slot -1: none
     struct opencl_encoder encoder;
     struct opencl_measures measures;
+    struct copier copier; // of frames
 };
 
 // ---- upload ----
@@ -121,7 +122,7 @@ static cl_int send_copy(struct opencl_path *cl, struct slot *slot, const struct 
                                 cl->input_bytes, 0, NULL, NULL, &result);
     if (result != CL_SUCCESS)
         return result;
-    opencl_layout_copy(&cl->input_layout, to, frame);
+    opencl_layout_copy(&cl->input_layout, to, frame, &cl->copier);
     slot->copy_end_ns = slot->enqueued_ns = clock_now_ns();
     if (slot->staging.at)
         return send_pinned(cl, slot, to, cl->input_bytes);
@@ -514,6 +515,7 @@ static void opencl_close(struct path *path)
         slot_close(cl, &cl->slot[i]);
     opencl_encoder_close(&cl->encoder);
     opencl_measures_close(&cl->measures);
+    copier_finish(&cl->copier);
     const cl_command_queue queues[] = {cl->upload_queue, cl->compute_queue, cl->download_queue};
     for (int i = 0; i < 3; i++) {
         if (queues[i]) {
@@ -571,6 +573,7 @@ struct path *opencl_open(const struct path_setup *setup, enum output output, cha
     cl->output = output;
     cl->target = opencl_target_make(setup, output == OUTPUT_TEXTURE);
     cl->lent_slot = -1;
+    cl->copier.threads = setup->threads;
     if (open_parts(cl, setup, error))
         return &cl->path;
     opencl_close(&cl->path);

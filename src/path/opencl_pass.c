@@ -52,14 +52,15 @@ size_t opencl_layout_in_place(struct opencl_layout *layout, const struct image *
     return end <= frame->reach_bytes ? end : 0;
 }
 
-void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame)
+void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame,
+                        struct copier *copier)
 {
     struct image laid_out = {.shape = frame->shape};
     for (int i = 0; i < pixfmt_info(frame->shape.format)->planes; i++) {
         laid_out.plane[i] = to + (i > 0 ? layout->offset[i - 1] : 0);
         laid_out.stride[i] = (size_t)layout->stride[i];
     }
-    image_copy(&laid_out, frame);
+    copier_run(copier, &laid_out, frame);
 }
 
 // ---- the pass ----

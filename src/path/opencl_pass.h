@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compute/timing.h"
+#include "image/copier.h"
 #include "path/opencl_histogram.h"
 #include "path/pass_text.h"
 
@@ -24,8 +25,9 @@ size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape
 // Sets strides and offsets to those of a frame in its memory. Returns its bytes from the first plane on; 0 if kernels
 // cannot read it there: rows or planes are not aligned, or the frame's reach is unknown.
 size_t opencl_layout_in_place(struct opencl_layout *layout, const struct image *frame);
-// Copies a frame to memory that opencl_layout_make laid out.
-void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame);
+// Copies a frame to memory that opencl_layout_make laid out. `copier`: as in copier_run.
+void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame,
+                        struct copier *copier);
 
 // Returns true for CL_SUCCESS; otherwise *error gets the text of compute_ok, as in path_open.
 bool opencl_ok(cl_int result, const char *doing, char **error);

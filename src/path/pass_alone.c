@@ -164,7 +164,7 @@ cl_int pass_alone_open(struct pass_alone *alone, const struct opencl_target *tar
     uint8_t *host = calloc(1, alone->bytes);
     cl_int result = CL_OUT_OF_HOST_MEMORY;
     if (host) {
-        opencl_layout_copy(&alone->layout, host, picture);
+        opencl_layout_copy(&alone->layout, host, picture, NULL);
         alone->queue = device_queue(target->device, true, &result);
     }
     for (int i = 0; result == CL_SUCCESS && i < pictures; i++) {

@@ -75,7 +75,7 @@ struct path_setup {
     // other passes use the generic code. "rows:BANDS=8": the best rows with these parameters (cpu_tuning.h). Borrowed
     // until path_close. NULL: the best variants and parameters.
     const char *variant;
-    int threads;         // PATH_CPU: threads; 0: one per CPU
+    int threads;         // PATH_CPU: threads; 0: one per CPU. Other paths: threads that copy a frame (copier.h)
     struct tuned *tuned; // PATH_CPU: tuning results, borrowed until path_close; NULL: none
     size_t cache_bytes;  // PATH_CPU: of the last level of cache; 0: this system's
     // A GL context, bound to the thread that submits until path_close; NULL: none. Borrowed until path_close.

@@ -84,7 +84,7 @@ bool resident_fill(struct resident *resident, int picture, const struct image *f
     uint8_t *to = clEnqueueMapBuffer(resident->queue, memory, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
                                      resident->bytes, 0, NULL, NULL, &result);
     if (result == CL_SUCCESS) {
-        opencl_layout_copy(&resident->layout, to, frame);
+        opencl_layout_copy(&resident->layout, to, frame, NULL);
         result = clEnqueueUnmapMemObject(resident->queue, memory, to, 0, NULL, NULL);
     }
     if (result == CL_SUCCESS)

@@ -68,7 +68,7 @@ static void pick_pixels(uint8_t *to, const uint8_t *from, int width, int step)
 }
 
 // Copies the picture, its rows packed, to the bound buffer.
-static bool fill_buffer(const struct upload *upload, const struct image *rgba)
+static bool fill_buffer(struct upload *upload, const struct image *rgba)
 {
     const int step = upload->step, height = rgba->shape.height;
     const size_t row = (size_t)shrunk(rgba->shape.width, step) * 4;
@@ -77,17 +77,12 @@ static bool fill_buffer(const struct upload *upload, const struct image *rgba)
                                    GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
     if (!to)
         return false;
-    if (step == 1 && rgba->stride[0] == row) {
-        memcpy(to, rgba->plane[0], row * rows);
-        return glUnmapBuffer(GL_PIXEL_UNPACK_BUFFER);
-    }
-    for (size_t y = 0; y < rows; y++) {
+    if (step == 1)
+        copier_run(&upload->copier, &(struct image){.shape = rgba->shape, .plane = {to}, .stride = {row}}, rgba);
+    for (size_t y = 0; step > 1 && y < rows; y++) {
         const int line = (int)y * step + step / 2;
         const uint8_t *from = rgba->plane[0] + (size_t)(line < height ? line : height - 1) * rgba->stride[0];
-        if (step == 1)
-            memcpy(to + y * row, from, row);
-        else
-            pick_pixels(to + y * row, from, rgba->shape.width, step);
+        pick_pixels(to + y * row, from, rgba->shape.width, step);
     }
     return glUnmapBuffer(GL_PIXEL_UNPACK_BUFFER);
 }
@@ -133,5 +128,6 @@ void upload_finish(struct upload *upload)
         glDeleteTextures(1, &upload->texture);
         glDeleteBuffers(2, upload->buffer);
     }
+    copier_finish(&upload->copier);
     *upload = (struct upload){0};
 }

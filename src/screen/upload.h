@@ -1,7 +1,7 @@
 // upload.h: copies pictures from memory to a GL texture through pixel buffers (main thread, current context)
 #pragma once
 
-#include "image/image.h"
+#include "image/copier.h"
 
 #include <stdbool.h>
 
@@ -13,6 +13,7 @@ struct upload {
     int width, height; // of the picture
     int step;          // the texture has every `step`th pixel of the picture, in both directions
     bool failed;       // the failure was logged
+    struct copier copier;
 };
 
 // Copies an RGBA picture. The texture keeps its name when the size changes. If GL accepts no texture of the picture's

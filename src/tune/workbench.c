@@ -34,7 +34,7 @@ static cl_int open_input(struct workbench *bench, const struct image *frame)
     void *memory = calloc(1, bytes);
     cl_int result = CL_OUT_OF_HOST_MEMORY;
     if (memory) {
-        opencl_layout_copy(&bench->layout, memory, frame);
+        opencl_layout_copy(&bench->layout, memory, frame, NULL);
         bench->input =
             clCreateBuffer(target->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, memory, &result);
     }

@@ -1,6 +1,7 @@
 // test_convert.c: pixel formats, colour coefficients and row conversion against the reference
 #include "check.h"
 #include "image/convert.h"
+#include "image/copier.h"
 #include "pictures.h"
 
 #include <math.h>
@@ -268,9 +269,44 @@ static void test_output(struct check *check)
                          &random);
 }
 
+// Copies a large image with these threads, from every layout.
+static void test_copy(struct check *check, enum pixfmt format, int threads, struct random *random)
+{
+    const struct image_shape shape = {.format = format, .width = 1026, .height = 1034};
+    struct copier copier = {.threads = threads};
+    for (int layout = 0; layout < LAYOUT_COUNT; layout++) {
+        struct test_frame frame;
+        struct image one, several;
+        frame_fill(&frame, &shape, layout, SHAPE_NOISE, random);
+        const bool room = image_alloc(&one, &shape) && image_alloc(&several, &shape);
+        if (check_that(check, room, "out of memory")) {
+            image_copy(&one, &frame.image);
+            memset(several.memory, 0, image_bytes(&shape));
+            copier_run(&copier, &several, &frame.image);
+            check_that(check, !memcmp(one.memory, several.memory, image_bytes(&shape)), "copy of %s with %d threads",
+                       pixfmt_info(format)->name, threads);
+        }
+        image_free(&one);
+        image_free(&several);
+        frame_free(&frame);
+    }
+    const bool large = image_bytes(&shape) >= COPIER_BYTES;
+    check_that(check, (copier.workers != NULL) == (large && threads > 1), "%d threads do not copy", threads);
+    copier_finish(&copier);
+}
+
+static void test_copies(struct check *check)
+{
+    struct random random = {5};
+    for (int f = 0; f < PIXFMT_COUNT; f++)
+        for (int threads = 1; threads <= COPIER_THREADS + 1; threads += 2)
+            test_copy(check, (enum pixfmt)f, threads, &random);
+}
+
 int main(void)
 {
     struct check check = {.name = "test_convert"};
+    test_copies(&check);
     test_formats(&check);
     test_resolve(&check);
     test_coefficients(&check);
