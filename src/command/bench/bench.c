@@ -71,7 +71,8 @@ static const char *const details[] = {
     "cpu and opencl; 1920x1080 and 3840x2160 on the cpu path, 7680x4320 on a GPU; 1 thread and one thread per CPU.",
     "paths\ttimes whole frames, from the source's memory to a texture, with one and with two frames in flight. The "
     "steps are copy in, upload, passes, download or sharing, and texture upload. Steps of two frames in flight "
-    "overlap. Without a display, frames end in memory. Defaults: chain blur=2,gray,emboss; format nv21; all paths; "
+    "overlap. The column 'after copy' has the latency without copy in, as for frames in pinned memory. Without a "
+    "display, frames end in memory. Defaults: chain blur=2,gray,emboss; format nv21; all paths; "
     "640x480, 1280x720, 1920x1080 and 3840x2160; one thread per CPU.",
     "variants\ttimes the generic code of each case, and each variant that fits. A variant computes the same bytes "
     "faster on some devices or processors. The column 'x generic' shows how many times as fast it is. A chain of "

@@ -167,7 +167,7 @@ static const struct bench_column columns[] = {
     {COLUMN_NUMBER, "fps", "fps", 0},
     {COLUMN_NUMBER, "overlap", "overlap", 2},
     {COLUMN_NUMBER, "latency_ms", "latency", 3},
-    {COLUMN_NUMBER, "pinned_ms", "pinned", 3},
+    {COLUMN_NUMBER, "pinned_ms", "after copy", 3},
     {COLUMN_NUMBER, "copy_in_ms", "copy in", 3},
     {COLUMN_NUMBER, "upload_ms", "upload", 3},
     {COLUMN_NUMBER, "passes_ms", "passes", 3},
