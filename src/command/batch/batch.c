@@ -9,6 +9,7 @@
 #include "base/workers.h"
 #include "command/batch/choose.h"
 #include "command/batch/record.h"
+#include "command/batch/watch.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -54,12 +55,12 @@ static void log_nothing_found(const struct inputs *inputs, const char *where)
         log_error("there are no images in %s", where);
 }
 
-static bool find_tasks(struct batch *batch, const struct command_operands *operands)
+static bool find_tasks(struct batch *batch, const char *const *operand, int operands)
 {
     const struct batch_options *o = &batch->options;
     const struct inputs_setup setup = {
-        .operand = operands->word,
-        .operands = operands->count,
+        .operand = operand,
+        .operands = operands,
         .recursive = o->recursive,
         .files_from = o->files_from,
         .null = o->null,
@@ -67,9 +68,9 @@ static bool find_tasks(struct batch *batch, const struct command_operands *opera
     };
     if (!inputs_gather(&batch->inputs, &setup))
         return false;
-    if (batch->inputs.count > 0)
+    if (batch->inputs.count > 0 || o->watch)
         return tasks_make(&batch->tasks, &batch->inputs, &o->naming, &o->shard, o->existing, o->job);
-    log_nothing_found(&batch->inputs, operands->count == 1 ? operands->word[0] : "the named files and directories");
+    log_nothing_found(&batch->inputs, operands == 1 ? operand[0] : "the named files and directories");
     return false;
 }
 
@@ -163,7 +164,7 @@ static void commit_one(struct outcome *outcome)
         task_fail_writing(outcome, error);
 }
 
-static void commit_group(struct outcome *group)
+static void sync_group(struct outcome *group)
 {
     for (struct outcome *o = group; o; o = o->next) {
         const int64_t start_ns = clock_now_ns();
@@ -174,10 +175,10 @@ static void commit_group(struct outcome *group)
         if (o->status == STATUS_DONE)
             o->step_ns[STEP_WRITE] += clock_now_ns() - start_ns;
     }
-    for (struct outcome *o = group; o; o = o->next) {
-        if (o->status == STATUS_DONE)
-            commit_one(o);
-    }
+}
+
+static void sync_directories(const struct outcome *group)
+{
     const struct directory *synced = NULL;
     for (const struct outcome *o = group; o; o = o->next) {
         if (o->status != STATUS_DONE || o->task->directory == synced)
@@ -186,6 +187,18 @@ static void commit_group(struct outcome *group)
             log_warn("cannot sync the directory of %s: %s", o->task->output, strerror(errno));
         synced = o->task->directory;
     }
+}
+
+static void commit_group(struct outcome *group, bool sync)
+{
+    if (sync)
+        sync_group(group);
+    for (struct outcome *o = group; o; o = o->next) {
+        if (o->status == STATUS_DONE)
+            commit_one(o);
+    }
+    if (sync)
+        sync_directories(group);
 }
 
 static void clear_progress(struct batch *batch)
@@ -247,7 +260,7 @@ static int commit_all(struct batch *batch)
     int signal = 0;
     for (bool over = false; !over;) {
         struct outcome *group = queue_collect(&batch->queue, clock_now_ns() + WAKE_NS, &over);
-        commit_group(group);
+        commit_group(group, !batch->options.no_sync);
         record_group(batch, group);
         show_progress(batch);
         if (!signal && command_interrupted()) {
@@ -297,11 +310,13 @@ static int work(struct batch *batch, const struct record_run *run)
     return EXIT_SETTLED | (code == EXIT_OK && !reported ? EXIT_FAILED_SOME : code);
 }
 
-static int run(struct batch *batch, const struct command_operands *operands)
+static int run(struct batch *batch, const char *const *operand, int operands)
 {
     const struct batch_options *o = &batch->options;
-    if (!find_tasks(batch, operands))
+    if (!find_tasks(batch, operand, operands))
         return EXIT_NOTHING;
+    if (batch->tasks.count == 0 && o->watch)
+        return EXIT_OK;
     if (o->report && !record_check(o->report, o->files_from, &batch->inputs, &o->naming))
         return EXIT_USAGE;
     if (o->dry_run)
@@ -325,27 +340,66 @@ static int run(struct batch *batch, const struct command_operands *operands)
     return work(batch, &run);
 }
 
-static int batch_run(int argc, char **argv)
+// Filters these files and directories. Returns the exit code.
+static int filter_files(const struct batch_options *options, const char *const *operand, int operands)
 {
     struct batch *batch = calloc(1, sizeof(*batch));
-    struct command_operands operands;
-    int code = EXIT_NOTHING;
     if (!batch) {
         log_error("cannot start: out of memory");
-        return code;
+        return EXIT_NOTHING;
     }
-    if (options_take(&batch->options, argc, argv, &operands, &code)) {
-        queue_init(&batch->queue, &batch->tasks, batch->options.fail_fast, batch->options.memory_bytes);
-        tuned_init(&batch->tuned);
-        code = run(batch, &operands);
-        queue_finish(&batch->queue);
-        fleet_finish(&batch->fleet);
-        tuned_finish(&batch->tuned);
-    }
+    batch->options = *options;
+    queue_init(&batch->queue, &batch->tasks, options->fail_fast, options->memory_bytes);
+    tuned_init(&batch->tuned);
+    const int code = run(batch, operand, operands);
+    queue_finish(&batch->queue);
+    fleet_finish(&batch->fleet);
+    tuned_finish(&batch->tuned);
     tasks_free(&batch->tasks);
     inputs_free(&batch->inputs);
-    options_finish(&batch->options);
     free(batch);
+    return code;
+}
+
+// Filters the files in the directories, and then the files that arrive, until a signal. Files that fail do not end the
+// run. Returns the exit code.
+static int filter_arrivals(const struct batch_options *options, struct watch *watch,
+                           const struct command_operands *operands)
+{
+    bool ended_by_fault, some_failed = false;
+    int code = filter_files(options, operands->word, operands->count);
+    do {
+        const int plain = code & ~EXIT_SETTLED;
+        if (plain == EXIT_USAGE || plain >= EXIT_DEVICE)
+            return code;
+        some_failed = some_failed || plain != EXIT_OK;
+        fflush(stdout); // the summary of this round, for a reader of a pipe
+        if (!watch_wait(watch, &ended_by_fault))
+            break;
+        code = filter_files(options, (const char *const *)watch->name, watch->names);
+    } while (true);
+    return EXIT_SETTLED | (some_failed || ended_by_fault ? EXIT_FAILED_SOME : EXIT_OK);
+}
+
+static int watch_directories(const struct batch_options *options, const struct command_operands *operands)
+{
+    struct watch watch;
+    command_hold_signals();
+    const int code =
+        watch_open(&watch, operands->word, operands->count) ? filter_arrivals(options, &watch, operands) : EXIT_NOTHING;
+    watch_close(&watch);
+    return code;
+}
+
+static int batch_run(int argc, char **argv)
+{
+    struct batch_options options;
+    struct command_operands operands;
+    int code = EXIT_NOTHING;
+    if (options_take(&options, argc, argv, &operands, &code))
+        code = options.watch ? watch_directories(&options, &operands)
+                             : filter_files(&options, operands.word, operands.count);
+    options_finish(&options);
     return code;
 }
 

@@ -18,7 +18,7 @@ enum { MEMORY_LEAST = 16 << 20 };
 
 static const struct option options[] = {
     {"filter", 'f', OPTION_TEXT, "CHAIN",
-     .help = "filter chain to apply, such as 'blur=2,gray', or none to convert only; see `monocle filters`",
+     .help = "filter chain to apply, such as 'blur=2,gray'; default with --format: none, which only converts",
      .offset = AT(filters), .complete = "filter"},
     {"look", 0, OPTION_TEXT, "NAME", .help = "chain with this name from `monocle looks`", .offset = AT(look),
      .complete = "look", .excludes = "filter"},
@@ -70,6 +70,12 @@ static const struct option options[] = {
     {"json", 'j', OPTION_FLAG, .help = "print the summary as JSON; with --dry-run: one line per file",
      .offset = AT(json)},
     {"dry-run", 'n', OPTION_FLAG, .help = "print the plan and process no file", .offset = AT(dry_run)},
+    {"watch", 0, OPTION_FLAG, .offset = AT(watch),
+     .excludes = "recursive|files-from|dry-run|shard|report|fail-fast|overwrite",
+     .help = "filter the files in the directories, then each file that arrives, until a signal ends the run; implies "
+             "--skip-newer unless --skip-existing is given"},
+    {"no-sync", 0, OPTION_FLAG, .offset = AT(no_sync),
+     .help = "leave it to the system when outputs reach the disk; a power failure may lose or damage them"},
     {"fail-fast", 0, OPTION_FLAG, .help = "stop at the first file that fails", .offset = AT(fail_fast)},
     {"kernels", 0, OPTION_TEXT, "DIR", .help = "prefer kernels (.cl files) in DIR to the built-in ones",
      .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
@@ -82,6 +88,7 @@ static const char *const examples[] = {
     "monocle batch -r -f gray -o 'out/{dir}{stem}-gray.png' photos  filter a directory tree into PNG files with new "
     "names",
     "monocle batch --files-from - --null -f sobel -o out  take the names from another program, such as find -print0",
+    "monocle batch -f scale=1280 --format jpeg --watch -o out incoming  shrink each image that arrives in incoming",
     "monocle batch -r -f gray -o out --shard 3/16 --report 3.jsonl photos  process part 3 of 16",
     "monocle batch -f median -o out --capture work photos  keep an image of each size for monocle tune",
     NULL,
@@ -110,7 +117,8 @@ static const char *const exits[] = {
     "2\twrong arguments",
     "3\tno file is done or skipped",
     "4\ta device was lost, and no path could continue",
-    "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM before every file was done",
+    "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM before every file was done; with --watch, a signal that arrives "
+    "while no file is in flight gives 0 or 1",
     NULL,
 };
 const struct option_list batch_list = {
@@ -229,10 +237,12 @@ static bool convert_options(struct batch_options *o, const struct command_operan
         log_error("no output is given; name a directory with -o");
         return false;
     }
-    if (!o->filters && !o->look) {
-        log_error("no filter is given; add one, such as -f gray or --look ink, or -f none to convert only");
+    if (!o->filters && !o->look && !o->format) {
+        log_error("no filter is given; add one, such as -f gray or --look ink, or --format to convert only");
         return false;
     }
+    if (!o->filters && !o->look)
+        o->filters = "none";
     if (operands->count == 0 && !o->files_from) {
         log_error("no input file is given; usage: monocle %s %s", batch_list.command, batch_list.usage);
         return false;
@@ -242,10 +252,10 @@ static bool convert_options(struct batch_options *o, const struct command_operan
         return false;
     }
     o->shard = (struct shard){0, 1};
-    o->existing = o->overwrite       ? EXISTING_OVERWRITE
-                  : o->skip_existing ? EXISTING_SKIP
-                  : o->skip_newer    ? EXISTING_SKIP_NEWER
-                                     : EXISTING_REFUSE;
+    o->existing = o->overwrite                ? EXISTING_OVERWRITE
+                  : o->skip_existing          ? EXISTING_SKIP
+                  : o->skip_newer || o->watch ? EXISTING_SKIP_NEWER
+                                              : EXISTING_REFUSE;
     return take_chain(o) && take_memory(o) && (!o->part || shard_parse(&o->shard, o->part)) &&
            naming_init(&o->naming, o->output, o->format) && options_agree(o) && resource_check_kernels(o->kernels) &&
            (o->job = job_text(o));

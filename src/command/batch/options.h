@@ -12,7 +12,7 @@ struct batch_options {
     const char *filters, *look, *output, *files_from, *device, *memory, *format, *part, *report,
         *kernels; // as given; or NULL
     const char *capture;
-    bool null, recursive, overwrite, skip_existing, skip_newer, json, dry_run, fail_fast;
+    bool null, recursive, overwrite, skip_existing, skip_newer, json, dry_run, fail_fast, watch, no_sync;
     int path;                             // enum batch_path
     int strip_metadata, keep_orientation; // 0 or 1
     int jobs;                             // 0: one per CPU

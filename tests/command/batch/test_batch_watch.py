@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""test_batch_watch.py MONOCLE: batch --watch"""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.append(sys.path[0] + "/../../support")
+from batch_support import digests, outcome
+from checks import Checks, at, programs
+from live_support import PATIENCE, environment, png
+
+BINARY, = programs(1)
+CPU = ["-p", "cpu"]
+
+
+def appears(name):
+    """Waits for a file; False if it does not appear."""
+    end = time.monotonic() + 20 * PATIENCE
+    while not os.path.exists(at(name)) and time.monotonic() < end:
+        time.sleep(.02)
+    return os.path.exists(at(name))
+
+
+def watched(c):
+    """--watch filters the files of a directory, and then each image that arrives; a signal ends it."""
+    for name in "in", "ready":
+        os.makedirs(at(name), exist_ok=True)
+    png(at("in/first.png"), 8, 8)
+    child = subprocess.Popen([BINARY, "batch", *CPU, "--format", "jpeg", "--watch", "--no-sync", "-o", "out", "in"],
+                             cwd=at(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    c.check(appears("out/first.jpg"), "a file that was there")
+    for name in "moved.png", ".hidden.png", "notes.txt":
+        png(at("ready/" + name), 8, 8)
+        os.rename(at("ready/" + name), at("in/" + name))
+    c.check(appears("out/moved.jpg"), "a file that was moved")
+    with open(at("in/broken.png"), "w", encoding="utf-8") as file:
+        file.write("no picture")
+    png(at("ready/second.png"), 8, 8)
+    with open(at("ready/second.png"), "rb") as whole, open(at("in/second.png"), "wb") as file:
+        data = whole.read()
+        file.write(data[:20])
+        file.flush()
+        png(at("in/third.png"), 8, 8)
+        c.check(appears("out/third.jpg"), "a file that was written")
+        file.write(data[20:])
+    c.check(appears("out/second.jpg"), "a file that was open for long")
+    before = os.stat(at("out/moved.jpg")).st_mtime_ns
+    png(at("in/moved.png"), 16, 8)
+    end = time.monotonic() + 20 * PATIENCE
+    while os.stat(at("out/moved.jpg")).st_mtime_ns == before and time.monotonic() < end:
+        time.sleep(.02)
+    c.check(os.stat(at("out/moved.jpg")).st_mtime_ns > before, "a file that was written again")
+    child.send_signal(signal.SIGTERM)
+    out, err = child.communicate(timeout=20 * PATIENCE)
+    c.check(child.returncode == 1 and b"broken.png" in err and err.count(b"\n") == 1, child.returncode, out, err)
+    made = sorted(digests(at("out")))
+    c.check(made == [name + ".jpg" for name in ("first", "moved", "second", "third")], made)
+    child = subprocess.Popen([BINARY, "batch", "--format", "jpeg", "--watch", "-o", "ready", "ready"], cwd=at(),
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    c.check(appears("ready/second.jpg"), "another directory")
+    png(at("ready/fourth.png"), 8, 8)
+    c.check(appears("ready/fourth.jpg"), "a directory that has the outputs, too")
+    subprocess.run(["rm", "-r", at("ready")], check=True)
+    out, err = child.communicate(timeout=20 * PATIENCE)
+    c.check(child.returncode == 1 and b"ready was removed" in err and err.count(b"\n") == 1, child.returncode, out, err)
+    outcome(c, BINARY, CPU + ["-o", "x", "--watch", "nothing-here"], 3, "cannot watch nothing-here: No such file")
+    outcome(c, BINARY, CPU + ["-o", "x", "--watch", "--overwrite", "in"], 2, "contradict each other")
+
+
+sys.exit(Checks().run(watched))
