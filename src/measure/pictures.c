@@ -45,7 +45,7 @@ bool pictures_make_camera(struct pictures *pictures, int width, int height)
 
 // ---- the check ----
 
-// Runs one filter from RGBA to RGBA.
+// Runs one filter from RGBA to RGBA, a picture of another size if the filter changes it. The caller frees `to`.
 static bool run_stage(const struct image *from, const struct stage *stage, struct image *to)
 {
     const struct chain chain = {.stage = {*stage}, .count = 1};
@@ -53,8 +53,8 @@ static bool run_stage(const struct image *from, const struct stage *stage, struc
     struct path_result result;
     bool lost;
     struct path *path = path_open(&setup, NULL);
-    const bool ok =
-        path && path_submit(path, from, 0, &lost) && path_collect(path, &result, &lost) && path_read(path, &result, to);
+    const bool ok = path && path_submit(path, from, 0, &lost) && path_collect(path, &result, &lost) &&
+                    image_alloc(to, &result.image.shape) && path_read(path, &result, to);
     path_close(path);
     return ok;
 }
@@ -63,22 +63,20 @@ static bool run_stage(const struct image *from, const struct stage *stage, struc
 static bool expect(const struct image *picture, const struct chain *chain, struct image *rgba)
 {
     const struct image_shape shape = {.width = picture->shape.width, .height = picture->shape.height};
-    struct image next = {0};
     *rgba = (struct image){0};
-    bool ok = image_alloc(rgba, &shape) && image_alloc(&next, &shape);
-    if (!ok)
-        log_error("cannot check the results: out of memory");
-    else
+    bool ok = image_alloc(rgba, &shape);
+    if (ok)
         convert_to_rgba(rgba, picture);
     for (int i = 0; ok && i < chain->count; i++) {
+        struct image next = {0};
         ok = run_stage(rgba, &chain->stage[i], &next);
-        const struct image swapped = *rgba;
-        *rgba = next;
-        next = swapped;
-    }
-    image_free(&next);
-    if (!ok)
         image_free(rgba);
+        *rgba = next;
+    }
+    if (!ok) {
+        log_error("cannot check the results: out of memory");
+        image_free(rgba);
+    }
     return ok;
 }
 
@@ -103,11 +101,9 @@ static bool same(const struct image *got, const struct image *want, const char *
 bool pictures_check(const struct pictures *pictures, const struct chain *chain,
                     bool (*first)(void *context, struct image *rgba), void *context, const char *what)
 {
-    const struct image_shape *shape = &pictures->image[0].shape;
-    const struct image_shape rgba = {.width = shape->width, .height = shape->height};
     struct image got = {0}, want = {0};
-    const bool ok = image_alloc(&got, &rgba) && expect(&pictures->image[0], chain, &want) && first(context, &got) &&
-                    same(&got, &want, what);
+    const bool ok = expect(&pictures->image[0], chain, &want) && image_alloc(&got, &want.shape) &&
+                    first(context, &got) && same(&got, &want, what);
     image_free(&got);
     image_free(&want);
     return ok;

@@ -233,6 +233,11 @@ bool path_collect(struct path *path, struct path_result *result, bool *lost)
 
 bool path_read(struct path *path, const struct path_result *result, struct image *rgba)
 {
+    if (rgba->shape.width != result->width || rgba->shape.height != result->height) {
+        log_error("cannot read a result of %dx%d into an image of %dx%d", result->width, result->height,
+                  rgba->shape.width, rgba->shape.height);
+        return false;
+    }
     if (result->texture)
         return path->backend->read_texture(path, rgba);
     image_copy(rgba, &result->image);

@@ -15,7 +15,8 @@
 #define COUNT(array) ((int)(sizeof(array) / sizeof(*(array))))
 
 static const char *const chains[] = {
-    "none", "mirror,sepia", "emboss,flip", "blur=4", "blur=9,invert", "median,mirror", "convolve=gaussian,gray",
+    "none",          "mirror,sepia",           "emboss,flip",         "blur=4", "blur=9,invert",
+    "median,mirror", "convolve=gaussian,gray", "scale=301:60,blur=4",
 };
 static const int sizes[][2] = {{5, 3}, {259, 21}};
 
@@ -52,14 +53,15 @@ static void run(struct images_test *test, const struct image_shape *shape, const
     struct chain chain;
     struct test_frame frame;
     struct image got;
-    const struct image_shape rgba = {PIXFMT_RGBA, shape->width, shape->height, {0}};
+    struct image_shape rgba = {.width = shape->width, .height = shape->height};
+    const bool ok = chain_parse(&chain, text, error) && chain_output_size(&chain, &rgba.width, &rgba.height, error);
     frame_fill(&frame, shape, LAYOUT_TIGHT, SHAPE_NOISE, &test->random);
     image_alloc(&got, &rgba);
     const struct path_setup setup = {.device = test->device, .input = *shape};
     struct timing timing;
     struct resident *resident = resident_open(&setup, 1, true);
     struct opencl_chain *open = NULL;
-    if (check_that(&test->check, chain_parse(&chain, text, error), "%s: %s", place, error) &&
+    if (check_that(&test->check, ok, "%s: %s", place, error) &&
         check_that(&test->check, resident != NULL, "%s: no images on the device", place) &&
         check_that(&test->check, (open = resident_chain_open(resident, &chain, variant, &why)) != NULL, "%s: %s", place,
                    why) &&

@@ -149,11 +149,13 @@ static bool choose_rows(struct filters_bench *f)
 // Returns a copy that reads and writes half as many bytes each as the row reads and writes together. NULL: logged.
 static struct copy_row *copy_for(struct filters_bench *f, const struct filters_row *row, int pictures)
 {
-    const size_t pixels = (size_t)row->shape.width * (size_t)row->shape.height;
+    struct image_shape rgba = {.width = row->shape.width, .height = row->shape.height};
+    char why[CHAIN_ERROR];
+    chain_output_size(&row->chain->chain, &rgba.width, &rgba.height, why); // the open path has this size
     const struct copy_setup setup = {
         .device = path_kind_info(row->path)->needs_device ? f->bench->device : NULL,
         .threads = row->threads,
-        .bytes = (image_bytes(&row->shape) + 4 * pixels) / 2,
+        .bytes = (image_bytes(&row->shape) + image_bytes(&rgba)) / 2,
         .sources = pictures,
     };
     for (int i = 0; i < f->copies; i++) {
