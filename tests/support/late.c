@@ -1,6 +1,6 @@
 // late.c: events at the last moment of a run; linked into the program with --wrap
 // - LATE_SIGNAL: a batch gets this signal after its summary
-// - LATE_NUMBER: a batch gets SIGINT while it syncs the output with this number
+// - LATE_NUMBER: a batch gets SIGINT while it syncs the output with this number; LATE_STOP: SIGSTOP instead
 // - LATE_FILE: this file appears while an output is synced; LATE_TO: as a link to this path
 // - LATE_SYNC: the error of every sync
 // - LATE_OLD: no file system supports a rename that does not replace
@@ -97,7 +97,7 @@ int __wrap_fsync(int fd)
     } else if (late.count < SYNCED_MOST) {
         late.synced[late.count++] = status.st_ino;
         if (number && late.count == atoi(number))
-            raise(SIGINT);
+            raise(getenv("LATE_STOP") ? SIGSTOP : SIGINT);
     }
     return __real_fsync(fd);
 }

@@ -447,7 +447,7 @@ def auto_path(c):
     code, out, err = batch(BINARY, "-f", "blur", "-r", "--json", "-p", "cpu", "-o", "au-cpu", "au")
     c.check(code == 0 and "path_why" not in json.loads(out), out)
     os.makedirs(at("au-large"))  # the first image is large: for 100 such images a device could save time
-    png(at("au-large/0.png"), 1500, 1000)
+    png(at("au-large/0.png"), 3000, 2000)
     for i in range(1, 100):
         png(at("au-large/%d.png" % i), 8, 8)
     code, out, err = batch(BINARY, "-f", ",".join(["median"] * 10), "-J", "1", "--json", "-o", "au-none", "au-large",

@@ -5,7 +5,6 @@ LATE is monocle linked with late.c.
 """
 import errno
 import functools
-import glob
 import json
 import os
 import random
@@ -311,18 +310,12 @@ def make_many():
         shutil.copy(at("many/0.png"), at("many/" + ("sub/" if i % 2 else "") + "%d.png" % i))
 
 
-def start(out, report=None, *more):
+def start(out, report=None, *more, binary=BINARY, **variables):
     """Starts a batch of 150 images."""
     make_many()
     args = [*CPU, "-f", "blur,emboss", "-r", "-o", out, "many", *(["--report", report] if report else []), *more]
-    return subprocess.Popen([BINARY, "batch", *args], cwd=at(), env=environment(), stdout=subprocess.DEVNULL,
-                            stderr=subprocess.PIPE, text=True)
-
-
-def wait_for_some(out):
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not glob.glob(at(out, "**/*.png"), recursive=True):
-        time.sleep(0.001)
+    return subprocess.Popen([binary, "batch", *args], cwd=at(), env=environment(**variables),
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
 @functools.cache
@@ -338,11 +331,13 @@ def signals(c):
     whole = reference()
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         out, report = "sig-%d" % code, "sig-%d.jsonl" % code
-        process = start(out, report, "--jobs", "1")  # with more jobs, all files could be finished before the signal
-        wait_for_some(out)
-        for pause in 0.0005, 0:  # as timeout(1) does: to the process, then to its group
-            process.send_signal(number)
-            time.sleep(pause)
+        # The program stops in its first group of outputs, so that it cannot finish all files before the signal.
+        process = start(out, report, "--jobs", "1", binary=LATE, LATE_NUMBER="5", LATE_STOP="1")
+        os.waitpid(process.pid, os.WUNTRACED)
+        process.send_signal(number)
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.0005)
+        process.send_signal(number)  # as timeout(1) does: to the process, then to its group
         err = process.communicate()[1]
         c.check(process.returncode == code and len(err.splitlines()) == 1, code, process.returncode, err)
         made, end = digests(at(out)), lines(at(report))[-1]

@@ -47,7 +47,7 @@ def figures_of(c, *args, code=0, **keywords):
 
 def figures(c):
     # PoCL compiles the kernel for each shape of a work-group otherwise.
-    found = figures_of(c, *CASES, *QUICK, POCL_WORK_GROUP_SPECIALIZATION="0")
+    found = figures_of(c, *CASES, *QUICK, POCL_WORK_GROUP_SPECIALIZATION="0", timeout=300)
     device = found["device"]
     c.check(found["format"] == 1 and device["compute_units"] > 0 and device["clock_mhz"] >= 0, found)
     c.check(all(device[key] for key in ("name", "vendor", "platform", "version", "driver", "memory_bytes")), device)
