@@ -40,10 +40,11 @@ INLINE int root(int n)
 }
 
 // A stencil's input around one channel of one pixel: row[dy] is the row that lies dy rows below the pixel's row, and
-// `at` is the index of the channel's byte in these rows. Neighbours in a row are `step` bytes apart.
+// `at` is the index of the channel's byte in these rows. Neighbours in a row are `step` bytes apart. (x, y): the
+// pixel's place, only for users' filters.
 typedef struct {
     const uint8_t *const *row;
-    int at, step, radius;
+    int at, step, radius, x, y;
 } view;
 
 #define RADIUS(v) ((v).radius)

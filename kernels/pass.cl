@@ -73,7 +73,7 @@ INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, 
     p.b = filtered(v, 2);
 #endif
 #endif
-    store(to, layout, x, y, PASS_AFTER(p, args));
+    store(to, layout, x, y, PASS_AFTER(p, args, x, y));
 }
 
 __kernel void pass(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,

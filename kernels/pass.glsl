@@ -30,14 +30,13 @@ pixel unpacked(ivec4 rgba)
 // Returns the pass's input at a place inside the picture, after the point filters before the stencil.
 pixel loaded(int x, int y)
 {
-    x = PASS_LOAD_X(x, size.x);
-    y = PASS_LOAD_Y(y, size.y);
+    int u = PASS_LOAD_X(x, size.x), v = PASS_LOAD_Y(y, size.y);
 #ifdef PASS_YUV
-    pixel p = yuv_pixel(0, LOAD_0(x, y), LOAD_1(x, y), LOAD_2(x, y));
+    pixel p = yuv_pixel(0, LOAD_0(u, v), LOAD_1(u, v), LOAD_2(u, v));
 #else
-    pixel p = pixel(LOAD_0(x, y), LOAD_1(x, y), LOAD_2(x, y), LOAD_3(x, y));
+    pixel p = pixel(LOAD_0(u, v), LOAD_1(u, v), LOAD_2(u, v), LOAD_3(u, v));
 #endif
-    return PASS_BEFORE(p, 0);
+    return PASS_BEFORE(p, 0, x, y);
 }
 
 #if defined(PASS_SUMS_ACROSS)
@@ -65,7 +64,7 @@ pixel computed(int x, int y)
         int row = clamp(y + dy, 0, size.y - 1);
         sum += ivec3(LOAD_0(x, row), LOAD_1(x, row), LOAD_2(x, row));
     }
-    return PASS_AFTER(unpacked(ivec4(sum / area, LOAD_3(x, y))), 0);
+    return PASS_AFTER(unpacked(ivec4(sum / area, LOAD_3(x, y))), 0, x, y);
 }
 
 #elif defined(PASS_STENCIL)
@@ -93,7 +92,7 @@ pixel computed(int x, int y)
     p.g = PASS_STENCIL(view(x, y, 1), PASS_STENCIL_AT);
     p.b = PASS_STENCIL(view(x, y, 2), PASS_STENCIL_AT);
 #endif
-    return PASS_AFTER(p, 0);
+    return PASS_AFTER(p, 0, x, y);
 }
 
 #elif defined(PASS_WARP_AT)
@@ -109,7 +108,7 @@ pixel computed(int x, int y)
     int left = u >> 8, top = v >> 8;
     pixel p = warp_pixel(nearest(left, top), nearest(left + 1, top), nearest(left, top + 1),
                          nearest(left + 1, top + 1), u, v);
-    return PASS_AFTER(p, 0);
+    return PASS_AFTER(p, 0, x, y);
 }
 
 #else

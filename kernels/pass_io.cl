@@ -8,9 +8,10 @@
 
 #ifndef PASS_BEFORE
 #include "load_rgba.cl"
-#define PASS_BEFORE(p, args) (p)  // point filters before the stencil, or all point filters
-#define PASS_AFTER(p, args) (p)   // point filters after the stencil
-#define PASS_LOAD_X(x, width) (x) // the input column of a pixel; mirrored or not
+// The filters before the stencil, or all point filters; (x, y): the pixel's place.
+#define PASS_BEFORE(p, args, x, y) (p)
+#define PASS_AFTER(p, args, x, y) (p) // point filters after the stencil
+#define PASS_LOAD_X(x, width) (x)     // the input column of a pixel; mirrored or not
 #define PASS_LOAD_Y(y, height) (y)
 #define PASS_STORE_X(x, width) (x) // the output column of a pixel
 #define PASS_STORE_Y(y, height) (y)
@@ -57,7 +58,7 @@ INLINE struct source source_of(__global const uchar *bytes, layout layout)
 INLINE pixel input(struct source source, arguments args, int x, int y)
 {
     const pixel p = load(source, args, PASS_LOAD_X(x, source.width), PASS_LOAD_Y(y, source.height));
-    return PASS_BEFORE(p, args);
+    return PASS_BEFORE(p, args, x, y);
 }
 
 INLINE void store(DESTINATION to, layout layout, int x, int y, pixel p)

@@ -32,7 +32,7 @@ INLINE void input4(struct source source, arguments args, int x, int y, uint *wor
     load4(source, args, x, PASS_LOAD_Y(y, source.height), p);
 #endif
     for (int i = 0; i < 4; i++)
-        word[i] = LOADED_TO_WORD(PASS_BEFORE(p[i], args));
+        word[i] = LOADED_TO_WORD(PASS_BEFORE(p[i], args, x + i, y));
 }
 
 #ifdef PASS_TO_IMAGE
@@ -85,9 +85,9 @@ INLINE void store4(DESTINATION to, layout layout, int x, int y, const pixel *p)
 
 #endif
 
-// Applies the filters after the stencil to four pixels.
-INLINE void after4(arguments args, const uint *word, pixel *p)
+// Applies the filters after the stencil to four pixels from (x, y) on.
+INLINE void after4(arguments args, int x, int y, const uint *word, pixel *p)
 {
     for (int i = 0; i < BLOCK_WIDTH; i++)
-        p[i] = PASS_AFTER(FROM_WORD(word[i]), args);
+        p[i] = PASS_AFTER(FROM_WORD(word[i]), args, x + i, y);
 }

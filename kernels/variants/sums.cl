@@ -149,7 +149,7 @@ pass_sums(__global const uchar *restrict bytes, layout layout, __global const in
             sums_input(source, args, x, y, centre);
             sums_means(&rows[y & 1], item, centre, block);
         }
-        after4(args, block, p);
+        after4(args, x, y, block, p);
 #ifdef PASS_TO_IMAGE
         store_row(to, layout, x, y, p, SUMS_REACH, words[y & 1]);
 #else

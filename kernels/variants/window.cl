@@ -55,7 +55,7 @@ INLINE void finish_block(DESTINATION to, layout layout, arguments args, int x, i
     for (int row = 0; row < ROWS; row++) {
         if (inside || y + row < layout.s1) {
             pixel p[BLOCK_WIDTH];
-            after4(args, block + row * BLOCK_WIDTH, p);
+            after4(args, x, y + row, block + row * BLOCK_WIDTH, p);
             store4(to, layout, x, y + row, p);
         }
     }
@@ -85,7 +85,7 @@ INLINE void pass(struct source source, arguments args, DESTINATION to, layout la
         for (; y < source.height; y++) {
             input4(source, args, x, y, block);
             pixel p[BLOCK_WIDTH];
-            after4(args, block, p);
+            after4(args, x, y, block, p);
             store4(to, layout, x, y, p);
         }
 #endif
@@ -267,7 +267,7 @@ pass_window(__global const uchar *restrict bytes, layout layout, arguments restr
 #pragma unroll
     for (int row = 0; row < ROWS; row++) {
         pixel p[BLOCK_WIDTH];
-        after4(args, block + row * BLOCK_WIDTH, p);
+        after4(args, x, y + row, block + row * BLOCK_WIDTH, p);
         store_row(to, layout, x, y + row, p, 0, words[row % 2]);
     }
 #endif

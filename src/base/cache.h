@@ -40,6 +40,12 @@ bool config_append(const char *name, size_t limit, const char *line);
 // Reads an entry of the directory, as file_read. NULL with errno set on failure (EPERM: a user other than this one and
 // root can write it); not logged.
 char *cache_read(int directory, const char *name, size_t limit, size_t *size);
+// Open a directory, and read an entry of it, that may be symbolic links, because users link their configuration. Only
+// root and this user may be able to write what they lead to. Return as cache_open_named and cache_read; *unsafe is why
+// another user may have written it, or NULL.
+int trusted_open(const char *path, const char **unsafe);
+char *trusted_read(int directory, const char *name, size_t limit, size_t *size, const char **unsafe);
+
 // Replaces an entry (mode 0600). Readers see the whole old or the whole new entry; a system crash may truncate it.
 // False with errno set on failure; not logged.
 bool cache_write(int directory, const char *name, const void *data, size_t size);

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "command/bench/bench.h"
 #include "command/looks.h"
-#include "filter/filter.h"
+#include "filter/user_filters.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -145,8 +145,11 @@ static void offer_kind(const struct typed *typed, const char *kind)
         offer(typed, source_word(i), "");
     for (int i = 0; strcmp(kind, "pixel-format") == 0 && pixel_format_name(i); i++)
         offer(typed, pixel_format_name(i), "");
-    for (int i = 0; strcmp(kind, "filter") == 0 && filters[i]; i++)
-        offer(typed, filters[i]->name, filters[i]->summary);
+    const struct filter *filter;
+    if (strcmp(kind, "filter") == 0)
+        user_filters_load(getenv("MONOCLE_FILTERS"));
+    for (int i = 0; strcmp(kind, "filter") == 0 && (filter = filter_at(i)); i++)
+        offer(typed, filter->name, filter->summary);
     if (strcmp(kind, "look") == 0)
         offer_looks(typed);
     for (int i = 0; strcmp(kind, "measurement") == 0 && measurements[i]; i++)

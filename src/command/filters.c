@@ -3,12 +3,25 @@
 
 #include "base/log.h"
 #include "filter/chain.h"
+#include "filter/user_filters.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { VALUE_TEXT = 64 };
+
+struct filters_options {
+    bool json;
+    const char *filter_dir;
+};
+
+static const struct option options[] = {
+    {"json", 'j', OPTION_FLAG, .help = "print one JSON array on standard output",
+     .offset = offsetof(struct filters_options, json)},
+    FILTERS_OPTION(offsetof(struct filters_options, filter_dir)),
+    {0},
+};
 
 static const char *const examples[] = {
     "monocle filters  list all filters",
@@ -35,7 +48,7 @@ static const struct option_list list = {
     .examples = examples,
     .details = details,
     .exits = exits,
-    .options = list_options,
+    .options = options,
     .complete = "filter",
 };
 
@@ -117,22 +130,24 @@ static const struct filter *find_or_suggest(const char *name)
 
 static int filters_run(int argc, char **argv)
 {
-    struct list_options o = {0};
+    struct filters_options o = {0};
     struct command_operands operands;
     int code;
     if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))
         return code;
-    const struct filter *only = NULL;
+    const struct filter *only = NULL, *filter;
+    if (!user_filters_load(o.filter_dir))
+        return EXIT_USAGE;
     if (operands.count == 1 && !(only = find_or_suggest(operands.word[0])))
         return EXIT_USAGE;
     json_t *array = o.json ? json_array() : NULL;
-    for (int i = 0; filters[i]; i++) {
-        if (only && filters[i] != only)
+    for (int i = 0; (filter = filter_at(i)); i++) {
+        if (only && filter != only)
             continue;
         if (o.json)
-            json_array_append_new(array, filter_json(filters[i]));
+            json_array_append_new(array, filter_json(filter));
         else
-            print_filter(filters[i]);
+            print_filter(filter);
     }
     if (o.json)
         print_json(array, JSON_INDENT(2) | JSON_REAL_PRECISION(6));

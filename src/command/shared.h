@@ -20,6 +20,14 @@ extern const struct option list_options[];
         .environment = "MONOCLE_DEVICE", .choices = "gpu|cpu|accelerator" more_choices,                                \
     }
 
+// The row of the option --filters. Call user_filters_load with its value before parsing a chain.
+#define FILTERS_OPTION(member_offset)                                                                                  \
+    {                                                                                                                  \
+        .name = "filters", .type = OPTION_TEXT, .value = "DIR", .offset = (member_offset),                             \
+        .help = "add the filters (.cl files) in DIR to those of monocle", .environment = "MONOCLE_FILTERS",            \
+        .complete = "directory",                                                                                       \
+    }
+
 // For a path that needs no device, "cpu" or "gl": returns false (logged) if the user gave -d on the command line.
 // `device` is the option's value. The variable MONOCLE_DEVICE is allowed.
 bool device_option_unused(const char *device, const char *path);

@@ -70,7 +70,7 @@ static const struct {
     {"null", "none"},
 };
 
-enum { ELSEWHERE = sizeof(elsewhere) / sizeof(*elsewhere), NAMES_MAX = 32 };
+enum { ELSEWHERE = sizeof(elsewhere) / sizeof(*elsewhere), NAMES_MAX = 256 };
 
 // Returns true if a word equals the name, ignoring case, spaces, '-' and '_': "Gaussian-Blur".
 static bool same_name(const char *word, const char *name)
@@ -92,7 +92,8 @@ const char *filter_advice(const char *word)
             return elsewhere[i].text;
     }
     const char *names[NAMES_MAX + 1] = {NULL};
-    for (int i = 0; filters[i] && i < NAMES_MAX; i++)
-        names[i] = filters[i]->name;
+    const struct filter *filter;
+    for (int i = 0; i < NAMES_MAX && (filter = filter_at(i)); i++)
+        names[i] = filter->name;
     return options_nearest(word, names);
 }

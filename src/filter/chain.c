@@ -1,6 +1,8 @@
 // chain.c: changes and prints chains; chain_parse.c parses them
 #include "filter/chain.h"
 
+#include "filter/user_filter.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,6 +22,8 @@ bool stage_prepare(struct stage *stage, const char **why)
 {
     stage->arguments = (struct filter_arguments){.radius = stage->filter->radius};
     const bool ok = !stage->filter->prepare || stage->filter->prepare(&stage->values, &stage->arguments, why);
+    if (stage->filter->user)
+        user_filter_prepare(stage->filter->user, &stage->values, &stage->arguments);
     stage->arguments.rows = stage->filter->one_row ? 0 : stage->arguments.radius;
     return ok;
 }

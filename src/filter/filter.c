@@ -2,6 +2,7 @@
 #include "filter/filter.h"
 
 #include "filter/filter_list.h"
+#include "filter/user_filters.h"
 
 #include <string.h>
 #include <strings.h>
@@ -21,11 +22,18 @@ DECLARE(undistort)
 const struct filter *const filters[] = {ADDRESS(none) FILTER_LIST(ADDRESS) ADDRESS(mirror) ADDRESS(flip) ADDRESS(crop)
                                             ADDRESS(scale) ADDRESS(rotate) ADDRESS(warp) ADDRESS(undistort) NULL};
 
+const struct filter *filter_at(int index)
+{
+    const int own = sizeof(filters) / sizeof(*filters) - 1;
+    return index < own ? filters[index] : user_filters_at(index - own);
+}
+
 const struct filter *filter_find(const char *name)
 {
-    for (int i = 0; filters[i]; i++) {
-        if (strcasecmp(filters[i]->name, name) == 0)
-            return filters[i];
+    const struct filter *filter;
+    for (int i = 0; (filter = filter_at(i)); i++) {
+        if (strcasecmp(filter->name, name) == 0)
+            return filter;
     }
     return NULL;
 }

@@ -16,6 +16,9 @@ enum {
     FILTER_REACH_MAX = 31,  // of a stencil of one row
 };
 
+// The first arguments of a user's filter (kernels/user.cl). The plan sets width and height, those of its picture.
+enum { FACT_WIDTH, FACT_HEIGHT, FACT_FRAME, FACT_TIME_MS, FACTS };
+
 enum filter_kind {
     FILTER_POINT,    // a pixel depends only on itself
     FILTER_STENCIL,  // a pixel depends on its neighbours within a radius
@@ -70,6 +73,8 @@ struct filter_arguments {
     int32_t value[FILTER_ARGUMENTS];
 };
 
+struct user_filter; // user_filter.h
+
 struct filter {
     const char *name;
     const char *summary; // one line
@@ -90,12 +95,18 @@ struct filter {
 
     // FILTER_WARP: sets the zeroed map for an input of this size. The output may be larger than CHAIN_SIDE_MAX.
     void (*map)(const struct filter_values *values, int width, int height, struct filter_map *map);
+
+    // A filter from a user's file, which has the kernel and computes the arguments. NULL: a filter of monocle.
+    struct user_filter *user;
 };
 
-// All filters, in the order of the help; NULL ends the list.
+// All filters of monocle, in the order of the help; NULL ends the list.
 extern const struct filter *const filters[];
 
-const struct filter *filter_find(const char *name); // NULL: there is none
+// Returns filter `index` of monocle's filters and then the user's; NULL after the last one.
+const struct filter *filter_at(int index);
+// Ignores case. NULL: there is none.
+const struct filter *filter_find(const char *name);
 // Returns chain text of one filter for an unknown name: "sobel" for "edges". NULL: no suggestion. Static.
 const char *filter_advice(const char *word);
 int filter_param_count(const struct filter *filter);

@@ -39,6 +39,30 @@ static void name_pass(struct pass *pass)
         add_name(pass, "convert");
 }
 
+static bool has_user(const struct stage *const *stages, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (stages[i]->filter->user)
+            return true;
+    }
+    return false;
+}
+
+bool pass_has_size(const struct pass *pass)
+{
+    return pass->warp || has_user(pass->before, pass->before_count) ||
+           has_user(&pass->stencil, pass->stencil ? 1 : 0) || has_user(pass->after, pass->after_count);
+}
+
+// Returns true if a user's filter, which may depend on a pixel's place, is or will be on the wrong side of a change of
+// geometry: the pass changes its load before the filters `before`, and its store after the filters `after`.
+static bool moves_user(const struct pass *pass, const struct filter *next)
+{
+    const bool loads = !pass->stencil && !pass->warp, stores = pass->store_mirror || pass->store_flip;
+    return (next->kind == FILTER_GEOMETRY && loads && has_user(pass->before, pass->before_count)) ||
+           (next->user && next->kind == FILTER_POINT && stores);
+}
+
 // Moves a change of geometry across point filters, which do not depend on a pixel's place: to the pass's load before
 // the stencil, to its store after it.
 static void add_geometry(struct pass *pass, const struct filter *filter)
@@ -63,6 +87,16 @@ static bool is_empty(const struct pass *pass)
     return !pass->stencil && !pass->warp && pass->before_count == 0 && !pass->load_mirror && !pass->load_flip;
 }
 
+// Writes the size of a stage's picture to the arguments of a user's filter.
+static void set_facts(struct plan *plan, const struct stage *stage, int width, int height)
+{
+    struct stage *own = &plan->chain.stage[stage - plan->chain.stage];
+    if (!own->filter->user)
+        return;
+    own->arguments.value[FACT_WIDTH] = width;
+    own->arguments.value[FACT_HEIGHT] = height;
+}
+
 // Sets the sizes of the passes, and the maps of the warps.
 static void set_sizes(struct plan *plan, int width, int height)
 {
@@ -78,6 +112,12 @@ static void set_sizes(struct plan *plan, int width, int height)
         }
         pass->width = width;
         pass->height = height;
+        for (int k = 0; k < pass->before_count; k++)
+            set_facts(plan, pass->before[k], width, height);
+        if (pass->stencil)
+            set_facts(plan, pass->stencil, width, height);
+        for (int k = 0; k < pass->after_count; k++)
+            set_facts(plan, pass->after[k], width, height);
     }
 }
 
@@ -88,6 +128,8 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
     struct pass *pass = next_pass(plan);
     for (int i = 0; i < chain->count; i++) {
         const struct stage *stage = &plan->chain.stage[i];
+        if (moves_user(pass, stage->filter))
+            pass = next_pass(plan);
         switch (stage->filter->kind) {
         case FILTER_GEOMETRY:
             add_geometry(pass, stage->filter);

@@ -37,6 +37,9 @@ struct plan {
     int count; // at least 1: an empty chain is one pass that loads and stores
 };
 
+// Returns true if the arguments of a pass are for one size of its picture: it has a warp or a user's filter.
+bool pass_has_size(const struct pass *pass);
+
 // Returns true if the first filter of a pass computes its arguments from a histogram of the pass's whole input.
 bool pass_measures(const struct pass *pass);
 

@@ -64,7 +64,7 @@ INLINE void make_stencil(stencil_filter *filter, const struct filter_arguments *
     uint8_t *restrict to = rows->out[0];
     const int bytes = step * rows->width;
     for (int i = 0; i < bytes; i++)
-        to[i] = (uint8_t)filter((view){in + reach, i, step, radius}, args);
+        to[i] = (uint8_t)filter((view){in + reach, i, step, radius, 0, 0}, args);
     if (step == 4) {
         const pixel_word *restrict centre = (const pixel_word *)in[reach];
         pixel_word *restrict words = (pixel_word *)to;

@@ -1,6 +1,7 @@
 // compose.c: assembles the program of a pass from kernel files and macros
 #include "path/compose.h"
 
+#include "filter/user_filter.h"
 #include "path/backend.h"
 
 #include <stdlib.h>
@@ -42,13 +43,18 @@ void compose_part(struct composer *c, const char *name)
         add_line(c, 1, part);
 }
 
-void compose_file(struct composer *c, const char *file)
+static bool has_part(const struct composer *c, const char *name)
 {
     for (int i = 0; i < c->parts; i++) {
-        if (strcmp(c->part[i], file) == 0)
-            return;
+        if (strcmp(c->part[i], name) == 0)
+            return true;
     }
-    if (c->why[0])
+    return false;
+}
+
+void compose_file(struct composer *c, const char *file)
+{
+    if (has_part(c, file) || c->why[0])
         return;
     const int part = add_part(c, file);
     char *text = part >= 0 ? resource_kernel(file, c->kernel_dir, c->why) : NULL;
@@ -72,25 +78,60 @@ void compose_file(struct composer *c, const char *file)
     free(text);
 }
 
+// Appends a user's filter, and the function that calls it.
+static void compose_user(struct composer *c, const struct filter *filter, const char *file)
+{
+    compose_file(c, "user.cl");
+    compose_part(c, file);
+    fprintf(c->out, "%s\n", filter->user->text);
+    compose_part(c, "the end of a user's filter");
+    if (filter->kind == FILTER_STENCIL)
+        fprintf(c->out, "INLINE int user_%s(view v, arguments args)\n{\n    return sat8(filter_%s(v, args));\n}\n",
+                filter->name, filter->name);
+    else
+        fprintf(c->out,
+                "INLINE pixel user_%s(pixel p, int x, int y, arguments args)\n{\n"
+                "    return user_pixel(filter_%s(p, x, y, args), p.a);\n}\n",
+                filter->name, filter->name);
+}
+
 void compose_stages(struct composer *c, const struct stage *const *stages, int count)
 {
     for (int i = 0; i < count; i++) {
         char file[COMPOSE_NAME];
         snprintf(file, sizeof(file), "%s.cl", stages[i]->filter->name);
-        compose_file(c, file);
+        if (!stages[i]->filter->user)
+            compose_file(c, file);
+        else if (!has_part(c, file))
+            compose_user(c, stages[i]->filter, file);
     }
+}
+
+int compose_stencil(struct composer *c, const struct stage *stage, int offset)
+{
+    const bool user = stage->filter->user;
+    fprintf(c->out, "#define PASS_STENCIL %s_%s\n#define PASS_STENCIL_AT %d\n#define PASS_RADIUS %d\n%s",
+            user ? "user" : "filter", stage->filter->name, offset + (user ? FACTS : 0), stage->arguments.radius,
+            user ? "#define USER_STENCIL\n" : "");
+    return offset + stage->arguments.count;
 }
 
 int compose_points(struct composer *c, const char *macro, const struct stage *const *stages, int count, int offset)
 {
-    for (int i = 0; i < count; i++)
-        fprintf(c->out, "INLINE pixel filter_%s(pixel p, arguments args);\n", stages[i]->filter->name);
-    fprintf(c->out, "#define %s(p, args) ", macro);
+    for (int i = 0; i < count; i++) {
+        const struct filter *filter = stages[i]->filter;
+        if (filter->user)
+            fprintf(c->out, "INLINE pixel user_%s(pixel p, int x, int y, arguments args);\n", filter->name);
+        else
+            fprintf(c->out, "INLINE pixel filter_%s(pixel p, arguments args);\n", filter->name);
+    }
+    fprintf(c->out, "#define %s(p, args, x, y) ", macro);
     for (int i = count - 1; i >= 0; i--)
-        fprintf(c->out, "filter_%s(", stages[i]->filter->name);
+        fprintf(c->out, "%s_%s(", stages[i]->filter->user ? "user" : "filter", stages[i]->filter->name);
     fprintf(c->out, "(p)");
     for (int i = 0; i < count; i++) {
-        fprintf(c->out, ", (args) + %d)", offset);
+        const bool user = stages[i]->filter->user;
+        fprintf(c->out, "%s, (args) + %d)", user ? ", x, y" : "", offset + (user ? FACTS : 0));
         offset += stages[i]->arguments.count;
     }
     fprintf(c->out, "\n");

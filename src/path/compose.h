@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { COMPOSE_FILES = 40, COMPOSE_NAME = 64 };
+enum { COMPOSE_FILES = 64, COMPOSE_NAME = 64 };
 
 // Text under construction, and the names of its parts.
 struct composer {
@@ -26,11 +26,13 @@ bool compose_start(struct composer *c, bool glsl, const char *kernel_dir, char *
 void compose_part(struct composer *c, const char *name);
 // Appends the kernel files that a file includes, each once, and then the file.
 void compose_file(struct composer *c, const char *file);
-// Appends the files of these filters.
+// Appends the files of these filters, the users' ones with functions that call them.
 void compose_stages(struct composer *c, const struct stage *const *stages, int count);
 // Defines a macro that applies point filters in order. The arguments of the first filter begin at `offset`. Returns the
 // end of the last filter's arguments.
 int compose_points(struct composer *c, const char *macro, const struct stage *const *stages, int count, int offset);
+// Defines the macros of a pass's stencil. Otherwise as compose_points.
+int compose_stencil(struct composer *c, const struct stage *stage, int offset);
 // Defines the macros of a pass's mirrors and flips.
 void compose_geometry(struct composer *c, const struct pass *pass);
 // Returns the text; the caller frees it. NULL on failure: *error as in path_open.

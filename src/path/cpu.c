@@ -6,6 +6,7 @@
 #include "path/cpu_rows.h"
 #include "path/cpu_tuning.h"
 #include "path/histogram.h"
+#include "path/user_rows.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -196,6 +197,8 @@ static struct cpu_build *make_build(const struct cpu_path *cpu, const struct cha
 
 static void *cpu_build(const struct path *path, const struct chain *chain, char **error)
 {
+    if (!user_rows_make(chain, error))
+        return NULL;
     struct cpu_build *build = make_build((const struct cpu_path *)path, chain);
     if (!build)
         path_fail(error, "out of memory for this chain at this frame size");

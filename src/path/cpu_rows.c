@@ -1,6 +1,7 @@
 // cpu_rows.c: passes of the cpu path over a band of rows
 #include "path/cpu_rows.h"
 
+#include "filter/user_filter.h"
 #include "filter/warp.h"
 #include "image/rgb_rows.h"
 
@@ -66,6 +67,9 @@ static int pass_rows(const struct cpu_pass *cpu)
 
 static const struct row_variant *choose(const struct stage *stage, int width, int step, const char *wanted)
 {
+    static const struct row_variant user = {.name = "user", .rows = 1}; // run_user makes its rows
+    if (stage->filter->user)
+        return &user;
     return row_variant_choose(stage->filter, &stage->arguments, width, step, wanted);
 }
 
@@ -113,10 +117,11 @@ int cpu_run_length(const struct cpu_pass *passes, int count, int band_rows)
 {
     int length = 1, reach = 0;
     for (; length < count; length++) {
-        if (pass_measures(passes[length].pass) || passes[length].warp)
+        const struct pass *pass = passes[length].pass;
+        if (!pass->stencil || pass->before_count > 0 || pass->load_mirror) // only the first pass of a run may be so
             break;
-        reach += 2 * pass_rows(&passes[length]); // only the first pass of a run may have no stencil
-        if (passes[length - 1].pass->store_flip || passes[length].pass->load_flip || reach * REPEATED_SHARE > band_rows)
+        reach += 2 * pass_rows(&passes[length]);
+        if (passes[length - 1].pass->store_flip || pass->load_flip || reach * REPEATED_SHARE > band_rows)
             break;
     }
     return length;
@@ -156,13 +161,23 @@ static uint8_t *line_of(const struct band *band, int number, int row)
            cpu->step * pass_radius(cpu);
 }
 
-// Runs point filters over a row: the first from `from` to `to`, the others in `to`. Returns the result: `to`, or `from`
-// if there are no filters.
-static const uint8_t *run_points(const struct row_variant *const *rows, const struct stage *const *stages, int count,
-                                 const uint8_t *from, uint8_t *to, int width)
+// Makes a row of a user's filter from the rows `in`.
+static void run_user(const struct stage *stage, const uint8_t *const *in, uint8_t *to, int width, int y, int step)
 {
-    for (int i = 0; i < count; i++, from = to)
-        rows[i]->point(&stages[i]->arguments, from, to, width, false);
+    stage->filter->user->row(stage->arguments.value + FACTS, in, to, width, y, step);
+}
+
+// Runs point filters over row `y`: the first from `from` to `to`, the others in `to`. Returns the result: `to`, or
+// `from` if there are no filters.
+static const uint8_t *run_points(const struct row_variant *const *rows, const struct stage *const *stages, int count,
+                                 const uint8_t *from, uint8_t *to, int width, int y)
+{
+    for (int i = 0; i < count; i++, from = to) {
+        if (stages[i]->filter->user)
+            run_user(stages[i], &from, to, width, y, 4);
+        else
+            rows[i]->point(&stages[i]->arguments, from, to, width, false);
+    }
     return from;
 }
 
@@ -207,7 +222,7 @@ static const uint8_t *load_row(const struct band *band, int y, int points, uint8
     else
         convert_row_to_rgba(run->from, &run->coefficients, 0, input_row(run, y), band->width, to, use);
     at = turn(cpu->pass->load_mirror, at, to, band->width);
-    return run_points(cpu->before, cpu->pass->before, points, at, to, band->width);
+    return run_points(cpu->before, cpu->pass->before, points, at, to, band->width, y);
 }
 
 static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8_t *to);
@@ -237,7 +252,7 @@ static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to
         row_level()->from_grey(at, has_alpha ? picture_row(band->run, y) : NULL, to, band->width);
         at = to;
     }
-    at = run_points(cpu->after, cpu->pass->after, cpu->pass->after_count, at, to, band->width);
+    at = run_points(cpu->after, cpu->pass->after, cpu->pass->after_count, at, to, band->width, y);
     return turn(cpu->pass->store_mirror, at, to, band->width);
 }
 
@@ -371,7 +386,9 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
         rows.prefetch[i].in = prefetches && in_place ? picture_row(run, in_row) : to;
         rows.prefetch[i].out = prefetches_output ? output_at(band, clamp_to(band->y + calls + i, band->end)) : to;
     }
-    if (in_place)
+    if (cpu->pass->stencil->filter->user)
+        run_user(cpu->pass->stencil, rows.in, to, band->width, y, cpu->step);
+    else if (in_place)
         make_in_place(band, y, &rows);
     else
         cpu->stencil->stencil(&cpu->pass->stencil->arguments, &rows);
@@ -395,7 +412,9 @@ static void stream_row(const struct band *band, int y)
     const struct cpu_pass *cpu = run->passes;
     const int last = cpu->pass->before_count - 1;
     uint8_t *to = output_at(band, y);
-    if (last >= 0)
+    if (last >= 0 && cpu->pass->before[last]->filter->user)
+        load_row(band, y, last + 1, to);
+    else if (last >= 0)
         cpu->before[last]->point(&cpu->pass->before[last]->arguments, load_row(band, y, last, band->rgba), to,
                                  band->width, true);
     else if (pixfmt_info(run->from->shape.format)->yuv && !cpu->pass->load_mirror)
@@ -444,8 +463,8 @@ static bool reads_picture(const struct cpu_run *run)
 {
     const struct pass *pass = run->passes[0].pass;
     return pass->stencil && pass->stencil->arguments.radius <= END_WIDTH && run->passes[0].step == 4 &&
-           run->from->shape.format == PIXFMT_RGBA && pass->before_count == 0 && !pass->load_mirror &&
-           run->from->shape.width >= IN_PLACE_WIDTH;
+           !pass->stencil->filter->user && run->from->shape.format == PIXFMT_RGBA && pass->before_count == 0 &&
+           !pass->load_mirror && run->from->shape.width >= IN_PLACE_WIDTH;
 }
 
 static void band_init(struct band *band, const struct cpu_run *run, int number)

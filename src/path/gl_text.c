@@ -106,11 +106,8 @@ static void add_macros(struct composer *c, const struct gl_step *step, enum pixf
     if (step->part != PART_WHOLE)
         fprintf(c->out, "#define PASS_SUMS_%s\n", step->part == PART_ACROSS ? "ACROSS" : "DOWN");
     int offset = compose_points(c, "PASS_BEFORE", pass->before, pass->before_count, 0);
-    if (pass->stencil) {
-        fprintf(c->out, "#define PASS_STENCIL filter_%s\n#define PASS_STENCIL_AT %d\n#define PASS_RADIUS %d\n",
-                pass->stencil->filter->name, offset, pass->stencil->arguments.radius);
-        offset += pass->stencil->arguments.count;
-    }
+    if (pass->stencil)
+        offset = compose_stencil(c, pass->stencil, offset);
     offset = compose_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
     if (pass->warp)
         fprintf(c->out, "#define PASS_WARP_AT %d\n", offset);

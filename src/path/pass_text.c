@@ -71,11 +71,8 @@ static void add_macros(struct composer *c, const struct pass *pass, const struct
     add_places(out, pixfmt_info(format));
     int offset = pixfmt_info(format)->yuv ? YUV_ARGUMENTS : 0;
     offset = compose_points(c, "PASS_BEFORE", pass->before, pass->before_count, offset);
-    if (pass->stencil) {
-        fprintf(out, "#define PASS_STENCIL filter_%s\n#define PASS_STENCIL_AT %d\n#define PASS_RADIUS %d\n",
-                pass->stencil->filter->name, offset, pass->stencil->arguments.radius);
-        offset += pass->stencil->arguments.count;
-    }
+    if (pass->stencil)
+        offset = compose_stencil(c, pass->stencil, offset);
     offset = compose_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
     if (pass->warp)
         fprintf(out, "#define PASS_WARP_AT %d\n", offset);
@@ -91,7 +88,8 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     if (!compose_start(&c, false, kernel_dir, error))
         return NULL;
     bool own = false;
-    const bool defined = pass->stencil && stencil_file(pass, variant, stencil, &own);
+    const bool user = pass->stencil && pass->stencil->filter->user;
+    const bool defined = pass->stencil && !user && stencil_file(pass, variant, stencil, &own);
     compose_part(&c, "variant");
     fprintf(c.out, "%s%s", variant->macros ? variant->macros : "", own ? "#define PASS_WINDOW_FILTER\n" : "");
     add_parameters(c.out, choice);
@@ -106,6 +104,8 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     compose_stages(&c, pass->before, pass->before_count);
     if (defined)
         compose_file(&c, stencil);
+    if (user)
+        compose_stages(&c, &pass->stencil, 1);
     compose_stages(&c, pass->after, pass->after_count);
     return compose_end(&c, error);
 }

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/workers.h"
 #include "compute/program.h"
+#include "filter/user_filters.h"
 #include "path/pass_text.h"
 
 #include <assert.h>
@@ -72,6 +73,7 @@ static enum child_end ask(const struct question *question, int *value)
         [1 + WORD_VARIANT] = variant,
         [1 + WORD_CHAIN] = chain,
         [1 + WORD_KERNELS] = probe->device->kernel_dir ? probe->device->kernel_dir : "",
+        [1 + WORD_FILTERS] = user_filters_named(),
         [1 + WORD_SIZE] = size,
     };
     return child_run(probe_program, (char *const *)arguments, probe_limit_s(probe->width, probe->height) * 1000, value);

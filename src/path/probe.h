@@ -39,6 +39,7 @@ enum probe_word {
     WORD_VARIANT, // as variant_print writes it
     WORD_CHAIN,
     WORD_KERNELS, // directory; "": none
+    WORD_FILTERS, // directory of users' filters; "": none but the standard ones
     WORD_SIZE,    // of the picture without a comparison: "1920x1080"; "0x0": none
     WORDS,
 };

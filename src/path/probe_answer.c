@@ -2,6 +2,7 @@
 #include "base/child.h"
 #include "base/hash.h"
 #include "base/options.h"
+#include "filter/user_filters.h"
 #include "path/pass_alone.h"
 #include "path/probe.h"
 
@@ -110,7 +111,7 @@ static enum probe_status try_pictures(struct task *task)
     if (opened != CL_SUCCESS)
         return opened == CL_BUILD_PROGRAM_FAILURE ? PROBE_NOT_BUILT : PROBE_NOT_OPENED;
     enum probe_status status = PROBE_PASSED;
-    if (task->pass->warp) // its arguments are for one size
+    if (pass_has_size(task->pass))
         return try_picture(task, task->pass->from_width, task->pass->from_height);
     for (size_t i = 0; status == PROBE_PASSED && i < sizeof(sizes) / sizeof(*sizes); i++)
         status = try_picture(task, sizes[i][0], sizes[i][1]);
@@ -174,6 +175,7 @@ static bool parse(struct task *task, char *const *words)
     input->color = color_resolve(unknown, unknown, input->format == PIXFMT_GREY, 16, 16);
     input->width = PLAN_WIDTH;
     input->height = PLAN_HEIGHT;
+    user_filters_load(words[WORD_FILTERS]);
     return chain_parse(&task->chain, words[WORD_CHAIN], error) && variant_parse(&task->choice, words[WORD_VARIANT]);
 }
 

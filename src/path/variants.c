@@ -41,12 +41,12 @@ static struct variant_launch blocks(int kernel, size_t width, size_t height, siz
 }
 
 // Some templates unroll the loops of a stencil, or load a square around each block. Only the generic template has a
-// warp.
+// warp, or the place of a pixel for a user's stencil.
 static bool is_small(const struct variant_pass *of)
 {
     const struct stage *stencil = of->pass->stencil;
     return !of->pass->warp && radius_of(of) <= WINDOW_RADIUS_MAX &&
-           (!stencil || stencil->arguments.rows == radius_of(of));
+           (!stencil || (stencil->arguments.rows == radius_of(of) && !stencil->filter->user));
 }
 
 // ---- generic: kernels/pass.cl ----

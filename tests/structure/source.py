@@ -48,7 +48,7 @@ HOMES = {
     r"libdeflate\.h": r"src/image/codec/png\.c",
     r"GLFW/.*": r"src/screen/window.*\.c",
     r"X11/.*": r"src/screen/display\.c",
-    r"dlfcn\.h": r"src/(screen/display|base/nvml|command/inspect|compute/gl_context)\.c",
+    r"dlfcn\.h": r"src/(screen/display|base/nvml|command/inspect|compute/gl_context|path/user_rows)\.c",
     r"epoxy/.*|GL/.*|EGL/.*":
         r"src/screen/.*|src/base/gl_handles\.c|src/compute/(texture|gl_context)\.c|src/path/gl.*\.c",
     r"CL/cl_gl\.h": r"src/compute/.*\.c",
@@ -323,9 +323,10 @@ def rule_first_lines(root):
 
 
 def rule_globals(root):
-    """Global variables are constant, except the state of the log, a lock and the signal that has arrived."""
+    """Global variables are constant, except the state of the log, a lock, the signal that has arrived and the users'
+    filters."""
     allowed = {"src/base/log.c": "log_state", "src/base/gl_handles.c": "software",
-               "src/command/process.c": "interrupted"}
+               "src/command/process.c": "interrupted", "src/filter/user_filters.c": "registry"}
     for name in files(root, r"^src/.*\.c$"):
         for number, line in enumerate(lines(root, name), 1):
             found = re.match(r"(?:static )?(?!const|extern|typedef|return|struct \w+ \{|enum|union)"

@@ -1,10 +1,12 @@
 // options.c: the options of the batch command
 #include "command/batch/options.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/resource.h"
 #include "command/looks.h"
 #include "command/shared.h"
+#include "filter/user_filters.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -79,6 +81,7 @@ static const struct option options[] = {
     {"fail-fast", 0, OPTION_FLAG, .help = "stop at the first file that fails", .offset = AT(fail_fast)},
     {"kernels", 0, OPTION_TEXT, "DIR", .help = "prefer kernels (.cl files) in DIR to the built-in ones",
      .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
+    FILTERS_OPTION(AT(filter_dir)),
     {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
      .help = "log level on standard error; default: warn", .offset = AT(log_level)},
     {0},
@@ -132,14 +135,29 @@ const struct option_list batch_list = {
     .complete = "file",
 };
 
+// Returns a hash of the texts of the users' filters in the chain, in order; 0: there are none.
+static uint64_t hash_filters(const struct chain *chain)
+{
+    uint64_t hash = 0;
+    for (int i = 0; i < chain->count; i++) {
+        const struct user_filter *user = chain->stage[i].filter->user;
+        if (user)
+            hash = hash * 31 + hash_64(user->text, strlen(user->text));
+    }
+    return hash;
+}
+
 // Returns the text of all options that decide the bytes of the outputs; NULL if out of memory (logged). The output's
 // name decides its format.
 static char *job_text(const struct batch_options *o)
 {
-    char *text;
+    char *text, users[32] = "";
+    const uint64_t hash = hash_filters(&o->chain);
+    if (hash)
+        snprintf(users, sizeof(users), "\n%016llx", (unsigned long long)hash);
     const int size =
-        asprintf(&text, "%s\n%d %d %d %d %d%s%s", o->chain_text, o->quality, o->subsampling, o->compression,
-                 o->strip_metadata, o->keep_orientation, o->kernels ? "\n" : "", o->kernels ? o->kernels : "");
+        asprintf(&text, "%s\n%d %d %d %d %d%s%s%s", o->chain_text, o->quality, o->subsampling, o->compression,
+                 o->strip_metadata, o->keep_orientation, o->kernels ? "\n" : "", o->kernels ? o->kernels : "", users);
     if (size >= 0)
         return text;
     log_error("cannot start: out of memory");
@@ -231,7 +249,7 @@ static bool convert_options(struct batch_options *o, const struct command_operan
 {
     if (o->log_level >= 0)
         log_set_level((enum log_level)o->log_level);
-    if (!chain_operands_none(operands, o->filters))
+    if (!user_filters_load(o->filter_dir) || !chain_operands_none(operands, o->filters))
         return false;
     if (!o->output) {
         log_error("no output is given; name a directory with -o");

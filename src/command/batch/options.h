@@ -11,6 +11,7 @@ enum batch_subsampling { SUBSAMPLING_KEEP, SUBSAMPLING_420, SUBSAMPLING_422, SUB
 struct batch_options {
     const char *filters, *look, *output, *files_from, *device, *memory, *format, *part, *report,
         *kernels; // as given; or NULL
+    const char *filter_dir;
     const char *capture;
     bool null, recursive, overwrite, skip_existing, skip_newer, json, dry_run, fail_fast, watch, no_sync;
     int path;                             // enum batch_path

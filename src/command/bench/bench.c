@@ -6,6 +6,7 @@
 #include "command/bench/memory.h"
 #include "command/command.h"
 #include "command/shared.h"
+#include "filter/user_filters.h"
 #include "measure/measure.h"
 
 #include <jansson.h>
@@ -44,6 +45,7 @@ static const struct option options[] = {
      .offset = AT(compare), .complete = "file"},
     {"report", 'r', OPTION_TEXT, "FILE.html", .help = "'device': write a page with charts, which needs no network",
      .offset = AT(report), .complete = "file"},
+    FILTERS_OPTION(AT(filter_dir)),
     {"kernels", 0, OPTION_TEXT, "DIR", .help = "prefer kernels (.cl files) in DIR to the built-in ones",
      .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
     {0},
@@ -192,7 +194,7 @@ static int bench_run(int argc, char **argv)
         return code;
     if (o.kernels && !o.kernels[0])
         o.kernels = NULL;
-    if (!resource_check_kernels(o.kernels))
+    if (!resource_check_kernels(o.kernels) || !user_filters_load(o.filter_dir))
         return EXIT_USAGE;
     if (operands.count == 0) {
         log_error("name a measurement; usage: monocle bench %s", list.usage);

@@ -15,7 +15,7 @@ struct bench_options {
     double seconds; // 0: not given
     int pictures;   // 0: not given
     bool json, csv;
-    const char *compare, *report, *kernels;
+    const char *compare, *report, *kernels, *filter_dir;
 };
 
 // A run of the command. The lists come from the options; a measurement fills in those that are empty.

@@ -6,6 +6,7 @@
 #include "command/live/output_check.h"
 #include "command/looks.h"
 #include "command/shared.h"
+#include "filter/user_filters.h"
 #include "path/path.h"
 #include "source/source.h"
 
@@ -88,6 +89,7 @@ static const struct option live_options[] = {
     {"kernels", 0, OPTION_TEXT, "DIR",
      .help = "prefer the kernel files (.cl, .glsl) in DIR to the built-in ones, and reload them when they change",
      .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
+    FILTERS_OPTION(AT(filter_dir)),
     {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
      .help = "log level on standard error; default: warn", .offset = AT(log_level)},
     {0},
@@ -208,7 +210,8 @@ bool live_parse(struct live_options *o, int argc, char **argv, int *code)
     if (!command_parse(&live_list, argc, argv, o, argc, &operands, code))
         return false;
     *code = EXIT_USAGE;
-    if (!chain_operands_none(&operands, o->filters) || !command_limit_operands(&live_list, &operands, 1))
+    if (!user_filters_load(o->filter_dir) || !chain_operands_none(&operands, o->filters) ||
+        !command_limit_operands(&live_list, &operands, 1))
         return false;
     o->source = operands.count > 0 ? operands.word[0] : NULL;
     if (o->list_controls) {

@@ -27,7 +27,7 @@ struct live_options {
     bool fullscreen;
     int overlay; // enum overlay_size; -1: not given
     const char *keys;
-    const char *kernels;
+    const char *kernels, *filter_dir;
     int log_level; // -1: not given
 
     struct source_setup setup; // of the source, without its controls

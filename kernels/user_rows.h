@@ -1,0 +1,45 @@
+// user_rows.h: a row of a user's filter on the CPU; src/path/user_rows.c compiles it after the filter
+//
+// The host defines USER_FILTER, the function that calls the filter, and for a stencil USER_STENCIL and USER_RADIUS.
+#ifdef USER_STENCIL
+
+// `in` has the rows within the radius. Alpha comes from the centre row.
+INLINE void user_make(const int32_t *restrict args, const uint8_t *const *in, uint8_t *restrict to, int width, int y,
+                      int step)
+{
+    const uint8_t *row[2 * USER_RADIUS + 1];
+    for (int i = 0; i < 2 * USER_RADIUS + 1; i++)
+        row[i] = in[i];
+    for (int i = 0; i < step * width; i++)
+        to[i] = (uint8_t)USER_FILTER((view){row + USER_RADIUS, i, step, USER_RADIUS, i / step, y}, args);
+    for (int i = 3; step == 4 && i < step * width; i += 4)
+        to[i] = row[USER_RADIUS][i];
+}
+
+void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step)
+{
+    if (step == 4)
+        user_make(args, in, to, width, y, 4);
+    else
+        user_make(args, in, to, width, y, 1);
+}
+
+#else
+
+// in[0] is the row, which may be `to`.
+void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step)
+{
+    const uint32_t *from = (const uint32_t *)in[0];
+    uint32_t *out = (uint32_t *)to;
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC ivdep
+#endif
+    for (int x = 0; x < width; x++) {
+        uint32_t word = from[x];
+        pixel p = {word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24};
+        p = USER_FILTER(p, x, y, args);
+        out[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
+    }
+}
+
+#endif

@@ -1,0 +1,383 @@
+// user_filter.c: reads the declarations of a user's filter
+#include "filter/user_filter.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARGUMENT_MAX = 1 << 30, CHOICES_MAX = 32 };
+
+// The position of the parser, for messages.
+struct reading {
+    struct user_filter *user;
+    char *error;
+    int line;
+    int params;
+    bool kind, summary, ranged[FILTER_PARAMS], preset[FILTER_PARAMS], typed[FILTER_PARAMS];
+};
+
+__attribute__((format(printf, 2, 3))) static bool fail(struct reading *at, const char *format, ...)
+{
+    const int used = snprintf(at->error, USER_ERROR, "%s.cl:%d: ", at->user->name, at->line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(at->error + used, (size_t)(USER_ERROR - used), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+// ---- the whole text ----
+
+// Only ASCII, because GLSL allows nothing else, and a file that is no text should say so.
+static bool check_bytes(struct reading *at, const char *text, size_t size)
+{
+    at->line = 1;
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+        if (byte == '\n')
+            at->line++;
+        else if (byte != '\t' && byte != '\r' && (byte < ' ' || byte > '~'))
+            return fail(at, "the byte 0x%02x is not plain ASCII text", byte);
+    }
+    return true;
+}
+
+// The kernel language has macros and conditions, but no other directives.
+static bool check_directive(struct reading *at, const char *line, size_t length)
+{
+    static const char *const allowed[] = {"define", "undef", "if", "ifdef", "ifndef", "else", "elif", "endif", NULL};
+    size_t begin = 0, end;
+    while (begin < length && isspace((unsigned char)line[begin]))
+        begin++;
+    if (begin == length || line[begin] != '#')
+        return true;
+    for (begin++; begin < length && isspace((unsigned char)line[begin]);)
+        begin++;
+    for (end = begin; end < length && isalpha((unsigned char)line[end]);)
+        end++;
+    for (int i = 0; allowed[i]; i++) {
+        if (strlen(allowed[i]) == end - begin && memcmp(line + begin, allowed[i], end - begin) == 0)
+            return true;
+    }
+    return fail(at, "#%.*s is not allowed; a filter may have #define, #undef and #if", (int)(end - begin) % 20,
+                line + begin);
+}
+
+static bool check_code(struct reading *at, const char *text)
+{
+    char function[USER_NAME + 8];
+    snprintf(function, sizeof(function), "filter_%s", at->user->name);
+    at->line = 1;
+    for (const char *line = text; *line; at->line++) {
+        const size_t length = strcspn(line, "\n");
+        if (!check_directive(at, line, length))
+            return false;
+        line += length + (line[length] == '\n');
+    }
+    at->line = 1;
+    return strstr(text, function) || fail(at, "the file does not define the function %s", function);
+}
+
+// ---- declarations ----
+
+static bool take_text(struct reading *at, const char *word, const char *value, char *to)
+{
+    if (!*value || strlen(value) >= USER_LINE)
+        return fail(at, "%s needs a text of 1 to %d characters", word, USER_LINE - 1);
+    strcpy(to, value);
+    return true;
+}
+
+static bool take_summary(struct reading *at, const char *value)
+{
+    at->summary = true;
+    return take_text(at, "SUMMARY", value, at->user->summary);
+}
+
+static bool take_kind(struct reading *at, const char *value)
+{
+    at->kind = true;
+    if (strcmp(value, "point") == 0)
+        at->user->filter.kind = FILTER_POINT;
+    else if (strcmp(value, "stencil") == 0)
+        at->user->filter.kind = FILTER_STENCIL;
+    else
+        return fail(at, "KIND is '%.40s', but must be point or stencil", value);
+    return true;
+}
+
+// Parses decimal numbers and nothing else.
+static bool numbers(const char *text, float *value, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *end;
+        while (isspace((unsigned char)*text))
+            text++;
+        const size_t length = strspn(text, "0123456789+-.eE"); // strtof also accepts "inf" and hexadecimal
+        value[i] = strtof(text, &end);
+        if (end == text || (size_t)(end - text) != length || !isfinite(value[i]))
+            return false;
+        text = end;
+    }
+    while (isspace((unsigned char)*text))
+        text++;
+    return !*text;
+}
+
+static bool take_radius(struct reading *at, const char *value)
+{
+    float radius;
+    if (!numbers(value, &radius, 1) || radius != floorf(radius) || radius < 1 || radius > FILTER_RADIUS_MAX)
+        return fail(at, "RADIUS is '%.40s', but must be 1 to %d", value, FILTER_RADIUS_MAX);
+    at->user->filter.radius = (int)radius;
+    return true;
+}
+
+static bool is_name(const char *name)
+{
+    const size_t length = strlen(name);
+    return length > 0 && length < USER_NAME && islower((unsigned char)name[0]) &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
+}
+
+static bool take_param(struct reading *at, const char *value)
+{
+    if (!is_name(value))
+        return fail(at, "PARAM is '%.40s', but must be a name of a-z, 0-9 and _ with at most %d characters", value,
+                    USER_NAME - 1);
+    for (int i = 0; i < at->params; i++) {
+        if (strcmp(at->user->more[i].name, value) == 0)
+            return fail(at, "there are two parameters '%s'", value);
+    }
+    if (at->params == FILTER_PARAMS)
+        return fail(at, "a filter has at most %d parameters", FILTER_PARAMS);
+    struct user_param *more = &at->user->more[at->params];
+    strcpy(more->name, value);
+    strcpy(more->help, value);
+    at->user->param[at->params++] = (struct param){.name = more->name, .type = PARAM_REAL, .help = more->help};
+    return true;
+}
+
+static bool take_desc(struct reading *at, const char *value)
+{
+    return take_text(at, "DESC", value, at->user->more[at->params - 1].help);
+}
+
+static bool take_type(struct reading *at, const char *value)
+{
+    static const char *const names[] = {[PARAM_INT] = "int", [PARAM_REAL] = "float", [PARAM_CHOICE] = "choice"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(value, names[i]) == 0) {
+            at->user->param[at->params - 1].type = (enum param_type)i;
+            return at->typed[at->params - 1] = true;
+        }
+    }
+    return fail(at, "TYPE is '%.40s', but must be int, float or choice", value);
+}
+
+static bool take_range(struct reading *at, const char *value)
+{
+    float range[2];
+    if (!numbers(value, range, 2) || !(range[0] < range[1]))
+        return fail(at, "RANGE is '%.40s', but must be two numbers, the lower one first", value);
+    at->user->param[at->params - 1].min = range[0];
+    at->user->param[at->params - 1].max = range[1];
+    return at->ranged[at->params - 1] = true;
+}
+
+static bool take_default(struct reading *at, const char *value)
+{
+    struct param *row = &at->user->param[at->params - 1];
+    const char *choice = at->user->more[at->params - 1].choices;
+    const size_t length = strlen(value);
+    at->preset[at->params - 1] = true;
+    for (int i = 0; *choice; i++) { // CHOICES comes first
+        const size_t span = strcspn(choice, "|");
+        if (span == length && memcmp(choice, value, span) == 0) {
+            row->preset = (float)i;
+            return true;
+        }
+        choice += span + (choice[span] == '|');
+    }
+    return numbers(value, &row->preset, 1) || fail(at, "DEFAULT is '%.40s', but must be a number or a choice", value);
+}
+
+static bool take_step(struct reading *at, const char *value)
+{
+    float *step = &at->user->param[at->params - 1].step;
+    return (numbers(value, step, 1) && *step > 0) || fail(at, "STEP is '%.40s', but must be above 0", value);
+}
+
+static bool take_scale(struct reading *at, const char *value)
+{
+    float *scale = &at->user->more[at->params - 1].scale;
+    return (numbers(value, scale, 1) && *scale > 0) || fail(at, "SCALE is '%.40s', but must be above 0", value);
+}
+
+static bool take_choices(struct reading *at, const char *value)
+{
+    struct user_param *more = &at->user->more[at->params - 1];
+    struct param *row = &at->user->param[at->params - 1];
+    int count = 0;
+    for (const char *word = value; count < CHOICES_MAX; count++) {
+        const size_t span = strcspn(word, "|");
+        if (span == 0 || span > 40 || strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_-") != span ||
+            !isalpha((unsigned char)word[0]))
+            break;
+        if (!word[span]) {
+            row->choices = more->choices;
+            row->max = (float)count;
+            return (count > 0 && take_text(at, "CHOICES", value, more->choices)) ||
+                   fail(at, "CHOICES needs at least two words");
+        }
+        word += span + 1;
+    }
+    return fail(at, "CHOICES is '%.40s', but must be 2 to %d words such as low|high", value, CHOICES_MAX);
+}
+
+static const struct {
+    const char *word;
+    bool param; // it belongs to the last PARAM
+    bool (*take)(struct reading *at, const char *value);
+} declarations[] = {
+    {"SUMMARY", false, take_summary}, {"KIND", false, take_kind},      {"RADIUS", false, take_radius},
+    {"PARAM", false, take_param},     {"DESC", true, take_desc},       {"TYPE", true, take_type},
+    {"RANGE", true, take_range},      {"STEP", true, take_step},       {"DEFAULT", true, take_default},
+    {"SCALE", true, take_scale},      {"CHOICES", true, take_choices},
+};
+
+// Takes "WORD value", which follows "//!".
+static bool take_declaration(struct reading *at, const char *text, size_t length)
+{
+    char copy[2 * USER_LINE];
+    if (length >= sizeof(copy))
+        return fail(at, "the declaration is too long");
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    while (length > 0 && isspace((unsigned char)copy[length - 1]))
+        copy[--length] = '\0';
+    char *word = copy + strspn(copy, " \t"), *value = word + strcspn(word, " \t");
+    if (*value)
+        *value++ = '\0';
+    value += strspn(value, " \t");
+    for (size_t i = 0; i < sizeof(declarations) / sizeof(*declarations); i++) {
+        if (strcmp(declarations[i].word, word) != 0)
+            continue;
+        if (declarations[i].param && at->params == 0)
+            return fail(at, "%s needs a PARAM before it", word);
+        return declarations[i].take(at, value);
+    }
+    return fail(at, "there is no declaration '%.20s'", word);
+}
+
+// Reads the comment lines at the head of the file.
+static bool read_head(struct reading *at, const char *text)
+{
+    at->line = 1;
+    for (const char *line = text; *line; at->line++) {
+        const size_t length = strcspn(line, "\n");
+        const size_t blank = strspn(line, " \t\r");
+        if (strncmp(line, "//", 2) != 0 && blank < length)
+            break;
+        if (strncmp(line, "//!", 3) == 0 && !take_declaration(at, line + 3, length - 3))
+            return false;
+        line += length + (line[length] == '\n');
+    }
+    return true;
+}
+
+// ---- rules between declarations ----
+
+static bool check_param(struct reading *at, int index)
+{
+    struct param *row = &at->user->param[index];
+    struct user_param *more = &at->user->more[index];
+    if (row->choices && !at->typed[index])
+        row->type = PARAM_CHOICE;
+    if ((row->type == PARAM_CHOICE) != (row->choices != NULL))
+        return fail(at, "the parameter %s has TYPE choice or CHOICES, but needs both", more->name);
+    if (row->type != PARAM_CHOICE && !at->ranged[index])
+        return fail(at, "the parameter %s has no RANGE", more->name);
+    if (row->type == PARAM_CHOICE && (at->ranged[index] || more->scale > 0))
+        return fail(at, "the parameter %s has CHOICES, so it can have neither RANGE nor SCALE", more->name);
+    if (!at->preset[index])
+        row->preset = row->min;
+    if (!(row->preset >= row->min && row->preset <= row->max) ||
+        (row->type != PARAM_REAL && row->preset != floorf(row->preset)))
+        return fail(at, "the DEFAULT of the parameter %s is not one of its values", more->name);
+    if (more->scale <= 0)
+        more->scale = row->type == PARAM_REAL ? 256 : 1;
+    if (row->step <= 0)
+        row->step = row->type == PARAM_REAL ? (row->max - row->min) / 20 : 1;
+    if (fabsf(row->min) * more->scale > ARGUMENT_MAX || fabsf(row->max) * more->scale > ARGUMENT_MAX)
+        return fail(at, "RANGE times SCALE of the parameter %s exceeds %d", more->name, ARGUMENT_MAX);
+    return true;
+}
+
+static bool check_whole(struct reading *at)
+{
+    struct filter *filter = &at->user->filter;
+    at->line = 1;
+    if (!at->summary)
+        return fail(at, "the file has no line '//!SUMMARY text'");
+    if (!at->kind)
+        return fail(at, "the file has no line '//!KIND point' or '//!KIND stencil'");
+    if ((filter->kind == FILTER_STENCIL) != (filter->radius > 0))
+        return fail(at, filter->radius > 0 ? "only a stencil has a RADIUS" : "a stencil needs a RADIUS");
+    for (int i = 0; i < at->params; i++) {
+        if (!check_param(at, i))
+            return false;
+    }
+    return true;
+}
+
+struct user_filter *user_filter_make(const char *name, char *text, size_t size, char error[USER_ERROR])
+{
+    struct user_filter *user = calloc(1, sizeof(*user));
+    if (!user || !is_name(name)) {
+        snprintf(error, USER_ERROR, "%s",
+                 user ? "the name of a filter's file must be a-z, 0-9 and _, then .cl" : "out of memory");
+        free(user);
+        free(text);
+        return NULL;
+    }
+    strcpy(user->name, name);
+    user->text = text;
+    pthread_mutex_init(&user->lock, NULL);
+    user->filter = (struct filter){.name = user->name,
+                                   .summary = user->summary,
+                                   .example = user->name,
+                                   .color = FILTER_COLORS,
+                                   .params = user->param,
+                                   .user = user};
+    struct reading at = {.user = user, .error = error};
+    if (check_bytes(&at, text, size) && read_head(&at, text) && check_whole(&at) && check_code(&at, text)) {
+        if (user->filter.kind == FILTER_STENCIL) // it computes each channel alone, so grey stays grey
+            user->filter.color = FILTER_KEEPS_GREY;
+        return user;
+    }
+    user_filter_free(user);
+    return NULL;
+}
+
+void user_filter_free(struct user_filter *user)
+{
+    if (!user)
+        return;
+    pthread_mutex_destroy(&user->lock);
+    free(user->why);
+    free(user->text);
+    free(user);
+}
+
+void user_filter_prepare(const struct user_filter *user, const struct filter_values *values,
+                         struct filter_arguments *arguments)
+{
+    arguments->count = FACTS;
+    for (int i = 0; user->param[i].name; i++)
+        arguments->value[arguments->count++] =
+            (int32_t)floor((double)values->value[i] * (double)user->more[i].scale + 0.5);
+}

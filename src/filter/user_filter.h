@@ -1,0 +1,46 @@
+// user_filter.h: a filter from a user's file: NAME.cl, whose lines `//!` declare it (docs/user-filters.md)
+#pragma once
+
+#include "filter/filter.h"
+
+#include <pthread.h>
+
+enum {
+    USER_NAME = 32, // bytes of a name, with the NUL
+    USER_LINE = 256,
+    USER_TEXT_MAX = 1 << 18,
+    USER_ERROR = 512,
+};
+
+// Makes a row of the filter on the CPU (kernels/user_rows.h). `args` begin after the facts. in[0] to in[2 * radius] are
+// the rows around row `y`, and `step` is the bytes from one pixel to the next. For a point filter, in[0] may be `to`.
+typedef void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step);
+
+struct user_param {
+    char name[USER_NAME], help[USER_LINE], choices[USER_LINE];
+    float scale; // an argument is the value times this, rounded
+};
+
+struct user_filter {
+    struct filter filter; // filter.user is this struct
+    char name[USER_NAME], summary[USER_LINE];
+    struct param param[FILTER_PARAMS + 1];
+    struct user_param more[FILTER_PARAMS]; // of these parameters
+    char *text;                            // the file, NUL-terminated
+    struct user_filter *older;             // for the registry (user_filters.c)
+    int directory;                         // likewise
+
+    // The row function, which the cpu path compiles at the first use (path/user_rows.h).
+    pthread_mutex_t lock; // guards both
+    user_row *row;        // NULL: not compiled, or it does not compile
+    char *why;            // why it does not compile; NULL: not tried, or it compiles
+};
+
+// Makes a filter from the text of a file. Takes over `text`, of `size` bytes and a NUL. NULL on failure: `error` then
+// gets one line of plain text with the file's name and the line.
+struct user_filter *user_filter_make(const char *name, char *text, size_t size, char error[USER_ERROR]);
+void user_filter_free(struct user_filter *user); // accepts NULL
+
+// Computes the arguments of the filter's parameters from their values, after the facts.
+void user_filter_prepare(const struct user_filter *user, const struct filter_values *values,
+                         struct filter_arguments *arguments);

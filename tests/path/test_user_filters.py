@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""test_user_filters.py MONOCLE: users' filters give the same bytes on all paths; files that are refused"""
+import json
+import os
+import shutil
+import sys
+
+sys.path.append(sys.path[0] + "/../support")
+from checks import SOURCES, Checks, at, programs, skip
+from live_support import has_opencl, png, run
+
+MONOCLE, = programs(1)
+SHIPPED = os.path.join(SOURCES, "assets", "filters")
+HEAD = "//!SUMMARY a test\n//!KIND "
+# Writes the place of each pixel, and the size of the picture.
+PLACE = HEAD + """point
+//!PARAM add
+//!TYPE int
+//!RANGE -9 9
+//!DEFAULT 0
+INLINE pixel filter_place(pixel p, int x, int y, arguments args)
+{
+    p.r = x + ARG(args, 0);
+    p.g = y;
+    p.b = WIDTH(args) + HEIGHT(args);
+    p.a = 7; // ignored
+    return p;
+}
+"""
+SHIFT = HEAD + """stencil
+//!RADIUS 3
+INLINE int filter_shift(view v, arguments args)
+{
+    return tap(v, v.x % 4, -9) + v.y; // a tap is clamped to the radius
+}
+"""
+POINT = "INLINE pixel filter_a(pixel p, int x, int y, arguments args)\n{\n    return p;\n}\n"
+FAST = ["cpu", "gl"]
+PATHS = FAST + (["opencl"] if has_opencl(MONOCLE) else [])  # PoCL takes seconds to compile
+
+
+def settings():
+    return {"XDG_CACHE_HOME": at("cache"), "XDG_CONFIG_HOME": at("config"), "XDG_DATA_DIRS": at("none"),
+            "XDG_DATA_HOME": at("data")}
+
+
+def write(name, text, mode=0o644):
+    os.makedirs(at("filters"), exist_ok=True)
+    path = at("filters", name)
+    with open(path, "wb") as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+    os.chmod(path, mode)
+    return path
+
+
+def convert(path, chain, directory=None, **env):
+    """Filters in.png. Returns the exit status, the bytes of the output and standard error."""
+    code, _, err = run(MONOCLE, "batch", "--overwrite", "-p", path, "-f", chain, "--filters",
+                       directory or at("filters"), "--compression", "1", at("in.png"), "-o", at("out.png"),
+                       **{**settings(), **env})
+    if code:
+        return code, None, err
+    with open(at("out.png"), "rb") as file:
+        return code, file.read(), err
+
+
+def prepare(c):
+    os.mkdir(at("cache"))
+
+
+def equal(c, chain, directory=None, paths=FAST):
+    results = {path: convert(path, chain, directory) for path in paths}
+    for path, (code, data, err) in results.items():
+        if path == "gl" and "no GL context" in err:
+            continue
+        c.check(code == 0 and data == results["cpu"][1], chain, path, code, err)
+    return results["cpu"][1]
+
+
+def shipped(c):
+    """Each example, on pictures of odd sizes."""
+    names = sorted(name[:-3] for name in os.listdir(SHIPPED))
+    c.check(len(names) >= 3, names)
+    png(at("in.png"), 131, 67)
+    for name in names:
+        equal(c, name, SHIPPED)
+    png(at("in.png"), 1, 3)
+    equal(c, ",".join(names), SHIPPED, PATHS)
+
+
+def places(c):
+    """Places and sizes are those of the filter's own picture, wherever mirrors and stencils stand."""
+    write("place.cl", PLACE)
+    write("shift.cl", SHIFT)
+    png(at("in.png"), 61, 131)  # so tall that the cpu path runs several passes in a band
+    plain = equal(c, "place")
+    c.check(equal(c, "mirror,place") == plain, "a mirror before the filter changes its places")
+    c.check(equal(c, "blur=2,mirror,place,flip,flip") == plain, "a mirror after a blur")
+    mirrored = equal(c, "place,mirror")
+    c.check(mirrored and mirrored != plain and equal(c, "place,mirror,mirror") == plain, "mirror after the filter")
+    c.check(equal(c, "place=3") != plain, "the parameter has no effect")
+    equal(c, "place,flip,shift,place=add=-2,mirror,gray", paths=PATHS)
+    equal(c, "crop=40:30:3:2,place,shift")
+    equal(c, "place,mirror,place=2,blur=1")
+
+
+def lists(c):
+    write("place.cl", PLACE)
+    code, out, err = run(MONOCLE, "filters", "place", "--json", "--filters", at("filters"), **settings())
+    row = json.loads(out)[0]
+    c.check(code == 0 and row["parameters"][0]["min"] == -9 and row["summary"] == "a test", out, err)
+    os.makedirs(at("config", "monocle"))
+    shutil.move(at("filters"), at("config", "monocle", "filters"))
+    code, out, err = run(MONOCLE, "filters", "place", **settings())
+    c.check(code == 0 and b"add" in out, out, err)
+    code, out, err = run(MONOCLE, "completion", "words", "filters", "pla", **settings())
+    c.check(b"place\ta test" in out, out)
+
+
+def errors(c):
+    """An error of a compiler names the file and the line."""
+    png(at("in.png"), 8, 8)
+    write("a.cl", HEAD + "point\n" + POINT.replace("return p", "return q"))
+    for path in PATHS:
+        code, _, err = convert(path, "a")
+        if "no GL context" not in err:
+            c.check(code == 3 and "a.cl:5" in err, path, code, err)
+    write("a.cl", HEAD + "point\n" + POINT)
+    os.mkdir(at("bin"))
+    code, _, err = convert("cpu", "a", PATH=at("bin"), XDG_CACHE_HOME=at("other"))
+    c.check(code == 3 and "the C compiler cc, which is missing" in err, code, err)
+
+
+def refused(c):
+    """One line says what is wrong with a file, and the other files are used."""
+    png(at("in.png"), 8, 8)
+    cases = [
+        ("b" * 10_000_000, "it is larger than 256 KiB"),
+        (HEAD + "point\n\x1b[31m", "a.cl:3: the byte 0x1b is not plain ASCII text"),
+        (b"\0" * 50, "a.cl:1: the byte 0x00"),
+        ("", "a.cl:1: the file has no line '//!SUMMARY text'"),
+        ("//!SUMMARY x\n", "has no line '//!KIND"),
+        (HEAD + "stencil\n", "a stencil needs a RADIUS"),
+        (HEAD + "stencil\n//!RADIUS 99\n", "a.cl:3: RADIUS is '99'"),
+        (HEAD + "stencil\n//!RADIUS\n", "a.cl:3: RADIUS is ''"),
+        (HEAD + "point\n//!PARAM a\n//!RANGE 0 1e38\n", "exceeds 1073741824"),
+        (HEAD + "point\n//!PARAM a\n//!RANGE nan inf\n", "a.cl:4: RANGE"),
+        (HEAD + "point\n//!RANGE 0 1\n", "a.cl:3: RANGE needs a PARAM before it"),
+        (HEAD + "point\n//!WHAT 1\n", "a.cl:3: there is no declaration 'WHAT'"),
+        (HEAD + "point\n", "does not define the function filter_a"),
+        (HEAD + "point\n#include </etc/passwd>\n" + POINT, "a.cl:3: #include is not allowed"),
+    ]
+    for text, wanted in cases:
+        write("a.cl", text)
+        code, out, err = run(MONOCLE, "filters", "blur", "--filters", at("filters"), **settings())
+        c.check(code == 0 and wanted in err and err.count("\n") == 1 and "\x1b" not in err, wanted, code, err)
+    write("a.cl", HEAD + "point\n" + POINT, 0o666)
+    write("blur.cl", HEAD + "point\n" + POINT)
+    os.mkfifo(at("filters", "c.cl"))
+    os.symlink("/dev/zero", at("filters", "d.cl"))
+    code, _, err = run(MONOCLE, "filters", "blur", "--filters", at("filters"), **settings())
+    for wanted in ("a.cl: it can be written by other users", "blur.cl: monocle has a filter of this name",
+                   "c.cl: it is not a regular file", "d.cl: it "):
+        c.check(code == 0 and wanted in err, wanted, code, err)
+    if os.geteuid() == 0:
+        os.remove(at("filters", "d.cl"))
+        os.chown(write("e.cl", HEAD + "point\n" + POINT), 65534, 65534)
+        os.symlink(at("filters", "e.cl"), at("filters", "d.cl"))
+        code, _, err = run(MONOCLE, "filters", "blur", "--filters", at("filters"), **settings())
+        c.check("d.cl: it belongs to another user" in err, err)
+    code, _, err = run(MONOCLE, "filters", "--filters", at("nothing"), **settings())
+    c.check(code == 2 and "correct --filters or MONOCLE_FILTERS" in err, code, err)
+
+
+if not shutil.which("cc"):
+    skip("there is no C compiler")
+sys.exit(Checks().run(shipped, places, lists, errors, refused, before=prepare))
