@@ -44,6 +44,8 @@ static struct path *open_zerocopy(const struct path_setup *setup, char **error)
     const char *why = !setup->textures ? "no window" : device->sharing_why;
     if (shares && encodes)
         why = "the virtual camera needs results in a buffer";
+    else if (shares && setup->measures)
+        why = "measures need results in a buffer";
     struct path *path = NULL;
     for (enum mode mode = MODE_TEXTURE; !path && mode < MODES; mode++) {
         if (!possible[mode])

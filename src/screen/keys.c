@@ -29,6 +29,7 @@ static const struct key_row default_rows[] = {
     {ACTION_FULLSCREEN, "fullscreen", {'f'}, false, "full screen on or off"},
     {ACTION_VSYNC, "vsync", {'v'}, false, "vertical sync on or off"},
     {ACTION_OVERLAY, "overlay", {'o'}, false, "overlay: small, full, large, off"},
+    {ACTION_SCOPE, "scope", {'c'}, false, "scope: histogram, column sums, row sums, off"},
     {ACTION_SCREENSHOT, "screenshot", {'s'}, false, "save a screenshot"},
     {ACTION_RECORD, "record", {'r'}, false, "start or stop recording"},
     {ACTION_HELP, "help", {'h', WINDOW_KEY_F1, '?'}, false, "show or hide this list"},

@@ -33,12 +33,13 @@ void overlay_line(struct overlay *overlay, enum overlay_tone tone, const char *f
 // ---- the look: colours, and sizes that follow from the letters ----
 
 static const struct {
-    struct paint panel, alarm, veil; // backgrounds
-    struct paint tone[4];            // by enum overlay_tone
-    struct paint rule, trough, cap;  // lines, graph background, key caps
-    struct paint host, device;       // graphs, by the clock that measured
-    struct paint budget, over;       // the budget's line, bars above it
-    struct paint alert;              // mark of an error
+    struct paint panel, alarm, veil;        // backgrounds
+    struct paint tone[4];                   // by enum overlay_tone
+    struct paint rule, trough, cap;         // lines, graph background, key caps
+    struct paint host, device;              // graphs, by the clock that measured
+    struct paint budget, over;              // the budget's line, bars above it
+    struct paint alert;                     // mark of an error
+    struct paint channel[SCOPE_CURVES + 1]; // red, green, blue; brightness
 } palette = {
     .panel = {12, 15, 21, 214},
     .alarm = {48, 13, 16, 244},
@@ -58,6 +59,7 @@ static const struct {
     .budget = {255, 190, 92, 120},
     .over = {255, 112, 96, 255},
     .alert = {255, 96, 84, 255},
+    .channel = {{255, 70, 60, 150}, {70, 230, 90, 150}, {80, 130, 255, 150}, {222, 226, 232, 200}},
 };
 
 struct metrics {
@@ -482,6 +484,36 @@ static void message_draw(struct canvas *canvas, const struct overlay *overlay)
     }
 }
 
+// ---- the scope, at the bottom right ----
+
+static void scope_draw(struct canvas *canvas, const struct overlay *overlay)
+{
+    const struct overlay_scope *scope = &overlay->scope;
+    const struct metrics metrics = metrics_for(canvas, metrics_x_height(canvas, overlay->size));
+    const int side = 2 * metrics.padding, room = canvas->width - 2 * metrics.margin - side;
+    const int bar = room / SCOPE_POINTS < metrics.hair ? room / SCOPE_POINTS : metrics.hair;
+    const int width = SCOPE_POINTS * (bar > 0 ? bar : 1), height = width * 3 / 8;
+    struct rect box = {0, 0, width + side, height + metrics.body.line + side};
+    box.x = canvas->width - metrics.margin - box.width;
+    box.y = canvas->height - metrics.margin - box.height;
+    if (box.x < 0 || box.y < 0)
+        return; // the window is too small
+    const int x = box.x + metrics.padding, top = box.y + metrics.padding + metrics.body.line;
+    canvas_round(canvas, box, metrics.radius, palette.panel);
+    draw_clipped(canvas, &metrics.body, x, box.y + metrics.padding / 2, span_of(scope->name),
+                 metrics_columns(&metrics, width), palette.tone[OVERLAY_PLAIN]);
+    canvas_fill(canvas, (struct rect){x, top, width, height}, palette.trough);
+    for (int i = 0; i < scope->curves; i++) {
+        const struct paint paint = palette.channel[scope->curves == 1 ? SCOPE_CURVES : i];
+        for (int k = 0; k < scope->points; k++) {
+            const int left = width * k / scope->points, right = width * (k + 1) / scope->points;
+            const float part = scope->curve[i][k] < 1 ? scope->curve[i][k] : 1;
+            const int rise = (int)lroundf(part * (float)height);
+            canvas_fill(canvas, (struct rect){x + left, top + height - rise, right - left, rise}, paint);
+        }
+    }
+}
+
 // ---- the list of keys, over the whole picture ----
 
 struct help {
@@ -592,6 +624,8 @@ void overlay_draw(struct canvas *canvas, const struct overlay *overlay)
         help_draw(canvas, overlay);
     else if (overlay->size != OVERLAY_OFF)
         status_draw(canvas, overlay);
+    if (overlay->scope.curves > 0 && !overlay->help)
+        scope_draw(canvas, overlay);
     if (overlay->message[0])
         message_draw(canvas, overlay);
 }

@@ -27,16 +27,26 @@ struct overlay_stage {
     int history_count;
 };
 
+// A graph of numbers that were measured in the picture.
+enum { SCOPE_CURVES = 3, SCOPE_POINTS = 256 };
+struct overlay_scope {
+    char name[OVERLAY_TEXT];                 // above the graph
+    float curve[SCOPE_CURVES][SCOPE_POINTS]; // 0 to 1
+    int curves;                              // 3: red, green, blue; 1: brightness; 0: no graph
+    int points;
+};
+
 struct overlay {
     enum overlay_size size; // SMALL: the first line and warnings; FULL: all; LARGE: all, twice the letter size
     struct overlay_line line[OVERLAY_LINES];
     int lines;
     struct overlay_stage stage[OVERLAY_STAGES];
     int stages;
-    double budget_ms;        // time available for one frame, marked in the graphs; 0: unknown
-    const struct keys *keys; // for the list of keys; borrowed
-    bool help;               // the list of keys covers the picture
-    char message[512];       // a note, or a compile error with several lines; "": none
+    struct overlay_scope scope; // shown with each size of the overlay
+    double budget_ms;           // time available for one frame, marked in the graphs; 0: unknown
+    const struct keys *keys;    // for the list of keys; borrowed
+    bool help;                  // the list of keys covers the picture
+    char message[512];          // a note, or a compile error with several lines; "": none
     bool message_is_error;
     bool message_is_trouble; // about the picture itself: shown even if the overlay is off
 };

@@ -32,6 +32,7 @@ static void test_table(void)
         {'m', ACTION_MIRROR},
         {'v', ACTION_VSYNC},
         {'o', ACTION_OVERLAY},
+        {'c', ACTION_SCOPE},
         {'s', ACTION_SCREENSHOT},
         {'r', ACTION_RECORD},
         {'h', ACTION_HELP},

@@ -206,6 +206,14 @@ static void next_overlay(struct session *s, int number)
     s->wish.overlay = (enum overlay_size)((s->wish.overlay + 1) % OVERLAY_SIZES);
 }
 
+static void next_scope(struct session *s, int number)
+{
+    static const char *const names[SCOPES] = {"off", "histogram", "column sums", "row sums"};
+    s->wish.scope = (enum scope)((s->wish.scope + 1) % SCOPES);
+    note_set(&s->note, false, NOTE_S, "scope: %s", names[s->wish.scope]);
+    lanes_changed(s->lanes, false);
+}
+
 void events_save_picture(struct session *s)
 {
     char name[OUTPUT_NAME];
@@ -276,6 +284,7 @@ static const struct {
     [ACTION_MIRROR] = {.run = toggle_mirror},
     [ACTION_VSYNC] = {.run = toggle_vsync},
     [ACTION_OVERLAY] = {.run = next_overlay},
+    [ACTION_SCOPE] = {.run = next_scope},
     [ACTION_SCREENSHOT] = {.run = save_picture},
     [ACTION_RECORD] = {.run = toggle_recording},
     [ACTION_HELP] = {.run = toggle_help},

@@ -16,6 +16,7 @@ struct lane {
     struct path *path; // NULL: not open
     enum path_kind kind;
     struct device *device; // NULL for the cpu path
+    unsigned measures;     // of the path
     struct chain chain;    // what the path runs
     enum split shows;      // the split view that the path was built for
     struct path_result result;
@@ -139,6 +140,8 @@ static bool lane_wanted(struct lanes *l, int which, struct build *build)
         .device = path_kind_info(kind)->needs_device ? devices_open(l->set.devices, wish->device) : NULL,
         .input = source_info(l->set.source)->shape,
         .encode = which == LANE_MAIN ? encode_shape(l, &build->chain) : (struct image_shape){0},
+        .measures = which == LANE_MAIN ? wish_measures(wish) : 0,
+        .strips = 1,
         .chain = &build->chain,
         .depth = l->set.depth,
         .threads = l->set.threads,
@@ -158,6 +161,7 @@ static void lane_use_build(struct lanes *l, struct lane *lane, const struct buil
         lane->path = build->opened;
         lane->kind = build->setup.kind;
         lane->device = build->setup.device;
+        lane->measures = build->setup.measures;
         if (lane == &l->lane[LANE_MAIN]) {
             source_place(l->set.source, lane->device ? lane->device->pages : NULL);
             meter_forget(l->set.meter); // the overlay shows the statistics beside the new path's name
@@ -494,7 +498,7 @@ static void lane_update(struct lanes *l, int which)
     struct build build;
     const bool wanted = lane_wanted(l, which, &build);
     const bool reuse = wanted && lane->path && lane->kind == build.setup.kind && lane->device == build.setup.device &&
-                       same_size(l, lane, &build.chain);
+                       lane->measures == build.setup.measures && same_size(l, lane, &build.chain);
     const bool same = reuse && !lane->reload && same_chain(&lane->chain, &build.chain);
     if (wanted && !same && l->build.lane)
         return;

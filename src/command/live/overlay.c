@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -161,6 +162,55 @@ static void fill_message(const struct status *s, struct overlay *overlay)
              trouble ? s->health.trouble : s->note);
 }
 
+// Fills a curve with the means of sums, each over `pixels` pixels of up to 255.
+static void fill_sums(struct overlay_scope *scope, const uint32_t *sums, int count, int pixels)
+{
+    scope->curves = 1;
+    scope->points = count < SCOPE_POINTS ? count : SCOPE_POINTS;
+    for (int i = 0; i < scope->points; i++) {
+        const int first = count * i / scope->points, end = count * (i + 1) / scope->points;
+        double sum = 0;
+        for (int k = first; k < end; k++)
+            sum += sums[k];
+        scope->curve[0][i] = (float)(sum / (255.0 * pixels * (end - first)));
+    }
+}
+
+// The square root keeps rare values visible.
+static void fill_histogram(struct overlay_scope *scope, const uint32_t histogram[MEASURE_CHANNELS][FILTER_LEVELS])
+{
+    struct path_levels levels;
+    uint32_t most = 1;
+    path_levels(histogram, &levels);
+    snprintf(scope->name, sizeof(scope->name), "mean %.0f %.0f %.0f", levels.mean[0], levels.mean[1], levels.mean[2]);
+    scope->curves = MEASURE_CHANNELS;
+    scope->points = FILTER_LEVELS;
+    for (int i = 0; i < MEASURE_CHANNELS * FILTER_LEVELS; i++) {
+        const uint32_t count = histogram[i / FILTER_LEVELS][i % FILTER_LEVELS];
+        most = count > most ? count : most;
+    }
+    for (int i = 0; i < MEASURE_CHANNELS * FILTER_LEVELS; i++)
+        scope->curve[i / FILTER_LEVELS][i % FILTER_LEVELS] =
+            sqrtf((float)histogram[i / FILTER_LEVELS][i % FILTER_LEVELS] / (float)most);
+}
+
+// A path without the wanted measure may run until another one is built.
+static void fill_scope(const struct status *s, struct overlay_scope *scope)
+{
+    const struct path_result *result = s->lane.result;
+    scope->curves = 0;
+    if (!result || s->wish->scope == SCOPE_OFF)
+        return;
+    if (result->measures.histogram)
+        fill_histogram(scope, result->measures.histogram);
+    else if (result->measures.columns)
+        fill_sums(scope, result->measures.columns, result->width, result->height);
+    else if (result->measures.rows)
+        fill_sums(scope, result->measures.rows, result->height, result->width);
+    if (scope->curves == 1)
+        snprintf(scope->name, sizeof(scope->name), "%s of green", result->measures.rows ? "row sums" : "column sums");
+}
+
 void overlay_fill(struct overlay *overlay, const struct status *s)
 {
     overlay->size = s->wish->overlay;
@@ -169,6 +219,7 @@ void overlay_fill(struct overlay *overlay, const struct status *s)
     overlay->lines = 0;
     overlay->stages = 0;
     fill_message(s, overlay);
+    fill_scope(s, &overlay->scope);
     if (overlay->size == OVERLAY_OFF && !overlay->help)
         return;
     fill_headline(s, overlay);

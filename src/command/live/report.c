@@ -15,6 +15,7 @@
 enum { LAST_WAIT_MS = 500 }; // longest wait for a stalled reader before the last line is dropped
 
 static const char *const split_names[SPLITS] = {"off", "original", "path"};
+static const char *const scope_names[SCOPES] = {"off", "histogram", "columns", "rows"};
 static const char *const overlay_names[OVERLAY_SIZES] = {"off", "small", "full", "large"};
 
 static json_t *json_ms(double ms)
@@ -169,6 +170,18 @@ void report_reshaped(struct report *report, const struct status *s)
     print_line(report, object, 0);
 }
 
+// The levels of the shown histogram, for red, green and blue; null: none is shown.
+static json_t *json_levels(const struct path_result *result)
+{
+    struct path_levels levels;
+    if (!result || !result->measures.histogram)
+        return json_null();
+    path_levels(result->measures.histogram, &levels);
+    return json_pack("{s:[f,f,f],s:[i,i,i],s:[i,i,i]}", "mean", levels.mean[0], levels.mean[1], levels.mean[2], "least",
+                     levels.least[0], levels.least[1], levels.least[2], "most", levels.most[0], levels.most[1],
+                     levels.most[2]);
+}
+
 static void add_wish(const struct status *s, json_t *object)
 {
     const struct wish *wish = s->wish;
@@ -190,6 +203,8 @@ static void add_wish(const struct status *s, json_t *object)
     json_object_set_new(object, "frozen", json_boolean(wish->frozen));
     json_object_set_new(object, "mirror", json_boolean(wish_mirrored(wish)));
     json_object_set_new(object, "overlay", json_string(overlay_names[wish->overlay]));
+    json_object_set_new(object, "scope", json_string(scope_names[wish->scope]));
+    json_object_set_new(object, "levels", json_levels(s->lane.result));
     json_object_set_new(object, "help", json_boolean(wish->help));
     json_object_set_new(object, "vsync", json_boolean(wish->vsync));
     json_object_set_new(object, "fullscreen", json_boolean(wish->fullscreen));

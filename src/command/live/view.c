@@ -62,8 +62,8 @@ static struct scene compose(const struct view *view, const struct status *status
     const struct overlay *overlay = &view->overlay;
     const struct wish *wish = status->wish;
     // Before the first path is open, the window shows only the message.
-    const bool silent =
-        overlay->size == OVERLAY_OFF && !overlay->help && !overlay->message_is_trouble && status->lane.open;
+    const bool silent = overlay->size == OVERLAY_OFF && !overlay->help && !overlay->message_is_trouble &&
+                        status->lane.open && overlay->scope.curves == 0;
     struct scene scene = {
         .texture = status->lane.result ? view->texture[LANE_MAIN] : 0,
         .width = status->lane.result ? status->lane.result->width : status->info->shape.width,

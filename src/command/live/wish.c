@@ -30,6 +30,13 @@ bool wish_selected(const struct wish *wish, int *stage, int *param)
     return false;
 }
 
+unsigned wish_measures(const struct wish *wish)
+{
+    static const unsigned measures[SCOPES] = {
+        [SCOPE_HISTOGRAM] = MEASURE_HISTOGRAM, [SCOPE_COLUMNS] = MEASURE_COLUMNS, [SCOPE_ROWS] = MEASURE_ROWS};
+    return measures[wish->scope];
+}
+
 bool wish_mirrored(const struct wish *wish)
 {
     const struct chain *chain = &wish->chain;

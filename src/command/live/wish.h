@@ -8,6 +8,9 @@
 // What the view shows beside the filtered frame: nothing, the unfiltered frame, or the same chain on the next path.
 enum split { SPLIT_OFF, SPLIT_ORIGINAL, SPLIT_PATH, SPLITS };
 
+// The graph of measures of the result. Only its measure is computed.
+enum scope { SCOPE_OFF, SCOPE_HISTOGRAM, SCOPE_COLUMNS, SCOPE_ROWS, SCOPES };
+
 struct wish {
     struct chain chain;
     int selected; // number of the selected parameter, counted through the whole chain
@@ -20,11 +23,13 @@ struct wish {
     float divider; // between the panes, 0 to 1 across the picture
     bool frozen, vsync, fullscreen, help, tune;
     enum overlay_size overlay;
+    enum scope scope;
 };
 
 void wish_init(struct wish *wish, const struct live_options *options);
 // Finds the selected parameter. False: the chain has no parameter.
 bool wish_selected(const struct wish *wish, int *stage, int *param);
-bool wish_mirrored(const struct wish *wish); // true: the last filter is a mirror
+unsigned wish_measures(const struct wish *wish); // path_setup.measures for the scope
+bool wish_mirrored(const struct wish *wish);     // true: the last filter is a mirror
 // Returns the path kind after the wish's. Skips kinds that need a device or a GL context if there is none.
 enum path_kind wish_next_kind(const struct wish *wish);

@@ -54,6 +54,7 @@ def hotkeys(c):
         ("m", "mirror", False), ("2", "chain", "invert"), ("0", "chain", "none"),
         ("space", "frozen", True), ("3", "chain", "maxrgb"), ("space", "frozen", False),
         ("o", "overlay", "full"), ("o", "overlay", "large"), ("o", "overlay", "off"), ("o", "overlay", "small"),
+        ("c", "scope", "histogram"), ("c", "scope", "columns"), ("c", "scope", "rows"), ("c", "scope", "off"),
         ("t", "message", "tuning on"), ("t", "message", "tuning paused"),
         ("v", "vsync", False), ("h", "message", ""), ("h", "help", False), ("v", "vsync", True),
         ("Tab", "split", "original"), ("Tab", "split", "path" if OPENCL else "off"), ("Tab", "split", "off"),
