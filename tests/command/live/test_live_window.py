@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import KERNELS, Checks, at, programs
@@ -22,15 +23,16 @@ PATTERN = "pattern:%dx%d@30" % (WIDTH, HEIGHT)
 
 # Looks for the digits; a second press of 2 selects the last one.
 LOOKS = ("none", "gray", "maxrgb", "blur", "convolve", "emboss", "sobel", "sharpen", "median", "ridge", "invert")
+CONFIG = tempfile.TemporaryDirectory(prefix="monocle-test-")  # for checks that do not make a directory "config"
+os.mkdir(CONFIG.name + "/monocle", 0o700)
+with open(CONFIG.name + "/monocle/looks", "w") as looks_file:
+    looks_file.writelines("%s = %s\n" % (look, look) for look in LOOKS)
 
 
 class Live(Window):
     def __init__(self, *args, binary=BINARY, **keywords):
-        os.makedirs(at("config", "monocle"), exist_ok=True)
-        if not os.path.exists(at("config", "monocle", "looks")):
-            with open(at("config", "monocle", "looks"), "w") as file:
-                file.writelines("%s = %s\n" % (name, name) for name in LOOKS)
-        super().__init__(binary, at(), *args, XDG_CONFIG_HOME=at("config"), **keywords)
+        own = os.path.exists(at("config"))
+        super().__init__(binary, at(), *args, XDG_CONFIG_HOME=at("config") if own else CONFIG.name, **keywords)
 
 
 def record(c, live, name):
