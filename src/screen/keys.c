@@ -16,6 +16,13 @@ static const struct key_row default_rows[] = {
     {ACTION_STAGE_NEXT, "next", {']'}, true, "select the next parameter"},
     {ACTION_VALUE_UP, "up", {'+'}, true, "increase the selected parameter"},
     {ACTION_VALUE_DOWN, "down", {'-'}, true, "decrease the selected parameter"},
+    {ACTION_ADD, "add", {'a'}, false, "add a filter after the selected one"},
+    {ACTION_FILTER_NEXT, "filter-next", {'n'}, true, "replace the selected filter by the next one"},
+    {ACTION_FILTER_PREVIOUS, "filter-back", {'b'}, true, "replace the selected filter by the previous one"},
+    {ACTION_MOVE_LEFT, "move-left", {'{'}, true, "move the selected filter to the left"},
+    {ACTION_MOVE_RIGHT, "move-right", {'}'}, true, "move the selected filter to the right"},
+    {ACTION_REMOVE, "remove", {WINDOW_KEY_DELETE}, false, "remove the selected filter"},
+    {ACTION_UNDO, "undo", {'u'}, true, "undo the last change of the chain"},
     {ACTION_CONTROL_PREVIOUS, "camera-back", {','}, true, "select the camera's previous control: brightness, ..."},
     {ACTION_CONTROL_NEXT, "camera-next", {'.'}, true, "select the camera's next control"},
     {ACTION_CONTROL_UP, "camera-up", {'>'}, true, "increase the selected control"},
@@ -26,7 +33,7 @@ static const struct key_row default_rows[] = {
     {ACTION_TUNE, "tune", {'t'}, false, "tune the kernels while frames run; pause"},
     {ACTION_FREEZE, "freeze", {' '}, false, "freeze or resume the view"},
     {ACTION_MIRROR, "mirror", {'m'}, false, "mirror the image"},
-    {ACTION_FULLSCREEN, "fullscreen", {'f'}, false, "full screen on or off"},
+    {ACTION_FULLSCREEN, "fullscreen", {'f', WINDOW_KEY_F1 + 10}, false, "full screen on or off"},
     {ACTION_VSYNC, "vsync", {'v'}, false, "vertical sync on or off"},
     {ACTION_OVERLAY, "overlay", {'o'}, false, "overlay: small, full, large, off"},
     {ACTION_SCOPE, "scope", {'c'}, false, "scope: histogram, column sums, row sums, off"},
@@ -44,8 +51,9 @@ static const struct {
     uint32_t key;
     const char *name;
 } key_names[] = {
-    {WINDOW_KEY_ESCAPE, "Esc"}, {WINDOW_KEY_ESCAPE, "Escape"}, {WINDOW_KEY_TAB, "Tab"}, {' ', "Space"},
-    {WINDOW_KEY_LEFT, "Left"},  {WINDOW_KEY_RIGHT, "Right"},   {WINDOW_KEY_UP, "Up"},   {WINDOW_KEY_DOWN, "Down"},
+    {WINDOW_KEY_ESCAPE, "Esc"},    {WINDOW_KEY_ESCAPE, "Escape"}, {WINDOW_KEY_TAB, "Tab"}, {' ', "Space"},
+    {WINDOW_KEY_LEFT, "Left"},     {WINDOW_KEY_RIGHT, "Right"},   {WINDOW_KEY_UP, "Up"},   {WINDOW_KEY_DOWN, "Down"},
+    {WINDOW_KEY_DELETE, "Delete"},
 };
 
 enum { KEY_NAMES = sizeof(key_names) / sizeof(*key_names) };

@@ -323,7 +323,8 @@ static struct parts split(const struct overlay_line *line)
 
 static bool is_shown(const struct overlay *overlay, int line)
 {
-    return overlay->size != OVERLAY_SMALL || line == 0 || overlay->line[line].tone == OVERLAY_WARNING;
+    const enum overlay_tone tone = overlay->line[line].tone;
+    return overlay->size != OVERLAY_SMALL || line == 0 || tone == OVERLAY_STRONG || tone == OVERLAY_WARNING;
 }
 
 // In the small overlay, the first line is not a heading.

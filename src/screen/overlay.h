@@ -7,7 +7,7 @@
 struct canvas;
 struct keys;
 
-enum { OVERLAY_LINES = 48, OVERLAY_TEXT = 160, OVERLAY_STAGES = 24, OVERLAY_HISTORY = 120 };
+enum { OVERLAY_LINES = 48, OVERLAY_TEXT = 320, OVERLAY_STAGES = 24, OVERLAY_HISTORY = 120 };
 
 enum overlay_size { OVERLAY_OFF, OVERLAY_SMALL, OVERLAY_FULL, OVERLAY_LARGE, OVERLAY_SIZES };
 
@@ -37,7 +37,8 @@ struct overlay_scope {
 };
 
 struct overlay {
-    enum overlay_size size; // SMALL: the first line and warnings; FULL: all; LARGE: all, twice the letter size
+    enum overlay_size
+        size; // SMALL: the first line, strong lines and warnings; FULL: all; LARGE: all, twice the letter size
     struct overlay_line line[OVERLAY_LINES];
     int lines;
     struct overlay_stage stage[OVERLAY_STAGES];

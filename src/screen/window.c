@@ -145,8 +145,10 @@ static uint32_t special_key(int key)
         int glfw;
         uint32_t key;
     } table[] = {
-        {GLFW_KEY_ESCAPE, WINDOW_KEY_ESCAPE}, {GLFW_KEY_TAB, WINDOW_KEY_TAB}, {GLFW_KEY_LEFT, WINDOW_KEY_LEFT},
-        {GLFW_KEY_RIGHT, WINDOW_KEY_RIGHT},   {GLFW_KEY_UP, WINDOW_KEY_UP},   {GLFW_KEY_DOWN, WINDOW_KEY_DOWN},
+        {GLFW_KEY_ESCAPE, WINDOW_KEY_ESCAPE}, {GLFW_KEY_TAB, WINDOW_KEY_TAB},
+        {GLFW_KEY_LEFT, WINDOW_KEY_LEFT},     {GLFW_KEY_RIGHT, WINDOW_KEY_RIGHT},
+        {GLFW_KEY_UP, WINDOW_KEY_UP},         {GLFW_KEY_DOWN, WINDOW_KEY_DOWN},
+        {GLFW_KEY_DELETE, WINDOW_KEY_DELETE}, {GLFW_KEY_BACKSPACE, WINDOW_KEY_DELETE},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
         if (table[i].glfw == key)

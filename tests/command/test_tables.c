@@ -159,7 +159,8 @@ static void check_filter(const struct filter *filter)
     for (int i = 0; i < filter_param_count(filter); i++) {
         const struct param *p = &filter->params[i];
         check_that(&unit, p->help && *p->help, "%s: %s: help", filter->name, p->name);
-        check_that(&unit, (p->min < p->max || p->type == PARAM_MAP) && p->step > 0, "%s: %s: range and step", filter->name, p->name);
+        check_that(&unit, (p->min < p->max || p->type == PARAM_MAP) && p->step > 0, "%s: %s: range and step",
+                   filter->name, p->name);
         check_that(&unit, p->preset >= p->min && p->preset <= p->max, "%s: %s: default", filter->name, p->name);
         check_that(&unit,
                    (p->choices != NULL) == (p->type == PARAM_CHOICE || p->type == PARAM_MATRIX || p->type == PARAM_MAP),

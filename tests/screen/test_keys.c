@@ -3,57 +3,66 @@
 #include "screen/window.h"
 #include "unit.h"
 
+static const struct {
+    uint32_t key;
+    enum action action;
+} table[] = {
+    {'0', ACTION_LOOK},
+    {'5', ACTION_LOOK},
+    {'9', ACTION_LOOK},
+    {'w', ACTION_SAVE_LOOK},
+    {'a', ACTION_ADD},
+    {'n', ACTION_FILTER_NEXT},
+    {'b', ACTION_FILTER_PREVIOUS},
+    {'{', ACTION_MOVE_LEFT},
+    {'}', ACTION_MOVE_RIGHT},
+    {WINDOW_KEY_DELETE, ACTION_REMOVE},
+    {'u', ACTION_UNDO},
+    {WINDOW_KEY_F1 + 10, ACTION_FULLSCREEN},
+    {'p', ACTION_PATH},
+    {'d', ACTION_DEVICE},
+    {WINDOW_KEY_TAB, ACTION_SPLIT},
+    {']', ACTION_STAGE_NEXT},
+    {'[', ACTION_STAGE_PREVIOUS},
+    {'+', ACTION_VALUE_UP},
+    {'=', ACTION_VALUE_UP},
+    {'-', ACTION_VALUE_DOWN},
+    {'_', ACTION_VALUE_DOWN},
+    {',', ACTION_CONTROL_PREVIOUS},
+    {'.', ACTION_CONTROL_NEXT},
+    {'<', ACTION_CONTROL_DOWN},
+    {'>', ACTION_CONTROL_UP},
+    {'t', ACTION_TUNE},
+    {' ', ACTION_FREEZE},
+    {'f', ACTION_FULLSCREEN},
+    {'m', ACTION_MIRROR},
+    {'v', ACTION_VSYNC},
+    {'o', ACTION_OVERLAY},
+    {'c', ACTION_SCOPE},
+    {'s', ACTION_SCREENSHOT},
+    {'r', ACTION_RECORD},
+    {'h', ACTION_HELP},
+    {WINDOW_KEY_F1, ACTION_HELP},
+    {'?', ACTION_HELP},
+    {'q', ACTION_QUIT},
+    {'Q', ACTION_QUIT},
+    {WINDOW_KEY_ESCAPE, ACTION_BACK},
+    {'x', ACTION_NONE},
+    {0, ACTION_NONE},
+    {':', ACTION_NONE},
+    {'/', ACTION_NONE},
+    {WINDOW_KEY_LEFT, ACTION_NONE},
+    {0x20ac, ACTION_NONE},
+};
+
 static void test_table(void)
 {
-    static const struct {
-        uint32_t key;
-        enum action action;
-    } cases[] = {
-        {'0', ACTION_LOOK},
-        {'5', ACTION_LOOK},
-        {'9', ACTION_LOOK},
-        {'w', ACTION_SAVE_LOOK},
-        {'p', ACTION_PATH},
-        {'d', ACTION_DEVICE},
-        {WINDOW_KEY_TAB, ACTION_SPLIT},
-        {']', ACTION_STAGE_NEXT},
-        {'[', ACTION_STAGE_PREVIOUS},
-        {'+', ACTION_VALUE_UP},
-        {'=', ACTION_VALUE_UP},
-        {'-', ACTION_VALUE_DOWN},
-        {'_', ACTION_VALUE_DOWN},
-        {',', ACTION_CONTROL_PREVIOUS},
-        {'.', ACTION_CONTROL_NEXT},
-        {'<', ACTION_CONTROL_DOWN},
-        {'>', ACTION_CONTROL_UP},
-        {'t', ACTION_TUNE},
-        {' ', ACTION_FREEZE},
-        {'f', ACTION_FULLSCREEN},
-        {'m', ACTION_MIRROR},
-        {'v', ACTION_VSYNC},
-        {'o', ACTION_OVERLAY},
-        {'c', ACTION_SCOPE},
-        {'s', ACTION_SCREENSHOT},
-        {'r', ACTION_RECORD},
-        {'h', ACTION_HELP},
-        {WINDOW_KEY_F1, ACTION_HELP},
-        {'?', ACTION_HELP},
-        {'q', ACTION_QUIT},
-        {'Q', ACTION_QUIT},
-        {WINDOW_KEY_ESCAPE, ACTION_BACK},
-        {'x', ACTION_NONE},
-        {0, ACTION_NONE},
-        {':', ACTION_NONE},
-        {'/', ACTION_NONE},
-        {WINDOW_KEY_LEFT, ACTION_NONE},
-        {0x20ac, ACTION_NONE},
-    };
     struct keys keys;
     keys_default(&keys);
     bool seen[ACTION_COUNT] = {true};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        const enum action action = keys_find(&keys, cases[i].key, false);
-        check_that(&unit, action == cases[i].action, "key %#x does %d, not %d", cases[i].key, action, cases[i].action);
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+        const enum action action = keys_find(&keys, table[i].key, false);
+        check_that(&unit, action == table[i].action, "key %#x does %d, not %d", table[i].key, action, table[i].action);
         seen[action] = true;
     }
     for (int action = 0; action < ACTION_COUNT; action++)

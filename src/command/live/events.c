@@ -62,6 +62,7 @@ static void pick_look(struct session *s, int digit)
             index = i + DIGITS;
     }
     const bool mirrored = wish_mirrored(&s->wish);
+    edits_keep(&s->edits, &s->wish, EDIT_ALONE);
     chain->count = 0;
     s->wish.selected = 0;
     if (index >= 0) {
@@ -122,20 +123,21 @@ static void note_value(struct session *s)
     int stage, param;
     char value[64];
     if (!wish_selected(&s->wish, &stage, &param)) {
-        note_set(&s->note, false, NOTE_S, "the chain has no parameter");
+        note_set(&s->note, false, NOTE_S, "the chain is empty");
         return;
     }
     const struct stage *at = &s->wish.chain.stage[stage];
+    if (param < 0) {
+        note_set(&s->note, false, NOTE_S, "%s: %s", at->filter->name, at->filter->summary);
+        return;
+    }
     chain_value_text(at, param, value);
     note_set(&s->note, false, NOTE_S, "%s: %s %s", at->filter->name, at->filter->params[param].name, value);
 }
 
 static void select_param(struct session *s, int step)
 {
-    const struct chain *chain = &s->wish.chain;
-    int count = 0;
-    for (int i = 0; i < chain->count; i++)
-        count += filter_param_count(chain->stage[i].filter);
+    const int count = wish_places(&s->wish);
     if (count > 0)
         s->wish.selected = (s->wish.selected + step + count) % count;
     note_value(s);
@@ -144,13 +146,47 @@ static void select_param(struct session *s, int step)
 static void change_value(struct session *s, int steps)
 {
     int stage, param;
-    if (wish_selected(&s->wish, &stage, &param)) {
+    if (wish_selected(&s->wish, &stage, &param) && param >= 0) {
         const struct stage *at = &s->wish.chain.stage[stage];
         const float value = at->values.value[param] + (float)steps * at->filter->params[param].step;
+        edits_keep(&s->edits, &s->wish, EDIT_VALUE);
         if (chain_set(&s->wish.chain, stage, param, value))
             lanes_changed(s->lanes, false);
     }
     note_value(s);
+}
+
+// Follows a change of the chain by hand. `done` false: it was impossible.
+static void note_edit(struct session *s, bool done)
+{
+    if (done)
+        lanes_changed(s->lanes, false);
+    note_value(s);
+}
+
+static void add_stage(struct session *s, int number)
+{
+    note_edit(s, edits_add(&s->edits, &s->wish));
+}
+
+static void remove_stage(struct session *s, int number)
+{
+    note_edit(s, edits_remove(&s->edits, &s->wish));
+}
+
+static void move_stage(struct session *s, int step)
+{
+    note_edit(s, edits_move(&s->edits, &s->wish, step));
+}
+
+static void change_filter(struct session *s, int step)
+{
+    note_edit(s, edits_filter(&s->edits, &s->wish, step));
+}
+
+static void undo(struct session *s, int number)
+{
+    note_edit(s, edits_undo(&s->edits, &s->wish));
 }
 
 static void select_control(struct session *s, int step)
@@ -187,6 +223,7 @@ static void toggle_fullscreen(struct session *s, int number)
 static void toggle_mirror(struct session *s, int number)
 {
     struct chain *chain = &s->wish.chain;
+    edits_keep(&s->edits, &s->wish, EDIT_ALONE);
     if (wish_mirrored(&s->wish))
         chain_remove(chain, chain->count - 1);
     else if (!chain_append(chain, filter_find("mirror")))
@@ -275,6 +312,13 @@ static const struct {
     [ACTION_VALUE_UP] = {change_value, 1},
     [ACTION_VALUE_DOWN] = {change_value, -1},
     [ACTION_CONTROL_NEXT] = {select_control, 1},
+    [ACTION_ADD] = {.run = add_stage},
+    [ACTION_FILTER_NEXT] = {change_filter, 1},
+    [ACTION_FILTER_PREVIOUS] = {change_filter, -1},
+    [ACTION_MOVE_LEFT] = {move_stage, -1},
+    [ACTION_MOVE_RIGHT] = {move_stage, 1},
+    [ACTION_REMOVE] = {.run = remove_stage},
+    [ACTION_UNDO] = {.run = undo},
     [ACTION_CONTROL_PREVIOUS] = {select_control, -1},
     [ACTION_CONTROL_UP] = {change_control, 1},
     [ACTION_CONTROL_DOWN] = {change_control, -1},

@@ -9,7 +9,8 @@
 
 enum { SPLIT_WORDS = 2 * PATH_WORDS + 8 };
 
-// "blur [radius 2] > contrast amount 1.5 brightness 0": every parameter, the selected one in brackets.
+// "contrast 1.5 0 > blur [radius 2] > gray": every value, the selected parameter or stage in brackets, and the names of
+// the selected stage's parameters.
 static void chain_words(const struct wish *wish, char *text, size_t size)
 {
     const struct chain *chain = &wish->chain;
@@ -18,15 +19,30 @@ static void chain_words(const struct wish *wish, char *text, size_t size)
     size_t used = (size_t)snprintf(text, size, "%s", chain->count ? "" : "none");
     for (int i = 0; i < chain->count && used < size; i++) {
         const struct stage *stage = &chain->stage[i];
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " > " : "", stage->filter->name);
+        const bool here = i == at_stage, whole = here && at_param < 0;
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", i ? " > " : "", whole ? "[" : "",
+                                 stage->filter->name, whole ? "]" : "");
         for (int p = 0; p < filter_param_count(stage->filter) && used < size; p++) {
             char value[64];
-            const bool selected = i == at_stage && p == at_param;
+            const bool selected = here && p == at_param;
             chain_value_text(stage, p, value);
-            used += (size_t)snprintf(text + used, size - used, " %s%s %s%s", selected ? "[" : "",
-                                     stage->filter->params[p].name, value, selected ? "]" : "");
+            used += (size_t)snprintf(text + used, size - used, " %s%s%s%s%s", selected ? "[" : "",
+                                     here ? stage->filter->params[p].name : "", here ? " " : "", value,
+                                     selected ? "]" : "");
         }
     }
+}
+
+// Adds the chain, and the selected filter while the chain is being built. The small overlay shows it, too.
+static void fill_chain(const struct status *s, struct overlay *overlay)
+{
+    char words[OVERLAY_TEXT];
+    int stage, param;
+    const bool chosen = s->building && wish_selected(s->wish, &stage, &param);
+    chain_words(s->wish, words, sizeof(words));
+    overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s", overlay->size == OVERLAY_SMALL ? "" : "chain\t", words,
+                 s->building ? "  building" : "", chosen ? " " : "",
+                 chosen ? s->wish->chain.stage[stage].filter->name : "", s->building ? " ..." : "");
 }
 
 // Names the panes left and right of the divider; "" while there is no second pane.
@@ -112,9 +128,8 @@ static void fill_lines(const struct status *s, struct overlay *overlay)
 {
     const struct image_shape *shape = &s->info->shape;
     const struct pixfmt_info *format = pixfmt_info(shape->format);
-    char words[OVERLAY_TEXT], color[64] = "", split[SPLIT_WORDS], tuning[TUNING_WORDS];
-    chain_words(s->wish, words, sizeof(words));
-    overlay_line(overlay, OVERLAY_PLAIN, "chain\t%s%s", words, s->building ? "  (building)" : "");
+    char color[64] = "", split[SPLIT_WORDS], tuning[TUNING_WORDS];
+    fill_chain(s, overlay);
     if (format->yuv)
         snprintf(color, sizeof(color), ", matrix %s, %s range", color_matrix_name(shape->color.matrix),
                  color_range_name(shape->color.range));

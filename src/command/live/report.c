@@ -190,7 +190,8 @@ static void add_wish(const struct status *s, json_t *object)
     char selected[80] = "";
     if (wish_selected(wish, &stage, &param)) {
         const struct filter *filter = wish->chain.stage[stage].filter;
-        snprintf(selected, sizeof(selected), "%d:%s.%s", stage, filter->name, filter->params[param].name);
+        snprintf(selected, sizeof(selected), "%d:%s%s%s", stage, filter->name, param < 0 ? "" : ".",
+                 param < 0 ? "" : filter->params[param].name);
     }
     json_object_set_new(object, "building", json_boolean(s->building));
     json_object_set_new(object, "selected", json_string(selected));

@@ -5,6 +5,7 @@
 #include "base/trace.h"
 #include "command/command.h"
 #include "command/live/controls.h"
+#include "command/live/edits.h"
 #include "command/live/report.h"
 #include "command/live/view.h"
 #include "command/looks.h"
@@ -25,6 +26,7 @@ struct session {
     struct gl_context *gl; // of the gl path without a window; NULL: none
     struct devices devices;
     struct wish wish;
+    struct edits edits; // of the wish's chain
     struct lanes *lanes;
     struct online *online; // tunes while frames run; NULL: not yet
     struct outputs outputs;

@@ -15,14 +15,36 @@ void wish_init(struct wish *wish, const struct live_options *o)
     };
 }
 
+// Returns the places of a stage that can be selected: its parameters, or the stage itself.
+static int places(const struct stage *stage)
+{
+    const int count = filter_param_count(stage->filter);
+    return count > 0 ? count : 1;
+}
+
+int wish_places(const struct wish *wish)
+{
+    int count = 0;
+    for (int i = 0; i < wish->chain.count; i++)
+        count += places(&wish->chain.stage[i]);
+    return count;
+}
+
+void wish_select(struct wish *wish, int stage)
+{
+    wish->selected = 0;
+    for (int i = 0; i < stage; i++)
+        wish->selected += places(&wish->chain.stage[i]);
+}
+
 bool wish_selected(const struct wish *wish, int *stage, int *param)
 {
     int left = wish->selected;
     for (int i = 0; i < wish->chain.count; i++) {
-        const int count = filter_param_count(wish->chain.stage[i].filter);
+        const int count = places(&wish->chain.stage[i]);
         if (left < count) {
             *stage = i;
-            *param = left;
+            *param = filter_param_count(wish->chain.stage[i].filter) > 0 ? left : -1;
             return true;
         }
         left -= count;

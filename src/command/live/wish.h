@@ -13,7 +13,7 @@ enum scope { SCOPE_OFF, SCOPE_HISTOGRAM, SCOPE_COLUMNS, SCOPE_ROWS, SCOPES };
 
 struct wish {
     struct chain chain;
-    int selected; // number of the selected parameter, counted through the whole chain
+    int selected; // number of the selected place, counted through the chain: a parameter, or a stage without one
     enum path_kind kind;
     enum path_kind start_kind; // the kind that monocle chose at the start instead of the default
     const char *start_why;     // the reason; NULL: it chose none
@@ -27,9 +27,11 @@ struct wish {
 };
 
 void wish_init(struct wish *wish, const struct live_options *options);
-// Finds the selected parameter. False: the chain has no parameter.
+// Finds the selected stage and parameter; *param is -1 if the stage has none. False: the chain is empty.
 bool wish_selected(const struct wish *wish, int *stage, int *param);
 unsigned wish_measures(const struct wish *wish); // path_setup.measures for the scope
-bool wish_mirrored(const struct wish *wish);     // true: the last filter is a mirror
+void wish_select(struct wish *wish, int stage); // selects the stage's first parameter
+int wish_places(const struct wish *wish);       // number of places that can be selected
+bool wish_mirrored(const struct wish *wish);    // true: the last filter is a mirror
 // Returns the path kind after the wish's. Skips kinds that need a device or a GL context if there is none.
 enum path_kind wish_next_kind(const struct wish *wish);

@@ -110,6 +110,29 @@ def looks(c):
     c.check(code == 0 and errors.count("\n") == 2, code, errors)
 
 
+def by_hand(c):
+    """Keys add, replace, move and remove filters of the chain. u takes each change back, a run of presses at once."""
+    live = Live(PATTERN)
+    plus = ["plus"] * 3
+    rows = [("a", "gray"), ("n", "maxrgb"), ("n", "blur")] + list(zip(plus, ("blur=3", "blur=4", "blur=5"))) + [
+        ("a", "blur=5,gray"), ("b", "blur=5,undistort"), ("n", "blur=5,gray"), ("braceleft", "gray,blur=5"),
+        ("braceleft", "gray,blur=5"), ("bracketright", "gray,blur=5"), ("n", "gray,convolve"), ("Delete", "gray"),
+        ("Delete", "none"), ("Delete", "none"), ("3", "maxrgb"), ("m", "maxrgb,mirror"), ("u", "maxrgb"),
+        ("u", "none"), ("u", "gray"), ("u", "gray,convolve"), ("u", "gray,blur=5"), ("u", "blur=5,gray"),
+        ("u", "blur=5,gray"), ("u", "blur=5"), ("u", "blur"), ("u", "gray"), ("u", "none"), ("u", "none")]
+    for number, (key, chain) in enumerate(rows):
+        state = live.key(key)
+        c.check(state["chain"] == chain, number, key, "gives", state["chain"], "not", chain)
+    live.key("a")
+    c.check(live.key("a")["selected"] == "1:gray.mode", "the new filter is selected", live.events[-1]["selected"])
+    c.check(live.key("n")["selected"] == "1:maxrgb", "a filter without a parameter", live.events[-1]["selected"])
+    small = live.geometry()
+    live.key("F11")
+    c.check(wait_until(lambda: live.geometry() > small), "F11: full screen", live.geometry())
+    code, last, errors = live.end()
+    c.check(code == 0 and not errors, code, errors)
+
+
 def back(c):
     """Escape closes the list of keys, then leaves full screen, then quits; q quits at once."""
     live = Live(PATTERN)
@@ -510,7 +533,7 @@ def captures(c):
     c.check(sorted(head["chain"] for head in heads) == ["gray", "maxrgb", "none"], heads)
 
 
-sys.exit(Checks().run(hotkeys, looks, back, other_letters, bytes_on_screen, devices, no_device, es, divider, messages,
-                      figures, kernel_reload, switching_keeps_the_picture, still_picture, recording_a_picture,
-                      recording_a_frozen_view, small_picture, early_screenshot, sizes, captures, keys_while_building,
-                      named_path_fails, interrupted, full_disk, quick_start))
+sys.exit(Checks().run(hotkeys, looks, by_hand, back, other_letters, bytes_on_screen, devices, no_device, es, divider,
+                      messages, figures, kernel_reload, switching_keeps_the_picture, still_picture,
+                      recording_a_picture, recording_a_frozen_view, small_picture, early_screenshot, sizes, captures,
+                      keys_while_building, named_path_fails, interrupted, full_disk, quick_start))

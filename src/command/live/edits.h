@@ -1,0 +1,29 @@
+// edits.h: changes of the wish's chain by hand, and their undo. Main thread. Zeroed is empty.
+#pragma once
+
+#include "command/live/wish.h"
+
+enum { EDITS = 32 };
+
+// Only edits.c uses the members.
+struct edits {
+    struct {
+        struct chain chain;
+        int selected;
+    } before[EDITS]; // the chains before the last changes, oldest first
+    int count;
+    int run; // EDIT_VALUE or EDIT_FILTER: the last change; 0: another one
+};
+
+// A run of changes of one kind to one parameter is undone at once.
+enum edit_run { EDIT_ALONE, EDIT_VALUE, EDIT_FILTER };
+// Keeps the chain for undo. Call before each change.
+void edits_keep(struct edits *edits, const struct wish *wish, enum edit_run run);
+bool edits_undo(struct edits *edits, struct wish *wish); // false: there is nothing to undo
+
+// These change the chain at the selected stage and select the changed stage. False: they change nothing, because the
+// chain is full or empty, or the stage is at the end.
+bool edits_add(struct edits *edits, struct wish *wish); // adds a filter after the stage
+bool edits_remove(struct edits *edits, struct wish *wish);
+bool edits_move(struct edits *edits, struct wish *wish, int step);   // -1: left, 1: right
+bool edits_filter(struct edits *edits, struct wish *wish, int step); // replaces the stage by the next filter
