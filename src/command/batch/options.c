@@ -74,8 +74,7 @@ static const struct option options[] = {
     {"dry-run", 'n', OPTION_FLAG, .help = "print the plan and process no file", .offset = AT(dry_run)},
     {"watch", 0, OPTION_FLAG, .offset = AT(watch),
      .excludes = "recursive|files-from|dry-run|shard|report|fail-fast|overwrite",
-     .help = "filter the files in the directories, then each file that arrives, until a signal ends the run; implies "
-             "--skip-newer unless --skip-existing is given"},
+     .help = "filter the files in the directories, then those that arrive, until a signal; default: --skip-newer"},
     {"no-sync", 0, OPTION_FLAG, .offset = AT(no_sync),
      .help = "leave it to the system when outputs reach the disk; a power failure may lose or damage them"},
     {"fail-fast", 0, OPTION_FLAG, .help = "stop at the first file that fails", .offset = AT(fail_fast)},

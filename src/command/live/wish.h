@@ -30,8 +30,8 @@ void wish_init(struct wish *wish, const struct live_options *options);
 // Finds the selected stage and parameter; *param is -1 if the stage has none. False: the chain is empty.
 bool wish_selected(const struct wish *wish, int *stage, int *param);
 unsigned wish_measures(const struct wish *wish); // path_setup.measures for the scope
-void wish_select(struct wish *wish, int stage); // selects the stage's first parameter
-int wish_places(const struct wish *wish);       // number of places that can be selected
-bool wish_mirrored(const struct wish *wish);    // true: the last filter is a mirror
+void wish_select(struct wish *wish, int stage);  // selects the stage's first parameter
+int wish_places(const struct wish *wish);        // number of places that can be selected
+bool wish_mirrored(const struct wish *wish);     // true: the last filter is a mirror
 // Returns the path kind after the wish's. Skips kinds that need a device or a GL context if there is none.
 enum path_kind wish_next_kind(const struct wish *wish);
