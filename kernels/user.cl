@@ -1,10 +1,8 @@
-// user.cl: what users' filters have besides the kernel language (docs/user-filters.md)
+// user.cl: what users' filters have besides the kernel language (docs/architecture.md)
 //
-// The four facts of src/filter/filter.h precede the arguments of the filter's parameters.
-#define WIDTH(args) ARG(args, -4)
-#define HEIGHT(args) ARG(args, -3)
-#define FRAME(args) ARG(args, -2)
-#define TIME_MS(args) ARG(args, -1)
+// The facts of src/filter/filter.h precede the arguments of the filter's parameters.
+#define WIDTH(args) ARG(args, -2)
+#define HEIGHT(args) ARG(args, -1)
 
 // Returns a legal pixel: channels of 0..255, and the alpha of the filter's input.
 INLINE pixel user_pixel(pixel p, int alpha)

@@ -17,7 +17,7 @@ enum {
 };
 
 // The first arguments of a user's filter (kernels/user.cl). The plan sets width and height, those of its picture.
-enum { FACT_WIDTH, FACT_HEIGHT, FACT_FRAME, FACT_TIME_MS, FACTS };
+enum { FACT_WIDTH, FACT_HEIGHT, FACTS };
 
 enum filter_kind {
     FILTER_POINT,    // a pixel depends only on itself

@@ -1,4 +1,4 @@
-// user_filter.h: a filter from a user's file: NAME.cl, whose lines `//!` declare it (docs/user-filters.md)
+// user_filter.h: a filter from a user's file: NAME.cl, whose lines `//!` declare it (docs/architecture.md)
 #pragma once
 
 #include "filter/filter.h"
@@ -27,8 +27,6 @@ struct user_filter {
     struct param param[FILTER_PARAMS + 1];
     struct user_param more[FILTER_PARAMS]; // of these parameters
     char *text;                            // the file, NUL-terminated
-    struct user_filter *older;             // for the registry (user_filters.c)
-    int directory;                         // likewise
 
     // The row function, which the cpu path compiles at the first use (path/user_rows.h).
     pthread_mutex_t lock; // guards both

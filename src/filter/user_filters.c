@@ -15,20 +15,13 @@
 struct registry {
     struct user_filter *filter[USER_FILTERS]; // by name
     int count;
-    char *directory[USER_DIRECTORIES];
-    int directories;
-    const char *named; // borrowed; one of them
+    const char *named; // directory of user_filters_load; borrowed
 };
 static struct registry registry;
 
 const struct filter *user_filters_at(int index)
 {
     return index < registry.count ? &registry.filter[index]->filter : NULL;
-}
-
-const char *user_filters_directory(int index)
-{
-    return index < registry.directories ? registry.directory[index] : NULL;
 }
 
 const char *user_filters_named(void)
@@ -73,25 +66,18 @@ static char *read_file(int directory, const char *path, const char *file, size_t
     return NULL;
 }
 
-// Takes one file of directory `number` into the list. Returns true if the list has changed. `error` is as in
-// user_filters_reload.
-static bool take_file(int directory, int number, const char *file, char error[USER_ERROR])
+// Takes a file of a directory into the list, where it replaces a file of the same name in an earlier directory. False
+// on failure: `error` gets one line.
+static bool take_file(int directory, const char *path, const char *file, char error[USER_ERROR])
 {
-    const char *path = registry.directory[number];
     char name[NAME_MAX + 1], why[USER_ERROR];
     size_t size;
     bool found;
     snprintf(name, sizeof(name), "%.*s", (int)(strlen(file) - strlen(".cl")), file);
     const int at = find(name, &found);
-    if (found && registry.filter[at]->directory > number) // a later directory replaces this file
-        return false;
     char *text = read_file(directory, path, file, &size, error);
     if (!text)
         return false;
-    if (found && strcmp(registry.filter[at]->text, text) == 0) {
-        free(text);
-        return false;
-    }
     if (is_own(name) || (!found && registry.count == USER_FILTERS)) {
         snprintf(error, USER_ERROR, "cannot use the filter %.200s/%.100s: %s", path, file,
                  is_own(name) ? "monocle has a filter of this name; rename the file" : "there are too many filters");
@@ -103,9 +89,8 @@ static bool take_file(int directory, int number, const char *file, char error[US
         snprintf(error, USER_ERROR, "cannot use the filter %.150s/%.100s: %.200s", path, file, why);
         return false;
     }
-    user->directory = number;
     if (found) {
-        user->older = registry.filter[at]; // chains may use it
+        user_filter_free(registry.filter[at]); // no chain uses it yet
     } else {
         memmove(&registry.filter[at + 1], &registry.filter[at],
                 (size_t)(registry.count - at) * sizeof(registry.filter[0]));
@@ -121,40 +106,30 @@ static int is_kernel(const struct dirent *entry)
     return entry->d_name[0] != '.' && length > 3 && strcmp(entry->d_name + length - 3, ".cl") == 0;
 }
 
-// Takes the files of directory `number` in the order of their names. Returns true if the list has changed. `error` gets
-// the last failure; with `logs`, all are logged.
-static bool take_directory(int directory, int number, bool logs, char error[USER_ERROR])
+// Takes the files of a directory in the order of their names. Logs the failures.
+static void take_directory(int directory, const char *path)
 {
     struct dirent **entries;
     const int count = scandirat(directory, ".", &entries, is_kernel, alphasort);
-    bool changed = false;
     for (int i = 0; i < count; i++) {
-        char why[USER_ERROR] = "";
-        changed = take_file(directory, number, entries[i]->d_name, why) || changed;
-        if (why[0] && logs)
+        char why[USER_ERROR];
+        if (!take_file(directory, path, entries[i]->d_name, why))
             log_error("%s", why);
-        if (why[0])
-            strcpy(error, why);
         free(entries[i]);
     }
     if (count >= 0)
         free(entries);
-    return changed;
 }
 
-// Takes the files of a directory and notes it. False: it cannot be used; *unsafe says why, or errno.
+// False: the directory cannot be used; *unsafe says why, or errno.
 static bool add_directory(const char *path, const char **unsafe)
 {
-    char error[USER_ERROR];
     const int directory = trusted_open(path, unsafe);
-    char *copy = directory >= 0 && registry.directories < USER_DIRECTORIES ? strdup(path) : NULL;
-    if (copy) {
-        registry.directory[registry.directories] = copy;
-        take_directory(directory, registry.directories++, true, error);
-    }
-    if (directory >= 0)
-        close(directory);
-    return copy;
+    if (directory < 0)
+        return false;
+    take_directory(directory, path);
+    close(directory);
+    return true;
 }
 
 // A directory of the system or of the configuration need not exist.
@@ -186,19 +161,4 @@ bool user_filters_load(const char *directory)
     else
         log_error("cannot use the filters in %s: %s; correct --filters or MONOCLE_FILTERS", directory, strerror(errno));
     return false;
-}
-
-bool user_filters_reload(char error[USER_ERROR])
-{
-    bool changed = false;
-    error[0] = '\0';
-    for (int i = 0; i < registry.directories; i++) {
-        const char *unsafe;
-        const int directory = trusted_open(registry.directory[i], &unsafe);
-        if (directory < 0)
-            continue;
-        changed = take_directory(directory, i, false, error) || changed;
-        close(directory);
-    }
-    return changed;
 }

@@ -6,18 +6,13 @@
 
 #include <stdbool.h>
 
-enum { USER_FILTERS = 128, USER_DIRECTORIES = 16 };
+enum { USER_FILTERS = 128 };
 
 // Loads the files NAME.cl of "monocle/filters" in the directories of the system's data and of the user's configuration,
 // and then those of `directory` (NULL or "": none), which replace earlier ones. Refuses a file that another user can
 // write, or that declares no filter (logged, and the others are loaded). False: `directory` cannot be used (logged).
 bool user_filters_load(const char *directory);
-// Loads new and changed files. A changed file makes a new filter, which replaces the old one in the list. Returns true
-// if the list has changed. `error` gets why a changed file cannot be used; otherwise it is "".
-bool user_filters_reload(char error[USER_ERROR]);
 
 const struct filter *user_filters_at(int index); // NULL after the last one
-// Returns directory `index` that was read, to watch it; NULL after the last one.
-const char *user_filters_directory(int index);
 // Returns the directory that user_filters_load was given; "": none.
 const char *user_filters_named(void);

@@ -219,27 +219,3 @@ bool user_rows_make(const struct chain *chain, char **error)
     }
     return true;
 }
-
-// Returns true if a directory of PATH has the program cc.
-static bool has_compiler(void)
-{
-    const char *list = getenv("PATH");
-    for (const char *at = list ? list : "/usr/local/bin:/usr/bin:/bin"; *at;) {
-        char path[PATH_MAX];
-        const size_t length = strcspn(at, ":");
-        snprintf(path, sizeof(path), "%.*s/cc", (int)length, at);
-        if (length > 0 && access(path, X_OK) == 0)
-            return true;
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
-
-bool user_rows_possible(const struct chain *chain)
-{
-    for (int i = 0; i < chain->count; i++) {
-        if (chain->stage[i].filter->user)
-            return has_compiler();
-    }
-    return true;
-}

@@ -6,7 +6,3 @@
 // Compiles the users' filters of a chain that have no row function yet, or loads them from the cache directory. A
 // child process compiles, within limits. On any thread. False on failure: *error as in path_open.
 bool user_rows_make(const struct chain *chain, char **error);
-
-// Returns true if the cpu path can run the chain, as far as is known before it compiles: no filter of the chain is the
-// user's, or there is a C compiler.
-bool user_rows_possible(const struct chain *chain);
