@@ -14,10 +14,10 @@ enum { COMMANDS_MAX = 32 };
 static const struct command help_command;
 
 const struct command *const commands[] = {
-    &live_command,    &lane_command,    &batch_command,   &report_command,  &bench_command,
-    &latency_command, &tune_command,    &tuned_command,   &devices_command, &doctor_command,
-    &cameras_command, &filters_command, &looks_command,   &help_command,    &completion_command,
-    &manual_command,  &probe_command,   &measure_command, &inspect_command, NULL,
+    &live_command,    &ctl_command,     &lane_command,  &batch_command,      &report_command, &bench_command,
+    &latency_command, &tune_command,    &tuned_command, &devices_command,    &doctor_command, &cameras_command,
+    &filters_command, &looks_command,   &help_command,  &completion_command, &manual_command, &probe_command,
+    &measure_command, &inspect_command, NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -196,7 +196,7 @@ const char *device_type_name(const struct device_info *info)
     return info->type & CL_DEVICE_TYPE_CPU ? "cpu" : "accelerator";
 }
 
-int device_choose(const struct device_info *devices, int count, const char *text)
+int device_find(const struct device_info *devices, int count, const char *text)
 {
     if (count > 0 && (!text || !*text))
         return 0;
@@ -212,6 +212,14 @@ int device_choose(const struct device_info *devices, int count, const char *text
         if (strcasestr(devices[i].name, text) || strcasestr(devices[i].platform_name, text))
             return i;
     }
+    return -1;
+}
+
+int device_choose(const struct device_info *devices, int count, const char *text)
+{
+    const int found = device_find(devices, count, text);
+    if (found >= 0)
+        return found;
     char list[1024] = "";
     for (int i = 0; i < count; i++) {
         const size_t used = strlen(list);

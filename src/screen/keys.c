@@ -140,9 +140,19 @@ static void describe_unknown(const struct keys *keys, const char *name, char err
     }
     const char *nearest = options_nearest(name, names);
     if (nearest)
-        snprintf(error, 256, "there is no action '%s'; did you mean %s?", name, nearest);
+        snprintf(error, 256, "there is no action '%.100s'; did you mean %s?", name, nearest);
     else
-        snprintf(error, 256, "there is no action '%s'; 'monocle live --help' lists the actions", name);
+        snprintf(error, 256, "there is no action '%.100s'; 'monocle live --help' lists the actions", name);
+}
+
+enum action keys_action(const struct keys *keys, const char *name, char error[256])
+{
+    for (int i = 0; i < keys->count; i++) {
+        if (strcasecmp(keys->row[i].name, name) == 0)
+            return keys->row[i].action;
+    }
+    describe_unknown(keys, name, error);
+    return ACTION_NONE;
 }
 
 // Adds a key to the row. False: it has KEY_CHOICES keys.

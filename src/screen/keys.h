@@ -68,5 +68,7 @@ bool keys_remap(struct keys *keys, const char *text, char error[256]);
 // Returns the action of a window_event's key. If no row has the key, '=' counts as '+', '_' as '-', and a capital
 // letter as its small letter.
 enum action keys_find(const struct keys *keys, uint32_t key, bool repeat);
+// Returns the action with this name. ACTION_NONE: there is none, and `error` is one line.
+enum action keys_action(const struct keys *keys, const char *name, char error[256]);
 void keys_key_name(uint32_t key, char text[16]); // writes "Tab", "q" or "Space"
 void keys_print(const struct keys *keys, FILE *out);

@@ -5,6 +5,8 @@
 #include "base/thread.h"
 
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 enum { NS_PER_MS = 1000000 };
 enum { WAIT_MS = 100, STOP_MS = 3000 }; // the thread sees a stop after WAIT_MS; capture_stop waits for STOP_MS
@@ -13,6 +15,7 @@ struct capture {
     struct source *source;
     struct trace *trace;
     bool live;
+    int event; // eventfd of capture_event; -1: none
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed; // of any member below; the lock guards them
@@ -23,6 +26,15 @@ struct capture {
     struct capture_counts counts;
     uint64_t next_number; // number that the source's next frame should have
 };
+
+// Sets or clears the event. The lock is held.
+static void mark(const struct capture *capture, bool ready)
+{
+    uint64_t count = 1;
+    const ssize_t done =
+        ready ? write(capture->event, &count, sizeof(count)) : read(capture->event, &count, sizeof(count));
+    (void)done; // fails if the event is clear already, or does not exist
+}
 
 // Puts a frame in the mailbox, and returns an unread older one to the source.
 static void publish(struct capture *capture, const struct frame *frame)
@@ -39,6 +51,7 @@ static void publish(struct capture *capture, const struct frame *frame)
     if (capture->counts.captured > 1 && frame->number > capture->next_number)
         capture->counts.dropped += frame->number - capture->next_number;
     capture->next_number = frame->number + 1;
+    mark(capture, true);
     pthread_cond_broadcast(&capture->changed);
     pthread_mutex_unlock(&capture->lock);
     if (skipped)
@@ -61,6 +74,7 @@ static bool wait_resumed(struct capture *capture, enum source_status status)
 {
     pthread_mutex_lock(&capture->lock);
     capture->ending = status;
+    mark(capture, true);
     pthread_cond_broadcast(&capture->changed);
     while (!capture->stop && capture->ending == SOURCE_RESHAPED)
         pthread_cond_wait(&capture->changed, &capture->lock);
@@ -105,10 +119,12 @@ struct capture *capture_start(struct source *source, struct trace *trace)
     capture->source = source;
     capture->trace = trace;
     capture->live = source_info(source)->live;
+    capture->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_mutex_init(&capture->lock, NULL);
     thread_condition_init(&capture->changed);
     if (thread_start(&capture->thread, capture_run, capture, "capture"))
         return capture;
+    close(capture->event);
     pthread_cond_destroy(&capture->changed);
     pthread_mutex_destroy(&capture->lock);
     free(capture);
@@ -132,6 +148,7 @@ bool capture_stop(struct capture *capture)
     pthread_join(capture->thread, NULL);
     if (capture->full)
         source_return(capture->source, &capture->newest);
+    close(capture->event);
     pthread_cond_destroy(&capture->changed);
     pthread_mutex_destroy(&capture->lock);
     free(capture);
@@ -149,6 +166,8 @@ enum source_status capture_take(struct capture *capture, struct frame *frame, in
     if (capture->full) {
         *frame = capture->newest;
         capture->full = false;
+        if (capture->ending == SOURCE_FRAME)
+            mark(capture, false);
         status = SOURCE_FRAME;
         pthread_cond_broadcast(&capture->changed);
     } else if (capture->ending != SOURCE_FRAME) {
@@ -162,8 +181,15 @@ void capture_resume(struct capture *capture)
 {
     pthread_mutex_lock(&capture->lock);
     capture->ending = SOURCE_FRAME;
+    if (!capture->full)
+        mark(capture, false);
     pthread_cond_broadcast(&capture->changed);
     pthread_mutex_unlock(&capture->lock);
+}
+
+int capture_event(const struct capture *capture)
+{
+    return capture->event;
 }
 
 struct capture_counts capture_counts(const struct capture *capture)

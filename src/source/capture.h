@@ -26,4 +26,7 @@ void capture_resume(struct capture *capture);
 
 // Takes the newest frame, and waits for it up to timeout_ms. The caller returns it with source_return.
 enum source_status capture_take(struct capture *capture, struct frame *frame, int timeout_ms);
+// Returns a descriptor that can be read (poll) when capture_take would return without a wait. Only for poll. -1: it
+// could not be made.
+int capture_event(const struct capture *capture);
 struct capture_counts capture_counts(const struct capture *capture);

@@ -192,6 +192,11 @@ int device_list(struct device_info devices[DEVICE_MAX], const char **why)
     return world.gpus + 1;
 }
 
+int device_find(const struct device_info *devices, int count, const char *text)
+{
+    return 0;
+}
+
 int device_choose(const struct device_info *devices, int count, const char *text)
 {
     return 0;

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import tempfile
@@ -245,6 +246,84 @@ class Live:
         self.reader.join(timeout=10)
         self.errors.seek(0)
         return code, self.events[-1] if self.events else None, self.errors.read()
+
+
+class Control:
+    """A client of the control socket of a live view (--socket)."""
+
+    def __init__(self, path, seconds=60):
+        end = time.monotonic() + seconds * PATIENCE
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(seconds * PATIENCE)
+        while self.socket.connect_ex(path) != 0:  # it is not there yet
+            assert time.monotonic() < end, "there is no socket %s" % path
+            time.sleep(0.01)
+        self.file = self.socket.makefile("rb")
+        self.events = []
+        self.number = 0
+
+    def send(self, *command):
+        self.number += 1
+        self.socket.sendall(json.dumps({"command": command, "request_id": self.number}).encode() + b"\n")
+
+    def line(self):
+        """Returns the next line; None at the end."""
+        try:
+            text = self.file.readline()
+        except ConnectionError:
+            return None
+        except TimeoutError as problem:
+            raise AssertionError("no line came") from problem
+        return json.loads(text) if text else None
+
+    def reply(self):
+        """Returns the next reply; keeps the events before it."""
+        while (line := self.line()) and "event" in line:
+            self.events.append(line)
+        return line
+
+    def ask(self, *command):
+        """Returns the data of the reply, or an exception with its error."""
+        self.send(*command)
+        reply = self.reply()
+        assert reply and reply["request_id"] == self.number, "%s: the reply is %s" % (command, reply)
+        assert reply["error"] == "success", reply["error"]
+        return reply["data"]
+
+    def error(self, *command):
+        """Returns the error of the reply; '' on success."""
+        try:
+            self.ask(*command)
+        except AssertionError as problem:
+            return str(problem)
+        return ""
+
+    def get(self, name):
+        return self.ask("get_property", name)
+
+    def set(self, name, value):
+        """Sets a property, and waits until a frame has the change."""
+        self.ask("set_property", name, value)
+        return self.ask("wait_frame")
+
+    def key(self, *action):
+        self.ask("key", *action)
+        return self.ask("wait_frame")
+
+    def event(self, name):
+        """Returns the next change of an observed property."""
+        while True:
+            for event in self.events:
+                if event["name"] == name:
+                    self.events.remove(event)
+                    return event
+            line = self.line()
+            assert line and line["event"] == "property-change", line
+            self.events.append(line)
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
 
 
 class Window(Live):

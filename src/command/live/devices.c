@@ -65,7 +65,7 @@ bool devices_choose(struct devices *d, struct wish *wish, const struct live_opti
     const char *why = NULL;
     const bool named = o->device && o->device[0];
     wish->device = -1;
-    if (!kind->needs_device && !d->window)
+    if (!kind->needs_device && !d->window && !o->socket)
         return true;
     d->count = device_list(d->info, &why);
     if (d->count > 0 && only_processors(d) && o->path < 0 && !named && !o->kernels && !o->tune) {
@@ -94,6 +94,12 @@ bool devices_choose(struct devices *d, struct wish *wish, const struct live_opti
              : gl->software ? "GL draws on the CPU, too"
                             : gl->name);
     return true;
+}
+
+bool devices_serve(struct devices *d, const struct wish *wish, enum path_kind kind)
+{
+    const struct path_kind_info *info = path_kind_info(kind);
+    return (!info->needs_device || devices_open(d, wish->device)) && (!info->needs_gl || wish->gl);
 }
 
 bool devices_next(struct devices *d, struct wish *wish, struct note *note)

@@ -27,6 +27,9 @@ bool devices_choose(struct devices *devices, struct wish *wish, const struct liv
 bool devices_pick(struct devices *devices, struct wish *wish, const char *name);
 // Returns the device, opened if it wasn't. NULL if `index` is -1, or on failure (logged).
 struct device *devices_open(struct devices *devices, int index);
+// Returns true if a path of this kind can be built: opens the wish's device if the path needs one. A failure to open it
+// is logged.
+bool devices_serve(struct devices *devices, const struct wish *wish, enum path_kind kind);
 // Opens the next listed device and sets wish->device to it. The note reports the result. False: wish->device is
 // unchanged.
 bool devices_next(struct devices *devices, struct wish *wish, struct note *note);

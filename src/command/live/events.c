@@ -1,7 +1,8 @@
-// events.c: carries out keys and pointer events
+// events.c: carries out keys, pointer events and the requests of the control socket
 #include "command/live/events.h"
 
 #include "base/log.h"
+#include "command/live/control.h"
 #include "command/live/session.h"
 
 #include <stdio.h>
@@ -91,7 +92,7 @@ static void next_path(struct session *s, int number)
         note_set(&s->note, false, NOTE_S, "there is no OpenCL device and no GL, so only the cpu path works");
         return;
     }
-    if (path_kind_info(next)->needs_device && !devices_open(&s->devices, s->wish.device)) {
+    if (!devices_serve(&s->devices, &s->wish, next)) {
         note_set(&s->note, true, NOTE_S, "cannot open the device; see standard error");
         return;
     }
@@ -112,7 +113,7 @@ static void next_split(struct session *s, int number)
     wish->split = (enum split)((wish->split + 1) % SPLITS);
     if (wish->split == SPLIT_PATH) {
         const enum path_kind other = wish_next_kind(wish);
-        if (other == wish->kind || (path_kind_info(other)->needs_device && !devices_open(&s->devices, wish->device)))
+        if (other == wish->kind || !devices_serve(&s->devices, wish, other))
             wish->split = SPLIT_OFF;
     }
     lanes_changed(s->lanes, false);
@@ -300,13 +301,14 @@ static void go_back(struct session *s, int number)
 
 static const struct {
     void (*run)(struct session *s, int number);
-    int number; // argument of `run`; pick_look gets the key's digit instead
+    int number;  // argument of `run`; pick_look gets the key's digit instead
+    bool window; // it needs a window
 } actions[ACTION_COUNT] = {
     [ACTION_LOOK] = {.run = pick_look},
     [ACTION_SAVE_LOOK] = {.run = save_look},
     [ACTION_PATH] = {.run = next_path},
     [ACTION_DEVICE] = {.run = next_device},
-    [ACTION_SPLIT] = {.run = next_split},
+    [ACTION_SPLIT] = {.run = next_split, .window = true},
     [ACTION_STAGE_NEXT] = {select_param, 1},
     [ACTION_STAGE_PREVIOUS] = {select_param, -1},
     [ACTION_VALUE_UP] = {change_value, 1},
@@ -324,17 +326,27 @@ static const struct {
     [ACTION_CONTROL_DOWN] = {change_control, -1},
     [ACTION_TUNE] = {.run = toggle_tuning},
     [ACTION_FREEZE] = {.run = toggle_freeze},
-    [ACTION_FULLSCREEN] = {.run = toggle_fullscreen},
+    [ACTION_FULLSCREEN] = {.run = toggle_fullscreen, .window = true},
     [ACTION_MIRROR] = {.run = toggle_mirror},
-    [ACTION_VSYNC] = {.run = toggle_vsync},
-    [ACTION_OVERLAY] = {.run = next_overlay},
-    [ACTION_SCOPE] = {.run = next_scope},
+    [ACTION_VSYNC] = {.run = toggle_vsync, .window = true},
+    [ACTION_OVERLAY] = {.run = next_overlay, .window = true},
+    [ACTION_SCOPE] = {.run = next_scope, .window = true},
     [ACTION_SCREENSHOT] = {.run = save_picture},
     [ACTION_RECORD] = {.run = toggle_recording},
-    [ACTION_HELP] = {.run = toggle_help},
+    [ACTION_HELP] = {.run = toggle_help, .window = true},
     [ACTION_BACK] = {.run = go_back},
     [ACTION_QUIT] = {.run = quit},
 };
+
+bool events_act(struct session *s, enum action action, int digit)
+{
+    if (actions[action].window && !s->window)
+        return false;
+    s->redraw = true;
+    actions[action].run(s, action == ACTION_LOOK ? digit : actions[action].number);
+    report_state(&s->report, "state", status_read(s));
+    return true;
+}
 
 // Returns the action of the key, and the key in *key. If the layout's letter has no action, uses the letter of a US
 // layout at the same position, for keyboards without Latin letters.
@@ -354,10 +366,10 @@ static void handle_key(struct session *s, const struct window_event *event, bool
     const enum action action = action_of(s, event, &key);
     if (!actions[action].run || (quit_only && action != ACTION_QUIT && action != ACTION_BACK))
         return;
-    s->redraw = true;
-    actions[action].run(s, action == ACTION_LOOK ? (int)key - '0' : actions[action].number);
-    if (!quit_only)
-        report_state(&s->report, "state", status_read(s));
+    if (quit_only)
+        actions[action].run(s, actions[action].number);
+    else
+        events_act(s, action, (int)key - '0');
 }
 
 void events_handle(struct session *s, bool quit_only)
@@ -375,13 +387,15 @@ void events_handle(struct session *s, bool quit_only)
     if (window_lost(s->window)) {
         s->quit = true;
         s->code = EXIT_DEVICE;
+    } else if (!quit_only) {
+        control_serve(s);
     }
 }
 
 void events_open(struct session *s)
 {
     s->keys = s->options.key_map;
-    if (s->window)
+    if (s->driven)
         looks_open(&s->looks);
     name_digits(s);
 }

@@ -1,5 +1,7 @@
-// events.h: carries out keys and pointer events
+// events.h: carries out keys, pointer events and the requests of the control socket
 #pragma once
+
+#include "screen/keys.h"
 
 #include <stdbool.h>
 
@@ -8,7 +10,10 @@ struct session;
 // Fills in the keys and, for a window, reads the looks, whose names enter the list of keys.
 void events_open(struct session *session);
 // Handles all events that have arrived; reports the state after each key. `quit_only`: ignores all keys but quit and
-// back. Does nothing without a window.
+// back, and serves no control socket.
 void events_handle(struct session *session, bool quit_only);
+// Carries out an action, redraws and reports the state. `digit`: of ACTION_LOOK. False: the action needs a window,
+// and there is none.
+bool events_act(struct session *session, enum action action, int digit);
 // Saves the main lane's result under a new name. The note reports the name or the failure.
 void events_save_picture(struct session *session);

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/workers.h"
+#include "command/live/control.h"
 #include "command/live/events.h"
 #include "command/live/session.h"
 #include "image/imagefile.h"
@@ -19,7 +20,7 @@ static const int64_t progress_ns = 1000000000, redraw_ns = 200000000;
 // on the screen until the user quits.
 static bool finished(const struct session *s)
 {
-    const bool stays = s->window && s->limit == 0 && s->still;
+    const bool stays = s->driven && s->limit == 0 && s->still;
     return s->quit || report_broken(&s->report) || s->code >= EXIT_NOTHING || command_interrupted() != 0 ||
            (s->limit > 0 && s->meter.frames >= s->limit) || (s->ended && lanes_in_flight(s->lanes) == 0 && !stays);
 }
@@ -93,6 +94,10 @@ static bool submit_newest(struct session *s, int timeout_ms)
     struct frame frame;
     if (s->ended || s->reshaped || (s->limit > 0 && s->taken >= s->limit))
         return false;
+    if (s->control) {
+        control_wait(s, capture_event(s->capture), (int64_t)timeout_ms * 1000000);
+        timeout_ms = 0;
+    }
     const enum source_status status = capture_take(s->capture, &frame, timeout_ms);
     if (status == SOURCE_FRAME) {
         s->taken++;
@@ -109,16 +114,17 @@ static bool submit_newest(struct session *s, int timeout_ms)
 }
 
 // Takes the oldest frame in flight. A driver that compiles may delay kernels that are ready (PoCL does), so keys and
-// signals are handled while a path is being built. NULL if no path works, or the user quits.
+// signals are handled while a path is being built. The control socket is served also while a device filters. NULL if no
+// path works, or the user quits.
 static const struct frame *collect(struct session *s)
 {
     if (s->code >= EXIT_NOTHING)
         return NULL;
-    while (lanes_building(s->lanes) && !lanes_ready(s->lanes)) {
+    while ((s->control || lanes_building(s->lanes)) && !lanes_ready(s->lanes)) {
         events_handle(s, false);
         if (finished(s))
             return NULL;
-        clock_sleep_until_ns(clock_now_ns() + READY_NS);
+        control_wait(s, -1, READY_NS);
     }
     const struct frame *frame = lanes_collect(s->lanes);
     report_news(s, frame != NULL);
@@ -177,19 +183,17 @@ static void finish_frame(struct session *s, bool again)
         meter_shown_again(&s->meter);
     else
         meter_shown(&s->meter, frame->captured_ns, window ? s->drawn_ns : clock_now_ns());
-    if (!window)
-        lanes_release(s->lanes); // a window may have to show it again
+    if (!s->driven)
+        lanes_release(s->lanes); // else the frame may have to be filtered again
 }
 
 // Without a new frame: draws the window again if it is out of date.
 static void idle(struct session *s)
 {
-    if (!s->window)
-        return;
-    if (s->redraw || clock_now_ns() - s->drawn_ns > redraw_ns)
+    if (s->window && (s->redraw || clock_now_ns() - s->drawn_ns > redraw_ns))
         draw(s, NULL);
-    else if (s->wish.frozen || s->ended)
-        clock_sleep_until_ns(clock_now_ns() + IDLE_MS * 1000000);
+    else if (s->driven && (s->wish.frozen || s->ended))
+        control_wait(s, -1, IDLE_MS * 1000000);
 }
 
 // Follows changes of the kernel files, the wish and the source. No frame may be in flight.
@@ -199,7 +203,7 @@ static void follow_changes(struct session *s)
         log_info("kernel files changed: rebuilding");
         lanes_changed(s->lanes, true);
     }
-    if (s->window)
+    if (s->driven)
         lanes_update(s->lanes);
     report_news(s, true);
     if (s->reshaped && !s->wish.frozen)
@@ -217,8 +221,8 @@ static void run_frames(struct session *s)
             follow_changes(s);
         // The last frame is shown again if the lanes have changed and no new frame is there.
         bool again = lanes_rerun(s->lanes);
-        const bool hurried = in_flight > 0 || (window && (again || s->redraw));
-        const int wait_ms = hurried ? 0 : window ? IDLE_MS : HEADLESS_WAIT_MS;
+        const bool hurried = in_flight > 0 || again || (window && s->redraw);
+        const int wait_ms = hurried ? 0 : s->driven ? IDLE_MS : HEADLESS_WAIT_MS;
         const bool submitted = in_flight < s->depth && !s->wish.frozen && submit_newest(s, wait_ms);
         again = again && !submitted;
         if (again)

@@ -86,6 +86,8 @@ static const struct option live_options[] = {
      .help = "size of the overlay, which shows rates and times; default: small", .offset = AT(overlay)},
     {"keys", 0, OPTION_TEXT, "MAP", .help = "assign other keys to actions, such as 'path=P,quit=x'",
      .offset = AT(keys)},
+    {"socket", 0, OPTION_TEXT, "SOCKET", .help = "make a Unix socket through which `monocle ctl` drives the view",
+     .offset = AT(socket), .complete = "file"},
     {"kernels", 0, OPTION_TEXT, "DIR",
      .help = "prefer the kernel files (.cl, .glsl) in DIR to the built-in ones, and reload them when they change",
      .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},

@@ -26,7 +26,7 @@ struct live_options {
     int vsync; // 0: on, 1: off; -1: not given
     bool fullscreen;
     int overlay; // enum overlay_size; -1: not given
-    const char *keys;
+    const char *keys, *socket;
     const char *kernels, *filter_dir;
     int log_level; // -1: not given
 

@@ -14,9 +14,7 @@
 
 enum { LAST_WAIT_MS = 500 }; // longest wait for a stalled reader before the last line is dropped
 
-static const char *const split_names[SPLITS] = {"off", "original", "path"};
 static const char *const scope_names[SCOPES] = {"off", "histogram", "columns", "rows"};
-static const char *const overlay_names[OVERLAY_SIZES] = {"off", "small", "full", "large"};
 
 static json_t *json_ms(double ms)
 {
@@ -214,18 +212,31 @@ static void add_wish(const struct status *s, json_t *object)
     json_object_set_new(object, "message_is_error", json_boolean(s->note_is_error));
 }
 
-void report_state(struct report *report, const char *name, const struct status *s)
+static void add_state(const struct status *s, json_t *object)
 {
-    if (!report->json)
-        return;
     const struct meter *meter = s->meter;
-    json_t *object = event(name);
     json_object_set_new(object, "fps", json_ms(meter_fps_now(meter)));
     json_object_set_new(object, "low_fps", json_ms(meter_fps_low(meter)));
     json_object_set_new(object, "age_ms", json_ms(meter_late_ms(&meter->age_ms, 50)));
     add_run(s, object);
     add_wish(s, object);
+}
+
+void report_state(struct report *report, const char *name, const struct status *s)
+{
+    if (!report->json)
+        return;
+    json_t *object = event(name);
+    add_state(s, object);
     print_line(report, object, 0);
+}
+
+json_t *report_json(const struct status *s)
+{
+    json_t *object = json_object();
+    add_source(s, object);
+    add_state(s, object);
+    return object;
 }
 
 static json_t *json_stats(const struct stats *stats)

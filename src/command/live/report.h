@@ -21,5 +21,7 @@ void report_close(struct report *report); // logs the number of dropped lines
 void report_start(struct report *report, const struct status *status);
 void report_reshaped(struct report *report, const struct status *status);
 void report_state(struct report *report, const char *event, const struct status *status); // "state" or "progress"
+// Returns the fields of the source, the run and the state as an object. NULL if out of memory.
+struct json_t *report_json(const struct status *status);
 bool report_broken(const struct report *report); // standard output cannot be written
 void report_summary(struct report *report, const struct status *status);

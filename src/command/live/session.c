@@ -115,16 +115,18 @@ static bool open_screen_and_device(struct session *s)
 static void set_limits(struct session *s)
 {
     const struct live_options *o = &s->options;
-    const bool endless = o->loop || s->info->endless, kept = o->screenshot || o->record || o->virtual_camera;
+    const bool endless = o->loop || s->info->endless,
+               kept = o->screenshot || o->record || o->virtual_camera || o->socket;
     s->limit = (uint64_t)o->frames;
+    s->driven = s->window || s->control;
     s->depth = 1; // with two, each frame would be shown one frame interval later
     if (s->window)
         return;
-    if (s->limit == 0 && endless && !o->virtual_camera) // a virtual camera runs until the user stops it
+    if (s->limit == 0 && endless && !o->virtual_camera && !o->socket) // these run until the user stops them
         s->limit = ENDLESS_FRAMES;
     s->saves_last = !kept && (!o->headless || (o->frames == 0 && endless));
-    if (!s->info->live && !o->tune) // the times of overlapping frames cannot be compared
-        s->depth = 2;               // latency does not matter: upload, kernels and download overlap
+    if (!s->info->live && !o->tune && !s->driven) // the times of overlapping frames cannot be compared
+        s->depth = 2;                             // latency does not matter: upload, kernels and download overlap
 }
 
 // Opens a GL context if the path needs one and there is no window. False on failure (logged).
@@ -247,12 +249,12 @@ bool session_open_path(struct session *s)
 static bool open_parts(struct session *s)
 {
     const struct live_options *o = &s->options;
-    if (!open_source(s) || !truth_open(&s->truth, o->truth, s->info) ||
+    if ((o->socket && !control_open(s, o->socket)) || !open_source(s) || !truth_open(&s->truth, o->truth, s->info) ||
         (o->trace && !(s->trace = trace_open(o->trace))) || !open_outputs(s) || !open_screen_and_device(s))
         return false;
     set_limits(s);
     events_open(s);
-    const bool watched = s->window && o->kernels;
+    const bool watched = s->driven && o->kernels;
     if (!open_gl(s) || !open_lanes(s) || (s->saves_last && !output_new_possible()) ||
         (watched && !devices_watch_kernels(&s->devices)) || !session_open_path(s) ||
         (o->record && !outputs_start_recording(&s->outputs, o->record)))
@@ -285,6 +287,7 @@ bool session_open(struct session *s)
 
 bool session_close(struct session *s)
 {
+    control_close(s);
     outputs_close(&s->outputs);
     truth_close(&s->truth);
     captures_close(&s->captures);

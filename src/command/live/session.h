@@ -4,6 +4,7 @@
 
 #include "base/trace.h"
 #include "command/command.h"
+#include "command/live/control.h"
 #include "command/live/controls.h"
 #include "command/live/edits.h"
 #include "command/live/report.h"
@@ -21,9 +22,10 @@ struct session {
     struct source *source;
     const struct source_info *info;
     struct capture *capture;
-    struct window *window; // NULL: none
-    struct view *view;     // of the window
-    struct gl_context *gl; // of the gl path without a window; NULL: none
+    struct control *control; // NULL: none
+    struct window *window;   // NULL: none
+    struct view *view;       // of the window
+    struct gl_context *gl;   // of the gl path without a window; NULL: none
     struct devices devices;
     struct wish wish;
     struct edits edits; // of the wish's chain
@@ -44,6 +46,7 @@ struct session {
     uint64_t limit;  // frames to show; 0: no limit
     bool saves_last; // save the last frame under the first free name
     bool still;      // the source is one image, shown once
+    bool driven;     // a window or the control socket may change the wish
 
     int64_t reported_ns; // when progress was last reported
     int64_t drawn_ns;    // when the window was last drawn, after the swap

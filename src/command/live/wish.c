@@ -1,6 +1,11 @@
 // wish.c: the user's settings
 #include "command/live/wish.h"
 
+const char *const split_names[] = {"off", "original", "path", NULL};
+const char *const overlay_names[] = {"off", "small", "full", "large", NULL};
+_Static_assert(sizeof(split_names) == (SPLITS + 1) * sizeof(*split_names), "each split has a name");
+_Static_assert(sizeof(overlay_names) == (OVERLAY_SIZES + 1) * sizeof(*overlay_names), "each size has a name");
+
 void wish_init(struct wish *wish, const struct live_options *o)
 {
     *wish = (struct wish){

@@ -26,6 +26,8 @@ struct wish {
     enum scope scope;
 };
 
+extern const char *const split_names[], *const overlay_names[]; // by enum split and enum overlay_size; end with NULL
+
 void wish_init(struct wish *wish, const struct live_options *options);
 // Finds the selected stage and parameter; *param is -1 if the stage has none. False: the chain is empty.
 bool wish_selected(const struct wish *wish, int *stage, int *param);

@@ -1,0 +1,416 @@
+// control.c: carries out the requests of the control socket's clients
+#include "command/live/control.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "command/live/clients.h"
+#include "command/live/events.h"
+#include "command/live/properties.h"
+#include "command/live/request.h"
+#include "command/live/session.h"
+#include "command/shared.h"
+#include "image/imagefile.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WATCHES = 32 };                                       // observed properties of a client
+static const int64_t serve_ns = 1000000, watch_ns = 8000000; // longest time for requests; shortest between two reports
+
+struct watch {
+    long long id;
+    char name[PROPERTY_NAME]; // "": free
+    json_t *last;             // the value that the client knows; NULL: none
+};
+
+// What the session knows of a client.
+struct guest {
+    unsigned number;  // of the client; another number: all this is of a client that has gone
+    long long waits;  // request_id of its wait_frame
+    uint64_t awaited; // it waits for this number of frames; 0: for a frame with all changes
+    struct watch watch[WATCHES];
+};
+
+struct control {
+    struct clients clients;
+    struct guest guest[CLIENTS_MAX];
+    int64_t watched_ns; // when changed properties were last reported
+};
+
+// A request that is being carried out.
+struct call {
+    struct session *session;
+    struct client *client;
+    struct guest *guest;
+    const struct request *request;
+    json_t *data; // of the reply; NULL: none
+    char why[PROPERTY_WHY];
+};
+
+struct verb {
+    const char *name;
+    int least, most; // arguments
+    const char *usage;
+    bool changes; // it may change what the window shows
+    bool (*run)(struct call *call);
+};
+
+__attribute__((format(printf, 2, 3))) static bool fail(struct call *call, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(call->why, sizeof(call->why), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+// Sends the object as a line and frees it.
+static void send_line(struct client *client, json_t *object)
+{
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    const size_t length = text ? strlen(text) : 0;
+    if (text) {
+        text[length] = '\n'; // instead of the NUL
+        client_send(client, text, length + 1);
+    }
+    free(text);
+    json_decref(object);
+}
+
+// `error` NULL: success.
+static void reply(struct client *client, json_int_t id, const char *error, json_t *data)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "error", error ? text_json(error) : json_string("success"));
+    if (!error)
+        json_object_set_new(object, "data", data ? data : json_null());
+    json_object_set_new(object, "request_id", json_integer(id));
+    send_line(client, object);
+}
+
+static void forget_watch(struct watch *watch)
+{
+    json_decref(watch->last);
+    *watch = (struct watch){0};
+}
+
+static void forget_guest(struct guest *guest)
+{
+    for (int i = 0; i < WATCHES; i++)
+        forget_watch(&guest->watch[i]);
+    *guest = (struct guest){0};
+}
+
+// ---- commands ----
+
+// Returns argument `index` as a text; NULL if it is something else (call->why is set).
+static const char *text_argument(struct call *call, int index)
+{
+    const char *text = json_string_value(call->request->argument[index]);
+    if (!text)
+        fail(call, "argument %d of %s is not a text", index + 1, call->request->command);
+    return text;
+}
+
+static bool number_argument(struct call *call, int index, long long *number)
+{
+    return request_number(call->request->argument[index], number) ||
+           fail(call, "argument %d of %s is not a whole number from 0 on", index + 1, call->request->command);
+}
+
+static bool run_get(struct call *call)
+{
+    json_t *report = NULL;
+    const char *name = text_argument(call, 0);
+    call->data = name ? properties_get(call->session, name, &report, call->why) : NULL;
+    json_decref(report);
+    return call->data != NULL;
+}
+
+static bool run_set(struct call *call)
+{
+    const char *name = text_argument(call, 0);
+    return name && properties_set(call->session, name, call->request->argument[1], call->why);
+}
+
+static bool run_observe(struct call *call)
+{
+    long long id;
+    const char *name = text_argument(call, 1);
+    json_t *report = NULL, *value = NULL;
+    struct watch *free_watch = NULL;
+    if (!name || !number_argument(call, 0, &id) ||
+        !(value = properties_get(call->session, name, &report, call->why))) // it must exist
+        return false;
+    json_decref(value);
+    json_decref(report);
+    if (strlen(name) >= PROPERTY_NAME)
+        return fail(call, "the name is longer than %d bytes", PROPERTY_NAME - 1);
+    for (int i = 0; i < WATCHES && !free_watch; i++)
+        free_watch = call->guest->watch[i].name[0] ? NULL : &call->guest->watch[i];
+    if (!free_watch)
+        return fail(call, "a client can observe at most %d properties", WATCHES);
+    free_watch->id = id;
+    snprintf(free_watch->name, sizeof(free_watch->name), "%s", name);
+    call->session->control->watched_ns = 0; // the client gets the value at once
+    return true;
+}
+
+static bool run_unobserve(struct call *call)
+{
+    long long id, count = 0;
+    if (!number_argument(call, 0, &id))
+        return false;
+    for (int i = 0; i < WATCHES; i++) {
+        struct watch *watch = &call->guest->watch[i];
+        if (watch->name[0] && watch->id == id) {
+            forget_watch(watch);
+            count++;
+        }
+    }
+    call->data = json_integer(count);
+    return true;
+}
+
+static bool run_key(struct call *call)
+{
+    struct session *s = call->session;
+    long long digit = 0;
+    const char *name = text_argument(call, 0);
+    if (!name)
+        return false;
+    const enum action action = keys_action(&s->options.key_map, name, call->why);
+    if (action == ACTION_NONE)
+        return false;
+    if ((action == ACTION_LOOK) != (call->request->arguments == 2))
+        return fail(call, "the action look has one argument, the digit; the other actions have none");
+    if (action == ACTION_LOOK && (!number_argument(call, 1, &digit) || digit > 9))
+        return fail(call, "the digit is not one of 0 to 9");
+    return events_act(s, action, (int)digit) || fail(call, "%s needs a window, and there is none", name);
+}
+
+static bool run_screenshot(struct call *call)
+{
+    struct session *s = call->session;
+    char name[OUTPUT_NAME];
+    const char *path = call->request->arguments > 0 ? text_argument(call, 0) : name;
+    if (!path)
+        return false;
+    const struct image *picture = lanes_picture(s->lanes);
+    if (!picture)
+        return fail(call, "there is no frame yet; wait_frame 1 waits for it");
+    const bool ok = path == name ? output_save_new(picture, name) : imagefile_write_png(path, picture);
+    if (!ok)
+        return fail(call, "cannot write the screenshot; monocle wrote the reason to its standard error");
+    call->data = text_json(path);
+    return true;
+}
+
+static bool run_list(struct call *call)
+{
+    call->data = properties_list();
+    return true;
+}
+
+static bool run_wait(struct call *call)
+{
+    long long frame = 0;
+    if (call->request->arguments > 0 && !number_argument(call, 0, &frame))
+        return false;
+    call->guest->waits = call->request->id;
+    call->guest->awaited = (uint64_t)frame;
+    call->client->waits = true;
+    return true;
+}
+
+static bool run_quit(struct call *call)
+{
+    call->session->quit = true;
+    return true;
+}
+
+static const struct verb verbs[] = {
+    {"get_property", 1, 1, "NAME", false, run_get},
+    {"set_property", 2, 2, "NAME VALUE", true, run_set},
+    {"observe_property", 2, 2, "ID NAME", false, run_observe},
+    {"unobserve_property", 1, 1, "ID", false, run_unobserve},
+    {"list_properties", 0, 0, "", false, run_list},
+    {"key", 1, 2, "ACTION [DIGIT]", false, run_key}, // events_act reports the change
+    {"screenshot", 0, 1, "[FILE]", false, run_screenshot},
+    {"wait_frame", 0, 1, "[N]", false, run_wait},
+    {"quit", 0, 0, "", false, run_quit},
+};
+enum { VERBS = sizeof(verbs) / sizeof(*verbs) };
+
+static const struct verb *find_verb(struct call *call)
+{
+    const char *names[VERBS + 1] = {NULL};
+    for (int i = 0; i < VERBS; i++) {
+        const struct verb *verb = &verbs[i];
+        names[i] = verb->name;
+        if (strcmp(verb->name, call->request->command) != 0)
+            continue;
+        if (call->request->arguments >= verb->least && call->request->arguments <= verb->most)
+            return verb;
+        fail(call, "wrong number of arguments; usage: %s %s", verb->name, verb->usage);
+        return NULL;
+    }
+    const char *nearest = options_nearest(call->request->command, names);
+    if (nearest)
+        fail(call, "there is no command '%.80s'; did you mean %s?", call->request->command, nearest);
+    else
+        fail(call, "there is no command '%.80s'; docs/live.md lists the commands", call->request->command);
+    return NULL;
+}
+
+// ---- requests ----
+
+static void carry_out(struct session *s, int index, const char *line, size_t size)
+{
+    struct client *client = &s->control->clients.client[index];
+    struct request request;
+    struct call call = {.session = s, .client = client, .guest = &s->control->guest[index], .request = &request};
+    const struct verb *verb;
+    bool ok = request_parse(&request, line, size, call.why) && (verb = find_verb(&call)) && verb->run(&call);
+    if (ok && verb->changes) {
+        s->redraw = true;
+        report_state(&s->report, "state", status_read(s));
+    }
+    if (!client->waits)
+        reply(client, request.id, ok ? NULL : call.why, call.data);
+    request_free(&request);
+}
+
+// Takes a line of the client and answers it. False: there is none.
+static bool serve_client(struct session *s, int index)
+{
+    struct client *client = &s->control->clients.client[index];
+    const char *line;
+    size_t size;
+    switch (client_take(client, &line, &size)) {
+    case CLIENT_TAKEN:
+        if (size > strspn(line, " \r\t")) // not an empty line; a newline ends it
+            carry_out(s, index, line, size);
+        return true;
+    case CLIENT_TOO_LONG:
+        reply(client, 0, "the line is longer than 65536 bytes", NULL);
+        return true;
+    case CLIENT_NONE:
+        break;
+    }
+    return false;
+}
+
+// True: the last frame has all changes of the wish, and the window shows it.
+static bool settled(const struct session *s)
+{
+    return s->meter.frames > 0 && !lanes_building(s->lanes) && !lanes_rerun(s->lanes) && !(s->window && s->redraw) &&
+           lanes_result(s->lanes, LANE_MAIN);
+}
+
+static void answer_waits(struct session *s)
+{
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        struct client *client = &s->control->clients.client[i];
+        struct guest *guest = &s->control->guest[i];
+        if (!client->waits || !(guest->awaited > 0 ? s->meter.frames >= guest->awaited : settled(s)))
+            continue;
+        client->waits = false;
+        reply(client, guest->waits, NULL, json_integer((json_int_t)s->meter.frames));
+    }
+}
+
+static void tell_watcher(struct session *s, struct client *client, struct watch *watch, json_t **report)
+{
+    char why[PROPERTY_WHY];
+    json_t *value = properties_get(s, watch->name, report, why); // a parameter may no longer exist
+    if (!value)
+        value = json_null();
+    if (watch->last && json_equal(value, watch->last)) {
+        json_decref(value);
+        return;
+    }
+    json_decref(watch->last);
+    watch->last = value;
+    send_line(client, json_pack("{s:s,s:I,s:s,s:O}", "event", "property-change", "id", watch->id, "name", watch->name,
+                                "data", value));
+}
+
+// Sends each client the observed properties that have changed.
+static void tell_watchers(struct session *s)
+{
+    struct control *c = s->control;
+    json_t *report = NULL;
+    const int64_t now_ns = clock_now_ns();
+    if (now_ns - c->watched_ns < watch_ns)
+        return;
+    c->watched_ns = now_ns;
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        for (int k = 0; k < WATCHES; k++)
+            if (c->clients.client[i].fd >= 0 && c->guest[i].watch[k].name[0])
+                tell_watcher(s, &c->clients.client[i], &c->guest[i].watch[k], &report);
+    }
+    json_decref(report);
+}
+
+bool control_open(struct session *s, const char *path)
+{
+    s->control = calloc(1, sizeof(*s->control));
+    if (!s->control) {
+        log_error("cannot make the control socket %s: out of memory", path);
+        return false;
+    }
+    if (clients_open(&s->control->clients, path))
+        return true;
+    free(s->control);
+    s->control = NULL;
+    return false;
+}
+
+void control_close(struct session *s)
+{
+    struct control *c = s->control;
+    if (!c)
+        return;
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        if (c->clients.client[i].waits)
+            reply(&c->clients.client[i], c->guest[i].waits, "the run has ended", NULL);
+        forget_guest(&c->guest[i]);
+    }
+    clients_close(&c->clients);
+    free(c);
+    s->control = NULL;
+}
+
+void control_serve(struct session *s)
+{
+    struct control *c = s->control;
+    const int64_t end_ns = clock_now_ns() + serve_ns;
+    if (!c)
+        return;
+    clients_exchange(&c->clients);
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        if (c->guest[i].number != c->clients.client[i].number) {
+            forget_guest(&c->guest[i]);
+            c->guest[i].number = c->clients.client[i].number;
+        }
+    }
+    for (bool more = true; more && !s->quit && clock_now_ns() < end_ns;) {
+        more = false;
+        for (int i = 0; i < CLIENTS_MAX && !s->quit; i++)
+            more = serve_client(s, i) || more;
+    }
+    answer_waits(s);
+    tell_watchers(s);
+}
+
+void control_wait(const struct session *s, int fd, int64_t timeout_ns)
+{
+    if (s->control)
+        clients_wait(&s->control->clients, fd, timeout_ns);
+    else
+        clock_sleep_until_ns(clock_now_ns() + timeout_ns);
+}

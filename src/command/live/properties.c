@@ -1,0 +1,417 @@
+// properties.c: the table of properties
+#include "command/live/properties.h"
+
+#include "command/live/request.h"
+#include "command/live/session.h"
+#include "command/shared.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct property {
+    const char *name;  // "param/": the rest of the name is an argument
+    const char *type;  // for a list: "text", "number", "flag", "object" or "list"
+    const char *field; // of report_json; NULL: `get` returns the value
+    json_t *(*get)(struct session *session, const char *rest, char why[PROPERTY_WHY]);
+    bool (*set)(struct session *session, const char *rest, const char *value,
+                char why[PROPERTY_WHY]); // NULL: read-only
+    bool window;                         // `set` needs a window
+    const char *help;
+};
+
+__attribute__((format(printf, 2, 3))) static bool fail(char why[PROPERTY_WHY], const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, PROPERTY_WHY, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+// ---- values as text ----
+
+static bool parse_flag(const char *text, bool *flag, char why[PROPERTY_WHY])
+{
+    static const char *const words[] = {"off", "on", "false", "true", "no", "yes", "0", "1"};
+    for (int i = 0; i < (int)(sizeof(words) / sizeof(*words)); i++) {
+        if (strcasecmp(text, words[i]) == 0) {
+            *flag = i % 2;
+            return true;
+        }
+    }
+    return fail(why, "'%.80s' is not on or off", text);
+}
+
+// Returns the index of the word; -1: it is not one of the names, which end with NULL.
+static int parse_word(const char *text, const char *const *names, char why[PROPERTY_WHY])
+{
+    int used = snprintf(why, PROPERTY_WHY, "'%.80s' is not one of", text);
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(text, names[i]) == 0)
+            return i;
+        if (used < PROPERTY_WHY)
+            used += snprintf(why + used, (size_t)(PROPERTY_WHY - used), "%s %s", i ? "," : "", names[i]);
+    }
+    return -1;
+}
+
+// ---- chain and its parameters ----
+
+static json_t *get_chain(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    char text[CHAIN_TEXT];
+    chain_print(&s->wish.chain, text);
+    return text_json(text);
+}
+
+// Makes `chain` the wish, unless its result is too large.
+static bool take_chain(struct session *s, const struct chain *chain, char why[PROPERTY_WHY])
+{
+    int width = s->info->shape.width, height = s->info->shape.height;
+    if (!chain_output_size(chain, &width, &height, why))
+        return false;
+    edits_keep(&s->edits, &s->wish, EDIT_ALONE);
+    s->wish.chain = *chain;
+    lanes_changed(s->lanes, false);
+    return true;
+}
+
+_Static_assert((int)PROPERTY_WHY >= CHAIN_ERROR, "the parser writes its message there");
+
+static bool set_chain(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    struct chain chain;
+    if (!chain_parse(&chain, value, why) || !take_chain(s, &chain, why))
+        return false;
+    s->wish.selected = 0;
+    return true;
+}
+
+// Finds "STAGE/NAME", where STAGE is a filter's name or the number of a stage, from 0 on.
+static bool find_param(const struct chain *chain, const char *rest, int *stage, int *param, char why[PROPERTY_WHY])
+{
+    const char *slash = strchr(rest, '/');
+    const size_t length = slash ? (size_t)(slash - rest) : strlen(rest);
+    for (int i = 0; slash && i < chain->count; i++) {
+        char number[16];
+        snprintf(number, sizeof(number), "%d", i);
+        const struct filter *filter = chain->stage[i].filter;
+        if ((strlen(filter->name) != length || memcmp(rest, filter->name, length) != 0) &&
+            (strlen(number) != length || memcmp(rest, number, length) != 0))
+            continue;
+        for (int p = 0; p < filter_param_count(filter); p++) {
+            if (strcmp(filter->params[p].name, slash + 1) != 0)
+                continue;
+            *stage = i;
+            *param = p;
+            return true;
+        }
+        return fail(why, "%s has no parameter '%.80s'", filter->name, slash + 1);
+    }
+    return fail(why,
+                "the chain has no stage '%.*s'; write param/STAGE/NAME, such as param/blur/radius or "
+                "param/0/radius",
+                length < 80 ? (int)length : 80, rest);
+}
+
+static json_t *param_value(const struct stage *stage, int param)
+{
+    const struct param *row = &stage->filter->params[param];
+    char text[64];
+    chain_value_text(stage, param, text);
+    if (row->type == PARAM_INT)
+        return json_integer((json_int_t)stage->values.value[param]);
+    return row->type == PARAM_REAL ? json_real(strtod(text, NULL)) : json_string(text);
+}
+
+static json_t *get_param(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    int stage, param;
+    if (!find_param(&s->wish.chain, rest, &stage, &param, why))
+        return NULL;
+    return param_value(&s->wish.chain.stage[stage], param);
+}
+
+static bool set_param(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    int stage, param;
+    struct chain chain = s->wish.chain, one;
+    char text[CHAIN_TEXT];
+    const char *reason = "";
+    if (!find_param(&chain, rest, &stage, &param, why))
+        return false;
+    struct stage *at = &chain.stage[stage];
+    if (strpbrk(value, ",:") ||
+        snprintf(text, sizeof(text), "%s=%s=%s", at->filter->name, at->filter->params[param].name, value) >= CHAIN_TEXT)
+        return fail(why, "'%.80s' is not one value", value);
+    if (!chain_parse(&one, text, why))
+        return false;
+    const struct filter_values *from = &one.stage[0].values;
+    at->values.value[param] = from->value[param];
+    if (at->filter->params[param].type == PARAM_MATRIX || at->filter->params[param].type == PARAM_MAP) {
+        at->values.matrix_count = from->matrix_count;
+        memcpy(at->values.matrix, from->matrix, sizeof(from->matrix));
+    }
+    if (!stage_prepare(at, &reason))
+        return fail(why, "%s: %s", at->filter->name, reason);
+    return take_chain(s, &chain, why);
+}
+
+static json_t *get_params(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    json_t *list = json_array();
+    for (int i = 0; i < s->wish.chain.count; i++) {
+        const struct stage *stage = &s->wish.chain.stage[i];
+        for (int p = 0; p < filter_param_count(stage->filter); p++) {
+            const struct param *row = &stage->filter->params[p];
+            char name[PROPERTY_NAME];
+            snprintf(name, sizeof(name), "param/%d/%s", i, row->name);
+            json_t *object = json_pack("{s:s,s:s,s:o,s:f,s:f,s:f}", "name", name, "filter", stage->filter->name,
+                                       "value", param_value(stage, p), "min", (double)row->min, "max", (double)row->max,
+                                       "step", (double)row->step);
+            if (row->choices)
+                json_object_set_new(object, "choices", json_string(row->choices));
+            json_array_append_new(list, object);
+        }
+    }
+    return list;
+}
+
+// ---- path and device ----
+
+static json_t *get_path(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    return json_string(path_kind_name(s->wish.kind));
+}
+
+static bool set_path(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    const char *names[PATH_KINDS + 1] = {NULL};
+    for (int i = 0; i < PATH_KINDS; i++)
+        names[i] = path_kind_name((enum path_kind)i);
+    const int kind = parse_word(value, names, why);
+    if (kind < 0)
+        return false;
+    if (!devices_serve(&s->devices, &s->wish, (enum path_kind)kind))
+        return fail(why, "the %s path needs %s", value,
+                    path_kind_info((enum path_kind)kind)->needs_gl
+                        ? "a GL context; start monocle with a window or with -p gl"
+                        : "an OpenCL device; run monocle doctor");
+    s->wish.kind = (enum path_kind)kind;
+    lanes_changed(s->lanes, false);
+    return true;
+}
+
+static json_t *get_device(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    return s->wish.device < 0 ? json_null() : text_json(s->devices.info[s->wish.device].name);
+}
+
+static bool set_device(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    const int index = device_find(s->devices.info, s->devices.count, value);
+    if (index < 0)
+        return fail(why, "no OpenCL device matches '%.80s'; monocle devices lists them", value);
+    if (!devices_open(&s->devices, index))
+        return fail(why, "cannot open %.80s; monocle wrote the reason to its standard error",
+                    s->devices.info[index].name);
+    s->wish.device = index;
+    lanes_changed(s->lanes, false);
+    return true;
+}
+
+// ---- view ----
+
+static bool set_paused(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    if (!parse_flag(value, &s->wish.frozen, why))
+        return false;
+    meter_pause(&s->meter);
+    return true;
+}
+
+static bool set_split(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    const int split = parse_word(value, split_names, why);
+    const enum path_kind other = wish_next_kind(&s->wish);
+    if (split < 0)
+        return false;
+    if (split == SPLIT_PATH && (other == s->wish.kind || !devices_serve(&s->devices, &s->wish, other)))
+        return fail(why, "there is no other path");
+    s->wish.split = (enum split)split;
+    lanes_changed(s->lanes, false);
+    return true;
+}
+
+static bool set_divider(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    char *end;
+    const float place = strtof(value, &end);
+    if (end == value || *end || !(place >= 0 && place <= 1))
+        return fail(why, "'%.80s' is not a number from 0 to 1", value);
+    s->wish.divider = place;
+    return true;
+}
+
+static bool set_overlay(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    const int size = parse_word(value, overlay_names, why);
+    if (size >= 0)
+        s->wish.overlay = (enum overlay_size)size;
+    return size >= 0;
+}
+
+static bool set_help(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    return parse_flag(value, &s->wish.help, why);
+}
+
+static bool set_vsync(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    if (!parse_flag(value, &s->wish.vsync, why))
+        return false;
+    window_set_vsync(s->window, s->wish.vsync);
+    return true;
+}
+
+static bool set_fullscreen(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    if (!parse_flag(value, &s->wish.fullscreen, why))
+        return false;
+    window_set_fullscreen(s->window, s->wish.fullscreen);
+    return true;
+}
+
+static json_t *get_size(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
+    char text[32];
+    int width, height;
+    session_size(s, &width, &height);
+    snprintf(text, sizeof(text), "%dx%d", result ? result->width : width, result ? result->height : height);
+    return json_string(text);
+}
+
+static json_t *get_version(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    return json_string(MONOCLE_VERSION);
+}
+
+static json_t *rounded(double ms)
+{
+    return json_real(round(ms * 1000) / 1000);
+}
+
+static json_t *get_stages(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    const struct meter *meter = &s->meter;
+    json_t *object = json_object();
+    for (int i = 0; i < meter->shown_stages; i++) {
+        const struct meter_stage *stage = &meter->stage[meter->shown_stage[i]];
+        json_object_set_new(object, stage->name,
+                            json_pack("{s:o,s:o,s:s}", "median_ms", rounded(meter_late_ms(&stage->ms, 50)), "p95_ms",
+                                      rounded(meter_late_ms(&stage->ms, 95)), "clock",
+                                      stage->clock == STAGE_DEVICE ? "device" : "host"));
+    }
+    return object;
+}
+
+static const struct property table[] = {
+    {"chain", "text", .get = get_chain, .set = set_chain, .help = "requested filter chain"},
+    {"param/", "value", .get = get_param, .set = set_param,
+     .help = "parameter: param/STAGE/NAME; STAGE: filter or number"},
+    {"params", "list", .get = get_params, .help = "all parameters of the chain, with their ranges"},
+    {"path", "text", .get = get_path, .set = set_path, .help = "requested path"},
+    {"device", "text", .get = get_device, .set = set_device, .help = "OpenCL device; set: as --device"},
+    {"mode", "text", "rung", .help = "sharing mode of the last frame"},
+    {"building", "flag", "building", .help = "the requested chain is being built"},
+    {"paused", "flag", "frozen", .set = set_paused, .help = "the view is frozen"},
+    {"frame", "number", "frames", .help = "number of frames shown"},
+    {"captured", "number", "captured", .help = "number of frames from the source"},
+    {"skipped", "number", "skipped", .help = "number of frames that were not shown"},
+    {"fps", "number", "fps", .help = "frames per second"},
+    {"low_fps", "number", "low_fps", .help = "1 % low"},
+    {"age_ms", "number", "age_ms", .help = "median age of the last 60 frames when shown"},
+    {"stages", "object", .get = get_stages, .help = "time of each stage, over the last 60 frames"},
+    {"source", "text", "source", .help = "name of the source"},
+    {"size", "text", .get = get_size, .help = "size of the filtered frames, as 640x480"},
+    {"split", "text", "split", .set = set_split, .window = true, .help = "split view: off, original or path"},
+    {"divider", "number", "divider", .set = set_divider, .window = true, .help = "place of the divider, 0 to 1"},
+    {"overlay", "text", "overlay", .set = set_overlay, .window = true, .help = "overlay: off, small, full or large"},
+    {"help", "flag", "help", .set = set_help, .window = true, .help = "the list of keys is shown"},
+    {"vsync", "flag", "vsync", .set = set_vsync, .window = true, .help = "vertical sync"},
+    {"fullscreen", "flag", "fullscreen", .set = set_fullscreen, .window = true, .help = "full screen"},
+    {"selected", "text", "selected", .help = "selected parameter"},
+    {"recording", "text", "recording", .help = "file of the recording, or null"},
+    {"message", "text", "message", .help = "message in the window"},
+    {"status", "object", "", .help = "all fields of the JSON event progress, and those of the source"},
+    {"version", "text", .get = get_version, .help = "version of monocle"},
+};
+enum { ROWS = sizeof(table) / sizeof(*table) };
+
+// Finds the property, and the rest of its name. NULL: `why` is set.
+static const struct property *find(const char *name, const char **rest, char why[PROPERTY_WHY])
+{
+    const char *names[ROWS + 1] = {NULL};
+    for (int i = 0; i < ROWS; i++) {
+        const size_t length = strlen(table[i].name);
+        *rest = name + length;
+        if (table[i].name[length - 1] == '/' ? strncmp(name, table[i].name, length) == 0
+                                             : strcmp(name, table[i].name) == 0)
+            return &table[i];
+        names[i] = table[i].name;
+    }
+    const char *nearest = options_nearest(name, names);
+    if (nearest)
+        fail(why, "there is no property '%.80s'; did you mean %s?", name, nearest);
+    else
+        fail(why, "there is no property '%.80s'; list_properties lists them", name);
+    return NULL;
+}
+
+json_t *properties_get(struct session *s, const char *name, json_t **report, char why[PROPERTY_WHY])
+{
+    const char *rest;
+    const struct property *property = find(name, &rest, why);
+    if (!property)
+        return NULL;
+    why[0] = '\0';
+    if (property->field && !*report)
+        *report = report_json(status_read(s));
+    json_t *value = !property->field     ? property->get(s, rest, why)
+                    : property->field[0] ? json_incref(json_object_get(*report, property->field))
+                                         : json_deep_copy(*report);
+    if (!value && !why[0])
+        fail(why, "out of memory");
+    return value;
+}
+
+bool properties_set(struct session *s, const char *name, const json_t *value, char why[PROPERTY_WHY])
+{
+    char text[REQUEST_TEXT];
+    const char *rest;
+    const struct property *property = find(name, &rest, why);
+    if (!property)
+        return false;
+    if (!property->set)
+        return fail(why, "%s cannot be set", name);
+    if (property->window && !s->window)
+        return fail(why, "%s needs a window, and there is none", name);
+    if (!request_text(value, text))
+        return fail(why, "%.80s must be a text, a number or a boolean of at most %d bytes", name, REQUEST_TEXT - 1);
+    return property->set(s, rest, text, why);
+}
+
+json_t *properties_list(void)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < ROWS; i++)
+        json_array_append_new(list, json_pack("{s:s,s:s,s:b,s:s}", "name", table[i].name, "type", table[i].type,
+                                              "writable", table[i].set != NULL, "help", table[i].help));
+    return list;
+}

@@ -1,0 +1,425 @@
+#!/usr/bin/env python3
+"""test_live_control.py MONOCLE: the control socket of the live view (--socket), and `monocle ctl`
+
+Needs a display (with-display gives one), xdotool and ImageMagick.
+"""
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+
+sys.path.append(sys.path[0] + "/../../support")
+from checks import Checks, at, programs
+from live_support import PATIENCE, Control, environment, events, has_opencl, need_window, picture, png, run, wait_until
+
+BINARY, = programs(1)
+PATTERN = "pattern:320x240@30"
+OPENCL = has_opencl(BINARY)
+
+
+class View:
+    """A live view with a control socket. Without --headless it has a window."""
+
+    def __init__(self, *args, path="m", **env):
+        self.path = at(path)
+        self.log = open(at("log"), "w+")
+        self.process = subprocess.Popen([BINARY, "live", *args, "--json", "--socket", self.path], cwd=at(), text=True,
+                                        stdin=subprocess.DEVNULL, stdout=open(at("out"), "w"), stderr=self.log,
+                                        env=environment(**env))
+
+    def client(self):
+        return Control(self.path)
+
+    def wait_end(self):
+        """Returns the exit status, the last event and the log."""
+        code = self.process.wait(timeout=60 * PATIENCE)
+        self.log.seek(0)
+        return code, events(open(at("out"), "rb").read())[-1], self.log.read()
+
+    def end(self):
+        client = self.client()
+        client.ask("quit")
+        client.close()
+        return self.wait_end()
+
+
+def ctl(*words, **more):
+    """Returns the exit status, standard output and the last line of standard error of one `monocle ctl`."""
+    code, out, err = run(BINARY, "ctl", at("m"), *words, cwd=at(), **more)
+    return code, out.decode(), err.strip()
+
+
+def ended(c, view, *what):
+    code, last, log = view.end()
+    c.check(code == 0 and last["event"] == "summary" and not log, *what, code, last["event"], log)
+    c.check(not os.path.exists(view.path), "the socket is removed")
+
+
+def drive(c, *args):
+    """Properties, keys, parameters and screenshots."""
+    view = View(PATTERN, *args)
+    m = view.client()
+    c.check(m.ask("wait_frame", 3) >= 3 and m.get("frame") >= 3, "wait_frame 3")
+    c.check(stat.S_IMODE(os.stat(view.path).st_mode) == 0o600, "the mode of the socket")
+    for name, value in [("chain", "blur=3,contrast=2"), ("param/blur/radius", 5), ("param/1/amount", 1.25),
+                        ("param/0/radius", "2"), ("chain", "emboss=ne"), ("param/emboss/direction", "se"),
+                        ("chain", "none"), ("path", "cpu"), ("paused", True), ("paused", "off"), ("paused", "on")]:
+        m.set(name, value)
+        got = m.get(name)
+        want = {"2": 2, "on": True, "off": False}.get(value, value)
+        c.check(got == want, name, "is", got, "not", want)
+    frame = m.get("frame")
+    for path in ("cpu", "opencl") if OPENCL else ("cpu",):  # the frozen frame is filtered again
+        m.set("path", path)
+        c.check(m.get("mode") == path, "mode", m.get("mode"))
+        for chain in "none", "invert":
+            m.set("chain", chain)
+            c.check(m.get("status")["chain"] == chain, "the frame has the chain", m.get("status")["chain"])
+            c.check(m.ask("screenshot", at(chain + ".png")) == at(chain + ".png"), "screenshot")
+        plain, inverted = picture(at("none.png")), picture(at("invert.png"))
+        c.check(len(plain) == 3 * 320 * 240 and all(a + b == 255 for a, b in zip(plain, inverted)), path, "inverts")
+    c.check(m.get("frame") == frame, "a paused view shows no new frame")
+    m.set("chain", "flip")
+    m.key("mirror"), m.key("look", 4)
+    c.check(m.get("chain") == "gray,gamma=0.9,contrast=2.2:-10,sharpen=0.6,mirror", "keys", m.get("chain"))
+    m.set("chain", "blur")
+    m.set("param/blur/radius", 7)
+    m.key("undo")
+    m.key("up")
+    c.check(m.get("param/blur/radius") == 3 and m.get("selected") == "0:blur.radius", m.get("params"))
+    name = m.ask("screenshot")
+    c.check(name == "monocle-0001.png" and os.path.exists(at(name)), name)
+    m.set("paused", False)
+    c.check(m.ask("wait_frame", frame + 5) >= frame + 5, "it goes on")
+    stages = m.get("stages")
+    c.check(any(name.startswith("pass") and stages[name]["median_ms"] > 0 for name in stages), stages)
+    c.check(m.get("size") == "320x240" and m.get("source") == "test pattern", m.get("size"), m.get("source"))
+    listed = {row["name"]: row for row in m.ask("list_properties")}
+    for name in set(listed) - {"param/"}:
+        c.check(m.error("get_property", name) == "", name, m.error("get_property", name))
+        writable = "cannot be set" not in m.error("set_property", name, [])
+        c.check(listed[name]["writable"] == writable, name, listed[name])
+    m.close()
+    return view
+
+
+def headless(c):
+    view = drive(c, "--headless")
+    m = view.client()
+    for command in ("key", "split"), ("key", "fullscreen"), ("set_property", "overlay", "full"):
+        c.check("needs a window" in m.error(*command), command, m.error(*command))
+    m.close()
+    ended(c, view, "headless")
+
+
+def window(c):
+    need_window()
+    view = drive(c)
+    m = view.client()
+    for name, values in {"split": ("original", "path", "off"), "overlay": ("off", "small", "large", "full"),
+                         "divider": (0.25, 1, 0.5), "help": (True, False), "vsync": (False, True),
+                         "fullscreen": (True, False)}.items():
+        for value in values if OPENCL else set(values) - {"path"}:
+            m.set(name, value)
+            c.check(m.get(name) == value, name, "is", m.get(name), "not", value)
+    m.key("split")
+    c.check(m.get("split") == "original", "a key", m.get("split"))
+    m.close()
+    ended(c, view, "window")
+
+
+def bytes_on_screen(c):
+    """wait_frame replies when the window shows the change."""
+    need_window()
+    view = View(PATTERN, "--overlay", "off")
+    m = view.client()
+    m.ask("wait_frame", 1)
+    m.set("paused", True)
+    shown = set()
+    for chain in "emboss", "gray,sobel", "invert", "none":
+        m.set("chain", chain)
+        name = m.ask("screenshot", at("shown.png"))
+        window_id = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(view.process.pid)],
+                                   capture_output=True, text=True).stdout.split()[-1]
+        pixels = subprocess.run(["import", "-window", window_id, "-depth", "8", "rgb:-"], check=True,
+                                stdout=subprocess.PIPE).stdout
+        c.check(pixels == picture(name), chain, "is on the screen")
+        shown.add(pixels)
+    c.check(len(shown) == 4, "four pictures", len(shown))
+    m.close()
+    ended(c, view)
+
+
+def still(c):
+    """A still image stays, also without a window, and a filter changes it."""
+    png(at("still.png"), 100, 60)
+    view = View(at("still.png"), "--headless", "-f", "invert")
+    m = view.client()
+    m.ask("wait_frame")
+    m.ask("screenshot", at("a.png"))
+    m.set("chain", "rotate=90")
+    c.check(m.get("size") == "60x100", m.get("size"))
+    m.set("chain", "none")
+    m.ask("screenshot", at("b.png"))
+    c.check(all(a + b == 255 for a, b in zip(picture(at("a.png")), picture(at("b.png")))), "inverted")
+    c.check(m.get("frame") == 1, m.get("frame"))
+    m.close()
+    ended(c, view, "still")
+
+
+def observers(c):
+    """Two clients observe, and get a change that a third one makes."""
+    view = View(PATTERN, "--headless")
+    one, two, third = view.client(), view.client(), view.client()
+    one.ask("observe_property", 7, "chain")
+    two.ask("observe_property", 8, "chain")
+    two.ask("observe_property", 9, "frame")
+    c.check(one.event("chain") == {"event": "property-change", "id": 7, "name": "chain", "data": "none"}, "at once")
+    c.check(two.event("chain")["data"] == "none", "the second client")
+    third.set("chain", "gray")
+    c.check(one.event("chain") == {"event": "property-change", "id": 7, "name": "chain", "data": "gray"}, "a change")
+    c.check(two.event("chain")["id"] == 8, "the id")
+    frames = [two.event("frame")["data"] for _ in range(5)]
+    c.check(frames == sorted(set(frames)), "each change once", frames)
+    c.check(one.ask("unobserve_property", 7) == 1 and one.ask("unobserve_property", 7) == 0, "unobserve")
+    one.events = []
+    third.set("chain", "sobel")
+    c.check(two.event("chain")["data"] == "sobel", "the other observer stays")
+    one.get("chain")
+    c.check(not one.events, "no more events", one.events)
+    c.check("at most 32" in [third.error("observe_property", i, "fps") for i in range(33)][-1], "33 observers")
+    c.check("no property 'chian'" in one.error("observe_property", 1, "chian"), "unknown")
+    for client in one, two, third:
+        client.close()
+    ended(c, view)
+
+
+def order(c):
+    """Replies come in the order of the requests, also behind a wait; a client that ends its side gets them all."""
+    view = View(PATTERN, "--headless")
+    m = view.client()
+    now = m.get("frame")
+    for number in range(200):
+        m.send("get_property", "frame")
+        if number == 100:
+            m.send("wait_frame", now + 20)
+    m.socket.shutdown(socket.SHUT_WR)
+    replies = []
+    while line := m.line():
+        replies.append(line)
+    c.check([r["request_id"] for r in replies] == list(range(2, 203)), "the order of", len(replies))
+    c.check(all(r["data"] >= now + 20 for r in replies[101:]), "the wait delays the rest", replies[101])
+    m.close()
+    ended(c, view)
+
+
+MALFORMED = [  # line, part of the error, request_id
+    (b"get_property chain", "not JSON", 0), (b"{", "not JSON", 0), (b"[]", "request has the form", 0),
+    (b"{}", "request has the form", 0), (b'{"command": "quit"}', "request has the form", 0),
+    (b'{"command": []}', "request has the form", 0), (b'{"command": [1], "request_id": 5}', "has the form", 5),
+    (b'{"command": ["quit"], "request_id": 1.5}', "request_id is not", 0),
+    (b'{"command": ["quit"], "request_id": 99999999999999999999}', "not JSON", 0),
+    (b'{"command": ["quit"], "command": ["quit"]}', "not JSON", 0),
+    (b'{"command": ["get_property", "\xff\xfe"], "request_id": 3}', "not JSON", 0),
+    (b'{"command": ["get_property", "a\\u0000b"], "request_id": 3}', "not JSON", 0),
+    (b'{"command": ["quit\x00"]}', "not JSON", 0), (b'{"a":' * 5000, "not JSON", 0), (b"[" * 60000, "not JSON", 0),
+    (b'{"command": ["quti"], "request_id": -9223372036854775808}', "did you mean quit", -9223372036854775808),
+    (b'{"command": ["quit", 1], "request_id": 6}', "wrong number of arguments", 6),
+    (b'{"command": ["get_property"], "request_id": 6}', "usage: get_property NAME", 6),
+    (b'{"command": ["get_property", 5], "request_id": 6}', "not a text", 6),
+    (b'{"command": ["get_property", "chian"], "request_id": 6}', "did you mean chain", 6),
+    (b'{"command": ["get_property", "param/blur/radius"], "request_id": 6}', "no stage 'blur'", 6),
+    (b'{"command": ["set_property", "chain", "blurr"], "request_id": 6}', "blur", 6),
+    (b'{"command": ["set_property", "chain", {"a": 1}], "request_id": 6}', "must be a text", 6),
+    (b'{"command": ["set_property", "chain", "' + b"gray," * 2000 + b'"], "request_id": 6}', "at most 4095 bytes", 6),
+    (b'{"command": ["set_property", "chain", "scale=30000x30000"], "request_id": 6}', "scale", 6),
+    (b'{"command": ["set_property", "fps", 5], "request_id": 6}', "cannot be set", 6),
+    (b'{"command": ["set_property", "paused", "perhaps"], "request_id": 6}', "not on or off", 6),
+    (b'{"command": ["set_property", "path", "gpu"], "request_id": 6}', "cpu, opencl", 6),
+    (b'{"command": ["set_property", "device", "no such"], "request_id": 6}', "no OpenCL device", 6),
+    (b'{"command": ["wait_frame", -1], "request_id": 6}', "not a whole number", 6),
+    (b'{"command": ["wait_frame", 1e300], "request_id": 6}', "not a whole number", 6),
+    (b'{"command": ["observe_property", "x", "fps"], "request_id": 6}', "not a whole number", 6),
+    (b'{"command": ["key", "pth"], "request_id": 6}', "did you mean path", 6),
+    (b'{"command": ["key", "look"], "request_id": 6}', "the digit", 6),
+    (b'{"command": ["key", "look", 10], "request_id": 6}', "0 to 9", 6),
+    (b'{"command": ["screenshot", "/nonexistent/a.png"], "request_id": 6}', "cannot write the screenshot", 6),
+    (b"x" * 70000, "longer than 65536", 0), (b'{"command": ["get_property", "' + b"y" * 300000, "longer than 65536", 0),
+]
+
+
+def malformed(c):
+    """Each wrong line has one reply, which says what is wrong, and changes nothing."""
+    view = View(PATTERN, "--headless", "-f", "blur=2")
+    m = view.client()
+    m.set("chain", "none")
+    for line, error, number in MALFORMED:
+        m.socket.sendall(b"\n \n" + line + b"\n")
+        reply = m.reply()
+        c.check(error in reply["error"] and reply["request_id"] == number and "data" not in reply, line[:60], reply)
+    m.number = 100
+    c.check(m.get("chain") == "none" and m.get("paused") is False, "nothing has changed")
+    m.close()
+    code, last, log = view.end()
+    c.check(code == 0 and last["event"] == "summary", code, last)
+    c.check(log.count("\n") == 1 and "/nonexistent/a.png" in log, log)
+
+
+def clients(c):
+    """Clients that vanish, flood, do not read, or are too many: the others and the frames go on."""
+    view = View(PATTERN, "--headless")
+    m = view.client()
+    half = view.client()
+    half.socket.sendall(b'{"command": ["set_property", "chain", "gray"]}')  # no newline
+    half.close()
+    for number in range(50):
+        gone = view.client()
+        gone.send("observe_property", 1, "frame")
+        if number % 2:
+            gone.send("wait_frame", 10 ** 9)
+        gone.close()
+    c.check(m.get("chain") == "none", "a half line is not carried out")
+    flood = view.client()
+    flood.socket.setblocking(False)
+    dropped = False
+    end = time.monotonic() + 60 * PATIENCE
+    line = b'{"command": ["list_properties"]}\n' * 1000
+    while not dropped and time.monotonic() < end:
+        try:
+            flood.socket.send(line)
+        except BlockingIOError:
+            time.sleep(0.001)
+        except OSError:
+            dropped = True
+    c.check(dropped, "a client that does not read is dropped")
+    flood.close()
+    frame = m.get("frame")
+    c.check(m.ask("wait_frame", frame + 5) >= frame + 5, "frames go on")
+    others = [view.client() for _ in range(7)]
+    for other in others:
+        c.check(other.get("chain") == "none", "8 clients")
+    ninth = view.client()
+    reply = ninth.line()
+    c.check("8 clients are connected" in reply["error"] and ninth.line() is None, "the ninth client", reply)
+    others.pop().close()
+    c.check(wait_until(lambda: "8 clients" not in view.client().error("get_property", "fps")), "a place is free again")
+    m.close()
+    for other in others:
+        other.close()
+    code, last, log = view.end()
+    c.check(code == 0 and log.count("does not read") == 1, code, log)
+
+
+def end(c):
+    """A request that waits is refused at the end; a signal and an early failure remove the socket."""
+    view = View(PATTERN, "--headless", "--frames", "30")
+    m = view.client()
+    m.send("wait_frame", 1000)
+    c.check(m.line()["error"] == "the run has ended" and m.line() is None, "a wait")
+    c.check(view.wait_end()[0] == 0 and not os.path.exists(view.path), "after --frames")
+    view = View(PATTERN, "--headless")
+    m = view.client()
+    m.ask("wait_frame", 1)
+    view.process.send_signal(signal.SIGTERM)
+    c.check(m.line() is None, "the end of the connection")
+    c.check(view.wait_end()[0] == 143 and not os.path.exists(view.path), "after SIGTERM")
+    view = View("/nonexistent.y4m", "--headless")
+    c.check(view.wait_end()[0] == 3 and not os.path.exists(view.path), "no such source")
+
+
+def refused(c, view, *what):
+    code, last, log = view.wait_end()
+    c.check(code == 3 and last["event"] == "error", view.path, code, last)
+    for part in what:
+        c.check(part in log, view.path, "log", log, "lacks", part)
+
+
+def files(c):
+    """A living socket, other files, links and unsafe directories are refused; a stale socket is replaced."""
+    view = View(PATTERN, "--headless")
+    m = view.client()
+    c.check(m.get("version"), "it lives")
+    refused(c, View(PATTERN, "--headless"), "another program listens")
+    c.check(m.get("version"), "it lives on")
+    view.process.kill()
+    view.process.wait()
+    m.close()
+    c.check(os.path.exists(view.path), "a killed view leaves its socket")
+    view = View(PATTERN, "--headless")
+    ended(c, view, "a stale socket")
+    open(at("victim"), "w").write("kept")
+    os.symlink("victim", at("link"))
+    os.symlink("nothing", at("dangling"))
+    for name in "victim", "link", "dangling":
+        refused(c, View(PATTERN, "--headless", path=name), "is not a socket")
+    c.check(open(at("victim")).read() == "kept" and not os.path.lexists(at("nothing")), "links are not followed")
+    os.mkdir(at("shared"))
+    os.chmod(at("shared"), 0o777)
+    refused(c, View(PATTERN, "--headless", path="shared/m"), "other users can write its directory")
+    os.symlink("shared", at("linked"))
+    refused(c, View(PATTERN, "--headless", path="linked/m"), "a file or a symbolic link")
+    refused(c, View(PATTERN, "--headless", path="missing/m"), "No such file")
+    refused(c, View(PATTERN, "--headless", path="shared/"), "names a directory")
+    refused(c, View(PATTERN, "--headless", path="x" * 200), "too long")
+    if os.geteuid() == 0:
+        os.mkdir(at("theirs"), 0o755)
+        os.chown(at("theirs"), 12345, 12345)
+        refused(c, View(PATTERN, "--headless", path="theirs/m"), "belongs to another user")
+    os.chmod(at("shared"), 0o1777)  # as /tmp
+    deep = os.path.join("shared", *["d" * 100] * 5)
+    os.makedirs(at(deep))
+    ended(c, View(PATTERN, "--headless", path="shared/m"), "a sticky directory")
+    view = View(PATTERN, "--headless", path=deep + "/m")
+    wait_until(lambda: os.path.exists(view.path))
+    c.check(run(BINARY, "ctl", view.path, "quit")[0] == 0 and view.wait_end()[0] == 0, "a long path")
+    view = View(PATTERN, "--headless")
+    m = view.client()
+    m.ask("wait_frame", 1)
+    os.rename(view.path, at("moved"))
+    open(view.path, "w").write("mine")
+    m.ask("quit")
+    c.check(view.wait_end()[0] == 0 and open(view.path).read() == "mine", "a file in its place stays")
+
+
+def command(c):
+    """monocle ctl: values, errors and exit statuses."""
+    code, out, err = ctl("get", "fps")
+    c.check(code == 3 and "cannot connect to" in err, code, err)
+    view = View(PATTERN, "--headless", "-f", "blur=3")
+    view.client().ask("wait_frame", 1)
+    rows = [(("get", "chain"), "blur=3\n"), (("set", "chain", "sobel,blur"), ""), (("get", "param/blur/radius"), "2\n"),
+            (("set", "param/1/radius", "4"), ""), (("get", "paused"), "false\n"), (("key", "freeze"), ""),
+            (("get", "paused"), "true\n"), (("key", "look", "0"), ""), (("get", "chain"), "none\n"),
+            (("get", "recording"), "null\n"), (("screenshot", "a.png"), at("a.png") + "\n")]
+    for words, want in rows:
+        code, out, err = ctl(*words)
+        c.check((code, out, err) == (0, want, ""), words, code, out, err)
+    c.check(len(picture(at("a.png"))) == 3 * 320 * 240, "screenshot")
+    code, out, err = ctl("wait-frame")
+    c.check(code == 0 and int(out) > 0, "wait-frame", out, err)
+    code, out, err = ctl("get", "status")
+    c.check(json.loads(out)["chain"] == "none", out)
+    code, out, err = ctl("list")
+    c.check(code == 0 and "\n* path " in out and "\n  fps " in out, out)
+    for words, code, part in [(("get", "fpss"), 1, "did you mean fps"), (("set", "fps", "3"), 1, "cannot be set"),
+                              (("gte", "fps"), 2, "did you mean get"), (("get",), 2, "usage"), ((), 2, "is missing"),
+                              (("set", "chain", "a\xff".encode("latin-1")), 2, "not UTF-8")]:
+        got, out, err = ctl(*words)
+        c.check(got == code and part in err and not out and err.count("\n") == 0, words, got, out, err)
+    watch = subprocess.Popen([BINARY, "ctl", view.path, "observe", "chain", "paused"], stdout=subprocess.PIPE,
+                             text=True)
+    got = sorted(watch.stdout.readline() for _ in range(2))
+    c.check(got == ["chain\tnone\n", "paused\ttrue\n"], got)
+    ctl("set", "chain", "sobel")
+    c.check(watch.stdout.readline() == "chain\tsobel\n", "a change")
+    code, out, err = ctl("quit")
+    c.check(code == 0 and view.wait_end()[0] == 0, "quit", code, err)
+    c.check(watch.communicate()[0] == "" and watch.returncode == 0, "observe ends with the view", watch.returncode)
+
+
+sys.exit(Checks().run(headless, window, bytes_on_screen, still, observers, order, malformed, clients, end, files,
+                      command))
