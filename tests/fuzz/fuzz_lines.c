@@ -46,8 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #include "fuzz_texts.h"
 
 static const char *const seeds[] = {
-    "{\"raw_file\":\"a\",\"h_samples\":[240,250,260],\"lanes\":[[-2,632.5,640],[10,20,-2]]}\n"
-    "{\"raw_file\":\"b\",\"h_samples\":[240,250,260],\"lanes\":[]}\n",
+    ("{\"raw_file\":\"a\",\"h_samples\":[240,250,260],\"lanes\":[[-2,632.5,640],[10,20,-2]]}\n"
+     "{\"raw_file\":\"b\",\"h_samples\":[240,250,260],\"lanes\":[]}\n"),
     "{\"lanes\":[[1,2],[3,4],[5,6],[7,8],[9,1]],\"h_samples\":[700,710],\"run_time\":9}\n\n{\"event\":\"end\"}\n",
     "{\"lanes\":[[1e5,99999],[0,0]],\"h_samples\":[0,100000]}",
 };
