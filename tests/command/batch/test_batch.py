@@ -196,7 +196,7 @@ def names(c):
     outcome(c, BINARY, CPU + ["-o", "long", "-f", ",".join(["gray"] * 16), "--orientation", "keep", "in"], 0)
     outcome(c, BINARY, CPU + ["-o", "x"], 2, "no input file is given")
     got = run(BINARY, "batch", *CPU, "-o", "x-none", "in", cwd=at())  # a missing -f must not convert all files
-    c.check(got[0] == 2 and "such as -f gray, or -f none to convert only" in got[2] and got[2].count("\n") == 1, got)
+    c.check(got[0] == 2 and "or --format to convert only" in got[2] and got[2].count("\n") == 1, got)
     c.check(not os.path.exists(at("x-none")), "something was made")
     # Two inputs with the same output: both are refused before anything is written. The others are processed.
     os.makedirs(at("clash/one"), exist_ok=True)
