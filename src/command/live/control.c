@@ -284,6 +284,13 @@ static void carry_out(struct session *s, int index, const char *line, size_t siz
     request_free(&request);
 }
 
+static bool is_blank(const char *line, size_t size)
+{
+    while (size > 0 && strchr(" \r\t", line[size - 1]) && line[size - 1])
+        size--;
+    return size == 0;
+}
+
 // Takes a line of the client and answers it. False: there is none.
 static bool serve_client(struct session *s, int index)
 {
@@ -292,7 +299,7 @@ static bool serve_client(struct session *s, int index)
     size_t size;
     switch (client_take(client, &line, &size)) {
     case CLIENT_TAKEN:
-        if (size > strspn(line, " \r\t")) // not an empty line; a newline ends it
+        if (!is_blank(line, size))
             carry_out(s, index, line, size);
         return true;
     case CLIENT_TOO_LONG:
