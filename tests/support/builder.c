@@ -87,9 +87,11 @@ void check_builder(struct check *check, struct gl_context *context)
 {
     struct built built = {.check = check, .context = context};
     pthread_t thread;
-    if (!check_that(check, pthread_create(&thread, NULL, build, &built) == 0, "a thread starts"))
+    const bool started = pthread_create(&thread, NULL, build, &built) == 0;
+    if (started)
+        pthread_join(thread, NULL);
+    if (!check_that(check, started, "a thread starts"))
         return;
-    pthread_join(thread, NULL);
     draw(&built, "another");
     build(&built);
     draw(&built, "this");

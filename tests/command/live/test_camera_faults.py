@@ -163,7 +163,13 @@ def piped(c):
 def uses_camera(process):
     """Returns true if the process has a camera open."""
     folder = "/proc/%d/fd/" % process.pid
-    return any(os.path.realpath(folder + name).startswith("/dev/video") for name in os.listdir(folder))
+    for name in os.listdir(folder):
+        try:
+            if os.readlink(folder + name).startswith("/dev/video"):
+                return True
+        except FileNotFoundError:  # closed meanwhile
+            pass
+    return False
 
 
 def silent(c):

@@ -299,29 +299,30 @@ def leaving_a_build(c):
     if not has_opencl(MISLED):
         return
     outputs = ["--record", "left.y4m", "--trace", "left.json"]
-    for how in ("hang", "stall"):  # in the child, in the program
-        for number in (None, signal.SIGINT, signal.SIGTERM):
-            # The first path of a run with --frames: no frame is shown yet.
-            compiler = Compiler(how)
-            compiler.begin()
-            live = Window(MISLED, at(), PATTERN, "-f", "invert", "-p", "opencl", "--frames", "9",
-                          runs=False, **compiler.env)
-            leave_build(c, how + ", the first path", live, number, compiler, frames=0)
-            c.check(not live.events, how, "the first path", live.events)
+    # The compiler stops in the child, then in the program. Each case meets another way to end the view.
+    for how, first, second, third in (("hang", None, signal.SIGINT, signal.SIGTERM),
+                                      ("stall", signal.SIGINT, signal.SIGTERM, None)):
+        # The first path of a run with --frames: no frame is shown yet.
+        compiler = Compiler(how)
+        compiler.begin()
+        live = Window(MISLED, at(), PATTERN, "-f", "invert", "-p", "opencl", "--frames", "9",
+                      runs=False, **compiler.env)
+        leave_build(c, how + ", the first path", live, first, compiler, frames=0)
+        c.check(not live.events, how, "the first path", live.events)
 
-            # While the cpu path shows the first frames.
-            compiler = Compiler(how)
-            compiler.begin()
-            live = Window(MISLED, at(), PATTERN, "-f", "invert", *outputs, **compiler.env)
-            leave_build(c, how + ", beside the cpu path", live, number, compiler)
+        # While the cpu path shows the first frames.
+        compiler = Compiler(how)
+        compiler.begin()
+        live = Window(MISLED, at(), PATTERN, "-f", "invert", *outputs, **compiler.env)
+        leave_build(c, how + ", beside the cpu path", live, second, compiler)
 
-            # While kernels of the same driver run, which may wait for the compiler.
-            compiler = Compiler(how)
-            live = Window(MISLED, at(), PATTERN, "-f", "gray", "-p", "opencl", *outputs, **compiler.env)
-            c.check(live.state(0)["path"] == "opencl", how, "beside kernels", live.events[-1])
-            compiler.begin()
-            subprocess.run(["xdotool", "key", "3"], check=True)
-            leave_build(c, how + ", beside kernels", live, number, compiler)
+        # While kernels of the same driver run, which may wait for the compiler.
+        compiler = Compiler(how)
+        live = Window(MISLED, at(), PATTERN, "-f", "gray", "-p", "opencl", *outputs, **compiler.env)
+        c.check(live.state(0)["path"] == "opencl", how, "beside kernels", live.events[-1])
+        compiler.begin()
+        subprocess.run(["xdotool", "key", "3"], check=True)
+        leave_build(c, how + ", beside kernels", live, third, compiler)
 
 
 def oversized(c):
