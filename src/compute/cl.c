@@ -4,6 +4,7 @@
 #include "base/log.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct result {
     cl_int result;
@@ -80,5 +81,15 @@ bool compute_ok(cl_int result, const char *doing)
         return true;
     compute_describe(text, sizeof(text), result, doing);
     log_error("%s", text);
+    return false;
+}
+
+bool compute_lists(const char *extensions, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = extensions; (at = strstr(at, name)); at += length) {
+        if ((at == extensions || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    }
     return false;
 }

@@ -1,7 +1,7 @@
 // cl.h: includes the OpenCL headers (other files include <CL/cl.h> through it); checks and names results
 #pragma once
 
-#define CL_TARGET_OPENCL_VERSION 300 // only memory.c needs 3.0; all other code uses 1.2, which every driver has
+#define CL_TARGET_OPENCL_VERSION 300 // only dmabuf.c needs 3.0; all other code uses 1.2, which every driver has
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
@@ -12,5 +12,7 @@ bool compute_ok(cl_int result, const char *doing);
 // Writes the same line to `text`.
 void compute_describe(char *text, size_t size, cl_int result, const char *doing);
 const char *compute_result_name(cl_int result); // "CL_OUT_OF_RESOURCES"
+// Returns true if `extensions`, separated by blanks, has this one.
+bool compute_lists(const char *extensions, const char *name);
 // Returns true if the device is lost or broken, so that another attempt on it is pointless.
 bool compute_device_lost(cl_int result);

@@ -40,15 +40,6 @@ static cl_ulong get_number(cl_device_id id, cl_device_info what)
     return clGetDeviceInfo(id, what, sizeof(value), &value, NULL) == CL_SUCCESS ? value : 0;
 }
 
-static bool has_extension(cl_device_id id, const char *name)
-{
-    char list[16384] = "";
-    if (clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, sizeof(list) - 1, list, NULL) != CL_SUCCESS)
-        return false;
-    const char *at = strstr(list, name);
-    return at && (at == list || at[-1] == ' ') && (at[strlen(name)] == ' ' || at[strlen(name)] == '\0');
-}
-
 static void get_platform_name(cl_platform_id platform, char name[64])
 {
     char whole[64] = "";
@@ -59,7 +50,10 @@ static void get_platform_name(cl_platform_id platform, char name[64])
 
 static void describe(cl_platform_id platform, cl_device_id id, struct device_info *info)
 {
+    char extensions[16384] = "";
     *info = (struct device_info){.platform = platform, .id = id};
+    if (clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, sizeof(extensions) - 1, extensions, NULL) != CL_SUCCESS)
+        extensions[0] = '\0';
     get_text(id, CL_DEVICE_NAME, info->name, sizeof(info->name));
     get_text(id, CL_DEVICE_VENDOR, info->vendor, sizeof(info->vendor));
     get_text(id, CL_DRIVER_VERSION, info->driver, sizeof(info->driver));
@@ -74,10 +68,10 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device_inf
     info->constant_bytes = (size_t)get_number(id, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
     info->images = get_number(id, CL_DEVICE_IMAGE_SUPPORT) != 0;
     info->host_unified = (info->type & CL_DEVICE_TYPE_CPU) || get_number(id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
-    info->half = has_extension(id, "cl_khr_fp16");
-    info->gl_event = has_extension(id, "cl_khr_gl_event");
-    info->dmabuf = has_extension(id, "cl_khr_external_memory_dma_buf") && strncmp(info->version, "OpenCL 3.", 9) == 0;
-    if (has_extension(id, "cl_nv_device_attribute_query"))
+    info->half = compute_lists(extensions, "cl_khr_fp16");
+    info->gl_event = compute_lists(extensions, "cl_khr_gl_event");
+    info->dmabuf = dmabuf_find_way(extensions, info->version);
+    if (compute_lists(extensions, "cl_nv_device_attribute_query"))
         info->nv_arch = (int)(10 * get_number(id, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV) +
                               get_number(id, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV));
 }
@@ -337,9 +331,8 @@ struct device *device_open(const struct device_info *info, const struct gl_handl
     device->shares_gl = gl && (gl->glx_context || gl->egl_context) && open_shared(device, gl);
     if (!device->shares_gl && !open_alone(device))
         goto fail;
-    if (info->dmabuf)
-        device->dmabuf = dmabuf_look_up(info->platform);
-    if (!info->host_unified || device->dmabuf.acquire)
+    device->dmabuf = dmabuf_importer(info->platform, info->id, info->dmabuf);
+    if (!info->host_unified || device->dmabuf.way != DMABUF_NONE)
         device->pages = lender_open(device->context, info->id, !info->host_unified, &device->dmabuf);
     return device;
 fail:

@@ -23,7 +23,7 @@ struct device_info {
     bool half;         // cl_khr_fp16 is listed
     bool host_unified; // device memory is host memory
     bool gl_event;     // cl_khr_gl_event is listed
-    bool dmabuf;       // cl_khr_external_memory_dma_buf is listed
+    enum dmabuf_way dmabuf;
     int nv_arch;       // NVIDIA's compute capability, 90 for 9.0; 0: not NVIDIA
 };
 
@@ -56,7 +56,7 @@ struct device {
     struct programs programs; // built for this device
     struct verdicts verdicts; // of probes on this device
     struct tuned tuned;       // tuning results, of all devices
-    struct dmabuf_calls dmabuf;
+    struct dmabuf_importer dmabuf;
     // Owner of memory that the device copies from without the host (memory.h). NULL: the device reads frames in the
     // host's memory and imports none, or the owner cannot be opened.
     struct pages_owner *pages;

@@ -14,6 +14,7 @@ enum { PROOF_BYTES = 64 };
 struct piece {
     struct piece *next;
     struct pinned pinned; // pinned.at NULL: imported
+    int fd;               // of imported memory that the driver has not taken; else -1
     uint8_t *at;          // first byte; lent memory is page-aligned
     size_t bytes;
 };
@@ -22,7 +23,7 @@ struct lender {
     struct pages_owner owner;
     cl_context context;
     cl_command_queue queue;
-    const struct dmabuf_calls *calls;
+    const struct dmabuf_importer *importer;
     pthread_mutex_t lock; // guards the members below; not held during calls of the driver
     struct piece *pieces;
     bool cannot_lend, cannot_import; // an attempt failed
@@ -96,17 +97,6 @@ cl_int download_reclaim(struct download *download, cl_command_queue queue)
 
 // ---- dma-bufs ----
 
-struct dmabuf_calls dmabuf_look_up(cl_platform_id platform)
-{
-    const struct dmabuf_calls calls = {
-        (clEnqueueAcquireExternalMemObjectsKHR_fn)clGetExtensionFunctionAddressForPlatform(
-            platform, "clEnqueueAcquireExternalMemObjectsKHR"),
-        (clEnqueueReleaseExternalMemObjectsKHR_fn)clGetExtensionFunctionAddressForPlatform(
-            platform, "clEnqueueReleaseExternalMemObjectsKHR"),
-    };
-    return calls.acquire && calls.release ? calls : (struct dmabuf_calls){0};
-}
-
 // Writes the last bytes of the memory and has the device read them. Returns why that fails, or NULL.
 static const char *disprove(const struct lender *lender, const struct piece *piece)
 {
@@ -116,11 +106,12 @@ static const char *disprove(const struct lender *lender, const struct piece *pie
     for (size_t i = 0; i < PROOF_BYTES; i++)
         sent[i] = (uint8_t)(37 * i + 11);
     memcpy(piece->at + start, sent, bytes);
-    cl_int result = lender->calls->acquire(lender->queue, 1, buffer, 0, NULL, NULL);
+    const struct dmabuf_importer *importer = lender->importer;
+    cl_int result = importer->acquire ? importer->acquire(lender->queue, 1, buffer, 0, NULL, NULL) : CL_SUCCESS;
     if (result == CL_SUCCESS)
         result = clEnqueueReadBuffer(lender->queue, *buffer, CL_TRUE, start, bytes, seen, 0, NULL, NULL);
-    if (result == CL_SUCCESS)
-        result = lender->calls->release(lender->queue, 1, buffer, 0, NULL, NULL);
+    if (result == CL_SUCCESS && importer->release)
+        result = importer->release(lender->queue, 1, buffer, 0, NULL, NULL);
     if (result == CL_SUCCESS)
         result = clFinish(lender->queue);
     if (result != CL_SUCCESS)
@@ -128,15 +119,14 @@ static const char *disprove(const struct lender *lender, const struct piece *pie
     return memcmp(sent, seen, bytes) == 0 ? NULL : "it reads wrong bytes";
 }
 
-// Makes the piece's buffer from the descriptor, which it closes or hands to the driver.
+// Makes the piece's buffer from the descriptor, which belongs to the piece or the driver then.
 static bool import(const struct lender *lender, struct piece *piece, int fd)
 {
-    const cl_mem_properties properties[] = {CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, (cl_mem_properties)fd, 0};
     cl_int result;
+    bool taken;
     piece->pinned.buffer =
-        clCreateBufferWithProperties(lender->context, properties, CL_MEM_READ_ONLY, piece->bytes, NULL, &result);
-    if (!piece->pinned.buffer)
-        close(fd); // after success the driver owns it
+        dmabuf_import(lender->importer, lender->context, fd, piece->at, &piece->bytes, &taken, &result);
+    piece->fd = taken ? -1 : fd;
     const char *why = piece->pinned.buffer ? disprove(lender, piece) : compute_result_name(result);
     if (why)
         log_info("the device cannot import the camera's dma-buf (%s); monocle copies the frames", why);
@@ -149,6 +139,8 @@ static void piece_close(struct lender *lender, struct piece *piece)
 {
     pinned_close(&piece->pinned, lender->queue);
     clFlush(lender->queue);
+    if (piece->fd >= 0)
+        close(piece->fd);
     free(piece);
 }
 
@@ -172,7 +164,10 @@ static struct piece *piece_open(struct lender *lender, const bool *cannot)
     pthread_mutex_lock(&lender->lock);
     const bool tries = !*cannot;
     pthread_mutex_unlock(&lender->lock);
-    return tries ? calloc(1, sizeof(struct piece)) : NULL;
+    struct piece *piece = tries ? calloc(1, sizeof(*piece)) : NULL;
+    if (piece)
+        piece->fd = -1;
+    return piece;
 }
 
 // Adds the piece if the attempt succeeded (`ok`). Otherwise closes it (NULL: none) and sets *cannot. Returns its
@@ -203,7 +198,7 @@ static bool lender_import(struct pages_owner *owner, void *memory, size_t bytes,
     struct lender *lender = (struct lender *)owner;
     struct piece *piece = piece_open(lender, &lender->cannot_import);
     if (piece)
-        *piece = (struct piece){.at = memory, .bytes = bytes};
+        *piece = (struct piece){.fd = -1, .at = memory, .bytes = bytes};
     else
         close(dmabuf);
     return piece_keep(lender, piece, &lender->cannot_import, piece && import(lender, piece, dmabuf)) != NULL;
@@ -244,7 +239,8 @@ bool lender_find(struct pages_owner *owner, const void *at, size_t bytes, cl_mem
     return found;
 }
 
-struct pages_owner *lender_open(cl_context context, cl_device_id device, bool lends, const struct dmabuf_calls *calls)
+struct pages_owner *lender_open(cl_context context, cl_device_id device, bool lends,
+                                const struct dmabuf_importer *importer)
 {
     cl_int result;
     struct lender *lender = calloc(1, sizeof(*lender));
@@ -253,9 +249,9 @@ struct pages_owner *lender_open(cl_context context, cl_device_id device, bool le
         return NULL;
     }
     *lender = (struct lender){
-        .owner = {lends ? lender_take : NULL, lender_give, calls->acquire ? lender_import : NULL},
+        .owner = {lends ? lender_take : NULL, lender_give, importer->way != DMABUF_NONE ? lender_import : NULL},
         .context = context,
-        .calls = calls,
+        .importer = importer,
     };
     pthread_mutex_init(&lender->lock, NULL);
     lender->queue = clCreateCommandQueue(context, device, 0, &result);

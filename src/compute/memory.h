@@ -3,6 +3,7 @@
 
 #include "base/pages.h"
 #include "compute/cl.h"
+#include "compute/dmabuf.h"
 
 #include <stdint.h>
 
@@ -39,17 +40,11 @@ cl_int download_start(struct download *download, cl_command_queue queue, cl_even
 // Returns the buffer to the kernels. `at` becomes NULL; a mapped buffer is unmapped.
 cl_int download_reclaim(struct download *download, cl_command_queue queue);
 
-// The functions of cl_khr_external_memory_dma_buf. All NULL: the device does not have the extension.
-struct dmabuf_calls {
-    clEnqueueAcquireExternalMemObjectsKHR_fn acquire; // before each use of an imported buffer
-    clEnqueueReleaseExternalMemObjectsKHR_fn release; // after it
-};
-struct dmabuf_calls dmabuf_look_up(cl_platform_id platform);
-
 // Opens the owner of memory that a device copies from without the host. If `lends` is true, it lends pinned memory
-// (`take`); if there are `calls` (borrowed), it imports dma-bufs (`import`). After a failed attempt (log_info) it does
+// (`take`); if the `importer` (borrowed) has a way, it imports dma-bufs (`import`). After a failed attempt (log_info) it does
 // not ask the driver again. NULL on failure (logged).
-struct pages_owner *lender_open(cl_context context, cl_device_id device, bool lends, const struct dmabuf_calls *calls);
+struct pages_owner *lender_open(cl_context context, cl_device_id device, bool lends,
+                                const struct dmabuf_importer *importer);
 void lender_close(struct pages_owner *lender); // accepts NULL; all memory must have been given back
 // Returns true if these bytes lie in pinned memory that the lender has lent, or begin imported memory. *imported is
 // then NULL or the buffer of the imported memory, which the caller releases. On any thread. Accepts NULL.

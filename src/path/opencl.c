@@ -96,15 +96,19 @@ static cl_int send_pinned(struct opencl_path *cl, struct slot *slot, const void 
 // The device copies a camera driver's memory between acquire and release. The commands retain `from`.
 static cl_int send_imported(struct opencl_path *cl, struct slot *slot, cl_mem from, size_t bytes)
 {
-    const struct dmabuf_calls *calls = &cl->device->dmabuf;
+    const struct dmabuf_importer *importer = &cl->device->dmabuf;
     cl_int result = make_room(cl, slot, bytes);
-    if (result == CL_SUCCESS)
-        result = calls->acquire(cl->upload_queue, 1, &from, 0, NULL, NULL);
+    if (result == CL_SUCCESS && importer->acquire)
+        result = importer->acquire(cl->upload_queue, 1, &from, 0, NULL, NULL);
     slot->enqueued_ns = clock_now_ns();
     if (result == CL_SUCCESS)
         result = clEnqueueCopyBuffer(cl->upload_queue, from, slot->input, 0, 0, bytes, 0, NULL, &slot->upload);
-    if (result == CL_SUCCESS)
-        result = calls->release(cl->upload_queue, 1, &from, 0, NULL, &slot->handed_back);
+    if (result == CL_SUCCESS && importer->release) {
+        result = importer->release(cl->upload_queue, 1, &from, 0, NULL, &slot->handed_back);
+    } else if (result == CL_SUCCESS) {
+        result = clRetainEvent(slot->upload);
+        slot->handed_back = slot->upload;
+    }
     memory_release(from);
     return result == CL_SUCCESS ? clFlush(cl->upload_queue) : result;
 }

@@ -19,14 +19,14 @@ enum { PLATFORMS = 2, DEVICES = 3, MANY = 20 };
 
 static struct made_up drivers[PLATFORMS][MANY] = {
     {{"First CPU", "", LONG_VERSION, CL_DEVICE_TYPE_CPU, false, false},
-     {"  Slow GPU  ", "cl_khr_gl_event", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, false, true},
+     {"  Slow GPU  ", "cl_khr_gl_event cl_qcom_dmabuf_host_ptr", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, false, true},
      {"Lost GPU", "", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, true, false}},
-    {{"Fast GPU", "cl_a cl_khr_external_memory_dma_buf cl_khr_gl_event", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, false,
-      false},
+    {{"Fast GPU", "cl_khr_gl_event2 cl_khr_external_memory_dma_buf cl_khr_gl_event", "OpenCL 3.0 x",
+      CL_DEVICE_TYPE_GPU, false, false},
      {"Old\x1b GPU\xc2\x8e", "xcl_khr_gl_event cl_khr_external_memory_dma_buf", "OpenCL 1.2 x", CL_DEVICE_TYPE_GPU,
       false, false},
-     {"Board", "cl_khr_gl_events cl_khr_external_memory_dma_buf_", "OpenCL 3.0 x", CL_DEVICE_TYPE_ACCELERATOR, false,
-      false}},
+     {"Board", "cl_khr_gl_events cl_khr_external_memory_dma_buf_ cl_arm_import_memory_dma_buf", "OpenCL 3.0 x",
+      CL_DEVICE_TYPE_ACCELERATOR, false, false}},
 };
 static int devices_each = DEVICES;
 static const char *platform_name; // NULL: "Platform 1"
@@ -106,13 +106,14 @@ static void test_list(void)
 {
     static const struct {
         const char *name;
-        bool unified, gl_event, dmabuf;
+        bool unified, gl_event;
+        enum dmabuf_way dmabuf;
     } want[] = {
-        {"Slow GPU", true, true, false},
-        {"Fast GPU", false, true, true},
-        {"Old\\x1b GPU\\xc2\\x8e", false, false, false},
-        {"Board", false, false, false},
-        {"First CPU", true, false, false},
+        {"Slow GPU", true, true, DMABUF_QCOM},
+        {"Fast GPU", false, true, DMABUF_KHR},
+        {"Old\\x1b GPU\\xc2\\x8e", false, false, DMABUF_NONE},
+        {"Board", false, false, DMABUF_ARM},
+        {"First CPU", true, false, DMABUF_NONE},
     };
     enum { WANTED = sizeof(want) / sizeof(*want) };
     struct device_info devices[DEVICE_MAX];
