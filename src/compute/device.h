@@ -24,7 +24,7 @@ struct device_info {
     bool host_unified; // device memory is host memory
     bool gl_event;     // cl_khr_gl_event is listed
     enum dmabuf_way dmabuf;
-    int nv_arch;       // NVIDIA's compute capability, 90 for 9.0; 0: not NVIDIA
+    int nv_arch; // NVIDIA's compute capability, 90 for 9.0; 0: not NVIDIA
 };
 
 enum { DEVICE_MAX = 32 };

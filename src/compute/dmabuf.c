@@ -50,8 +50,8 @@ struct dmabuf_importer dmabuf_importer(cl_platform_id platform, cl_device_id dev
 static cl_mem import_arm(const struct dmabuf_importer *importer, cl_context context, int fd, size_t bytes,
                          cl_int *result)
 {
-    const cl_import_properties_arm properties[] = {
-        CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_DMA_BUF_ARM, CL_IMPORT_DMA_BUF_DATA_CONSISTENCY_WITH_HOST_ARM, CL_TRUE, 0};
+    const cl_import_properties_arm properties[] = {CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_DMA_BUF_ARM,
+                                                   CL_IMPORT_DMA_BUF_DATA_CONSISTENCY_WITH_HOST_ARM, CL_TRUE, 0};
     const cl_import_properties_arm fewer[] = {CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_DMA_BUF_ARM, 0};
     const cl_mem buffer = importer->import_arm(context, CL_MEM_READ_ONLY, properties, &fd, bytes, result);
     return buffer ? buffer : importer->import_arm(context, CL_MEM_READ_ONLY, fewer, &fd, bytes, result);

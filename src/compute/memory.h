@@ -41,8 +41,8 @@ cl_int download_start(struct download *download, cl_command_queue queue, cl_even
 cl_int download_reclaim(struct download *download, cl_command_queue queue);
 
 // Opens the owner of memory that a device copies from without the host. If `lends` is true, it lends pinned memory
-// (`take`); if the `importer` (borrowed) has a way, it imports dma-bufs (`import`). After a failed attempt (log_info) it does
-// not ask the driver again. NULL on failure (logged).
+// (`take`); if the `importer` (borrowed) has a way, it imports dma-bufs (`import`). After a failed attempt (log_info)
+// it does not ask the driver again. NULL on failure (logged).
 struct pages_owner *lender_open(cl_context context, cl_device_id device, bool lends,
                                 const struct dmabuf_importer *importer);
 void lender_close(struct pages_owner *lender); // accepts NULL; all memory must have been given back

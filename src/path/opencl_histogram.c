@@ -7,6 +7,7 @@
 #include "path/opencl_pass.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { COUNT, COMPUTE };
 enum { GROUPS_PER_UNIT = 8, CPU_ITEMS = 64, FILTER_ITEMS = FILTER_LEVELS };
@@ -32,6 +33,68 @@ static cl_int open_kernels(struct opencl_histogram *histogram, struct device *de
     return result;
 }
 
+// Returns the largest power of two that is at most `most` and that a work-group of the kernel may have.
+static size_t group_size(const struct opencl_histogram *histogram, int kernel, size_t most)
+{
+    const size_t limit = kernel_group_limit(histogram->device, histogram->kernel[kernel]);
+    size_t group = 1;
+    while (group * 2 <= limit && group * 2 <= most)
+        group *= 2;
+    return group;
+}
+
+// Enqueues the kernel that computes the arguments and clears the counts.
+static cl_int run_computing(const struct opencl_histogram *histogram, cl_command_queue queue, cl_mem arguments,
+                            cl_event after, struct span *span)
+{
+    const size_t origin[2] = {0, 0}, group = group_size(histogram, COMPUTE, FILTER_ITEMS);
+    const struct kernel_argument computing[] = {{sizeof(histogram->counts), &histogram->counts},
+                                                {sizeof(arguments), &arguments}};
+    return kernel_run(histogram->kernel[COMPUTE], queue, computing, 2, origin, (size_t[2]){group, 1},
+                      (size_t[2]){group, 1}, after, span);
+}
+
+// Computes the arguments for a known histogram on the device. Its sums need more than 32 bits.
+static cl_int compute_known(const struct opencl_histogram *histogram, struct device *device,
+                            const uint32_t known[FILTER_LEVELS], int32_t values[FILTER_ARGUMENTS])
+{
+    const size_t bytes = FILTER_ARGUMENTS * sizeof(*values);
+    cl_int result;
+    cl_command_queue queue = device_queue(device, false, &result);
+    cl_mem buffer = NULL;
+    if (result == CL_SUCCESS)
+        buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, values, &result);
+    if (result == CL_SUCCESS)
+        result = clEnqueueWriteBuffer(queue, histogram->counts, CL_TRUE, 0, FILTER_LEVELS * sizeof(*known), known, 0,
+                                      NULL, NULL);
+    struct span span = {0};
+    if (result == CL_SUCCESS)
+        result = run_computing(histogram, queue, buffer, NULL, &span);
+    if (result == CL_SUCCESS)
+        result = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, values, 0, NULL, NULL);
+    span_release(&span);
+    memory_release(buffer);
+    if (queue)
+        clReleaseCommandQueue(queue);
+    return result;
+}
+
+// Tests the device's integers of 64 bits, which embedded devices emulate or lack.
+static cl_int prove(const struct opencl_histogram *histogram, struct device *device, const struct filter *filter,
+                    char **error)
+{
+    uint32_t known[FILTER_LEVELS] = {[10] = 900000000, [120] = 500000000, [200] = 300000000, [250] = 400000000};
+    int32_t got[FILTER_ARGUMENTS] = {0}, want[FILTER_ARGUMENTS] = {0};
+    const cl_int result = compute_known(histogram, device, known, got);
+    filter->measure(known, want);
+    if (!opencl_ok(result, "compute a filter's arguments on the device", error))
+        return result;
+    if (memcmp(got, want, sizeof(got)) == 0)
+        return CL_SUCCESS;
+    path_fail(error, "the device computes wrong integers of 64 bits, which this filter needs; use the gl or cpu path");
+    return CL_INVALID_OPERATION;
+}
+
 cl_int opencl_histogram_open(struct opencl_histogram *histogram, struct device *device, const struct filter *filter,
                              bool grey, char **error)
 {
@@ -42,8 +105,9 @@ cl_int opencl_histogram_open(struct opencl_histogram *histogram, struct device *
         return result;
     histogram->counts =
         clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(zeros), zeros, &result);
-    opencl_ok(result, "allocate device memory for a histogram", error);
-    return result;
+    if (!opencl_ok(result, "allocate device memory for a histogram", error))
+        return result;
+    return prove(histogram, device, filter, error);
 }
 
 void opencl_histogram_close(struct opencl_histogram *histogram)
@@ -55,16 +119,6 @@ void opencl_histogram_close(struct opencl_histogram *histogram)
     memory_release(histogram->counts);
 }
 
-// Returns the largest power of two that is at most `most` and that a work-group of the kernel may have.
-static size_t group_size(const struct opencl_histogram *histogram, int kernel, size_t most)
-{
-    const size_t limit = kernel_group_limit(histogram->device, histogram->kernel[kernel]);
-    size_t group = 1;
-    while (group * 2 <= limit && group * 2 <= most)
-        group *= 2;
-    return group;
-}
-
 cl_int opencl_histogram_run(const struct opencl_histogram *histogram, cl_command_queue queue,
                             const struct opencl_layout *layout, cl_mem from, cl_mem arguments, cl_event after,
                             struct span *span)
@@ -73,17 +127,12 @@ cl_int opencl_histogram_run(const struct opencl_histogram *histogram, cl_command
     const bool cpu = histogram->device->type & CL_DEVICE_TYPE_CPU;
     const size_t items = group_size(histogram, COUNT, cpu ? CPU_ITEMS : FILTER_ITEMS);
     const size_t wanted = (size_t)histogram->device->compute_units * GROUPS_PER_UNIT;
-    const size_t groups = wanted < rows ? wanted : rows, level = group_size(histogram, COMPUTE, FILTER_ITEMS);
+    const size_t groups = wanted < rows ? wanted : rows;
     const struct kernel_argument counting[] = {{sizeof(from), &from},
                                                {sizeof(*layout), layout},
                                                {sizeof(histogram->grey), &histogram->grey},
                                                {sizeof(histogram->counts), &histogram->counts}};
-    const struct kernel_argument computing[] = {{sizeof(histogram->counts), &histogram->counts},
-                                                {sizeof(arguments), &arguments}};
-    cl_int result = kernel_run(histogram->kernel[COUNT], queue, counting, 4, origin, (size_t[2]){groups * items, 1},
-                               (size_t[2]){items, 1}, after, span);
-    if (result == CL_SUCCESS)
-        result = kernel_run(histogram->kernel[COMPUTE], queue, computing, 2, origin, (size_t[2]){level, 1},
-                            (size_t[2]){level, 1}, span->last, span);
-    return result;
+    const cl_int result = kernel_run(histogram->kernel[COUNT], queue, counting, 4, origin,
+                                     (size_t[2]){groups * items, 1}, (size_t[2]){items, 1}, after, span);
+    return result == CL_SUCCESS ? run_computing(histogram, queue, arguments, span->last, span) : result;
 }

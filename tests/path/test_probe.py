@@ -45,12 +45,12 @@ def wanted():
         return file.read()
 
 
-def convert(*args, binary=MISLED, path="opencl", **env):
+def convert(*args, binary=MISLED, path="opencl", chain=CHAIN, **env):
     """Runs a batch of one picture. Returns the exit code, the bytes of the output and standard error."""
     out = at("out.png")
     with contextlib.suppress(FileNotFoundError):
         os.remove(out)
-    code, _, err = run(binary, "batch", "--log-level", "info", "-p", path, "-f", CHAIN, *args,
+    code, _, err = run(binary, "batch", "--log-level", "info", "-p", path, "-f", chain, *args,
                        at("picture.png"), "-o", out, **settings(**env))
     if not os.path.exists(out):
         return code, None, err
@@ -232,5 +232,19 @@ def command(c):
     c.check(code == 1 and out == b"", "a probe whose parent is not the process that asks", code, out, err)
 
 
+def wide_integers(c):
+    """A filter that needs integers of 64 bits does not run on a device that computes them wrong."""
+    os.mkdir(at("narrow"))
+    with open(os.path.join(KERNELS, "language.cl"), encoding="utf-8") as file:
+        text = file.read()
+    c.check("typedef ulong wide;" in text, "the type of 64 bits")
+    with open(at("narrow/language.cl"), "w", encoding="utf-8") as file:
+        file.write(text.replace("typedef ulong wide;", "typedef uint wide;"))
+    for folder, code in (KERNELS, 0), (at("narrow"), 3):
+        got, picture, err = convert("--kernels", folder, binary=MONOCLE, chain="otsu")
+        c.check(got == code and (picture is not None) == (code == 0), folder, got, err)
+        c.check(("wrong integers of 64 bits" in err) == (code != 0), folder, err)
+
+
 sys.exit(Checks().run(passes, passes_of_chains, misbehaves, without_verdict, hangs, no_cache, interrupted,
-                      on_processors, unreadable, ignored, command, before=prepare))
+                      on_processors, unreadable, ignored, command, wide_integers, before=prepare))
