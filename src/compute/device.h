@@ -7,6 +7,7 @@
 #include "compute/tuned.h"
 #include "compute/verdicts.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -56,6 +57,7 @@ struct device {
     struct programs programs; // built for this device
     struct verdicts verdicts; // of probes on this device
     struct tuned tuned;       // tuning results, of all devices
+    atomic_bool stores_bytes; // it has passed the test of byte_stores.h
     struct dmabuf_importer dmabuf;
     // Owner of memory that the device copies from without the host (memory.h). NULL: the device reads frames in the
     // host's memory and imports none, or the owner cannot be opened.

@@ -1,5 +1,6 @@
 // opencl.c: the OpenCL path: the life of a frame: upload, a kernel per pass, conversion, download or texture
 #include "base/log.h"
+#include "compute/byte_stores.h"
 #include "compute/texture.h"
 #include "path/backend.h"
 #include "path/opencl_chain.h"
@@ -548,6 +549,12 @@ static bool open_parts(struct opencl_path *cl, const struct path_setup *setup, c
     const struct image_shape rgba = {.width = cl->path.info.width, .height = cl->path.info.height};
     const size_t output_bytes = opencl_layout_make(&cl->output_layout, &rgba);
     cl->input_bytes = opencl_layout_make(&cl->input_layout, &setup->input);
+    char *why;
+    if (!byte_stores_work(cl->device, &why)) {
+        path_fail(error, why ? why : "out of memory");
+        free(why);
+        return false;
+    }
     if (!make_queues(cl, error) || !measuring_open(&cl->path.measuring, setup, rgba.width, rgba.height, false) ||
         !opencl_measures_open(&cl->measures, cl->device, &cl->path.measuring, cl->output_layout.to_stride, error) ||
         (setup->encode.width > 0 &&

@@ -106,7 +106,8 @@ def passes(c):
     """The child stores the compiled program, and the parent loads it."""
     check_run(c, "first run", 1)
     c.check(verdict() == "passed", verdict())
-    c.check(len(entries(".clbin")) == 1, "the child and the parent compile different programs", entries(".clbin"))
+    # The other one is byte_stores.cl.
+    c.check(len(entries(".clbin")) == 2, "the child and the parent compile different programs", entries(".clbin"))
     check_run(c, "second run", 0)
     check_run(c, "another driver", 1, TEST_DRIVER="another")
     check_run(c, "the first driver again", 0)
@@ -232,6 +233,17 @@ def command(c):
     c.check(code == 1 and out == b"", "a probe whose parent is not the process that asks", code, out, err)
 
 
+def byte_stores(c):
+    """A device that stores whole words only is refused."""
+    os.mkdir(at("words"))
+    with open(at("words/byte_stores.cl"), "w", encoding="utf-8") as file:
+        file.write("__kernel void store_bytes(__global uint *to) { to[get_global_id(0) / 4] = 3; }")
+    code, picture, err = convert("--kernels", at("words"))
+    c.check(code == 3 and picture is None and "does not store single bytes" in err, code, err)
+    code, picture, err = convert("--kernels", at("words"), binary=MONOCLE)
+    c.check(code == 0 and picture == wanted(), "a CPU is not tested", code, err)
+
+
 def wide_integers(c):
     """A filter that needs integers of 64 bits does not run on a device that computes them wrong."""
     os.mkdir(at("narrow"))
@@ -247,4 +259,4 @@ def wide_integers(c):
 
 
 sys.exit(Checks().run(passes, passes_of_chains, misbehaves, without_verdict, hangs, no_cache, interrupted,
-                      on_processors, unreadable, ignored, command, wide_integers, before=prepare))
+                      on_processors, unreadable, ignored, command, byte_stores, wide_integers, before=prepare))
