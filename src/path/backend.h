@@ -46,6 +46,7 @@ struct path *cpu_open(const struct path_setup *setup, char **error);
 int cpu_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS]); // as path_variants
 
 struct path *gl_open(const struct path_setup *setup, char **error);
+struct path *zerocopy_open(const struct path_setup *setup, char **error);
 
 // The place of an OpenCL path's output, cheapest for the screen first.
 enum output { OUTPUT_TEXTURE, OUTPUT_MAPPED, OUTPUT_READ };

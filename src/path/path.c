@@ -1,4 +1,4 @@
-// path.c: opens paths by kind; zerocopy tries its sharing modes in order
+// path.c: opens paths by kind
 #include "path/path.h"
 
 #include "base/log.h"
@@ -15,55 +15,6 @@ static struct path *open_opencl(const struct path_setup *setup, char **error)
     return opencl_open(setup, OUTPUT_READ, error);
 }
 
-// The places of the output of zerocopy, best first. The gl path is one of its sharing modes.
-enum mode { MODE_TEXTURE, MODE_GL, MODE_MAPPED, MODE_READ, MODES };
-
-static struct path *open_mode(const struct path_setup *setup, enum mode mode, char **error)
-{
-    static const enum output outputs[] = {
-        [MODE_TEXTURE] = OUTPUT_TEXTURE, [MODE_MAPPED] = OUTPUT_MAPPED, [MODE_READ] = OUTPUT_READ};
-    return mode == MODE_GL ? gl_open(setup, error) : opencl_open(setup, outputs[mode], error);
-}
-
-// Opens the first sharing mode that works. path->info.why says why the modes before it failed. A kernel that does not
-// compile fails in every mode, so *error is that of the last mode.
-static struct path *open_zerocopy(const struct path_setup *setup, char **error)
-{
-    const struct device *device = setup->device;
-    const bool shares = setup->textures && device->shares_gl;
-    // On NVIDIA 580, conversion to YUV from a shared image gave wrong bytes, so a result that is converted stays in a
-    // buffer.
-    const bool encodes = setup->encode.width > 0;
-    const bool possible[MODES] = {
-        [MODE_TEXTURE] = shares && !encodes && !setup->measures,
-        // The gl path converts to YUV on the host, and takes no variants.
-        [MODE_GL] = setup->textures && setup->gl && !setup->gl->software && !encodes && !setup->variant,
-        [MODE_MAPPED] = device->info.host_unified,
-        [MODE_READ] = true,
-    };
-    const char *why = !setup->textures ? "no window" : device->sharing_why;
-    if (shares && encodes)
-        why = "the virtual camera needs results in a buffer";
-    else if (shares && setup->measures)
-        why = "measures need results in a buffer";
-    struct path *path = NULL;
-    for (enum mode mode = MODE_TEXTURE; !path && mode < MODES; mode++) {
-        if (!possible[mode])
-            continue;
-        if (error) {
-            free(*error);
-            *error = NULL;
-        }
-        path = open_mode(setup, mode, error);
-        if (path)
-            snprintf(path->info.why, sizeof(path->info.why), "%s%s",
-                     mode == MODE_TEXTURE ? "" : "no GL sharing: ", why);
-        else if (mode == MODE_TEXTURE)
-            why = "cannot create shared textures";
-    }
-    return path;
-}
-
 static const struct {
     struct path_kind_info info;
     struct path *(*open)(const struct path_setup *setup, char **error); // as path_open; the setup has been checked
@@ -71,7 +22,7 @@ static const struct {
     [PATH_CPU] = {{.name = "cpu"}, cpu_open},
     [PATH_OPENCL] = {{"opencl", .needs_device = true}, open_opencl},
     [PATH_GL] = {{"gl", .needs_gl = true}, gl_open},
-    [PATH_ZEROCOPY] = {{"zerocopy", .needs_device = true, .shares_gl = true, .steps_down = true}, open_zerocopy},
+    [PATH_ZEROCOPY] = {{"zerocopy", .needs_device = true, .shares_gl = true, .steps_down = true}, zerocopy_open},
 };
 
 const struct path_kind_info *path_kind_info(enum path_kind kind)
