@@ -108,8 +108,9 @@ struct path_result {
 struct path;
 
 // Opens the path and compiles its programs. PATH_ZEROCOPY uses the first mode that works: gl-shared, gl, mapped,
-// opencl. Without gl-shared, it times gl and the next one with a few frames, and uses the faster one. On any thread. NULL on failure: *error gets a text, which the caller frees (compiler log or one line); if
-// `error` is NULL, the text is logged.
+// opencl. Without gl-shared, it times a few frames with gl and the next mode, and uses the faster one. On any thread.
+// NULL on failure: *error gets a text, which the caller frees (compiler log or one line); if `error` is NULL, the text
+// is logged.
 struct path *path_open(const struct path_setup *setup, char **error);
 // Sets `names` to the variants that fit a pass of the setup's chain on its device, the generic code first.
 // Returns their number.
