@@ -26,7 +26,8 @@ static const double term_change[LANE_TERMS] = {0.01, 4e-4, 1e-5, 5e-3};
 // is wide.
 struct scene {
     const struct lane_table *table;
-    double metres; // per column
+    struct lane_trace *trace; // NULL: none
+    double metres;            // per column
     float mass[LANE_STRIPS_MAX][LANE_COLUMNS_MAX];
 };
 
@@ -155,6 +156,8 @@ static void find_peaks(const struct scene *scene, struct lane_shape *shape, cons
     const int columns = scene->table->columns;
     float histogram[LANE_COLUMNS_MAX];
     fill_histogram(scene, shape, histogram);
+    if (scene->trace)
+        memcpy(scene->trace->histogram, histogram, sizeof(histogram));
     shape->lines = 0;
     while (shape->lines < LANE_LINES) {
         int best = -1;
@@ -266,9 +269,10 @@ static void add_window(struct fit *fit, const struct lane_shape *shape, int i, d
     fit_add(fit, row, value, weight);
 }
 
-// Fits all lines to the windows as far as `far`. A window far from its line weighs little (Cauchy's weights).
+// Fits all lines to the windows as far as `far`. A window far from its line weighs little (Cauchy's weights). `boxes`
+// gets the windows; NULL: it does not.
 static void fit_lines(const struct scene *scene, struct lane_shape *shape, const struct lane_shape *prior, bool known,
-                      double far, double half)
+                      double far, double half, struct lane_box (*boxes)[LANE_STRIPS_MAX])
 {
     const struct lane_table *table = scene->table;
     struct fit fit = {.unknowns = LANE_TERMS + shape->lines};
@@ -280,6 +284,8 @@ static void fit_lines(const struct scene *scene, struct lane_shape *shape, const
             if (z > far || lane_distance(shape, z) >= horizon)
                 break;
             const struct window window = look(scene, strip, x, half);
+            if (boxes)
+                boxes[i][strip] = (struct lane_box){x, half, window.x, window.mass > 0};
             if (window.mass <= 0)
                 continue;
             const double error = (window.x - x) / (half / 3);
@@ -330,17 +336,24 @@ static void fit_rounds(const struct scene *scene, struct lane_shape *shape, cons
 {
     const struct lane_table *table = scene->table;
     const double start = known ? table->far : table->near + near_part;
+    struct lane_trace *trace = scene->trace;
     for (int round = 0; round < ROUNDS && shape->lines > 0; round++) {
         const double part = (double)round / (ROUNDS - 1);
         fit_lines(scene, shape, prior, known, start + (table->far - start) * fmin(1, part * 1.5),
-                  window_first + (window_last - window_first) * part);
+                  window_first + (window_last - window_first) * part,
+                  !trace                ? NULL
+                  : round == 0          ? trace->band
+                  : round == ROUNDS - 1 ? trace->box
+                                        : NULL);
     }
 }
 
-int lane_find(struct lane_shape *shape, const struct lane_table *table, const struct lane_shape *prior, bool known)
+int lane_find(struct lane_shape *shape, const struct lane_table *table, const struct lane_shape *prior, bool known,
+              struct lane_trace *trace)
 {
     struct scene scene;
     scene_fill(&scene, table);
+    scene.trace = trace;
     *shape = (struct lane_shape){.lines = 0};
     if (known)
         memcpy(shape->term, prior->term, sizeof(shape->term));
@@ -352,6 +365,13 @@ int lane_find(struct lane_shape *shape, const struct lane_table *table, const st
     // The second pass finds the peaks that the first fit has made sharp.
     for (int pass = 0; pass < PASSES; pass++) {
         find_peaks(&scene, shape, prior, known);
+        if (trace) {
+            memset(trace->band, 0, sizeof(trace->band));
+            memset(trace->box, 0, sizeof(trace->box));
+            trace->shape = *shape;
+            trace->known = known;
+            trace->reach = table->near + near_part;
+        }
         fit_rounds(&scene, shape, prior, known);
     }
     sort_lines(shape);

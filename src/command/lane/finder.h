@@ -36,6 +36,25 @@ struct lane_shape {
 double lane_x(const struct lane_shape *shape, double offset, double z);
 double lane_distance(const struct lane_shape *shape, double z);
 
+// A window: the part of a strip in which a line was searched.
+struct lane_box {
+    double x, half; // metres: its middle and half of its width; half 0: there is no window
+    double found;   // metres: where the strip shows the line
+    bool seen;      // `found` is valid
+};
+
+// The data that gave the lines, for a picture of the search. All are of the last pass. Line i of `shape` is peak i of
+// the histogram, from the highest to the lowest. The boxes have the same order.
+struct lane_trace {
+    struct lane_shape shape;           // the search moved the strips by its terms
+    float histogram[LANE_COLUMNS_MAX]; // mean of the moved strips for each column: -1 to 1, full lines are 1
+    double reach;                      // metres: the histogram has the strips up to here
+    bool known;                        // the lines of an earlier frame guided the search
+    struct lane_box band[LANE_LINES][LANE_STRIPS_MAX]; // windows of the first fit
+    struct lane_box box[LANE_LINES][LANE_STRIPS_MAX];  // windows of the last fit
+};
+
 // Finds the road's shape and lines. `prior` is the expected shape: its lines are searched first, and its terms guide
-// the fit; with `known` false, it is ignored. Returns the number of lines.
-int lane_find(struct lane_shape *shape, const struct lane_table *table, const struct lane_shape *prior, bool known);
+// the fit; with `known` false, it is ignored. Fills `trace`; NULL: none. Returns the number of lines.
+int lane_find(struct lane_shape *shape, const struct lane_table *table, const struct lane_shape *prior, bool known,
+              struct lane_trace *trace);

@@ -3,6 +3,7 @@
 
 #include "command/lane/lane_report.h"
 #include "command/lane/picture.h"
+#include "command/lane/trace_view.h"
 #include "image/convert.h"
 #include "screen/renderer.h"
 #include "screen/sketch.h"
@@ -12,10 +13,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TEXT = 160, LETTERS = 20, THICKNESS = 3 };
+enum { LETTERS = 14, THICKNESS = 3 };
 
 static const struct paint line_paint = {255, 60, 30, 230}, lane_paint = {40, 220, 80, 70};
-static const struct paint text_paint = {255, 255, 255, 255}, panel_paint = {0, 0, 0, 150};
+
+// Pictures of the pipeline: a stage, and a drawing of the search over it. View i has the key '2' + i.
+static const struct {
+    const char *name;
+    enum lane_stage stage;
+    int thickness;                                                              // of the lines, in pixels; 0: none
+    void (*under)(const struct sketch *sketch, const struct lane_trace *trace); // before the lines
+    void (*over)(const struct sketch *sketch, const struct lane_trace *trace);  // after the lines
+} views[] = {
+    {"bird's eye", LANE_BIRD, .thickness = THICKNESS},
+    {"ridge", LANE_RIDGE, .thickness = THICKNESS},
+    {"threshold", LANE_MASK, .thickness = THICKNESS},
+    {"column sums", LANE_BIRD, .over = trace_draw_sums},
+    {"windows", LANE_MASK, .thickness = 1, .under = trace_draw_band, .over = trace_draw_windows},
+};
+enum { VIEWS = sizeof(views) / sizeof(*views) };
 
 // A picture to show, and how to draw into it.
 struct board {
@@ -29,7 +45,8 @@ struct lane_window {
     struct window *window;
     struct renderer *renderer;
     struct board frame, bird;
-    char key; // '1': the camera's picture; '2' and higher: the stages of the pipeline
+    int view; // -1: the camera's picture
+    struct overlay overlay;
 };
 
 static bool board_init(struct board *board, int width, int height)
@@ -63,7 +80,7 @@ struct lane_window *lane_window_open(int width, int height, char why[256])
         free(w);
         return NULL;
     }
-    w->key = '1';
+    w->view = -1;
     w->renderer = renderer_open();
     if (w->renderer && board_init(&w->frame, width, height) && board_init(&w->bird, lane_view.columns, lane_view.rows))
         return w;
@@ -97,7 +114,7 @@ struct gl_context *lane_window_gl(struct lane_window *w)
 // ---- drawing ----
 
 // Draws the lines, whose x at each row is in the board, and the lane between those beside the camera.
-static void draw_lines(const struct board *board, const struct lane_result *result)
+static void draw_lines(const struct board *board, const struct lane_result *result, int thickness)
 {
     for (int y = 0; y < board->image.shape.height; y++) {
         const bool lane = result->left >= 0 && result->right >= 0;
@@ -107,28 +124,25 @@ static void draw_lines(const struct board *board, const struct lane_result *resu
             sketch_fill(&board->sketch, (struct rect){(int)left, y, (int)(right - left), 1}, lane_paint);
         for (int i = 0; i < result->shape.lines; i++) {
             if (board->x[i][y] >= 0)
-                sketch_fill(&board->sketch, (struct rect){(int)board->x[i][y] - THICKNESS / 2, y, THICKNESS, 1},
+                sketch_fill(&board->sketch, (struct rect){(int)board->x[i][y] - thickness / 2, y, thickness, 1},
                             line_paint);
         }
     }
 }
 
-static void draw_text(const struct board *board, const struct lane_result *result, char key)
+static void fill_overlay(struct overlay *overlay, const char *view, const struct lane_result *result, bool known)
 {
-    static const char *const stages[] = {"camera", "bird's eye", "ridge", "threshold"};
     static const char *const states[] = {"no lane", "lane", "lane held"};
     const double offset = lane_offset(result), radius = lane_radius(result);
-    char text[TEXT];
-    int used = snprintf(text, sizeof(text), "%s | %s %.0f %%", stages[key - '1'], states[result->state],
-                        100 * result->confidence);
+    char place[32] = "", bend[32] = "";
     if (isfinite(offset))
-        used += snprintf(text + used, sizeof(text) - (size_t)used, " | %.2f m %s", fabs(offset),
-                         offset < 0 ? "left" : "right");
+        snprintf(place, sizeof(place), " | %.2f m %s", fabs(offset), offset < 0 ? "left" : "right");
     if (isfinite(radius))
-        snprintf(text + used, sizeof(text) - (size_t)used, " | radius %.0f m", radius);
-    const int width = board->image.shape.width;
-    sketch_fill(&board->sketch, (struct rect){0, 0, width, board->sketch.line}, panel_paint);
-    sketch_text(&board->sketch, board->sketch.advance / 2, 0, text, text_paint);
+        snprintf(bend, sizeof(bend), " | radius %.0f m", radius);
+    overlay->size = OVERLAY_SMALL;
+    overlay->lines = 0;
+    overlay_line(overlay, OVERLAY_PLAIN, "%s | %s %.0f %%%s%s | %s", view, states[result->state],
+                 100 * result->confidence, place, bend, known ? "tracked" : "searched");
 }
 
 static void draw_frame(struct board *board, const struct lane_pipeline *pipeline, const struct image *frame,
@@ -139,10 +153,11 @@ static void draw_frame(struct board *board, const struct lane_pipeline *pipeline
     for (int i = 0; i < result->shape.lines; i++)
         lane_to_picture(&pipeline->map, &result->shape, result->shape.line[i].offset, shape->width, shape->height,
                         board->y, board->x[i]);
-    draw_lines(board, result);
+    draw_lines(board, result, THICKNESS);
 }
 
-static void draw_bird(struct board *board, const struct image *stage, const struct lane_result *result)
+static void draw_bird(struct board *board, const struct image *stage, int number, const struct lane_result *result,
+                      const struct lane_trace *trace)
 {
     const struct lane_view *view = &lane_view;
     image_copy(&board->image, stage);
@@ -153,7 +168,12 @@ static void draw_bird(struct board *board, const struct image *stage, const stru
             board->x[i][y] = x >= 0 && x < 1 ? x * view->columns : LANE_ABSENT;
         }
     }
-    draw_lines(board, result);
+    if (views[number].under)
+        views[number].under(&board->sketch, trace);
+    if (views[number].thickness > 0)
+        draw_lines(board, result, views[number].thickness);
+    if (views[number].over)
+        views[number].over(&board->sketch, trace);
 }
 
 // Handles the keys. Returns false if the user quits.
@@ -164,30 +184,31 @@ static bool read_keys(struct lane_window *w)
         const uint32_t key = event.type == WINDOW_KEY ? event.key : 0;
         if (event.type == WINDOW_CLOSE || key == 'q' || key == WINDOW_KEY_ESCAPE)
             return false;
-        if (key >= '1' && key <= '1' + LANE_STAGES)
-            w->key = (char)key;
+        if (key >= '1' && key <= '1' + VIEWS)
+            w->view = (int)key - '2';
     }
     return !window_lost(w->window);
 }
 
 bool lane_window_show(struct lane_window *w, struct lane_pipeline *pipeline, const struct image *frame,
-                      const struct lane_result *result)
+                      const struct lane_result *result, const struct lane_trace *trace)
 {
     if (!read_keys(w))
         return false;
-    const struct image *stage =
-        w->key == '1' ? frame : lane_pipeline_stage(pipeline, frame, (enum lane_stage)(w->key - '2'));
+    const bool camera = w->view < 0;
+    const struct image *stage = camera ? frame : lane_pipeline_stage(pipeline, frame, views[w->view].stage);
     if (!stage)
         return false;
-    struct board *board = w->key == '1' ? &w->frame : &w->bird;
-    if (w->key == '1')
+    struct board *board = camera ? &w->frame : &w->bird;
+    if (camera)
         draw_frame(board, pipeline, frame, result);
     else
-        draw_bird(board, stage, result);
-    draw_text(board, result, w->key);
-    const struct scene scene = {.texture = renderer_upload(w->renderer, w->key == '1' ? 0 : 1, &board->image),
+        draw_bird(board, stage, w->view, result, trace);
+    fill_overlay(&w->overlay, camera ? "camera" : views[w->view].name, result, trace->known);
+    const struct scene scene = {.texture = renderer_upload(w->renderer, camera ? 0 : 1, &board->image),
                                 .width = board->image.shape.width,
-                                .height = board->image.shape.height};
+                                .height = board->image.shape.height,
+                                .overlay = &w->overlay};
     const struct window_size size = window_size(w->window);
     renderer_draw(w->renderer, &scene, &size);
     window_swap(w->window);

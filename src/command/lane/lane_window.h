@@ -9,10 +9,10 @@ struct lane_window;
 // Opens the window for frames of this size. Returns NULL if it cannot be opened, with one line in `why`.
 struct lane_window *lane_window_open(int width, int height, char why[256]);
 void lane_window_close(struct lane_window *window); // accepts NULL
-// Shows the frame, or a stage of the pipeline. Returns false if the user quits, the display is lost, or the pipeline
-// fails.
+// Shows the frame, or a stage of the pipeline with the search of `trace`. Returns false if the user quits, the display
+// is lost, or the pipeline fails.
 bool lane_window_show(struct lane_window *window, struct lane_pipeline *pipeline, const struct image *frame,
-                      const struct lane_result *result);
+                      const struct lane_result *result, const struct lane_trace *trace);
 // Returns the window's GL context, for paths that this thread closes before the window. NULL: NULL.
 struct gl_context *lane_window_gl(struct lane_window *window);
 bool lane_window_lost(const struct lane_window *window); // the display was lost (logged)

@@ -33,6 +33,7 @@ struct run {
     struct lane_place place;
     struct lane_pipeline pipeline;
     struct lane_tracker tracker;
+    struct lane_trace trace;              // of the latest frame, for the window
     struct lane_window *window;           // NULL: none
     struct flight flight[PATH_DEPTH_MAX]; // oldest first
     int flights, depth;
@@ -169,7 +170,7 @@ static enum exit_code finish_oldest(struct run *run)
     if (!lane_pipeline_collect(&run->pipeline, &table, &path))
         return EXIT_DEVICE;
     const int64_t found_ns = clock_now_ns();
-    lane_track(&run->tracker, &table, &result);
+    lane_track(&run->tracker, &table, &result, run->window ? &run->trace : NULL);
     const struct lane_frame about = {file, shape->width, shape->height,
                                      (double)(clock_now_ns() - flight->start_ns) / 1e6};
     measure(run, frame, &path, found_ns);
@@ -180,7 +181,7 @@ static enum exit_code finish_oldest(struct run *run)
     if (!truth_add(&run->truth, frame->number) ||
         (run->options->json && !lane_report(&about, &run->pipeline.map, &result)))
         return EXIT_FAILED_SOME; // main logs a broken standard output
-    run->quit = run->window && !lane_window_show(run->window, &run->pipeline, &frame->image, &result);
+    run->quit = run->window && !lane_window_show(run->window, &run->pipeline, &frame->image, &result, &run->trace);
     source_return(run->source, frame);
     run->flights--;
     memmove(&run->flight[0], &run->flight[1], (size_t)run->flights * sizeof(run->flight[0]));

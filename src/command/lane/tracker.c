@@ -136,10 +136,11 @@ static void report(const struct lane_tracker *tracker, struct lane_result *resul
     result->confidence /= shape->lines > 0 ? shape->lines : 1;
 }
 
-void lane_track(struct lane_tracker *tracker, const struct lane_table *table, struct lane_result *result)
+void lane_track(struct lane_tracker *tracker, const struct lane_table *table, struct lane_result *result,
+                struct lane_trace *trace)
 {
     struct lane_shape found;
-    lane_find(&found, table, &tracker->shape, tracker->known);
+    lane_find(&found, table, &tracker->shape, tracker->known, trace);
     if (tracker->known && !continues(tracker, &found)) {
         found.lines = 0;
         if (++tracker->rejected > REJECTED_MAX)

@@ -26,5 +26,6 @@ struct lane_tracker {
     int tracks;
 };
 
-// Finds the lines of the next frame. A zeroed tracker is new.
-void lane_track(struct lane_tracker *tracker, const struct lane_table *table, struct lane_result *result);
+// Finds the lines of the next frame. A zeroed tracker is new. Fills `trace`; NULL: none.
+void lane_track(struct lane_tracker *tracker, const struct lane_table *table, struct lane_result *result,
+                struct lane_trace *trace);

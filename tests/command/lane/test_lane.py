@@ -5,11 +5,10 @@ import math
 import re
 import subprocess
 import sys
-import time
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import need_window, picture
+from live_support import need_window, wait_until
 
 BINARY, = programs(1)
 SIZE = "640x360@30"
@@ -122,27 +121,90 @@ def errors(c):
         c.check(text in done.stderr and done.stderr.count("\n") == 1 and not done.stdout, args, done.stderr)
 
 
+class Window:
+    """A run in a window, which receives keys."""
+
+    def __init__(self, *args):
+        need_window()
+        self.process = subprocess.Popen([BINARY, "lane", *args], cwd=at(), stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True, bufsize=1)
+        self.name = ""
+        wait_until(self.find)
+
+    def find(self):
+        self.name = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
+                                   capture_output=True, text=True).stdout.strip()
+        return self.name or self.process.poll() is not None
+
+    def key(self, *names):
+        subprocess.run(["xdotool", "key", *names], check=True)
+
+    def shot(self):
+        """Returns the pixels of the window as rows of (red, green, blue)."""
+        done = subprocess.run(["import", "-window", self.name, "-depth", "8", "ppm:-"], check=True, capture_output=True)
+        head, size, depth, data = done.stdout.split(b"\n", 3)
+        width, height = map(int, size.split())
+        return [[tuple(data[3 * i:3 * i + 3]) for i in range(y * width, (y + 1) * width)] for y in range(height)]
+
+    def end(self, key="q"):
+        self.key(key)
+        out, err = self.process.communicate(timeout=60)
+        return self.process.returncode, out, err
+
+
+def places(rows, test):
+    return [(x, y) for y, row in enumerate(rows) for x, pixel in enumerate(row) if test(*pixel)]
+
+
+def is_red(red, green, blue):  # a line
+    return red > 200 and green < 100 and blue < 80
+
+
+def is_yellow(red, green, blue):  # a peak, or the point of a window
+    return red > 240 and 190 < green < 235 and blue < 40
+
+
+def is_green(red, green, blue):  # a window that shows its line
+    return red < 100 and green > 190 and 60 < blue < 130
+
+
+def is_blue(red, green, blue):  # the curve of the sums
+    return red < 130 and green > 170 and blue > 230
+
+
 def window(c):
-    """The window shows the lines; the keys 1 to 4 choose the stage, and q ends the run."""
-    need_window()
-    with subprocess.Popen([BINARY, "lane", "road:seed=7,size=" + SIZE], cwd=at(), stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as process:
-        shots, deadline, number = [], time.monotonic() + 60, ""
-        while not number and time.monotonic() < deadline:
-            number = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(process.pid)],
-                                    capture_output=True, text=True).stdout.strip()
-        for key in "1234":
-            subprocess.run(["xdotool", "key", key], check=True)
-            time.sleep(1)
-            subprocess.run(["import", "-window", "root", at("shot.png")], check=True)
-            shots.append(picture(at("shot.png")))
-        subprocess.run(["xdotool", "key", "q"], check=True)
-        out, err = process.communicate(timeout=60)
-        c.check(process.returncode == 0 and "none in 0;" in out and not err, process.returncode, out, err)
-    c.check(len(set(shots)) == 4 and len({len(shot) for shot in shots}) == 1, "equal pictures")
-    red = [sum(shot[i] > 200 and shot[i + 1] < 100 and shot[i + 2] < 80 for i in range(0, len(shot), 3))
-           for shot in shots]
-    c.check(min(red) > 100, "no lines in the picture", red)
+    """The keys 1 to 6 choose the camera, a stage or the search, and q ends the run."""
+    run_in = Window("road:seed=7,size=640x400@30")
+    wanted = {"1": (is_red,), "2": (is_red,), "3": (is_red,), "4": (is_red,), "5": (is_blue, is_yellow),
+              "6": (is_red, is_green, is_yellow)}
+    shots, last = {}, None
+    for key, tests in wanted.items():
+        run_in.key(key)
+
+        def shown():
+            shots[key] = run_in.shot()
+            return shots[key] != last and all(len(places(shots[key], test)) > 100 for test in tests)
+
+        c.check(wait_until(shown), "key", key, [len(places(shots[key], test)) for test in tests])
+        last = shots[key]
+    code, out, err = run_in.end()
+    c.check(code == 0 and "none in 0;" in out and not err, code, out, err)
+    sums_and_windows(c, shots["5"], shots["6"])
+
+
+def sums_and_windows(c, sums, windows):
+    """The peaks of the sums are a lane apart. The windows of a line are around their points."""
+    marks = sorted({x for x, _ in places(sums[380:395], is_yellow)})  # 320x400 pixels show 16x56 m
+    peaks = [mark for i, mark in enumerate(marks) if i == 0 or mark > marks[i - 1] + 2]
+    metres = [b / 20 - a / 20 for a, b in zip(peaks, peaks[1:])]
+    c.check(len(peaks) >= 2 and all(abs(m - 3.6) < 0.3 for m in metres), "peaks at", marks, metres)
+    green, around = {}, 0
+    for x, y in places(windows, is_green):
+        green.setdefault(y, set()).add(x)
+    points = [(x, y) for x, y in places(windows, is_yellow) if y in green]
+    for x, y in points:
+        around += any(x - 15 <= g < x for g in green[y]) and any(x < g <= x + 15 for g in green[y])
+    c.check(around == len(points) > 100, "windows around their points:", around, "of", len(points))
 
 
 sys.exit(Checks().run(levels, paths, facts, none, film, calibration, errors, window))

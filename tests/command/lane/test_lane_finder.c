@@ -69,7 +69,7 @@ static void test_shapes(void)
         shape.term[LANE_HEADING] = headings[i % 3];
         shape.term[LANE_BEND] = bends[i / 3];
         paint_road(&shape, 0.01, &state);
-        lane_find(&found, &table, NULL, false);
+        lane_find(&found, &table, NULL, false, NULL);
         char what[64];
         snprintf(what, sizeof(what), "heading %.2f, bend %.4f", headings[i % 3], bends[i / 3]);
         check_lines(&found, &shape, 0.15, what);
@@ -82,7 +82,7 @@ static void test_pitch(void)
     struct lane_shape shape = road, found;
     shape.term[LANE_SPREAD] = 0.004;
     paint_road(&shape, 0, &state);
-    lane_find(&found, &table, NULL, false);
+    lane_find(&found, &table, NULL, false, NULL);
     check_lines(&found, &shape, 0.2, "pitch");
 }
 
@@ -94,12 +94,12 @@ static void test_nothing(void)
     struct lane_result result;
     for (int i = 0; i < 30; i++) {
         clear(i % 3 == 0 ? 0 : i % 3 == 1 ? 1 : 0.3, &state);
-        lane_track(&tracker, &table, &result);
+        lane_track(&tracker, &table, &result, NULL);
         CHECK(result.state == LANE_NONE && result.shape.lines == 0 && result.left == -1 && result.right == -1);
         CHECK(result.confidence == 0);
     }
     memset(sums, 0xff, sizeof(sums));
-    lane_track(&tracker, &table, &result);
+    lane_track(&tracker, &table, &result, NULL);
     CHECK(result.state == LANE_NONE);
 }
 
@@ -114,18 +114,18 @@ static void test_tracking(void)
             shape.line[i].offset += 0.01;
         shape.term[LANE_BEND] -= 3e-5;
         paint_road(&shape, 0.02, &state);
-        lane_track(&tracker, &table, &result);
+        lane_track(&tracker, &table, &result, NULL);
         if (frame > 3)
             check_lines(&result.shape, &shape, 0.25, "tracking");
     }
     CHECK(result.state == LANE_SEEN && result.confidence > 0.7);
     CHECK(result.left == 1 && result.right == 2);
     clear(0, &state);
-    lane_track(&tracker, &table, &result);
+    lane_track(&tracker, &table, &result, NULL);
     CHECK(result.state == LANE_HELD);
     check_lines(&result.shape, &shape, 0.3, "held");
     for (int frame = 0; frame < 20; frame++)
-        lane_track(&tracker, &table, &result);
+        lane_track(&tracker, &table, &result, NULL);
     CHECK(result.state == LANE_NONE && result.shape.lines == 0);
 }
 
@@ -141,11 +141,54 @@ static void test_jump(void)
     for (int frame = 0; frame < 30; frame++) {
         const bool jumped = frame == 10 || frame >= 15;
         paint_road(jumped ? &other : &road, 0.01, &state);
-        lane_track(&tracker, &table, &result);
+        lane_track(&tracker, &table, &result, NULL);
         if (frame > 3 && frame < 16)
             check_lines(&result.shape, &road, 0.25, "before the jump");
     }
     check_lines(&result.shape, &other, 0.25, "after the jump");
+}
+
+// The trace shows the search: a peak for each line, and windows whose points lie on the lines.
+static void test_trace(void)
+{
+    static struct lane_trace trace;
+    uint64_t state = 6;
+    struct lane_shape found;
+    paint_road(&road, 0.005, &state);
+    lane_find(&found, &table, NULL, false, &trace);
+    CHECK(!trace.known && fabs(trace.reach - 30) < 1e-9 && trace.shape.lines == road.lines);
+    for (int i = 0; i < trace.shape.lines; i++) {
+        const double peak = trace.shape.line[i].offset;
+        int line = 0, boxes = 0, seen = 0, near_band = 0;
+        while (line < road.lines - 1 && fabs(road.line[line].offset - peak) > 0.5)
+            line++;
+        const int column = (int)floor((peak + table.across / 2) / 0.05);
+        CHECK(fabs(road.line[line].offset - peak) < 0.2);
+        CHECK(trace.histogram[column] > 0.14f && trace.histogram[column] > 3 * trace.histogram[column + 10]);
+        for (int strip = 0; strip < STRIPS; strip++) {
+            const struct lane_box *box = &trace.box[i][strip], *band = &trace.band[i][strip];
+            const double z = table.far - (strip + 0.5) * (table.far - table.near) / STRIPS;
+            const double x = lane_x(&road, road.line[line].offset, z);
+            boxes += box->half > 0;
+            near_band += band->half > box->half;
+            CHECK(band->half <= 0 || z <= trace.reach);
+            CHECK(box->half <= 0 || fabs(box->x - x) < 0.3);
+            if (!box->seen)
+                continue;
+            seen++;
+            CHECK(fabs(box->found - x) < 0.15);
+        }
+        CHECK(boxes == STRIPS && near_band > 10 && near_band < STRIPS);
+        const bool solid = line == 0 || line == road.lines - 1;
+        check_that(&unit, solid ? seen > STRIPS / 2 : seen > 5 && seen < STRIPS * 2 / 3, "line %d: %d windows", line,
+                   seen);
+    }
+    struct lane_shape again;
+    lane_find(&again, &table, &found, true, &trace);
+    CHECK(trace.known && trace.band[0][0].half > trace.box[0][0].half); // the band of a tracked line reaches the end
+    clear(0, &state);
+    lane_find(&again, &table, &found, true, &trace);
+    CHECK(trace.shape.lines == 0 && trace.box[0][20].half <= 0 && trace.band[0][20].half <= 0);
 }
 
 int main(void)
@@ -155,5 +198,6 @@ int main(void)
     test_nothing();
     test_tracking();
     test_jump();
+    test_trace();
     return check_end(&unit);
 }
