@@ -370,6 +370,7 @@ int lane_find(struct lane_shape *shape, const struct lane_table *table, const st
             memset(trace->box, 0, sizeof(trace->box));
             trace->shape = *shape;
             trace->known = known;
+            trace->strips = table->strips;
             trace->reach = table->near + near_part;
         }
         fit_rounds(&scene, shape, prior, known);

@@ -49,6 +49,7 @@ struct lane_trace {
     struct lane_shape shape;           // the search moved the strips by its terms
     float histogram[LANE_COLUMNS_MAX]; // mean of the moved strips for each column: -1 to 1, full lines are 1
     double reach;                      // metres: the histogram has the strips up to here
+    int strips;                        // of the table
     bool known;                        // the lines of an earlier frame guided the search
     struct lane_box band[LANE_LINES][LANE_STRIPS_MAX]; // windows of the first fit
     struct lane_box box[LANE_LINES][LANE_STRIPS_MAX];  // windows of the last fit

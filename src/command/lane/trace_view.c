@@ -2,7 +2,6 @@
 #include "command/lane/trace_view.h"
 
 #include "command/lane/camera.h"
-#include "command/lane/pipeline.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,9 +27,9 @@ static double z_at(int row)
     return lane_view.far - (row + 0.5) * (lane_view.far - lane_view.near) / lane_view.rows;
 }
 
-static int strip_top(int strip)
+static int strip_top(const struct lane_trace *trace, int strip)
 {
-    return strip * lane_view.rows / LANE_STRIPS;
+    return strip * lane_view.rows / trace->strips;
 }
 
 // ---- column sums ----
@@ -90,27 +89,27 @@ static void draw_outline(const struct sketch *sketch, struct rect rect, struct p
     sketch_fill(sketch, (struct rect){rect.x + rect.width - 1, rect.y + 1, 1, rect.height - 2}, paint);
 }
 
-static struct rect box_rect(const struct lane_box *box, int strip)
+static struct rect box_rect(const struct lane_trace *trace, const struct lane_box *box, int strip)
 {
-    const int left = column_at(box->x - box->half), top = strip_top(strip);
-    return (struct rect){left, top, column_at(box->x + box->half) + 1 - left, strip_top(strip + 1) - top};
+    const int left = column_at(box->x - box->half), top = strip_top(trace, strip);
+    return (struct rect){left, top, column_at(box->x + box->half) + 1 - left, strip_top(trace, strip + 1) - top};
 }
 
 void trace_draw_band(const struct sketch *sketch, const struct lane_trace *trace)
 {
     for (int i = 0; i < trace->shape.lines; i++)
-        for (int strip = 0; strip < LANE_STRIPS; strip++) {
+        for (int strip = 0; strip < trace->strips; strip++) {
             if (trace->band[i][strip].half > 0)
-                sketch_fill(sketch, box_rect(&trace->band[i][strip], strip), band_paint);
+                sketch_fill(sketch, box_rect(trace, &trace->band[i][strip], strip), band_paint);
         }
 }
 
 void trace_draw_windows(const struct sketch *sketch, const struct lane_trace *trace)
 {
     for (int i = 0; i < trace->shape.lines; i++)
-        for (int strip = 0; strip < LANE_STRIPS; strip++) {
+        for (int strip = 0; strip < trace->strips; strip++) {
             const struct lane_box *box = &trace->box[i][strip];
-            const struct rect rect = box_rect(box, strip);
+            const struct rect rect = box_rect(trace, box, strip);
             if (box->half <= 0)
                 continue;
             draw_outline(sketch, rect, box->seen ? seen_paint : unseen_paint);
