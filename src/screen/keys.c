@@ -53,7 +53,7 @@ static const struct {
 } key_names[] = {
     {WINDOW_KEY_ESCAPE, "Esc"},    {WINDOW_KEY_ESCAPE, "Escape"}, {WINDOW_KEY_TAB, "Tab"}, {' ', "Space"},
     {WINDOW_KEY_LEFT, "Left"},     {WINDOW_KEY_RIGHT, "Right"},   {WINDOW_KEY_UP, "Up"},   {WINDOW_KEY_DOWN, "Down"},
-    {WINDOW_KEY_DELETE, "Delete"},
+    {WINDOW_KEY_DELETE, "Delete"}, {WINDOW_KEY_ENTER, "Enter"},
 };
 
 enum { KEY_NAMES = sizeof(key_names) / sizeof(*key_names) };

@@ -30,7 +30,8 @@ struct window {
     uint32_t us;    // character on a US keyboard for the key event being delivered
     bool repeating; // the key event being delivered is a repetition, and so is its character
     bool dragging;
-    bool lost; // the display was lost
+    double pointer_x, pointer_y; // after the events so far
+    bool lost;                   // the display was lost
     struct window_place place;
     struct window_event event[EVENT_ROOM]; // ring
     int first, count;
@@ -105,11 +106,12 @@ static void place_look(struct window *window)
 
 // ---- events ----
 
-// Merges consecutive drags and resizes, so that only typing can fill the ring. Drops events when it is full.
+// Merges consecutive drags and resizes, so that only typing and clicks can fill the ring. Drops events when it is full.
 static void push_event(struct window *window, struct window_event event)
 {
     struct window_event *last = &window->event[(window->first + window->count + EVENT_ROOM - 1) % EVENT_ROOM];
-    const bool same = window->count > 0 && last->type == event.type && event.type != WINDOW_KEY;
+    const bool same =
+        window->count > 0 && last->type == event.type && event.type != WINDOW_KEY && !last->pressed && !event.pressed;
     if (same || (window->count == EVENT_ROOM && event.type == WINDOW_CLOSE)) {
         *last = event;
         return;
@@ -146,6 +148,7 @@ static uint32_t special_key(int key)
         uint32_t key;
     } table[] = {
         {GLFW_KEY_ESCAPE, WINDOW_KEY_ESCAPE}, {GLFW_KEY_TAB, WINDOW_KEY_TAB},
+        {GLFW_KEY_ENTER, WINDOW_KEY_ENTER},   {GLFW_KEY_KP_ENTER, WINDOW_KEY_ENTER},
         {GLFW_KEY_LEFT, WINDOW_KEY_LEFT},     {GLFW_KEY_RIGHT, WINDOW_KEY_RIGHT},
         {GLFW_KEY_UP, WINDOW_KEY_UP},         {GLFW_KEY_DOWN, WINDOW_KEY_DOWN},
         {GLFW_KEY_DELETE, WINDOW_KEY_DELETE}, {GLFW_KEY_BACKSPACE, WINDOW_KEY_DELETE},
@@ -169,33 +172,36 @@ static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int modi
         push_event(window, (struct window_event){.type = WINDOW_KEY, .key = special, .repeat = window->repeating});
 }
 
-static void push_drag(struct window *window, double x, double y)
+static void push_drag(struct window *window, bool pressed)
 {
     int width, height;
     glfwGetWindowSize(window->glfw, &width, &height); // the pointer's units; not always pixels
     if (width <= 0 || height <= 0)
         return;
-    push_event(window, (struct window_event){.type = WINDOW_DRAG, .x = (float)(x / width), .y = (float)(y / height)});
+    push_event(window, (struct window_event){.type = WINDOW_DRAG,
+                                             .pressed = pressed,
+                                             .x = (float)(window->pointer_x / width),
+                                             .y = (float)(window->pointer_y / height)});
 }
 
+// GLFW would return the pointer's place now, which may be far from the place of this event.
 static void on_button(GLFWwindow *glfw, int button, int action, int modifiers)
 {
     struct window *window = glfwGetWindowUserPointer(glfw);
     if (button != GLFW_MOUSE_BUTTON_LEFT)
         return;
     window->dragging = action == GLFW_PRESS;
-    if (window->dragging) {
-        double x, y;
-        glfwGetCursorPos(glfw, &x, &y);
-        push_drag(window, x, y);
-    }
+    if (window->dragging)
+        push_drag(window, true);
 }
 
 static void on_pointer(GLFWwindow *glfw, double x, double y)
 {
     struct window *window = glfwGetWindowUserPointer(glfw);
+    window->pointer_x = x;
+    window->pointer_y = y;
     if (window->dragging)
-        push_drag(window, x, y);
+        push_drag(window, false);
 }
 
 static void on_resize(GLFWwindow *glfw, int width, int height)

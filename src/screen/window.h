@@ -31,12 +31,14 @@ struct window_event {
     uint32_t key; // WINDOW_KEY: a Unicode character as typed ('+', 'q', ' '), or one of enum window_key
     uint32_t us;  // WINDOW_KEY: same key on a US keyboard if `key` is not ASCII; 0: unknown
     bool repeat;  // WINDOW_KEY: the key is being held down
-    float x, y;   // WINDOW_DRAG: pointer with the left button down, 0..1 across the framebuffer
+    bool pressed; // WINDOW_DRAG: the button went down here; otherwise the pointer moved with the button down
+    float x, y;   // WINDOW_DRAG: pointer, 0..1 across the framebuffer
 };
 
 enum window_key {
     WINDOW_KEY_ESCAPE = 0x110000, // above every Unicode character
     WINDOW_KEY_TAB,
+    WINDOW_KEY_ENTER, // also of the keypad
     WINDOW_KEY_LEFT,
     WINDOW_KEY_RIGHT,
     WINDOW_KEY_UP,

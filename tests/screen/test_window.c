@@ -60,6 +60,8 @@ static void test_keys(struct window *window)
         {"space", ' '},
         {"KP_Add", '+'},
         {"Tab", WINDOW_KEY_TAB},
+        {"Return", WINDOW_KEY_ENTER},
+        {"KP_Enter", WINDOW_KEY_ENTER},
         {"Left", WINDOW_KEY_LEFT},
         {"Right", WINDOW_KEY_RIGHT},
         {"Up", WINDOW_KEY_UP},
@@ -106,12 +108,21 @@ static void test_drag(struct window *window)
     int got = collect(window, events, 1, 50);
     CHECK_NUMBER(got, 1);
     CHECK(events[0].type == WINDOW_DRAG && fabsf(events[0].x - 0.1f) < 1e-4f && fabsf(events[0].y - 0.1f) < 1e-4f);
+    CHECK(events[0].pressed);
     do_input("mousemove 100 100 mousemove 320 120 mouseup 1 mousemove 500 400");
     got = collect(window, events, 1, 50);
     CHECK(got >= 1);
     for (int i = 0; i < got; i++)
-        CHECK(events[i].type == WINDOW_DRAG && events[i].x < 0.5001f);
+        CHECK(events[i].type == WINDOW_DRAG && events[i].x < 0.5001f && !events[i].pressed);
     CHECK(fabsf(events[got - 1].x - 0.5f) < 1e-4f && fabsf(events[got - 1].y - 0.25f) < 1e-4f);
+    // Drags that wait: each press stays, and so does the last place before the next one.
+    do_input("mousemove 64 48 mousedown 1 mousemove 96 48 mousemove 128 48 mouseup 1 mousemove 320 48 mousedown 1 "
+             "mousemove 352 48 mouseup 1");
+    got = collect(window, events, 4, 50);
+    CHECK_NUMBER(got, 4);
+    const float places[] = {0.1f, 0.2f, 0.5f, 0.55f};
+    for (int i = 0; i < 4; i++)
+        CHECK(events[i].pressed == (i % 2 == 0) && fabsf(events[i].x - places[i]) < 1e-4f);
     do_input("mousedown 3 mousemove 30 30 mouseup 3");
     got = collect(window, events, 0, 100);
     CHECK_NUMBER(got, 0);
