@@ -19,6 +19,9 @@ static const struct option options[] = {
      .offset = AT(points)},
     {"config", 0, OPTION_TEXT, "FILE.json", .help = "read the calibration from FILE.json", .offset = AT(config),
      .complete = "file"},
+    {"calibrate", 0, OPTION_FLAG,
+     .help = "move the four points with the mouse; Enter writes them to the file of --config (default: lane.json)",
+     .offset = AT(calibrate), .excludes = "headless|json|truth|score|frames|path|device"},
     {"path", 'p', OPTION_CHOICE, .choices = PATH_CHOICES,
      .help = "path that runs the pipeline; default: zerocopy; if OpenCL has no device or only CPUs: cpu",
      .offset = AT(path)},
@@ -51,6 +54,7 @@ static const struct option options[] = {
 static const char *const examples[] = {
     "monocle lane clip.y4m --headless --fast --json  find the lanes of a video, one JSON object per frame",
     "monocle lane camera --camera height=1.2,pitch=6,fov=70  find lanes with a camera at this place",
+    "monocle lane camera --calibrate --config car.json  find the place of the camera by hand",
     "monocle lane road:level=rain --headless --fast --truth truth.json --json  find the lines of a synthetic road",
     "monocle lane --score truth.json <results.json  compare found lane lines with the truth",
     NULL,
@@ -67,7 +71,8 @@ static const char *const exits[] = {
     "0\tdone",
     "1\tthe source failed during the run, or standard output cannot be written",
     "2\twrong arguments, or an impossible calibration",
-    "3\tthere is no such source or device; --score: a file cannot be read or is not in TuSimple's format, or the files "
+    "3\tthere is no such source or device; --calibrate: no window can be opened; --score: a file cannot be read or is "
+    "not in TuSimple's format, or the files "
     "are not "
     "of "
     "the same run",
@@ -101,6 +106,8 @@ static int run(int argc, char **argv)
         return EXIT_USAGE;
     if (o.score && !command_limit_operands(&list, &operands, 0))
         return EXIT_USAGE;
+    if (o.calibrate && !o.config)
+        o.config = "lane.json";
     if (o.score)
         return score_run(&(struct score_setup){o.score, o.size.width, o.size.height, o.json});
     return lane_run(&o, operands.count > 0 ? operands.word[0] : NULL);

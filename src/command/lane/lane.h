@@ -12,7 +12,7 @@ struct lane_options {
     struct option_size size;
     double rate;
     int frames;
-    bool fast, headless, json;
+    bool fast, headless, json, calibrate;
     int log_level;
 };
 

@@ -1,6 +1,7 @@
 // run.c: finds lanes in the frames of a source, and reports them
 #include "base/clock.h"
 #include "base/log.h"
+#include "command/lane/calibrate.h"
 #include "command/lane/lane.h"
 #include "command/lane/lane_report.h"
 #include "command/lane/lane_window.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, FILE_NAME = 320 };
 
@@ -50,7 +52,8 @@ static bool read_camera(struct run *run)
     char error[LANE_ERROR];
     run->camera = lane_camera_default();
     const char *what = "--config";
-    bool ok = !o->config || lane_camera_read(&run->camera, o->config, error);
+    const bool none = !o->config || (o->calibrate && access(o->config, F_OK) != 0); // --calibrate makes the file
+    bool ok = none || lane_camera_read(&run->camera, o->config, error);
     if (ok && o->camera) {
         what = "--camera";
         ok = lane_camera_parse(&run->camera, o->camera, error);
@@ -213,6 +216,8 @@ static enum exit_code open_all(struct run *run, const char *source)
     if (!read_camera(run))
         return EXIT_USAGE;
     enum exit_code code = open_source(run, source);
+    if (code == EXIT_OK && run->options->calibrate)
+        return EXIT_OK;
     if (code == EXIT_OK)
         code = make_map(run);
     if (code == EXIT_OK && !truth_open(&run->truth, run->options->truth, run->info))
@@ -258,7 +263,8 @@ int lane_run(const struct lane_options *options, const char *source)
     enum exit_code code = open_all(run, source);
     if (code == EXIT_OK) {
         command_hold_signals();
-        code = process(run);
+        code = options->calibrate ? lane_calibrate(run->source, &run->camera, options->config, options->threads)
+                                  : process(run);
     }
     if (!truth_close(&run->truth))
         code = EXIT_FAILED_SOME;

@@ -8,7 +8,8 @@ import sys
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import need_window, wait_until
+from lane_support import Window, is_blue, is_green, is_red, is_yellow, places
+from live_support import wait_until
 
 BINARY, = programs(1)
 SIZE = "640x360@30"
@@ -121,60 +122,9 @@ def errors(c):
         c.check(text in done.stderr and done.stderr.count("\n") == 1 and not done.stdout, args, done.stderr)
 
 
-class Window:
-    """A run in a window, which receives keys."""
-
-    def __init__(self, *args):
-        need_window()
-        self.process = subprocess.Popen([BINARY, "lane", *args], cwd=at(), stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True, bufsize=1)
-        self.name = ""
-        wait_until(self.find)
-
-    def find(self):
-        self.name = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
-                                   capture_output=True, text=True).stdout.strip()
-        return self.name or self.process.poll() is not None
-
-    def key(self, *names):
-        subprocess.run(["xdotool", "key", *names], check=True)
-
-    def shot(self):
-        """Returns the pixels of the window as rows of (red, green, blue)."""
-        done = subprocess.run(["import", "-window", self.name, "-depth", "8", "ppm:-"], check=True, capture_output=True)
-        head, size, depth, data = done.stdout.split(b"\n", 3)
-        width, height = map(int, size.split())
-        return [[tuple(data[3 * i:3 * i + 3]) for i in range(y * width, (y + 1) * width)] for y in range(height)]
-
-    def end(self, key="q"):
-        self.key(key)
-        out, err = self.process.communicate(timeout=60)
-        return self.process.returncode, out, err
-
-
-def places(rows, test):
-    return [(x, y) for y, row in enumerate(rows) for x, pixel in enumerate(row) if test(*pixel)]
-
-
-def is_red(red, green, blue):  # a line
-    return red > 200 and green < 100 and blue < 80
-
-
-def is_yellow(red, green, blue):  # a peak, or the point of a window
-    return red > 240 and 190 < green < 235 and blue < 40
-
-
-def is_green(red, green, blue):  # a window that shows its line
-    return red < 100 and green > 190 and 60 < blue < 130
-
-
-def is_blue(red, green, blue):  # the curve of the sums
-    return red < 130 and green > 170 and blue > 230
-
-
 def window(c):
     """The keys 1 to 6 choose the camera, a stage or the search, and q ends the run."""
-    run_in = Window("road:seed=7,size=640x400@30")
+    run_in = Window(BINARY, "road:seed=7,size=640x400@30")
     wanted = {"1": (is_red,), "2": (is_red,), "3": (is_red,), "4": (is_red,), "5": (is_blue, is_yellow),
               "6": (is_red, is_green, is_yellow)}
     shots, last = {}, None
