@@ -22,7 +22,8 @@ struct calibrate {
     struct lane_pipeline pipeline; // makes the bird's-eye view
     bool mapped;                   // the pipeline has the map of the points
     struct image frame;            // RGBA; the latest
-    bool held, ended;              // by the user; the source has no more frames
+    bool filled, held, ended;      // there was a frame; the user holds it; the source has no more
+    bool bare;                     // the window shows no text but messages
     bool changed;                  // the window shows an old state
     int selected, dragged;         // points; -1: the mouse drags none
     double grip[2];                // from the pointer to the dragged point
@@ -88,6 +89,8 @@ static bool press(struct calibrate *c, const struct window_event *event)
         c->selected = (c->selected + 1) % CALIBRATION_POINTS;
     else if (event->key == ' ' && !event->repeat)
         c->held = !c->held;
+    else if (event->key == 'o' && !event->repeat)
+        c->bare = !c->bare;
     else if (event->key == WINDOW_KEY_ENTER && !event->repeat)
         write_file(c);
     return event->key != 'q' && event->key != WINDOW_KEY_ESCAPE;
@@ -115,7 +118,7 @@ static bool handle_events(struct calibrate *c)
 static void take_frame(struct calibrate *c)
 {
     struct frame frame;
-    if (c->held || c->ended) {
+    if ((c->held && c->filled) || c->ended) {
         clock_sleep_until_ns(clock_now_ns() + WAIT_MS * INT64_C(1000000));
         return;
     }
@@ -123,7 +126,7 @@ static void take_frame(struct calibrate *c)
     case SOURCE_FRAME:
         convert_to_rgba(&c->frame, &frame.image);
         source_return(c->source, &frame);
-        c->changed = true;
+        c->filled = c->changed = true;
         break;
     case SOURCE_TIMEOUT:
         break;
@@ -168,6 +171,7 @@ static void draw(struct calibrate *c)
                                           .frame = &c->frame,
                                           .selected = c->selected,
                                           .held = c->held,
+                                          .bare = c->bare,
                                           .message = c->message,
                                           .message_is_error = c->message_is_error};
     calibrate_view_draw(c->view, &scene);

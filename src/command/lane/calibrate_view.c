@@ -158,13 +158,14 @@ static void fill_overlay(struct overlay *overlay, const struct calibrate_scene *
     const struct lane_camera *camera = &calibration->camera;
     const double *at = &camera->points[2 * scene->selected];
     const bool wrong = calibration->fault[0];
-    overlay->size = OVERLAY_FULL;
+    overlay->size = scene->bare ? OVERLAY_OFF : OVERLAY_FULL;
     overlay->lines = 0;
     overlay_line(overlay, OVERLAY_STRONG, "%s: %.1f, %.1f%s", calibration_names[scene->selected], at[0], at[1],
                  scene->held ? " | held" : "");
     overlay_line(overlay, OVERLAY_PLAIN, "rectangle on the road: %g m wide, %g to %g m ahead", camera->width,
                  camera->near, camera->far);
-    overlay_line(overlay, OVERLAY_DIM, "mouse, arrows: move | Tab: next point | Space: hold | Enter: write | q: quit");
+    overlay_line(overlay, OVERLAY_DIM,
+                 "mouse, arrows: move | Tab: next point | Space: hold | o: no text | Enter: write | q: quit");
     overlay->message_is_error = wrong || scene->message_is_error;
     if (!wrong || scene->message_is_error)
         snprintf(overlay->message, sizeof(overlay->message), "%s", scene->message);

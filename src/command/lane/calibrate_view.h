@@ -14,6 +14,7 @@ struct calibrate_scene {
     const struct image *bird;  // RGBA of lane_view's size; NULL: there is none
     int selected;              // point
     bool held;                 // the picture stands still
+    bool bare;                 // no text but the message
     const char *message;       // the latest one; "": none
     bool message_is_error;
 };

@@ -81,6 +81,7 @@ struct lane_window *lane_window_open(int width, int height, char why[256])
         return NULL;
     }
     w->view = -1;
+    w->overlay.size = OVERLAY_SMALL;
     w->renderer = renderer_open();
     if (w->renderer && board_init(&w->frame, width, height) && board_init(&w->bird, lane_view.columns, lane_view.rows))
         return w;
@@ -139,7 +140,6 @@ static void fill_overlay(struct overlay *overlay, const char *view, const struct
         snprintf(place, sizeof(place), " | %.2f m %s", fabs(offset), offset < 0 ? "left" : "right");
     if (isfinite(radius))
         snprintf(bend, sizeof(bend), " | radius %.0f m", radius);
-    overlay->size = OVERLAY_SMALL;
     overlay->lines = 0;
     overlay_line(overlay, OVERLAY_PLAIN, "%s | %s %.0f %%%s%s | %s", view, states[result->state],
                  100 * result->confidence, place, bend, known ? "tracked" : "searched");
@@ -186,6 +186,8 @@ static bool read_keys(struct lane_window *w)
             return false;
         if (key >= '1' && key <= '1' + VIEWS)
             w->view = (int)key - '2';
+        if (key == 'o' && !event.repeat)
+            w->overlay.size = w->overlay.size == OVERLAY_OFF ? OVERLAY_SMALL : OVERLAY_OFF;
     }
     return !window_lost(w->window);
 }

@@ -36,7 +36,8 @@ class Window:
         done = subprocess.run(["import", "-window", self.name, "-depth", "8", "ppm:-"], check=True, capture_output=True)
         head, size, depth, data = done.stdout.split(b"\n", 3)
         width, height = map(int, size.split())
-        return [[tuple(data[3 * i:3 * i + 3]) for i in range(y * width, (y + 1) * width)] for y in range(height)]
+        pixels = list(zip(data[::3], data[1::3], data[2::3]))
+        return [pixels[y * width:(y + 1) * width] for y in range(height)]
 
     def end(self, key="q"):
         self.key(key)

@@ -137,6 +137,9 @@ def window(c):
 
         c.check(wait_until(shown), "key", key, [len(places(shots[key], test)) for test in tests])
         last = shots[key]
+    run_in.key("o")
+    last = places(shots["6"][:40], lambda *pixel: min(pixel) > 200)  # the text and some of the threshold
+    c.check(wait_until(lambda: 4 * len(places(run_in.shot()[:40], lambda *pixel: min(pixel) > 200)) < len(last)), "o")
     code, out, err = run_in.end()
     c.check(code == 0 and "none in 0;" in out and not err, code, out, err)
     sums_and_windows(c, shots["5"], shots["6"])

@@ -107,22 +107,28 @@ def bird(c):
 
     def shown():
         shot[:] = window.shot()
-        return len(shot[0]) == 960 and len(places([row[640:] for row in shot], is_yellow)) > 200
+        return shot == window.shot() and len(shot[0]) == 960 and len(places([row[640:] for row in shot], is_yellow)) > 200
 
     c.check(wait_until(shown), "the rectangle in the view from above")
     right = [row[640:] for row in shot[250:380]]
     white = sorted(x for x in range(320) if sum(min(row[x]) > 180 for row in right) > 15)
     lanes = [x for i, x in enumerate(white) if i == 0 or x > white[i - 1] + 5]
     c.check(len(lanes) >= 2 and all(abs(b - a - 72) < 8 for a, b in zip(lanes, lanes[1:])), "lines at", white)
-    window.enter()
-    still = window.shot()
+    still, moved = window.shot(), []
     window.key(*["Right"] * 40)
-    window.enter()
-    moved = window.shot()
-    c.check(still[:380] != moved[:380] and [r[:200] for r in still[80:200]] == [r[:200] for r in moved[80:200]],
-            "the picture is not held")
-    changed = sum(a != b for p, q in zip(still, moved) for a, b in zip(p[640:], q[640:]))
-    c.check(changed > 10000, "changed pixels of the view:", changed)
+
+    def changes():
+        moved[:] = window.shot()
+        return sum(a != b for p, q in zip(still, moved) for a, b in zip(p[640:], q[640:]))
+
+    c.check(wait_until(lambda: changes() > 10000), "changed pixels of the view:", changes())
+    c.check([r[:200] for r in still[80:200]] == [r[:200] for r in moved[80:200]], "the picture is not held")
+
+    def panel(rows):
+        return sum(max(pixel) < 100 for row in rows[:50] for pixel in row[:300])
+
+    window.key("o")
+    c.check(panel(moved) > 1000 and wait_until(lambda: panel(window.shot()) == 0), "o hides the text", panel(moved))
     c.check(window.end()[0] == 0, "exit code")
 
 
