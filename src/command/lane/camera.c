@@ -100,14 +100,24 @@ bool lane_camera_parse_points(struct lane_camera *camera, const char *text, char
     return ok;
 }
 
+static bool set_lens(struct lane_camera *camera, const json_t *value, char error[LANE_ERROR])
+{
+    if (json_is_string(value))
+        return lane_lens_parse(&camera->lens, json_string_value(value), error, LANE_ERROR);
+    snprintf(error, LANE_ERROR, "lens must be a text: the arguments of the undistort filter");
+    return false;
+}
+
 static bool read_members(struct lane_camera *camera, json_t *object, char error[LANE_ERROR])
 {
     const char *name;
     json_t *value;
     json_object_foreach(object, name, value)
     {
-        const bool points = strcmp(name, "points") == 0;
-        if (points ? !set_points(camera, value, error) : !set_key(camera, name, value, error))
+        const bool ok = strcmp(name, "points") == 0 ? set_points(camera, value, error)
+                        : strcmp(name, "lens") == 0 ? set_lens(camera, value, error)
+                                                    : set_key(camera, name, value, error);
+        if (!ok)
             return false;
     }
     return true;
@@ -158,14 +168,17 @@ bool lane_map_apply(const double matrix[9], double x, double y, double result[2]
 
 static void map_of_angles(double matrix[9], const struct lane_camera *camera, int width, int height)
 {
-    const double focal = width / 2.0 / tan(camera->fov * pi / 360);
+    const bool bends = lane_lens_bends(&camera->lens);
+    const double *plane = camera->lens.map.matrix, fov_focal = width / 2.0 / tan(camera->fov * pi / 360);
+    const double fx = bends ? 1 / plane[0] : fov_focal, fy = bends ? 1 / plane[4] : fov_focal;
+    const double cx = bends ? 0.5 - fx * plane[2] : width / 2.0, cy = bends ? 0.5 - fy * plane[5] : height / 2.0;
     const double pitch = camera->pitch * pi / 180, roll = camera->roll * pi / 180;
     // Rows: right, down and forward of a point on the ground, for a camera without roll.
     const double level[9] = {1, 0,           0,                           //
                              0, -sin(pitch), camera->height * cos(pitch), //
                              0, cos(pitch),  camera->height * sin(pitch)};
-    const double lens[9] = {focal * cos(roll),  focal * sin(roll), width / 2.0, //
-                            -focal * sin(roll), focal * cos(roll), height / 2.0, 0, 0, 1};
+    const double lens[9] = {fx * cos(roll),  fx * sin(roll), cx, //
+                            -fy * sin(roll), fy * cos(roll), cy, 0, 0, 1};
     multiply(matrix, lens, level);
 }
 
@@ -196,7 +209,7 @@ static bool solve(int n, double a[][POINT_NUMBERS + 1])
 
 // Finds the matrix that maps the corners of the rectangle to the points. Its distances count from the near side during
 // the solution, because the last element, which is 1, could otherwise be 0.
-static bool map_of_points(double matrix[9], const struct lane_camera *camera)
+static bool map_of_points(double matrix[9], const struct lane_camera *camera, const double p[8])
 {
     const double side = camera->width / 2, depth = camera->far - camera->near;
     const double ground[4][2] = {{-side, 0}, {side, 0}, {side, depth}, {-side, depth}};
@@ -204,7 +217,7 @@ static bool map_of_points(double matrix[9], const struct lane_camera *camera)
     double solution[9];
     double a[POINT_NUMBERS][POINT_NUMBERS + 1];
     for (int i = 0; i < 4; i++) {
-        const double gx = ground[i][0], gz = ground[i][1], x = camera->points[2 * i], y = camera->points[2 * i + 1];
+        const double gx = ground[i][0], gz = ground[i][1], x = p[2 * i], y = p[2 * i + 1];
         const double first[] = {gx, gz, 1, 0, 0, 0, -x * gx, -x * gz, x};
         const double second[] = {0, 0, 0, gx, gz, 1, -y * gx, -y * gz, y};
         memcpy(a[2 * i], first, sizeof(first));
@@ -230,6 +243,20 @@ static bool points_convex(const double p[8])
     return true;
 }
 
+// Writes the points as they are in the picture without distortion. Returns false if the lens shows nothing there.
+static bool points_without_lens(const struct lane_camera *camera, double p[8])
+{
+    bool ok = true;
+    for (int i = 0; i < 8; i += 2) {
+        p[i] = camera->points[i] - 0.5;
+        p[i + 1] = camera->points[i + 1] - 0.5;
+        ok = lane_lens_remove(&camera->lens, p + i) && ok;
+        p[i] += 0.5;
+        p[i + 1] += 0.5;
+    }
+    return ok;
+}
+
 // ---- the map ----
 
 // Returns a reason why the matrix does not show the view as a road ahead of the camera; NULL: it does.
@@ -251,11 +278,15 @@ bool lane_map_init(struct lane_map *map, const struct lane_camera *camera, int w
                    char error[LANE_ERROR])
 {
     const char *why = NULL;
+    double points[POINT_NUMBERS];
+    map->lens = camera->lens;
     if (!camera->has_points)
         map_of_angles(map->picture, camera, width, height);
     else if (camera->near >= camera->far)
         why = "'near' must be less than 'far'";
-    else if (!points_convex(camera->points) || !map_of_points(map->picture, camera))
+    else if (!points_without_lens(camera, points))
+        why = "a point is outside the lens";
+    else if (!points_convex(points) || !map_of_points(map->picture, camera, points))
         why = "the points must be the corners near left, near right, far right, far left of a rectangle on the road";
     why = why ? why : map_fault(map->picture, width, height);
     if (why) {

@@ -1,21 +1,25 @@
 // camera.h: where the road is in the picture: the camera's calibration, and the map between ground and picture
 #pragma once
 
+#include "command/lane/lane_lens.h"
+
 #include <stdbool.h>
 
 // Ground coordinates are metres: x to the right of the camera, z ahead of it. Picture coordinates are pixels from the
-// top left corner.
+// top left corner. The lens removes the distortion from the picture first; then its focal length and centre replace
+// fov.
 struct lane_camera {
     double height, pitch, fov, roll; // metres above the road; degrees downwards; horizontal degrees; degrees clockwise
     bool has_points;                 // `points` replace height, pitch, fov and roll
     double points[8]; // x, y in the picture of a rectangle on the road: near left, near right, far right, far left
     double width, near, far; // metres: width of this rectangle, distances of its near and far side
+    struct lane_lens lens;
 };
 
 enum { LANE_ERROR = 256 };
 
 struct lane_camera lane_camera_default(void);
-// Sets keys from a text "height=1.4,pitch=4", the points from "x,y,x,y,x,y,x,y", or both from a JSON file. Returns
+// Sets keys from a text "height=1.4,pitch=4", the points from "x,y,x,y,x,y,x,y", or all from a JSON file. Returns
 // false if a value is wrong, with one line in `error`; the camera is then undefined.
 bool lane_camera_parse(struct lane_camera *camera, const char *text, char error[LANE_ERROR]);
 bool lane_camera_parse_points(struct lane_camera *camera, const char *text, char error[LANE_ERROR]);
@@ -29,8 +33,9 @@ struct lane_view {
 extern const struct lane_view lane_view;
 
 struct lane_map {
-    double picture[9]; // matrix from ground (x, z, 1) to the picture, by rows
-    double warp[9];    // matrix from pixel centres of the bird's-eye picture to pixel centres of the picture
+    double picture[9]; // matrix from ground (x, z, 1) to the picture without distortion, by rows
+    double warp[9];    // matrix from pixel centres of the bird's-eye picture to pixel centres of this picture
+    struct lane_lens lens;
 };
 
 // Makes the map for pictures of this size. Returns false if the calibration is impossible, with one line in `error`.

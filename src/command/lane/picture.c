@@ -26,18 +26,18 @@ void lane_to_picture(const struct lane_map *map, const struct lane_shape *shape,
     for (int step = 0; step <= STEPS; step++) {
         const double z = first_z * pow(last_z / first_z, (double)step / STEPS);
         const double x_of_z = offset + z * (term[LANE_HEADING] + z * (term[LANE_BEND] / 2 + z * term[LANE_TWIST] / 6));
-        if (!lane_map_apply(matrix, x_of_z, z, point))
-            continue;
+        const bool before_valid = valid;
+        valid = lane_map_apply(matrix, x_of_z, z, point);
         point[0] -= 0.5; // rows and columns count from the middle of the first pixel
         point[1] -= 0.5;
-        for (int i = 0; i < rows && valid; i++) {
+        valid = valid && lane_lens_apply(&map->lens, point);
+        for (int i = 0; i < rows && valid && before_valid; i++) {
             if (y[i] > before[1] || y[i] <= point[1])
                 continue;
             const double x_of_row = before[0] + (point[0] - before[0]) * (before[1] - y[i]) / (before[1] - point[1]);
             if (x_of_row >= 0 && x_of_row < width)
                 x[i] = x_of_row;
         }
-        valid = true;
         before[0] = point[0];
         before[1] = point[1];
     }

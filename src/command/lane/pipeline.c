@@ -10,12 +10,15 @@
 // nearer to strong ones: without it, the threshold is between weak and strong lines.
 static const char *const steps[LANE_STAGES] = {"", ",gray,ridge=3,contrast=1:brightness=-5", ",gamma=2,otsu"};
 
-// Writes the chain to the end of a stage. The warp has the points of the frame that become the corners.
+// Writes the chain to the end of a stage. The warp has the points that become the corners, in the picture without
+// distortion.
 static bool print_chain(const struct lane_pipeline *pipeline, enum lane_stage stage, char text[CHAIN_TEXT])
 {
     const int right = lane_view.columns - 1, bottom = lane_view.rows - 1;
     const int corner[4][2] = {{0, 0}, {right, 0}, {right, bottom}, {0, bottom}};
-    int used = snprintf(text, CHAIN_TEXT, "warp=");
+    const struct lane_lens *lens = &pipeline->map.lens;
+    int used = lane_lens_bends(lens) ? snprintf(text, CHAIN_TEXT, "undistort=%s,warp=", lens->text)
+                                     : snprintf(text, CHAIN_TEXT, "warp=");
     for (int i = 0; i < 4; i++) {
         double at[2];
         if (!lane_map_apply(pipeline->map.warp, corner[i][0], corner[i][1], at))

@@ -96,6 +96,15 @@ def film(c):
             c.check(all(abs(x - y) <= 3 for x, y in zip(a, b) if x >= 0 and y >= 0), a, b)
 
 
+def solve(matrix, right):
+    """Solves three linear equations by Cramer's rule."""
+    def determinant(m):
+        return sum(m[0][i] * (m[1][(i + 1) % 3] * m[2][(i + 2) % 3] - m[1][(i + 2) % 3] * m[2][(i + 1) % 3])
+                   for i in range(3))
+    return [determinant([[right[i] if k == column else matrix[i][k] for k in range(3)] for i in range(3)]) /
+            determinant(matrix) for column in range(3)]
+
+
 def calibration(c):
     """Four points of the picture give the same lines as the angles of the camera."""
     focal, pitch, corners = 320 / math.tan(math.radians(31)), math.radians(4), []
@@ -112,8 +121,52 @@ def calibration(c):
         c.check([len(lanes) for lanes in want] == [len(lanes) for lanes in got], args)
 
 
+def lens(c):
+    """A film through a lens with distortion gives the lines of the road, at their places in the film. The film is the
+    road's picture, moved by the inverse of the lens: a lens whose terms are fitted to it."""
+    focal, centre, (k1, k2) = 320 / math.tan(math.radians(31)), (319.5, 179.5), (-0.25, 0.06)
+    matrix, right = [[0] * 3 for _ in range(3)], [0] * 3
+    for i in range(1, 80):
+        r = i / 100
+        bent = r * (1 + k1 * r ** 2 + k2 * r ** 4)
+        row = [bent ** 3, bent ** 5, bent ** 7]
+        for a in range(3):
+            right[a] += row[a] * (r - bent)
+            for b in range(3):
+                matrix[a][b] += row[a] * row[b]
+    inverse = solve(matrix, right)
+    pixels = "%f %f %f %f " % (focal, focal, *centre)
+    road = "road:seed=5,size=" + SIZE
+    run(road, "--headless", "-p", "cpu", "-n", "15", "--record", "bent.y4m", "-f",
+        "undistort=%s %.9f %.9f 0 0 %.9f" % (pixels, *inverse), command="live")
+    with open(at("lens.json"), "w", encoding="utf-8") as file:
+        json.dump({"lens": pixels + "%f %f 0 0:zoom=0.8" % (k1, k2)}, file)
+
+    def bend(x, y):
+        a, b = (x - centre[0]) / focal, (y - centre[1]) / focal
+        m = 1 + k1 * (a * a + b * b) + k2 * (a * a + b * b) ** 2
+        return a * m * focal + centre[0], b * m * focal + centre[1]
+
+    distances, moved = [], 0
+    for got, want in list(zip(find("bent.y4m", "--config", "lens.json"), find(road, "-n", "15")))[5:]:
+        c.check(len(got["lanes"]) == len(want["lanes"]) > 1, got, want)
+        c.check(abs(got["offset_m"] - want["offset_m"]) < 0.03, got["offset_m"], want["offset_m"])
+        for found, lane in zip(got["lanes"], want["lanes"]):
+            plain = [(x, y) for x, y in zip(lane, want["h_samples"]) if x >= 0]
+            line = [bend(x, y) for x, y in plain]
+            moved = max([moved, *map(math.dist, plain, line)])
+            for x, y in zip(found, got["h_samples"]):
+                distances += [abs((x - x0) * (y1 - y0) - (x1 - x0) * (y - y0)) / math.dist((x0, y0), (x1, y1))
+                              for (x0, y0), (x1, y1) in zip(line, line[1:]) if x >= 0 and y0 <= y < y1]
+    c.check(len(distances) > 800 and max(distances) <= 2, len(distances), max(distances))
+    c.check(moved > 20, "the lens is no test", moved)
+
+
 def errors(c):
-    for args, text in ((["--camera", "height=nan"], "--camera: height must be a number from 0.2 to 10"),
+    with open(at("lens.json"), "w", encoding="utf-8") as file:
+        file.write('{"lens": "1 2 3"}')
+    for args, text in ((["--config", "lens.json"], "--config: lens must have arguments of the undistort filter: "),
+                       (["--camera", "height=nan"], "--camera: height must be a number from 0.2 to 10"),
                        (["--points", "1,1,1,1,1,1,1,1"], "the points must be the corners"),
                        (["--config", "none.json"], "--config: cannot read it: No such file"),
                        (["--camera", "pitch=80"], "the camera does not see the road ahead"),
@@ -160,4 +213,4 @@ def sums_and_windows(c, sums, windows):
     c.check(around == len(points) > 100, "windows around their points:", around, "of", len(points))
 
 
-sys.exit(Checks().run(levels, paths, facts, none, film, calibration, errors, window))
+sys.exit(Checks().run(levels, paths, facts, none, film, calibration, lens, errors, window))

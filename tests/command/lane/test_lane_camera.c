@@ -108,6 +108,64 @@ static void test_picture(void)
     CHECK(present >= 35);
 }
 
+// A lens with distortion moves points as OpenCV's formula does, and the way back undoes it.
+static void test_lens(void)
+{
+    static const char *const lenses[] = {"1000 1100 630 350 -0.3 0.1 1e-3 -2e-3",
+                                         "1000 1100 630 350 0.2 0 0 0:zoom=0.5",
+                                         "1000 1100 630 350 -0.2 0 0 0:fisheye:0.7"};
+    for (int i = 0; i < 3; i++) {
+        struct lane_lens lens;
+        CHECK(lane_lens_parse(&lens, lenses[i], error, sizeof(error)));
+        for (double y = 0; y < HEIGHT; y += 40) {
+            for (double x = 0; x < WIDTH; x += 40) {
+                double point[2] = {x, y};
+                CHECK(lane_lens_remove(&lens, point) && lane_lens_apply(&lens, point));
+                CHECK(fabs(point[0] - x) < 0.01 && fabs(point[1] - y) < 0.01);
+            }
+        }
+    }
+    struct lane_lens lens;
+    double at[2] = {730, 405}, outside[2] = {3000, 350}, nowhere[2] = {2000, 350};
+    CHECK(lane_lens_parse(&lens, "1000 1100 630 350 -0.3 0 0 0", error, sizeof(error)) && lane_lens_bends(&lens));
+    CHECK(lane_lens_apply(&lens, at));
+    CHECK(fabs(at[0] - (630 + 100 * (1 - 0.3 * 0.0125))) < 1e-3 &&
+          fabs(at[1] - (350 + 55 * (1 - 0.3 * 0.0125))) < 1e-3);
+    CHECK(!lane_lens_apply(&lens, outside) && !lane_lens_remove(&lens, nowhere)); // the model folds at 1054 pixels
+    CHECK(lane_lens_parse(&lens, "none", error, sizeof(error)) && !lane_lens_bends(&lens));
+}
+
+// With a lens, the focal length replaces fov, and points are in the camera's picture.
+static void test_lens_map(void)
+{
+    struct lane_camera camera = lane_camera_default(), same;
+    struct lane_map map, other;
+    double p[8], a[2], b[2];
+    static const double ground[4][2] = {{-1.8, 5}, {1.8, 5}, {1.8, 30}, {-1.8, 30}};
+    camera.fov = 20;
+    CHECK(lane_lens_parse(&camera.lens, "1000 1000 639.5 359.5 -0.2 0 0 0", error, sizeof(error)));
+    CHECK(lane_map_init(&map, &camera, WIDTH, HEIGHT, error));
+    CHECK(lane_map_apply(map.picture, 2, 20, a));
+    CHECK(fabs(a[0] - (640 + 1000 * 2 / (20 * cos(4 * M_PI / 180) + 1.4 * sin(4 * M_PI / 180)))) < 1e-6);
+    for (int i = 0; i < 4; i++) {
+        CHECK(lane_map_apply(map.picture, ground[i][0], ground[i][1], a));
+        a[0] -= 0.5;
+        a[1] -= 0.5;
+        CHECK(lane_lens_apply(&map.lens, a));
+        p[2 * i] = a[0] + 0.5;
+        p[2 * i + 1] = a[1] + 0.5;
+    }
+    same = camera;
+    memcpy(same.points, p, sizeof(p));
+    same.has_points = true;
+    CHECK(lane_map_init(&other, &same, WIDTH, HEIGHT, error));
+    CHECK(lane_map_apply(map.picture, 2, 40, a) && lane_map_apply(other.picture, 2, 40, b));
+    CHECK(fabs(a[0] - b[0]) < 0.05 && fabs(a[1] - b[1]) < 0.05);
+    same.points[0] = -1e5;
+    CHECK(!lane_map_init(&other, &same, WIDTH, HEIGHT, error));
+    CHECK_HAS(error, "a point is outside the lens");
+}
+
 static void refuse(const char *text, const char *part)
 {
     struct lane_camera camera;
@@ -169,6 +227,10 @@ static void test_file(void)
     write_file(&scratch, "{\"height\": \"1.2\"}", false, "height must be a number");
     write_file(&scratch, "{\"points\": 3}", false, "points must be 8 numbers");
     write_file(&scratch, "{\"size\": 3}", false, "there is no key 'size'");
+    write_file(&scratch, "{\"lens\": 3}", false, "lens must be a text");
+    write_file(&scratch, "{\"lens\": \"1 2 3\"}", false, "lens must have arguments of the undistort filter");
+    write_file(&scratch, "{\"lens\": \"200 200 9 9 0 0 0 0,gray\"}", false, "only one filter");
+    write_file(&scratch, "{\"lens\": \"200 200 9 9 -0.1 0 0 0:fisheye\"}", true, "");
     write_file(&scratch, "{}", true, "");
     scratch_close(&scratch);
 }
@@ -179,6 +241,8 @@ int main(void)
     test_points();
     test_warp();
     test_picture();
+    test_lens();
+    test_lens_map();
     test_refusals();
     test_file();
     return check_end(&unit);
