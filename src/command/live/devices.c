@@ -2,10 +2,10 @@
 #include "command/live/devices.h"
 
 #include "base/log.h"
+#include "command/edited.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <unistd.h>
 
 struct device *devices_open(struct devices *d, int index)
@@ -129,29 +129,22 @@ int devices_index(const struct devices *d, const struct device *device)
 
 bool devices_watch_kernels(struct devices *d)
 {
-    // Editors either write a file in place or move a new one over it.
-    d->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (d->watch > 0 && inotify_add_watch(d->watch, d->kernels, IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE) >= 0)
+    if ((d->watch = edited_open(d->kernels)) > 0)
         return true;
     log_error("cannot watch %s for edited kernels: %s", d->kernels, strerror(errno));
     return false;
 }
 
+static bool is_kernel(const char *name, const void *context)
+{
+    (void)context;
+    const char *dot = name[0] != '.' ? strrchr(name, '.') : NULL;
+    return dot && (strcmp(dot, ".cl") == 0 || strcmp(dot, ".glsl") == 0);
+}
+
 bool devices_kernels_changed(const struct devices *d)
 {
-    bool changed = false;
-    char events[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
-    ssize_t size;
-    while (d->watch > 0 && (size = read(d->watch, events, sizeof(events))) > 0) {
-        for (char *at = events; at < events + size;) {
-            const struct inotify_event *event = (const struct inotify_event *)at;
-            const char *dot = event->len > 0 && event->name[0] != '.' ? strrchr(event->name, '.') : NULL;
-            changed = changed || (event->mask & IN_Q_OVERFLOW) ||
-                      (dot && (strcmp(dot, ".cl") == 0 || strcmp(dot, ".glsl") == 0));
-            at += sizeof(*event) + event->len;
-        }
-    }
-    return changed;
+    return edited_any(d->watch, is_kernel, NULL);
 }
 
 void devices_close(struct devices *d)

@@ -10,7 +10,7 @@ struct devices {
     struct device_info info[DEVICE_MAX];
     struct device *device[DEVICE_MAX]; // NULL: not open
     int count;
-    int watch; // inotify descriptor of `kernels`; 0: none
+    int watch; // descriptor of edited.h for `kernels`; 0: none
     // The caller sets these two; both are borrowed.
     struct window *window; // devices share with its GL context; NULL: none
     const char *kernels;   // directory of kernels that replace the built-in ones; NULL: none
