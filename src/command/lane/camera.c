@@ -1,16 +1,12 @@
 // camera.c: the camera's calibration, and the map between ground and picture
 #include "command/lane/camera.h"
 
-#include "base/file.h"
-
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { POINT_NUMBERS = 8, FILE_LIMIT = 65536, TEXT = 1024 };
+enum { POINT_NUMBERS = 8, TEXT = 1024 };
 
 static const double pi = 3.14159265358979323846;
 
@@ -50,7 +46,9 @@ static bool set_key(struct lane_camera *camera, const char *name, const json_t *
         snprintf(error, LANE_ERROR, "%s must be a number from %g to %g", name, key->min, key->max);
         return false;
     }
-    snprintf(error, LANE_ERROR, "there is no key '%.60s'; the keys are height, pitch, fov, roll, width, near and far",
+    snprintf(error, LANE_ERROR,
+             "there is no key '%.60s'; the keys are height, pitch, fov, roll, width, near and far, "
+             "in a file also points, lens, noise, windows, window, peak, gap, smoothing and confidence",
              name);
     return false;
 }
@@ -108,39 +106,11 @@ static bool set_lens(struct lane_camera *camera, const json_t *value, char error
     return false;
 }
 
-static bool read_members(struct lane_camera *camera, json_t *object, char error[LANE_ERROR])
+bool lane_camera_set(struct lane_camera *camera, const char *name, const json_t *value, char error[LANE_ERROR])
 {
-    const char *name;
-    json_t *value;
-    json_object_foreach(object, name, value)
-    {
-        const bool ok = strcmp(name, "points") == 0 ? set_points(camera, value, error)
-                        : strcmp(name, "lens") == 0 ? set_lens(camera, value, error)
-                                                    : set_key(camera, name, value, error);
-        if (!ok)
-            return false;
-    }
-    return true;
-}
-
-bool lane_camera_read(struct lane_camera *camera, const char *path, char error[LANE_ERROR])
-{
-    char *text = file_read_text(path, FILE_LIMIT);
-    if (!text) {
-        snprintf(error, LANE_ERROR, "cannot read it: %s", strerror(errno));
-        return false;
-    }
-    json_error_t place;
-    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &place);
-    bool ok = json_is_object(object);
-    if (!object)
-        snprintf(error, LANE_ERROR, "line %d: %s", place.line, place.text);
-    else if (!ok)
-        snprintf(error, LANE_ERROR, "it must be a JSON object such as {\"height\": 1.4, \"pitch\": 4, \"fov\": 62}");
-    ok = ok && read_members(camera, object, error);
-    json_decref(object);
-    free(text);
-    return ok;
+    return strcmp(name, "points") == 0 ? set_points(camera, value, error)
+           : strcmp(name, "lens") == 0 ? set_lens(camera, value, error)
+                                       : set_key(camera, name, value, error);
 }
 
 // ---- matrices ----

@@ -18,12 +18,14 @@ struct lane_camera {
 
 enum { LANE_ERROR = 256 };
 
+struct json_t;
 struct lane_camera lane_camera_default(void);
-// Sets keys from a text "height=1.4,pitch=4", the points from "x,y,x,y,x,y,x,y", or all from a JSON file. Returns
-// false if a value is wrong, with one line in `error`; the camera is then undefined.
+// Sets keys from a text "height=1.4,pitch=4", the points from "x,y,x,y,x,y,x,y", or a member of the configuration,
+// which may also be "points" or "lens". Returns false if a value is wrong, with one line in `error`; the camera is then
+// undefined.
 bool lane_camera_parse(struct lane_camera *camera, const char *text, char error[LANE_ERROR]);
 bool lane_camera_parse_points(struct lane_camera *camera, const char *text, char error[LANE_ERROR]);
-bool lane_camera_read(struct lane_camera *camera, const char *path, char error[LANE_ERROR]);
+bool lane_camera_set(struct lane_camera *camera, const char *name, const struct json_t *value, char error[LANE_ERROR]);
 
 // The part of the road in the bird's-eye picture, which shows far points at the top.
 struct lane_view {

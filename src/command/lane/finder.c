@@ -8,15 +8,13 @@
 enum { UNKNOWNS = LANE_TERMS + LANE_LINES, PASSES = 2, ROUNDS = 5 };
 
 static const double mark = 0.15;                         // width of a line in metres
-static const double smallest_gap = 2.2;                  // between lines
 static const double near_part = 26;                      // metres of the strips whose histogram is searched for peaks
 static const double mean_clear = 0.07, mean_most = 0.12; // of a strip: noise fills more of it than lines do
-static const double peak_new = 0.14, peak_known = 0.06;  // smallest mean of the histogram
+static const double peak_known = 0.06;                   // smallest mean of the histogram near a known line
 static const double same_line = 0.6;                     // a peak this near a known line is this line
-static const double window_first = 0.7, window_last = 0.35; // half width of the sliding windows
-static const double window_mass = 0.25;                     // a window with less shows no line
-static const double horizon = 250;                          // metres: nothing is measured beyond
-static const double noise = 0.08;                           // of a window's position, in metres
+static const double window_mass = 0.25;                  // a window with less shows no line
+static const double horizon = 250;                       // metres: nothing is measured beyond
+static const double noise = 0.08;                        // of a window's position, in metres
 
 // Standard deviations of the terms: without knowledge, and from frame to frame.
 static const double term_range[LANE_TERMS] = {0.05, 3e-3, 3e-5, 6e-3};
@@ -141,13 +139,14 @@ static void align(const struct scene *scene, struct lane_shape *shape, struct se
         }
 }
 
-static double smallest_peak(const struct lane_shape *prior, bool known, double offset)
+static double smallest_peak(const struct lane_settings *settings, const struct lane_shape *prior, bool known,
+                            double offset)
 {
     for (int i = 0; known && i < prior->lines; i++) {
         if (fabs(prior->line[i].offset - offset) < same_line)
-            return peak_known;
+            return fmin(peak_known, settings->peak);
     }
-    return peak_new;
+    return settings->peak;
 }
 
 // Takes the highest peak until none is left; a peak excludes others near it.
@@ -163,7 +162,8 @@ static void find_peaks(const struct scene *scene, struct lane_shape *shape, cons
         int best = -1;
         double best_share = 1;
         for (int column = 0; column < columns; column++) {
-            const double share = (double)histogram[column] / smallest_peak(prior, known, x_of(scene, column));
+            const double share =
+                (double)histogram[column] / smallest_peak(scene->table->settings, prior, known, x_of(scene, column));
             if (share > best_share) {
                 best_share = share;
                 best = column;
@@ -172,7 +172,7 @@ static void find_peaks(const struct scene *scene, struct lane_shape *shape, cons
         if (best < 0)
             return;
         shape->line[shape->lines++] = (struct lane_line){.offset = x_of(scene, best)};
-        const int gap = (int)(smallest_gap / scene->metres);
+        const int gap = (int)(scene->table->settings->gap / scene->metres);
         for (int column = best - gap; column <= best + gap; column++) {
             if (column >= 0 && column < columns)
                 histogram[column] = 0;
@@ -301,16 +301,17 @@ static void fit_lines(const struct scene *scene, struct lane_shape *shape, const
 static void measure_support(const struct scene *scene, struct lane_shape *shape)
 {
     const struct lane_table *table = scene->table;
+    const double half = table->settings->window / 2;
     for (int i = 0; i < shape->lines; i++) {
         struct lane_line *line = &shape->line[i];
         int visible = 0, seen = 0;
         for (int strip = table->strips - 1; strip >= 0; strip--) {
             const double z = strip_z(table, strip), x = lane_x(shape, line->offset, z);
-            if (!(fabs(x) + window_last < table->across / 2) || lane_distance(shape, z) >= horizon)
+            if (!(fabs(x) + half < table->across / 2) || lane_distance(shape, z) >= horizon)
                 continue;
             visible++;
-            const struct window window = look(scene, strip, x, window_last);
-            if (window.mass <= 0 || fabs(window.x - x) > window_last / 2)
+            const struct window window = look(scene, strip, x, half);
+            if (window.mass <= 0 || fabs(window.x - x) > half / 2)
                 continue;
             line->nearest = seen == 0 ? z : line->nearest;
             line->farthest = z;
@@ -335,12 +336,13 @@ static void sort_lines(struct lane_shape *shape)
 static void fit_rounds(const struct scene *scene, struct lane_shape *shape, const struct lane_shape *prior, bool known)
 {
     const struct lane_table *table = scene->table;
+    const double last = table->settings->window / 2, first = 2 * last;
     const double start = known ? table->far : table->near + near_part;
     struct lane_trace *trace = scene->trace;
     for (int round = 0; round < ROUNDS && shape->lines > 0; round++) {
         const double part = (double)round / (ROUNDS - 1);
         fit_lines(scene, shape, prior, known, start + (table->far - start) * fmin(1, part * 1.5),
-                  window_first + (window_last - window_first) * part,
+                  first + (last - first) * part,
                   !trace                ? NULL
                   : round == 0          ? trace->band
                   : round == ROUNDS - 1 ? trace->box

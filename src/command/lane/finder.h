@@ -5,14 +5,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "command/lane/settings.h"
+
 enum { LANE_STRIPS_MAX = 64, LANE_COLUMNS_MAX = 512, LANE_LINES = 6 };
 
 // For each horizontal strip of the bird's-eye picture, the sum of the pixels of each column. Strip 0 is the farthest.
 struct lane_table {
     const uint32_t *sums; // strips * columns; borrowed
     int strips, columns;
-    uint32_t full;            // sum of a column that is white in a whole strip
-    double across, near, far; // metres: x is -across/2 to across/2, z is near to far
+    uint32_t full;                        // sum of a column that is white in a whole strip
+    double across, near, far;             // metres: x is -across/2 to across/2, z is near to far
+    const struct lane_settings *settings; // of the search; borrowed
 };
 
 // The lines of a road are parallel curves: x(z) = offset + heading * z + bend * z^2 / 2 + twist * z^3 / 6. If the

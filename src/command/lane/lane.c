@@ -17,8 +17,9 @@ static const struct option options[] = {
      .help = "four points of the picture in place of --camera: near left, near right, far right, far left of a "
              "rectangle on the road",
      .offset = AT(points)},
-    {"config", 0, OPTION_TEXT, "FILE.json", .help = "read the calibration from FILE.json", .offset = AT(config),
-     .complete = "file"},
+    {"config", 0, OPTION_TEXT, "FILE.json",
+     .help = "read the calibration, the lens and settings of the search from FILE.json, again when it changes",
+     .offset = AT(config), .complete = "file"},
     {"calibrate", 0, OPTION_FLAG,
      .help = "move the four points with the mouse; Enter writes them to the file of --config (default: lane.json)",
      .offset = AT(calibrate), .excludes = "headless|json|truth|score|frames|path|device"},

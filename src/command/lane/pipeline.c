@@ -6,10 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// A ridge is as wide as a line. Noise becomes 0. The square root brings weak lines, which are far or in the shadow,
-// nearer to strong ones: without it, the threshold is between weak and strong lines.
-static const char *const steps[LANE_STAGES] = {"", ",gray,ridge=3,contrast=1:brightness=-5", ",gamma=2,otsu"};
-
 // Writes the chain to the end of a stage. The warp has the points that become the corners, in the picture without
 // distortion.
 static bool print_chain(const struct lane_pipeline *pipeline, enum lane_stage stage, char text[CHAIN_TEXT])
@@ -26,8 +22,14 @@ static bool print_chain(const struct lane_pipeline *pipeline, enum lane_stage st
         used += snprintf(text + used, CHAIN_TEXT - (size_t)used, "%s%.3f %.3f", i > 0 ? " " : "", at[0], at[1]);
     }
     used += snprintf(text + used, CHAIN_TEXT - (size_t)used, ":%d:%d", lane_view.columns, lane_view.rows);
-    for (int i = 0; i <= (int)stage; i++)
-        used += snprintf(text + used, CHAIN_TEXT - (size_t)used, "%s", steps[i]);
+    // A ridge is as wide as a line. Noise becomes 0.
+    if (stage >= LANE_RIDGE)
+        used += snprintf(text + used, CHAIN_TEXT - (size_t)used, ",gray,ridge=3,contrast=1:brightness=%d",
+                         -(int)pipeline->settings.noise);
+    // The square root brings weak lines, which are far or in the shadow, nearer to strong ones: without it, the
+    // threshold is between weak and strong lines.
+    if (stage >= LANE_MASK)
+        snprintf(text + used, CHAIN_TEXT - (size_t)used, ",gamma=2,otsu");
     return true;
 }
 
@@ -41,7 +43,7 @@ static struct path *open_stage(const struct lane_pipeline *pipeline, enum lane_s
     setup.chain = chain;
     setup.depth = shown ? 1 : setup.depth;
     setup.measures = shown ? 0 : MEASURE_COLUMNS;
-    setup.strips = LANE_STRIPS;
+    setup.strips = (int)pipeline->settings.windows;
     setup.measured_only = !shown;
     if (chain && print_chain(pipeline, stage, text) && chain_parse(chain, text, error))
         path = path_open(&setup, NULL);
@@ -51,9 +53,10 @@ static struct path *open_stage(const struct lane_pipeline *pipeline, enum lane_s
     return path;
 }
 
-bool lane_pipeline_init(struct lane_pipeline *pipeline, const struct lane_map *map, const struct path_setup *setup)
+bool lane_pipeline_init(struct lane_pipeline *pipeline, const struct lane_map *map,
+                        const struct lane_settings *settings, const struct path_setup *setup)
 {
-    *pipeline = (struct lane_pipeline){.map = *map, .setup = *setup};
+    *pipeline = (struct lane_pipeline){.map = *map, .settings = *settings, .setup = *setup};
     pipeline->path = open_stage(pipeline, LANE_MASK, false);
     return pipeline->path != NULL;
 }
@@ -78,12 +81,13 @@ bool lane_pipeline_collect(struct lane_pipeline *pipeline, struct lane_table *ta
     if (!path_collect(pipeline->path, result, &lost))
         return false;
     *table = (struct lane_table){.sums = result->measures.columns,
-                                 .strips = LANE_STRIPS,
+                                 .strips = (int)pipeline->settings.windows,
                                  .columns = lane_view.columns,
-                                 .full = 255 * (uint32_t)lane_view.rows / LANE_STRIPS,
+                                 .full = (uint32_t)(255 * lane_view.rows / pipeline->settings.windows),
                                  .across = lane_view.across,
                                  .near = lane_view.near,
-                                 .far = lane_view.far};
+                                 .far = lane_view.far,
+                                 .settings = &pipeline->settings};
     return true;
 }
 

@@ -8,11 +8,11 @@
 
 #include <stdbool.h>
 
-enum { LANE_STRIPS = 40 };
 enum lane_stage { LANE_BIRD, LANE_RIDGE, LANE_MASK, LANE_STAGES };
 
 struct lane_pipeline {
     struct lane_map map;
+    struct lane_settings settings;
     struct path_setup setup;         // of the paths, without the chain
     struct path *path;               // makes the table
     struct path *shown[LANE_STAGES]; // the chain to the end of each stage, with its picture; NULL: not opened
@@ -20,12 +20,14 @@ struct lane_pipeline {
 };
 
 // `setup` has the kind, device, GL context, input, threads and depth of the path. Returns false on failure (logged).
-bool lane_pipeline_init(struct lane_pipeline *pipeline, const struct lane_map *map, const struct path_setup *setup);
+bool lane_pipeline_init(struct lane_pipeline *pipeline, const struct lane_map *map,
+                        const struct lane_settings *settings, const struct path_setup *setup);
 void lane_pipeline_finish(struct lane_pipeline *pipeline); // accepts a zeroed one
 
 // Submits a frame as path_submit does. Returns false on failure (logged).
 bool lane_pipeline_submit(struct lane_pipeline *pipeline, const struct image *frame, uint64_t tag);
-// Collects the oldest frame as path_collect does. The table and the result are valid until the next call. Returns false
+// Collects the oldest frame as path_collect does. The table and the result are valid until the next call; the table
+// borrows the settings. Returns false
 // on failure (logged).
 bool lane_pipeline_collect(struct lane_pipeline *pipeline, struct lane_table *table, struct path_result *result);
 

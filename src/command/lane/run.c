@@ -1,7 +1,9 @@
 // run.c: finds lanes in the frames of a source, and reports them
 #include "base/clock.h"
 #include "base/log.h"
+#include "command/edited.h"
 #include "command/lane/calibrate.h"
+#include "command/lane/config.h"
 #include "command/lane/lane.h"
 #include "command/lane/lane_report.h"
 #include "command/lane/lane_window.h"
@@ -12,12 +14,13 @@
 #include "command/shared.h"
 #include "command/truth.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, FILE_NAME = 320 };
+enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, FILE_NAME = 320, CONFIG_ERROR = LANE_ERROR + 64 };
 
 // A frame in flight.
 struct flight {
@@ -26,12 +29,12 @@ struct flight {
 };
 
 struct run {
+    struct lane_camera camera; // with --calibrate: where it begins
     const struct lane_options *options;
-    struct lane_camera camera;
+    int edits; // descriptor of edited.h for the configuration file; 0: none
     struct source *source;
     const struct source_info *info;
     struct truth truth; // of --truth
-    struct lane_map map;
     struct lane_place place;
     struct lane_pipeline pipeline;
     struct lane_tracker tracker;
@@ -46,25 +49,49 @@ struct run {
     struct meter meter;
 };
 
-static bool read_camera(struct run *run)
+// Returns false if a value is wrong; `error` then has one line.
+static bool read_config(const struct lane_options *o, struct lane_config *config, char error[CONFIG_ERROR])
 {
-    const struct lane_options *o = run->options;
-    char error[LANE_ERROR];
-    run->camera = lane_camera_default();
+    char why[LANE_ERROR];
+    *config = lane_config_default();
     const char *what = "--config";
     const bool none = !o->config || (o->calibrate && access(o->config, F_OK) != 0); // --calibrate makes the file
-    bool ok = none || lane_camera_read(&run->camera, o->config, error);
+    bool ok = none || lane_config_read(config, o->config, why);
     if (ok && o->camera) {
         what = "--camera";
-        ok = lane_camera_parse(&run->camera, o->camera, error);
+        ok = lane_camera_parse(&config->camera, o->camera, why);
     }
     if (ok && o->points) {
         what = "--points";
-        ok = lane_camera_parse_points(&run->camera, o->points, error);
+        ok = lane_camera_parse_points(&config->camera, o->points, why);
     }
     if (!ok)
-        log_error("%s: %s", what, error);
+        snprintf(error, CONFIG_ERROR, "%s: %s", what, why);
     return ok;
+}
+
+static bool make_map(const struct run *run, const struct lane_config *config, struct lane_map *map,
+                     char error[CONFIG_ERROR])
+{
+    const struct image_shape *shape = &run->info->shape;
+    char why[LANE_ERROR];
+    if (lane_map_init(map, &config->camera, shape->width, shape->height, why))
+        return true;
+    snprintf(error, CONFIG_ERROR, "the camera does not fit frames of %dx%d: %s", shape->width, shape->height, why);
+    return false;
+}
+
+static bool watch_config(struct run *run)
+{
+    if (!run->options->config)
+        return true;
+    const char *path = run->options->config, *slash = strrchr(path, '/');
+    char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    run->edits = directory ? edited_open(directory) : -1;
+    if (run->edits < 0)
+        log_error("cannot watch %s for changes: %s", path, strerror(errno));
+    free(directory);
+    return run->edits > 0;
 }
 
 // Returns an exit code.
@@ -82,16 +109,6 @@ static enum exit_code open_source(struct run *run, const char *text)
     return EXIT_OK;
 }
 
-static enum exit_code make_map(struct run *run)
-{
-    const struct image_shape *shape = &run->info->shape;
-    char error[LANE_ERROR];
-    if (lane_map_init(&run->map, &run->camera, shape->width, shape->height, error))
-        return EXIT_OK;
-    log_error("the camera does not fit frames of %dx%d: %s", shape->width, shape->height, error);
-    return EXIT_USAGE;
-}
-
 // Without a display, the run is headless.
 static void open_window(struct run *run)
 {
@@ -107,7 +124,7 @@ static void open_window(struct run *run)
     run->depth = run->window || run->info->live ? 1 : 2;
 }
 
-static enum exit_code open_pipeline(struct run *run)
+static enum exit_code open_pipeline(struct run *run, const struct lane_config *config, const struct lane_map *map)
 {
     const struct lane_options *o = run->options;
     const bool gl = o->path >= 0 && path_kind_info((enum path_kind)o->path)->needs_gl;
@@ -120,7 +137,7 @@ static enum exit_code open_pipeline(struct run *run)
                                      .input = run->info->shape,
                                      .depth = run->depth,
                                      .threads = o->threads};
-    return lane_pipeline_init(&run->pipeline, &run->map, &setup) ? EXIT_OK : EXIT_NOTHING;
+    return lane_pipeline_init(&run->pipeline, map, &config->settings, &setup) ? EXIT_OK : EXIT_NOTHING;
 }
 
 // Takes a frame from the source and submits it. Sets *ended if there are no more frames. Returns an exit code.
@@ -191,6 +208,40 @@ static enum exit_code finish_oldest(struct run *run)
     return EXIT_OK;
 }
 
+static bool is_config(const char *name, const void *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strcmp(name, slash ? slash + 1 : path) == 0;
+}
+
+// Follows changes of the configuration file. A wrong file changes nothing. Returns an exit code.
+static enum exit_code follow_config(struct run *run)
+{
+    struct lane_config config;
+    struct lane_map map;
+    struct lane_pipeline pipeline;
+    char error[CONFIG_ERROR];
+    if (!edited_any(run->edits, is_config, run->options->config))
+        return EXIT_OK;
+    if (!read_config(run->options, &config, error) || !make_map(run, &config, &map, error)) {
+        log_error("%s; the former configuration stays in use", error);
+        return EXIT_OK;
+    }
+    while (run->flights > 0) {
+        const enum exit_code code = finish_oldest(run);
+        if (code != EXIT_OK)
+            return code;
+    }
+    if (!lane_pipeline_init(&pipeline, &map, &config.settings, &run->pipeline.setup))
+        return EXIT_OK; // logged
+    log_info("%s changed: using it", run->options->config);
+    if (memcmp(map.picture, run->pipeline.map.picture, sizeof(map.picture)) != 0)
+        run->tracker = (struct lane_tracker){.known = false};
+    lane_pipeline_finish(&run->pipeline);
+    run->pipeline = pipeline;
+    return EXIT_OK;
+}
+
 // Returns an exit code.
 static enum exit_code process(struct run *run)
 {
@@ -198,10 +249,11 @@ static enum exit_code process(struct run *run)
     bool ended = false;
     while (code == EXIT_OK && command_interrupted() == 0 && !run->quit) {
         const int before = run->submitted;
-        if (!ended && run->flights < run->depth && (run->limit == 0 || run->submitted < run->limit))
+        code = follow_config(run);
+        if (code == EXIT_OK && !ended && run->flights < run->depth && (run->limit == 0 || run->submitted < run->limit))
             code = source_code = submit_next(run, &ended);
         ended = ended || (run->limit > 0 && run->submitted == run->limit);
-        if (run->flights == run->depth || (run->flights > 0 && run->submitted == before))
+        if (code == EXIT_OK && (run->flights == run->depth || (run->flights > 0 && run->submitted == before)))
             code = source_code == EXIT_DEVICE ? source_code : finish_oldest(run);
         else if (ended && run->flights == 0)
             break;
@@ -213,19 +265,30 @@ static enum exit_code process(struct run *run)
 
 static enum exit_code open_all(struct run *run, const char *source)
 {
-    if (!read_camera(run))
+    struct lane_config config;
+    struct lane_map map;
+    char error[CONFIG_ERROR];
+    if (!read_config(run->options, &config, error)) {
+        log_error("%s", error);
         return EXIT_USAGE;
+    }
     enum exit_code code = open_source(run, source);
-    if (code == EXIT_OK && run->options->calibrate)
+    if (code == EXIT_OK && run->options->calibrate) {
+        run->camera = config.camera;
         return EXIT_OK;
-    if (code == EXIT_OK)
-        code = make_map(run);
+    }
+    if (code == EXIT_OK && !make_map(run, &config, &map, error)) {
+        log_error("%s", error);
+        return EXIT_USAGE;
+    }
+    if (code == EXIT_OK && !watch_config(run))
+        code = EXIT_NOTHING;
     if (code == EXIT_OK && !truth_open(&run->truth, run->options->truth, run->info))
         code = EXIT_NOTHING;
     if (code != EXIT_OK)
         return code;
     open_window(run);
-    return open_pipeline(run);
+    return open_pipeline(run, &config, &map);
 }
 
 // Frames may lie in the device's memory, and the gl path uses the window's context.
@@ -235,6 +298,8 @@ static void close_all(struct run *run)
     for (int i = 0; i < run->flights; i++)
         source_return(run->source, &run->flight[i].frame);
     source_close(run->source);
+    if (run->edits > 0)
+        close(run->edits);
     lane_place_close(&run->place);
     lane_window_close(run->window);
 }

@@ -7,9 +7,7 @@
 enum { REJECTED_MAX = 3, SIDE_LINES = 2 };
 
 static const double same_line = 0.6;      // metres between a line and its track
-static const double gain = 0.6;           // of a new offset
 static const double trust = 0.3;          // of a new support in the confidence
-static const double shown = 0.3;          // smallest confidence of a reported line
 static const double dropped = 0.12;       // a track with less ends
 static const double enough_support = 0.4; // counts as full support, because dashes have gaps
 
@@ -44,7 +42,7 @@ static bool continues(const struct lane_tracker *tracker, const struct lane_shap
 }
 
 // Moves the tracks to the found lines, and removes those lines from `found`.
-static void move_tracks(struct lane_tracker *tracker, struct lane_shape *found)
+static void move_tracks(struct lane_tracker *tracker, struct lane_shape *found, double smoothing)
 {
     for (int i = 0; i < tracker->tracks; i++) {
         struct lane_track *track = &tracker->track[i];
@@ -57,7 +55,7 @@ static void move_tracks(struct lane_tracker *tracker, struct lane_shape *found)
         const double offset = track->line.offset;
         track->line = found->line[index];
         track->confidence += trust * (quality(&track->line) - track->confidence);
-        track->line.offset = offset + gain * (track->line.offset - offset);
+        track->line.offset = offset + (1 - smoothing) * (track->line.offset - offset);
         found->line[index] = found->line[--found->lines];
     }
 }
@@ -96,7 +94,7 @@ static void sort_tracks(struct lane_tracker *tracker)
 }
 
 // Returns the index of the first confirmed track to the right of the camera; the number of tracks if there is none.
-static int first_right(const struct lane_tracker *tracker)
+static int first_right(const struct lane_tracker *tracker, double shown)
 {
     int i = 0;
     while (i < tracker->tracks && (tracker->track[i].line.offset < 0 || tracker->track[i].confidence < shown))
@@ -113,9 +111,9 @@ static void add_line(const struct lane_track *track, struct lane_result *result)
 }
 
 // Reports up to two confirmed tracks on each side of the camera.
-static void report(const struct lane_tracker *tracker, struct lane_result *result)
+static void report(const struct lane_tracker *tracker, double shown, struct lane_result *result)
 {
-    const int middle = first_right(tracker);
+    const int middle = first_right(tracker, shown);
     struct lane_shape *shape = &result->shape;
     *result = (struct lane_result){.shape = tracker->shape, .left = -1, .right = -1};
     shape->lines = 0;
@@ -149,7 +147,7 @@ void lane_track(struct lane_tracker *tracker, const struct lane_table *table, st
         tracker->rejected = 0;
         memcpy(tracker->shape.term, found.term, sizeof(found.term));
     }
-    move_tracks(tracker, &found);
+    move_tracks(tracker, &found, table->settings->smoothing);
     end_tracks(tracker);
     start_tracks(tracker, &found);
     sort_tracks(tracker);
@@ -157,5 +155,5 @@ void lane_track(struct lane_tracker *tracker, const struct lane_table *table, st
     tracker->shape.lines = tracker->tracks;
     for (int i = 0; i < tracker->tracks; i++)
         tracker->shape.line[i] = tracker->track[i].line;
-    report(tracker, result);
+    report(tracker, table->settings->confidence, result);
 }

@@ -2,6 +2,7 @@
 """test_lane.py MONOCLE: monocle lane on roads with known lines, on pictures without a road, and in a window"""
 import json
 import math
+import os
 import re
 import subprocess
 import sys
@@ -162,6 +163,39 @@ def lens(c):
     c.check(moved > 20, "the lens is no test", moved)
 
 
+def settings(c):
+    """The configuration counts as soon as it is written. A wrong one is a line, and the former one stays."""
+    def write(text):
+        with open(at("new"), "w", encoding="utf-8") as file:
+            file.write(text)
+        os.rename(at("new"), at("lane.json"))
+
+    write('{"windows": 20, "window": 1}')
+    args = ["road:seed=5,size=" + SIZE, "--headless", "--json", "-p", "cpu", "-n", "9999", "--config", "lane.json"]
+    with subprocess.Popen([BINARY, "lane", *args], cwd=at(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as process:
+        def wait(state):
+            for _ in range(300):
+                if json.loads(process.stdout.readline())["state"] == state:
+                    return
+            raise AssertionError("no frame has the state " + state)
+
+        wait("seen")
+        write('{"noise": 100}')
+        wait("none")
+        for text, error in (('{"noise": ', "--config: line 1: "), ('{"gap": 99}', "--config: gap must be a number "),
+                            ('{"pitch": 80}', "the camera does not fit frames of 640x360: the camera does not see")):
+            write(text)
+            line = process.stderr.readline()
+            c.check(error in line and line.endswith("; the former configuration stays in use\n"), line)
+            c.check(json.loads(process.stdout.readline())["lanes"] == [], text)
+        write("{}")
+        wait("seen")
+        process.terminate()
+        _, err = process.communicate(timeout=60)
+        c.check(process.returncode == 143 and not err, process.returncode, err)
+
+
 def errors(c):
     with open(at("lens.json"), "w", encoding="utf-8") as file:
         file.write('{"lens": "1 2 3"}')
@@ -213,4 +247,4 @@ def sums_and_windows(c, sums, windows):
     c.check(around == len(points) > 100, "windows around their points:", around, "of", len(points))
 
 
-sys.exit(Checks().run(levels, paths, facts, none, film, calibration, lens, errors, window))
+sys.exit(Checks().run(levels, paths, facts, none, film, calibration, lens, settings, errors, window))

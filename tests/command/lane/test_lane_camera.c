@@ -1,5 +1,5 @@
 // test_lane_camera.c: calibrations, and the way from the ground to the picture and back
-#include "command/lane/camera.h"
+#include "command/lane/config.h"
 #include "command/lane/picture.h"
 #include "scratch.h"
 #include "unit.h"
@@ -205,27 +205,33 @@ static void test_refusals(void)
 
 static void write_file(struct scratch *scratch, const char *text, bool good, const char *part)
 {
-    struct lane_camera camera = lane_camera_default();
+    struct lane_config config = lane_config_default();
     error[0] = '\0';
-    CHECK(lane_camera_read(&camera, scratch_write(scratch, "camera.json", text, strlen(text)), error) == good);
+    CHECK(lane_config_read(&config, scratch_write(scratch, "camera.json", text, strlen(text)), error) == good);
     CHECK_HAS(error, part);
 }
 
 static void test_file(void)
 {
     struct scratch scratch;
-    struct lane_camera camera = lane_camera_default();
+    struct lane_config config = lane_config_default();
+    const struct lane_camera *camera = &config.camera;
     if (!CHECK(scratch_open(&scratch)))
         return;
-    const char *text = "{\"height\": 1.2, \"fov\": 50, \"points\": [1, 2, 3, 4, 5, 6, 7, 8]}";
-    CHECK(lane_camera_read(&camera, scratch_write(&scratch, "camera.json", text, strlen(text)), error));
-    CHECK(camera.height == 1.2 && camera.fov == 50 && camera.pitch == 4 && camera.has_points && camera.points[7] == 8);
-    CHECK(!lane_camera_read(&camera, scratch_path(&scratch, "none.json"), error));
+    const char *text = "{\"height\": 1.2, \"fov\": 50, \"gap\": 3, \"points\": [1, 2, 3, 4, 5, 6, 7, 8]}";
+    CHECK(lane_config_read(&config, scratch_write(&scratch, "camera.json", text, strlen(text)), error));
+    CHECK(camera->height == 1.2 && camera->fov == 50 && camera->pitch == 4);
+    CHECK(camera->has_points && camera->points[7] == 8);
+    CHECK(config.settings.gap == 3 && config.settings.peak == lane_settings_default.peak);
+    CHECK(!lane_config_read(&config, scratch_path(&scratch, "none.json"), error));
     CHECK_HAS(error, "cannot read it");
     write_file(&scratch, "{\"height\": 1.2", false, "line 1");
     write_file(&scratch, "[1.2]", false, "it must be a JSON object");
     write_file(&scratch, "{\"height\": \"1.2\"}", false, "height must be a number");
     write_file(&scratch, "{\"points\": 3}", false, "points must be 8 numbers");
+    write_file(&scratch, "{\"gap\": 0}", false, "gap must be a number from 0.5 to 8");
+    write_file(&scratch, "{\"windows\": 30.5}", false, "windows must be a whole number from 10 to 64");
+    write_file(&scratch, "{\"noise\": true}", false, "noise must be a whole number");
     write_file(&scratch, "{\"size\": 3}", false, "there is no key 'size'");
     write_file(&scratch, "{\"lens\": 3}", false, "lens must be a text");
     write_file(&scratch, "{\"lens\": \"1 2 3\"}", false, "lens must have arguments of the undistort filter");

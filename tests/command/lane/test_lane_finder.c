@@ -9,8 +9,14 @@
 enum { STRIPS = 40, COLUMNS = 320, ROWS = 10, FULL = 255 * ROWS, FRAMES = 60 };
 
 static uint32_t sums[STRIPS * COLUMNS];
-static const struct lane_table table = {
-    .sums = sums, .strips = STRIPS, .columns = COLUMNS, .full = FULL, .across = 16, .near = 4, .far = 64};
+static const struct lane_table table = {.sums = sums,
+                                        .strips = STRIPS,
+                                        .columns = COLUMNS,
+                                        .full = FULL,
+                                        .across = 16,
+                                        .near = 4,
+                                        .far = 64,
+                                        .settings = &lane_settings_default};
 
 static const struct lane_shape road = {
     .term = {[LANE_HEADING] = 0.02, [LANE_BEND] = 0.0015},
