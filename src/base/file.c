@@ -203,20 +203,52 @@ static bool follow_links(const char *path, char target[PATH_MAX])
     return false;
 }
 
-bool file_write_atomic(const char *path, const void *data, size_t size)
+// Finds the file that file_write_atomic replaces or creates, and its rights. False with errno set; ESPIPE: it is a
+// device or a pipe.
+static bool find_target(const char *path, char target[PATH_MAX], mode_t *mode)
 {
     struct stat status;
-    char target[PATH_MAX];
+    *mode = FILE_MODE;
     if (stat(path, &status) != 0)
-        return follow_links(path, target) && file_replace(AT_FDCWD, target, FILE_MODE, true, data, size);
-    if (S_ISDIR(status.st_mode)) {
-        errno = EISDIR;
+        return follow_links(path, target);
+    if (!S_ISREG(status.st_mode)) {
+        errno = S_ISDIR(status.st_mode) ? EISDIR : ESPIPE;
         return false;
     }
-    if (!S_ISREG(status.st_mode))
-        return write_device(path, data, size);
-    return access(path, W_OK) == 0 && follow_links(path, target) &&
-           file_replace(AT_FDCWD, target, status.st_mode & FILE_MODE, true, data, size);
+    *mode = status.st_mode & FILE_MODE;
+    return access(path, W_OK) == 0 && follow_links(path, target);
+}
+
+bool file_write_atomic(const char *path, const void *data, size_t size)
+{
+    char target[PATH_MAX];
+    mode_t mode;
+    if (find_target(path, target, &mode))
+        return file_replace(AT_FDCWD, target, mode, true, data, size);
+    return errno == ESPIPE && write_device(path, data, size);
+}
+
+bool file_draft_begin(struct file_draft *draft, const char *path)
+{
+    mode_t mode;
+    if (!find_target(path, draft->target, &mode))
+        return false;
+    const int fd = make_temporary(AT_FDCWD, draft->target, mode, draft->temporary);
+    return fd >= 0 && close(fd) == 0;
+}
+
+bool file_draft_end(const struct file_draft *draft, bool keep)
+{
+    bool ok = !keep;
+    if (keep) {
+        const int fd = open(draft->temporary, O_WRONLY | O_CLOEXEC);
+        ok = fd >= 0 && close_written(fd, fsync(fd) == 0) && rename(draft->temporary, draft->target) == 0;
+    }
+    const int saved = errno;
+    if (!keep || !ok)
+        unlink(draft->temporary);
+    errno = saved;
+    return ok;
 }
 
 // Returns true if a new file can be made in the directory of `path`, by trying it.

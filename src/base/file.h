@@ -1,6 +1,7 @@
 // file.h: reads and writes whole files; logs nothing
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +39,17 @@ bool file_replace(int directory, const char *path, mode_t mode, bool sync, const
 // replaces another has no more rights than the old one. Returns false with errno set on failure, and leaves no
 // temporary file.
 bool file_write_atomic(const char *path, const void *data, size_t size);
+
+// A file that another program writes under a temporary name. It replaces `path` as file_write_atomic does.
+struct file_draft {
+    char temporary[PATH_MAX]; // the other program writes it; empty at first
+    char target[PATH_MAX];
+};
+// Makes the temporary file. False with errno set on failure; ESPIPE: the path is a device or a pipe.
+bool file_draft_begin(struct file_draft *draft, const char *path);
+// Syncs and renames the temporary file (`keep`), or removes it. False with errno set on failure; the temporary file is
+// then removed.
+bool file_draft_end(const struct file_draft *draft, bool keep);
 
 // Returns true if the file can be written: with `atomic` by file_write_atomic, otherwise by opening or creating it.
 // Tries it with another file in the same directory. False with errno set.

@@ -167,12 +167,14 @@ static const char frame_head[] = "FRAME\n";
 enum {
     FRAME_HEAD = sizeof(frame_head) - 1,
     PATIENCE_MS = 500, // limit for a reader after a signal, or at the end
+    ENCODER_MS = 5000, // for an encoder, which takes long for a frame
     STALL_MS = 100,    // a reader that reads nothing for this long has stalled
 };
 
 struct y4m_writer {
-    char *name; // for messages
+    char *name; // for messages; NULL: failures of the pipe are not logged
     int fd;
+    int patience_ms;    // PATIENCE_MS or ENCODER_MS
     bool regular;       // can be truncated to whole_bytes
     off_t whole_bytes;  // file size behind the last complete frame
     uint64_t frames;    // written
@@ -184,12 +186,12 @@ struct y4m_writer {
 };
 
 // Returns the number of bytes written. If that is not all, errno has the reason; EINTR: the reader took nothing for
-// `patience_ms`. -1: waits without limit until a signal arrives, then PATIENCE_MS.
-static size_t write_some(int fd, const uint8_t *data, size_t size, int patience_ms)
+// `patience_ms`. -1: waits without limit until a signal arrives, then the writer's patience.
+static size_t write_some(const struct y4m_writer *writer, const uint8_t *data, size_t size, int patience_ms)
 {
     size_t done = 0;
     while (done < size) {
-        struct pollfd ready = {.fd = fd, .events = POLLOUT};
+        struct pollfd ready = {.fd = writer->fd, .events = POLLOUT};
         const int turns = poll(&ready, 1, patience_ms);
         if (turns == 0)
             errno = EINTR;
@@ -198,11 +200,11 @@ static size_t write_some(int fd, const uint8_t *data, size_t size, int patience_
         const size_t rest = size - done;
         const size_t most =
             patience_ms >= 0 && rest > PIPE_BUF ? PIPE_BUF : rest; // a pipe that is ready accepts this much
-        const ssize_t put = turns < 0 ? -1 : write(fd, data + done, most);
+        const ssize_t put = turns < 0 ? -1 : write(writer->fd, data + done, most);
         if (put < 0 && errno != EINTR && errno != EAGAIN)
             break;
         if (patience_ms < 0 && (put < 0 ? errno == EINTR : (size_t)put < most)) // a signal
-            patience_ms = PATIENCE_MS;
+            patience_ms = writer->patience_ms;
         if (put > 0)
             done += (size_t)put;
     }
@@ -211,6 +213,8 @@ static size_t write_some(int fd, const uint8_t *data, size_t size, int patience_
 
 static void log_failure(const struct y4m_writer *writer)
 {
+    if (!writer->name)
+        return;
     if (errno == EPIPE)
         log_error("cannot record more frames to %s: the program that read them has exited", writer->name);
     else if (errno == EINTR)
@@ -262,6 +266,11 @@ static bool open_output(struct y4m_writer *writer, const char *path)
     return true;
 }
 
+struct color y4m_writer_color(int width, int height)
+{
+    return color_resolve((struct color){.range = COLOR_RANGE_LIMITED}, (struct color){0}, false, width, height);
+}
+
 static bool prepare(struct y4m_writer *writer, int width, int height)
 {
     struct image_shape shape = {.format = PIXFMT_444P, .width = width, .height = height};
@@ -270,7 +279,7 @@ static bool prepare(struct y4m_writer *writer, int width, int height)
         log_error("cannot record frames of %dx%d pixels: %s", width, height, why);
         return false;
     }
-    shape.color = color_resolve((struct color){.range = COLOR_RANGE_LIMITED}, (struct color){0}, false, width, height);
+    shape.color = y4m_writer_color(width, height);
     writer->buffer_bytes = FRAME_HEAD + image_bytes(&shape);
     writer->buffer = malloc(writer->buffer_bytes);
     if (!writer->buffer) {
@@ -313,28 +322,51 @@ void y4m_rate(double rate, int *numerator, int *denominator)
     }
 }
 
-struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator)
+static bool write_header(struct y4m_writer *writer, int rate_numerator, int rate_denominator)
 {
-    struct y4m_writer *writer = calloc(1, sizeof(*writer));
-    if (!writer) {
-        log_error("cannot record to %s: out of memory", path);
-        return NULL;
-    }
-    writer->fd = -1;
-    if (!prepare(writer, width, height) || !open_output(writer, path))
-        goto fail;
     if (rate_numerator <= 0 || rate_denominator <= 0)
         rate_numerator = rate_denominator = 0;
     char line[160];
-    const int length = snprintf(line, sizeof(line), "YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 C444 XCOLORRANGE=LIMITED\n",
-                                width, height, rate_numerator, rate_denominator);
-    if (write_some(writer->fd, (const uint8_t *)line, (size_t)length, -1) < (size_t)length) {
-        give_up(writer);
-        goto fail;
-    }
+    const int length =
+        snprintf(line, sizeof(line), "YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 C444 XCOLORRANGE=LIMITED\n",
+                 writer->frame.shape.width, writer->frame.shape.height, rate_numerator, rate_denominator);
+    if (write_some(writer, (const uint8_t *)line, (size_t)length, -1) < (size_t)length)
+        return give_up(writer);
     writer->whole_bytes += length;
+    return true;
+}
+
+static struct y4m_writer *new_writer(const char *name, int fd, int patience_ms)
+{
+    struct y4m_writer *writer = calloc(1, sizeof(*writer));
+    if (!writer) {
+        log_error("cannot record to %s: out of memory", name);
+        return NULL;
+    }
+    writer->fd = fd;
+    writer->patience_ms = patience_ms;
     return writer;
-fail:
+}
+
+struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator)
+{
+    struct y4m_writer *writer = new_writer(path, -1, PATIENCE_MS);
+    if (writer && prepare(writer, width, height) && open_output(writer, path) &&
+        write_header(writer, rate_numerator, rate_denominator))
+        return writer;
+    y4m_writer_close(writer);
+    return NULL;
+}
+
+struct y4m_writer *y4m_writer_to_pipe(int pipe, int width, int height, int rate_numerator, int rate_denominator)
+{
+    struct y4m_writer *writer = new_writer("a pipe", pipe, ENCODER_MS);
+    if (!writer)
+        close(pipe);
+    if (writer && prepare(writer, width, height)) {
+        write_header(writer, rate_numerator, rate_denominator);
+        return writer;
+    }
     y4m_writer_close(writer);
     return NULL;
 }
@@ -346,7 +378,7 @@ static bool write_pending(struct y4m_writer *writer, int patience_ms)
     if (writer->pending == 0)
         return true;
     const uint8_t *rest = writer->buffer + writer->buffer_bytes - writer->pending;
-    writer->pending -= write_some(writer->fd, rest, writer->pending, patience_ms);
+    writer->pending -= write_some(writer, rest, writer->pending, patience_ms);
     if (writer->pending > 0)
         return (patience_ms >= 0 && errno == EINTR) || give_up(writer);
     writer->whole_bytes += (off_t)writer->buffer_bytes;
@@ -377,7 +409,7 @@ bool y4m_writer_close(struct y4m_writer *writer)
 {
     if (!writer)
         return true;
-    if (!writer->failed && write_pending(writer, PATIENCE_MS) && writer->pending > 0)
+    if (!writer->failed && write_pending(writer, writer->patience_ms) && writer->pending > 0)
         give_up(writer);
     bool ok = !writer->failed;
     if (writer->fd >= 0) {

@@ -29,6 +29,11 @@ struct y4m_writer;
 // `path` "-" is standard output. A rate of 0/1 is written as unknown. RGBA images of width x height become C444
 // (docs/pixels.md section 5). NULL on failure (logged).
 struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator);
+// As y4m_writer_open, for the input of a program. The writer owns the pipe, also on failure. It waits up to 5 s for the
+// program, and does not log failed writes, because the program knows their reason: y4m_writer_add then returns false.
+struct y4m_writer *y4m_writer_to_pipe(int pipe, int width, int height, int rate_numerator, int rate_denominator);
+// Returns the colour of the frames that a writer makes.
+struct color y4m_writer_color(int width, int height);
 // Writes one complete frame or nothing: after a failed or interrupted write the file is truncated to its last complete
 // frame. Waits for the reader of a pipe. With `left_out`, it does not wait for a stalled reader: it keeps the unwritten
 // rest of that frame, drops new frames and sets *left_out for each. False on failure (logged once; later calls fail

@@ -1,5 +1,6 @@
 // video.c: films of all formats, and URLs, through the user's ffmpeg in a child process
 #include "base/clock.h"
+#include "base/ffmpeg.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/program.h"
@@ -8,7 +9,6 @@
 #include "source/stream.h"
 #include "source/video_info.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,25 +110,14 @@ static void hear_ffmpeg(void *context, const char *line)
 {
     struct video *video = context;
     int width, height;
-    static const char *const faults[] = {"[error] ", "[fatal] ", "[panic] "};
-    for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
-        const char *at = strstr(line, faults[i]);
-        if (at)
-            take_fault(video, at + strlen(faults[i]));
-    }
+    const char *fault = ffmpeg_fault(line);
+    if (fault)
+        take_fault(video, fault);
     const char *at = strstr(line, "[verbose] w:");
     if (at && strstr(line, "input from stream") && strstr(at, " pixfmt:") &&
         sscanf(at, "[verbose] w:%d h:%d", &width, &height) == 2 &&
         (width != video->info.width || height != video->info.height))
         snprintf(video->changed, sizeof(video->changed), "%dx%d", width, height);
-}
-
-static void log_not_started(const char *program, const char *name, int error)
-{
-    if (error == ENOENT)
-        log_error("cannot play %s: %s is not installed; run: sudo apt install ffmpeg", name, program);
-    else
-        log_error("cannot play %s: cannot start %s: %s", name, program, strerror(error));
 }
 
 // Asks ffprobe. False on failure (logged).
@@ -153,7 +142,7 @@ static bool probe(struct video *video, const char *name)
     struct program ffprobe = {.heard = hear_ffprobe, .context = video};
     const int error = program_start(&ffprobe, arguments, PROGRAM_WRITES);
     if (error != 0) {
-        log_not_started("ffprobe", name, error);
+        ffmpeg_log_not_started("play", name, "ffprobe", error);
         return false;
     }
     char *answer = program_read(&ffprobe, ANSWER_BYTES, PROBE_MS);
@@ -203,7 +192,7 @@ static bool start(struct source *source)
     video->fault[0] = video->changed[0] = '\0';
     const int error = program_start(&video->ffmpeg, arguments, PROGRAM_WRITES);
     if (error != 0) {
-        log_not_started("ffmpeg", source->info.name, error);
+        ffmpeg_log_not_started("play", source->info.name, "ffmpeg", error);
         return false;
     }
     video->round = 0;

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -333,6 +334,28 @@ static void test_kinds(void)
     unlink(pipe);
 }
 
+// A draft replaces the file at its end, and only then.
+static void test_draft(void)
+{
+    struct file_draft draft;
+    CHECK(file_write_atomic(path, "old", 3));
+    for (int keep = 0; keep < 2; keep++) {
+        CHECK(file_draft_begin(&draft, path));
+        const int fd = open(draft.temporary, O_WRONLY);
+        CHECK(fd >= 0 && write(fd, "new", 3) == 3 && close(fd) == 0);
+        check_content("old");
+        CHECK(file_draft_end(&draft, keep));
+        check_content(keep ? "new" : "old");
+        CHECK(access(draft.temporary, F_OK) != 0);
+    }
+    CHECK(file_draft_begin(&draft, path));
+    CHECK(unlink(draft.temporary) == 0);
+    CHECK(!file_draft_end(&draft, true)); // the other program has removed it
+    check_content("new");
+    CHECK(!file_draft_begin(&draft, "/dev/null"));
+    CHECK_NUMBER(errno, ESPIPE);
+}
+
 int main(void)
 {
     unit_directory(directory);
@@ -347,6 +370,7 @@ int main(void)
     test_full();
     test_close();
     test_kinds();
+    test_draft();
     unlink(path);
     CHECK(rmdir(directory) == 0); // no file is left behind
     return check_end(&unit);

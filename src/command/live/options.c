@@ -8,6 +8,7 @@
 #include "command/shared.h"
 #include "filter/user_filters.h"
 #include "path/path.h"
+#include "sink/recording.h"
 #include "source/source.h"
 
 #include <limits.h>
@@ -67,8 +68,12 @@ static const struct option live_options[] = {
     {"json", 'j', OPTION_FLAG, .help = "print one JSON object per line on standard output", .offset = AT(json)},
     {"screenshot", 0, OPTION_TEXT, "FILE.png", .help = "write the last frame as PNG", .offset = AT(screenshot),
      .complete = "file"},
-    {"record", 'o', OPTION_TEXT, "FILE.y4m", .help = "record the filtered frames as Y4M; - means standard output",
+    {"record", 'o', OPTION_TEXT, "FILE.y4m",
+     .help = "record the filtered frames: .y4m without loss, - is Y4M on standard output; .mp4, .mov, .mkv and .webm "
+             "through ffmpeg",
      .offset = AT(record), .complete = "file"},
+    {"record-quality", 0, OPTION_INT, "N", .help = "quality of an encoded recording; default: 75",
+     .offset = AT(record_quality), .min = 1, .max = RECORDING_QUALITY_BEST},
     {"truth", 0, OPTION_TEXT, "FILE.json", .help = "write the lane lines of each frame of a road: source",
      .offset = AT(truth), .complete = "file"},
     {"virtual-camera", 0, OPTION_TEXT, "NODE",

@@ -20,7 +20,8 @@ struct live_options {
     bool list_controls;
     int matrix, range;
     bool loop, fast, headless;
-    int frames; // 0: not given
+    int frames;         // 0: not given
+    int record_quality; // 0: not given
     bool json, tune;
     const char *screenshot, *record, *trace, *truth, *virtual_camera, *capture;
     int vsync; // 0: on, 1: off; -1: not given

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "sink/recording.h"
 #include "source/entries.h"
 
 #include <errno.h>
@@ -20,13 +21,13 @@ static const struct output {
     const char *option;
     size_t offset;             // of the path in struct live_options
     bool atomic;               // written with file_write_atomic
+    bool video;                // the same if ffmpeg encodes it
     const char *dash;          // why the path cannot be "-"; NULL: it can
     const char *const *others; // suffixes of other formats
     const char *advice, *suffix;
 } outputs[] = {
-    {"--record", AT(record), .advice = "monocle records Y4M, which ffmpeg can convert", .suffix = "y4m",
-     .others =
-         (const char *const[]){"mp4", "m4v", "mkv", "avi", "mov", "webm", "mpg", "mpeg", "ogv", "wmv", "gif", NULL}},
+    {"--record", AT(record), .video = true, .advice = "monocle records MP4, MOV, MKV, WebM and Y4M", .suffix = "mp4",
+     .others = (const char *const[]){"avi", "mpg", "mpeg", "ogv", "wmv", "gif", NULL}},
     {"--screenshot", AT(screenshot), .atomic = true, .dash = "only --record can; name a file",
      .advice = "monocle writes screenshots as PNG", .suffix = "png",
      .others =
@@ -111,6 +112,8 @@ bool outputs_check_names(struct live_options *o)
         wrong = "--record - would write video to the terminal; redirect standard output";
     else if (feeds_itself(o))
         wrong = "the virtual camera cannot be its own source; name another device for one of them";
+    else if (o->record_quality && !(o->record && recording_encodes(o->record)))
+        wrong = "--record-quality needs --record with a file that ffmpeg encodes, such as FILE.mp4";
     else if (o->source && strcmp(o->source, "-") == 0 && o->loop)
         wrong = "--loop cannot repeat standard input; name a file";
     if (wrong)
@@ -188,7 +191,7 @@ enum exit_code outputs_check_files(const struct live_options *o)
             log_error("%s has an empty file name; name a file", outputs[i].option);
             return EXIT_NOTHING;
         }
-        if (file_of(o, i) && !file_writable(path, outputs[i].atomic)) {
+        if (file_of(o, i) && !file_writable(path, outputs[i].atomic || (outputs[i].video && recording_encodes(path)))) {
             log_unwritable(outputs[i].option, path, errno);
             return EXIT_NOTHING;
         }

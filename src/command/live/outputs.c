@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "command/live/output_check.h"
 #include "image/imagefile.h"
+#include "image/y4m.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,15 +90,17 @@ static bool begin(struct outputs *o)
     if (denominator == 0)
         y4m_rate(info->rate > 0 ? info->rate : DEFAULT_RATE, &numerator, &denominator);
     o->frames = o->left_out = 0;
-    o->writer = y4m_writer_open(o->name, o->width, o->height, numerator, denominator);
-    if (!o->writer && o->created)
+    const struct recording_setup setup = {o->width, o->height, numerator, denominator, o->quality};
+    o->recording = recording_open(o->name, &setup);
+    if (!o->recording && o->created)
         unlink(o->name);
-    return o->writer != NULL;
+    return o->recording != NULL;
 }
 
-bool outputs_start_recording(struct outputs *o, const char *path)
+bool outputs_start_recording(struct outputs *o, const char *path, int quality)
 {
     struct stat status;
+    o->quality = quality;
     o->created = !path || (strcmp(path, "-") != 0 && lstat(path, &status) != 0);
     if (path)
         snprintf(o->name, sizeof(o->name), "%s", path);
@@ -110,7 +113,7 @@ bool outputs_start_recording(struct outputs *o, const char *path)
 bool outputs_add_frame(struct outputs *o, const struct image *rgba, bool wait)
 {
     bool left_out = false;
-    if (!y4m_writer_add(o->writer, rgba, wait ? NULL : &left_out))
+    if (!recording_add(o->recording, rgba, wait ? NULL : &left_out))
         return false;
     o->frames += !left_out;
     o->left_out += left_out;
@@ -119,24 +122,24 @@ bool outputs_add_frame(struct outputs *o, const struct image *rgba, bool wait)
 
 bool outputs_end_recording(struct outputs *o)
 {
-    struct y4m_writer *writer = o->writer;
-    if (!writer)
+    struct recording *recording = o->recording;
+    if (!recording)
         return true;
     if (o->left_out > 0)
         log_warn("%llu frames are missing from %s: its reader stalled", (unsigned long long)o->left_out, o->name);
-    o->writer = NULL;
-    const bool ok = y4m_writer_close(writer);
-    if (ok && o->created && o->frames == 0 && unlink(o->name) == 0)
+    o->recording = NULL;
+    const bool ok = recording_close(recording);
+    if (ok && o->created && o->frames == 0 && (unlink(o->name) == 0 || errno == ENOENT))
         log_warn("no frame was recorded; %s is removed", o->name);
     return ok;
 }
 
 bool outputs_toggle_recording(struct outputs *o, bool still, bool frozen)
 {
-    if (!o->writer) {
+    if (!o->recording) {
         if (still)
             note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
-        else if (!outputs_start_recording(o, NULL))
+        else if (!outputs_start_recording(o, NULL, 0))
             note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
         return true;
     }
@@ -153,7 +156,7 @@ bool outputs_toggle_recording(struct outputs *o, bool still, bool frozen)
 bool outputs_record(struct outputs *o, struct lanes *lanes, bool wait)
 {
     enum { STALL_S = 1 }; // how long the message stays after the last dropped frame
-    if (!o->writer)
+    if (!o->recording)
         return true;
     const int64_t start = clock_now_ns();
     const struct image *picture = lanes_picture(lanes);
@@ -187,19 +190,18 @@ bool outputs_send(struct outputs *o, const struct lanes *lanes)
     return ok;
 }
 
-// Ends the recording and begins its next file, NAME-2.y4m or the first free number. False on failure (logged).
+// Ends the recording and begins its next file, NAME-2.SUFFIX or the first free number. False on failure (logged).
 static bool begin_next(struct outputs *o)
 {
     char stem[OUTPUT_NAME], suffix[OUTPUT_NAME] = "";
     struct stat status;
     snprintf(stem, sizeof(stem), "%s", o->first);
     char *dot = strrchr(stem, '.');
-    const bool file = !output_is_stdout(stem) && stat(stem, &status) == 0 && S_ISREG(status.st_mode);
+    const bool file = !output_is_stdout(stem) && (stat(stem, &status) != 0 || S_ISREG(status.st_mode));
     if (!outputs_end_recording(o))
         return false;
     if (!file) {
-        log_error("a Y4M video has one frame size, and a second file cannot follow because %s is not a regular file",
-                  stem);
+        log_error("a video has one frame size, and a second file cannot follow because %s is not a regular file", stem);
         return false;
     }
     if (dot && !strchr(dot, '/')) {
@@ -212,7 +214,7 @@ static bool begin_next(struct outputs *o)
 
 static bool continue_recording(struct outputs *o)
 {
-    if (!o->writer)
+    if (!o->recording)
         return true;
     const unsigned long long frames = o->frames;
     char before[OUTPUT_NAME];
@@ -251,7 +253,7 @@ const struct image_shape *outputs_camera_shape(const struct outputs *o)
 
 struct outputs_facts outputs_describe(const struct outputs *o)
 {
-    struct outputs_facts facts = {.recording = o->writer ? o->name : NULL, .recorded = o->frames};
+    struct outputs_facts facts = {.recording = o->recording ? o->name : NULL, .recorded = o->frames};
     if (o->camera) {
         facts.camera = virtual_camera_name(o->camera);
         facts.camera_shape = *virtual_camera_shape(o->camera);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command/live/lanes.h"
-#include "image/y4m.h"
+#include "sink/recording.h"
 #include "sink/virtual_camera.h"
 
 enum { OUTPUT_NAME = 4096 };
@@ -22,10 +22,11 @@ struct outputs {
     const char *node;              // of the virtual camera
     struct virtual_camera *camera; // NULL: none
 
-    struct y4m_writer *writer; // NULL: not recording
-    char name[OUTPUT_NAME];    // of the recording's file
-    char first[OUTPUT_NAME];   // of the recording's first file
-    bool created;              // the file did not exist before
+    struct recording *recording; // NULL: none
+    int quality;                 // of encoded videos; 0: the default
+    char name[OUTPUT_NAME];      // of the recording's file
+    char first[OUTPUT_NAME];     // of the recording's first file
+    bool created;                // the file did not exist before
     uint64_t frames;
     uint64_t left_out; // frames dropped because the reader stalled
 };
@@ -36,8 +37,9 @@ bool outputs_open(struct outputs *outputs, const char *node, const struct source
                   struct meter *meter, struct note *note);
 void outputs_close(struct outputs *outputs); // accepts a zeroed struct
 
-// Begins a recording; `path` NULL: as the first "monocle-NNNN.y4m" that does not exist yet. False on failure (logged).
-bool outputs_start_recording(struct outputs *outputs, const char *path);
+// Begins a recording; `path` NULL: as the first "monocle-NNNN.y4m" that does not exist yet. `quality`: as in struct
+// recording_setup. False on failure (logged).
+bool outputs_start_recording(struct outputs *outputs, const char *path, int quality);
 // Adds a frame. If the reader has stalled, waits for it (`wait`) or drops the frame. False if the recording must end
 // (logged).
 bool outputs_add_frame(struct outputs *outputs, const struct image *rgba, bool wait);

@@ -257,7 +257,7 @@ static bool open_parts(struct session *s)
     const bool watched = s->driven && o->kernels;
     if (!open_gl(s) || !open_lanes(s) || (s->saves_last && !output_new_possible()) ||
         (watched && !devices_watch_kernels(&s->devices)) || !session_open_path(s) ||
-        (o->record && !outputs_start_recording(&s->outputs, o->record)))
+        (o->record && !outputs_start_recording(&s->outputs, o->record, o->record_quality)))
         return false;
     if (s->window)
         note_set(&s->note, false, HINT_S, "press h for the keys, o for more figures");

@@ -37,7 +37,7 @@ static void test_without_frames(struct outputs *outputs)
     for (int there = 0; there < 2; there++) {
         const int fd = there ? open("empty.y4m", O_WRONLY | O_CREAT, 0666) : -1;
         CHECK(!there || close(fd) == 0);
-        CHECK(outputs_start_recording(outputs, "empty.y4m"));
+        CHECK(outputs_start_recording(outputs, "empty.y4m", 0));
         CHECK(access("empty.y4m", F_OK) == 0);
         capture_stderr(&captured);
         CHECK(outputs_end_recording(outputs));
@@ -47,7 +47,7 @@ static void test_without_frames(struct outputs *outputs)
     }
 
     // It is also removed if the frame size changes; the recording continues in the next file.
-    CHECK(outputs_start_recording(outputs, "none.y4m"));
+    CHECK(outputs_start_recording(outputs, "none.y4m", 0));
     CHECK(outputs_resize(outputs, 4, 2)); // the same size
     CHECK_TEXT(outputs->name, "none.y4m");
     CHECK(outputs_resize(outputs, 6, 2));
@@ -68,7 +68,7 @@ int main(void)
 
     CHECK(outputs_open(&outputs, NULL, &info, 4, 2, NULL, &note));
     CHECK(outputs_end_recording(&outputs)); // no frame was recorded
-    CHECK(outputs_start_recording(&outputs, NULL));
+    CHECK(outputs_start_recording(&outputs, NULL, 0));
     CHECK_TEXT(outputs.name, "monocle-0001.y4m");
     add(&outputs, 3);
     CHECK_NUMBER(outputs.frames, 3);
@@ -80,7 +80,7 @@ int main(void)
     test_without_frames(&outputs);
 
     // The next recording counts from zero.
-    CHECK(outputs_start_recording(&outputs, "film.y4m"));
+    CHECK(outputs_start_recording(&outputs, "film.y4m", 0));
     CHECK_NUMBER(outputs.frames, 0);
     CHECK_NUMBER(outputs.left_out, 0);
     add(&outputs, 1);
@@ -94,9 +94,9 @@ int main(void)
     capture_stderr(&captured);
     CHECK(!outputs_resize(&outputs, 4, 2));
     CHECK_HAS(captured_stderr(&captured), "film-2.y4m");
-    CHECK(!outputs.writer);
+    CHECK(!outputs.recording);
     CHECK(access("film-3.y4m", F_OK) != 0);
-    CHECK(outputs_start_recording(&outputs, "film-4.y4m"));
+    CHECK(outputs_start_recording(&outputs, "film-4.y4m", 0));
     add(&outputs, 1);
     capture_stderr(&captured);
     CHECK(!outputs_end_recording(&outputs));

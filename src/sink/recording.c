@@ -1,0 +1,283 @@
+// recording.c: a video file of RGBA images: Y4M, or MP4, MOV, MKV and WebM through the installed ffmpeg
+#include "sink/recording.h"
+
+#include "base/clock.h"
+#include "base/ffmpeg.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/program.h"
+#include "image/y4m.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+
+enum {
+    LIST_MS = 10000,      // for ffmpeg to list its encoders
+    LIST_BYTES = 1 << 20, // of this list
+    BEGIN_MS = 10000,     // until ffmpeg reads the Y4M header
+    FAILED_MS = 2000,     // from a failed write to the end of ffmpeg
+    END_MS = 20000,       // from the last frame to the end of ffmpeg, which still encodes some frames
+    TURN_NS = 2000000,
+    NS_PER_MS = 1000000,
+};
+
+// The encoders, the preferred one first.
+static const struct encoder {
+    const char *name;
+    const char *note;        // logged if this encoder is used; NULL: none
+    bool webm;               // for WebM, else for the other containers
+    bool even;               // encodes odd sizes only as 4:4:4
+    const char *scale;       // option of the quality
+    int worst, best;         // its values for the qualities 1 and 100
+    const char *options[10]; // fast enough for a live view
+} encoders[] = {
+    {.name = "libx264", .even = true, .scale = "-crf", .worst = 51, .best = 1, .options = {"-preset", "veryfast"}},
+    {.name = "mpeg4",
+     .note = "this ffmpeg lacks the encoder libx264 for H.264, so monocle records MPEG-4 part 2",
+     .scale = "-q:v",
+     .worst = 31,
+     .best = 1},
+    {.name = "libvpx-vp9",
+     .webm = true,
+     .scale = "-crf",
+     .worst = 63,
+     .best = 1,
+     .options = {"-b:v", "0", "-deadline", "realtime", "-cpu-used", "6", "-row-mt", "1"}},
+};
+enum { ENCODERS = sizeof(encoders) / sizeof(*encoders) };
+
+static const struct container {
+    const char *suffix, *muxer;
+    bool webm;
+    bool whole; // cannot be read without its end
+} containers[] = {
+    {.suffix = "mp4", .muxer = "mp4", .whole = true},  {.suffix = "m4v", .muxer = "mp4", .whole = true},
+    {.suffix = "mov", .muxer = "mov", .whole = true},  {.suffix = "mkv", .muxer = "matroska"},
+    {.suffix = "webm", .muxer = "webm", .webm = true},
+};
+
+struct recording {
+    char *name;                        // for messages
+    const struct container *container; // NULL: Y4M
+    struct y4m_writer *writer;
+    struct program ffmpeg;
+    struct file_draft draft;  // ffmpeg writes it
+    char fault[PROGRAM_LINE]; // the first error of ffmpeg
+    uint64_t frames;
+    bool failed; // the failure was logged, and the draft is closed
+};
+
+static const struct container *container_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof(containers) / sizeof(*containers); i++) {
+        if (strcasecmp(dot + 1, containers[i].suffix) == 0)
+            return &containers[i];
+    }
+    return NULL;
+}
+
+bool recording_encodes(const char *path)
+{
+    return container_of(path) != NULL;
+}
+
+static void hear(void *context, const char *line)
+{
+    struct recording *recording = context;
+    const char *fault = ffmpeg_fault(line);
+    if (fault && !recording->fault[0])
+        snprintf(recording->fault, sizeof(recording->fault), "%s", fault);
+}
+
+static bool start(struct recording *recording, const char *const arguments[], enum program_pipe pipe)
+{
+    recording->ffmpeg.heard = hear;
+    recording->ffmpeg.context = recording;
+    const int error = program_start(&recording->ffmpeg, arguments, pipe);
+    if (error != 0)
+        ffmpeg_log_not_started("record", recording->name, "ffmpeg", error);
+    return error == 0;
+}
+
+// Returns the preferred encoder of the installed ffmpeg, or NULL (logged).
+static const struct encoder *choose_encoder(struct recording *recording)
+{
+    static const char *const arguments[] = {"ffmpeg", "-hide_banner", "-v", "level+error", "-encoders", NULL};
+    const struct encoder *found = NULL;
+    char word[32];
+    int value;
+    if (!start(recording, arguments, PROGRAM_WRITES))
+        return NULL;
+    char *list = program_read(&recording->ffmpeg, LIST_BYTES, LIST_MS);
+    program_end(&recording->ffmpeg, FAILED_MS, &value);
+    for (int i = 0; list && i < ENCODERS && !found; i++) {
+        snprintf(word, sizeof(word), " %s ", encoders[i].name);
+        if (encoders[i].webm == recording->container->webm && strstr(list, word))
+            found = &encoders[i];
+    }
+    free(list);
+    if (!found)
+        log_error("cannot record %s: the installed ffmpeg %s%s; record Y4M instead", recording->name,
+                  list ? "lacks the encoder " : "does not list its encoders",
+                  !list                        ? ""
+                  : recording->container->webm ? "libvpx-vp9"
+                                               : "libx264");
+    else if (found->note)
+        log_warn("%s: %s", recording->name, found->note);
+    return found;
+}
+
+// Starts ffmpeg with the draft as its output. Returns false on failure (logged).
+static bool start_encoder(struct recording *recording, const struct encoder *encoder,
+                          const struct recording_setup *setup)
+{
+    const bool whole_chroma = encoder->even && (setup->width % 2 != 0 || setup->height % 2 != 0);
+    const int quality = setup->quality ? setup->quality : RECORDING_QUALITY;
+    const struct color color = y4m_writer_color(setup->width, setup->height);
+    char scale[16], filters[80], output[PATH_MAX + 8];
+    snprintf(scale, sizeof(scale), "%d",
+             encoder->best +
+                 (encoder->worst - encoder->best) * (RECORDING_QUALITY_BEST - quality) / (RECORDING_QUALITY_BEST - 1));
+    snprintf(filters, sizeof(filters), "setparams=range=tv:colorspace=%s",
+             color.matrix == COLOR_MATRIX_709 ? "bt709" : "smpte170m");
+    snprintf(output, sizeof(output), "file:%s", recording->draft.temporary);
+    const char *arguments[40] = {
+        "ffmpeg",      "-hide_banner", "-nostats",     "-y",       "-v",
+        "level+error", "-f",           "yuv4mpegpipe", "-i",       "pipe:0",
+        "-vf",         filters,        "-an",          "-pix_fmt", whole_chroma ? "yuv444p" : "yuv420p",
+        "-c:v",        encoder->name,  encoder->scale, scale};
+    int count = 19;
+    for (int i = 0; encoder->options[i]; i++)
+        arguments[count++] = encoder->options[i];
+    const char *const rest[] = {"-f", recording->container->muxer, output, NULL};
+    memcpy(arguments + count, rest, sizeof(rest));
+    recording->fault[0] = '\0';
+    return start(recording, arguments, PROGRAM_READS);
+}
+
+// Ends ffmpeg and the draft. Returns true if ffmpeg has encoded all; otherwise logs why.
+static bool end_encoder(struct recording *recording, bool written, int limit_ms)
+{
+    const char *const begun = recording->frames > 0 ? "cannot record more frames to" : "cannot record";
+    int value;
+    recording->ffmpeg.pipe = -1; // the writer has closed it
+    const enum child_end end = program_end(&recording->ffmpeg, limit_ms, &value);
+    const bool complete = end == CHILD_EXITED && value == 0;
+    bool ok = written && complete;
+    if (end == CHILD_KILLED)
+        log_error("%s %s: ffmpeg was killed by signal %d", begun, recording->name, value);
+    else if (end == CHILD_LATE || (complete && !written))
+        log_error("%s %s: ffmpeg has stalled", begun, recording->name);
+    else if (!ok)
+        log_error("%s %s: ffmpeg reports: %s", begun, recording->name,
+                  recording->fault[0] ? recording->fault : "an error without a message");
+    const bool keep = recording->frames > 0 && (complete || !recording->container->whole);
+    if (!file_draft_end(&recording->draft, keep)) {
+        log_error("cannot record to %s: %s", recording->name, strerror(errno));
+        ok = false;
+    }
+    return ok;
+}
+
+// Closes the writer and ffmpeg. Returns true if all frames are written.
+static bool finish(struct recording *recording, int limit_ms)
+{
+    bool ok = y4m_writer_close(recording->writer);
+    recording->writer = NULL;
+    if (recording->container)
+        ok = end_encoder(recording, ok, limit_ms);
+    return ok;
+}
+
+// Waits until ffmpeg has read the Y4M header, because a reader that starts would count as a stalled one.
+static bool await_encoder(struct recording *recording, int pipe)
+{
+    const int64_t deadline_ns = clock_now_ns() + (int64_t)BEGIN_MS * NS_PER_MS;
+    int waiting = 1;
+    while (ioctl(pipe, FIONREAD, &waiting) == 0 && waiting > 0 && clock_now_ns() < deadline_ns &&
+           recording->ffmpeg.errors >= 0) {
+        program_listen(&recording->ffmpeg);
+        clock_sleep_until_ns(clock_now_ns() + TURN_NS);
+    }
+    return waiting == 0;
+}
+
+// Begins an encoded video. Returns false on failure (logged).
+static bool begin_encoded(struct recording *recording, const char *path, const struct recording_setup *setup)
+{
+    const struct encoder *encoder = choose_encoder(recording);
+    if (!encoder)
+        return false;
+    if (!file_draft_begin(&recording->draft, path)) {
+        log_error("cannot record to %s: %s", path,
+                  errno == ESPIPE ? "it is not a regular file; pipes and devices get Y4M" : strerror(errno));
+        return false;
+    }
+    if (!start_encoder(recording, encoder, setup)) {
+        file_draft_end(&recording->draft, false);
+        return false;
+    }
+    const int pipe = recording->ffmpeg.pipe;
+    recording->writer =
+        y4m_writer_to_pipe(pipe, setup->width, setup->height, setup->rate_numerator, setup->rate_denominator);
+    if (!recording->writer) {
+        int value;
+        recording->ffmpeg.pipe = -1;
+        program_end(&recording->ffmpeg, 0, &value);
+        file_draft_end(&recording->draft, false);
+        return false;
+    }
+    if (await_encoder(recording, pipe))
+        return true;
+    finish(recording, FAILED_MS);
+    return false;
+}
+
+struct recording *recording_open(const char *path, const struct recording_setup *setup)
+{
+    struct recording *recording = calloc(1, sizeof(*recording));
+    if (!recording || !(recording->name = strdup(path))) {
+        log_error("cannot record to %s: out of memory", path);
+        free(recording);
+        return NULL;
+    }
+    recording->container = container_of(path);
+    if (!recording->container)
+        recording->writer =
+            y4m_writer_open(path, setup->width, setup->height, setup->rate_numerator, setup->rate_denominator);
+    if (recording->container ? begin_encoded(recording, path, setup) : recording->writer != NULL)
+        return recording;
+    recording->failed = true;
+    recording_close(recording);
+    return NULL;
+}
+
+bool recording_add(struct recording *recording, const struct image *rgba, bool *left_out)
+{
+    if (recording->failed)
+        return false;
+    if (recording->container)
+        program_listen(&recording->ffmpeg);
+    if (!y4m_writer_add(recording->writer, rgba, left_out)) {
+        recording->failed = true;
+        finish(recording, FAILED_MS);
+        return false;
+    }
+    recording->frames += !left_out || !*left_out;
+    return true;
+}
+
+bool recording_close(struct recording *recording)
+{
+    if (!recording)
+        return true;
+    const bool ok = !recording->failed && finish(recording, END_MS);
+    free(recording->name);
+    free(recording);
+    return ok;
+}

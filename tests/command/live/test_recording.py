@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""test_recording.py MONOCLE: recordings as MP4, MOV, MKV and WebM through the installed ffmpeg; faults of ffmpeg"""
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+sys.path.append(sys.path[0] + "/../../support")
+from checks import Checks, at, programs
+from live_support import Control, Live, environment, run, wait_until, y4m_pictures
+from video_support import children, need_ffmpeg
+
+BINARY, = programs(1)
+need_ffmpeg()
+RUN = ["-p", "cpu", "--headless"]
+
+
+def record(name, *args, source="pattern:160x120@30", frames=20, **env):
+    """Returns the exit code and standard error of a run that records every frame."""
+    code, _, err = run(BINARY, "live", source, *RUN, "--frames", str(frames), "--record", name, *args, cwd=at(), **env)
+    return code, err
+
+
+def probe(name):
+    """Returns the container's names and the video stream, with its number of frames counted."""
+    out = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_streams", "-show_format", "-of", "json",
+                          "file:" + at(name)], check=True, stdout=subprocess.PIPE, timeout=60).stdout
+    answer = json.loads(out)
+    stream, = answer["streams"]
+    return answer["format"]["format_name"], stream
+
+
+def decoded(name, size):
+    """Returns the frames as 4:4:4 planes."""
+    out = subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-i", "file:" + at(name), "-f", "rawvideo", "-pix_fmt",
+                          "yuv444p", "-"], check=True, stdout=subprocess.PIPE, timeout=60).stdout
+    return [out[i:i + size] for i in range(0, len(out), size)]
+
+
+def difference(a, b):
+    return sum(abs(x - y) for x, y in zip(a, b)) / len(a)
+
+
+def formats(c):
+    """Each format has all frames, with the size, rate and colour of the view, and nearly its pixels."""
+    c.check(record("want.y4m", "-f", "sepia") == (0, ""), "Y4M")
+    with open(at("want.y4m"), "rb") as file:
+        want = y4m_pictures(file.read())
+    for name, container, codec in (("a.mp4", "mp4", "h264"), ("a.MOV", "mov", "h264"), ("a.mkv", "matroska", "h264"),
+                                   ("-a.webm", "webm", "vp9")):
+        code, err = record(name, "-f", "sepia", "--record-quality", "95")
+        c.check((code, err) == (0, ""), name, code, err)
+        names, stream = probe(name)
+        facts = [stream[k] for k in ("codec_name", "width", "height", "r_frame_rate", "pix_fmt", "color_range",
+                                     "color_space", "nb_read_frames")]
+        c.check(container in names.split(","), name, names)
+        c.check(facts == [codec, 160, 120, "30/1", "yuv420p", "tv", "smpte170m", "20"], name, facts)
+        got = decoded(name, len(want[0]))
+        for i in (3, 17):
+            far = difference(got[i], want[i])
+            c.check(far < 3, name, "frame", i, "differs by", far)
+            c.check(far < difference(got[i], want[20 - i]), name, "frame", i, "is another one")
+    c.check(stat.S_IMODE(os.stat(at("a.mp4")).st_mode) == stat.S_IMODE(os.stat(at("want.y4m")).st_mode), "the rights")
+    c.check(sorted(os.listdir(at())) == ["-a.webm", "a.MOV", "a.mkv", "a.mp4", "want.y4m"], os.listdir(at()))
+
+
+def shapes(c):
+    """Odd sizes keep all pixels, rates are exact, HD has its matrix, and the quality decides the size."""
+    for name, source, want in (("a.mp4", "pattern:35x21@29.97", [35, 21, "30000/1001", "yuv444p", "smpte170m"]),
+                               ("a.webm", "pattern:35x21", [35, 21, "30/1", "yuv420p", "smpte170m"]),
+                               ("b.mp4", "pattern:1280x720@25", [1280, 720, "25/1", "yuv420p", "bt709"])):
+        code, err = record(name, source=source, frames=3)
+        c.check((code, err) == (0, ""), name, code, err)
+        stream = probe(name)[1]
+        facts = [stream[k] for k in ("width", "height", "r_frame_rate", "pix_fmt", "color_space")]
+        c.check(facts == want and stream["nb_read_frames"] == "3", name, facts)
+    sizes = []
+    for quality in ("1", "75", "100"):
+        c.check(record("q.mp4", "--record-quality", quality)[0] == 0, quality)
+        sizes.append(os.path.getsize(at("q.mp4")))
+    c.check(sizes == sorted(set(sizes)), "bytes for each quality", sizes)
+    code, err = record("q.y4m", "--record-quality", "50")
+    c.check(code == 2 and "FILE.mp4" in err and err.count("\n") == 1, code, err)
+
+
+def new_size(c):
+    """If the size of the frames changes, the recording continues in a second file. A signal ends it completely."""
+    view = Live(BINARY, at(), "pattern:64x48@50", *RUN, "--socket", at("m"), "--record", "film.mkv")
+    client = Control(at("m"))
+    client.ask("wait_frame", 10)
+    client.set("chain", "scale=32:24")
+    c.check(client.get("recording") == "film-2.mkv", client.get("recording"))
+    client.ask("wait_frame", client.get("frame") + 10)
+    client.close()
+    view.process.send_signal(signal.SIGTERM)
+    code, end, err = view.wait_end()
+    c.check(code == 143 and "film.mkv ends after" in err and err.count("\n") == 1, code, err)
+    frames = 0
+    for name, size in (("film.mkv", (64, 48)), ("film-2.mkv", (32, 24))):
+        stream = probe(name)[1]
+        c.check((stream["width"], stream["height"]) == size, name, stream["width"])
+        frames += int(stream["nb_read_frames"])
+    c.check(frames == end["frames"], frames, "frames of", end["frames"])
+    c.check(not [n for n in os.listdir(at()) if n.startswith(".")], os.listdir(at()))
+
+
+def killed(c):
+    """If ffmpeg is killed, the run ends with status 1. An MKV has the frames before; an older MP4 stays."""
+    for name in ("a.mkv", "a.mp4"):
+        with open(at(name), "w", encoding="utf-8") as file:
+            file.write("older")
+        view = Live(BINARY, at(), "pattern:320x240@50", *RUN, "--frames", "100000", "--record", name)
+        victim, = children(view.process.pid)
+        draft, = [n for n in os.listdir(at()) if n.startswith(".monocle-")]
+        c.check(wait_until(lambda: os.path.getsize(at(draft)) > 100000), name, "does not grow")
+        os.kill(victim, signal.SIGKILL)
+        code, _, err = view.wait_end()
+        word = "cannot record more frames to %s: ffmpeg was killed by signal 9" % name
+        c.check(code == 1 and err.count("\n") == 1 and word in err, code, err)
+        c.check(sorted(os.listdir(at())) == ([name] if name == "a.mkv" else ["a.mkv", name]), os.listdir(at()))
+    c.check(int(probe("a.mkv")[1]["nb_read_frames"]) > 10, "frames of the MKV")
+    with open(at("a.mp4"), encoding="utf-8") as file:
+        c.check(file.read() == "older", "the older MP4")
+
+
+def no_room(c):
+    """A full disk ends the run with ffmpeg's reason, and leaves no draft."""
+    code, _, err = run("sh", "-c", 'trap "" XFSZ; ulimit -f 64; exec "$@"', "sh", BINARY, "live", "noise:320x240",
+                       *RUN, "--frames", "1000", "--record", "a.mp4", cwd=at())
+    c.check(code == 1 and "File too large" in err and "to a.mp4: ffmpeg" in err and err.count("\n") == 1, code, err)
+    c.check(os.listdir(at()) == [], os.listdir(at()))
+
+
+def script(name, text):
+    os.makedirs(at("bin"), exist_ok=True)
+    with open(at("bin", name), "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\n" + text)
+    os.chmod(at("bin", name), 0o755)
+
+
+def other_ffmpeg(c):
+    """An ffmpeg that is missing, that fails, or that lacks an encoder."""
+    os.mkdir(at("bin"))
+    code, err = record("a.mp4", PATH=at("bin"))
+    c.check(code == 3 and "ffmpeg is not installed; run: sudo apt install ffmpeg" in err and err.count("\n") == 1, err)
+    path = at("bin") + ":" + os.environ["PATH"]
+    less = 'PATH=${PATH#*:}\ncase "$*" in *-encoders) ffmpeg "$@" | grep -v %s;; *) exec ffmpeg "$@";; esac\n'
+    script("ffmpeg", less % "libx264")
+    code, err = record("a.mp4", PATH=path)
+    c.check(code == 0 and "MPEG-4 part 2" in err and probe("a.mp4")[1]["codec_name"] == "mpeg4", code, err)
+    c.check(probe("a.mp4")[1]["nb_read_frames"] == "20", "frames")
+    script("ffmpeg", less % "vp9")
+    code, err = record("a.webm", PATH=path)
+    c.check(code == 3 and "lacks the encoder libvpx-vp9" in err and err.count("\n") == 1, code, err)
+    for text, word in (("echo '[fatal] out of luck' >&2\nexit 1\n", "ffmpeg reports: out of luck"),
+                       ("kill -9 $$\n", "ffmpeg was killed by signal 9")):
+        script("ffmpeg", 'case "$*" in *-encoders) echo " libx264 "; exit;; esac\n' + text)
+        code, err = record("b.mp4", PATH=path)
+        c.check(code == 3 and word in err and err.count("\n") == 1, code, err)
+    os.mkfifo(at("c.mp4"))
+    code, err = record("c.mp4")
+    c.check(code == 3 and "not a regular file" in err and err.count("\n") == 1, code, err)
+    c.check(sorted(os.listdir(at())) == ["a.mp4", "bin", "c.mp4"], os.listdir(at()))
+
+
+def outlived(c):
+    """If monocle is killed, ffmpeg completes the draft."""
+    with subprocess.Popen([BINARY, "live", "pattern:320x240@50", *RUN, "--frames", "100000", "--record", "a.mp4"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=at(),
+                          env=environment()) as process:
+        def large():
+            return any(os.path.getsize(at(n)) > 50000 for n in os.listdir(at()))
+
+        c.check(wait_until(large), "nothing is recorded")
+        victim, = children(process.pid)
+        process.kill()
+    c.check(wait_until(lambda: not os.path.exists("/proc/%d" % victim), 20), "ffmpeg does not end")
+    draft, = os.listdir(at())
+    c.check(draft.startswith(".monocle-") and int(probe(draft)[1]["nb_read_frames"]) > 10, draft)
+
+
+sys.exit(Checks().run(formats, shapes, new_size, killed, no_room, other_ffmpeg, outlived))
