@@ -76,5 +76,6 @@ struct frame {
     int64_t captured_ns; // time of capture; all times are of clock_now_ns
     int64_t decode_ns;   // start of decoding; 0: not encoded
     int64_t ready_ns;    // when the pixels were complete in memory
+    int64_t video_ns;    // its time in a source that can seek, from 0 on; else 0
     int slot;            // for the source
 };

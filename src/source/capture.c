@@ -24,6 +24,9 @@ struct capture {
     struct frame newest;
     enum source_status ending; // SOURCE_FRAME while more frames may arrive
     struct capture_counts counts;
+    bool paused, wanted; // while paused, the thread takes a frame only if it is wanted
+    bool seeking;        // the thread must seek to `seek_s`; older frames are dropped
+    double seek_s;
     uint64_t next_number; // number that the source's next frame should have
 };
 
@@ -41,11 +44,17 @@ static void publish(struct capture *capture, const struct frame *frame)
 {
     struct frame unread;
     pthread_mutex_lock(&capture->lock);
+    if (capture->seeking) {
+        pthread_mutex_unlock(&capture->lock);
+        source_return(capture->source, frame);
+        return;
+    }
     const bool skipped = capture->full;
     if (skipped)
         unread = capture->newest;
     capture->newest = *frame;
     capture->full = true;
+    capture->wanted = false;
     capture->counts.captured++;
     capture->counts.skipped += skipped;
     if (capture->counts.captured > 1 && frame->number > capture->next_number)
@@ -58,25 +67,38 @@ static void publish(struct capture *capture, const struct frame *frame)
         source_return(capture->source, &unread);
 }
 
-// Waits until the mailbox is empty if no frame may be skipped. Returns false when the thread must stop.
+// Returns true if the thread must not take the next frame now. The lock is held.
+static bool must_wait(const struct capture *capture)
+{
+    if (capture->full)
+        return !capture->live || capture->paused;
+    return capture->paused && !capture->wanted;
+}
+
+// Waits until the mailbox is empty if no frame may be skipped, and during a pause. Returns false when the thread must
+// stop.
 static bool wait_turn(struct capture *capture)
 {
     pthread_mutex_lock(&capture->lock);
-    while (!capture->stop && !capture->live && capture->full)
+    while (!capture->stop && !capture->seeking && must_wait(capture))
         pthread_cond_wait(&capture->changed, &capture->lock);
     const bool go_on = !capture->stop;
     pthread_mutex_unlock(&capture->lock);
     return go_on;
 }
 
-// Publishes how the frames ended, and waits for capture_resume. Returns false if no more frames can follow.
+// Publishes how the frames ended, and waits for capture_resume or capture_seek. Returns false if no more frames can
+// follow.
 static bool wait_resumed(struct capture *capture, enum source_status status)
 {
+    const bool seeks = source_info(capture->source)->frame_s > 0;
     pthread_mutex_lock(&capture->lock);
-    capture->ending = status;
-    mark(capture, true);
-    pthread_cond_broadcast(&capture->changed);
-    while (!capture->stop && capture->ending == SOURCE_RESHAPED)
+    if (!capture->seeking || status == SOURCE_FAILED) {
+        capture->ending = status;
+        mark(capture, true);
+        pthread_cond_broadcast(&capture->changed);
+    }
+    while (!capture->stop && (capture->ending == SOURCE_RESHAPED || (seeks && capture->ending == SOURCE_END)))
         pthread_cond_wait(&capture->changed, &capture->lock);
     const bool go_on = capture->ending == SOURCE_FRAME;
     pthread_mutex_unlock(&capture->lock);
@@ -91,12 +113,23 @@ static void trace_frame(struct trace *trace, const struct frame *frame)
         trace_span(trace, "jpeg", "decode", frame->decode_ns, frame->ready_ns, frame->number);
 }
 
+// Carries out a capture_seek. Returns false on failure.
+static bool seek(struct capture *capture)
+{
+    pthread_mutex_lock(&capture->lock);
+    const bool due = capture->seeking;
+    const double seconds = capture->seek_s;
+    capture->seeking = false;
+    pthread_mutex_unlock(&capture->lock);
+    return !due || source_seek(capture->source, seconds);
+}
+
 static void *capture_run(void *context)
 {
     struct capture *capture = context;
     while (wait_turn(capture)) {
         struct frame frame;
-        const enum source_status status = source_next(capture->source, &frame, WAIT_MS);
+        const enum source_status status = seek(capture) ? source_next(capture->source, &frame, WAIT_MS) : SOURCE_FAILED;
         if (status == SOURCE_FRAME) {
             trace_frame(capture->trace, &frame);
             publish(capture, &frame);
@@ -153,6 +186,42 @@ bool capture_stop(struct capture *capture)
     pthread_mutex_destroy(&capture->lock);
     free(capture);
     return true;
+}
+
+void capture_pause(struct capture *capture, bool paused)
+{
+    pthread_mutex_lock(&capture->lock);
+    capture->paused = paused;
+    capture->wanted = false;
+    pthread_cond_broadcast(&capture->changed);
+    pthread_mutex_unlock(&capture->lock);
+}
+
+void capture_step(struct capture *capture)
+{
+    pthread_mutex_lock(&capture->lock);
+    capture->wanted = !capture->full;
+    pthread_cond_broadcast(&capture->changed);
+    pthread_mutex_unlock(&capture->lock);
+}
+
+bool capture_seek(struct capture *capture, double seconds)
+{
+    pthread_mutex_lock(&capture->lock);
+    const bool ok = capture->ending == SOURCE_FRAME || capture->ending == SOURCE_END, old = ok && capture->full;
+    const struct frame unread = capture->newest;
+    if (ok) {
+        capture->seeking = capture->wanted = true;
+        capture->seek_s = seconds;
+        capture->full = false;
+        capture->ending = SOURCE_FRAME;
+        mark(capture, false);
+        pthread_cond_broadcast(&capture->changed);
+    }
+    pthread_mutex_unlock(&capture->lock);
+    if (old)
+        source_return(capture->source, &unread);
+    return ok;
 }
 
 enum source_status capture_take(struct capture *capture, struct frame *frame, int timeout_ms)

@@ -24,6 +24,15 @@ bool capture_stop(struct capture *capture);
 // Continues after SOURCE_RESHAPED. Call it after source_reshape.
 void capture_resume(struct capture *capture);
 
+// For a source that can seek. Both return at once.
+//
+// Pauses or continues. While it is paused, each capture_step and each capture_seek gives one frame.
+void capture_pause(struct capture *capture, bool paused);
+void capture_step(struct capture *capture);
+// Continues at this time, see source_seek, also after SOURCE_END. Later frames are those from there on. Returns false
+// if the source has failed or waits for capture_resume.
+bool capture_seek(struct capture *capture, double seconds);
+
 // Takes the newest frame, and waits for it up to timeout_ms. The caller returns it with source_return.
 enum source_status capture_take(struct capture *capture, struct frame *frame, int timeout_ms);
 // Returns a descriptor that can be read (poll) when capture_take would return without a wait. Only for poll. -1: it

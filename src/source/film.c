@@ -6,10 +6,14 @@
 #include "source/kind.h"
 #include "source/stream.h"
 
+#include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 // Longest wait for the program at the other end of a pipe.
 #define HEADER_WAIT_NS ((int64_t)10 * 1000000000)
+
+static const char frame_head[] = "FRAME\n"; // of a Y4M frame, as most programs write it
 
 struct film {
     struct stream stream;
@@ -51,6 +55,47 @@ static bool check_length(struct film *film, const struct image_shape *shape)
     return true;
 }
 
+// Returns the bytes of a frame and its header in the file.
+static off_t frame_bytes(const struct source *source)
+{
+    const struct film *film = source->state;
+    return (off_t)image_bytes(&source->info.shape) + (film->lines ? (off_t)sizeof(frame_head) - 1 : 0);
+}
+
+static void begin_frame(struct film *film)
+{
+    film->headed = false;
+    film->filled = 0;
+    film->begun_ns = 0;
+}
+
+static bool film_seek(struct source *source, double seconds)
+{
+    struct film *film = source->state;
+    char head[sizeof(frame_head) - 1];
+    const uint64_t frame = (uint64_t)llround(seconds / source->info.frame_s);
+    const off_t at = film->first + (off_t)frame * frame_bytes(source);
+    if (film->lines && (pread(film->stream.fd, head, sizeof(head), at) != (ssize_t)sizeof(head) ||
+                        memcmp(head, frame_head, sizeof(head)) != 0)) {
+        log_warn("cannot seek in %s: its frame headers differ in length", film->stream.name);
+        return true;
+    }
+    film->round = frame;
+    begin_frame(film);
+    return stream_seek(&film->stream, at);
+}
+
+// A regular file can seek.
+static void describe_time(struct source *source, const struct source_setup *setup)
+{
+    const struct film *film = source->state;
+    const double rate = source->info.rate > 0 ? source->info.rate : setup->rate > 0 ? setup->rate : SOURCE_DEFAULT_RATE;
+    if (!film->stream.regular)
+        return;
+    source->info.frame_s = 1 / rate;
+    source->info.duration_s = (double)((film->stream.size - film->first) / frame_bytes(source)) / rate;
+}
+
 // Begins at the stream's offset.
 static bool start(struct source *source, const struct source_setup *setup, const struct image_shape *shape, bool lines)
 {
@@ -65,6 +110,7 @@ static bool start(struct source *source, const struct source_setup *setup, const
     film->loop = setup->loop && film->stream.regular;
     film->first = film->stream.offset;
     film->slot = -1;
+    describe_time(source, setup);
     return pool_init(&source->pool, source, shape);
 }
 
@@ -78,13 +124,6 @@ static bool film_holds(const struct source *source, const char *path)
 {
     const struct film *film = source->state;
     return file_is_open(path, film->stream.fd);
-}
-
-static void begin_frame(struct film *film)
-{
-    film->headed = false;
-    film->filled = 0;
-    film->begun_ns = 0;
 }
 
 // The stream has ended, with `left` bytes of an incomplete frame. Returns SOURCE_FRAME if it begins again.
@@ -161,6 +200,7 @@ static enum source_status film_next(struct source *source, struct frame *frame, 
             return status;
     }
     pool_lend(&source->pool, film->slot, film->number++, film->begun_ns, frame);
+    frame->video_ns = (int64_t)((double)film->round * source->info.frame_s * 1e9);
     film->round++;
     film->slot = -1;
     begin_frame(film);
@@ -241,6 +281,7 @@ const struct source_kind source_y4m = {
     .open = y4m_open,
     .close = film_close,
     .next = film_next,
+    .seek = film_seek,
     .holds = film_holds,
 };
 
@@ -283,5 +324,6 @@ const struct source_kind source_raw = {
     .open = raw_open,
     .close = film_close,
     .next = film_next,
+    .seek = film_seek,
     .holds = film_holds,
 };

@@ -35,6 +35,9 @@ struct source_kind {
     void (*close)(struct source *source);
     // As source_next, with an absolute deadline (clock_now_ns).
     enum source_status (*next)(struct source *source, struct frame *frame, int64_t deadline_ns);
+    // As source_seek; the time is that of a frame, and not after the last one if the duration is known. NULL for a kind
+    // that sets no info.frame_s.
+    bool (*seek)(struct source *source, double seconds);
     // As source_return, on any thread; NULL for a kind that lends the slots of the source's pool.
     void (*give_back)(struct source *source, const struct frame *frame);
     // As source_reshape; NULL for a kind that never reports SOURCE_RESHAPED.

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -255,6 +256,18 @@ enum source_status source_next(struct source *source, struct frame *frame, int t
     if (status == SOURCE_FRAME && source->period_ns > 0)
         advance_due(source);
     return status;
+}
+
+bool source_seek(struct source *source, double seconds)
+{
+    const struct source_info *info = &source->info;
+    if (info->duration_s > 0 && seconds > info->duration_s - info->frame_s)
+        seconds = info->duration_s - info->frame_s;
+    const double frame = seconds > 0 ? round(seconds / info->frame_s) : 0;
+    const bool ok = source->kind->seek(source, frame * info->frame_s);
+    source->ending = ok ? SOURCE_FRAME : SOURCE_FAILED;
+    source->due_ns = 0; // the next frame is due at once
+    return ok;
 }
 
 bool source_reshape(struct source *source)

@@ -44,6 +44,8 @@ struct source_info {
     int rate_numerator, rate_denominator; // the same rate as a ratio, if the source has one; else 0/0
     bool live;                            // frames are lost if the caller is too slow
     bool endless;                         // the frames do not end, even without `loop`
+    double frame_s, duration_s;           // of a source that can seek: time of a frame, and of all frames (0: unknown);
+                                          // else 0. `rate` does not change them.
     bool still;                           // one image: one frame, or the same frame repeatedly with `loop`
     bool controls;                        // the source may have controls
     const struct road_spec *road;         // of a road, whose lane lines are known (road_truth.h); else NULL
@@ -73,6 +75,9 @@ bool source_holds(const struct source *source, const char *path);
 // Lends the next frame; waits up to timeout_ms, also for a pipe; a negative time-out waits without limit. Call on one
 // thread at a time.
 enum source_status source_next(struct source *source, struct frame *frame, int timeout_ms);
+// Continues at the frame nearest to this time, also after the end; only if info.frame_s > 0. Call it on the thread of
+// source_next. Returns false on failure (logged): there are no more frames.
+bool source_seek(struct source *source, double seconds);
 // Returns a lent frame. On any thread. At most SOURCE_LENT frames may be lent at once.
 void source_return(struct source *source, const struct frame *frame);
 enum { SOURCE_LENT = 4 };

@@ -228,6 +228,10 @@ static bool take_colour_and_rate(struct source *source, const struct source_setu
     source->info.rate_numerator = info->rate_numerator;
     source->info.rate_denominator = info->rate_denominator;
     source->info.live = video->way->live;
+    if (!video->way->live) {
+        source->info.frame_s = (double)info->rate_denominator / info->rate_numerator;
+        source->info.duration_s = info->seconds;
+    }
     return source_size_fits(setup, info->shape.width, info->shape.height, source->info.name);
 }
 
@@ -276,6 +280,15 @@ static enum source_status start_at(struct source *source, double seconds)
     struct video *video = source->state;
     video->begin_s = seconds;
     return start(source) ? SOURCE_TIMEOUT : SOURCE_FAILED;
+}
+
+static bool video_seek(struct source *source, double seconds)
+{
+    struct video *video = source->state;
+    int value;
+    stop(video, 0, &value);
+    set_trouble(source, "", false);
+    return start_at(source, seconds) != SOURCE_FAILED;
 }
 
 // ffmpeg was killed or stalled. Starts it again at the next frame, or at the present of a live stream, if it has
@@ -369,6 +382,7 @@ static enum source_status video_next(struct source *source, struct frame *frame,
         return SOURCE_FAILED;
     }
     pool_lend(&source->pool, video->slot, video->number++, video->begun_ns, frame);
+    frame->video_ns = video->way->live ? 0 : (int64_t)(at_s(source) * 1e9);
     video->round++;
     video->slot = -1;
     video->filled = 0;
@@ -413,6 +427,7 @@ const struct source_kind source_video = {
     .open = video_open,
     .close = video_close,
     .next = video_next,
+    .seek = video_seek,
     .holds = video_holds,
     .health = video_health,
 };

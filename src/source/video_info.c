@@ -118,9 +118,9 @@ static bool is_sideways(const json_t *stream)
 
 static double read_seconds(const json_t *stream, const json_t *format)
 {
-    double seconds = atof(text_of(format, "duration"));
+    double seconds = atof(text_of(stream, "duration")); // the sound may be longer
     if (!(seconds > 0))
-        seconds = atof(text_of(stream, "duration"));
+        seconds = atof(text_of(format, "duration"));
     return seconds > 0 && seconds < 1e9 ? seconds : 0;
 }
 

@@ -51,7 +51,11 @@ static const struct {
     {0, ACTION_NONE},
     {':', ACTION_NONE},
     {'/', ACTION_NONE},
-    {WINDOW_KEY_LEFT, ACTION_NONE},
+    {WINDOW_KEY_LEFT, ACTION_SEEK_BACK},
+    {WINDOW_KEY_RIGHT, ACTION_SEEK_FORWARD},
+    {WINDOW_KEY_DOWN, ACTION_STEP_BACK},
+    {WINDOW_KEY_UP, ACTION_STEP_FORWARD},
+    {WINDOW_KEY_F1 + 5, ACTION_NONE},
     {0x20ac, ACTION_NONE},
 };
 
@@ -85,8 +89,9 @@ static void test_remap(void)
     struct keys keys;
     char error[256] = "";
     keys_default(&keys);
-    CHECK(keys_remap(&keys,
-                     "path=P,quit=x,back=F12,fullscreen=F11,up=right,camera-back=F4,down=,,split=é,freeze==", error));
+    CHECK(keys_remap(
+        &keys,
+        "path=P,quit=x,back=F12,fullscreen=F11,up=right,forward=F9,camera-back=F4,down=,,split=é,freeze==", error));
     CHECK_TEXT(error, "");
     CHECK(keys_find(&keys, 'P', false) == ACTION_PATH);
     CHECK(keys_find(&keys, 'p', false) == ACTION_NONE);

@@ -3,12 +3,13 @@
 
 #include "base/log.h"
 #include "command/live/control.h"
+#include "command/live/playback.h"
 #include "command/live/session.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { DIGITS = 9 };
+enum { DIGITS = 9, SEEK_S = 5 };
 
 // Inserts lines with each digit's look into the list of keys.
 static void name_digits(struct session *s)
@@ -211,8 +212,27 @@ static void toggle_tuning(struct session *s, int number)
 
 static void toggle_freeze(struct session *s, int number)
 {
-    s->wish.frozen = !s->wish.frozen;
-    meter_pause(&s->meter);
+    playback_pause(s, !s->wish.frozen);
+}
+
+// Reports the new position, or why the source cannot seek.
+static void note_position(struct session *s, bool ok, const char *why)
+{
+    char text[PLAYBACK_TIME];
+    playback_print(s, text);
+    note_set(&s->note, !ok, NOTE_S, "%s", ok ? text : why);
+}
+
+static void seek(struct session *s, int seconds)
+{
+    char why[PLAYBACK_WHY];
+    note_position(s, playback_seek(s, s->position_s + seconds, why), why);
+}
+
+static void step(struct session *s, int frames)
+{
+    char why[PLAYBACK_WHY];
+    note_position(s, playback_step(s, frames, why), why);
 }
 
 static void toggle_fullscreen(struct session *s, int number)
@@ -326,6 +346,10 @@ static const struct {
     [ACTION_CONTROL_DOWN] = {.run = change_control, .number = -1},
     [ACTION_TUNE] = {.run = toggle_tuning},
     [ACTION_FREEZE] = {.run = toggle_freeze},
+    [ACTION_SEEK_BACK] = {.run = seek, .number = -SEEK_S},
+    [ACTION_SEEK_FORWARD] = {.run = seek, .number = SEEK_S},
+    [ACTION_STEP_BACK] = {.run = step, .number = -1},
+    [ACTION_STEP_FORWARD] = {.run = step, .number = 1},
     [ACTION_FULLSCREEN] = {.run = toggle_fullscreen, .window = true},
     [ACTION_MIRROR] = {.run = toggle_mirror},
     [ACTION_VSYNC] = {.run = toggle_vsync, .window = true},

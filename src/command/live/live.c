@@ -16,11 +16,12 @@ enum { READY_NS = 500000 };                   // how often a frame in flight is 
 enum { RESHAPED_S = 6 };
 static const int64_t progress_ns = 1000000000, redraw_ns = 200000000;
 
-// Returns true when the run must end. A run that reports to a closed pipe is pointless, so it ends. A still image stays
-// on the screen until the user quits.
+// Returns true when the run must end. A run that reports to a closed pipe is pointless, so it ends. A still image, or
+// the last frame of a paused video, stays on the screen until the user quits.
 static bool finished(const struct session *s)
 {
-    const bool stays = s->driven && s->limit == 0 && s->still;
+    const bool paused = s->wish.frozen && s->info->frame_s > 0; // the user may seek back
+    const bool stays = s->driven && s->limit == 0 && (s->still || paused);
     return s->quit || report_broken(&s->report) || s->code >= EXIT_NOTHING || command_interrupted() != 0 ||
            (s->limit > 0 && s->meter.frames >= s->limit) || (s->ended && lanes_in_flight(s->lanes) == 0 && !stays);
 }
@@ -101,6 +102,9 @@ static bool submit_newest(struct session *s, int timeout_ms)
     const enum source_status status = capture_take(s->capture, &frame, timeout_ms);
     if (status == SOURCE_FRAME) {
         s->taken++;
+        s->stepped = s->stepping ? s->taken : s->stepped;
+        s->stepping = false;
+        s->position_s = (double)frame.video_ns / 1e9;
         if (s->online)
             online_pace(s->online, s->options.fast || s->info->rate <= 0 ? 0 : 1000 / s->info->rate, status_skipped(s));
         report_news(s, lanes_submit(s->lanes, &frame, clock_now_ns()));
@@ -108,6 +112,7 @@ static bool submit_newest(struct session *s, int timeout_ms)
     }
     s->reshaped = status == SOURCE_RESHAPED;
     s->ended = status != SOURCE_TIMEOUT && status != SOURCE_RESHAPED;
+    s->stepping = s->stepping && !s->ended;
     if (status == SOURCE_FAILED)
         s->code = EXIT_FAILED_SOME;
     return false;
@@ -223,7 +228,7 @@ static void run_frames(struct session *s)
         bool again = lanes_rerun(s->lanes);
         const bool hurried = in_flight > 0 || again || (window && s->redraw);
         const int wait_ms = hurried ? 0 : s->driven ? IDLE_MS : HEADLESS_WAIT_MS;
-        const bool submitted = in_flight < s->depth && !s->wish.frozen && submit_newest(s, wait_ms);
+        const bool submitted = in_flight < s->depth && (!s->wish.frozen || s->stepping) && submit_newest(s, wait_ms);
         again = again && !submitted;
         if (again)
             report_news(s, lanes_submit_again(s->lanes));

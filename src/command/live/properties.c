@@ -1,6 +1,7 @@
 // properties.c: the table of properties
 #include "command/live/properties.h"
 
+#include "command/live/playback.h"
 #include "command/live/request.h"
 #include "command/live/session.h"
 #include "command/shared.h"
@@ -229,10 +230,35 @@ static bool set_device(struct session *s, const char *rest, const char *value, c
 
 static bool set_paused(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
-    if (!parse_flag(value, &s->wish.frozen, why))
+    bool paused = false;
+    if (!parse_flag(value, &paused, why))
         return false;
-    meter_pause(&s->meter);
+    playback_pause(s, paused);
     return true;
+}
+
+static json_t *seconds_json(const struct session *s, double seconds)
+{
+    return s->info->frame_s > 0 ? json_real(round(seconds * 1e6) / 1e6) : json_null();
+}
+
+static json_t *get_position(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    return seconds_json(s, s->position_s);
+}
+
+static bool set_position(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    char *end, reason[PLAYBACK_WHY];
+    const double seconds = strtod(value, &end);
+    if (end == value || *end || !isfinite(seconds))
+        return fail(why, "'%.80s' is not a number of seconds", value);
+    return playback_seek(s, seconds, reason) || fail(why, "%.200s", reason);
+}
+
+static json_t *get_duration(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    return s->info->duration_s > 0 ? seconds_json(s, s->info->duration_s) : json_null();
 }
 
 static bool set_split(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
@@ -331,6 +357,8 @@ static const struct property table[] = {
     {"mode", "text", "rung", .help = "sharing mode of the last frame"},
     {"building", "flag", "building", .help = "the requested chain is being built"},
     {"paused", "flag", "frozen", .set = set_paused, .help = "the view is frozen"},
+    {"position", "number", .get = get_position, .set = set_position, .help = "time in the video, in seconds, or null"},
+    {"duration", "number", .get = get_duration, .help = "duration of the video, in seconds, or null"},
     {"frame", "number", "frames", .help = "number of frames shown"},
     {"captured", "number", "captured", .help = "number of frames from the source"},
     {"skipped", "number", "skipped", .help = "number of frames that were not shown"},

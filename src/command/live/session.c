@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "command/live/events.h"
 #include "command/live/output_check.h"
+#include "command/live/playback.h"
 #include "compute/gl_context.h"
 
 #include <stdio.h>
@@ -269,6 +270,8 @@ static bool open_parts(struct session *s)
     s->meter.trace = s->trace;
     captures_open(&s->captures, o->capture);
     s->capture = capture_start(s->source, s->trace);
+    if (s->capture && s->wish.frozen) // by the control socket
+        playback_pause(s, true);
     return s->capture != NULL;
 }
 

@@ -53,6 +53,9 @@ struct session {
     uint64_t taken;      // frames taken from the capture
     bool reshaped;       // the source's next frames have another shape
     bool ended;          // the source has no more frames
+    bool stepping;       // a frame is due that a seek or a step has asked for
+    uint64_t stepped;    // `taken` when this frame arrived
+    double position_s;   // time of the newest frame in a source that can seek, or of the frame that is due
     bool redraw;         // the screen is out of date
     bool capture_due;    // capture the next frame: the path or its frames have changed
     bool save_due;       // save the next frame: there was none when the user pressed the key

@@ -399,6 +399,23 @@ def recording_a_frozen_view(c):
     c.check(errors.count("\n") == 1 and "%s is removed" % name in errors, errors)
 
 
+def seeking(c):
+    """The arrow keys seek and step in a film, which stays at its end while it is frozen."""
+    with open(at("film.y4m"), "wb") as file:
+        file.write(y4m(32, 24, "420jpeg", 300, "25:1"))
+    live = Live("film.y4m")
+    live.key("space")
+    for key, message in (("Up", " of 0:12.0"), ("Right", " of 0:12.0"), ("Right", "0:1"), ("Right", "0:12.0 of 0:12.0"),
+                         ("Up", "0:12.0 of"), ("Left", "0:07.0 of 0:12.0"), ("Down", "0:06.9 of 0:12.0")):
+        state = live.key(key)
+        c.check(message in state["message"] and state["frozen"], key, state["message"])
+    c.check(live.end()[0] == 0, "the end")
+    live = Live(PATTERN)
+    state = live.key("Left")
+    c.check("cannot seek in" in state["message"] and not state["frozen"], state["message"])
+    live.end()
+
+
 def small_picture(c):
     """A tiny image is enlarged; every pixel becomes a square."""
     png(at("small.png"), 3, 2)
@@ -535,5 +552,5 @@ def captures(c):
 
 sys.exit(Checks().run(hotkeys, looks, by_hand, back, other_letters, bytes_on_screen, devices, no_device, es, divider,
                       messages, figures, kernel_reload, switching_keeps_the_picture, still_picture,
-                      recording_a_picture, recording_a_frozen_view, small_picture, early_screenshot, sizes, captures,
-                      keys_while_building, named_path_fails, interrupted, full_disk, quick_start))
+                      recording_a_picture, recording_a_frozen_view, seeking, small_picture, early_screenshot, sizes,
+                      captures, keys_while_building, named_path_fails, interrupted, full_disk, quick_start))

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""test_seek.py MONOCLE: pause, seek and step in films and videos, over the control socket"""
+import struct
+import sys
+import time
+import zlib
+
+sys.path.append(sys.path[0] + "/../../support")
+from checks import Checks, at, programs
+from live_support import Control, Live, wait_until
+from video_support import ffmpeg, need_ffmpeg
+
+BINARY, = programs(1)
+need_ffmpeg()
+FRAMES, LEVEL = 50, 5  # the pixels of frame i have the value 5 i
+
+
+def film():
+    """Writes film.y4m, 2 s of grey frames."""
+    with open(at("film.y4m"), "wb") as file:
+        file.write(b"YUV4MPEG2 W32 H24 F25:1 Ip Cmono XCOLORRANGE=FULL\n")
+        for i in range(FRAMES):
+            file.write(b"FRAME\n" + bytes([LEVEL * i]) * (32 * 24))
+
+
+def view(name, *args):
+    running = Live(BINARY, at(), name, *args, "--headless", "-p", "cpu", "--socket", at("m"), runs=False)
+    client = Control(at("m"))
+    client.ask("wait_frame", 1)
+    return running, client
+
+
+def shown(client):
+    """Returns the number of the frame on the screen."""
+    client.ask("screenshot", at("shot.png"))
+    with open(at("shot.png"), "rb") as file:
+        data = file.read()
+    place, rows = 8, b""
+    while place < len(data):  # chunks: size, kind, bytes, checksum
+        size, = struct.unpack(">I", data[place:place + 4])
+        rows += data[place + 8:place + 8 + size] if data[place + 4:place + 8] == b"IDAT" else b""
+        place += size + 12
+    return round(zlib.decompress(rows)[1] / LEVEL)  # no filter changes the first pixel
+
+
+def at_frame(c, client, number, *what):
+    position = client.get("position")
+    c.check(abs(position * 25 - number) < 0.02, *what, "position", position)
+    frame = shown(client)
+    c.check(frame == number, *what, "frame", frame, "not", number)
+
+
+def end(c, running, client):
+    client.ask("quit")
+    client.close()
+    code, last, err = running.wait_end()
+    c.check(code == 0 and err == "", code, err)
+    return last
+
+
+def seek(c):
+    """Seeks and steps show exactly the frame, in every kind of source that can seek."""
+    film()
+    ffmpeg("-i", "film.y4m", "-c:v", "ffv1", "film.mkv")
+    ffmpeg("-i", "film.y4m", "-c:v", "libx264", "-g", "12", "-crf", "5", "-pix_fmt", "yuv420p", "film.mp4")
+    with open(at("film.y4m"), "rb") as file:
+        raw = file.read().split(b"FRAME\n")[1:]
+    with open(at("film.raw"), "wb") as file:
+        file.write(b"".join(raw))
+    for name, args in (("film.y4m", []), ("film.mkv", []), ("film.mp4", []),
+                       ("film.raw", ["--size", "32x24", "--pixel-format", "grey", "--rate", "25", "--range", "full"])):
+        running, client = view(name, *args)
+        c.check(abs(client.get("duration") - 2) < 0.03, name, client.get("duration"))
+        client.set("paused", True)
+        for seconds, number in ((1, 25), (0.4, 10), (0.05, 1), (-3, 0), (1e9, FRAMES - 1)):
+            client.set("position", seconds)
+            at_frame(c, client, number, name, "seek to", seconds)
+        for action, number in (("step", 49), ("step-back", 48), ("step-back", 47), ("step", 48), ("rewind", 0),
+                               ("step-back", 0), ("step", 1), ("forward", 49)):
+            client.key(action)
+            at_frame(c, client, number, name, action)
+        client.set("position", "1.2")
+        client.set("paused", "off")
+        c.check(wait_until(lambda: client.get("position") > 1.3), name, "goes on")
+        client.key("step")
+        c.check(client.get("paused"), name, "a step pauses")
+        end(c, running, client)
+
+
+def pause(c):
+    """During a pause, a video waits: afterwards no frame is missing."""
+    film()
+    ffmpeg("-i", "film.y4m", "-c:v", "ffv1", "film.mkv")
+    for name in ("film.y4m", "film.mkv"):
+        running, client = view(name)
+        client.set("paused", True)
+        position, frames = client.get("position"), client.get("captured")
+        time.sleep(0.3)
+        c.check((client.get("position"), client.get("captured") - frames) in ((position, 0), (position, 1)), name)
+        client.ask("set_property", "paused", False)
+        client.close()
+        code, last, err = running.wait_end()  # it plays to its end
+        c.check(code == 0 and err == "" and last["captured"] == FRAMES, name, code, last["captured"], err)
+    running, client = view("film.mkv", "--loop")
+    client.set("position", 1.8)
+    c.check(wait_until(lambda: client.get("position") < 1), "it repeats")
+    c.check(end(c, running, client)["captured"] > 5, "frames")
+
+
+def refusals(c):
+    """Sources that cannot seek say so, and go on."""
+    running, client = view("pattern:32x24")
+    error = client.error("set_property", "position", 1)
+    c.check("cannot seek in " in error, error)
+    c.check(client.get("position") is None and client.get("duration") is None, client.get("position"))
+    client.key("step-back")
+    c.check("cannot seek in " in client.get("message") and not client.get("paused"), client.get("message"))
+    end(c, running, client)
+    with open(at("odd.y4m"), "wb") as file:
+        file.write(b"YUV4MPEG2 W32 H24 F25:1 Ip Cmono\n")
+        for i in range(20):
+            file.write(b"FRAME I%s\n" % (b"p" * (i + 1)) + bytes(32 * 24))
+    running, client = view("odd.y4m", "--loop")
+    for wrong in ("x", "nan", "", [1], None):
+        c.check(client.error("set_property", "position", wrong) != "", wrong)
+    client.set("position", 0.5)
+    client.ask("quit")
+    client.close()
+    code, _, err = running.wait_end()
+    c.check(code == 0 and "cannot seek in odd.y4m: its frame headers differ" in err, code, err)
+
+
+def often(c):
+    """A flood of seeks: the last one wins, and nothing is left behind."""
+    film()
+    ffmpeg("-i", "film.y4m", "-c:v", "ffv1", "film.mkv")
+    for name in ("film.y4m", "film.mkv"):
+        running, client = view(name, "--loop")
+        client.set("paused", True)
+        for i in range(100):
+            client.ask("set_property", "position", i % 7 / 5)
+        client.set("position", 1)
+        at_frame(c, client, 25, name, "after many")
+        for _ in range(5):
+            client.ask("key", "step-back")
+        client.ask("wait_frame")
+        at_frame(c, client, 20, name, "after quick steps")
+        end(c, running, client)
+
+
+sys.exit(Checks().run(seek, pause, refusals, often))
