@@ -93,7 +93,7 @@ static int print_commands(void)
                    i == 0 ? " (default command)" : "");
     }
     printf("\nExamples:\n"
-           "  monocle live                       show the first camera, or a test pattern if there is none\n"
+           "  monocle live                       show the first camera, or looks on a photograph if there is none\n"
            "  monocle clip.y4m -f 'blur=2,gray'  show a video, blurred and grey\n"
            "  monocle filters                    list the filters\n"
            "  monocle manual | man -l -          read the man page\n"

@@ -17,12 +17,12 @@
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 
-extern const struct source_kind source_camera, source_pattern, source_noise, source_road, source_y4m, source_video,
-    source_still, source_raw, source_list;
+extern const struct source_kind source_camera, source_pattern, source_noise, source_raccoon, source_road, source_y4m,
+    source_video, source_still, source_raw, source_list;
 
 static const struct source_kind *const kinds[] = {
-    &source_camera, &source_pattern, &source_noise, &source_road, &source_y4m,
-    &source_video,  &source_still,   &source_raw,   &source_list,
+    &source_camera, &source_pattern, &source_noise, &source_raccoon, &source_road,
+    &source_y4m,    &source_video,   &source_still, &source_raw,     &source_list,
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
@@ -30,7 +30,7 @@ const char *source_help(int row)
 {
     enum { LINES = sizeof(kinds[0]->help) / sizeof(*kinds[0]->help) };
     if (row == 0)
-        return "(nothing)\tthe first camera; the test pattern if there is no camera";
+        return "(nothing)\tthe first camera; without one the test pattern, or without any argument the raccoon";
     for (int i = 0; i < KINDS * LINES; i++) {
         const char *line = kinds[i / LINES]->help[i % LINES];
         if (line && --row == 0)
@@ -167,6 +167,12 @@ struct source *source_open(const struct source_setup *setup)
     camera_find(NULL, &node, why);
     if (node.path[0] != '\0')
         return open_kind(&source_camera, setup, node.path);
+    if (setup->show) {
+        struct source *source = open_kind(&source_raccoon, setup, NULL);
+        if (source)
+            source->info.show = true;
+        return source;
+    }
     log_info("there is no camera; showing the test pattern");
     return open_kind(&source_pattern, setup, NULL);
 }

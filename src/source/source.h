@@ -30,14 +30,15 @@ struct source_setup {
     int control_count;
     struct color color; // set by the user; zero: from the source
     bool loop;          // start again at the end
+    bool show;          // without `text` and without a camera: the raccoon instead of the pattern
     // files and the pattern deliver frames at their rate (default: 30) and are live; otherwise source_next returns the
     // next frame at once
     bool paced;
 };
 
 struct source_info {
-    const char *kind;                     // "camera", "pattern", "noise", "road", "image", "y4m", "raw", "video" or
-                                          // "list"
+    const char *kind;                     // "camera", "pattern", "noise", "raccoon", "road", "image", "y4m", "raw",
+                                          // "video" or "list"
     char name[256];                       // for messages: the file, or the camera's name and mode
     struct image_shape shape;             // of every frame until source_reshape; colour resolved
     double rate;                          // nominal frames per second; 0: unknown
@@ -48,6 +49,7 @@ struct source_info {
                                           // else 0. `rate` does not change them.
     bool still;                           // one image: one frame, or the same frame repeatedly with `loop`
     bool controls;                        // the source may have controls
+    bool show;                            // setup.show chose the source
     const struct road_spec *road;         // of a road, whose lane lines are known (road_truth.h); else NULL
 };
 

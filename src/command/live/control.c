@@ -133,7 +133,10 @@ static bool run_get(struct call *call)
 static bool run_set(struct call *call)
 {
     const char *name = text_argument(call, 0);
-    return name && properties_set(call->session, name, call->request->argument[1], call->why);
+    if (!name || !properties_set(call->session, name, call->request->argument[1], call->why))
+        return false;
+    showcase_end(call->session);
+    return true;
 }
 
 static bool run_observe(struct call *call)

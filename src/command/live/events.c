@@ -367,6 +367,7 @@ bool events_act(struct session *s, enum action action, int digit)
     if (actions[action].window && !s->window)
         return false;
     s->redraw = true;
+    showcase_end(s);
     actions[action].run(s, action == ACTION_LOOK ? digit : actions[action].number);
     report_state(&s->report, "state", status_read(s));
     return true;
@@ -388,12 +389,22 @@ static void handle_key(struct session *s, const struct window_event *event, bool
 {
     uint32_t key;
     const enum action action = action_of(s, event, &key);
+    showcase_end(s);
     if (!actions[action].run || (quit_only && action != ACTION_QUIT && action != ACTION_BACK))
         return;
     if (quit_only)
         actions[action].run(s, actions[action].number);
     else
         events_act(s, action, (int)key - '0');
+}
+
+// Moves the divider to the pointer.
+static void drag(struct session *s, const struct window_event *event)
+{
+    const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
+    showcase_end(s);
+    if (result)
+        view_across(s->view, result, event->x, &s->wish.divider);
 }
 
 void events_handle(struct session *s, bool quit_only)
@@ -403,8 +414,8 @@ void events_handle(struct session *s, bool quit_only)
         s->redraw = s->redraw || event.type != WINDOW_KEY;
         if (event.type == WINDOW_KEY)
             handle_key(s, &event, quit_only);
-        else if (event.type == WINDOW_DRAG && !quit_only && lanes_result(s->lanes, LANE_MAIN))
-            view_across(s->view, lanes_result(s->lanes, LANE_MAIN), event.x, &s->wish.divider);
+        else if (event.type == WINDOW_DRAG && !quit_only)
+            drag(s, &event);
         else if (event.type == WINDOW_CLOSE)
             s->quit = true;
     }
@@ -414,6 +425,25 @@ void events_handle(struct session *s, bool quit_only)
     } else if (!quit_only) {
         control_serve(s);
     }
+}
+
+// Writes the first key of the action.
+static void key_words(const struct keys *keys, enum action action, char text[16])
+{
+    text[0] = '\0';
+    for (int i = 0; i < keys->count && !text[0]; i++) {
+        if (keys->row[i].action == action)
+            keys_key_name(keys->row[i].key[0], text);
+    }
+}
+
+void events_hint(struct session *s, double seconds)
+{
+    char split[16], help[16], end[16];
+    key_words(&s->keys, ACTION_SPLIT, split);
+    key_words(&s->keys, ACTION_HELP, help);
+    key_words(&s->keys, ACTION_QUIT, end);
+    note_set(&s->note, false, seconds, "1-9 looks, %s compare, %s help, %s quit", split, help, end);
 }
 
 void events_open(struct session *s)

@@ -9,6 +9,8 @@ struct session;
 
 // Fills in the keys and, for a window, reads the looks, whose names enter the list of keys.
 void events_open(struct session *session);
+// Names the most useful keys in the note, for this many seconds; 0: until another note replaces it.
+void events_hint(struct session *session, double seconds);
 // Handles all events that have arrived; reports the state after each key. `quit_only`: ignores all keys but quit and
 // back, and serves no control socket.
 void events_handle(struct session *session, bool quit_only);

@@ -221,6 +221,7 @@ static void run_frames(struct session *s)
 {
     const bool window = s->window != NULL;
     for (events_handle(s, false); !finished(s); events_handle(s, false)) {
+        showcase_step(s);
         const int in_flight = lanes_in_flight(s->lanes);
         if (in_flight == 0)
             follow_changes(s);

@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define AT(member) offsetof(struct live_options, member)
@@ -26,6 +27,9 @@ static const struct option live_options[] = {
      .complete = "filter"},
     {"look", 0, OPTION_TEXT, "NAME", .help = "chain with this name from `monocle looks`", .offset = AT(look),
      .complete = "look", .excludes = "filter"},
+    {"showcase", 0, OPTION_FLAG,
+     .help = "show one look after another until a key is pressed; default without any argument and without a camera",
+     .offset = AT(showcase), .excludes = "filter|look"},
     {"path", 'p', OPTION_CHOICE, .choices = PATH_CHOICES,
      .help = "path that runs the filters; default: zerocopy; if OpenCL has no device or only CPUs: gl on a GPU, "
              "otherwise cpu",
@@ -58,7 +62,7 @@ static const struct option live_options[] = {
      .offset = AT(fast)},
     {"headless", 0, OPTION_FLAG,
      .help = "run without a window, at the rate of the source unless --fast or --record is given",
-     .offset = AT(headless), .excludes = "fullscreen|vsync|overlay|keys"},
+     .offset = AT(headless), .excludes = "showcase|fullscreen|vsync|overlay|keys"},
     {"frames", 'n', OPTION_INT, "N",
      .help = "stop after N frames; default: 300 without a window if the source has no end", .offset = AT(frames),
      .min = 1, .max = INT_MAX},
@@ -103,7 +107,7 @@ static const struct option live_options[] = {
 };
 
 static const char *const examples[] = {
-    "monocle live                                   show the first camera, or a moving test pattern",
+    "monocle live                                   show the first camera, or looks on a photograph",
     "monocle live clip.y4m -f 'blur=2,gray' --loop  repeat a video, blurred and grey",
     "monocle live photo.jpg -f emboss=nw            show an image; change the filter with keys",
     "monocle live --headless --frames 100 --json    measure 100 frames, for a script",
@@ -176,6 +180,12 @@ const struct option_list live_list = {
     .complete = "source",
 };
 
+static bool has_display(void)
+{
+    const char *x11 = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+    return (x11 && *x11) || (wayland && *wayland);
+}
+
 // Checks the arguments and parses the chain and the keys. Returns false if they are wrong (logged).
 static bool take_options(struct live_options *o)
 {
@@ -189,6 +199,7 @@ static bool take_options(struct live_options *o)
         .rate = o->rate,
         .color = {(enum color_matrix)o->matrix, (enum color_range)o->range},
         .loop = o->loop,
+        .show = o->showcase || (o->alone && has_display()),
         .paced = !o->fast && !(o->headless && o->record), // a recording without a window takes every frame
     };
     if (!outputs_check_names(o) || !pixel_format_take(o->pixel_format, &o->setup) ||
@@ -217,6 +228,7 @@ bool live_parse(struct live_options *o, int argc, char **argv, int *code)
     if (!command_parse(&live_list, argc, argv, o, argc, &operands, code))
         return false;
     *code = EXIT_USAGE;
+    o->alone = argc == 1;
     if (!user_filters_load(o->filter_dir) || !chain_operands_none(&operands, o->filters) ||
         !command_limit_operands(&live_list, &operands, 1))
         return false;

@@ -19,7 +19,7 @@ struct live_options {
     const char *load_controls, *save_controls;
     bool list_controls;
     int matrix, range;
-    bool loop, fast, headless;
+    bool loop, fast, headless, showcase;
     int frames;         // 0: not given
     int record_quality; // 0: not given
     bool json, tune;
@@ -31,6 +31,7 @@ struct live_options {
     const char *kernels, *filter_dir;
     int log_level; // -1: not given
 
+    bool alone;                // there are no arguments
     struct source_setup setup; // of the source, without its controls
     struct chain chain;        // of --filter or --look
     struct keys key_map;       // of --keys

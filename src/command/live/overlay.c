@@ -33,6 +33,17 @@ static void chain_words(const struct wish *wish, char *text, size_t size)
     }
 }
 
+// Returns the median time of the main lane's passes.
+static double passes_ms(const struct meter *meter)
+{
+    double ms = 0;
+    for (int i = 0; i < meter->shown_stages; i++) {
+        const struct meter_stage *stage = &meter->stage[meter->shown_stage[i]];
+        ms += strncmp(stage->name, "pass ", 5) == 0 ? meter_late_ms(&stage->ms, 50) : 0;
+    }
+    return ms;
+}
+
 // Adds the chain, and the selected filter while the chain is being built. The small overlay shows it, too.
 static void fill_chain(const struct status *s, struct overlay *overlay)
 {
@@ -40,6 +51,9 @@ static void fill_chain(const struct status *s, struct overlay *overlay)
     int stage, param;
     const bool chosen = s->building && wish_selected(s->wish, &stage, &param);
     chain_words(s->wish, words, sizeof(words));
+    if (s->look)
+        overlay_line(overlay, OVERLAY_STRONG, "%s%s  %.1f ms", overlay->size == OVERLAY_SMALL ? "" : "look\t", s->look,
+                     passes_ms(s->meter));
     overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s", overlay->size == OVERLAY_SMALL ? "" : "chain\t", words,
                  s->building ? "  building" : "", chosen ? " " : "",
                  chosen ? s->wish->chain.stage[stage].filter->name : "", s->building ? " ..." : "");

@@ -255,13 +255,16 @@ static bool open_parts(struct session *s)
         return false;
     set_limits(s);
     events_open(s);
+    showcase_open(s);
     const bool watched = s->driven && o->kernels;
     if (!open_gl(s) || !open_lanes(s) || (s->saves_last && !output_new_possible()) ||
         (watched && !devices_watch_kernels(&s->devices)) || !session_open_path(s) ||
         (o->record && !outputs_start_recording(&s->outputs, o->record, o->record_quality)))
         return false;
+    if (s->showcase.on)
+        lanes_changed(s->lanes, false); // for the second pane
     if (s->window)
-        note_set(&s->note, false, HINT_S, "press h for the keys, o for more figures");
+        events_hint(s, s->showcase.on ? 0 : HINT_S);
     s->redraw = s->capture_due = true;
     if (s->wish.tune && !path_kind_info(s->wish.kind)->needs_device)
         log_warn("--tune: the %s path has nothing to tune; use -p zerocopy or -p opencl", path_kind_name(s->wish.kind));

@@ -8,6 +8,7 @@
 #include "command/live/controls.h"
 #include "command/live/edits.h"
 #include "command/live/report.h"
+#include "command/live/showcase.h"
 #include "command/live/view.h"
 #include "command/looks.h"
 #include "command/truth.h"
@@ -41,6 +42,7 @@ struct session {
     struct keys keys;
     char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's look
     struct looks looks;
+    struct showcase showcase;
 
     int depth;       // frames in flight
     uint64_t limit;  // frames to show; 0: no limit

@@ -51,6 +51,7 @@ const struct status *status_read(struct session *s)
         .skipped = status_skipped(s),
         .wish = &s->wish,
         .meter = &s->meter,
+        .look = showcase_look(s),
         .building = lanes_building(s->lanes),
         .split = lanes_split(s->lanes),
         .depth = s->depth,

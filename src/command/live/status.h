@@ -14,6 +14,7 @@ struct status {
     uint64_t captured, skipped; // frames from the source; frames that were not shown
     const struct wish *wish;
     const struct meter *meter;
+    const char *look; // of the showcase; NULL: none
     const char *note; // "": none
     bool note_is_error;
     struct lane_facts lane, other; // LANE_MAIN and LANE_OTHER

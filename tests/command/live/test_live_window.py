@@ -3,6 +3,7 @@
 
 Needs a display (with-display gives one), xdotool and ImageMagick's import. MISLED is monocle linked with misled.c.
 """
+import glob
 import json
 import os
 import resource
@@ -14,7 +15,8 @@ import tempfile
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import KERNELS, Checks, at, programs
-from live_support import Compiler, Window, has_opencl, need_window, picture, png, run, wait_until, y4m, y4m_pictures
+from live_support import (Compiler, Window, environment, has_opencl, need_window, picture, png, run, wait_until, y4m,
+                          y4m_pictures)
 
 BINARY, MISLED = programs(2)
 WIDTH, HEIGHT = 320, 240
@@ -550,7 +552,47 @@ def captures(c):
     c.check(sorted(head["chain"] for head in heads) == ["gray", "maxrgb", "none"], heads)
 
 
+def showcase(c):
+    """The showcase shows the looks beside the original until a key is pressed. The view then stays as it is."""
+    live = Live("raccoon:320x200@30", "--showcase", "--overlay", "full")
+    state = live.wait(lambda e: e["event"] == "progress" and e["chain"] == LOOKS[1])
+    c.check(state["split"] == "original", state)
+    c.check(state["message"] == "1-9 looks, Tab compare, h help, q quit", state["message"])
+    places = {e["divider"] for e in live.events if e["event"] == "progress"}
+    c.check(len(places) > 2 and 0.1 <= min(places) < max(places) <= 0.9, "the divider moves", places)
+    state = live.key("v")
+    c.check(state["message"] == "vsync off" and state["chain"] == LOOKS[1], state)
+    number = len(live.events)
+    later = [live.wait(lambda e, n=n: e["event"] == "progress" and e["frames"] > state["frames"] + 60 * n, number)
+             for n in range(1, 4)]
+    c.check({(e["chain"], e["split"], e["divider"]) for e in later} ==
+            {(state["chain"], state["split"], state["divider"])}, "after a key", later)
+    code, last, errors = live.end()
+    c.check(code == 0 and not errors, code, errors)
+
+
+def without_arguments(c):
+    """monocle alone shows the photograph, if there is no camera. The words at the bottom name the keys of --keys."""
+    process = subprocess.Popen([BINARY], cwd=at(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=environment(XDG_CONFIG_HOME=CONFIG.name), text=True)
+
+    def ask(*command):
+        return subprocess.run(["xdotool", *command], capture_output=True, text=True).stdout.split("\n")[0]
+
+    wait_until(lambda: ask("search", "--onlyvisible", "--pid", str(process.pid)) or process.poll() is not None)
+    title = ask("getwindowname", ask("search", "--onlyvisible", "--pid", str(process.pid)))
+    subprocess.run(["xdotool", "key", "q"], check=True)
+    out, errors = process.communicate(timeout=60)
+    c.check(process.returncode == 0 and not errors, process.returncode, errors)
+    if not glob.glob("/dev/video*"):
+        c.check(title == "monocle: photograph of a raccoon" and "photograph of a raccoon through" in out, title, out)
+    live = Live(PATTERN, "--keys", "split=T,quit=x")
+    c.check(live.events[-1]["message"] == "1-9 looks, T compare, h help, x quit", live.events[-1]["message"])
+    live.end("x")
+
+
 sys.exit(Checks().run(hotkeys, looks, by_hand, back, other_letters, bytes_on_screen, devices, no_device, es, divider,
                       messages, figures, kernel_reload, switching_keeps_the_picture, still_picture,
                       recording_a_picture, recording_a_frozen_view, seeking, small_picture, early_screenshot, sizes,
-                      captures, keys_while_building, named_path_fails, interrupted, full_disk, quick_start))
+                      captures, keys_while_building, named_path_fails, interrupted, full_disk, quick_start, showcase,
+                      without_arguments))

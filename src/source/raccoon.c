@@ -1,0 +1,116 @@
+// raccoon.c: the photograph that monocle contains, as a source of frames that slowly pan and zoom over it
+#include "base/log.h"
+#include "base/resource.h"
+#include "image/convert.h"
+#include "image/imagefile.h"
+#include "source/generated.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ONE = 1 << 16 };                        // places in the photograph are in 1/65536 pixel
+static const double pan_s = 31, zoom_s = 23;   // of a round
+static const double widest = 1, closest = 0.6; // side of the part that a frame shows, of the largest part
+
+struct raccoon {
+    struct generated generated;
+    struct image photograph;
+    struct encoder encoder;
+    uint8_t *rows; // two rows of RGBA
+};
+
+// The part of the photograph that a frame shows
+struct part {
+    int x, y; // place of the frame's first pixel
+    int step; // from pixel to pixel
+};
+
+// Returns a part with the frame's aspect ratio, inside the photograph.
+static struct part find_part(const struct image_shape *photograph, const struct image_shape *frame, double seconds)
+{
+    const double turn = 2 * acos(-1) * seconds, zoom = (1 - cos(turn / zoom_s)) / 2;
+    const double across = (double)(photograph->width - 1) / frame->width;
+    const double down = (double)(photograph->height - 1) / frame->height;
+    const double step = (across < down ? across : down) * (widest + (closest - widest) * zoom);
+    const double room_x = photograph->width - 1 - step * frame->width;
+    const double room_y = photograph->height - 1 - step * frame->height;
+    return (struct part){
+        .x = (int)(room_x * (1 + sin(turn / pan_s)) / 2 * ONE),
+        .y = (int)(room_y * (1 + cos(turn / pan_s * 2)) / 2 * ONE),
+        .step = (int)(step * ONE),
+    };
+}
+
+// Draws row y of a frame, linearly interpolated between the photograph's pixels.
+static void draw_row(const struct image *photograph, const struct part *part, int y, int width, uint8_t *rgba)
+{
+    const int64_t v = part->y + (int64_t)part->step * y;
+    const int b = (int)(v / (ONE / 256)) & 255;
+    const uint8_t *upper = image_row(photograph, 0, (int)(v / ONE)), *lower = upper + photograph->stride[0];
+    int64_t u = part->x;
+    for (int x = 0; x < width; x++, u += part->step, rgba += 4) {
+        const size_t at = (size_t)(u / ONE) * 4;
+        const int a = (int)(u / (ONE / 256)) & 255;
+        for (size_t c = at; c < at + 3; c++) {
+            const int above = upper[c] * (256 - a) + upper[c + 4] * a, below = lower[c] * (256 - a) + lower[c + 4] * a;
+            rgba[c - at] = (uint8_t)((above * (256 - b) + below * b + ONE / 2) / ONE);
+        }
+        rgba[3] = 255;
+    }
+}
+
+static void draw_raccoon(struct source *source, int slot, uint64_t number)
+{
+    struct raccoon *raccoon = source->state;
+    struct image *image = &source->pool.image[slot];
+    const int width = image->shape.width, height = image->shape.height;
+    const struct part part = find_part(&raccoon->photograph.shape, &image->shape, (double)number / source->info.rate);
+    uint8_t *upper = raccoon->rows, *lower = upper + (size_t)width * 4;
+    for (int y = 0; y < height; y += 2) {
+        const bool pair = y + 1 < height;
+        draw_row(&raccoon->photograph, &part, y, width, upper);
+        if (pair)
+            draw_row(&raccoon->photograph, &part, y + 1, width, lower);
+        encode_rows(&raccoon->encoder, image, 0, y, width, upper, pair ? lower : NULL);
+    }
+}
+
+static bool raccoon_open(struct source *source, const struct source_setup *setup, const char *text)
+{
+    struct raccoon *raccoon = source->state;
+    const struct image_shape *shape = &source->info.shape;
+    const struct resource *file = resource_find("assets/raccoon.jpg");
+    char why[IMAGEFILE_WHY] = "it is not in this program";
+    if (!generated_open(source, setup, text, "photograph of a raccoon"))
+        return false;
+    if (!file || !imagefile_decode(&raccoon->photograph, file->data, file->size, why)) {
+        log_error("cannot show the photograph: %s", why);
+        return false;
+    }
+    raccoon->generated.draw = draw_raccoon;
+    raccoon->encoder = encoder_init(shape->color);
+    raccoon->rows = malloc((size_t)shape->width * 4 * 2);
+    if (!raccoon->rows)
+        log_error("cannot show the photograph: out of memory");
+    return raccoon->rows;
+}
+
+static void raccoon_close(struct source *source)
+{
+    struct raccoon *raccoon = source->state;
+    image_free(&raccoon->photograph);
+    free(raccoon->rows);
+}
+
+extern const struct source_kind source_raccoon;
+const struct source_kind source_raccoon = {
+    .name = "raccoon",
+    .help = {"raccoon[:WxH@FPS,FORMAT]\tphotograph, over which the frames pan and zoom"},
+    .word = true,
+    .endless = true,
+    .state_bytes = sizeof(struct raccoon),
+    .open = raccoon_open,
+    .close = raccoon_close,
+    .next = generated_next,
+};
