@@ -153,6 +153,13 @@ unsigned renderer_upload(struct renderer *renderer, int slot, const struct image
 
 // ---- drawing ----
 
+// Returns where a side of the zoomed picture begins, if the place `at` of it (0..1) is in the middle of the window.
+static float zoomed(int window, float side, float at)
+{
+    const float room = (float)window - side;
+    return room >= 0 ? room / 2 : fminf(fmaxf((float)window / 2 - at * side, room), 0);
+}
+
 struct renderer_box renderer_picture_box(const struct scene *scene, const struct window_size *size)
 {
     const int64_t width = scene->width, height = scene->height;
@@ -165,6 +172,10 @@ struct renderer_box renderer_picture_box(const struct scene *scene, const struct
         across = (2 * down * width + height) / (2 * height);
     across = across > 1 ? across : 1;
     down = down > 1 ? down : 1;
+    if (scene->zoom > 1)
+        return (struct renderer_box){zoomed(size->width, (float)across * scene->zoom, scene->at_x),
+                                     zoomed(size->height, (float)down * scene->zoom, scene->at_y),
+                                     (float)across * scene->zoom, (float)down * scene->zoom};
     return (struct renderer_box){(float)((size->width - across) / 2), (float)((size->height - down) / 2), (float)across,
                                  (float)down};
 }
@@ -201,7 +212,7 @@ static bool copy_part(unsigned texture, const struct window_size *size, const st
 static bool copy_parts(const struct renderer *renderer, const struct scene *scene, const struct window_size *size,
                        const struct renderer_box *box, int split)
 {
-    if (!renderer->reader || (int)box->width != scene->width || (int)box->height != scene->height)
+    if (!renderer->reader || scene->zoom > 1 || (int)box->width != scene->width || (int)box->height != scene->height)
         return false;
     glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer->reader);
     const bool done = copy_part(scene->texture, size, box, 0, split) &&

@@ -15,6 +15,8 @@ struct scene {
     int width, height;             // of the picture
     unsigned right_texture;        // the picture right of the divider, same size; 0: no split
     float divider;                 // 0..1 across the picture
+    float zoom;                    // at least 1; 0: 1
+    float at_x, at_y;              // the place of the picture in the middle of the window, 0..1, if zoomed
     const struct overlay *overlay; // NULL: none
 };
 
@@ -28,7 +30,8 @@ void renderer_draw(struct renderer *renderer, const struct scene *scene, const s
 // Returns the GPU time of an earlier call of renderer_draw; -1 if unknown.
 int64_t renderer_gpu_ns(const struct renderer *renderer);
 
-// Where the picture is in the framebuffer, in pixels from the top left. All 0 if there is no picture.
+// Where the picture is in the framebuffer, in pixels from the top left; a zoomed one extends beyond it, and leaves no
+// room at the sides that it could fill. All 0 if there is no picture.
 struct renderer_box {
     float x, y, width, height;
 };

@@ -11,6 +11,7 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +31,11 @@ struct window {
     uint32_t us;    // character on a US keyboard for the key event being delivered
     bool repeating; // the key event being delivered is a repetition, and so is its character
     bool dragging;
-    double pointer_x, pointer_y; // after the events so far
-    bool lost;                   // the display was lost
+    double x, y; // of the pointer at the event being delivered; GLFW only knows where the pointer is now
+    double pressed_s, pressed_x, pressed_y; // last press of the left button; 0: none, or it ended a double click
+    double wheel;                           // part of a step
+    char *dropped;                          // path of the last drop; NULL: none
+    bool lost;                              // the display was lost
     struct window_place place;
     struct window_event event[EVENT_ROOM]; // ring
     int first, count;
@@ -106,12 +110,15 @@ static void place_look(struct window *window)
 
 // ---- events ----
 
-// Merges consecutive drags and resizes, so that only typing and clicks can fill the ring. Drops events when it is full.
+// Merges consecutive drags, turns of the wheel and resizes, so that only typing and clicks can fill the ring. Drops
+// events when it is full.
 static void push_event(struct window *window, struct window_event event)
 {
     struct window_event *last = &window->event[(window->first + window->count + EVENT_ROOM - 1) % EVENT_ROOM];
-    const bool same =
-        window->count > 0 && last->type == event.type && event.type != WINDOW_KEY && !last->pressed && !event.pressed;
+    const bool same = window->count > 0 && last->type == event.type && event.type != WINDOW_KEY && !last->begins &&
+                      !event.begins && last->control == event.control;
+    if (same && event.type == WINDOW_WHEEL)
+        event.steps += last->steps;
     if (same || (window->count == EVENT_ROOM && event.type == WINDOW_CLOSE)) {
         *last = event;
         return;
@@ -172,36 +179,77 @@ static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int modi
         push_event(window, (struct window_event){.type = WINDOW_KEY, .key = special, .repeat = window->repeating});
 }
 
-static void push_drag(struct window *window, bool pressed)
+// Adds an event at the pointer's place.
+static void push_at(struct window *window, struct window_event event)
 {
     int width, height;
     glfwGetWindowSize(window->glfw, &width, &height); // the pointer's units; not always pixels
     if (width <= 0 || height <= 0)
         return;
-    push_event(window, (struct window_event){.type = WINDOW_DRAG,
-                                             .pressed = pressed,
-                                             .x = (float)(window->pointer_x / width),
-                                             .y = (float)(window->pointer_y / height)});
+    event.x = (float)(window->x / width);
+    event.y = (float)(window->y / height);
+    push_event(window, event);
+}
+
+// Returns true if this press follows another one so soon and so near that both are a double click.
+static bool is_double(struct window *window)
+{
+    static const double soon_s = 0.4, near = 6;
+    const double now = glfwGetTime();
+    const bool twice = window->pressed_s > 0 && now - window->pressed_s < soon_s &&
+                       fabs(window->x - window->pressed_x) < near && fabs(window->y - window->pressed_y) < near;
+    window->pressed_s = twice ? 0 : now;
+    window->pressed_x = window->x;
+    window->pressed_y = window->y;
+    return twice;
 }
 
 // GLFW would return the pointer's place now, which may be far from the place of this event.
 static void on_button(GLFWwindow *glfw, int button, int action, int modifiers)
 {
     struct window *window = glfwGetWindowUserPointer(glfw);
+    const bool pressed = action == GLFW_PRESS;
+    if (button == GLFW_MOUSE_BUTTON_RIGHT && pressed)
+        push_event(window, (struct window_event){.type = WINDOW_RIGHT_CLICK});
     if (button != GLFW_MOUSE_BUTTON_LEFT)
         return;
-    window->dragging = action == GLFW_PRESS;
+    window->dragging = pressed && !is_double(window);
     if (window->dragging)
-        push_drag(window, true);
+        push_at(window, (struct window_event){.type = WINDOW_DRAG, .begins = true});
+    else if (pressed)
+        push_event(window, (struct window_event){.type = WINDOW_DOUBLE_CLICK});
+}
+
+static void on_wheel(GLFWwindow *glfw, double across, double up)
+{
+    struct window *window = glfwGetWindowUserPointer(glfw);
+    window->wheel += up; // touchpads send parts of a step
+    const int steps = (int)window->wheel;
+    if (steps == 0)
+        return;
+    window->wheel -= steps;
+    const bool control = glfwGetKey(glfw, GLFW_KEY_LEFT_CONTROL) || glfwGetKey(glfw, GLFW_KEY_RIGHT_CONTROL);
+    push_at(window, (struct window_event){.type = WINDOW_WHEEL, .steps = steps, .control = control});
+}
+
+static void on_drop(GLFWwindow *glfw, int count, const char **paths)
+{
+    struct window *window = glfwGetWindowUserPointer(glfw);
+    char *path = count > 0 ? strdup(paths[0]) : NULL;
+    if (!path)
+        return;
+    free(window->dropped);
+    window->dropped = path;
+    push_event(window, (struct window_event){.type = WINDOW_DROP});
 }
 
 static void on_pointer(GLFWwindow *glfw, double x, double y)
 {
     struct window *window = glfwGetWindowUserPointer(glfw);
-    window->pointer_x = x;
-    window->pointer_y = y;
+    window->x = x;
+    window->y = y;
     if (window->dragging)
-        push_drag(window, false);
+        push_at(window, (struct window_event){.type = WINDOW_DRAG});
 }
 
 static void on_resize(GLFWwindow *glfw, int width, int height)
@@ -278,6 +326,8 @@ struct window *window_open(const struct window_setup *setup, char why[256])
     glfwSetKeyCallback(window->glfw, on_key);
     glfwSetMouseButtonCallback(window->glfw, on_button);
     glfwSetCursorPosCallback(window->glfw, on_pointer);
+    glfwSetScrollCallback(window->glfw, on_wheel);
+    glfwSetDropCallback(window->glfw, on_drop);
     glfwSetFramebufferSizeCallback(window->glfw, on_resize);
     glfwSetWindowPosCallback(window->glfw, on_move);
     glfwSetWindowCloseCallback(window->glfw, on_close);
@@ -291,6 +341,7 @@ struct window *window_open(const struct window_setup *setup, char why[256])
         window_set_fullscreen(window, true);
         display_watch(&window->lost); // not before: GLFW would wait forever for a destroyed window
     }
+    glfwGetCursorPos(window->glfw, &window->x, &window->y);
     log_debug("window: %s", window->context.gl.name);
     return window;
 fail:
@@ -307,6 +358,7 @@ void window_close(struct window *window)
         return;
     window_context_close(&window->context);
     glfwTerminate(); // also correct after glfwInit failed
+    free(window->dropped);
     free(window);
 }
 
@@ -356,6 +408,17 @@ bool window_next_event(struct window *window, struct window_event *event)
     window->first = (window->first + 1) % EVENT_ROOM;
     window->count--;
     return true;
+}
+
+const char *window_dropped(const struct window *window)
+{
+    return window->dropped ? window->dropped : "";
+}
+
+void window_set_title(struct window *window, const char *title)
+{
+    if (!window->lost)
+        glfwSetWindowTitle(window->glfw, title);
 }
 
 void window_set_vsync(struct window *window, bool vsync)

@@ -24,15 +24,26 @@ struct window_size {
     float scale;       // content scale (HiDPI), 1 on ordinary monitors
 };
 
-enum window_event_type { WINDOW_KEY, WINDOW_DRAG, WINDOW_RESIZE, WINDOW_CLOSE };
+enum window_event_type {
+    WINDOW_KEY,
+    WINDOW_DRAG, // the pointer with the left button down
+    WINDOW_WHEEL,
+    WINDOW_DOUBLE_CLICK, // of the left button
+    WINDOW_RIGHT_CLICK,
+    WINDOW_DROP, // a file was dropped into the window: window_dropped
+    WINDOW_RESIZE,
+    WINDOW_CLOSE,
+};
 
 struct window_event {
     enum window_event_type type;
     uint32_t key; // WINDOW_KEY: a Unicode character as typed ('+', 'q', ' '), or one of enum window_key
     uint32_t us;  // WINDOW_KEY: same key on a US keyboard if `key` is not ASCII; 0: unknown
     bool repeat;  // WINDOW_KEY: the key is being held down
-    bool pressed; // WINDOW_DRAG: the button went down here; otherwise the pointer moved with the button down
-    float x, y;   // WINDOW_DRAG: pointer, 0..1 across the framebuffer
+    float x, y;   // WINDOW_DRAG, WINDOW_WHEEL: the pointer, 0..1 across the framebuffer
+    bool begins;  // WINDOW_DRAG: the button was pressed here
+    bool control; // WINDOW_WHEEL: the Ctrl key is down
+    int steps;    // WINDOW_WHEEL: up is positive
 };
 
 enum window_key {
@@ -73,6 +84,9 @@ const char *window_gl_name(const struct window *window); // "OpenGL 3.3 core ove
 
 // Returns the oldest event. False: there is none. Never waits.
 bool window_next_event(struct window *window, struct window_event *event);
+// Returns the path of the last WINDOW_DROP, valid until the next call of window_next_event; "" before one.
+const char *window_dropped(const struct window *window);
+void window_set_title(struct window *window, const char *title);
 void window_set_vsync(struct window *window, bool vsync);
 void window_set_fullscreen(struct window *window, bool fullscreen);
 void window_swap(struct window *window);

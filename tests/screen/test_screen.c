@@ -92,6 +92,34 @@ static void test_boxes(struct screen_test *test)
     screen_test_close(test);
 }
 
+// A zoomed picture shows the part around the wanted place, and leaves no room at its sides.
+static void test_zoom(struct screen_test *test)
+{
+    static const struct {
+        float zoom, x, y;
+        int left, top; // the first pixel that is shown
+    } cases[] = {{2, 0.5f, 0.5f, 75, 50}, {4, 0, 1, 0, 150}, {4, 0.9f, 0.5f, 225, 75}, {1, 0.1f, 0.9f, 0, 0}};
+    struct image image = noise_image(300, 200, 0, 5);
+    screen_test_open(test, 300, 200);
+    struct scene scene = scene_of(renderer_upload(test->renderer, 1, &image), &image);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const int times = (int)cases[i].zoom;
+        struct image large = enlarged(&image, times);
+        scene.zoom = cases[i].zoom;
+        scene.at_x = cases[i].x;
+        scene.at_y = cases[i].y;
+        struct image got = screen_test_draw(test, &scene), shown = large;
+        shown.shape.width = 300;
+        shown.shape.height = 200;
+        shown.plane[0] += (size_t)(cases[i].top * times) * large.stride[0] + (size_t)(cases[i].left * times) * 4;
+        check_same(test, &got, 0, 0, &shown, "the zoomed part");
+        image_free(&got);
+        image_free(&large);
+    }
+    image_free(&image);
+    screen_test_close(test);
+}
+
 static void check_column(struct screen_test *test, const struct image *got, int x, uint8_t value)
 {
     int wrong = 0;
@@ -268,6 +296,7 @@ int main(int argc, char **argv)
     screen_test_options(&test, argv);
     test_one_to_one(&test);
     test_boxes(&test);
+    test_zoom(&test);
     test_split(&test);
     test_stream(&test);
     test_oversized(&test);

@@ -9,6 +9,8 @@
 #include <dlfcn.h>
 #include <math.h>
 
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
 #include <X11/Xlib.h>
 
 enum { WAIT_MS = 3000, EVENTS = 512 };
@@ -108,12 +110,12 @@ static void test_drag(struct window *window)
     int got = collect(window, events, 1, 50);
     CHECK_NUMBER(got, 1);
     CHECK(events[0].type == WINDOW_DRAG && fabsf(events[0].x - 0.1f) < 1e-4f && fabsf(events[0].y - 0.1f) < 1e-4f);
-    CHECK(events[0].pressed);
+    CHECK(events[0].begins);
     do_input("mousemove 100 100 mousemove 320 120 mouseup 1 mousemove 500 400");
     got = collect(window, events, 1, 50);
     CHECK(got >= 1);
     for (int i = 0; i < got; i++)
-        CHECK(events[i].type == WINDOW_DRAG && events[i].x < 0.5001f && !events[i].pressed);
+        CHECK(events[i].type == WINDOW_DRAG && events[i].x < 0.5001f && !events[i].begins);
     CHECK(fabsf(events[got - 1].x - 0.5f) < 1e-4f && fabsf(events[got - 1].y - 0.25f) < 1e-4f);
     // Drags that wait: each press stays, and so does the last place before the next one.
     do_input("mousemove 64 48 mousedown 1 mousemove 96 48 mousemove 128 48 mouseup 1 mousemove 320 48 mousedown 1 "
@@ -122,11 +124,72 @@ static void test_drag(struct window *window)
     CHECK_NUMBER(got, 4);
     const float places[] = {0.1f, 0.2f, 0.5f, 0.55f};
     for (int i = 0; i < 4; i++)
-        CHECK(events[i].pressed == (i % 2 == 0) && fabsf(events[i].x - places[i]) < 1e-4f);
+        CHECK(events[i].begins == (i % 2 == 0) && fabsf(events[i].x - places[i]) < 1e-4f);
     do_input("mousedown 3 mousemove 30 30 mouseup 3");
-    got = collect(window, events, 0, 100);
-    CHECK_NUMBER(got, 0);
+    got = collect(window, events, 1, 100);
+    CHECK_NUMBER(got, 1);
+    CHECK_NUMBER(events[0].type, WINDOW_RIGHT_CLICK);
     do_input("mousemove 100 100");
+}
+
+// Two presses in one place are a double click, unless the pointer or the time is between them.
+static void test_clicks(struct window *window)
+{
+    static const struct {
+        const char *input;
+        int count;
+        enum window_event_type type[2];
+    } cases[] = {
+        {"mousemove 100 100 click 1 click 1", 2, {WINDOW_DRAG, WINDOW_DOUBLE_CLICK}},
+        {"click 1", 1, {WINDOW_DRAG}},
+        {"sleep 0.6 click 1 click 1", 2, {WINDOW_DRAG, WINDOW_DOUBLE_CLICK}},
+        {"click 1 mousemove 150 100 click 1", 2, {WINDOW_DRAG, WINDOW_DRAG}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct window_event events[EVENTS];
+        do_input(cases[i].input);
+        const int got = collect(window, events, cases[i].count, 100);
+        CHECK_NUMBER(got, cases[i].count);
+        for (int k = 0; k < got && k < cases[i].count; k++) {
+            check_that(&unit, events[k].type == cases[i].type[k], "%s: event %d is %d", cases[i].input, k,
+                       events[k].type);
+            CHECK(events[k].type != WINDOW_DRAG || events[k].begins);
+        }
+    }
+}
+
+// Turns of the wheel add up, unless Ctrl is pressed between them.
+static void test_wheel(struct window *window)
+{
+    struct window_event events[EVENTS];
+    do_input("mousemove 64 48 click 4 click 4 click 5 keydown Control_L click 5 keyup Control_L");
+    const int got = collect(window, events, 2, 100);
+    int plain = 0, zoom = 0;
+    for (int i = 0; i < got; i++) {
+        CHECK(events[i].type == WINDOW_WHEEL && fabsf(events[i].x - 0.1f) < 1e-4f && fabsf(events[i].y - 0.1f) < 1e-4f);
+        plain += events[i].control ? 0 : events[i].steps;
+        zoom += events[i].control ? events[i].steps : 0;
+    }
+    CHECK_NUMBER(plain, 1);
+    CHECK_NUMBER(zoom, -1);
+}
+
+// GLFW passes the paths of a drop.
+static void test_drop(struct window *window)
+{
+    struct window_event events[EVENTS];
+    const char *paths[] = {"/tmp/a file.png", "/tmp/b.png"};
+    GLFWwindow *glfw = glfwGetCurrentContext();
+    const GLFWdropfun drop = glfwSetDropCallback(glfw, NULL);
+    glfwSetDropCallback(glfw, drop);
+    if (!CHECK(drop != NULL))
+        return;
+    CHECK(strcmp(window_dropped(window), "") == 0);
+    drop(glfw, 2, paths);
+    drop(glfw, 1, paths + 1);
+    const int got = collect(window, events, 1, 0);
+    CHECK_NUMBER(got, 1);
+    CHECK(events[0].type == WINDOW_DROP && strcmp(window_dropped(window), paths[1]) == 0);
 }
 
 // More key presses between two frames than the queue holds.
@@ -316,6 +379,9 @@ int main(int argc, char **argv)
     test_keys(test.window);
     test_repeat(test.window);
     test_drag(test.window);
+    test_clicks(test.window);
+    test_wheel(test.window);
+    test_drop(test.window);
     test_flood(test.window);
     test_fullscreen(test.window);
     test_filled(test.window);

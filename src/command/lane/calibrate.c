@@ -45,7 +45,7 @@ static void move_to(struct calibrate *c, int point, double x, double y)
 static void drag(struct calibrate *c, const struct window_event *event)
 {
     const double x = (double)event->x, y = (double)event->y;
-    if (event->pressed) {
+    if (event->begins) {
         double place[2];
         c->dragged = calibration_nearest(&c->calibration, x, y, c->calibration.height / (double)GRAB_PART);
         if (c->dragged < 0)

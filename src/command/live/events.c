@@ -398,15 +398,6 @@ static void handle_key(struct session *s, const struct window_event *event, bool
         events_act(s, action, (int)key - '0');
 }
 
-// Moves the divider to the pointer.
-static void drag(struct session *s, const struct window_event *event)
-{
-    const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
-    showcase_end(s);
-    if (result)
-        view_across(s->view, result, event->x, &s->wish.divider);
-}
-
 void events_handle(struct session *s, bool quit_only)
 {
     struct window_event event;
@@ -414,10 +405,10 @@ void events_handle(struct session *s, bool quit_only)
         s->redraw = s->redraw || event.type != WINDOW_KEY;
         if (event.type == WINDOW_KEY)
             handle_key(s, &event, quit_only);
-        else if (event.type == WINDOW_DRAG && !quit_only)
-            drag(s, &event);
         else if (event.type == WINDOW_CLOSE)
             s->quit = true;
+        else if (!quit_only)
+            mouse_handle(s, &event);
     }
     if (window_lost(s->window)) {
         s->quit = true;
@@ -446,10 +437,20 @@ void events_hint(struct session *s, double seconds)
     note_set(&s->note, false, seconds, "1-9 looks, %s compare, %s help, %s quit", split, help, end);
 }
 
+// Appends lines about the mouse to the list of keys.
+static void name_mouse(struct session *s)
+{
+    static const char *const lines[] = {"wheel: the selected parameter; Ctrl+wheel: zoom",
+                                        "drag: the divider, or the zoomed picture", "double click: full screen"};
+    for (int i = 0; i < (int)(sizeof(lines) / sizeof(*lines)) && s->keys.count < KEY_ROWS; i++)
+        s->keys.row[s->keys.count++] = (struct key_row){.help = lines[i]};
+}
+
 void events_open(struct session *s)
 {
     s->keys = s->options.key_map;
     if (s->driven)
         looks_open(&s->looks);
     name_digits(s);
+    name_mouse(s);
 }

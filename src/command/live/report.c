@@ -199,6 +199,8 @@ static void add_wish(const struct status *s, json_t *object)
                          : json_null());
     json_object_set_new(object, "split", json_string(split_names[wish->split]));
     json_object_set_new(object, "divider", json_ms(wish->divider));
+    json_object_set_new(object, "zoom",
+                        json_pack("[o,o,o]", json_ms(wish->zoom), json_ms(wish->zoom_x), json_ms(wish->zoom_y)));
     json_object_set_new(object, "frozen", json_boolean(wish->frozen));
     json_object_set_new(object, "mirror", json_boolean(wish_mirrored(wish)));
     json_object_set_new(object, "overlay", json_string(overlay_names[wish->overlay]));

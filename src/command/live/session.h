@@ -7,6 +7,7 @@
 #include "command/live/control.h"
 #include "command/live/controls.h"
 #include "command/live/edits.h"
+#include "command/live/mouse.h"
 #include "command/live/report.h"
 #include "command/live/showcase.h"
 #include "command/live/view.h"
@@ -43,6 +44,7 @@ struct session {
     char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's look
     struct looks looks;
     struct showcase showcase;
+    struct mouse mouse;
 
     int depth;       // frames in flight
     uint64_t limit;  // frames to show; 0: no limit

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "screen/renderer.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct view {
@@ -69,6 +70,9 @@ static struct scene compose(const struct view *view, const struct status *status
         .width = status->lane.result ? status->lane.result->width : status->info->shape.width,
         .height = status->lane.result ? status->lane.result->height : status->info->shape.height,
         .divider = wish->divider,
+        .zoom = wish->zoom,
+        .at_x = wish->zoom_x,
+        .at_y = wish->zoom_y,
         .overlay = silent ? NULL : overlay,
     };
     const unsigned other = status->other.result ? view->texture[LANE_OTHER] : 0;
@@ -107,14 +111,72 @@ int64_t view_draw(struct view *view, const struct status *status, struct meter *
     return shown_ns;
 }
 
-bool view_across(const struct view *view, const struct path_result *result, float x, float *across)
+// Finds the picture's box in the window. False: no picture is visible.
+static bool find_box(const struct view *view, const struct path_result *result, const struct wish *wish,
+                     const struct window_size *size, struct renderer_box *box)
+{
+    const struct scene scene = {.width = result->width,
+                                .height = result->height,
+                                .zoom = wish->zoom,
+                                .at_x = wish->zoom_x,
+                                .at_y = wish->zoom_y};
+    *box = renderer_picture_box(&scene, size);
+    return box->width > 0;
+}
+
+bool view_drag(const struct view *view, const struct path_result *result, struct wish *wish, float x)
 {
     const struct window_size size = window_size(view->window);
-    const struct scene scene = {.width = result->width, .height = result->height};
-    const struct renderer_box box = renderer_picture_box(&scene, &size);
-    if (box.width <= 0)
+    struct renderer_box box;
+    if (!find_box(view, result, wish, &size, &box))
         return false;
     const float at = (x * (float)size.width - box.x) / box.width;
-    *across = at < 0 ? 0 : at > 1 ? 1 : at;
+    wish->divider = at < 0 ? 0 : at > 1 ? 1 : at;
     return true;
+}
+
+bool view_at_divider(const struct view *view, const struct path_result *result, const struct wish *wish, float x)
+{
+    enum { REACH_PX = 12 };
+    const struct window_size size = window_size(view->window);
+    struct renderer_box box;
+    return find_box(view, result, wish, &size, &box) &&
+           fabsf(x * (float)size.width - box.x - wish->divider * box.width) <= REACH_PX * size.scale;
+}
+
+// Moves the picture's point (x, y), 0 to 1, to the place (to_x, to_y) of the window, as far as the picture's sides
+// allow.
+static void place(const struct view *view, const struct path_result *result, struct wish *wish, float x, float y,
+                  float to_x, float to_y)
+{
+    const struct window_size size = window_size(view->window);
+    const float width = (float)size.width, height = (float)size.height;
+    struct renderer_box box;
+    if (!find_box(view, result, wish, &size, &box))
+        return;
+    wish->zoom_x = x + (0.5f - to_x) * width / box.width;
+    wish->zoom_y = y + (0.5f - to_y) * height / box.height;
+    find_box(view, result, wish, &size, &box);
+    wish->zoom_x = (width / 2 - box.x) / box.width;
+    wish->zoom_y = (height / 2 - box.y) / box.height;
+}
+
+void view_pan(const struct view *view, const struct path_result *result, struct wish *wish, float dx, float dy)
+{
+    place(view, result, wish, wish->zoom_x, wish->zoom_y, 0.5f + dx, 0.5f + dy);
+}
+
+void view_zoom(const struct view *view, const struct path_result *result, struct wish *wish, int steps, float x,
+               float y)
+{
+    static const float step = 1.25f, most = 16;
+    const struct window_size size = window_size(view->window);
+    struct renderer_box box;
+    if (!find_box(view, result, wish, &size, &box))
+        return;
+    const float at_x = (x * (float)size.width - box.x) / box.width;
+    const float at_y = (y * (float)size.height - box.y) / box.height;
+    const float zoom = wish->zoom * powf(step, (float)steps);
+    wish->zoom = zoom < 1.01f ? 1 : zoom > most ? most : zoom;
+    place(view, result, wish, at_x, at_y, x, y);
 }

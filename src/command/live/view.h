@@ -14,8 +14,17 @@ void view_close(struct view *view); // accepts NULL; call before window_close
 bool view_upload(struct view *view, const struct lanes *lanes, struct meter *meter);
 // Draws, swaps, and measures both. `meter` NULL: a redraw, which is not measured. Returns the time after the swap.
 int64_t view_draw(struct view *view, const struct status *status, struct meter *meter);
-// Finds the pointer's place across the picture, 0 to 1, from its place across the window. False: no picture is visible.
-bool view_across(const struct view *view, const struct path_result *result, float x, float *across);
+// These change the wish for the pointer at (x, y) of the window, 0 to 1.
+//
+// Moves the divider to the pointer. False: no picture is visible.
+bool view_drag(const struct view *view, const struct path_result *result, struct wish *wish, float x);
+// Returns true if the pointer is at the divider.
+bool view_at_divider(const struct view *view, const struct path_result *result, const struct wish *wish, float x);
+// Zooms by steps; the pointer stays at its place of the picture.
+void view_zoom(const struct view *view, const struct path_result *result, struct wish *wish, int steps, float x,
+               float y);
+// Moves the zoomed picture by a part of the window.
+void view_pan(const struct view *view, const struct path_result *result, struct wish *wish, float dx, float dy);
 
 // overlay.c: writes the overlay's lines, stages and message. The overlay must have its `keys`.
 void overlay_fill(struct overlay *overlay, const struct status *status);

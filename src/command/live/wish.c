@@ -13,6 +13,7 @@ void wish_init(struct wish *wish, const struct live_options *o)
         .kind = o->path >= 0 ? (enum path_kind)o->path : PATH_DEFAULT,
         .device = -1,
         .divider = 0.5f,
+        .zoom = 1,
         .vsync = o->vsync != 1,
         .fullscreen = o->fullscreen,
         .tune = o->tune,

@@ -20,7 +20,8 @@ struct wish {
     int device;                // index in struct devices; -1: none
     bool gl;                   // there is a GL context
     enum split split;
-    float divider; // between the panes, 0 to 1 across the picture
+    float divider;              // between the panes, 0 to 1 across the picture
+    float zoom, zoom_x, zoom_y; // see struct scene
     bool frozen, vsync, fullscreen, help, tune;
     enum overlay_size overlay;
     enum scope scope;

@@ -275,6 +275,37 @@ def divider(c):
     live.end()
 
 
+def mouse(c):
+    """The wheel changes the parameter, Ctrl+wheel zooms, a drag pans. Clicks show the help and fill the screen."""
+    live = Live(PATTERN, "-f", "blur=2", "--overlay", "off")
+
+    def act(test, *input):
+        since = len(live.events)
+        subprocess.run(["xdotool", "mousemove", "--window", live.window, *input], check=True)
+        return live.wait(lambda e: e["event"] in ("state", "progress") and test(e), since)
+
+    c.check(act(lambda e: e["chain"] == "blur=4", "160", "120", "click", "4", "click", "4")["zoom"][0] == 1, "wheel")
+    act(lambda e: e["chain"] == "blur=3", "160", "120", "click", "5")
+    plain = live.pixels()
+    state = act(lambda e: e["zoom"][0] > 1.5, "0", "120", "keydown", "Control_L", "click", "4", "click", "4", "keyup",
+                "Control_L")
+    c.check(state["chain"] == "blur=3" and abs(state["zoom"][0] - 1.5625) < 0.001 and
+            state["zoom"][1:] == [0.32, 0.5], "Ctrl+wheel", state["zoom"])
+    zoomed = live.pixels()
+    c.check(zoomed != plain, "the picture is as before the zoom")
+    state = act(lambda e: e["zoom"][1] > 0.32, "160", "120", "mousedown", "1", "mousemove_relative", "--", "-32", "0",
+                "mouseup", "1")
+    c.check(abs(state["zoom"][1] - 0.32 - 0.1 / 1.562) < 0.01 and state["divider"] == 0.5, "pan", state)
+    c.check(live.pixels() != zoomed, "the picture is as before the pan")
+    act(lambda e: e["zoom"][0] == 1, "160", "120", "keydown", "Control_L", "click", "--repeat", "5", "5", "keyup",
+        "Control_L")
+    c.check(act(lambda e: e["help"], "10", "10", "click", "3")["help"], "right click")
+    act(lambda e: not e["help"], "10", "10", "click", "3")
+    act(lambda e: e["fullscreen"], "100", "100", "click", "--repeat", "2", "--delay", "50", "1")
+    c.check(wait_until(lambda: live.geometry() > (WIDTH, HEIGHT)), "full screen", live.geometry())
+    live.end()
+
+
 def messages(c):
     """A message disappears by itself."""
     live = Live(PATTERN)
@@ -592,7 +623,7 @@ def without_arguments(c):
 
 
 sys.exit(Checks().run(hotkeys, looks, by_hand, back, other_letters, bytes_on_screen, devices, no_device, es, divider,
-                      messages, figures, kernel_reload, switching_keeps_the_picture, still_picture,
+                      mouse, messages, figures, kernel_reload, switching_keeps_the_picture, still_picture,
                       recording_a_picture, recording_a_frozen_view, seeking, small_picture, early_screenshot, sizes,
                       captures, keys_while_building, named_path_fails, interrupted, full_disk, quick_start, showcase,
                       without_arguments))
