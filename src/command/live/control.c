@@ -317,7 +317,8 @@ static bool serve_client(struct session *s, int index)
 // True: the last frame has all changes of the wish, and the window shows it.
 static bool settled(const struct session *s)
 {
-    return s->meter.frames > 0 && !s->stepping && s->meter.frames >= s->stepped && !lanes_building(s->lanes) &&
+    return s->meter.frames > 0 && !s->stepping && s->meter.frames >= s->stepped && !source_change_busy(&s->change) &&
+           !lanes_building(s->lanes) &&
            !lanes_rerun(s->lanes) && !(s->window && s->redraw) && lanes_result(s->lanes, LANE_MAIN);
 }
 

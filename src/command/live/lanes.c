@@ -240,6 +240,11 @@ void lanes_close(struct lanes *l)
     image_free(&l->readback);
 }
 
+void lanes_set_source(struct lanes *l, struct source *source)
+{
+    l->set.source = source;
+}
+
 void lanes_set_encode(struct lanes *l, const struct image_shape *shape)
 {
     l->encode = shape ? *shape : (struct image_shape){0};

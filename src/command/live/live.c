@@ -23,7 +23,8 @@ static bool finished(const struct session *s)
     const bool paused = s->wish.frozen && s->info->frame_s > 0; // the user may seek back
     const bool stays = s->driven && s->limit == 0 && (s->still || paused);
     return s->quit || report_broken(&s->report) || s->code >= EXIT_NOTHING || command_interrupted() != 0 ||
-           (s->limit > 0 && s->meter.frames >= s->limit) || (s->ended && lanes_in_flight(s->lanes) == 0 && !stays);
+           (s->limit > 0 && s->meter.frames >= s->limit) ||
+           (s->ended && lanes_in_flight(s->lanes) == 0 && !stays && !source_change_busy(&s->change));
 }
 
 // Reports what changed in the lanes by itself. `ok` false: no path works any more.
@@ -57,22 +58,12 @@ static void output_failed(struct session *s)
     s->quit = s->quit || !s->window;
 }
 
-// Changes everything to the new shape of the source's frames. No frame may be in flight. If the run cannot continue,
-// sets the exit code (logged).
-static void reshape(struct session *s)
+// Changes everything to the shape of the source's frames. The lanes must be closed. If the run cannot continue, sets
+// the exit code (logged).
+static void follow_shape(struct session *s)
 {
-    const struct image_shape *shape = &s->info->shape;
     int width, height;
-    s->reshaped = false;
-    s->capture_due = true;
-    lanes_close(s->lanes);
-    if (!source_reshape(s->source)) {
-        s->code = EXIT_NOTHING;
-        return;
-    }
-    note_set(&s->note, false, RESHAPED_S, "the camera now delivers %dx%d %s", shape->width, shape->height,
-             pixfmt_info(shape->format)->name);
-    s->redraw = true;
+    s->redraw = s->capture_due = true;
     session_size(s, &width, &height);
     if (!outputs_resize(&s->outputs, width, height))
         output_failed(s);
@@ -84,7 +75,35 @@ static void reshape(struct session *s)
     if (s->window)
         lanes_changed(s->lanes, false); // for the second pane of the split view
     report_reshaped(&s->report, status_read(s));
-    if (!s->quit) // else no path is open, and no frame may arrive
+}
+
+// Carries out a change of the source. No frame may be in flight.
+static void change_source(struct session *s)
+{
+    if (!source_change_step(s))
+        return;
+    follow_shape(s);
+    if (s->quit || s->code >= EXIT_NOTHING)
+        return;
+    s->capture = capture_start(s->source, s->trace);
+    s->code = s->capture ? s->code : EXIT_NOTHING;
+}
+
+// Follows the new shape of the source's frames. No frame may be in flight. If the run cannot continue, sets the exit
+// code (logged).
+static void reshape(struct session *s)
+{
+    const struct image_shape *shape = &s->info->shape;
+    s->reshaped = false;
+    lanes_close(s->lanes);
+    if (!source_reshape(s->source)) {
+        s->code = EXIT_NOTHING;
+        return;
+    }
+    note_set(&s->note, false, RESHAPED_S, "the camera now delivers %dx%d %s", shape->width, shape->height,
+             pixfmt_info(shape->format)->name);
+    follow_shape(s);
+    if (!s->quit && s->code < EXIT_NOTHING) // else no path is open, and no frame may arrive
         capture_resume(s->capture);
 }
 
@@ -213,6 +232,7 @@ static void follow_changes(struct session *s)
     report_news(s, true);
     if (s->reshaped && !s->wish.frozen)
         reshape(s);
+    change_source(s);
 }
 
 // Runs every frame from the capture through the lanes to the outputs and the screen. A window has one frame in flight;

@@ -1,6 +1,7 @@
 // mouse.c: carries out events of the mouse
 #include "command/live/mouse.h"
 
+#include "base/log.h"
 #include "command/live/events.h"
 #include "command/live/session.h"
 
@@ -39,6 +40,7 @@ static void turn(struct session *s, const struct path_result *result, const stru
 void mouse_handle(struct session *s, const struct window_event *event)
 {
     const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
+    char why[SOURCE_CHANGE_WHY];
     switch (event->type) {
     case WINDOW_DRAG:
         showcase_end(s);
@@ -54,6 +56,11 @@ void mouse_handle(struct session *s, const struct window_event *event)
         break;
     case WINDOW_RIGHT_CLICK:
         events_act(s, ACTION_HELP, 0);
+        break;
+    case WINDOW_DROP:
+        showcase_end(s);
+        if (!source_change_request(s, window_dropped(s->window), why))
+            log_error("%s", note_set(&s->note, true, NOTE_S, "%s", why));
         break;
     default:
         break;

@@ -76,6 +76,11 @@ bool outputs_open(struct outputs *o, const char *node, const struct source_info 
     return open_camera(o);
 }
 
+void outputs_set_source(struct outputs *o, const struct source_info *info)
+{
+    o->info = info;
+}
+
 void outputs_close(struct outputs *o)
 {
     outputs_end_recording(o);

@@ -35,7 +35,8 @@ struct outputs {
 // borrowed.
 bool outputs_open(struct outputs *outputs, const char *node, const struct source_info *info, int width, int height,
                   struct meter *meter, struct note *note);
-void outputs_close(struct outputs *outputs); // accepts a zeroed struct
+void outputs_set_source(struct outputs *outputs, const struct source_info *info); // of later frames; borrowed
+void outputs_close(struct outputs *outputs);                                      // accepts a zeroed struct
 
 // Begins a recording; `path` NULL: as the first "monocle-NNNN.y4m" that does not exist yet. `quality`: as in struct
 // recording_setup. False on failure (logged).

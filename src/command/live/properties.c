@@ -82,7 +82,7 @@ static bool take_chain(struct session *s, const struct chain *chain, char why[PR
     return true;
 }
 
-_Static_assert((int)PROPERTY_WHY >= CHAIN_ERROR, "the parser writes its message there");
+_Static_assert((int)PROPERTY_WHY >= CHAIN_ERROR && (int)PROPERTY_WHY >= SOURCE_CHANGE_WHY, "room for their messages");
 
 static bool set_chain(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
@@ -313,6 +313,11 @@ static bool set_fullscreen(struct session *s, const char *rest, const char *valu
     return true;
 }
 
+static bool set_source(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    return source_change_request(s, value, why);
+}
+
 static json_t *get_size(struct session *s, const char *rest, char why[PROPERTY_WHY])
 {
     const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
@@ -366,7 +371,7 @@ static const struct property table[] = {
     {"low_fps", "number", "low_fps", .help = "1 % low"},
     {"age_ms", "number", "age_ms", .help = "median age of the last 60 frames when shown"},
     {"stages", "object", .get = get_stages, .help = "time of each stage, over the last 60 frames"},
-    {"source", "text", "source", .help = "name of the source"},
+    {"source", "text", "source", .set = set_source, .help = "name of the source; set: file, URL, camera:NAME, ..."},
     {"size", "text", .get = get_size, .help = "size of the filtered frames, as 640x480"},
     {"split", "text", "split", .set = set_split, .window = true, .help = "split view: off, original or path"},
     {"divider", "number", "divider", .set = set_divider, .window = true, .help = "place of the divider, 0 to 1"},

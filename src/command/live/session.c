@@ -303,6 +303,8 @@ bool session_close(struct session *s)
     if (!lanes_finish(s->lanes) || !online_close(s->online, TUNING_PATIENCE_MS) || window_lost(s->window))
         return false;
     source_close(s->source);
+    if (!source_change_close(&s->change))
+        return false;
     close_gl(s);
     close_screen(s);
     controls_free(&s->controls);

@@ -10,9 +10,11 @@
 #include "command/live/mouse.h"
 #include "command/live/report.h"
 #include "command/live/showcase.h"
+#include "command/live/source_change.h"
 #include "command/live/view.h"
 #include "command/looks.h"
 #include "command/truth.h"
+#include "source/capture.h"
 #include "tune/captures.h"
 
 enum { DIGIT_LINES = 6, DIGIT_COLUMNS = 46 };
@@ -45,6 +47,8 @@ struct session {
     struct looks looks;
     struct showcase showcase;
     struct mouse mouse;
+    struct source_change change;
+    struct capture_counts past; // of the sources before this one
 
     int depth;       // frames in flight
     uint64_t limit;  // frames to show; 0: no limit

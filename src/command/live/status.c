@@ -5,9 +5,18 @@
 
 #include <stdio.h>
 
+// Counts the frames of all sources of the run.
+static struct capture_counts count(const struct session *s)
+{
+    const struct capture_counts now = s->capture ? capture_counts(s->capture) : (struct capture_counts){0};
+    return (struct capture_counts){.captured = s->past.captured + now.captured,
+                                   .skipped = s->past.skipped + now.skipped,
+                                   .dropped = s->past.dropped + now.dropped};
+}
+
 uint64_t status_skipped(const struct session *s)
 {
-    const struct capture_counts counts = s->capture ? capture_counts(s->capture) : (struct capture_counts){0};
+    const struct capture_counts counts = count(s);
     return counts.skipped + counts.dropped;
 }
 
@@ -43,11 +52,10 @@ void status_tuning_words(const struct status *s, char text[TUNING_WORDS])
 const struct status *status_read(struct session *s)
 {
     struct status *status = &s->status;
-    const struct capture_counts counts = s->capture ? capture_counts(s->capture) : (struct capture_counts){0};
     *status = (struct status){
         .info = s->info,
         .health = source_health(s->source),
-        .captured = counts.captured,
+        .captured = count(s).captured,
         .skipped = status_skipped(s),
         .wish = &s->wish,
         .meter = &s->meter,

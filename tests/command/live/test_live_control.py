@@ -14,7 +14,8 @@ import time
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import PATIENCE, Control, environment, events, has_opencl, need_window, picture, png, run, wait_until
+from live_support import (PATIENCE, Control, environment, events, has_opencl, need_window, picture, png, run,
+                          wait_until, y4m)
 
 BINARY, = programs(1)
 PATTERN = "pattern:320x240@30"
@@ -421,5 +422,67 @@ def command(c):
     c.check(watch.communicate()[0] == "" and watch.returncode == 0, "observe ends with the view", watch.returncode)
 
 
+def sources(c, *args):
+    """The source changes while the view runs, also its size, and again before the change is done. A wrong one changes
+    nothing. The counts and the recording go on."""
+    png(at("a.png"), 64, 48)
+    png(at("b.png"), 33, 21)
+    with open(at("c.y4m"), "wb") as file:
+        file.write(y4m(48, 32, "444", 200))
+    view = View(PATTERN, "-f", "invert", "--record", "out.y4m", *args)
+    m = view.client()
+    before = m.ask("wait_frame", 5)
+    for name, size in ("a.png", "64x48"), ("c.y4m", "48x32"), ("b.png", "33x21"), ("pattern:80x60", "80x60"):
+        frames = m.set("source", name if ":" in name else at(name))
+        c.check(m.get("size") == size and frames > before, name, m.get("size"), frames)
+        if name.endswith(".png"):
+            m.ask("screenshot", at("shot.png"))
+            c.check(picture(at("shot.png")) == bytes(255 - byte for byte in picture(at(name))), name, "is inverted")
+        before = frames
+    for wrong in "/nonexistent", at("out"), "camera:/dev/null":
+        m.ask("set_property", "source", wrong)
+        m.ask("wait_frame")
+        c.check(m.get("size") == "80x60" and "cannot show %s" % wrong in m.get("message"), wrong, m.get("message"))
+        c.check(m.ask("wait_frame", m.get("frame") + 2), "the old source goes on")
+    for number in range(50):
+        m.ask("set_property", "source", at("ab"[number % 2] + ".png"))
+    m.ask("wait_frame")
+    c.check(m.get("size") == "33x21", "the latest of many", m.get("size"))
+    c.check(m.get("captured") >= m.get("frame"), m.get("captured"), m.get("frame"))
+    m.ask("set_property", "source", at("c.y4m"))
+    code, last, log = view.end()
+    c.check(code == 0 and log.count("error") == 3, code, log)
+    with open(at("out.y4m"), "rb") as file:
+        c.check(b" W320 H240 " in file.read(60), "the recording of the first source")
+    c.check(os.path.exists(at("out-2.y4m")), os.listdir(at()))
+
+
+def sources_in_a_window(c):
+    """The window's title names the new source, and the split view stays."""
+    png(at("a.png"), 64, 48)
+    view = View(PATTERN, "-f", "invert")
+    m = view.client()
+    m.set("split", "original")
+    m.set("source", at("a.png"))
+    c.check(m.get("split") == "original" and m.get("size") == "64x48", m.get("split"), m.get("size"))
+    window = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(view.process.pid)], text=True,
+                            capture_output=True).stdout.split()[-1]
+    title = subprocess.run(["xdotool", "getwindowname", window], capture_output=True, text=True).stdout.strip()
+    c.check(title == "monocle: %s" % at("a.png"), title)
+    ended(c, view, "with a window")
+
+
+def no_source_for_truth(c):
+    """A run with --truth keeps its source."""
+    view = View("road", "--truth", "t.json", "--headless")
+    m = view.client()
+    c.check("--truth" in m.error("set_property", "source", "pattern"), "the source of --truth")
+    ended(c, view, "with --truth")
+
+
+def headless_sources(c):
+    sources(c, "--headless")
+
+
 sys.exit(Checks().run(headless, window, bytes_on_screen, still, observers, order, malformed, clients, end, files,
-                      command))
+                      command, sources, headless_sources, sources_in_a_window, no_source_for_truth))

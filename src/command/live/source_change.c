@@ -1,0 +1,143 @@
+// source_change.c: replaces the source of a running view
+#include "command/live/source_change.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "command/live/output_check.h"
+#include "command/live/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATIENCE_MS = 3000, POLL_MS = 10, NS_PER_MS = 1000000 };
+
+bool source_change_request(struct session *s, const char *text, char why[SOURCE_CHANGE_WHY])
+{
+    if (s->options.truth) {
+        snprintf(why, SOURCE_CHANGE_WHY, "the source cannot change in a run with --truth");
+        return false;
+    }
+    char *copy = strdup(text);
+    if (!copy) {
+        snprintf(why, SOURCE_CHANGE_WHY, "out of memory");
+        return false;
+    }
+    free(s->change.wanted);
+    s->change.wanted = copy;
+    note_set(&s->note, false, 0, "opening %s", text[0] ? text : "the first camera");
+    return true;
+}
+
+bool source_change_busy(const struct source_change *change)
+{
+    return change->wanted || change->running;
+}
+
+static void *run(void *context)
+{
+    struct source_change *change = context;
+    const struct source_setup setup = {.text = change->text, .loop = change->loop, .paced = change->paced};
+    change->source = source_open(&setup);
+    change->done = true;
+    return NULL;
+}
+
+// Opens the wanted source.
+static void start(struct session *s)
+{
+    struct source_change *change = &s->change;
+    change->text = change->wanted;
+    change->wanted = NULL;
+    change->loop = s->options.loop;
+    change->paced = s->options.setup.paced;
+    change->source = NULL;
+    change->done = false;
+    change->running = thread_start(&change->thread, run, change, "open source");
+    if (!change->running)
+        note_set(&s->note, true, NOTE_S, "cannot open %s; see standard error", change->text);
+}
+
+// Puts the new source into the session. False: the old one does not answer (logged).
+static bool replace(struct session *s, struct source *source)
+{
+    const struct capture_counts counts = capture_counts(s->capture);
+    if (!capture_stop(s->capture)) { // the session keeps the old one until the process ends
+        log_error("cannot change the source: %s does not answer", s->info->name);
+        source_close(source);
+        s->code = EXIT_NOTHING;
+        return false;
+    }
+    s->capture = NULL;
+    s->past.captured += counts.captured;
+    s->past.skipped += counts.skipped;
+    s->past.dropped += counts.dropped;
+    lanes_close(s->lanes);
+    lanes_set_source(s->lanes, source);
+    source_close(s->source);
+    s->source = source;
+    s->info = source_info(source);
+    outputs_set_source(&s->outputs, s->info);
+    s->still = s->info->still && !s->options.loop;
+    s->ended = s->reshaped = s->wish.frozen = false;
+    s->controls.adjusted = (struct source_control){0};
+    s->wish.zoom = 1;
+    meter_pause(&s->meter);
+    return true;
+}
+
+// Takes the source that the thread has opened.
+static bool take(struct session *s)
+{
+    struct source_change *change = &s->change;
+    struct source *source = change->source;
+    char title[300];
+    pthread_join(change->thread, NULL);
+    change->running = false;
+    change->source = NULL;
+    if (change->wanted || !source || !outputs_spare_source(&s->options, source)) {
+        if (!change->wanted) // else a later request replaces this one
+            note_set(&s->note, true, NOTE_S, "cannot show %s; see standard error", change->text);
+        source_close(source);
+        free(change->text);
+        change->text = NULL;
+        return false;
+    }
+    if (!replace(s, source))
+        return false;
+    free(change->present);
+    change->present = change->text;
+    change->text = NULL;
+    snprintf(title, sizeof(title), "monocle: %s", s->info->name);
+    if (s->window)
+        window_set_title(s->window, title);
+    note_set(&s->note, false, NOTE_S, "%s", s->info->name);
+    return true;
+}
+
+bool source_change_step(struct session *s)
+{
+    struct source_change *change = &s->change;
+    const bool taken = change->running && change->done && take(s);
+    if (change->wanted && !change->running)
+        start(s);
+    return taken;
+}
+
+bool source_change_close(struct source_change *change)
+{
+    const int64_t end_ns = clock_now_ns() + (int64_t)PATIENCE_MS * NS_PER_MS;
+    while (change->running && !change->done && clock_now_ns() < end_ns)
+        clock_sleep_until_ns(clock_now_ns() + (int64_t)POLL_MS * NS_PER_MS);
+    if (change->running && !change->done)
+        return false;
+    if (change->running)
+        pthread_join(change->thread, NULL);
+    source_close(change->source);
+    free(change->text);
+    free(change->wanted);
+    free(change->present);
+    *change = (struct source_change){0};
+    return true;
+}

@@ -1,0 +1,36 @@
+// source_change.h: replaces the source of a running view: a thread opens the new one while the old one runs. Main
+// thread.
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct session;
+struct source;
+
+// Zeroed: no change. Only source_change.c uses the members.
+struct source_change {
+    char *wanted;          // text of the next source; NULL: none
+    char *text;            // of the source that is being opened
+    char *present;         // of the session's source, which may use it; NULL: the source of the start
+    bool loop, paced;      // of source_setup
+    bool running;          // the thread runs, or waits to be joined
+    atomic_bool done;      // the thread has ended
+    struct source *source; // that the thread opened; NULL: it failed (logged)
+    pthread_t thread;
+};
+
+// Requests a source by its text (source_setup.text). The latest request wins. The view goes on with the old source if
+// the new one cannot be opened (logged; the note reports it). False: the source of this run cannot change; `why` is one
+// line.
+enum { SOURCE_CHANGE_WHY = 256 };
+bool source_change_request(struct session *session, const char *text, char why[SOURCE_CHANGE_WHY]);
+bool source_change_busy(const struct source_change *change); // true: the latest request is not carried out yet
+// Starts to open a requested source. If it is open, puts it into the session instead of the old source, closes the
+// lanes and the old source, and returns true: the caller then opens the lanes and the capture. No frame may be in
+// flight. Sets the exit code if the run cannot continue (logged).
+bool source_change_step(struct session *session);
+// Ends a change at the end of the run. Call after the session's source was closed. False: the thread still opens a
+// source; the session must then stay as it is.
+bool source_change_close(struct source_change *change);
