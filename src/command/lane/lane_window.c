@@ -26,8 +26,8 @@ static const struct {
     void (*over)(const struct sketch *sketch, const struct lane_trace *trace);  // after the lines
 } views[] = {
     {"bird's eye", LANE_BIRD, .thickness = THICKNESS},
-    {"ridge", LANE_RIDGE, .thickness = THICKNESS},
-    {"threshold", LANE_MASK, .thickness = THICKNESS},
+    {"ridge", LANE_RIDGE, .thickness = 1},
+    {"threshold", LANE_MASK, .thickness = 1},
     {"column sums", LANE_BIRD, .over = trace_draw_sums},
     {"windows", LANE_MASK, .thickness = 1, .under = trace_draw_band, .over = trace_draw_windows},
 };

@@ -107,7 +107,8 @@ def bird(c):
 
     def shown():
         shot[:] = window.shot()
-        return shot == window.shot() and len(shot[0]) == 960 and len(places([row[640:] for row in shot], is_yellow)) > 200
+        held = shot == window.shot() and len(shot[0]) == 960
+        return held and len(places([row[640:] for row in shot], is_yellow)) > 200
 
     c.check(wait_until(shown), "the rectangle in the view from above")
     right = [row[640:] for row in shot[250:380]]
