@@ -113,14 +113,17 @@ static void trace_frame(struct trace *trace, const struct frame *frame)
         trace_span(trace, "jpeg", "decode", frame->decode_ns, frame->ready_ns, frame->number);
 }
 
-// Carries out a capture_seek. Returns false on failure.
-static bool seek(struct capture *capture)
+// Carries out a capture_seek or a capture_step. Returns false on failure.
+static bool obey(struct capture *capture)
 {
     pthread_mutex_lock(&capture->lock);
     const bool due = capture->seeking;
     const double seconds = capture->seek_s;
     capture->seeking = false;
+    const bool hurry = capture->paused && capture->wanted;
     pthread_mutex_unlock(&capture->lock);
+    if (hurry)
+        source_hurry(capture->source);
     return !due || source_seek(capture->source, seconds);
 }
 
@@ -129,7 +132,7 @@ static void *capture_run(void *context)
     struct capture *capture = context;
     while (wait_turn(capture)) {
         struct frame frame;
-        const enum source_status status = seek(capture) ? source_next(capture->source, &frame, WAIT_MS) : SOURCE_FAILED;
+        const enum source_status status = obey(capture) ? source_next(capture->source, &frame, WAIT_MS) : SOURCE_FAILED;
         if (status == SOURCE_FRAME) {
             trace_frame(capture->trace, &frame);
             publish(capture, &frame);

@@ -6,14 +6,18 @@
 #include "source/entries.h"
 #include "source/kind.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { SLIDE_S = 5 }; // how long a slide show shows an image
 
 struct list {
     struct entries entries;
     struct source_setup setup; // only for the user's format and `loop`
-    struct image waiting;      // the first image, which was read early to find the size
+    struct image waiting;      // an image that was read early: the first one, or one of a new size
     int at;                    // index of the next entry
+    int latest;                // index of the latest image that was read
     uint64_t number;           // number of the next frame
     uint64_t round;            // images since the last start
 };
@@ -24,6 +28,7 @@ static bool read_next(struct list *list, const struct image_shape *shape, struct
     while (list->at < list->entries.count) {
         struct entry *entry = &list->entries.entry[list->at++];
         char why[IMAGEFILE_WHY];
+        list->latest = list->at - 1;
         if (entry->bad)
             continue;
         if (!imagefile_try(image, entry->path, why)) {
@@ -65,6 +70,11 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
         return false;
     source->info.shape = list->waiting.shape;
     snprintf(source->info.name, sizeof(source->info.name), "%s", text);
+    if (setup->slides) {
+        source->info.rate = setup->rate > 0 ? setup->rate : 1.0 / SLIDE_S;
+        source->info.frame_s = 1 / source->info.rate;
+        source->info.duration_s = list->entries.count * source->info.frame_s;
+    }
     return true;
 }
 
@@ -95,16 +105,35 @@ static bool list_holds(const struct source *source, const char *path)
     return false;
 }
 
+// Goes back over images that cannot be read, because read_next would go forward again.
+static bool list_seek(struct source *source, double seconds)
+{
+    struct list *list = source->state;
+    int index = (int)lround(seconds / source->info.frame_s);
+    while (index > 0 && index < list->latest && list->entries.entry[index].bad)
+        index--;
+    image_free(&list->waiting);
+    list->at = index;
+    return true;
+}
+
+static bool list_reshape(struct source *source)
+{
+    const struct list *list = source->state;
+    source->info.shape = list->waiting.shape;
+    return true;
+}
+
 // Reads the next image in the source's format.
 static enum source_status fill(struct source *source, struct image *image)
 {
     struct list *list = source->state;
-    if (list->waiting.memory) {
+    if (list->waiting.memory) { // a frame of the first image, or after list_reshape
         *image = list->waiting;
         list->waiting = (struct image){0};
         return SOURCE_FRAME;
     }
-    while (!read_next(list, &source->info.shape, image)) {
+    while (!read_next(list, list->setup.slides ? NULL : &source->info.shape, image)) {
         if (list->setup.loop && list->round == 0) {
             log_error("cannot loop %s: none of its images can be read now", source->info.name);
             return SOURCE_FAILED;
@@ -114,7 +143,13 @@ static enum source_status fill(struct source *source, struct image *image)
         list->at = 0;
         list->round = 0;
     }
-    return source_convert(image, &list->setup, source->info.name) ? SOURCE_FRAME : SOURCE_FAILED;
+    if (!source_convert(image, &list->setup, source->info.name))
+        return SOURCE_FAILED;
+    if (image_shape_equal(&image->shape, &source->info.shape))
+        return SOURCE_FRAME;
+    list->waiting = *image;
+    *image = (struct image){0};
+    return SOURCE_RESHAPED;
 }
 
 static enum source_status list_next(struct source *source, struct frame *frame, int64_t deadline_ns)
@@ -133,6 +168,7 @@ static enum source_status list_next(struct source *source, struct frame *frame, 
     }
     list->round++;
     pool_lend(&source->pool, slot, list->number++, begin, frame);
+    frame->video_ns = (int64_t)(list->latest * source->info.frame_s * 1e9);
     return SOURCE_FRAME;
 }
 
@@ -144,13 +180,15 @@ static bool list_claims(const struct source_target *target, const struct source_
 extern const struct source_kind source_list;
 const struct source_kind source_list = {
     .name = "list",
-    .help = {"DIRECTORY\tits images in natural order; images of another size than the first are skipped",
-             "@LIST\tthe images named in a text file, one path per line; images of another size than the first are "
-             "skipped"},
+    .help = {"DIRECTORY\ta slide show of its images in natural order, 5 s each; --rate 0.5 shows each for 2 s; with "
+             "--fast and in headless recordings, images of another size than the first are skipped",
+             "@LIST\tthe same with the images named in a text file, one path per line"},
     .claims = list_claims,
     .state_bytes = sizeof(struct list),
     .open = list_open,
     .close = list_close,
     .next = list_next,
+    .seek = list_seek,
+    .reshape = list_reshape,
     .holds = list_holds,
 };

@@ -272,8 +272,13 @@ bool source_seek(struct source *source, double seconds)
     const double frame = seconds > 0 ? round(seconds / info->frame_s) : 0;
     const bool ok = source->kind->seek(source, frame * info->frame_s);
     source->ending = ok ? SOURCE_FRAME : SOURCE_FAILED;
-    source->due_ns = 0; // the next frame is due at once
+    source_hurry(source);
     return ok;
+}
+
+void source_hurry(struct source *source)
+{
+    source->due_ns = 0;
 }
 
 bool source_reshape(struct source *source)

@@ -31,6 +31,7 @@ struct source_setup {
     struct color color; // set by the user; zero: from the source
     bool loop;          // start again at the end
     bool show;          // without `text` and without a camera: the raccoon instead of the pattern
+    bool slides; // a list of images shows each at its own size (SOURCE_RESHAPED), by default for 5 s; it can seek
     // files and the pattern deliver frames at their rate (default: 30) and are live; otherwise source_next returns the
     // next frame at once
     bool paced;
@@ -58,7 +59,7 @@ enum source_status {
     SOURCE_TIMEOUT,  // no frame before the time-out; call again
     SOURCE_END,      // no more frames
     SOURCE_FAILED,   // no more frames; the error was logged
-    SOURCE_RESHAPED, // the camera's frames have a new shape; call source_reshape to continue
+    SOURCE_RESHAPED, // the next frames have a new shape; call source_reshape to continue
 };
 
 // Opens a source. Returns NULL on failure (logged, with advice). May block while a device opens, up to 5 s for the
@@ -80,6 +81,8 @@ enum source_status source_next(struct source *source, struct frame *frame, int t
 // Continues at the frame nearest to this time, also after the end; only if info.frame_s > 0. Call it on the thread of
 // source_next. Returns false on failure (logged): there are no more frames.
 bool source_seek(struct source *source, double seconds);
+// Makes the next frame due at once. Call it on the thread of source_next.
+void source_hurry(struct source *source);
 // Returns a lent frame. On any thread. At most SOURCE_LENT frames may be lent at once.
 void source_return(struct source *source, const struct frame *frame);
 enum { SOURCE_LENT = 4 };

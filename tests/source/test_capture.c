@@ -68,8 +68,17 @@ static bool fake_reshape(struct source *source)
     return true;
 }
 
+static bool fake_seek(struct source *source, double seconds)
+{
+    struct fake *fake = source->state;
+    pthread_mutex_lock(&fake->lock);
+    fake->next = (uint64_t)seconds;
+    pthread_mutex_unlock(&fake->lock);
+    return true;
+}
+
 static const struct source_kind fake_kind = {
-    .name = "fake", .next = fake_next, .give_back = fake_return, .reshape = fake_reshape};
+    .name = "fake", .next = fake_next, .give_back = fake_return, .reshape = fake_reshape, .seek = fake_seek};
 
 static struct source source_of(struct fake *fake, bool live)
 {
@@ -271,6 +280,44 @@ static void test_hanging(void)
     all_returned(&fake, "hanging");
 }
 
+// A frame from before a seek never arrives, even if the source was making it. A pause gives single frames.
+static void test_seek(void)
+{
+    static struct fake fake = {.last = 300, .ending = SOURCE_END, .delay_ns = 20000000};
+    struct source source = source_of(&fake, true);
+    struct frame frame;
+    source.info.frame_s = 1;
+    struct capture *capture = capture_start(&source, NULL);
+    for (int i = 1; i < 4; i++) {
+        sleep_ns(70000000);
+        check_that(&check, capture_seek(capture, 100 * i % 300), "seek %d", i);
+        check_that(&check, capture_take(capture, &frame, 60000) == SOURCE_FRAME, "a frame after seek %d", i);
+        check_that(&check, frame.number == 100u * (unsigned)i % 300, "seek %d gives frame %d", i, (int)frame.number);
+        source_return(&source, &frame);
+    }
+    capture_pause(capture, true);
+    while (capture_take(capture, &frame, 200) == SOURCE_FRAME) // the frame that the source was making
+        source_return(&source, &frame);
+    const uint64_t next = fake.next;
+    for (uint64_t i = 0; i < 3; i++) {
+        check_that(&check, capture_take(capture, &frame, 100) == SOURCE_TIMEOUT, "no frame during a pause");
+        capture_step(capture);
+        check_that(&check, capture_take(capture, &frame, 60000) == SOURCE_FRAME && frame.number == next + i, "a step");
+        source_return(&source, &frame);
+    }
+    check_that(&check, capture_seek(capture, 299) && capture_take(capture, &frame, 60000) == SOURCE_FRAME, "the last");
+    source_return(&source, &frame);
+    capture_pause(capture, false);
+    check_that(&check, capture_take(capture, &frame, 60000) == SOURCE_END, "the end");
+    check_that(&check,
+               capture_seek(capture, 298) && capture_take(capture, &frame, 60000) == SOURCE_FRAME &&
+                   frame.number == 298,
+               "a seek after the end");
+    source_return(&source, &frame);
+    capture_stop(capture);
+    check_that(&check, !fake.wrong && fake.lent == 0, "all frames were returned");
+}
+
 int main(void)
 {
     test_complete();
@@ -280,6 +327,7 @@ int main(void)
     test_timeout();
     test_other_thread();
     test_reshaped();
+    test_seek();
     test_hanging();
     return check_end(&check);
 }

@@ -223,10 +223,11 @@ static void note_position(struct session *s, bool ok, const char *why)
     note_set(&s->note, !ok, NOTE_S, "%s", ok ? text : why);
 }
 
-static void seek(struct session *s, int seconds)
+static void seek(struct session *s, int sign)
 {
     char why[PLAYBACK_WHY];
-    note_position(s, playback_seek(s, s->position_s + seconds, why), why);
+    const double by_s = s->info->frame_s > 1 ? s->info->frame_s : SEEK_S; // a slide show moves by an image
+    note_position(s, playback_seek(s, s->position_s + sign * by_s, why), why);
 }
 
 static void step(struct session *s, int frames)
@@ -346,8 +347,8 @@ static const struct {
     [ACTION_CONTROL_DOWN] = {.run = change_control, .number = -1},
     [ACTION_TUNE] = {.run = toggle_tuning},
     [ACTION_FREEZE] = {.run = toggle_freeze},
-    [ACTION_SEEK_BACK] = {.run = seek, .number = -SEEK_S},
-    [ACTION_SEEK_FORWARD] = {.run = seek, .number = SEEK_S},
+    [ACTION_SEEK_BACK] = {.run = seek, .number = -1},
+    [ACTION_SEEK_FORWARD] = {.run = seek, .number = 1},
     [ACTION_STEP_BACK] = {.run = step, .number = -1},
     [ACTION_STEP_FORWARD] = {.run = step, .number = 1},
     [ACTION_FULLSCREEN] = {.run = toggle_fullscreen, .window = true},

@@ -100,8 +100,9 @@ static void reshape(struct session *s)
         s->code = EXIT_NOTHING;
         return;
     }
-    note_set(&s->note, false, RESHAPED_S, "the camera now delivers %dx%d %s", shape->width, shape->height,
-             pixfmt_info(shape->format)->name);
+    if (s->info->frame_s <= 0) // else the user knows that images have sizes
+        note_set(&s->note, false, RESHAPED_S, "the camera now delivers %dx%d %s", shape->width, shape->height,
+                 pixfmt_info(shape->format)->name);
     follow_shape(s);
     if (!s->quit && s->code < EXIT_NOTHING) // else no path is open, and no frame may arrive
         capture_resume(s->capture);
@@ -230,7 +231,7 @@ static void follow_changes(struct session *s)
     if (s->driven)
         lanes_update(s->lanes);
     report_news(s, true);
-    if (s->reshaped && !s->wish.frozen)
+    if (s->reshaped && (!s->wish.frozen || s->stepping))
         reshape(s);
     change_source(s);
 }

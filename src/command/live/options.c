@@ -110,6 +110,7 @@ static const char *const examples[] = {
     "monocle live                                   show the first camera, or looks on a photograph",
     "monocle live clip.y4m -f 'blur=2,gray' --loop  repeat a video, blurred and grey",
     "monocle live photo.jpg -f emboss=nw            show an image; change the filter with keys",
+    "monocle live photos --loop                     show the images of a directory, 5 s each",
     "monocle live --headless --frames 100 --json    measure 100 frames, for a script",
     "monocle live -f blur=2 --tune                  find and store faster kernels while frames run",
     "monocle live -f sepia --virtual-camera /dev/video10  send the filtered frames to other programs as a camera",
@@ -202,6 +203,7 @@ static bool take_options(struct live_options *o)
         .show = o->showcase || (o->alone && has_display()),
         .paced = !o->fast && !(o->headless && o->record), // a recording without a window takes every frame
     };
+    o->setup.slides = o->setup.paced;
     if (!outputs_check_names(o) || !pixel_format_take(o->pixel_format, &o->setup) ||
         !resource_check_kernels(o->kernels))
         return false;

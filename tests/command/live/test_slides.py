@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""test_slides.py MONOCLE: a directory as a slide show: sizes, order, pause, next and previous, broken images"""
+import os
+import sys
+
+sys.path.append(sys.path[0] + "/../../support")
+from checks import Checks, at, programs
+from live_support import Control, Live, png, run
+
+BINARY, = programs(1)
+SIZES = {"1.png": "32x24", "2.png": "40x30", "10.png": "17x9", "11.png": "17x9"}  # in natural order
+
+
+def images():
+    os.mkdir(at("shots"))
+    for name, size in SIZES.items():
+        png(at("shots", name), *map(int, size.split("x")))
+    with open(at("shots", "3.png"), "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\nbroken")
+    with open(at("shots", "notes"), "w", encoding="utf-8") as file:
+        file.write("no image")
+
+
+def view(*args):
+    running = Live(BINARY, at(), *args, "--headless", "-p", "cpu", "--socket", at("m"), runs=False)
+    client = Control(at("m"))
+    client.ask("wait_frame", 1)
+    return running, client
+
+
+def end(c, running, client, *words):
+    client.ask("quit")
+    client.close()
+    code, _, err = running.wait_end()
+    c.check(code == 0 and err.count("\n") == len(words) and all(word in err for word in words), code, err)
+
+
+def keys(c):
+    """Next and previous show each image at its own size, also while it is paused; a broken one is skipped once."""
+    images()
+    running, client = view("shots", "-f", "sobel")
+    c.check(client.get("duration") == 6 * 5 and client.get("position") == 0, client.get("duration"))
+    for keys_of, paused in ((("forward", "rewind"), False), (("step", "step-back"), True)):
+        client.set("position", 0)
+        rows = [(0, 5, "40x30"), (0, 15, "17x9"), (0, 20, "17x9"), (1, 15, "17x9"), (1, 5, "40x30"), (1, 0, "32x24"),
+                (1, 0, "32x24"), (0, 5, "40x30")]
+        for key, position, size in rows:
+            client.key(keys_of[key])
+            found = client.get("position"), client.get("size"), client.get("paused")
+            c.check(found == (position, size, paused), keys_of[key], found, "not", position, size, paused)
+    client.set("position", 1e6)
+    client.key("step")
+    c.check(client.get("position") >= 20, "the end", client.get("position"))
+    end(c, running, client, "skipped shots/3.png: ")
+
+
+def pace(c):
+    """--rate sets the time of an image. The show ends after the last image, or begins again with --loop."""
+    images()
+    code, out, err = run(BINARY, "live", "shots", "--headless", "-p", "cpu", "--rate", "20", "--json", cwd=at())
+    c.check(code == 0 and b'"frames":4,' in out.splitlines()[-1], code, out.splitlines()[-1])
+    c.check(out.count(b'"event":"reshaped"') == 2 and err.count("\n") == 1, out.count(b"reshaped"), err)
+    running, client = view("shots", "--rate", "20", "--loop")
+    client.ask("wait_frame", 30)
+    client.set("paused", True)
+    position = client.get("position")
+    c.check(position == client.get("position") and position < 0.3, position)
+    end(c, running, client, "skipped shots/3.png: ")
+
+
+def lists(c):
+    """A list is a slide show, too. An empty directory and one without images are refused in one line."""
+    images()
+    with open(at("list"), "w", encoding="utf-8") as file:
+        file.write("shots/10.png\nshots/1.png\n")
+    running, client = view("@list")
+    client.key("forward")
+    c.check((client.get("position"), client.get("size")) == (5, "32x24"), client.get("position"), client.get("size"))
+    end(c, running, client)
+    os.mkdir(at("empty"))
+    for name in ("empty", "."):
+        code, _, err = run(BINARY, "live", name, "--headless", cwd=at())
+        c.check(code == 3 and "%s contains no image that monocle can read" % name in err, name, code, err)
+        c.check(err.count("\n") == 1, name, err)
+
+
+def recording(c):
+    """A headless recording, and --fast, keep the size of the first image."""
+    images()
+    code, _, err = run(BINARY, "live", "shots", "--headless", "-p", "cpu", "--record", "a.y4m", cwd=at())
+    c.check(code == 0 and "the first image has 32x24" in err, code, err)
+    running, client = view("shots", "--record", "b.y4m", "--fast")
+    end(c, running, client, "3.png", "2.png", "10.png", "11.png")
+    c.check(sorted(n for n in os.listdir(at()) if n.endswith("y4m")) == ["a.y4m", "b.y4m"], os.listdir(at()))
+
+
+sys.exit(Checks().run(keys, pace, lists, recording))
