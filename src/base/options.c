@@ -1,9 +1,12 @@
 // options.c: command-line options as tables: parsing, help, suggestions
 #include "base/options.h"
 
+#include "base/cache.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <limits.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -16,7 +19,8 @@ enum { COLUMNS = 96, LEFT_MAX = 30, LINE_BYTES = 512 }; // of the help
 struct parser {
     const struct option_list *list;
     void *values;
-    const char *given[OPTION_ROWS]; // the value of each option on the command line; "" for a flag; NULL: not given
+    const char *where;              // for messages: "FILE:LINE: ", or "" for the command line
+    const char *given[OPTION_ROWS]; // the value of each option; "" for a flag; NULL: not given
 };
 
 // ---- suggestions ----
@@ -70,7 +74,7 @@ const char *options_nearest(const char *word, const char *const *words)
 
 // ---- values: one function per type; it returns false (logged) if the text is not valid ----
 
-static bool store_text(const struct option *o, const char *text, void *member)
+static bool store_text(const struct parser *p, const struct option *o, const char *text, void *member)
 {
     *(const char **)member = text;
     return true;
@@ -90,46 +94,46 @@ static bool parse_number(const char *text, double *value)
     return *end == '\0' && *value >= -1e300 && *value <= 1e300;
 }
 
-static bool in_range(const struct option *o, const char *text, double value)
+static bool in_range(const struct parser *p, const struct option *o, const char *text, double value)
 {
     if (value >= o->min && value <= o->max)
         return true;
-    log_error("--%s is %s, but must be between %.10g and %.10g", o->name, text, o->min, o->max);
+    log_error("%s--%s is %s, but must be between %.10g and %.10g", p->where, o->name, text, o->min, o->max);
     return false;
 }
 
-static bool store_int(const struct option *o, const char *text, void *member)
+static bool store_int(const struct parser *p, const struct option *o, const char *text, void *member)
 {
     double value;
     if (!parse_number(text, &value) || text[strcspn(text, ".eE")]) {
-        log_error("--%s is '%s', but must be a whole number", o->name, text);
+        log_error("%s--%s is '%s', but must be a whole number", p->where, o->name, text);
         return false;
     }
-    if (!in_range(o, text, value))
+    if (!in_range(p, o, text, value))
         return false;
     *(int *)member = (int)value;
     return true;
 }
 
-static bool store_number(const struct option *o, const char *text, void *member)
+static bool store_number(const struct parser *p, const struct option *o, const char *text, void *member)
 {
     double value;
     if (!parse_number(text, &value)) {
-        log_error("--%s is '%s', but must be a number", o->name, text);
+        log_error("%s--%s is '%s', but must be a number", p->where, o->name, text);
         return false;
     }
-    if (!in_range(o, text, value))
+    if (!in_range(p, o, text, value))
         return false;
     *(double *)member = value;
     return true;
 }
 
-static bool store_size(const struct option *o, const char *text, void *member)
+static bool store_size(const struct parser *p, const struct option *o, const char *text, void *member)
 {
     if (options_parse_size(text, member))
         return true;
-    log_error("--%s is '%s', but must be WIDTHxHEIGHT, such as 640x480, with sides of 1 to %d pixels", o->name, text,
-              SIZE_MAX_SIDE);
+    log_error("%s--%s is '%s', but must be WIDTHxHEIGHT, such as 640x480, with sides of 1 to %d pixels", p->where,
+              o->name, text, SIZE_MAX_SIDE);
     return false;
 }
 
@@ -157,7 +161,7 @@ static int find_word(const char *list, const char *word)
     return -1;
 }
 
-static bool store_choice(const struct option *o, const char *text, void *member)
+static bool store_choice(const struct parser *p, const struct option *o, const char *text, void *member)
 {
     char copy[CHOICE_BYTES], list[CHOICE_BYTES] = "";
     const char *words[CHOICE_WORDS + 1];
@@ -173,17 +177,17 @@ static bool store_choice(const struct option *o, const char *text, void *member)
     }
     const char *nearest = options_nearest(text, words);
     if (nearest)
-        log_error("--%s cannot be '%s'; did you mean '%s'?", o->name, text, nearest);
+        log_error("%s--%s cannot be '%s'; did you mean '%s'?", p->where, o->name, text, nearest);
     else
-        log_error("--%s is '%s', but must be one of %s", o->name, text, list);
+        log_error("%s--%s is '%s', but must be one of %s", p->where, o->name, text, list);
     return false;
 }
 
-static bool store_texts(const struct option *o, const char *text, void *member)
+static bool store_texts(const struct parser *p, const struct option *o, const char *text, void *member)
 {
     struct option_texts *texts = member;
     if (texts->count == OPTION_TEXTS_MAX) {
-        log_error("--%s is given more than %d times; give it at most %d times", o->name, OPTION_TEXTS_MAX,
+        log_error("%s--%s is given more than %d times; give it at most %d times", p->where, o->name, OPTION_TEXTS_MAX,
                   OPTION_TEXTS_MAX);
         return false;
     }
@@ -191,7 +195,7 @@ static bool store_texts(const struct option *o, const char *text, void *member)
     return true;
 }
 
-static bool (*const store_value[])(const struct option *o, const char *text, void *member) = {
+static bool (*const store_value[])(const struct parser *p, const struct option *o, const char *text, void *member) = {
     [OPTION_TEXT] = store_text, [OPTION_INT] = store_int,       [OPTION_NUMBER] = store_number,
     [OPTION_SIZE] = store_size, [OPTION_CHOICE] = store_choice, [OPTION_TEXTS] = store_texts,
 };
@@ -244,9 +248,10 @@ static enum option_result unknown_option(const struct parser *p, const char *arg
     const char *nearest = options_nearest(word, words);
     const int shown = (int)(name - argument + (ptrdiff_t)length);
     if (nearest)
-        log_error("unknown option %.*s; did you mean --%s?", shown, argument, nearest);
+        log_error("%sunknown option %.*s; did you mean --%s?", p->where, shown, argument, nearest);
     else
-        log_error("unknown option %.*s; monocle %s --help lists the options", shown, argument, p->list->command);
+        log_error("%sunknown option %.*s; monocle %s --help lists the options", p->where, shown, argument,
+                  p->list->command);
     return OPTION_ERROR;
 }
 
@@ -258,7 +263,7 @@ static bool is_for_another(const struct parser *p, const struct option *o, const
     for (const struct option *other = p->list->options; other->name; other++) {
         if (other->type != OPTION_TEXT || find_word(other->choices, text) < 0)
             continue;
-        log_error("--%s cannot be '%s'; did you mean --%s %s?", o->name, text, other->name, text);
+        log_error("%s--%s cannot be '%s'; did you mean --%s %s?", p->where, o->name, text, other->name, text);
         return true;
     }
     return false;
@@ -268,7 +273,7 @@ static bool store(struct parser *p, const struct option *o, const char *text)
 {
     const char **given = &p->given[o - p->list->options];
     if (*given && o->type != OPTION_TEXTS && strcmp(*given, text) != 0) {
-        log_error("--%s is given twice, as '%s' and as '%s'; give it once", o->name, *given, text);
+        log_error("%s--%s is given twice, as '%s' and as '%s'; give it once", p->where, o->name, *given, text);
         return false;
     }
     *given = text;
@@ -279,7 +284,7 @@ static bool store(struct parser *p, const struct option *o, const char *text)
     }
     if (is_for_another(p, o, text))
         return false;
-    return store_value[o->type](o, text, member);
+    return store_value[o->type](p, o, text, member);
 }
 
 // Stores the value of an option: `attached` ("--name=value", "-nvalue"), or the next argument, which it consumes.
@@ -355,32 +360,113 @@ static bool contradicts(const struct parser *p, const struct option *o)
 {
     for (const struct option *other = p->list->options; other->name; other++) {
         if (p->given[other - p->list->options] && find_word(o->excludes, other->name) >= 0) {
-            log_error("--%s and --%s contradict each other; leave out one of them", o->name, other->name);
+            log_error("%s--%s and --%s contradict each other; leave out one of them", p->where, o->name, other->name);
             return true;
         }
     }
     return false;
 }
 
-static bool finish(const struct parser *p)
+static bool agree(const struct parser *p)
 {
     for (const struct option *o = p->list->options; o->name; o++) {
-        if (p->given[o - p->list->options]) {
-            if (contradicts(p, o))
-                return false;
+        if (p->given[o - p->list->options] && contradicts(p, o))
+            return false;
+    }
+    return true;
+}
+
+static void take_environment(const struct parser *p)
+{
+    for (const struct option *o = p->list->options; o->name; o++) {
+        if (p->given[o - p->list->options])
             continue;
-        }
         const char *text = o->environment ? getenv(o->environment) : NULL;
         if (text && *text)
-            store_text(o, text, (char *)p->values + o->offset);
+            store_text(p, o, text, (char *)p->values + o->offset);
     }
+}
+
+// ---- the file ----
+
+// Returns true if the command line has the option, or one that contradicts it.
+static bool is_decided(const struct parser *line, const struct option *o)
+{
+    for (const struct option *other = line->list->options; other->name; other++) {
+        if (line->given[other - line->list->options] &&
+            (other == o || find_word(o->excludes, other->name) >= 0 || find_word(other->excludes, o->name) >= 0))
+            return true;
+    }
+    return false;
+}
+
+// Takes one setting of the file; `value` NULL: it has none. The command line `line` takes precedence.
+static bool take_setting(struct parser *p, const struct parser *line, const char *name, const char *value)
+{
+    const struct option *o = find_name(p->list, name, strlen(name));
+    if (!o) {
+        char text[WORD_MAX + 3];
+        snprintf(text, sizeof(text), "--%.*s", WORD_MAX, name);
+        unknown_option(p, text, text + 2, strlen(text + 2));
+        return false;
+    }
+    if (o->type == OPTION_FLAG && value) {
+        log_error("%s%s takes no value; leave out '=%s'", p->where, name, value);
+        return false;
+    }
+    if (o->type != OPTION_FLAG && (!value || !*value)) {
+        log_error("%s%s needs a value; write %s=%s", p->where, name, name, o->value ? o->value : o->choices);
+        return false;
+    }
+    return is_decided(line, o) || store(p, o, value ? value : "");
+}
+
+static bool take_text(const struct parser *line, const char *file, char *text)
+{
+    char where[PATH_MAX + 32];
+    struct parser p = {.list = line->list, .values = line->values, .where = where};
+    int number = 0;
+    char *name, *value;
+    while (text_next_setting(&text, &number, &name, &value)) {
+        snprintf(where, sizeof(where), "%s:%d: ", file, number);
+        if (!take_setting(&p, line, name, value))
+            return false;
+    }
+    snprintf(where, sizeof(where), "%s: ", file);
+    return agree(&p);
+}
+
+bool options_take_text(const struct option_list *list, const char *file, char *text, void *values)
+{
+    return take_text(&(struct parser){.list = list, .values = values, .where = ""}, file, text);
+}
+
+// Takes the options of the list's file, unless the command line turns this off.
+static bool take_file(const struct parser *line)
+{
+    enum { FILE_MOST = 1 << 20 };
+    const struct option_list *list = line->list;
+    const struct option *off = list->file ? find_name(list, "no-config", strlen("no-config")) : NULL;
+    char path[PATH_MAX];
+    if (!list->file || (off && line->given[off - list->options]))
+        return true;
+    char *text = config_read(list->file, FILE_MOST, path);
+    *(char **)((char *)line->values + list->file_text) = text;
+    if (text)
+        return take_text(line, path, text);
+    if (errno == EPERM)
+        log_warn("the options in %s are not used: other users can write the file; run: chmod go-w %s", path, path);
+    else if (errno == EFBIG)
+        log_warn("the options in %s are not used: the file has more than %d bytes", path, FILE_MOST);
+    else if (errno != ENOENT && errno != ENOTDIR)
+        log_warn("cannot read the options in %s: %s", path, strerror(errno));
     return true;
 }
 
 enum option_result options_parse(const struct option_list *list, int argc, char **argv, void *values,
                                  const char **operands, int *operand_count)
 {
-    struct parser p = {.list = list, .values = values};
+    struct parser p = {.list = list, .values = values, .where = ""};
     for (const struct option *o = list->options; o->name; o++)
         assert(o - list->options < OPTION_ROWS);
     bool only_operands = false;
@@ -400,7 +486,10 @@ enum option_result options_parse(const struct option_list *list, int argc, char 
         if (result != OPTION_OK)
             return result;
     }
-    return finish(&p) ? OPTION_OK : OPTION_ERROR;
+    if (!agree(&p) || !take_file(&p))
+        return OPTION_ERROR;
+    take_environment(&p);
+    return OPTION_OK;
 }
 
 // ---- the help ----

@@ -51,6 +51,11 @@ struct option_list {
     void (*print_more)(FILE *out); // prints further sections after the options; NULL: none
     const char *actions;           // "list|show": the first operand is one of these words; NULL: it is not
     const char *complete;          // for completion of the other operands: "source", "filter", ...; NULL: nothing
+    // File of the user's configuration (base/cache.h) with lines "option=value" or "option". Its options are used if
+    // the command line has neither them nor an option that contradicts them, nor the option "no-config". NULL: none
+    const char *file;
+    size_t file_text; // of a char * in the options struct, which gets the file's text: values point into it; the caller
+                      // frees it
 };
 
 enum option_result {
@@ -66,6 +71,10 @@ enum option_result {
 // argv + 1.
 enum option_result options_parse(const struct option_list *list, int argc, char **argv, void *values,
                                  const char **operands, int *operand_count);
+
+// Takes options from a text as of option_list.file. Changes the text, into which the values point. `file` is for
+// messages. False: a line is wrong (logged with its number).
+bool options_take_text(const struct option_list *list, const char *file, char *text, void *values);
 
 void options_print_help(const struct option_list *list, FILE *out);
 // Prints a row as in the help: `left` in a column of this width, `right` wrapped beside it.

@@ -103,6 +103,8 @@ static const struct option live_options[] = {
     FILTERS_OPTION(AT(filter_dir)),
     {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
      .help = "log level on standard error; default: warn", .offset = AT(log_level)},
+    {"no-config", 0, OPTION_FLAG, .help = "do not read options from the file $XDG_CONFIG_HOME/monocle/config",
+     .offset = AT(no_config)},
     {0},
 };
 
@@ -124,6 +126,11 @@ static const char *const details[] = {
     "At the end, monocle prints how long each stage took.",
     "monocle saves the last frame as monocle-0001.png, or under the next free number, if it cannot open a window or if "
     "it stops after the default 300 frames. --screenshot, --record and --virtual-camera turn this off.",
+    "$XDG_CONFIG_HOME/monocle/config (default: ~/.config/monocle/config) has options for every run of `monocle live`, "
+    "one "
+    "'option=value' or 'option' per line, such as 'overlay=full' or 'fullscreen'. Lines that begin with # are "
+    "comments. "
+    "The command line and environment variables take precedence.",
     "--tune tunes each pass of the chain that has no result for this device, driver and size, as `monocle tune` does. "
     "A thread builds and tests up to 80 configurations for each pass. A fast configuration then runs on some of the "
     "frames. It replaces the current one if it is faster by more than 2 % and by more than the noise. All frames stay "
@@ -179,6 +186,8 @@ const struct option_list live_list = {
     .options = live_options,
     .print_more = live_print_more,
     .complete = "source",
+    .file = "config",
+    .file_text = AT(config),
 };
 
 static bool has_display(void)
@@ -230,7 +239,7 @@ bool live_parse(struct live_options *o, int argc, char **argv, int *code)
     if (!command_parse(&live_list, argc, argv, o, argc, &operands, code))
         return false;
     *code = EXIT_USAGE;
-    o->alone = argc == 1;
+    o->alone = argc == 1 && !o->filters && !o->look;
     if (!user_filters_load(o->filter_dir) || !chain_operands_none(&operands, o->filters) ||
         !command_limit_operands(&live_list, &operands, 1))
         return false;

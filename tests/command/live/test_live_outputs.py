@@ -284,5 +284,50 @@ def prepare(c):
     png(at("picture.png"), 4, 4)
 
 
+def config(c):
+    """The options of the configuration file hold unless the command line or the environment decides otherwise."""
+    path = at("config", "monocle", "config")
+    os.makedirs(os.path.dirname(path), 0o700)
+    base = ["pattern:32x24@200", "--headless", "--json"]
+
+    def write(text):
+        with open(path, "wb") as file:
+            file.write(text)
+
+    def chain(*args, **env):
+        code, out, err = live(*base, *args, XDG_CONFIG_HOME=at("config"), **env)
+        started = [o for o in (events(out) if code == 0 else []) if o["event"] == "summary"]
+        return (started[0]["chain"], started[0]["frames"], err) if started else (code, err)
+
+    write(b"# options for every run\n\nframes = 3\r\n filter=blur=2,gray\nloop\nfullscreen\n")
+    c.check(chain() == ("blur,gray", 3, ""), "the file", chain())
+    c.check(chain("--frames", "2") == ("blur,gray", 2, ""), "the command line takes precedence", chain("--frames", "2"))
+    c.check(chain("--look", "noir")[0].startswith("gray,gamma"), "--look contradicts filter", chain("--look", "noir"))
+    c.check(chain("--no-config", "-n1") == ("none", 1, ""), "--no-config", chain("--no-config", "-n1"))
+    write(b"frames=1\nfilters=one")
+    os.mkdir(at("two"))
+    code, err = chain(MONOCLE_FILTERS=at("nowhere"))
+    c.check(code == 2 and at("nowhere") in err, "the environment takes precedence", code, err)
+    for text, line, word in [(b"loop\noverlai=full", 2, "unknown option --overlai; did you mean --overlay?"),
+                             (b"frames=many", 1, "must be a whole number"), (b"loop=yes", 1, "takes no value"),
+                             (b"loop\n\nframes", 3, "write frames=N"), (b"frames=", 1, "needs a value"),
+                             (b"matrix=huge", 1, "must be one of auto, 601"), (b"rate=1\nrate=2", 2, "given twice"),
+                             (b"=", 1, "unknown option --"), (b"\xff\0", 1, "unknown option"),
+                             (b"x" * 3000, 1, "unknown option --xxx"), (b"path=gpu", 1, "did you mean --device gpu?")]:
+        write(text)
+        code, err = chain()
+        c.check(code == 2 and "%s:%d: " % (path, line) in err and word in err and err.count("\n") == 1, text[:40], err)
+    write(b"filter=gray\nlook=ink")
+    c.check(chain()[0] == 2 and "contradict each other" in chain()[1], "contradictions in the file", chain())
+    write(b"filter=gray\nframes=1\n")
+    os.chmod(path, 0o666)
+    found = chain("-n1")
+    c.check(found[:2] == ("none", 1) and "other users can write" in found[2], "an unsafe file", found)
+    os.chmod(path, 0o600)
+    write(b"#" * (1 << 20) + b"\nframes=1")
+    found = chain("-n1")
+    c.check(found[:2] == ("none", 1) and "more than 1048576 bytes" in found[2], "a large file", found)
+
+
 sys.exit(Checks().run(unwritable, no_room, unprivileged, standard_output, rates, formats, sources, last_pictures, words,
-                      before=prepare))
+                      config, before=prepare))
