@@ -442,8 +442,8 @@ void events_hint(struct session *s, double seconds)
 static void name_mouse(struct session *s)
 {
     static const char *const lines[] = {"wheel: the selected parameter; Ctrl+wheel: zoom",
-                                        "drag: the divider, or the zoomed picture", "double click: full screen",
-                                        "drop a file: show it"};
+                                        "drag: the divider, or the zoomed picture",
+                                        "double click: full screen; right click: this list", "drop a file: show it"};
     for (int i = 0; i < (int)(sizeof(lines) / sizeof(*lines)) && s->keys.count < KEY_ROWS; i++)
         s->keys.row[s->keys.count++] = (struct key_row){.help = lines[i]};
 }
