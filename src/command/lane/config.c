@@ -13,7 +13,7 @@
 enum { FILE_LIMIT = 65536 };
 
 const struct lane_settings lane_settings_default = {
-    .noise = 5, .windows = 40, .window = 0.7, .peak = 0.14, .gap = 2.2, .smoothing = 0.4, .confidence = 0.3};
+    .noise = 3, .windows = 40, .window = 0.7, .peak = 0.14, .gap = 2.2, .smoothing = 0.4, .confidence = 0.3};
 
 struct lane_config lane_config_default(void)
 {

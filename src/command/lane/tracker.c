@@ -10,6 +10,7 @@ static const double same_line = 0.6;      // metres between a line and its track
 static const double trust = 0.3;          // of a new support in the confidence
 static const double dropped = 0.12;       // a track with less ends
 static const double enough_support = 0.4; // counts as full support, because dashes have gaps
+static const double short_bar = 15;       // metres: a shorter bar alone is the edge of a patch or of the road
 
 static double quality(const struct lane_line *line)
 {
@@ -139,6 +140,8 @@ void lane_track(struct lane_tracker *tracker, const struct lane_table *table, st
 {
     struct lane_shape found;
     lane_find(&found, table, &tracker->shape, tracker->known, trace);
+    if (found.lines == 1 && found.line[0].farthest - found.line[0].nearest < short_bar)
+        found.lines = 0;
     if (tracker->known && !continues(tracker, &found)) {
         found.lines = 0;
         if (++tracker->rejected > REJECTED_MAX)

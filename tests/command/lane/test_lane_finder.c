@@ -109,6 +109,24 @@ static void test_nothing(void)
     CHECK(result.state == LANE_NONE);
 }
 
+// A bar alone that is shorter than 15 m is no line: the edge of a patch. A longer one is.
+static void test_bar(void)
+{
+    uint64_t state = 6;
+    for (int metres = 14; metres <= 24; metres += 10) {
+        struct lane_tracker tracker = {.known = false};
+        struct lane_result result = {.state = LANE_NONE};
+        clear(0, &state);
+        for (int row = 200; row < 200 + metres * STRIPS * ROWS / 60; row++) {
+            for (int column = 60; column < 63; column++)
+                sums[row / ROWS * COLUMNS + column] += 255;
+        }
+        for (int frame = 0; frame < 12; frame++)
+            lane_track(&tracker, &table, &result);
+        CHECK(result.shape.lines == (metres > 15 ? 1 : 0));
+    }
+}
+
 static void test_tracking(void)
 {
     uint64_t state = 4;
@@ -202,6 +220,7 @@ int main(void)
     test_shapes();
     test_pitch();
     test_nothing();
+    test_bar();
     test_tracking();
     test_jump();
     test_trace();
