@@ -49,3 +49,5 @@ template <class item> const item &in_turn(const std::vector<item> &list, int i)
 void add_libyuv(bench &b);
 void add_opencv(bench &b, int threads);
 bool add_tapi(bench &b, int threads);
+void add_counters(bench &b);
+bool add_measures(bench &b); // monocle's own histogram; false: out of memory, or it is wrong (reported)

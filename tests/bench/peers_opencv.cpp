@@ -169,6 +169,53 @@ template <class mat> void fused(const mat &from, mat &to, scratch<mat> &s)
     emboss(s.rgba[0], to, s);
 }
 
+template <class mat> void histogram(const mat &from, mat &, scratch<mat> &s)
+{
+    const std::vector<mat> pictures{from};
+    for (int channel = 0; channel < 3; channel++)
+        cv::calcHist(pictures, {channel}, cv::noArray(), s.most, {256}, {0, 256});
+}
+
+// The preset `road` of monocle's warp.
+template <class mat> void warp(const mat &from, mat &to, const cv::Size &size)
+{
+    const auto right = float(from.cols - 1), bottom = float(from.rows - 1), w = float(size.width - 1),
+               h = float(size.height - 1);
+    const cv::Point2f points[] = {{0.45f * right, 0.6f * bottom},
+                                  {0.55f * right, 0.6f * bottom},
+                                  {right, 0.95f * bottom},
+                                  {0, 0.95f * bottom}},
+                      corners[] = {{0, 0}, {w, 0}, {w, h}, {0, h}};
+    cv::warpPerspective(from, to, cv::getPerspectiveTransform(points, corners), size, cv::INTER_LINEAR,
+                        cv::BORDER_REPLICATE);
+}
+
+template <class mat> void road(const mat &from, mat &to, scratch<mat> &)
+{
+    warp(from, to, from.size());
+}
+
+// The steps of `monocle lane` before the sums.
+template <class mat> void lane(const mat &from, mat &, scratch<mat> &s)
+{
+    static float left[9] = {-1, -1, -1, 1, 1, 1, 0, 0, 0}, right[9] = {0, 0, 0, 1, 1, 1, -1, -1, -1};
+    static const cv::Mat table = [] {
+        cv::Mat made(1, 256, CV_8U);
+        for (int i = 0; i < 256; i++)
+            made.at<uchar>(i) = uchar(std::lround(255 * std::sqrt(std::max(i - 3, 0) / 255.0)));
+        return made;
+    }();
+    cv::cvtColor(from, s.rgba[0], cv::COLOR_YUV2RGBA_NV21);
+    warp(s.rgba[0], s.rgba[1], {320, 400});
+    cv::cvtColor(s.rgba[1], s.grey, cv::COLOR_RGBA2GRAY);
+    cv::filter2D(s.grey, s.across, CV_16S, cv::Mat(1, 9, CV_32F, left), {-1, -1}, 0, cv::BORDER_REPLICATE);
+    cv::filter2D(s.grey, s.down, CV_16S, cv::Mat(1, 9, CV_32F, right), {-1, -1}, 0, cv::BORDER_REPLICATE);
+    cv::min(s.across, s.down, s.most);
+    s.most.convertTo(s.mask, CV_8U, 1 / 3.0);
+    cv::LUT(s.mask, table, s.grey);
+    cv::threshold(s.grey, s.mask, 0, 255, cv::THRESH_OTSU);
+}
+
 template <class mat> void add_calls(bench &b)
 {
     static const struct {
@@ -202,6 +249,9 @@ template <class mat> void add_calls(bench &b)
         {"sepia", "rgba", sepia<mat>},
         {"mirror", "rgba", turn<mat, 1>},
         {"flip", "rgba", turn<mat, 0>},
+        {"histogram", "rgba", histogram<mat>},
+        {"warp=road", "rgba", road<mat>},
+        {"warp=road:320:400,gray,ridge=3,contrast=1:brightness=-3,gamma=2,otsu", "nv21", lane<mat>},
         {"blur=2,gray,emboss", "nv21", fused<mat>},
     };
     const auto out =
