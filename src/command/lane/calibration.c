@@ -76,11 +76,15 @@ static bool points_of_angles(struct calibration *calibration, char error[LANE_ER
         return false;
     for (int i = 0; i < CALIBRATION_POINTS; i++) {
         double at[2];
-        if (!lane_map_apply(map.picture, ground[i][0], ground[i][1], at)) {
-            snprintf(error, LANE_ERROR, "the rectangle on the road is behind the camera; change the calibration");
+        bool shown = lane_map_apply(map.picture, ground[i][0], ground[i][1], at);
+        at[0] -= 0.5; // the lens counts from the centre of the first pixel
+        at[1] -= 0.5;
+        shown = shown && lane_lens_apply(&map.lens, at);
+        if (!shown) {
+            snprintf(error, LANE_ERROR, "the camera does not see the rectangle on the road; change the calibration");
             return false;
         }
-        set_point(calibration, i, at[0], at[1]);
+        set_point(calibration, i, at[0] + 0.5, at[1] + 0.5);
     }
     calibration->camera.has_points = true;
     return true;

@@ -318,8 +318,8 @@ static bool serve_client(struct session *s, int index)
 static bool settled(const struct session *s)
 {
     return s->meter.frames > 0 && !s->stepping && s->meter.frames >= s->stepped && !source_change_busy(&s->change) &&
-           !lanes_building(s->lanes) &&
-           !lanes_rerun(s->lanes) && !(s->window && s->redraw) && lanes_result(s->lanes, LANE_MAIN);
+           !lanes_building(s->lanes) && !lanes_rerun(s->lanes) && !(s->window && s->redraw) &&
+           lanes_result(s->lanes, LANE_MAIN);
 }
 
 static void answer_waits(struct session *s)

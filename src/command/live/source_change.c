@@ -80,7 +80,9 @@ static bool replace(struct session *s, struct source *source)
     s->info = source_info(source);
     outputs_set_source(&s->outputs, s->info);
     s->still = s->info->still && !s->options.loop;
-    s->ended = s->reshaped = s->wish.frozen = false;
+    s->ended = s->reshaped = s->wish.frozen = s->stepping = false;
+    s->position_s = 0;
+    s->stepped = 0;
     s->controls.adjusted = (struct source_control){0};
     s->wish.zoom = 1;
     meter_pause(&s->meter);

@@ -122,7 +122,7 @@ static void test_bar(void)
                 sums[row / ROWS * COLUMNS + column] += 255;
         }
         for (int frame = 0; frame < 12; frame++)
-            lane_track(&tracker, &table, &result);
+            lane_track(&tracker, &table, &result, NULL);
         CHECK(result.shape.lines == (metres > 15 ? 1 : 0));
     }
 }
