@@ -169,12 +169,14 @@ enum {
     PATIENCE_MS = 500, // limit for a reader after a signal, or at the end
     ENCODER_MS = 5000, // for an encoder, which takes long for a frame
     STALL_MS = 100,    // a reader that reads nothing for this long has stalled
+    BUSY_MS = 500,     // the same for an encoder
 };
 
 struct y4m_writer {
     char *name; // for messages; NULL: failures of the pipe are not logged
     int fd;
     int patience_ms;    // PATIENCE_MS or ENCODER_MS
+    int stall_ms;       // STALL_MS or BUSY_MS
     bool regular;       // can be truncated to whole_bytes
     off_t whole_bytes;  // file size behind the last complete frame
     uint64_t frames;    // written
@@ -336,7 +338,7 @@ static bool write_header(struct y4m_writer *writer, int rate_numerator, int rate
     return true;
 }
 
-static struct y4m_writer *new_writer(const char *name, int fd, int patience_ms)
+static struct y4m_writer *new_writer(const char *name, int fd, int patience_ms, int stall_ms)
 {
     struct y4m_writer *writer = calloc(1, sizeof(*writer));
     if (!writer) {
@@ -345,12 +347,13 @@ static struct y4m_writer *new_writer(const char *name, int fd, int patience_ms)
     }
     writer->fd = fd;
     writer->patience_ms = patience_ms;
+    writer->stall_ms = stall_ms;
     return writer;
 }
 
 struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator)
 {
-    struct y4m_writer *writer = new_writer(path, -1, PATIENCE_MS);
+    struct y4m_writer *writer = new_writer(path, -1, PATIENCE_MS, STALL_MS);
     if (writer && prepare(writer, width, height) && open_output(writer, path) &&
         write_header(writer, rate_numerator, rate_denominator))
         return writer;
@@ -360,7 +363,7 @@ struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int 
 
 struct y4m_writer *y4m_writer_to_pipe(int pipe, int width, int height, int rate_numerator, int rate_denominator)
 {
-    struct y4m_writer *writer = new_writer("a pipe", pipe, ENCODER_MS);
+    struct y4m_writer *writer = new_writer("a pipe", pipe, ENCODER_MS, BUSY_MS);
     if (!writer)
         close(pipe);
     if (writer && prepare(writer, width, height)) {
@@ -387,7 +390,7 @@ static bool write_pending(struct y4m_writer *writer, int patience_ms)
 
 bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba, bool *left_out)
 {
-    const int patience_ms = left_out && !writer->regular ? STALL_MS : -1;
+    const int patience_ms = left_out && !writer->regular ? writer->stall_ms : -1;
     struct pollfd ready = {.fd = writer->fd, .events = POLLOUT};
     if (writer->failed)
         return false;

@@ -20,6 +20,7 @@ sys.path.append(sys.path[0] + "/../../support")
 from checks import KERNELS, Checks, at, programs
 from live_support import (PATIENCE, Compiler, Live, Window, alive, environment, has_opencl, need_window, picture,
                           wait_until, y4m_pictures)
+from video_support import children
 
 BINARY, LATE, MISLED = programs(3)
 PATTERN = "pattern:320x240@30"
@@ -117,6 +118,32 @@ def stalled_reader(c):
             c.check(errors.count("\n") == 2 and "has stalled\n" in errors, "never read", errors)
             c.check(left_out == last["frames"] - 1, left_out, last["frames"])
         os.close(reader)
+
+
+def encoder(c):
+    """If ffmpeg stalls while it records, frames are dropped. If it is killed, the recording ends. The view goes on."""
+    if not shutil.which("ffmpeg"):
+        print("encoder: not tried, ffmpeg is not installed")
+        return
+    for how in (signal.SIGSTOP, signal.SIGKILL):
+        live = Window(BINARY, at(), PATTERN, "-p", "cpu", "--record", "film.mkv")
+        ffmpeg, = children(live.process.pid)
+        os.kill(ffmpeg, how)
+        words = "frames dropped" if how == signal.SIGSTOP else "recording to film.mkv stopped"
+        state = live.wait(lambda e: words in e.get("message", ""))
+        live.wait(lambda e: e["event"] == "progress" and e["frames"] > state["frames"] + 20)
+        if how == signal.SIGSTOP:
+            os.kill(ffmpeg, signal.SIGCONT)
+            live.wait(lambda e: e["event"] == "progress" and "frames dropped" not in e["message"], len(live.events))
+        code, last, errors = live.end()
+        if how == signal.SIGSTOP:
+            left_out = int(re.search("([0-9]+) frames are missing from film.mkv", errors)[1])
+            found = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames",
+                                    "-of", "csv=p=0", at("film.mkv")], check=True, stdout=subprocess.PIPE).stdout
+            c.check(code == 0 and int(found) + left_out == last["frames"], code, found, left_out, last["frames"])
+        else:
+            c.check(code == 1 and "ffmpeg was killed by signal 9" in errors, code, errors)
+        c.check(errors.count("\n") == 1, errors)
 
 
 def unsynced(c):
@@ -340,5 +367,5 @@ def oversized(c):
 
 
 need_window()
-sys.exit(Checks().run(unwritable, broken_kernel, leaving_a_build, stalled_reader, unsynced, stalled_events, no_reader,
-                      lost_display, closed, lost_window, lost_at_once, oversized))
+sys.exit(Checks().run(unwritable, broken_kernel, leaving_a_build, stalled_reader, encoder, unsynced, stalled_events,
+                      no_reader, lost_display, closed, lost_window, lost_at_once, oversized))
