@@ -50,7 +50,7 @@ HOMES = {
     r"X11/.*": r"src/screen/display\.c",
     r"dlfcn\.h": r"src/(screen/display|base/nvml|command/inspect|compute/gl_context|path/user_rows)\.c",
     r"epoxy/.*|GL/.*|EGL/.*":
-        r"src/screen/.*|src/base/gl_handles\.c|src/compute/(texture|gl_context)\.c|src/path/gl.*\.c",
+        r"src/screen/.*|src/base/gl_handles\.c|src/compute/(texture|gl_context)\.c|src/path/(gl.*|zerocopy)\.c",
     r"CL/cl_gl\.h": r"src/compute/.*\.c",
     r"CL/.*": r"src/compute/cl\.h",
     r"xxhash\.h": r"src/base/hash\.c",
