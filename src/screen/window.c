@@ -191,13 +191,19 @@ static void push_at(struct window *window, struct window_event event)
     push_event(window, event);
 }
 
-// Returns true if this press follows another one so soon and so near that both are a double click.
+// Returns true if the pointer is still at the place of the last press, to a few pixels.
+static bool is_near_press(const struct window *window)
+{
+    static const double near = 6;
+    return fabs(window->x - window->pressed_x) < near && fabs(window->y - window->pressed_y) < near;
+}
+
+// Returns true if this press follows a click so soon and so near that both are a double click.
 static bool is_double(struct window *window)
 {
-    static const double soon_s = 0.4, near = 6;
+    static const double soon_s = 0.4;
     const double now = glfwGetTime();
-    const bool twice = window->pressed_s > 0 && now - window->pressed_s < soon_s &&
-                       fabs(window->x - window->pressed_x) < near && fabs(window->y - window->pressed_y) < near;
+    const bool twice = window->pressed_s > 0 && now - window->pressed_s < soon_s && is_near_press(window);
     window->pressed_s = twice ? 0 : now;
     window->pressed_x = window->x;
     window->pressed_y = window->y;
@@ -248,6 +254,8 @@ static void on_pointer(GLFWwindow *glfw, double x, double y)
     struct window *window = glfwGetWindowUserPointer(glfw);
     window->x = x;
     window->y = y;
+    if (!is_near_press(window))
+        window->pressed_s = 0; // a drag or another way is no click
     if (window->dragging)
         push_at(window, (struct window_event){.type = WINDOW_DRAG});
 }
