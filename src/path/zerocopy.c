@@ -71,7 +71,15 @@ static double time_mode(const struct path_setup *setup, enum mode mode, const st
     return done == WARM_FRAMES + TIMED_FRAMES ? (double)(end_ns - start_ns) / TIMED_FRAMES / 1e6 : 0;
 }
 
-// Times both modes in a GL context of its own, which a thread of its own binds: the caller's stays as it is.
+// Returns true if both contexts draw with the same renderer, which the name ends with.
+static bool same_renderer(const struct gl_context *a, const struct gl_context *b)
+{
+    const char *first = strstr(a->name, ": "), *second = strstr(b->name, ": ");
+    return first && second && strcmp(first, second) == 0;
+}
+
+// Times both modes in a GL context of its own, which a thread of its own binds: the caller's stays as it is. A context
+// of another GPU says nothing about the caller's.
 static void *run_race(void *context)
 {
     struct race *race = context;
@@ -79,7 +87,8 @@ static void *run_race(void *context)
     struct image frame = {0};
     char why[256];
     setup.gl = gl_context_open(false, why);
-    if (setup.gl && image_alloc(&frame, &setup.input) && gl_context_bind(setup.gl, false)) {
+    if (setup.gl && same_renderer(setup.gl, race->setup->gl) && image_alloc(&frame, &setup.input) &&
+        gl_context_bind(setup.gl, false)) {
         race->gl_ms = time_mode(&setup, MODE_GL, &frame);
         race->opencl_ms = time_mode(&setup, race->opencl, &frame);
         gl_context_unbind(setup.gl, false);
