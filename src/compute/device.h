@@ -51,13 +51,14 @@ const char *device_type_name(const struct device_info *info); // "gpu"
 struct device {
     struct device_info info;
     cl_context context;
-    bool shares_gl;           // a test wrote a GL texture
-    char sharing_why[160];    // one sentence: why it shares or does not
-    char *kernel_dir;         // overrides embedded kernels; NULL for none
-    struct programs programs; // built for this device
-    struct verdicts verdicts; // of probes on this device
-    struct tuned tuned;       // tuning results, of all devices
-    atomic_bool stores_bytes; // it has passed the test of byte_stores.h
+    bool shares_gl;            // a test wrote a GL texture
+    char sharing_why[160];     // one sentence: why it shares or does not
+    char *kernel_dir;          // overrides embedded kernels; NULL for none
+    struct programs programs;  // built for this device
+    struct verdicts verdicts;  // of probes on this device
+    struct tuned tuned;        // tuning results, of all devices
+    atomic_bool stores_bytes;  // it has passed the test of byte_stores.h
+    atomic_bool computes_wide; // it has passed the test of integers of 64 bits in path/opencl_histogram.c
     struct dmabuf_importer dmabuf;
     // Owner of memory that the device copies from without the host (memory.h). NULL: the device reads frames in the
     // host's memory and imports none, or the owner cannot be opened.
