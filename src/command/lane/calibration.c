@@ -34,7 +34,7 @@ static const char *corners_fault(const double p[8])
     return abs(turns) < CALIBRATION_POINTS ? "two sides cross, or a corner points inwards" : NULL;
 }
 
-// Returns true if the camera sees all corners of the bird's-eye view, or they are at its sides, but not behind it.
+// Returns true if no corner of the bird's-eye view is behind the camera. It may be outside the picture.
 static bool view_ahead(const struct lane_map *map)
 {
     const int right = lane_view.columns - 1, bottom = lane_view.rows - 1;

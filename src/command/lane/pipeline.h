@@ -27,8 +27,7 @@ void lane_pipeline_finish(struct lane_pipeline *pipeline); // accepts a zeroed o
 // Submits a frame as path_submit does. Returns false on failure (logged).
 bool lane_pipeline_submit(struct lane_pipeline *pipeline, const struct image *frame, uint64_t tag);
 // Collects the oldest frame as path_collect does. The table and the result are valid until the next call; the table
-// borrows the settings. Returns false
-// on failure (logged).
+// borrows the settings. Returns false on failure (logged).
 bool lane_pipeline_collect(struct lane_pipeline *pipeline, struct lane_table *table, struct path_result *result);
 
 // Runs the chain to the end of a stage, for the window. Returns its picture, RGBA of lane_view's size, which is valid

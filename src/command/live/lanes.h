@@ -34,10 +34,10 @@ struct lanes_setup {
     int depth, threads;               // path_setup
 };
 
-// Sets the source of later frames; borrowed. Both lanes must be closed, and no frame in flight.
-void lanes_set_source(struct lanes *lanes, struct source *source);
 // Creates lanes without an open path. NULL: out of memory (logged).
 struct lanes *lanes_create(const struct lanes_setup *setup);
+// Sets the source of later frames; borrowed. Both lanes must be closed, and no frame in flight.
+void lanes_set_source(struct lanes *lanes, struct source *source);
 // Builds the main lane's path for the source's shape and waits for it. False on failure: *error is the reason, which
 // the caller frees, or NULL if it was logged.
 bool lanes_open(struct lanes *lanes, char **error);

@@ -127,10 +127,8 @@ static const char *const details[] = {
     "monocle saves the last frame as monocle-0001.png, or under the next free number, if it cannot open a window or if "
     "it stops after the default 300 frames. --screenshot, --record and --virtual-camera turn this off.",
     "$XDG_CONFIG_HOME/monocle/config (default: ~/.config/monocle/config) has options for every run of `monocle live`, "
-    "one "
-    "'option=value' or 'option' per line, such as 'overlay=full' or 'fullscreen'. Lines that begin with # are "
-    "comments. "
-    "The command line and environment variables take precedence.",
+    "one 'option=value' or 'option' per line, such as 'overlay=full' or 'fullscreen'. Lines that begin with # are "
+    "comments. The command line and environment variables take precedence.",
     "--tune tunes each pass of the chain that has no result for this device, driver and size, as `monocle tune` does. "
     "A thread builds and tests up to 80 configurations for each pass. A fast configuration then runs on some of the "
     "frames. It replaces the current one if it is faster by more than 2 % and by more than the noise. All frames stay "

@@ -124,15 +124,14 @@ static bool find_box(const struct view *view, const struct path_result *result, 
     return box->width > 0;
 }
 
-bool view_drag(const struct view *view, const struct path_result *result, struct wish *wish, float x)
+void view_drag(const struct view *view, const struct path_result *result, struct wish *wish, float x)
 {
     const struct window_size size = window_size(view->window);
     struct renderer_box box;
     if (!find_box(view, result, wish, &size, &box))
-        return false;
+        return;
     const float at = (x * (float)size.width - box.x) / box.width;
     wish->divider = at < 0 ? 0 : at > 1 ? 1 : at;
-    return true;
 }
 
 bool view_at_divider(const struct view *view, const struct path_result *result, const struct wish *wish, float x)

@@ -16,8 +16,8 @@ bool view_upload(struct view *view, const struct lanes *lanes, struct meter *met
 int64_t view_draw(struct view *view, const struct status *status, struct meter *meter);
 // These change the wish for the pointer at (x, y) of the window, 0 to 1.
 //
-// Moves the divider to the pointer. False: no picture is visible.
-bool view_drag(const struct view *view, const struct path_result *result, struct wish *wish, float x);
+// Moves the divider to the pointer.
+void view_drag(const struct view *view, const struct path_result *result, struct wish *wish, float x);
 // Returns true if the pointer is at the divider.
 bool view_at_divider(const struct view *view, const struct path_result *result, const struct wish *wish, float x);
 // Zooms by steps; the pointer stays at its place of the picture.
