@@ -299,11 +299,12 @@ def config(c):
         started = [o for o in (events(out) if code == 0 else []) if o["event"] == "summary"]
         return (started[0]["chain"], started[0]["frames"], err) if started else (code, err)
 
-    write(b"# options for every run\n\nframes = 3\r\n filter=blur=2,gray\nloop\nfullscreen\n")
+    write(b"# options for every run\n\nframes = 3\r\n filter=blur=2,gray\npath=cpu\nloop\nfullscreen\n")
     c.check(chain() == ("blur,gray", 3, ""), "the file", chain())
     c.check(chain("--frames", "2") == ("blur,gray", 2, ""), "the command line takes precedence", chain("--frames", "2"))
     c.check(chain("--look", "noir")[0].startswith("gray,gamma"), "--look contradicts filter", chain("--look", "noir"))
-    c.check(chain("--no-config", "-n1") == ("none", 1, ""), "--no-config", chain("--no-config", "-n1"))
+    found = chain("--no-config", "-n1", "-p", "cpu")
+    c.check(found == ("none", 1, ""), "--no-config", found)
     write(b"frames=1\nfilters=one")
     os.mkdir(at("two"))
     code, err = chain(MONOCLE_FILTERS=at("nowhere"))
