@@ -123,9 +123,12 @@ VECTOR_INLINE vec_u8 vec_choose_u8(vec_u8 mask, vec_u8 yes, vec_u8 no)
         return (vec_##lane)VECTOR_X86(x86)((vector_x86)a, (vector_x86)b);                                              \
     }
 #endif
-// vec_min_u8(a, b), vec_max_u8(a, b): the smaller or larger of two lanes. vec_add_sat_s16: saturating sums.
+// vec_min_u8(a, b), vec_max_s32(a, b), ...: the smaller or larger of two lanes. vec_add_sat_s16: saturating sums.
 VECTOR_BINARY(min, u8, vminq_u8, min_epu8)
 VECTOR_BINARY(max, u8, vmaxq_u8, max_epu8)
+VECTOR_BINARY(min, s32, vminq_s32, min_epi32)
+VECTOR_BINARY(max, s32, vmaxq_s32, max_epi32)
+VECTOR_BINARY(max, s16, vmaxq_s16, max_epi16)
 VECTOR_BINARY(add_sat, s16, vqaddq_s16, adds_epi16)
 
 // Upper halves of products: a * b >> VECTOR_UPPER_SHIFT. NEON's instruction doubles the product, so its shift is 15. A

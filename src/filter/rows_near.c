@@ -1,4 +1,4 @@
-// rows_near.c: stencils of radius 1 in vectors; compiled once per instruction set
+// rows_near.c: stencils of radius 1, and ridge, in vectors; compiled once per instruction set
 #include "base/vector.h"
 #include "filter/rows.h"
 
@@ -167,11 +167,62 @@ static void median(const struct filter_arguments *arguments, const struct stenci
     }
 }
 
+// ---- ridge ----
+
+static int ridge_width(const struct filter_arguments *arguments)
+{
+    return (2 * arguments->radius + 1) / 3;
+}
+
+static bool ridge_fits(const struct filter_arguments *arguments, int width, int step)
+{
+    return ridge_width(arguments) > 1 && fits(arguments, width, step);
+}
+
+// Returns the sums of `width` neighbours of each of VECTOR_BYTES bytes.
+VECTOR_INLINE struct vec_two_s16 sum_bytes(const uint8_t *from, int width, int step)
+{
+    struct vec_two_s16 sum = {{0}, {0}};
+    for (int i = 0; i < width; i++) {
+        const struct vec_two_u16 bytes = vec_widen_u8(vec_load_u8(from + step * i));
+        sum = add(sum, (struct vec_two_s16){(vec_s16)bytes.a, (vec_s16)bytes.b});
+    }
+    return sum;
+}
+
+// Returns max(centre - max(left, right), 0) / width as products with a rounded up reciprocal. A sum is at most 255 *
+// width, so the quotients are exact: up to a width of 8 with 16 bits, up to 21 with 19 bits.
+VECTOR_INLINE vec_s16 rise(vec_s16 left, vec_s16 centre, vec_s16 right, vec_u16 reciprocal, int shift)
+{
+    const vec_s16 more = vec_max_s16(centre - vec_max_s16(left, right), vec_spread_s16(0));
+    return (vec_s16)(vec_upper_u16((vec_u16)more, reciprocal) >> shift);
+}
+
+static void ridge(const struct filter_arguments *arguments, const struct stencil_rows *rows)
+{
+    const int width = ridge_width(arguments), step = rows->step, bytes = step * rows->width, shift = width > 8 ? 3 : 0;
+    const vec_u16 reciprocal = vec_spread_u16((1 << (16 + shift)) / width + 1);
+    const vec_u8 alpha = (vec_u8)vec_spread_u32(step == 4 ? (int)0xff000000u : 0);
+    const uint8_t *in = rows->in[0];
+    uint8_t *out = rows->out[0];
+    for (int x = 0; x < bytes; x += VECTOR_BYTES) {
+        const int at = vector_begin(x, VECTOR_BYTES, bytes);
+        const uint8_t *bar = in + at - step * (width / 2);
+        const struct vec_two_s16 left = sum_bytes(bar - step * width, width, step);
+        const struct vec_two_s16 centre = sum_bytes(bar, width, step);
+        const struct vec_two_s16 right = sum_bytes(bar + step * width, width, step);
+        const vec_u8 made = vec_pack_s16(rise(left.a, centre.a, right.a, reciprocal, shift),
+                                         rise(left.b, centre.b, right.b, reciprocal, shift));
+        vec_store_u8(out + at, vec_choose_u8(alpha, vec_load_u8(in + at), made));
+    }
+}
+
 const struct row_variant VECTORS_NAME(rows_near)[] = {
     {.name = "vectors", .filter = "emboss", .fits = fits, .stencil = emboss, .rows = 1},
     {.name = "vectors", .filter = "sharpen", .fits = fits, .stencil = sharpen, .rows = 1},
     {.name = "vectors", .filter = "sobel", .fits = fits, .stencil = sobel, .rows = 1},
     {.name = "vectors", .filter = "median", .fits = fits, .stencil = median, .rows = 2},
+    {.name = "vectors", .filter = "ridge", .fits = ridge_fits, .stencil = ridge, .rows = 1},
     {0},
 };
 

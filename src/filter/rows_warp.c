@@ -16,8 +16,7 @@ static pixel pixel_at(const struct warp_source *from, int x, int y)
     return (pixel){word & 255, word >> 8 & 255, word >> 16 & 255, (int)(word >> 24)};
 }
 
-extern warp_row VECTORS_NAME(row_warp);
-void VECTORS_NAME(row_warp)(const int32_t *numbers, const struct warp_source *from, int y, uint8_t *to)
+static void make_pixels(const int32_t *numbers, const struct warp_source *from, int y, uint8_t *to)
 {
     const int width = WARP_WIDTH(numbers);
     for (int x = 0; x < width; x++) {
@@ -27,4 +26,140 @@ void VECTORS_NAME(row_warp)(const int32_t *numbers, const struct warp_source *fr
                                    pixel_at(from, left, top + 1), pixel_at(from, left + 1, top + 1), u, v);
         ((pixel_word *)to)[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
     }
+}
+
+#if VECTOR_BYTES
+
+enum { CELL = 16, PART = 16 * CELL, LANES = VECTOR_BYTES / 4 };
+
+// Output pixels on their way. The work on a part has three steps, because vectors that are read soon after single
+// pixels were written wait for these.
+struct part {
+    int32_t left[PART], top[PART]; // the input pixel at the top left; the others are right of it and below
+    uint32_t across[PART];         // two weights of 16 bits: 256 - a, and a above it
+    int32_t down[PART];            // b
+    // Two neighbouring input pixels for each pixel of the output: [0] has pixels 0, 1, 4, 5, 8, ... and [1] has 2, 3,
+    // 6, 7, 10, ..., so that vec_widen_u8 and the packing give the order of the output.
+    uint64_t upper[2][PART / 2], lower[2][PART / 2];
+};
+
+// Returns the places of the next LANES pixels of a cell on one axis (warp_place). `left` and `right` are 16 times the
+// places at the edges of the cell in this row. The sums fit in 31 bits, differences may wrap around.
+VECTOR_INLINE vec_s32 places_of(int32_t left, int32_t right, vec_u32 column)
+{
+    const uint32_t step = (uint32_t)right - (uint32_t)left;
+    return (vec_s32)(vec_spread_u32((int)(16 * (uint32_t)left + 128)) + column * vec_spread_u32((int)step)) >> 8;
+}
+
+// Splits places into the pixel before, at most `last`, and the distance from it, 0 to 256. Beyond the input, the edge
+// pixels repeat.
+VECTOR_INLINE vec_s32 split_places(vec_s32 places, int last, vec_s32 *distance)
+{
+    const vec_s32 inside = vec_min_s32(vec_max_s32(places, vec_spread_s32(0)), vec_spread_s32(256 * (last + 1)));
+    const vec_s32 before = vec_min_s32(inside >> 8, vec_spread_s32(last));
+    *distance = inside - (before << 8);
+    return before;
+}
+
+// `node` is the node at the top left of the part's first cell, `below` the one below.
+static void find_places(struct part *part, const int32_t *node, const int32_t *below, int lower, int cells,
+                        const struct warp_source *from)
+{
+    int32_t number[LANES];
+    for (int i = 0; i < LANES; i++)
+        number[i] = i;
+    for (int cell = 0; cell < cells; cell++, node += 2, below += 2) {
+        int32_t edge[4]; // u and v at the left, u and v at the right
+        for (int i = 0; i < 4; i++)
+            edge[i] = node[i] * (16 - lower) + below[i] * lower;
+        for (int i = 0; i < CELL; i += LANES) {
+            const int at = CELL * cell + i;
+            const vec_u32 column = vec_load_u32(number) + (uint32_t)i;
+            vec_s32 a, b;
+            vec_store_s32(part->left + at, split_places(places_of(edge[0], edge[2], column), from->width - 2, &a));
+            vec_store_s32(part->top + at, split_places(places_of(edge[1], edge[3], column), from->height - 2, &b));
+            vec_store_s32(part->across + at, a * 65535 + 256);
+            vec_store_s32(part->down + at, b);
+        }
+    }
+}
+
+static void load_pixels(struct part *part, const struct warp_source *from, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const uint8_t *at = from->pixels + (size_t)part->top[i] * from->stride + 4 * (size_t)part->left[i];
+        const int to = i / 4 * 2 + (i & 1);
+        memcpy(&part->upper[i >> 1 & 1][to], at, sizeof(uint64_t));
+        memcpy(&part->lower[i >> 1 & 1][to], at + from->stride, sizeof(uint64_t));
+    }
+}
+
+// In each part of 16 bytes: lane `number` of 4 bytes, four times.
+#define SPREAD_LANE(vector, number)                                                                                    \
+    vec_shuffle_u8((vec_u8)(vector), 4 * (number), 4 * (number) + 1, 4 * (number) + 2, 4 * (number) + 3, 4 * (number), \
+                   4 * (number) + 1, 4 * (number) + 2, 4 * (number) + 3, 4 * (number), 4 * (number) + 1,               \
+                   4 * (number) + 2, 4 * (number) + 3, 4 * (number), 4 * (number) + 1, 4 * (number) + 2,               \
+                   4 * (number) + 3)
+
+// Puts the same channel of two neighbouring pixels side by side.
+VECTOR_INLINE struct vec_two_u16 load_pairs(const uint64_t *pixels)
+{
+    return vec_widen_u8(vec_shuffle_u8(vec_load_u8(pixels), 0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15));
+}
+
+VECTOR_INLINE vec_s32 blend(vec_u16 upper, vec_u16 lower, vec_u8 across, vec_u8 down)
+{
+    const vec_s32 above = vec_pair_products((vec_s16)upper, (vec_s16)across);
+    const vec_s32 below = vec_pair_products((vec_s16)lower, (vec_s16)across);
+    return ((above << 8) + (below - above) * (vec_s32)down + 32768) >> 16;
+}
+
+// Returns output pixels `i` to i + LANES - 1.
+VECTOR_INLINE vec_u8 blend_pixels(const struct part *part, int i)
+{
+    const vec_u32 across = vec_load_u32(part->across + i);
+    const vec_s32 down = vec_load_s32(part->down + i);
+    vec_s16 half[2];
+    for (int k = 0; k < 2; k++) {
+        const struct vec_two_u16 upper = load_pairs(part->upper[k] + i / 2), lower = load_pairs(part->lower[k] + i / 2);
+        half[k] = k == 0 ? vec_pack_s32(blend(upper.a, lower.a, SPREAD_LANE(across, 0), SPREAD_LANE(down, 0)),
+                                        blend(upper.b, lower.b, SPREAD_LANE(across, 1), SPREAD_LANE(down, 1)))
+                         : vec_pack_s32(blend(upper.a, lower.a, SPREAD_LANE(across, 2), SPREAD_LANE(down, 2)),
+                                        blend(upper.b, lower.b, SPREAD_LANE(across, 3), SPREAD_LANE(down, 3)));
+    }
+    return vec_pack_s16(half[0], half[1]);
+}
+
+static void make_parts(const int32_t *numbers, const struct warp_source *from, int y, uint8_t *to)
+{
+    const int width = WARP_WIDTH(numbers), columns = ARG(numbers, 2);
+    const int32_t *node = numbers + 3 + 2 * (y / CELL * columns), *below = node + 2 * columns;
+    struct part part;
+    for (int x = 0; x < width; x += PART, node += 2 * (PART / CELL), below += 2 * (PART / CELL)) {
+        const int count = width - x < PART ? width - x : PART, cells = (count + CELL - 1) / CELL;
+        uint8_t *at = to + 4 * (size_t)x;
+        find_places(&part, node, below, y % CELL, cells, from);
+        load_pixels(&part, from, CELL * cells);
+        for (int i = 0; i < count; i += LANES, at += VECTOR_BYTES) {
+            const vec_u8 pixels = blend_pixels(&part, i);
+            if (i + LANES <= count)
+                vec_store_u8(at, pixels);
+            else
+                memcpy(at, &pixels, 4 * (size_t)(count - i));
+        }
+    }
+}
+
+#endif
+
+extern warp_row VECTORS_NAME(row_warp);
+void VECTORS_NAME(row_warp)(const int32_t *numbers, const struct warp_source *from, int y, uint8_t *to)
+{
+#if VECTOR_BYTES
+    if (from->width > 1 && from->height > 1) {
+        make_parts(numbers, from, y, to);
+        return;
+    }
+#endif
+    make_pixels(numbers, from, y, to);
 }

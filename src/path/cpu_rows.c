@@ -5,6 +5,7 @@
 #include "filter/warp.h"
 #include "image/rgb_rows.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,11 @@ struct band {
     struct maker maker[CHAIN_MAX];
 };
 
+static int clamp_to(int at, int count)
+{
+    return at < 0 ? 0 : at >= count ? count - 1 : at;
+}
+
 static size_t align(size_t bytes)
 {
     return (bytes + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
@@ -73,15 +79,33 @@ static const struct row_variant *choose(const struct stage *stage, int width, in
     return row_variant_choose(stage->filter, &stage->arguments, width, step, wanted);
 }
 
+// Finds the rows of its input that a warp reads: each place is between those of the grid's nodes. A pixel that repeats
+// an edge may also read the row beside it.
+static void find_warp_rows(struct cpu_pass *cpu)
+{
+    const int count = warp_count(&cpu->pass->map), height = cpu->pass->from_height;
+    int least = INT_MAX, most = INT_MIN;
+    for (int i = WARP_GRID_AT + 1; i < count; i += 2) {
+        least = cpu->warp[i] < least ? cpu->warp[i] : least;
+        most = cpu->warp[i] > most ? cpu->warp[i] : most;
+    }
+    cpu->first = clamp_to(least >> 8, height > 1 ? height - 1 : 1);
+    cpu->end = clamp_to((most >> 8) + 1, height) + 1;
+    if (cpu->end < 2 && height > 1)
+        cpu->end = 2;
+}
+
 // Returns false if memory is short.
 static bool make_warp(struct cpu_pass *cpu)
 {
     if (!cpu->pass->warp)
         return true;
     cpu->warp = malloc(sizeof(*cpu->warp) * (size_t)warp_count(&cpu->pass->map));
-    if (cpu->warp)
-        warp_fill(&cpu->pass->map, cpu->warp);
-    return cpu->warp;
+    if (!cpu->warp)
+        return false;
+    warp_fill(&cpu->pass->map, cpu->warp);
+    find_warp_rows(cpu);
+    return true;
 }
 
 void cpu_pass_finish(struct cpu_pass *cpu)
@@ -145,11 +169,6 @@ int cpu_run_reach(const struct cpu_pass *passes, int count)
     for (int i = 0; i < count; i++)
         reach += passes[i].stencil ? pass_rows(&passes[i]) + passes[i].stencil->rows - 1 : 0;
     return reach;
-}
-
-static int clamp_to(int at, int count)
-{
-    return at < 0 ? 0 : at >= count ? count - 1 : at;
 }
 
 // Returns the first pixel of a line of a pass's input. The repeated edge pixels come before it.
@@ -453,7 +472,9 @@ static void encode_row(const struct band *band, int y)
 static int band_edge(const struct cpu_run *run, int band)
 {
     const int height = run_height(run);
-    const int y = (int)((int64_t)height * band / run->bands);
+    const bool flips = run->passes[run->count - 1].pass->store_flip;
+    const int first = flips ? height - run->end : run->first;
+    const int y = first + (int)((int64_t)(run->end - run->first) * band / run->bands);
     const bool splits = run->encoded && y > 0 && y < height && output_row(run, y - 1) / 2 == output_row(run, y) / 2;
     return splits ? y - 1 : y;
 }

@@ -14,6 +14,7 @@ struct cpu_pass {
     const struct pass *pass;
     const struct row_variant *before[CHAIN_MAX], *stencil, *after[CHAIN_MAX]; // of the pass's stages
     int32_t *warp;        // arguments of the pass's warp; NULL: none
+    int first, end;       // the rows of its input that the warp reads
     int step;             // bytes of a pixel in the stencil's rows: 4, or 1 if they are grey
     int lines;            // input rows that the stencil keeps
     size_t scratch_bytes; // of the stencil's row variant
@@ -30,6 +31,7 @@ struct cpu_run {
     struct color_coefficients coefficients; // of `from`
     uint8_t *scratch;                       // of all bands, one after the other
     size_t scratch_bytes;                   // of one band
+    int first, end;                         // the rows of `to` that are made
     int bands;
     int prefetch; // the first stencil prefetches the rows of this many calls ahead; 0 or less: none
     bool streams; // the rows of `to` are written with non-temporal stores; only where no pass has a stencil
