@@ -1,8 +1,10 @@
-// resident.c: runs chains on pictures in a device's memory, to measure only the passes
+// resident.c: runs chains and measures on pictures in a device's memory, to time only the kernels
 #include "path/resident.h"
 
 #include "base/log.h"
+#include "path/backend.h"
 #include "path/opencl_chain.h"
+#include "path/opencl_measures.h"
 
 #include <stdlib.h>
 
@@ -143,4 +145,63 @@ bool resident_read(struct resident *resident, struct image *rgba)
 {
     return compute_ok(opencl_output_read(&resident->target, resident->queue, resident->output[resident->last], rgba, 4),
                       "copy an image from the device");
+}
+
+// ---- measures ----
+
+struct resident_measures {
+    struct resident *resident;
+    struct opencl_measures measures;
+    cl_mem values;
+    int first; // picture of the first run of a call
+};
+
+struct resident_measures *resident_measures_open(struct resident *resident, const struct measuring *measuring,
+                                                 char **error)
+{
+    struct resident_measures *m = calloc(1, sizeof(*m));
+    struct device *device = resident->target.device;
+    *error = NULL;
+    if (!m) {
+        path_fail(error, "out of memory");
+        return NULL;
+    }
+    m->resident = resident;
+    if (opencl_measures_open(&m->measures, device, measuring, resident->layout.stride[0] / 4, error)) {
+        cl_int result;
+        m->values = clCreateBuffer(device->context, CL_MEM_READ_WRITE, m->measures.bytes, NULL, &result);
+        if (opencl_ok(result, "store measures on the device", error))
+            return m;
+    }
+    resident_measures_close(m);
+    return NULL;
+}
+
+void resident_measures_close(struct resident_measures *measures)
+{
+    if (!measures)
+        return;
+    opencl_measures_close(&measures->measures);
+    memory_release(measures->values);
+    free(measures);
+}
+
+static cl_int enqueue_measures(void *context, int run, struct span *span)
+{
+    const struct resident_measures *m = context;
+    cl_mem from = m->resident->picture[(m->first + run) % m->resident->pictures];
+    return opencl_measures_run(&m->measures, m->resident->queue, from, m->values, NULL, span);
+}
+
+bool resident_measures_run(struct resident_measures *measures, int first, int runs, struct timing *timing)
+{
+    measures->first = first;
+    return timing_run(measures->resident->queue, runs, enqueue_measures, measures, timing);
+}
+
+bool resident_measures_read(const struct resident_measures *measures, uint32_t *values)
+{
+    return compute_ok(clEnqueueReadBuffer(measures->resident->queue, measures->values, CL_TRUE, 0,
+                                          measures->measures.bytes, values, 0, NULL, NULL),
+                      "copy measures from the device");
 }

@@ -1,8 +1,8 @@
-// resident.h: runs chains on pictures in a device's memory, to measure only the passes
+// resident.h: runs chains and measures on pictures in a device's memory, to time only the kernels
 #pragma once
 
 #include "compute/timing.h"
-#include "path/path.h"
+#include "path/measures.h"
 
 struct resident;     // pictures of one shape in a device's memory, and outputs that are used in turn
 struct opencl_chain; // a compiled chain
@@ -23,3 +23,13 @@ bool resident_run(struct resident *resident, const struct opencl_chain *chain, i
                   struct timing *timing);
 // Copies the output of the last run to `rgba`. False on failure (logged).
 bool resident_read(struct resident *resident, struct image *rgba);
+
+// The measures of `measuring`, which is borrowed, of RGBA pictures. resident_measures_open returns NULL on failure:
+// *error as in path_open. resident_measures_run is like resident_run. resident_measures_read copies the values of the
+// last run. False on failure (logged).
+struct resident_measures;
+struct resident_measures *resident_measures_open(struct resident *resident, const struct measuring *measuring,
+                                                 char **error);
+void resident_measures_close(struct resident_measures *measures); // accepts NULL
+bool resident_measures_run(struct resident_measures *measures, int first, int runs, struct timing *timing);
+bool resident_measures_read(const struct resident_measures *measures, uint32_t *values);

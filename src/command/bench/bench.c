@@ -26,6 +26,9 @@ static const struct option options[] = {
     {"sizes", 's', OPTION_TEXT, "WxH,...", .help = "list of frame sizes, in pixels", .offset = AT(sizes)},
     {"formats", 0, OPTION_TEXT, "FORMAT,...", .help = "list of input pixel formats: rgba, nv21, yuyv, ...",
      .offset = AT(formats)},
+    {"measures", 0, OPTION_TEXT, "MEASURE,...",
+     .help = "'filters': list of measures of RGBA images: histogram, columns (sums), rows (sums), levels",
+     .offset = AT(measures)},
     {"path", 'p', OPTION_TEXT, "PATH,...", .help = "list of paths: " PATH_CHOICES, .offset = AT(paths)},
     DEVICE_OPTION(AT(device), "; 'device' also takes 'all'", "|all"),
     {"threads", 't', OPTION_TEXT, "N,...", .help = "list of thread counts for the cpu path", .offset = AT(threads)},
@@ -52,8 +55,9 @@ static const struct option options[] = {
 };
 
 static const char *const examples[] = {
-    "monocle bench filters  measure the 8 standard cases, each beside a plain copy",
+    "monocle bench filters  measure the standard cases, each beside a plain copy or read",
     "monocle bench filters -f median -f blur=7,gray --formats nv21 --sizes 1280x720  measure two other chains",
+    "monocle bench filters -p cpu --measures histogram,levels  measure only two measures",
     "monocle bench filters -p cpu --json >base.json  save the results",
     "monocle bench filters -p cpu --compare base.json  compare with the saved results",
     "monocle bench paths --sizes 1920x1080  measure whole frames on every path",
@@ -66,11 +70,13 @@ static const char *const examples[] = {
 };
 
 static const char *const details[] = {
-    "filters\ttimes whole passes, from an image in memory to RGBA in memory. On an OpenCL device, it uses the device's "
-    "memory and clock; on gl, the clock of GL. The table also shows the time of a plain copy of the same number of "
-    "bytes. A pass that reads "
-    "its input once and writes its output once cannot be much faster than the copy. Defaults: 8 standard cases; paths "
-    "cpu and opencl; 1920x1080 and 3840x2160 on the cpu path, 7680x4320 on a GPU; 1 thread and one thread per CPU.",
+    "filters\ttimes whole passes, from an image in memory to RGBA in memory. On an OpenCL device, it uses the "
+    "device's memory and clock; on gl, the clock of GL. The table also shows the time of a plain copy of the same "
+    "number of bytes. A pass that reads its input once and writes its output once cannot be much faster than the "
+    "copy. A measure only reads, so its limit is a plain read of the input on the cpu path, and a copy of half as "
+    "many bytes on a device. 'levels' are the mean and the extremes, which the host computes from the histogram: only "
+    "the cpu path has them. The gl path has no measures. Defaults: 11 standard chains, all measures; paths cpu and "
+    "opencl; 1920x1080 and 3840x2160 on the cpu path, 7680x4320 on a GPU; 1 thread and one thread per CPU.",
     "paths\ttimes whole frames, from the source's memory to a texture, with one and with two frames in flight. The "
     "steps are copy in, upload, passes, download or sharing, and texture upload. Steps of two frames in flight "
     "overlap. The column 'after copy' has the latency without copy in, as for frames in pinned memory. Without a "
@@ -147,6 +153,18 @@ static bool take_path(void *context, const char *item)
     return path >= 0;
 }
 
+static bool take_measure(void *context, const char *item)
+{
+    struct bench *bench = context;
+    const char *names[BENCH_MEASURES + 1] = {NULL};
+    for (int i = 0; i < BENCH_MEASURES; i++)
+        names[i] = bench_measures[i].name;
+    const int measure = find_word(item, "measure", names);
+    if (measure >= 0)
+        bench->measure[bench->measures++] = &bench_measures[measure];
+    return measure >= 0;
+}
+
 static bool take_threads(void *context, const char *item)
 {
     struct bench *bench = context;
@@ -166,7 +184,8 @@ static bool parse_lists(struct bench *bench)
     const struct bench_options *o = bench->options;
     struct cases *cases = &bench->cases;
     if (!cases_take_sizes(cases, o->sizes) || !cases_take_formats(cases, o->formats) ||
-        !cases_each("path", o->paths, take_path, bench) || !cases_each("threads", o->threads, take_threads, bench))
+        !cases_each("measures", o->measures, take_measure, bench) || !cases_each("path", o->paths, take_path, bench) ||
+        !cases_each("threads", o->threads, take_threads, bench))
         return false;
     if (bench->paths > 0 && !bench_needs_device(bench) &&
         !device_option_unused(o->device, path_kind_name(bench->path[0])))
@@ -183,6 +202,18 @@ static const struct measurement *find_measurement(const char *name)
         names[i] = measurements[i]->name;
     const int found = find_word(name, "measurement", names);
     return found >= 0 ? measurements[found] : NULL;
+}
+
+// Returns false if an option belongs to another measurement (logged).
+static bool fits_measurement(const struct bench_options *o, const struct measurement *measurement)
+{
+    const bool report = o->report && measurement != &device_measurement;
+    const bool measures = o->measures && measurement != &filters_measurement;
+    if (report)
+        log_error("--report is an option of 'bench device'");
+    else if (measures)
+        log_error("--measures is an option of 'bench filters'");
+    return !report && !measures;
 }
 
 static int bench_run(int argc, char **argv)
@@ -203,10 +234,8 @@ static int bench_run(int argc, char **argv)
     const struct measurement *measurement = find_measurement(operands.word[0]);
     if (!measurement || (!measurement->takes_words && !command_limit_operands(&list, &operands, 1)))
         return EXIT_USAGE;
-    if (o.report && measurement != &device_measurement) {
-        log_error("--report is an option of 'bench device'");
+    if (!fits_measurement(&o, measurement))
         return EXIT_USAGE;
-    }
     struct bench *bench = calloc(1, sizeof(*bench)); // too large for the stack
     if (!bench) {
         log_error("cannot measure: out of memory");

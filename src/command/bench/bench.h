@@ -9,7 +9,7 @@ struct samples;
 
 struct bench_options {
     struct option_texts filters;
-    const char *sizes, *formats, *paths, *threads; // lists, separated by commas; NULL: not given
+    const char *sizes, *formats, *measures, *paths, *threads; // lists, separated by commas; NULL: not given
     const char *device;
     int rounds;     // 0: not given
     double seconds; // 0: not given
@@ -24,9 +24,10 @@ struct bench {
     const char **word; // the operands after the measurement's name
     int words;
     struct cases cases;
+    const struct bench_measure *measure[CASES_LIST];
     enum path_kind path[CASES_LIST];
     int thread[CASES_LIST];
-    int paths, threads;
+    int measures, paths, threads;
     struct bench_memory *memory;
     struct device *device; // NULL: none is open
     struct tuned tuned;    // tuning results for the cpu path
@@ -45,6 +46,18 @@ struct measurement {
 
 extern const struct measurement filters_measurement, paths_measurement, variants_measurement, device_measurement;
 extern const struct measurement *const measurements[]; // ends with NULL
+
+// ---- filters.c ----
+
+// A measure of RGBA pictures.
+struct bench_measure {
+    const char *name;
+    unsigned measures; // of enum path_measure
+    bool levels;       // and the mean and the extremes, which the host computes
+};
+
+enum { BENCH_MEASURES = 4 };
+extern const struct bench_measure bench_measures[BENCH_MEASURES];
 
 // ---- device.c ----
 

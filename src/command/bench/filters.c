@@ -1,4 +1,4 @@
-// filters.c: the measurements `filters` and `variants`: whole chains, each beside a plain copy
+// filters.c: the measurements `filters` and `variants`: whole chains and measures, each beside a plain copy or read
 #include "command/bench/subject.h"
 
 #include "base/log.h"
@@ -17,7 +17,9 @@ struct copy_row {
 };
 
 struct filters_row {
-    const struct case_chain *chain;
+    const char *text;
+    const struct chain *chain;           // NULL: a measure
+    const struct bench_measure *measure; // NULL: a chain
     struct image_shape shape;
     enum path_kind path;
     int threads;
@@ -47,10 +49,18 @@ static const struct {
     const char *chain;
     enum pixfmt format;
 } cases[] = {
-    {"none", PIXFMT_NV21},   {"none", PIXFMT_YUYV}, {"gray", PIXFMT_RGBA},   {"maxrgb", PIXFMT_RGBA},
-    {"blur=2", PIXFMT_RGBA}, {MATRIX, PIXFMT_RGBA}, {"emboss", PIXFMT_RGBA}, {"blur=2,gray,emboss", PIXFMT_NV21},
+    {"none", PIXFMT_NV21},   {"none", PIXFMT_YUYV},    {"gray", PIXFMT_RGBA},      {"maxrgb", PIXFMT_RGBA},
+    {"blur=2", PIXFMT_RGBA}, {MATRIX, PIXFMT_RGBA},    {"emboss", PIXFMT_RGBA},    {"blur=2,gray,emboss", PIXFMT_NV21},
+    {"otsu", PIXFMT_RGBA},   {"ridge=3", PIXFMT_RGBA}, {"warp=road", PIXFMT_RGBA},
 };
 enum { CASES = sizeof(cases) / sizeof(*cases) };
+
+const struct bench_measure bench_measures[BENCH_MEASURES] = {
+    {.name = "histogram", .measures = MEASURE_HISTOGRAM},
+    {.name = "columns", .measures = MEASURE_COLUMNS},
+    {.name = "rows", .measures = MEASURE_ROWS},
+    {.name = "levels", .measures = MEASURE_HISTOGRAM, .levels = true},
+};
 
 static bool add_row(struct filters_bench *f, const struct filters_row *row)
 {
@@ -68,7 +78,7 @@ static bool add_row(struct filters_bench *f, const struct filters_row *row)
 static bool add_variants(struct filters_bench *f, struct filters_row *row)
 {
     const struct path_setup setup = {
-        .kind = row->path, .device = f->bench->device, .input = row->shape, .chain = &row->chain->chain};
+        .kind = row->path, .device = f->bench->device, .input = row->shape, .chain = row->chain};
     const char *names[PATH_VARIANTS] = {NULL};
     const int count = f->variants ? path_variants(&setup, names) : 1;
     for (int i = 0; i < count; i++) {
@@ -79,17 +89,18 @@ static bool add_variants(struct filters_bench *f, struct filters_row *row)
     return true;
 }
 
-// Adds a chain in a format, at each size that its path is measured at, with each number of threads.
-static bool add_rows(struct filters_bench *f, const struct case_chain *chain, enum pixfmt format, enum path_kind path)
+// Adds a row with this chain or measure in a format, at each size that its path is measured at, with each number of
+// threads.
+static bool add_rows(struct filters_bench *f, struct filters_row row, enum pixfmt format)
 {
     static const struct option_size cpu_sizes[] = {{1920, 1080}, {3840, 2160}};
     static const struct option_size gpu_sizes[] = {{7680, 4320}}; // larger than every cache
     const struct bench *bench = f->bench;
+    const enum path_kind path = row.path;
     const bool device = path_kind_info(path)->needs_device,
                on_gpu = device && !(bench->device->info.type & CL_DEVICE_TYPE_CPU);
     const struct option_size *size = bench->cases.sizes ? bench->cases.size : on_gpu ? gpu_sizes : cpu_sizes;
     const int sizes = bench->cases.sizes ? bench->cases.sizes : device ? 1 : 2;
-    struct filters_row row = {.chain = chain, .path = path};
     for (int s = 0; s < sizes; s++) {
         if (!cases_shape(&row.shape, format, size[s]))
             return false;
@@ -125,43 +136,71 @@ static bool add_default_chains(struct bench *bench, bool once)
     return true;
 }
 
+// Adds the measures to a path. The gl path has none of its own: the host computes them.
+static bool add_measures(struct filters_bench *f, enum path_kind path)
+{
+    const struct path_kind_info *kind = path_kind_info(path);
+    for (int i = 0; i < f->bench->measures; i++) {
+        const struct bench_measure *measure = f->bench->measure[i];
+        if (kind->needs_gl || (kind->needs_device && measure->levels))
+            continue;
+        if (!add_rows(f, (struct filters_row){.text = measure->name, .measure = measure, .path = path}, PIXFMT_RGBA))
+            return false;
+    }
+    return true;
+}
+
 static bool choose_rows(struct filters_bench *f)
 {
     struct bench *bench = f->bench;
-    const bool pairs =
-        bench->cases.chains == 0 && bench->cases.formats == 0 && !f->variants; // chain i with its own format
-    if (bench->cases.chains == 0 && !(f->variants ? add_examples(bench) : add_default_chains(bench, !pairs)))
+    const bool measures = bench->measures > 0;
+    // Chain i with its own format.
+    const bool pairs = bench->cases.chains == 0 && bench->cases.formats == 0 && !f->variants && !measures;
+    for (int i = 0; pairs && i < BENCH_MEASURES; i++)
+        bench->measure[bench->measures++] = &bench_measures[i];
+    if (bench->cases.chains == 0 && !measures &&
+        !(f->variants ? add_examples(bench) : add_default_chains(bench, !pairs)))
         return false;
     if (bench->cases.formats == 0 && !pairs)
         bench->cases.format[bench->cases.formats++] = PIXFMT_RGBA;
     for (int p = 0; p < bench->paths; p++) {
         for (int c = 0; c < bench->cases.chains; c++) {
             for (int i = 0; i < (pairs ? 1 : bench->cases.formats); i++) {
-                if (!add_rows(f, &bench->cases.chain[c], pairs ? cases[c].format : bench->cases.format[i],
-                              bench->path[p]))
+                const struct case_chain *chain = &bench->cases.chain[c];
+                const struct filters_row row = {.text = chain->text, .chain = &chain->chain, .path = bench->path[p]};
+                if (!add_rows(f, row, pairs ? cases[c].format : bench->cases.format[i]))
                     return false;
             }
         }
+        if (!add_measures(f, bench->path[p]))
+            return false;
     }
-    return true;
+    if (f->rows == 0)
+        log_error("no path has these measures; use -p cpu");
+    return f->rows > 0;
 }
 
-// Returns a copy that reads and writes half as many bytes each as the row reads and writes together. NULL: logged.
+// Returns a copy that reads and writes half as many bytes each as the row reads and writes together, or a read of as
+// many bytes as a measure on the host reads. NULL: logged.
 static struct copy_row *copy_for(struct filters_bench *f, const struct filters_row *row, int pictures)
 {
     struct image_shape rgba = {.width = row->shape.width, .height = row->shape.height};
     char why[CHAIN_ERROR];
-    chain_output_size(&row->chain->chain, &rgba.width, &rgba.height, why); // the open path has this size
+    const bool on_device = path_kind_info(row->path)->needs_device, reads = row->measure && !on_device;
+    if (row->chain)
+        chain_output_size(row->chain, &rgba.width, &rgba.height, why); // the open path has this size
+    const size_t bytes = image_bytes(&row->shape) + (row->chain ? image_bytes(&rgba) : 0);
     const struct copy_setup setup = {
-        .device = path_kind_info(row->path)->needs_device ? f->bench->device : NULL,
+        .device = on_device ? f->bench->device : NULL,
         .threads = row->threads,
-        .bytes = (image_bytes(&row->shape) + image_bytes(&rgba)) / 2,
+        .bytes = reads ? bytes : bytes / 2,
         .sources = pictures,
+        .reads = reads,
     };
     for (int i = 0; i < f->copies; i++) {
         const struct copy_setup *other = &f->copy[i].setup;
         if (other->device == setup.device && other->threads == setup.threads && other->bytes == setup.bytes &&
-            other->sources == setup.sources)
+            other->sources == setup.sources && other->reads == setup.reads)
             return &f->copy[i];
     }
     struct copy_row *added = &f->copy[f->copies];
@@ -175,9 +214,9 @@ static struct copy_row *copy_for(struct filters_bench *f, const struct filters_r
 
 static void describe(const struct filters_row *row, char text[200])
 {
-    snprintf(text, 200, "%.80s from %s %dx%d on the %s path%s%s", row->chain->text,
-             pixfmt_info(row->shape.format)->name, row->shape.width, row->shape.height, path_kind_name(row->path),
-             row->variant ? ", variant " : "", row->variant ? row->variant : "");
+    snprintf(text, 200, "%.80s from %s %dx%d on the %s path%s%s", row->text, pixfmt_info(row->shape.format)->name,
+             row->shape.width, row->shape.height, path_kind_name(row->path), row->variant ? ", variant " : "",
+             row->variant ? row->variant : "");
 }
 
 // Builds the row's chain, checks its output, and finds the copy to compare with. False: logged.
@@ -190,8 +229,9 @@ static bool open_row(struct filters_bench *f, struct filters_row *row)
         .threads = row->threads,
         .tuned = &f->bench->tuned,
         .shape = row->shape,
-        .chain = &row->chain->chain,
+        .chain = row->chain,
         .variant = row->variant,
+        .measure = row->measure,
     };
     char what[200], *error = NULL;
     describe(row, what);
@@ -201,14 +241,13 @@ static bool open_row(struct filters_bench *f, struct filters_row *row)
         free(error);
         return false;
     }
-    const struct pictures *pictures = bench_memory_pictures(f->bench->memory, &row->shape);
-    if (!pictures_check(pictures, setup.chain, bench_subject_first, subject, what)) {
+    if (!bench_subject_check(subject, what)) {
         bench_subject_close(subject);
         return false;
     }
     row->subject = subject;
     row->trial = (struct trial){.run = bench_subject_run, .context = subject, .warm_runs = 4};
-    return (row->copy = copy_for(f, row, pictures->count)) != NULL;
+    return (row->copy = copy_for(f, row, bench_memory_pictures(f->bench->memory, &row->shape)->count)) != NULL;
 }
 
 static bool measure(struct filters_bench *f)
@@ -219,7 +258,7 @@ static bool measure(struct filters_bench *f)
     bool ok = trials && f->copy;
     int count = 0;
     for (int i = 0; trials && f->copy && i < f->rows && !command_interrupted(); i++) {
-        bench_progress("building and checking, %d of %d: %.60s", i + 1, f->rows, f->row[i].chain->text);
+        bench_progress("building and checking, %d of %d: %.60s", i + 1, f->rows, f->row[i].text);
         if (open_row(f, &f->row[i]))
             trials[count++] = &f->row[i].trial;
         else
@@ -293,7 +332,7 @@ static json_t *row_json(const struct filters_bench *f, const struct filters_row 
     const double copy_ms = samples_percentile(&row->copy->trial.ms, 50);
     const double pixels = (double)row->shape.width * row->shape.height;
     json_t *json =
-        json_pack("{s:o,s:s,s:i,s:i,s:s,s:i,s:o,s:f,s:f,s:f,s:f}", "case", text_json(row->chain->text), "format",
+        json_pack("{s:o,s:s,s:i,s:i,s:s,s:i,s:o,s:f,s:f,s:f,s:f}", "case", text_json(row->text), "format",
                   pixfmt_info(row->shape.format)->name, "width", row->shape.width, "height", row->shape.height, "path",
                   path_kind_name(row->path), "threads", row->threads, "device",
                   text_json(bench_device_name(f->bench, row->path)), "ms_median", ms, "ms_p95",

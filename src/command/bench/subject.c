@@ -1,4 +1,4 @@
-// subject.c: runs a chain or a plain copy repeatedly, on pictures of one shape, for a trial
+// subject.c: runs a chain, a measure, or a plain copy or read repeatedly, on pictures of one shape, for a trial
 #include "command/bench/subject.h"
 
 #include "base/clock.h"
@@ -9,40 +9,74 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { STRIPS = 40 }; // of column sums, as `monocle lane` has
+
 struct bench_subject {
     const struct pictures *pictures;
+    const struct chain *chain;
     struct path *path; // for kinds without a device, which read the host's pictures in place; else NULL
     struct resident *resident;
-    struct opencl_chain *chain;
+    struct opencl_chain *opened;
+    const struct bench_measure *measure; // NULL: a chain
+    struct measuring measuring;
+    uint32_t *values; // of the measure
+    struct workers *workers;
+    struct resident_measures *resident_measures;
     int next; // index of a picture
 };
+
+static bool open_path(struct bench_subject *subject, const struct bench_subject_setup *setup, char **error)
+{
+    const struct path_setup path = {
+        .kind = setup->kind,
+        .input = setup->shape,
+        .chain = setup->chain,
+        .threads = setup->threads,
+        .tuned = setup->tuned,
+        .variant = setup->variant,
+        .gl = setup->gl,
+    };
+    return (subject->path = path_open(&path, error)) != NULL;
+}
+
+// The measure runs on threads of the host, or on the device.
+static bool open_measure(struct bench_subject *subject, const struct bench_subject_setup *setup, char **error)
+{
+    const struct path_setup wanted = {.measures = setup->measure->measures, .strips = STRIPS};
+    subject->measure = setup->measure;
+    if (!measuring_open(&subject->measuring, &wanted, setup->shape.width, setup->shape.height, !subject->resident) ||
+        !(subject->values = calloc(measuring_values(&subject->measuring), sizeof(*subject->values)))) {
+        log_error("cannot measure: out of memory");
+        return false;
+    }
+    if (!subject->resident)
+        return (subject->workers = workers_open(setup->threads)) != NULL;
+    subject->resident_measures = resident_measures_open(subject->resident, &subject->measuring, error);
+    return subject->resident_measures != NULL;
+}
 
 struct bench_subject *bench_subject_open(struct bench_memory *memory, const struct bench_subject_setup *setup,
                                          char **error)
 {
     *error = NULL;
+    const bool on_device = path_kind_info(setup->kind)->needs_device;
     struct bench_subject *subject = calloc(1, sizeof(*subject));
     bool ok = subject && (subject->pictures = bench_memory_pictures(memory, &setup->shape));
-    if (ok && !path_kind_info(setup->kind)->needs_device) {
-        const struct path_setup path = {
-            .kind = setup->kind,
-            .input = setup->shape,
-            .chain = setup->chain,
-            .threads = setup->threads,
-            .tuned = setup->tuned,
-            .variant = setup->variant,
-            .gl = setup->gl,
-        };
-        ok = (subject->path = path_open(&path, error)) != NULL;
-    } else if (ok) {
+    if (ok && on_device) {
         // With images, kernels write images: GL's textures.
         const bool images = path_kind_info(setup->kind)->shares_gl && setup->device->info.images;
-        subject->resident = bench_memory_resident(memory, setup->device, &setup->shape, images);
-        ok = subject->resident &&
-             (subject->chain = resident_chain_open(subject->resident, setup->chain, setup->variant, error));
+        ok = (subject->resident = bench_memory_resident(memory, setup->device, &setup->shape, images)) != NULL;
     }
-    if (ok)
+    if (ok && setup->measure)
+        ok = open_measure(subject, setup, error);
+    else if (ok && !on_device)
+        ok = open_path(subject, setup, error);
+    else if (ok)
+        ok = (subject->opened = resident_chain_open(subject->resident, setup->chain, setup->variant, error)) != NULL;
+    if (ok) {
+        subject->chain = setup->chain;
         return subject;
+    }
     bench_subject_close(subject);
     return NULL;
 }
@@ -52,7 +86,11 @@ void bench_subject_close(struct bench_subject *subject)
     if (!subject)
         return;
     path_close(subject->path);
-    resident_chain_close(subject->chain);
+    resident_chain_close(subject->opened);
+    resident_measures_close(subject->resident_measures);
+    workers_close(subject->workers);
+    measuring_close(&subject->measuring);
+    free(subject->values);
     free(subject);
 }
 
@@ -78,28 +116,48 @@ static bool run_path(struct bench_subject *subject, int runs, struct path_result
     return ok;
 }
 
+static void run_measure(struct bench_subject *subject, int runs)
+{
+    struct path_measures measures;
+    struct path_levels levels;
+    for (int i = 0; i < runs; i++) {
+        const struct image *picture = &subject->pictures->image[(subject->next + i) % subject->pictures->count];
+        measuring_run(&subject->measuring, picture, subject->workers, subject->values);
+        measuring_give(&subject->measuring, subject->values, &measures);
+        if (subject->measure->levels)
+            path_levels(measures.histogram, &levels);
+    }
+}
+
 bool bench_subject_run(void *context, int runs, struct trial_time *time)
 {
     struct bench_subject *subject = context;
-    struct timing timing;
-    bool ok;
-    if (subject->path) {
+    bool ok = true;
+    if (subject->resident) {
+        struct timing timing;
+        ok = subject->measure ? resident_measures_run(subject->resident_measures, subject->next, runs, &timing)
+                              : resident_run(subject->resident, subject->opened, subject->next, runs, &timing);
+        if (ok)
+            *time = (struct trial_time){timing.device_ms, timing.wall_ms};
+    } else {
         struct path_result result;
         double draws_ms = 0;
         const int64_t start_ns = clock_now_ns();
-        ok = run_path(subject, runs, &result, &draws_ms);
+        if (subject->measure)
+            run_measure(subject, runs);
+        else
+            ok = run_path(subject, runs, &result, &draws_ms);
         time->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
         time->ms = draws_ms > 0 ? draws_ms / runs : time->wall_ms;
-    } else {
-        ok = resident_run(subject->resident, subject->chain, subject->next, runs, &timing);
-        if (ok)
-            *time = (struct trial_time){timing.device_ms, timing.wall_ms};
     }
     subject->next = (subject->next + runs) % subject->pictures->count;
     return ok;
 }
 
-bool bench_subject_first(void *context, struct image *rgba)
+// ---- the check ----
+
+// Filters the first picture and copies the output to `rgba`.
+static bool filter_first(void *context, struct image *rgba)
 {
     struct bench_subject *subject = context;
     struct path_result result;
@@ -108,19 +166,69 @@ bool bench_subject_first(void *context, struct image *rgba)
     subject->next = 0;
     if (subject->path)
         return run_path(subject, 1, &result, &draws_ms) && path_read(subject->path, &result, rgba);
-    return resident_run(subject->resident, subject->chain, 0, 1, &timing) && resident_read(subject->resident, rgba);
+    return resident_run(subject->resident, subject->opened, 0, 1, &timing) && resident_read(subject->resident, rgba);
 }
 
-// ---- plain copies ----
+// Computes the measure of the first picture by a single thread of the host in `values`. False: out of memory.
+static bool expect_measure(const struct bench_subject *subject, uint32_t *values)
+{
+    const struct image *picture = &subject->pictures->image[0];
+    const struct path_setup wanted = {.measures = subject->measure->measures, .strips = STRIPS};
+    struct measuring measuring;
+    const bool ok = values && measuring_open(&measuring, &wanted, picture->shape.width, picture->shape.height, true);
+    if (ok) {
+        measuring_run(&measuring, picture, NULL, values);
+        measuring_close(&measuring);
+    } else
+        log_error("cannot check the results: out of memory");
+    return ok;
+}
+
+static bool check_measure(struct bench_subject *subject, const char *what)
+{
+    const size_t count = measuring_values(&subject->measuring);
+    uint32_t *want = calloc(count, sizeof(*want));
+    struct trial_time time;
+    subject->next = 0;
+    bool ok = expect_measure(subject, want) && bench_subject_run(subject, 1, &time) &&
+              (!subject->resident || resident_measures_read(subject->resident_measures, subject->values));
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = subject->values[i] == want[i];
+        if (!ok)
+            log_error("%s differs from the cpu path: value %zu is %u instead of %u; this case is skipped", what, i,
+                      subject->values[i], want[i]);
+    }
+    free(want);
+    return ok;
+}
+
+bool bench_subject_check(struct bench_subject *subject, const char *what)
+{
+    return subject->measure ? check_measure(subject, what)
+                            : pictures_check(subject->pictures, subject->chain, filter_first, subject, what);
+}
+
+// ---- plain copies and reads ----
 
 struct copy {
     struct bench_memory *memory;
     struct workers *workers;
     struct device_copy *device; // instead of workers
     size_t bytes;
+    bool reads;         // it only reads
     int sources, next;  // next: number of the next run
     uint8_t *from, *to; // of the running copy
 };
+
+static void read_words(const uint8_t *from, size_t bytes)
+{
+    uint64_t sum = 0, word;
+    for (size_t i = 0; i + sizeof(word) <= bytes; i += sizeof(word)) {
+        memcpy(&word, from + i, sizeof(word));
+        sum += word;
+    }
+    __asm__ volatile("" : : "r"(sum)); // or the compiler removes the loop
+}
 
 // One part per thread, because the C library copies large blocks faster.
 static void copy_part(void *context, int part)
@@ -128,7 +236,10 @@ static void copy_part(void *context, int part)
     const struct copy *copy = context;
     const size_t parts = (size_t)workers_count(copy->workers);
     const size_t first = copy->bytes * (size_t)part / parts, end = copy->bytes * (size_t)(part + 1) / parts;
-    memcpy(copy->to + first, copy->from + first, end - first);
+    if (copy->reads)
+        read_words(copy->from + first, end - first);
+    else
+        memcpy(copy->to + first, copy->from + first, end - first);
 }
 
 // A copy has as many sources as its case has pictures, and as many targets as it has outputs.
@@ -173,6 +284,7 @@ struct copy *copy_open(struct bench_memory *memory, const struct copy_setup *set
     }
     copy->memory = memory;
     copy->bytes = setup->bytes;
+    copy->reads = setup->reads;
     copy->sources = setup->sources;
     const bool ok = setup->device
                         ? (copy->device = device_copy_open(setup->device, setup->bytes, setup->sources)) != NULL
@@ -194,5 +306,5 @@ void copy_close(struct copy *copy)
 
 const char *copy_way(const struct copy *copy)
 {
-    return copy->device ? device_copy_way(copy->device) : "memcpy";
+    return copy->device ? device_copy_way(copy->device) : copy->reads ? "read" : "memcpy";
 }

@@ -23,6 +23,7 @@ ROW = ["case", "format", "width", "height", "path", "threads", "device", "ms_med
 PARTS = ["copy_in_ms", "upload_ms", "passes_ms", "share_ms", "download_ms", "texture_ms"]
 MATRIX = "convolve=0.5 0 0 0 1 0 0 0 -0.5:bias=3"
 SMALL = ["--sizes", "64x48", "-n", "3"]
+MEASURES = ["histogram", "columns", "rows", "levels"]
 
 OPENCL = has_opencl(BINARY)
 
@@ -56,16 +57,34 @@ def rows(c):
             c.check(abs(r["mpix_s"] - 64 * 48 / r["ms_median"] / 1e3) < 1e-3 * r["mpix_s"], "mpix_s", r)
             c.check(abs(r["copy_fraction"] - r["copy_ms_median"] / r["ms_median"]) < 1e-3, "copy_fraction", r)
     found = rows_of(c, "filters", "-p", "cpu", "-t", "1", *SMALL)
-    c.check([r["format"] for r in found] == ["nv21", "yuyv"] + 5 * ["rgba"] + ["nv21"], "default cases", found)
-    c.check(found[7]["case"] == "blur=2,gray,emboss", found[7])
+    formats = ["nv21", "yuyv"] + 5 * ["rgba"] + ["nv21"] + 7 * ["rgba"]
+    c.check([r["format"] for r in found] == formats, "default cases", found)
+    c.check([r["case"] for r in found[7:]] == ["blur=2,gray,emboss", "otsu", "ridge=3", "warp=road"] + MEASURES, found)
     found = rows_of(c, "filters", "-p", "cpu", "-t", "1", *SMALL, "--formats", "YUY2,grey")
-    c.check(len(found) == 14, "default chains in two formats", len(found))
+    c.check(len(found) == 20, "default chains in two formats", len(found))
     found = rows_of(c, "filters", "-p", "cpu", "-t", "1", *SMALL, "-f", "all")
     c.check({"none", "median", "flip"} < {r["case"] for r in found}, "all filters", found)
     found = rows_of(c, "filters", "-p", "cpu", "-t", "1", "--sizes", "1x1,33x7", "-f", "none", "--time", "0.1")
     c.check(len(found) == 2 and found[0]["rounds"] >= 3, "rounds that fit", found)
     found = rows_of(c, "filters", "-p", "cpu", "-t", "1", "--sizes", "640x480", "-f", "median", "--time", "0.1")
     c.check(3 <= found[0]["rounds"] < 30, "rounds of 10 ms at the least that fit", found)
+
+
+def measures(c):
+    """A measure is a row beside a plain read or, on a device, beside a copy."""
+    for path in ["cpu"] + OPENCL * ["opencl"]:
+        args = ["filters", *SMALL, "-p", path, "-t", "1", "--measures"]
+        found, wanted = rows_of(c, *args, ",".join(MEASURES)), MEASURES if path == "cpu" else MEASURES[:3]
+        c.check([r["case"] for r in found] == wanted, path, found)
+        for r in found:
+            c.check(list(r)[:len(ROW)] == ROW and r["format"] == "rgba", r)
+            c.check((r["copy_way"] == "read") == (path == "cpu") and r["copy_ms_median"] > 0, r)
+        found = rows_of(c, *args, "rows", "-f", "gray", "--formats", "nv21")
+        c.check([(r["case"], r["format"]) for r in found] == [("gray", "nv21"), ("rows", "rgba")], found)
+        odd = ["filters", "--sizes", "33x7", "-n", "3", "-p", path, "-t", "2", "--measures", "columns"]
+        c.check([(r["case"], r["width"]) for r in rows_of(c, *odd)] == [("columns", 33)], path)
+    text = bench("filters", *SMALL, "-p", "cpu", "-t", "1", "--measures", "histogram,levels")[1].decode()
+    c.check("copy by: read" in text and "levels" in text, text)
 
 
 def variants(c):
@@ -159,6 +178,16 @@ def wrong_pictures(c):
     c.check([r["case"] for r in found] == ["invert"], "only the right one is measured", found)
     err = bench(*args)[2]
     c.check("gray from rgba 64x48 on the opencl path differs from the cpu path" in err, err)
+    with open(at("kernels/measures.cl"), "a+", encoding="utf-8") as f:
+        f.seek(0)
+        text = f.read()
+        c.check("values[first + y] = total;" in text, "measures.cl is not as this test expects it")
+        f.truncate(0)
+        f.write(text.replace("values[first + y] = total;", "values[first + y] = total + 1;"))
+    measured = ["filters", "-p", "opencl", *SMALL, "--measures", "rows,columns", "--kernels", at("kernels")]
+    c.check([r["case"] for r in rows_of(c, *measured, code=1)] == ["columns"], "only the right measure")
+    err = bench(*measured)[2]
+    c.check("rows from rgba 64x48 on the opencl path differs from the cpu path: value 0 is" in err, err)
     code, _, err = bench("variants", *args[1:])
     c.check(code == 1 and "variant generic differs from the cpu path" in err, code, err)
     code, _, err = bench("paths", "-p", "opencl", *SMALL, "-f", "gray", "--kernels", at("kernels"))
@@ -218,6 +247,8 @@ def errors(c):
             (2, "unexpected argument", ["filters", "paths"]),
             (2, "--sizes is '640'", ["filters", "--sizes", "640"]),
             (2, "did you mean yuyv?", ["filters", "--formats", "rgba,yuvy"]),
+            (2, "did you mean rows?", ["filters", "--measures", "histogram,row"]),
+            (2, "--measures is an option of 'bench filters'", ["variants", "--measures", "rows"]),
             (2, "there is no pixel format ''", ["filters", "--formats", "rgba,"]),
             (2, "did you mean opencl?", ["filters", "-p", "opencv"]),
             (2, "-p cpu does not use one", ["filters", "-p", "cpu", "-d", "0"]),
@@ -289,5 +320,5 @@ def interrupted(c):
     c.check(len(found) == 1 and found[0]["rounds"] > 0, "rows of an interrupted run", out)
 
 
-sys.exit(Checks().run(rows, variants, paths, default_paths, device_frames, tables, wrong_pictures, compare, errors,
-                      narrow, processor_name, interrupted))
+sys.exit(Checks().run(rows, measures, variants, paths, default_paths, device_frames, tables, wrong_pictures, compare,
+                      errors, narrow, processor_name, interrupted))
