@@ -1,8 +1,8 @@
 // peers.cpp: measures the same cases with other libraries: libyuv, OpenCV on the CPU, OpenCV on OpenCL (its
-// T-API), a histogram with eight interleaved counters, and `cpu`: monocle's histogram
+// T-API), and a histogram with eight interleaved counters
 //
-//   peers libyuv|opencv|tapi|counters|cpu [--sizes WxH,...] [--threads N] [--rounds N] [--pictures N]
-//                                         [--cases CASE@FORMAT;...]
+//   peers libyuv|opencv|tapi|counters [--sizes WxH,...] [--threads N] [--rounds N] [--pictures N]
+//                                     [--cases CASE@FORMAT;...]
 //
 // Prints rows like those of `monocle bench filters --json`, with the peer's name as the path. Measures as monocle does:
 // the same number of random pictures, two outputs, runs of 10 ms, medians. A round runs every case once; the next round
@@ -112,8 +112,8 @@ void print(const bench &b, const char *peer, int threads)
 
 int usage()
 {
-    fprintf(stderr, "usage: peers libyuv|opencv|tapi|counters|cpu [--sizes WxH,...] [--threads N] [--rounds N]\n"
-                    "                                             [--pictures N] [--cases CASE@FORMAT;...]\n");
+    fprintf(stderr, "usage: peers libyuv|opencv|tapi|counters [--sizes WxH,...] [--threads N] [--rounds N]\n"
+                    "                                         [--pictures N] [--cases CASE@FORMAT;...]\n");
     return 2;
 }
 
@@ -127,11 +127,9 @@ int skip(const char *why)
 int prepare(bench &b, const std::string &peer, int threads)
 {
     (void)b, (void)threads;
-    if (peer == "cpu" || peer == "counters") {
+    if (peer == "counters") {
         if (threads != 1)
-            return skip("these histograms have one thread");
-        if (peer == "cpu")
-            return add_measures(b) ? 0 : 1;
+            return skip("this histogram has one thread");
         add_counters(b);
         return 0;
     }

@@ -50,4 +50,3 @@ void add_libyuv(bench &b);
 void add_opencv(bench &b, int threads);
 bool add_tapi(bench &b, int threads);
 void add_counters(bench &b);
-bool add_measures(bench &b); // monocle's own histogram; false: out of memory, or it is wrong (reported)

@@ -1,8 +1,6 @@
-// peers_histogram.cpp: histograms for peers.cpp: monocle's, and one with eight interleaved counters
+// peers_histogram.cpp: a histogram with eight interleaved counters for peers.cpp
 #include "peers.h"
-#include "peers_measures.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -58,26 +56,4 @@ void add_counters(bench &b)
     const auto to = std::make_shared<std::vector<uint32_t>>(channels * levels);
     b.works.push_back(
         {"histogram", "rgba", [=](int p, int) { count(in_turn(*pictures, p).data(), pixels, to->data()); }});
-}
-
-bool add_measures(bench &b)
-{
-    if (!is_asked_for(b, "histogram", "rgba"))
-        return true;
-    const auto pictures = make_pictures(b);
-    const size_t pixels = size_t(b.picture.width) * b.picture.height;
-    const std::shared_ptr<measures_peer> peer(measures_open(b.picture.width, b.picture.height),
-                                              [](measures_peer *p) { p ? measures_close(p) : void(); });
-    uint32_t want[channels * levels];
-    if (!peer)
-        return false;
-    count((*pictures)[0].data(), pixels, want);
-    if (memcmp(measures_histogram(peer.get(), (*pictures)[0].data()), want, sizeof(want)) != 0) {
-        fprintf(stderr, "peers: monocle's histogram is wrong\n");
-        return false;
-    }
-    b.works.push_back({"histogram", "rgba", [=](int p, int) {
-                           measures_histogram(peer.get(), (*pictures)[size_t(p) % pictures->size()].data());
-                       }});
-    return true;
 }

@@ -176,6 +176,30 @@ template <class mat> void histogram(const mat &from, mat &, scratch<mat> &s)
         cv::calcHist(pictures, {channel}, cv::noArray(), s.most, {256}, {0, 256});
 }
 
+// The sums of green, in one strip.
+template <class mat, int way> void sums(const mat &from, mat &, scratch<mat> &s)
+{
+    cv::extractChannel(from, s.grey, 1);
+    cv::reduce(s.grey, s.most, way, cv::REDUCE_SUM, CV_32S);
+}
+
+template <class mat> void otsu(const mat &from, mat &to, scratch<mat> &s)
+{
+    cv::cvtColor(from, s.grey, cv::COLOR_RGBA2GRAY);
+    cv::threshold(s.grey, s.mask, 0, 255, cv::THRESH_OTSU);
+    cv::cvtColor(s.mask, to, cv::COLOR_GRAY2RGBA);
+}
+
+// The centre of a bar of three pixels less the brighter side, each a sum of three pixels.
+template <class mat> void bars(const mat &from, mat &to, scratch<mat> &s)
+{
+    static float left[9] = {-1, -1, -1, 1, 1, 1, 0, 0, 0}, right[9] = {0, 0, 0, 1, 1, 1, -1, -1, -1};
+    cv::filter2D(from, s.across, CV_16S, cv::Mat(1, 9, CV_32F, left), {-1, -1}, 0, cv::BORDER_REPLICATE);
+    cv::filter2D(from, s.down, CV_16S, cv::Mat(1, 9, CV_32F, right), {-1, -1}, 0, cv::BORDER_REPLICATE);
+    cv::min(s.across, s.down, s.most);
+    s.most.convertTo(to, CV_8U, 1 / 3.0);
+}
+
 // The preset `road` of monocle's warp.
 template <class mat> void warp(const mat &from, mat &to, const cv::Size &size)
 {
@@ -198,7 +222,6 @@ template <class mat> void road(const mat &from, mat &to, scratch<mat> &)
 // The steps of `monocle lane` before the sums.
 template <class mat> void lane(const mat &from, mat &, scratch<mat> &s)
 {
-    static float left[9] = {-1, -1, -1, 1, 1, 1, 0, 0, 0}, right[9] = {0, 0, 0, 1, 1, 1, -1, -1, -1};
     static const cv::Mat table = [] {
         cv::Mat made(1, 256, CV_8U);
         for (int i = 0; i < 256; i++)
@@ -208,10 +231,7 @@ template <class mat> void lane(const mat &from, mat &, scratch<mat> &s)
     cv::cvtColor(from, s.rgba[0], cv::COLOR_YUV2RGBA_NV21);
     warp(s.rgba[0], s.rgba[1], {320, 400});
     cv::cvtColor(s.rgba[1], s.grey, cv::COLOR_RGBA2GRAY);
-    cv::filter2D(s.grey, s.across, CV_16S, cv::Mat(1, 9, CV_32F, left), {-1, -1}, 0, cv::BORDER_REPLICATE);
-    cv::filter2D(s.grey, s.down, CV_16S, cv::Mat(1, 9, CV_32F, right), {-1, -1}, 0, cv::BORDER_REPLICATE);
-    cv::min(s.across, s.down, s.most);
-    s.most.convertTo(s.mask, CV_8U, 1 / 3.0);
+    bars(s.grey, s.mask, s);
     cv::LUT(s.mask, table, s.grey);
     cv::threshold(s.grey, s.mask, 0, 255, cv::THRESH_OTSU);
 }
@@ -250,6 +270,10 @@ template <class mat> void add_calls(bench &b)
         {"mirror", "rgba", turn<mat, 1>},
         {"flip", "rgba", turn<mat, 0>},
         {"histogram", "rgba", histogram<mat>},
+        {"columns", "rgba", sums<mat, 0>},
+        {"rows", "rgba", sums<mat, 1>},
+        {"otsu", "rgba", otsu<mat>},
+        {"ridge=3", "rgba", bars<mat>},
         {"warp=road", "rgba", road<mat>},
         {"warp=road:320:400,gray,ridge=3,contrast=1:brightness=-3,gamma=2,otsu", "nv21", lane<mat>},
         {"blur=2,gray,emboss", "nv21", fused<mat>},
