@@ -162,10 +162,10 @@ static void fill_overlay(struct overlay *overlay, const struct calibrate_scene *
     overlay->lines = 0;
     overlay_line(overlay, OVERLAY_STRONG, "%s: %.1f, %.1f%s", calibration_names[scene->selected], at[0], at[1],
                  scene->held ? " | held" : "");
-    overlay_line(overlay, OVERLAY_PLAIN, "rectangle on the road: %g m wide, %g to %g m ahead", camera->width,
-                 camera->near, camera->far);
-    overlay_line(overlay, OVERLAY_DIM,
-                 "mouse, arrows: move | Tab: next point | Space: hold | o: no text | Enter: write | q: quit");
+    overlay_line(overlay, OVERLAY_PLAIN, "on the road: %g m wide, %g to %g m ahead", camera->width, camera->near,
+                 camera->far);
+    overlay_line(overlay, OVERLAY_DIM, "mouse, arrows: move | Tab: next | Space: hold");
+    overlay_line(overlay, OVERLAY_DIM, "o: no text | Enter: write | q: quit");
     overlay->message_is_error = wrong || scene->message_is_error;
     if (!wrong || scene->message_is_error)
         snprintf(overlay->message, sizeof(overlay->message), "%s", scene->message);

@@ -139,7 +139,7 @@ static void fill_overlay(struct overlay *overlay, const char *view, const struct
     if (isfinite(offset))
         snprintf(place, sizeof(place), " | %.2f m %s", fabs(offset), offset < 0 ? "left" : "right");
     if (isfinite(radius))
-        snprintf(bend, sizeof(bend), " | radius %.0f m", radius);
+        snprintf(bend, sizeof(bend), " | radius %.0f m %s", fabs(radius), radius < 0 ? "left" : "right");
     overlay->lines = 0;
     overlay_line(overlay, OVERLAY_PLAIN, "%s | %s %.0f %%%s%s | %s", view, states[result->state],
                  100 * result->confidence, place, bend, known ? "tracked" : "searched");
