@@ -234,6 +234,11 @@ static const char *map_fault(const double matrix[9], int width, int height)
 {
     double left[2], right[2], far[2], middle[2];
     const double side = lane_view.across / 4, between = (lane_view.near + lane_view.far) / 2;
+    for (int i = 0; i < 4; i++) { // the corners of the view
+        const double x = (i % 2 ? 1 : -1) * lane_view.across / 2;
+        if (!lane_map_apply(matrix, x, i < 2 ? lane_view.near : lane_view.far, middle))
+            return "the road is behind the camera";
+    }
     if (!lane_map_apply(matrix, -side, lane_view.near, left) || !lane_map_apply(matrix, side, lane_view.near, right) ||
         !lane_map_apply(matrix, 0, lane_view.far, far) || !lane_map_apply(matrix, 0, between, middle))
         return "the road is behind the camera";

@@ -97,6 +97,7 @@ static bool watch_config(struct run *run)
 // Returns an exit code.
 static enum exit_code open_source(struct run *run, const char *text)
 {
+    enum { WIDTH_MIN = 160, HEIGHT_MIN = 90 }; // smaller pictures have fewer rows than LANE_SAMPLES, and false lines
     const struct lane_options *o = run->options;
     struct source_setup setup = {
         .text = text, .width = o->size.width, .height = o->size.height, .rate = o->rate, .paced = !o->fast};
@@ -106,7 +107,12 @@ static enum exit_code open_source(struct run *run, const char *text)
     if (!run->source)
         return EXIT_NOTHING;
     run->info = source_info(run->source);
-    return EXIT_OK;
+    const struct image_shape *shape = &run->info->shape;
+    if (shape->width >= WIDTH_MIN && shape->height >= HEIGHT_MIN)
+        return EXIT_OK;
+    log_error("frames of %dx%d are too small to find lanes; give at least %dx%d", shape->width, shape->height,
+              WIDTH_MIN, HEIGHT_MIN);
+    return EXIT_USAGE;
 }
 
 // Without a display, the run is headless.

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import random
 import re
 import subprocess
 import sys
@@ -18,6 +19,23 @@ FRAMES = 90
 # The smallest accuracy at each level of road:
 LEVELS = {"clean": 0.99, "worn": 0.95, "shadows": 0.95, "pitch": 0.95, "cars": 0.95, "rain": 0.90, "night": 0.90}
 MISSED = 0.1  # false lines and missed lines
+
+
+# Wrong texts of a configuration file, and a part of the line that each gives.
+POINTS = "points must be 8 numbers"
+WRONG_FILES = [
+    ("", "line 1: "), ("\0", "line 1: "), ("{", "line 1: "), ('{"pitch": NaN}', "line 1: "),
+    ('{"pitch": 1e999}', "line 1: "), ('{"pitch": 1, "pitch": 2}', "line 1: "), ("[]", "it must be a JSON object"),
+    ("{}" + " " * 70000, "cannot read it"), ('{"pitch": null}', "pitch must be a number"),
+    ('{"pitch": "4"}', "pitch must be a number"), ('{"roll": 180}', "roll must be a number from -45"),
+    ('{"height": -1.4}', "height must be a number from 0.2"), ('{"pich": 4}', "there is no key 'pich'"),
+    ('{"points": []}', POINTS), ('{"points": {}}', POINTS), ('{"points": [1, 2, 3, 4, 5, 6, 7]}', POINTS),
+    ('{"points": [1, 2, 3, 4, 5, 6, 7, "8"]}', POINTS), ('{"points": [1, 2, 3, 4, 5, 6, 7, 1e300]}', POINTS),
+    ('{"lens": 7}', "lens must be a text"), ('{"lens": ""}', "lens must have arguments"),
+    ('{"lens": "nan 900 640 360 0 0 0 0"}', "lens must have arguments"),
+    ('{"lens": "0 0 0 0 0 0 0 0"}', "lens must have arguments"),
+    ('{"windows": 10.5}', "windows must be a whole number"), ('{"noise": true}', "noise must be a whole number"),
+]
 
 
 def run(*args, command="lane", code=0, **more):
@@ -78,14 +96,42 @@ def facts(c):
 
 
 def none(c):
-    """There are no lines without a road, and in a picture that is upside down."""
-    run("road:seed=11,size=" + SIZE, "--headless", "-f", "flip", "-p", "cpu", "-n", "30", "--record", "flipped.y4m",
-        command="live")
-    sources = ["road:seed=11,level=empty,size=" + SIZE, "noise:" + SIZE, "pattern:" + SIZE, "flipped.y4m"]
+    """There are no lines without a road, in a small picture, and in a picture that is upside down."""
+    for name, chain in (("flipped.y4m", "flip"), ("turned.y4m", "mirror,flip")):
+        run("road:seed=11,size=" + SIZE, "--headless", "-f", chain, "-p", "cpu", "-n", "30", "--record", name,
+            command="live")
+    sources = ["road:seed=11,level=empty,size=" + SIZE, "noise:" + SIZE, "pattern:" + SIZE, "flipped.y4m", "turned.y4m",
+               "noise:160x90@30"]
     for source in sources:
         for frame in find(source, "-n", "30"):
             c.check(frame["lanes"] == [] and frame["state"] == "none" and frame["confidence"] == 0, source, frame)
             c.check(frame["offset_m"] is None and frame["radius_m"] is None, source, frame)
+
+
+def bend(lane, rows):
+    """Returns the curvature of a line of the truth on the ground: positive to the right."""
+    focal, pitch, ground = 320 / math.tan(math.radians(31)), math.radians(4), []
+    for x, y in zip(lane, rows):
+        if x >= 0:
+            z = 1.4 / math.tan(pitch + math.atan((y - 180) / focal))
+            ground.append((z, (x - 320) / focal * (z * math.cos(pitch) + 1.4 * math.sin(pitch))))
+    (z0, x0), (z1, x1), (z2, x2) = ground[0], ground[len(ground) // 3], ground[-1]
+    return ((x0 - x1) / (z0 - z1) - (x1 - x2) / (z1 - z2)) / (z0 - z2) * 2
+
+
+def bends(c):
+    """The radius is negative in a curve to the left, as in the truth. A mirrored film has the other sign."""
+    for seed, right in ((3, True), (5, False)):
+        road = "road:seed=%d,size=%s" % (seed, SIZE)
+        run(road, "--headless", "-f", "mirror", "-p", "cpu", "-n", "60", "--record", "mirrored.y4m", command="live")
+        plain, mirrored = find(road, "-n", "60", "--truth", "truth.json"), find("mirrored.y4m")
+        with open(at("truth.json"), encoding="utf-8") as file:
+            truths = [json.loads(line) for line in file]
+        for truth, found, other in list(zip(truths, plain, mirrored))[20:]:
+            longest = max(truth["lanes"], key=lambda lane: sum(x >= 0 for x in lane))
+            c.check((bend(longest, truth["h_samples"]) > 0) == right, "the road is no test", truth)
+            c.check((found["radius_m"] > 0) == right and (other["radius_m"] < 0) == right, found, other)
+            c.check(abs(found["radius_m"] + other["radius_m"]) < 0.2 * abs(found["radius_m"]), found, other)
 
 
 def film(c):
@@ -216,6 +262,44 @@ def errors(c):
                        (["-p", "cpu", "-d", "cpu"], "-d selects an OpenCL device, but -p cpu does not use one")):
         done = run("pattern:" + SIZE, "--headless", "-n", "1", *args, code=2)
         c.check(text in done.stderr and done.stderr.count("\n") == 1 and not done.stdout, args, done.stderr)
+    for size in ("159x90@30", "2x2@30", "640x88@30"):
+        done = run("noise:" + size, "--headless", "-n", "1", code=2)
+        c.check("too small to find lanes; give at least 160x90" in done.stderr and not done.stdout, size, done.stderr)
+
+
+def files(c):
+    """A wrong configuration is one line that names the member, and exit code 2."""
+    for text, said in WRONG_FILES:
+        with open(at("wrong.json"), "w", encoding="utf-8") as file:
+            file.write(text)
+        done = run("pattern:" + SIZE, "--headless", "-n", "1", "--config", "wrong.json", code=2)
+        c.check("--config: " in done.stderr and said in done.stderr and done.stderr.count("\n") == 1, text, done.stderr)
+        c.check(not done.stdout, text, done.stdout)
+    os.mkdir(at("directory"))
+    done = run("pattern:" + SIZE, "--headless", "-n", "1", "--config", "directory", code=2)
+    c.check("--config: cannot read it: " in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+
+
+def degenerate(c):
+    """Points of any kind are refused with one line, or give numbers."""
+    rng = random.Random(5)
+    good = [100, 350, 540, 350, 360, 200, 280, 200]
+    tried = [[0] * 8, [1e5] * 8, [-1e5] * 8, good[::-1], good[4:] + good[:4], [640 - v for v in good],
+             [100, 200, 540, 200, 360, 350, 280, 350], [100, 350, 540, 350, 540, 350, 100, 350],
+             [-1e5, 1e5, 1e5, 1e5, 321, 170, 319, 170], [100, 350, 540, 350, 320.001, 200, 320, 200],
+             [100, 350, 540, 350, 540, 200, 100, 200], [100, 350, 540, 350, 640, 200, 0, 200]]
+    tried += [[v + rng.gauss(0, rng.choice((1, 30, 150))) for v in good] for _ in range(60)]
+    seen = 0
+    for points in tried:
+        args = ["road:seed=5,size=" + SIZE, "--headless", "--fast", "--json", "-p", "cpu", "-n", "3", "--points",
+                ",".join(map(repr, points))]
+        done = subprocess.run([BINARY, "lane", *args], cwd=at(), capture_output=True, text=True, timeout=60)
+        frames = [json.loads(line, parse_constant=lambda word: 1 / 0) for line in done.stdout.splitlines()]
+        refused = done.returncode == 2 and not frames and "; change the calibration" in done.stderr
+        c.check(refused or (done.returncode == 0 and len(frames) == 3), points, done)
+        c.check(done.stderr.count("\n") == (1 if refused else 0), points, done.stderr)
+        seen += not refused
+    c.check(3 < seen < len(tried) - 10, seen, "of", len(tried))
 
 
 def window(c):
@@ -256,4 +340,5 @@ def sums_and_windows(c, sums, windows):
     c.check(around == len(points) > 100, "windows around their points:", around, "of", len(points))
 
 
-sys.exit(Checks().run(levels, paths, facts, none, film, calibration, lens, settings, errors, window))
+sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, lens, settings, errors, files, degenerate,
+                      window))

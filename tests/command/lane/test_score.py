@@ -165,6 +165,21 @@ def errors(c):
     refused('{"lanes": []}', '{"lanes": []}', "truth.json: line 1: there is no 'h_samples'")
 
 
+def cut(c):
+    """A file that is cut anywhere is refused with one line, or scores its whole frames."""
+    rows, lane = [300, 400], [[10, 20]]
+    lines = [line(rows, lane, "a"), line(rows, lane, "b")]
+    whole, scored = "".join(lines), 0
+    for size in range(len(whole)):
+        for truth, results in ((whole[:size], whole), (whole, whole[:size]), (whole[:size], whole[:size])):
+            code, out, err = run(truth, results)
+            c.check((code == 3 and not out and err.count("\n") == 1 and "nan" not in err) or
+                    (code == 0 and not err and "F1 1.000" in out and truth[:size].rstrip() == results[:size].rstrip()),
+                    size, code, out, err)
+            scored += code == 0
+    c.check(scored == 5, scored)  # both after frame 1, with and without its newline; three times all but the last byte
+
+
 def arguments(c):
     def refused(want, text, *args):
         done = subprocess.run([BINARY, "lane", *args], cwd=at(), stdin=subprocess.DEVNULL, capture_output=True,
@@ -178,4 +193,4 @@ def arguments(c):
     refused(3, "cannot read directory: Is a directory", "--score", "directory")
 
 
-sys.exit(Checks().run(tusimple, culane, assignment, frames, order, errors, arguments))
+sys.exit(Checks().run(tusimple, culane, assignment, frames, order, errors, cut, arguments))
