@@ -304,20 +304,21 @@ static void measure_support(const struct scene *scene, struct lane_shape *shape)
     const double half = table->settings->window / 2;
     for (int i = 0; i < shape->lines; i++) {
         struct lane_line *line = &shape->line[i];
-        int visible = 0, seen = 0;
+        int visible = 0, seen = 0, run = 0, longest = 0;
         for (int strip = table->strips - 1; strip >= 0; strip--) {
             const double z = strip_z(table, strip), x = lane_x(shape, line->offset, z);
             if (!(fabs(x) + half < table->across / 2) || lane_distance(shape, z) >= horizon)
                 continue;
             visible++;
             const struct window window = look(scene, strip, x, half);
-            if (window.mass <= 0 || fabs(window.x - x) > half / 2)
-                continue;
-            line->nearest = seen == 0 ? z : line->nearest;
-            line->farthest = z;
-            seen++;
+            run = window.mass > 0 && fabs(window.x - x) <= half / 2 ? run + 1 : 0;
+            seen += run > 0;
+            longest = run > longest ? run : longest;
         }
         line->support = visible > 0 ? (double)seen / visible : 0;
+        const double metres = (table->far - table->near) / table->strips;
+        line->longest = fmax(longest - 1, 0) * metres; // from the middle of a strip to the middle of a strip
+        line->rest = (seen - longest) * metres;
     }
 }
 

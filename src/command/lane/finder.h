@@ -24,9 +24,10 @@ struct lane_table {
 enum lane_term { LANE_HEADING, LANE_BEND, LANE_TWIST, LANE_SPREAD, LANE_TERMS };
 
 struct lane_line {
-    double offset;            // metres to the right of the camera, at z = 0
-    double support;           // share of the strips that show the line, 0 to 1
-    double nearest, farthest; // metres: the strips that show it
+    double offset;  // metres to the right of the camera, at z = 0
+    double support; // share of the strips that show the line, 0 to 1
+    double longest; // metres: the longest part without a gap that the strips show
+    double rest;    // metres: the other parts together
 };
 
 struct lane_shape {

@@ -10,7 +10,7 @@ static const double same_line = 0.6;      // metres between a line and its track
 static const double trust = 0.3;          // of a new support in the confidence
 static const double dropped = 0.12;       // a track with less ends
 static const double enough_support = 0.4; // counts as full support, because dashes have gaps
-static const double short_bar = 15;       // metres: a shorter bar alone is the edge of a patch or of the road
+static const double short_bar = 15;       // metres: a shorter bar may be the edge of a patch or of the road
 
 static double quality(const struct lane_line *line)
 {
@@ -135,12 +135,18 @@ static void report(const struct lane_tracker *tracker, double shown, struct lane
     result->confidence /= shape->lines > 0 ? shape->lines : 1;
 }
 
+// Returns true for a short bar, and some noise in line with it. Dashes are repeated, so most of them are in the rest.
+static bool is_bar(const struct lane_line *line)
+{
+    return line->longest < short_bar && line->rest < line->longest;
+}
+
 void lane_track(struct lane_tracker *tracker, const struct lane_table *table, struct lane_result *result,
                 struct lane_trace *trace)
 {
     struct lane_shape found;
     lane_find(&found, table, &tracker->shape, tracker->known, trace);
-    if (found.lines == 1 && found.line[0].farthest - found.line[0].nearest < short_bar)
+    if (found.lines == 1 && is_bar(&found.line[0]))
         found.lines = 0;
     if (tracker->known && !continues(tracker, &found)) {
         found.lines = 0;

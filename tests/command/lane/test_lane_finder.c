@@ -127,6 +127,28 @@ static void test_bar(void)
     }
 }
 
+// Noise in line with a bar of 7.5 m, in three strips, does not make it a line. A line alone with dashes is one.
+static void test_bar_and_noise(void)
+{
+    static const struct lane_shape straight = {.line = {{.offset = -1.7}}, .lines = 1};
+    uint64_t state = 7;
+    for (int dashes = 0; dashes <= 1; dashes++) {
+        struct lane_tracker tracker = {.known = false};
+        struct lane_result result = {.state = LANE_NONE};
+        clear(0, &state);
+        for (int strip = 0; strip < STRIPS && !dashes; strip++) {
+            const bool bar = strip >= 28 && strip < 33, speck = strip == 20 || strip == 24 || strip == 36;
+            for (int column = 125; column < 128; column++)
+                sums[strip * COLUMNS + column] = bar ? FULL : speck ? FULL / 2 : 0;
+        }
+        if (dashes)
+            paint(&straight, -1.7, 4);
+        for (int frame = 0; frame < 12; frame++)
+            lane_track(&tracker, &table, &result, NULL);
+        check_that(&unit, result.shape.lines == dashes, "dashes %d: %d lines", dashes, result.shape.lines);
+    }
+}
+
 static void test_tracking(void)
 {
     uint64_t state = 4;
@@ -221,6 +243,7 @@ int main(void)
     test_pitch();
     test_nothing();
     test_bar();
+    test_bar_and_noise();
     test_tracking();
     test_jump();
     test_trace();
