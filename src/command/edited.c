@@ -1,15 +1,20 @@
-// edited.c: notices edited files of a directory, by inotify
+// edited.c: notices edited files of directories, by inotify
 #include "command/edited.h"
 
 #include <errno.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
+bool edited_add(int descriptor, const char *directory)
+{
+    // Editors either write a file in place or move a new one over it.
+    return inotify_add_watch(descriptor, directory, IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE) >= 0;
+}
+
 int edited_open(const char *directory)
 {
     const int descriptor = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    // Editors either write a file in place or move a new one over it.
-    if (descriptor < 0 || inotify_add_watch(descriptor, directory, IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE) >= 0)
+    if (descriptor < 0 || !directory || edited_add(descriptor, directory))
         return descriptor;
     const int error = errno;
     close(descriptor);

@@ -83,6 +83,27 @@ bool chain_set(struct chain *chain, int stage, int param, float value)
     return true;
 }
 
+static bool same_param(const struct param *a, const struct param *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->type == b->type && (!a->choices || strcmp(a->choices, b->choices) == 0);
+}
+
+void chain_renew(struct chain *chain)
+{
+    for (int i = 0; i < chain->count; i++) {
+        const struct stage old = chain->stage[i];
+        const struct filter *now = filter_find(old.filter->name);
+        if (!old.filter->user || !now || now == old.filter || !stage_init(&chain->stage[i], now))
+            continue;
+        for (int k = 0; k < filter_param_count(now); k++) {
+            for (int m = 0; m < filter_param_count(old.filter); m++) {
+                if (same_param(&now->params[k], &old.filter->params[m]))
+                    chain_set(chain, i, k, old.values.value[m]);
+            }
+        }
+    }
+}
+
 // Writes the shortest decimal that parses to the same float, with an exponent only if that is shorter.
 static void print_number(float value, char *text, size_t size)
 {

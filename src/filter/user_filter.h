@@ -27,6 +27,7 @@ struct user_filter {
     struct param param[FILTER_PARAMS + 1];
     struct user_param more[FILTER_PARAMS]; // of these parameters
     char *text;                            // the file, NUL-terminated
+    struct user_filter *older;             // the filter that it replaced, which chains may still use; NULL: none
 
     // The row function, which the cpu path compiles at the first use (path/user_rows.h).
     pthread_mutex_t lock; // guards both

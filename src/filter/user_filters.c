@@ -15,7 +15,8 @@
 struct registry {
     struct user_filter *filter[USER_FILTERS]; // by name
     int count;
-    const char *named; // directory of user_filters_load; borrowed
+    const char *named;      // directory of user_filters_load; borrowed
+    char error[USER_ERROR]; // the first file that was refused; "": none
 };
 static struct registry registry;
 
@@ -30,13 +31,20 @@ const char *user_filters_named(void)
 }
 
 // Returns the place of a name in the list; *found: it is in the list.
-static int find(const char *name, bool *found)
+static int find(const struct registry *r, const char *name, bool *found)
 {
     int at = 0;
-    while (at < registry.count && strcmp(registry.filter[at]->name, name) < 0)
+    while (at < r->count && strcmp(r->filter[at]->name, name) < 0)
         at++;
-    *found = at < registry.count && strcmp(registry.filter[at]->name, name) == 0;
+    *found = at < r->count && strcmp(r->filter[at]->name, name) == 0;
     return at;
+}
+
+static void insert(struct registry *r, int at, struct user_filter *user)
+{
+    memmove(&r->filter[at + 1], &r->filter[at], (size_t)(r->count - at) * sizeof(r->filter[0]));
+    r->filter[at] = user;
+    r->count++;
 }
 
 static bool is_own(const char *name)
@@ -68,17 +76,17 @@ static char *read_file(int directory, const char *path, const char *file, size_t
 
 // Takes a file of a directory into the list, where it replaces a file of the same name in an earlier directory. False
 // on failure: `error` gets one line.
-static bool take_file(int directory, const char *path, const char *file, char error[USER_ERROR])
+static bool take_file(struct registry *r, int directory, const char *path, const char *file, char error[USER_ERROR])
 {
     char name[NAME_MAX + 1], why[USER_ERROR];
     size_t size;
     bool found;
     snprintf(name, sizeof(name), "%.*s", (int)(strlen(file) - strlen(".cl")), file);
-    const int at = find(name, &found);
+    const int at = find(r, name, &found);
     char *text = read_file(directory, path, file, &size, error);
     if (!text)
         return false;
-    if (is_own(name) || (!found && registry.count == USER_FILTERS)) {
+    if (is_own(name) || (!found && r->count == USER_FILTERS)) {
         snprintf(error, USER_ERROR, "cannot use the filter %.200s/%.100s: %s", path, file,
                  is_own(name) ? "monocle has a filter of this name; rename the file" : "there are too many filters");
         free(text);
@@ -89,14 +97,12 @@ static bool take_file(int directory, const char *path, const char *file, char er
         snprintf(error, USER_ERROR, "cannot use the filter %.150s/%.100s: %.200s", path, file, why);
         return false;
     }
-    if (found) {
-        user_filter_free(registry.filter[at]); // no chain uses it yet
-    } else {
-        memmove(&registry.filter[at + 1], &registry.filter[at],
-                (size_t)(registry.count - at) * sizeof(registry.filter[0]));
-        registry.count++;
+    if (!found) {
+        insert(r, at, user);
+        return true;
     }
-    registry.filter[at] = user;
+    user_filter_free(r->filter[at]); // no chain uses it yet
+    r->filter[at] = user;
     return true;
 }
 
@@ -107,58 +113,85 @@ static int is_kernel(const struct dirent *entry)
 }
 
 // Takes the files of a directory in the order of their names. Logs the failures.
-static void take_directory(int directory, const char *path)
+static void take_directory(struct registry *r, int directory, const char *path)
 {
     struct dirent **entries;
     const int count = scandirat(directory, ".", &entries, is_kernel, alphasort);
     for (int i = 0; i < count; i++) {
         char why[USER_ERROR];
-        if (!take_file(directory, path, entries[i]->d_name, why))
+        if (!take_file(r, directory, path, entries[i]->d_name, why)) {
             log_error("%s", why);
+            if (!r->error[0])
+                strcpy(r->error, why);
+        }
         free(entries[i]);
     }
     if (count >= 0)
         free(entries);
 }
 
-// False: the directory cannot be used; *unsafe says why, or errno.
-static bool add_directory(const char *path, const char **unsafe)
+// Takes the files of all directories. Only `named` must exist. Returns false if it cannot be used (logged).
+static bool take_directories(struct registry *r)
 {
-    const int directory = trusted_open(path, unsafe);
-    if (directory < 0)
-        return false;
-    take_directory(directory, path);
-    close(directory);
-    return true;
+    char path[PATH_MAX];
+    bool ok = true;
+    for (int i = 0; user_filters_directory(i, path); i++) {
+        const char *unsafe;
+        const bool named = r->named && strcmp(path, r->named) == 0;
+        const int directory = trusted_open(path, &unsafe);
+        if (directory >= 0) {
+            take_directory(r, directory, path);
+            close(directory);
+        } else if (unsafe) {
+            log_warn("cannot use the filters in %s: it %s; own it, and run chmod go-w on it", path, unsafe);
+        } else if (named) {
+            log_error("cannot use the filters in %s: %s; correct --filters or MONOCLE_FILTERS", path, strerror(errno));
+        }
+        ok = ok && (directory >= 0 || !named);
+    }
+    return ok;
 }
 
-// A directory of the system or of the configuration need not exist.
-static void add_standard(const char *path)
+bool user_filters_directory(int index, char path[PATH_MAX])
 {
-    const char *unsafe;
-    if (!add_directory(path, &unsafe) && unsafe)
-        log_warn("cannot use the filters in %s: it %s; own it, and run chmod go-w on it", path, unsafe);
+    char data[PATH_MAX];
+    size_t at = 0;
+    while (data_system_next(data, &at)) {
+        if (snprintf(path, PATH_MAX, "%s/filters", data) < PATH_MAX && index-- == 0)
+            return true;
+    }
+    if (config_path("filters", path) && index-- == 0)
+        return true;
+    return registry.named && index == 0 && snprintf(path, PATH_MAX, "%s", registry.named) < PATH_MAX;
 }
 
 bool user_filters_load(const char *directory)
 {
-    char path[PATH_MAX], filters_path[PATH_MAX];
-    const char *unsafe;
-    size_t at = 0;
-    while (data_system_next(path, &at)) {
-        if (snprintf(filters_path, PATH_MAX, "%s/filters", path) < PATH_MAX)
-            add_standard(filters_path);
+    registry.named = directory && directory[0] ? directory : NULL;
+    return take_directories(&registry);
+}
+
+// Takes a filter that was loaded again into the list. An equal one stays, because chains use it. Frees `user` if it is
+// equal, or if the list is full.
+static void renew(struct user_filter *user)
+{
+    bool found;
+    const int at = find(&registry, user->name, &found);
+    if (found && strcmp(registry.filter[at]->text, user->text) != 0) {
+        user->older = registry.filter[at];
+        registry.filter[at] = user;
+    } else if (!found && registry.count < USER_FILTERS) {
+        insert(&registry, at, user);
+    } else {
+        user_filter_free(user);
     }
-    if (config_path("filters", path))
-        add_standard(path);
-    if (!directory || !directory[0])
-        return true;
-    registry.named = directory;
-    if (add_directory(directory, &unsafe))
-        return true;
-    if (unsafe)
-        log_error("cannot use the filters in %s: it %s; own it, and run chmod go-w on it", directory, unsafe);
-    else
-        log_error("cannot use the filters in %s: %s; correct --filters or MONOCLE_FILTERS", directory, strerror(errno));
-    return false;
+}
+
+void user_filters_reload(char error[USER_ERROR])
+{
+    struct registry fresh = {.named = registry.named};
+    take_directories(&fresh);
+    for (int i = 0; i < fresh.count; i++)
+        renew(fresh.filter[i]);
+    strcpy(error, fresh.error);
 }

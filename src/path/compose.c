@@ -81,6 +81,8 @@ void compose_file(struct composer *c, const char *file)
 // Appends a user's filter, and the function that calls it.
 static void compose_user(struct composer *c, const struct filter *filter, const char *file)
 {
+    const size_t used = strlen(c->users);
+    snprintf(c->users + used, sizeof(c->users) - used, "%s%s", used ? " or " : "", file);
     compose_file(c, "user.cl");
     compose_part(c, file);
     fprintf(c->out, "%s\n", filter->user->text);

@@ -15,6 +15,7 @@ struct composer {
     const char *kernel_dir;
     char part[COMPOSE_FILES][COMPOSE_NAME];
     int parts;
+    char users[4 * COMPOSE_NAME]; // the files of users' filters: "a.cl or b.cl"
     char why[RESOURCE_WHY]; // the failure; "": none
     char *text;
     size_t bytes;

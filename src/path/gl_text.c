@@ -151,6 +151,7 @@ static bool read_place(const char *line, int *part, int *number, const char **re
     return true;
 }
 
+// Mesa (22.3) gives part 0 for the errors in some expressions, so a line there is probably of a user's filter.
 char *gl_explain(const struct composer *parts, const char *log)
 {
     char *text = NULL;
@@ -163,7 +164,8 @@ char *gl_explain(const struct composer *parts, const char *log)
         const char *line = strncmp(log, "ERROR: ", 7) == 0 ? log + 7 : log, *rest;
         int part, number;
         if (read_place(line, &part, &number, &rest) && part >= 0 && part < parts->parts && rest <= log + length)
-            fprintf(out, "%s:%d%.*s\n", parts->part[part], number, (int)(log + length - rest), rest);
+            fprintf(out, "%s:%d%.*s\n", part == 0 && parts->users[0] ? parts->users : parts->part[part], number,
+                    (int)(log + length - rest), rest);
         else
             fprintf(out, "%.*s\n", (int)length, log);
         log += length + (log[length] == '\n');

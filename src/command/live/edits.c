@@ -27,6 +27,7 @@ bool edits_undo(struct edits *edits, struct wish *wish)
     edits->run = EDIT_ALONE;
     wish->chain = edits->before[edits->count].chain;
     wish->selected = edits->before[edits->count].selected;
+    chain_renew(&wish->chain); // its users' filters may have been edited since
     return true;
 }
 

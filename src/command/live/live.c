@@ -2,9 +2,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/workers.h"
+#include "command/edited.h"
 #include "command/live/control.h"
 #include "command/live/events.h"
 #include "command/live/session.h"
+#include "filter/user_filters.h"
 #include "image/imagefile.h"
 
 #include <stdio.h>
@@ -221,14 +223,41 @@ static void idle(struct session *s)
         control_wait(s, -1, IDLE_MS * 1000000);
 }
 
-// Follows changes of the kernel files, the wish and the source. No frame may be in flight.
+static bool is_filter(const char *name, const void *context)
+{
+    const char *dot = name[0] != '.' ? strrchr(name, '.') : NULL;
+    return dot && strcmp(dot, ".cl") == 0;
+}
+
+// Takes edited users' filters into the chain. If a file is refused, the chain runs on, and the window shows the reason.
+static void reload_filters(struct session *s)
+{
+    char error[USER_ERROR];
+    int stage, param;
+    user_filters_reload(error);
+    if (error[0]) {
+        note_set(&s->note, true, 0, "%s", error);
+        s->redraw = true;
+        report_state(&s->report, "state", status_read(s));
+        return;
+    }
+    log_info("users' filters changed: rebuilding");
+    chain_renew(&s->wish.chain);
+    if (!wish_selected(&s->wish, &stage, &param)) // the new filter has fewer parameters
+        s->wish.selected = 0;
+    lanes_changed(s->lanes, true);
+}
+
+// Follows changes of the kernel files, users' filters, the wish and the source. No frame may be in flight.
 static void follow_changes(struct session *s)
 {
     if (devices_kernels_changed(&s->devices)) {
         log_info("kernel files changed: rebuilding");
         lanes_changed(s->lanes, true);
     }
-    if (s->driven)
+    if (edited_any(s->filter_watch, is_filter, NULL))
+        reload_filters(s);
+    if (s->driven || s->filter_watch > 0)
         lanes_update(s->lanes);
     report_news(s, true);
     if (s->reshaped && (!s->wish.frozen || s->stepping))

@@ -3,13 +3,18 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "command/edited.h"
 #include "command/live/events.h"
 #include "command/live/output_check.h"
 #include "command/live/playback.h"
 #include "compute/gl_context.h"
+#include "filter/user_filters.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { HINT_S = 6, BUILD_WAIT_NS = 8000000, TUNING_PATIENCE_MS = 250 };
 enum { ENDLESS_FRAMES = 300 }; // limit of a headless run of an endless source without --frames
@@ -112,6 +117,25 @@ static bool open_screen_and_device(struct session *s)
     return open_screen(s);
 }
 
+// Watches the directories of users' filters while the run lasts, if the chain may use one. A source that ends is soon
+// filtered, and has no time to be edited for.
+static void watch_filters(struct session *s)
+{
+    const bool lasts = s->info->live || s->info->endless || s->options.loop;
+    bool uses = s->driven && user_filters_at(0);
+    for (int i = 0; lasts && i < s->wish.chain.count; i++)
+        uses = uses || s->wish.chain.stage[i].filter->user;
+    if (!uses)
+        return;
+    char path[PATH_MAX];
+    if ((s->filter_watch = edited_open(NULL)) < 0)
+        log_warn("cannot watch users' filters: %s", strerror(errno));
+    for (int i = 0; s->filter_watch > 0 && user_filters_directory(i, path); i++) {
+        if (!edited_add(s->filter_watch, path) && errno != ENOENT)
+            log_warn("cannot watch %s for edited filters: %s", path, strerror(errno));
+    }
+}
+
 // Sets the number of frames to show and in flight, and whether a run without a window saves its last frame.
 static void set_limits(struct session *s)
 {
@@ -121,13 +145,15 @@ static void set_limits(struct session *s)
     s->limit = (uint64_t)o->frames;
     s->driven = s->window || s->control;
     s->depth = 1; // with two, each frame would be shown one frame interval later
+    watch_filters(s);
     if (s->window)
         return;
     if (s->limit == 0 && endless && !o->virtual_camera && !o->socket) // these run until the user stops them
         s->limit = ENDLESS_FRAMES;
     s->saves_last = !kept && (!o->headless || (o->frames == 0 && endless));
-    if (!s->info->live && !o->tune && !s->driven) // the times of overlapping frames cannot be compared
-        s->depth = 2;                             // latency does not matter: upload, kernels and download overlap
+    // The times of overlapping frames cannot be compared. Edited filters are taken while no frame is in flight.
+    if (!s->info->live && !o->tune && !s->driven && s->filter_watch <= 0)
+        s->depth = 2; // latency does not matter: upload, kernels and download overlap
 }
 
 // Opens a GL context if the path needs one and there is no window. False on failure (logged).
@@ -309,5 +335,7 @@ bool session_close(struct session *s)
     close_screen(s);
     controls_free(&s->controls);
     looks_close(&s->looks);
+    if (s->filter_watch > 0)
+        close(s->filter_watch);
     return true;
 }

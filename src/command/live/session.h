@@ -49,6 +49,7 @@ struct session {
     struct mouse mouse;
     struct source_change change;
     struct capture_counts past; // of the sources before this one
+    int filter_watch;           // descriptor of edited.h for users' filters; 0: none
 
     int depth;       // frames in flight
     uint64_t limit;  // frames to show; 0: no limit

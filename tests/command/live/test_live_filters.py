@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""test_live_filters.py MONOCLE: users' filters are taken again when their files are saved
+
+Needs a display (with-display gives one), xdotool and ImageMagick's import.
+"""
+import os
+import shutil
+import signal
+import sys
+
+sys.path.append(sys.path[0] + "/../../support")
+from checks import Checks, at, programs, skip
+from live_support import Live, Window, has_opencl, need_window, picture, wait_until
+
+MONOCLE, = programs(1)
+PATTERN = "pattern:160x120@30"
+HEAD = "//!SUMMARY a test\n//!KIND point\n"
+CODE = """//!PARAM red
+//!TYPE int
+//!RANGE 0 255
+//!DEFAULT 10
+INLINE pixel filter_tint(pixel p, int x, int y, arguments args)
+{
+    p.r = %s;
+    p.g = p.b = 0;
+    return p;
+}
+"""
+PATHS = ["cpu", "gl"] + (["opencl", "zerocopy"] if has_opencl(MONOCLE) else [])
+
+
+def save(text):
+    """Saves as an editor does: the new file replaces the old one."""
+    os.makedirs(at("filters"), exist_ok=True)
+    with open(at("filters", "new"), "w") as file:
+        file.write(text)
+    os.rename(at("filters", "new"), at("filters", "tint.cl"))
+
+
+def settings():
+    return {"XDG_CONFIG_HOME": at("config"), "XDG_DATA_DIRS": at("none"), "XDG_CACHE_HOME": at("cache")}
+
+
+def prepare(c):
+    os.mkdir(at("cache"))
+
+
+def is_tint(pixels, red):
+    """Returns true if most pixels have the colour: a message may cover the others."""
+    found = list(zip(pixels[::3], pixels[1::3], pixels[2::3]))
+    return found.count((red, 0, 0)) > len(found) // 2
+
+
+def fails(c, live, path, text, place, red):
+    """A wrong file is reported with its line, and the picture stays."""
+    since = len(live.events)
+    save(text)
+    error = live.wait(lambda e: e["event"] == "error", since=since)
+    c.check(place in error["message"], path, place, error["message"])
+    state = live.wait(lambda e: e["event"] == "state" and e["message_is_error"], since=since)
+    c.check(place in state["message"], path, "the overlay says it", state["message"])
+    c.check(is_tint(live.pixels(), red), path, place, "the last chain runs on")
+
+
+def window(c):
+    """In the window, on each path. The parameter keeps its value."""
+    for path in PATHS:
+        save(HEAD + CODE % "ARG(args, 0)")
+        live = Window(MONOCLE, at(), PATTERN, "-f", "tint=red=20", "-p", path, "--filters", at("filters"), "--overlay",
+                      "off", **settings())
+        live.state(0)
+        live.key("space")
+        c.check(wait_until(lambda: is_tint(live.pixels(), 20), 20), path, "the filter runs")
+        fails(c, live, path, HEAD + CODE % "none_such", "tint.cl:9", 20)
+        fails(c, live, path, HEAD + "//!PARM x\n", "tint.cl:3: there is no declaration 'PARM'", 20)
+        save(HEAD + CODE % "ARG(args, 0) + 100")
+        c.check(wait_until(lambda: is_tint(live.pixels(), 120), 20), path, "the edited filter runs")
+        state = live.key("h")
+        c.check(not state["message_is_error"] and state["chain"] == "tint=20", path, state)
+        code, _, errors = live.end()
+        c.check(code == 0, path, code, errors)
+
+
+def headless(c):
+    """Without a window, the next frames have the edited filter."""
+    for path in PATHS:
+        save(HEAD + CODE % "ARG(args, 0)")
+        live = Live(MONOCLE, at(), PATTERN, "-f", "tint", "-p", path, "--filters", at("filters"), "--headless",
+                    "--frames", "1000000000", "--screenshot", at("last.png"), **settings())
+        since = len(live.events)
+        save(HEAD + CODE % "none_such")
+        error = live.wait(lambda e: e["event"] == "error", since=since)
+        c.check("tint.cl:9" in error["message"], path, error["message"])
+        since = len(live.events)
+        save(HEAD + CODE % "77")
+        live.wait(lambda e: e["event"] == "state" and not e["building"] and not e["message_is_error"], since=since)
+        frames = live.events[-1]["frames"]
+        live.wait(lambda e: e["event"] == "progress" and e["frames"] > frames, since=len(live.events))
+        live.process.send_signal(signal.SIGINT)
+        code, _, errors = live.wait_end()
+        c.check(code == 130 and is_tint(picture(at("last.png")), 77), path, code, errors)
+
+
+if not shutil.which("cc"):
+    skip("there is no C compiler")
+need_window()
+sys.exit(Checks().run(window, headless, before=prepare))
