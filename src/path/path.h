@@ -105,6 +105,9 @@ struct path_result {
     int stages;
 };
 
+// Returns true if the cpu path can compile the chain's users' filters: there are none, or there is a C compiler.
+bool path_compiles(const struct chain *chain);
+
 struct path;
 
 // Opens the path and compiles its programs. PATH_ZEROCOPY uses the first mode that works: gl-shared, gl, mapped,

@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "base/vectors.h"
 #include "compute/kept.h"
 #include "filter/user_filter.h"
@@ -208,6 +209,15 @@ static bool make_row(struct user_filter *user, char **error)
     const bool ok = user->row;
     pthread_mutex_unlock(&user->lock);
     return ok;
+}
+
+bool path_compiles(const struct chain *chain)
+{
+    char compiler[PATH_MAX];
+    bool user = false;
+    for (int i = 0; i < chain->count; i++)
+        user = user || chain->stage[i].filter->user;
+    return !user || program_find("cc", compiler, sizeof(compiler));
 }
 
 bool user_rows_make(const struct chain *chain, char **error)

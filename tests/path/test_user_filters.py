@@ -127,8 +127,17 @@ def errors(c):
             c.check(code == 3 and "a.cl:5" in err, path, code, err)
     write("a.cl", HEAD + "point\n" + POINT)
     os.mkdir(at("bin"))
+    if shutil.which("ld"):
+        os.symlink(shutil.which("ld"), at("bin", "ld"))  # PoCL needs it
     code, _, err = convert("cpu", "a", PATH=at("bin"), XDG_CACHE_HOME=at("other"))
     c.check(code == 3 and "the C compiler cc, which is missing" in err, code, err)
+    wanted = convert("cpu", "a")[1]
+    code, data, err = convert("auto", "a", PATH=at("bin"), XDG_CACHE_HOME=at("other"))
+    c.check((code == 0 and data == wanted and "cc for users' filters, which is missing; using the" in err) or
+            "no GL context" in err, code, err)
+    code, _, err = run(MONOCLE, "live", "pattern:32x16", "--headless", "--frames", "2", "-f", "a", "--filters",
+                       at("filters"), **{**settings(), "PATH": at("bin"), "XDG_CACHE_HOME": at("other")})
+    c.check((code == 0 and "which is missing; using the" in err) or "no GL context" in err, code, err)
 
 
 def refused(c):

@@ -168,6 +168,26 @@ static bool try_gl(void)
     return gl;
 }
 
+// Replaces the cpu path by opencl or gl if it cannot compile the chain's users' filters. Returns true if it did.
+static bool leave_cpu(struct choice *choice, const struct batch_options *o, struct fleet *fleet)
+{
+    const char *why = NULL;
+    char no_gl[256];
+    if (o->path != BATCH_AUTO || choice->kind != PATH_CPU || path_compiles(&o->chain))
+        return false;
+    struct gl_context *gl = NULL;
+    if (fleet->count > 0 || fleet_init(fleet, o->device, o->kernels, &why))
+        choice->kind = PATH_OPENCL;
+    else if ((gl = gl_context_open(false, no_gl)))
+        choice->kind = PATH_GL;
+    gl_context_close(gl);
+    if (choice->kind == PATH_CPU) // whose error names the compiler
+        return false;
+    log_warn("the cpu path needs the C compiler cc for users' filters, which is missing; using the %s path",
+             path_kind_name(choice->kind));
+    return true;
+}
+
 bool choose_path(struct choice *choice, const struct batch_options *o, struct queue *queue, struct fleet *fleet,
                  int jobs)
 {
@@ -181,7 +201,7 @@ bool choose_path(struct choice *choice, const struct batch_options *o, struct qu
         return false;
     if (opencl && fleet->count > 0)
         choice->kind = PATH_OPENCL;
-    else if (o->path == BATCH_AUTO && queue->tasks->count >= FILES_LEAST)
+    else if (!leave_cpu(choice, o, fleet) && o->path == BATCH_AUTO && queue->tasks->count >= FILES_LEAST)
         measure_paths(choice, o, queue, fleet, jobs);
     return true;
 }

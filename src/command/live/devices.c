@@ -44,11 +44,17 @@ bool devices_pick(struct devices *d, struct wish *wish, const char *name)
     return true;
 }
 
-// The path for systems whose GPU has no OpenCL: gl on a GPU, otherwise cpu.
-static enum path_kind path_beside_opencl(struct window *window)
+// The path for systems whose GPU has no OpenCL: gl on a GPU, otherwise cpu, if that can run the chain.
+static enum path_kind path_beside_opencl(struct window *window, const struct chain *chain)
 {
     const struct gl_context *gl = window_gl(window);
-    return gl && !gl->software ? PATH_GL : PATH_CPU;
+    return (gl && !gl->software) || !path_compiles(chain) ? PATH_GL : PATH_CPU;
+}
+
+static void log_no_compiler(const struct wish *wish)
+{
+    log_warn("the cpu path needs the C compiler cc for users' filters, which is missing; using the %s path",
+             path_kind_name(wish->kind));
 }
 
 static bool only_processors(const struct devices *d)
@@ -68,8 +74,11 @@ bool devices_choose(struct devices *d, struct wish *wish, const struct live_opti
     if (!kind->needs_device && !d->window && !o->socket)
         return true;
     d->count = device_list(d->info, &why);
-    if (d->count > 0 && only_processors(d) && o->path < 0 && !named && !o->kernels && !o->tune) {
-        wish->kind = wish->start_kind = path_beside_opencl(d->window);
+    const bool slow = d->count > 0 && only_processors(d) && o->path < 0 && !named && !o->kernels && !o->tune;
+    if (slow && !path_compiles(&wish->chain)) {
+        log_no_compiler(wish);
+    } else if (slow) {
+        wish->kind = wish->start_kind = path_beside_opencl(d->window, &wish->chain);
         wish->start_why = "OpenCL has only CPUs, and this path is faster";
         kind = path_kind_info(wish->kind);
     }
@@ -88,7 +97,9 @@ bool devices_choose(struct devices *d, struct wish *wish, const struct live_opti
         return false;
     }
     const struct gl_context *gl = window_gl(d->window);
-    wish->kind = path_beside_opencl(d->window);
+    wish->kind = path_beside_opencl(d->window, &wish->chain);
+    if (!path_compiles(&wish->chain))
+        log_no_compiler(wish);
     log_warn("there is no OpenCL device: %s; using the %s path%s%s", why, path_kind_name(wish->kind), gl ? ": " : "",
              !gl            ? ""
              : gl->software ? "GL draws on the CPU, too"
