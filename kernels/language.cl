@@ -1,5 +1,6 @@
 // language.cl: definitions that make OpenCL C 1.2 the kernel language (docs/architecture.md)
 #define INLINE static inline __attribute__((always_inline))
+#define STRUCT(name) typedef struct name name;
 
 // UNROLL stands before a loop. Variants that define UNROLL_LOOPS unroll it. Others do not: compiling would take too
 // long.

@@ -1,6 +1,7 @@
 // language.glsl: definitions that make GLSL ES 3.00 the kernel language (docs/architecture.md)
 #define INLINE
 #define UNROLL
+#define STRUCT(name)
 
 struct pixel {
     int r, g, b, a;

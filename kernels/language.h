@@ -8,6 +8,7 @@
 
 #define INLINE static inline __attribute__((always_inline, unused))
 #define UNROLL
+#define STRUCT(name) typedef struct name name;
 
 typedef struct {
     int r, g, b, a;

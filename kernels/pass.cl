@@ -46,13 +46,22 @@ INLINE pixel warped(struct source source, arguments args, int x, int y)
 
 #endif
 
+// The previous output of the last filter, without padding. It is replaced by the new one.
+#ifdef PASS_LAST
+#define KEPT , __global uint *kept
+#define KEPT_GIVEN , kept
+#else
+#define KEPT
+#define KEPT_GIVEN
+#endif
+
 // Makes one pixel. `inside` (see view) is a literal, so that compilers remove the clamps of columns.
 INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, DESTINATION to, int x, int y,
-                    int inside)
+                    int inside KEPT)
 {
     const struct source source = source_of(bytes, layout);
 #ifdef PASS_WARP_AT
-    const pixel p = warped(source, args, x, y);
+    pixel p = warped(source, args, x, y);
     layout.s0 = WARP_WIDTH(args + PASS_WARP_AT);
     layout.s1 = WARP_HEIGHT(args + PASS_WARP_AT);
 #else
@@ -73,11 +82,18 @@ INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, 
     p.b = filtered(v, 2);
 #endif
 #endif
+#ifdef PASS_LAST
+    p = PASS_AFTER(p, args, x, y);
+    p = PASS_LAST(p, unpack(kept[y * layout.s0 + x]), args, x, y);
+    kept[y * layout.s0 + x] = pack(p);
+    store(to, layout, x, y, p);
+#else
     store(to, layout, x, y, PASS_AFTER(p, args, x, y));
+#endif
 }
 
 __kernel void pass(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
-                   DESTINATION to)
+                   DESTINATION to KEPT)
 {
     const int x = get_global_id(0), y = get_global_id(1);
 #ifdef PASS_WARP_AT
@@ -86,5 +102,5 @@ __kernel void pass(__global const uchar *restrict bytes, layout layout, __global
     const int width = layout.s0, height = layout.s1;
 #endif
     if (x < width && y < height) // the NDRange is rounded up to whole work-groups
-        pass_at(bytes, layout, args, to, x, y, 0);
+        pass_at(bytes, layout, args, to, x, y, 0 KEPT_GIVEN);
 }

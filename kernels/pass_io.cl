@@ -24,6 +24,8 @@
 //   PASS_EQUAL_CHANNELS       defined if its input is grey: all three channels are equal
 // For a pass with a warp (warp.cl):
 //   PASS_WARP_AT              index of its first argument
+// For a pass whose last filter gets its previous output (only in pass.cl):
+//   PASS_LAST(p, previous, args, x, y)   the filter
 #define RADIUS(v) PASS_RADIUS
 
 // The types are macros, because NVIDIA's compiler does not recognise an image type behind a typedef. Only kernel

@@ -1,8 +1,49 @@
 // user.cl: what users' filters have besides the kernel language (docs/architecture.md)
 //
-// The facts of src/filter/filter.h precede the arguments of the filter's parameters.
-#define WIDTH(args) ARG(args, -2)
-#define HEIGHT(args) ARG(args, -1)
+// src/filter/user_code.c puts the names user_... into the filter's code. The facts of src/filter/filter.h precede the
+// arguments of the filter's parameters.
+#define FRAME(args) ARG((args).base, -4)
+#define TIME(args) ARG((args).base, -3)
+#define WIDTH(args) ARG((args).base, -2)
+#define HEIGHT(args) ARG((args).base, -1)
+#define USER_TURNS 4096 // of the loops of one call of a function
+
+STRUCT(user_arguments)
+struct user_arguments {
+    arguments base;
+};
+
+// There are as many arguments as FILTER_PARAMS.
+INLINE int user_arg(user_arguments args, int i)
+{
+    return ARG(args.base, clamp(i, 0, 3));
+}
+
+// Returns a divisor that no processor refuses.
+INLINE int user_divisor(int a, int b)
+{
+    return b == 0 || (b == -1 && a < -2147483647) ? 1 : b;
+}
+
+// Division by zero gives 0. The remainder has the sign of `a`, also in GLSL, whose % has no such rule.
+INLINE int user_div(int a, int b)
+{
+    return b == 0 ? 0 : a / user_divisor(a, b);
+}
+
+INLINE int user_mod(int a, int b)
+{
+    int divisor = user_divisor(a, b);
+    return b == 0 ? 0 : a - a / divisor * divisor;
+}
+
+// Returns the filter's previous output, or its input if there is none.
+INLINE pixel user_previous(pixel p, pixel previous, user_arguments args)
+{
+    if (ARG(args.base, -5) == 0)
+        return p;
+    return previous;
+}
 
 // Returns a legal pixel: channels of 0..255, and the alpha of the filter's input.
 INLINE pixel user_pixel(pixel p, int alpha)
@@ -15,13 +56,26 @@ INLINE pixel user_pixel(pixel p, int alpha)
 }
 
 #ifdef USER_STENCIL
-// The cpu path keeps only the rows within the radius.
-INLINE int user_tap(view v, int dx, int dy)
+STRUCT(user_view)
+struct user_view {
+    view base;
+    int x, y, radius;
+};
+
+INLINE user_view user_view_of(view v)
 {
-    int low = -RADIUS(v), high = RADIUS(v);
-    return tap(v, clamp(dx, low, high), clamp(dy, low, high));
+    user_view u;
+    u.base = v;
+    u.x = v.x;
+    u.y = v.y;
+    u.radius = RADIUS(v);
+    return u;
 }
 
-#undef tap
-#define tap(v, dx, dy) user_tap(v, dx, dy)
+// The cpu path keeps only the rows within the radius.
+INLINE int user_tap(user_view v, int dx, int dy)
+{
+    int low = -RADIUS(v.base), high = RADIUS(v.base);
+    return tap(v.base, clamp(dx, low, high), clamp(dy, low, high));
+}
 #endif

@@ -1,6 +1,7 @@
 // user_rows.h: a row of a user's filter on the CPU; src/path/user_rows.c compiles it after the filter
 //
-// The host defines USER_FILTER, the function that calls the filter, and for a stencil USER_STENCIL and USER_RADIUS.
+// The host defines USER_FILTER, the function that calls the filter, and for a stencil USER_STENCIL and USER_RADIUS. It
+// defines USER_PREVIOUS for a filter that gets its previous output.
 #ifdef USER_STENCIL
 
 // `in` has the rows within the radius. Alpha comes from the centre row.
@@ -26,18 +27,29 @@ void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int wi
 
 #else
 
+INLINE pixel user_unpacked(uint32_t word)
+{
+    return (pixel){word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24};
+}
+
 // in[0] is the row, which may be `to`.
 void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step)
 {
     const uint32_t *from = (const uint32_t *)in[0];
     uint32_t *out = (uint32_t *)to;
+#ifdef USER_PREVIOUS
+    const uint32_t *previous = (const uint32_t *)in[1];
+#endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif
     for (int x = 0; x < width; x++) {
-        uint32_t word = from[x];
-        pixel p = {word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24};
+        pixel p = user_unpacked(from[x]);
+#ifdef USER_PREVIOUS
+        p = USER_FILTER(p, user_unpacked(previous[x]), x, y, args);
+#else
         p = USER_FILTER(p, x, y, args);
+#endif
         out[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
     }
 }

@@ -16,8 +16,9 @@ enum {
     FILTER_REACH_MAX = 31,  // of a stencil of one row
 };
 
-// The first arguments of a user's filter (kernels/user.cl). The plan sets width and height, those of its picture.
-enum { FACT_WIDTH, FACT_HEIGHT, FACTS };
+// The first arguments of a user's filter (kernels/user.cl). FILTER_PARAMS more follow. The plan sets width and height,
+// those of its picture; the path sets the facts of the frame (struct moment).
+enum { FACT_PREVIOUS, FACT_FRAME, FACT_TIME, FACT_WIDTH, FACT_HEIGHT, FACTS };
 
 enum filter_kind {
     FILTER_POINT,    // a pixel depends only on itself

@@ -1,6 +1,8 @@
 // plan.c: cuts a chain into fused passes
 #include "filter/plan.h"
 
+#include "filter/user_filter.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -31,6 +33,8 @@ static void name_pass(struct pass *pass)
         add_name(pass, pass->warp->filter->name);
     for (int i = 0; i < pass->after_count; i++)
         add_name(pass, pass->after[i]->filter->name);
+    if (pass->last)
+        add_name(pass, pass->last->filter->name);
     if (pass->load_mirror || pass->store_mirror)
         add_name(pass, "mirror");
     if (pass->load_flip || pass->store_flip)
@@ -50,7 +54,7 @@ static bool has_user(const struct stage *const *stages, int count)
 
 bool pass_has_size(const struct pass *pass)
 {
-    return pass->warp || has_user(pass->before, pass->before_count) ||
+    return pass->warp || pass->last || has_user(pass->before, pass->before_count) ||
            has_user(&pass->stencil, pass->stencil ? 1 : 0) || has_user(pass->after, pass->after_count);
 }
 
@@ -97,6 +101,18 @@ static void set_facts(struct plan *plan, const struct stage *stage, int width, i
     own->arguments.value[FACT_HEIGHT] = height;
 }
 
+void plan_set_moment(struct plan *plan, struct moment moment)
+{
+    for (int i = 0; i < plan->chain.count; i++) {
+        struct stage *stage = &plan->chain.stage[i];
+        if (!stage->filter->user)
+            continue;
+        stage->arguments.value[FACT_PREVIOUS] = moment.previous;
+        stage->arguments.value[FACT_FRAME] = moment.frame;
+        stage->arguments.value[FACT_TIME] = moment.time_ms;
+    }
+}
+
 // Sets the sizes of the passes, and the maps of the warps.
 static void set_sizes(struct plan *plan, int width, int height)
 {
@@ -118,6 +134,8 @@ static void set_sizes(struct plan *plan, int width, int height)
             set_facts(plan, pass->stencil, width, height);
         for (int k = 0; k < pass->after_count; k++)
             set_facts(plan, pass->after[k], width, height);
+        if (pass->last)
+            set_facts(plan, pass->last, width, height);
     }
 }
 
@@ -128,7 +146,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
     struct pass *pass = next_pass(plan);
     for (int i = 0; i < chain->count; i++) {
         const struct stage *stage = &plan->chain.stage[i];
-        if (moves_user(pass, stage->filter))
+        if (pass->last || moves_user(pass, stage->filter))
             pass = next_pass(plan);
         switch (stage->filter->kind) {
         case FILTER_GEOMETRY:
@@ -137,7 +155,9 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
         case FILTER_POINT:
             if (stage->filter->measure)
                 pass = next_pass(plan);
-            if (pass->stencil || pass->warp)
+            if (stage->filter->user && stage->filter->user->previous)
+                pass->last = stage;
+            else if (pass->stencil || pass->warp)
                 pass->after[pass->after_count++] = stage;
             else
                 pass->before[pass->before_count++] = stage;
@@ -182,6 +202,7 @@ void plan_split(struct plan *plan, bool input_rgba, int radius)
         memmove(rest, first, (size_t)(plan->count++ - i) * sizeof(*first));
         first->stencil = NULL;
         first->after_count = 0;
+        first->last = NULL;
         first->store_mirror = first->store_flip = false;
         rest->before_count = 0;
         rest->load_mirror = rest->load_flip = false;
@@ -205,7 +226,7 @@ void plan_mark_grey(struct plan *plan, bool opaque, bool grey)
         pass->equal_channels = grey;
         pass->grey = grey && opaque;
         grey = grey_behind(&pass->stencil, pass->stencil ? 1 : 0, grey); // a warp of grey is grey
-        grey = grey_behind(pass->after, pass->after_count, grey);
+        grey = grey_behind(pass->after, pass->after_count, grey) && !pass->last;
         if (grey && opaque && i < plan->count - 1)
             pass->writes = plan->pass[i + 1].reads = PASS_GREY;
     }

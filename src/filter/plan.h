@@ -18,13 +18,14 @@ struct pass {
     const struct stage *warp;             // NULL: none; without `before`, `stencil` and changes of the load
     const struct stage *after[CHAIN_MAX]; // point filters after the stencil or warp; empty without one
     int after_count;
-    bool load_mirror, load_flip;    // the pass reads its input mirrored or flipped
-    bool store_mirror, store_flip;  // and writes its output mirrored or flipped
-    struct filter_map map;          // of the warp
-    int from_width, from_height;    // size of its input
-    int width, height;              // size of its output
-    bool equal_channels;            // its stencil's or warp's input is grey: all three channels are equal
-    bool grey;                      // and alpha is 255 or kept elsewhere, so one byte per pixel is enough
+    const struct stage *last;      // a user's point filter after all others, which gets its previous output; NULL: none
+    bool load_mirror, load_flip;   // the pass reads its input mirrored or flipped
+    bool store_mirror, store_flip; // and writes its output mirrored or flipped
+    struct filter_map map;         // of the warp
+    int from_width, from_height;   // size of its input
+    int width, height;             // size of its output
+    bool equal_channels;           // its stencil's or warp's input is grey: all three channels are equal
+    bool grey;                     // and alpha is 255 or kept elsewhere, so one byte per pixel is enough
     enum pass_pixels reads, writes; // the first pass ignores `reads`: it reads the source's format
     char name[128];                 // "blur+gray": its filters, for stage times
 };
@@ -36,6 +37,14 @@ struct plan {
     struct pass pass[PLAN_PASSES];
     int count; // at least 1: an empty chain is one pass that loads and stores
 };
+
+// The frame that runs, for users' filters. Number and time are 0 to 2^31 - 1, and then begin at 0 again.
+struct moment {
+    int32_t previous; // 1: there is a previous output; 0: a filter gets its input instead
+    int32_t frame, time_ms;
+};
+// Writes it to the arguments of users' filters in the order FACT_PREVIOUS, FACT_FRAME, FACT_TIME.
+void plan_set_moment(struct plan *plan, struct moment moment);
 
 // Returns true if the arguments of a pass are for one size of its picture: it has a warp or a user's filter.
 bool pass_has_size(const struct pass *pass);

@@ -1,6 +1,8 @@
 // user_filter.c: reads the declarations of a user's filter
 #include "filter/user_filter.h"
 
+#include "filter/user_code.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -81,6 +83,18 @@ static bool check_code(struct reading *at, const char *text)
     return strstr(text, function) || fail(at, "the file does not define the function %s", function);
 }
 
+// Replaces the text by one that is safe to run.
+static bool make_safe(struct reading *at)
+{
+    char why[USER_WHY];
+    char *safe = user_code_make(at->user->text, &at->line, why);
+    if (!safe)
+        return fail(at, "%s", why);
+    free(at->user->text);
+    at->user->text = safe;
+    return true;
+}
+
 // ---- declarations ----
 
 static bool take_text(struct reading *at, const char *word, const char *value, char *to)
@@ -125,6 +139,11 @@ static bool numbers(const char *text, float *value, int count)
     while (isspace((unsigned char)*text))
         text++;
     return !*text;
+}
+
+static bool take_previous(struct reading *at, const char *value)
+{
+    return (at->user->previous = !*value) || fail(at, "PREVIOUS is '%.40s', but has no value", value);
 }
 
 static bool take_radius(struct reading *at, const char *value)
@@ -246,7 +265,7 @@ static const struct {
     {"SUMMARY", false, take_summary}, {"KIND", false, take_kind},      {"RADIUS", false, take_radius},
     {"PARAM", false, take_param},     {"DESC", true, take_desc},       {"TYPE", true, take_type},
     {"RANGE", true, take_range},      {"STEP", true, take_step},       {"DEFAULT", true, take_default},
-    {"SCALE", true, take_scale},      {"CHOICES", true, take_choices},
+    {"SCALE", true, take_scale},      {"CHOICES", true, take_choices}, {"PREVIOUS", false, take_previous},
 };
 
 // Takes "WORD value", which follows "//!".
@@ -327,6 +346,8 @@ static bool check_whole(struct reading *at)
         return fail(at, "the file has no line '//!KIND point' or '//!KIND stencil'");
     if ((filter->kind == FILTER_STENCIL) != (filter->radius > 0))
         return fail(at, filter->radius > 0 ? "only a stencil has a RADIUS" : "a stencil needs a RADIUS");
+    if (at->user->previous && filter->kind != FILTER_POINT)
+        return fail(at, "only a filter with KIND point has PREVIOUS");
     for (int i = 0; i < at->params; i++) {
         if (!check_param(at, i))
             return false;
@@ -354,7 +375,8 @@ struct user_filter *user_filter_make(const char *name, char *text, size_t size, 
                                    .params = user->param,
                                    .user = user};
     struct reading at = {.user = user, .error = error};
-    if (check_bytes(&at, text, size) && read_head(&at, text) && check_whole(&at) && check_code(&at, text)) {
+    if (check_bytes(&at, text, size) && read_head(&at, text) && check_whole(&at) && check_code(&at, text) &&
+        make_safe(&at)) {
         if (user->filter.kind == FILTER_STENCIL) // it computes each channel alone, so grey stays grey
             user->filter.color = FILTER_KEEPS_GREY;
         return user;
@@ -376,8 +398,7 @@ void user_filter_free(struct user_filter *user)
 void user_filter_prepare(const struct user_filter *user, const struct filter_values *values,
                          struct filter_arguments *arguments)
 {
-    arguments->count = FACTS;
+    arguments->count = FACTS + FILTER_PARAMS; // a filter may read those that it lacks
     for (int i = 0; user->param[i].name; i++)
-        arguments->value[arguments->count++] =
-            (int32_t)floor((double)values->value[i] * (double)user->more[i].scale + 0.5);
+        arguments->value[FACTS + i] = (int32_t)floor((double)values->value[i] * (double)user->more[i].scale + 0.5);
 }

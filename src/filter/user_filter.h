@@ -13,7 +13,8 @@ enum {
 };
 
 // Makes a row of the filter on the CPU (kernels/user_rows.h). `args` begin after the facts. in[0] to in[2 * radius] are
-// the rows around row `y`, and `step` is the bytes from one pixel to the next. For a point filter, in[0] may be `to`.
+// the rows around row `y`, and `step` is the bytes from one pixel to the next. For a point filter, in[0] may be `to`,
+// and in[1] is the row of its previous output if it gets that.
 typedef void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step);
 
 struct user_param {
@@ -24,9 +25,10 @@ struct user_param {
 struct user_filter {
     struct filter filter; // filter.user is this struct
     char name[USER_NAME], summary[USER_LINE];
+    bool previous; // a point filter that also gets its previous output
     struct param param[FILTER_PARAMS + 1];
     struct user_param more[FILTER_PARAMS]; // of these parameters
-    char *text;                            // the file, NUL-terminated
+    char *text;                            // the file, made safe (user_code.h), NUL-terminated
     struct user_filter *older;             // the filter that it replaced, which chains may still use; NULL: none
 
     // The row function, which the cpu path compiles at the first use (path/user_rows.h).

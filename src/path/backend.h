@@ -32,6 +32,8 @@ struct path {
     struct image_shape encode; // width 0: none
     bool encoded_only, measured_only, fed;
     struct measuring measuring;
+    struct moment moment; // of the next frame
+    const void *ran;      // the build of the frame before, whose output filters may get; NULL: none
     void *build;          // made by backend->build, in use
     void *pending;        // the next one, until path_swap
     void *tried;          // borrowed; the next frame runs it instead of `build`; NULL: none

@@ -87,14 +87,18 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
     compose_part(c, file);
     fprintf(c->out, "%s\n", filter->user->text);
     compose_part(c, "the end of a user's filter");
+    const bool previous = filter->user->previous;
     if (filter->kind == FILTER_STENCIL)
-        fprintf(c->out, "INLINE int user_%s(view v, arguments args)\n{\n    return sat8(filter_%s(v, args));\n}\n",
+        fprintf(c->out,
+                "INLINE int user_%s(view v, arguments args)\n{\n    user_arguments own;\n    own.base = args;\n"
+                "    return sat8(filter_%s(user_view_of(v), own));\n}\n",
                 filter->name, filter->name);
     else
         fprintf(c->out,
-                "INLINE pixel user_%s(pixel p, int x, int y, arguments args)\n{\n"
-                "    return user_pixel(filter_%s(p, x, y, args), p.a);\n}\n",
-                filter->name, filter->name);
+                "INLINE pixel user_%s(pixel p, %sint x, int y, arguments args)\n{\n    user_arguments own;\n"
+                "    own.base = args;\n    return user_pixel(filter_%s(p, %sx, y, own), p.a);\n}\n",
+                filter->name, previous ? "pixel previous, " : "", filter->name,
+                previous ? "user_previous(p, previous, own), " : "");
 }
 
 void compose_stages(struct composer *c, const struct stage *const *stages, int count)
@@ -138,6 +142,15 @@ int compose_points(struct composer *c, const char *macro, const struct stage *co
     }
     fprintf(c->out, "\n");
     return offset;
+}
+
+int compose_last(struct composer *c, const struct stage *stage, int offset)
+{
+    const char *name = stage->filter->name;
+    fprintf(c->out, "INLINE pixel user_%s(pixel p, pixel previous, int x, int y, arguments args);\n", name);
+    fprintf(c->out, "#define PASS_LAST(p, previous, args, x, y) user_%s(p, previous, x, y, (args) + %d)\n", name,
+            offset + FACTS);
+    return offset + stage->arguments.count;
 }
 
 void compose_geometry(struct composer *c, const struct pass *pass)

@@ -16,7 +16,7 @@ struct composer {
     char part[COMPOSE_FILES][COMPOSE_NAME];
     int parts;
     char users[4 * COMPOSE_NAME]; // the files of users' filters: "a.cl or b.cl"
-    char why[RESOURCE_WHY]; // the failure; "": none
+    char why[RESOURCE_WHY];       // the failure; "": none
     char *text;
     size_t bytes;
 };
@@ -34,6 +34,8 @@ void compose_stages(struct composer *c, const struct stage *const *stages, int c
 int compose_points(struct composer *c, const char *macro, const struct stage *const *stages, int count, int offset);
 // Defines the macros of a pass's stencil. Otherwise as compose_points.
 int compose_stencil(struct composer *c, const struct stage *stage, int offset);
+// Defines the macro PASS_LAST of a filter that gets its previous output. Otherwise as compose_points.
+int compose_last(struct composer *c, const struct stage *stage, int offset);
 // Defines the macros of a pass's mirrors and flips.
 void compose_geometry(struct composer *c, const struct pass *pass);
 // Returns the text; the caller frees it. NULL on failure: *error as in path_open.

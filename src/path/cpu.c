@@ -30,9 +30,10 @@ struct cpu_build {
     int bands[PLAN_PASSES];            // of each run
     uint32_t (*counts)[FILTER_LEVELS]; // for each band, the histogram of a run's input
     struct cpu_tuning tuning;
-    struct tuned_found tuned; // the entry that named it; tuned.entry NULL: none did
-    int few_rows;             // rows of a picture that are kept if it arrives by rows; 0: all
-    struct image between[2];  // pictures between runs, used in turn; empty with a single run
+    struct tuned_found tuned;       // the entry that named it; tuned.entry NULL: none did
+    int few_rows;                   // rows of a picture that are kept if it arrives by rows; 0: all
+    struct image kept[PLAN_PASSES]; // for each run, the previous output of its last filter; empty: not wanted
+    struct image between[2];        // pictures between runs, used in turn; empty with a single run
 };
 
 struct cpu_slot {
@@ -64,6 +65,8 @@ static void cpu_build_free(void *of)
         cpu_pass_finish(&build->pass[i]);
     free(build->scratch);
     free(build->counts);
+    for (int i = 0; i < build->runs; i++)
+        image_free(&build->kept[i]);
     image_free(&build->between[0]);
     image_free(&build->between[1]);
     free(build);
@@ -154,6 +157,20 @@ static void divide(struct cpu_build *build, int threads)
     }
 }
 
+// Allocates the previous outputs of filters that get them.
+static bool reserve_kept(struct cpu_build *build)
+{
+    int last = -1;
+    bool ok = true;
+    for (int i = 0; ok && i < build->runs; i++) {
+        last += build->run[i];
+        const struct pass *pass = &build->plan.pass[last];
+        const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = pass->width, .height = pass->height};
+        ok = !pass->last || image_alloc(&build->kept[i], &rgba);
+    }
+    return ok;
+}
+
 // Prepares the picture after a run, whose last pass is given. Allocates memory only if the picture is larger than the
 // earlier ones.
 static bool reserve_between(struct cpu_build *build, int run, const struct cpu_pass *last)
@@ -182,7 +199,7 @@ static struct cpu_build *make_build(const struct cpu_path *cpu, const struct cha
     build->few_rows = count_few_rows(build, input->format);
     build->scratch = aligned_alloc(IMAGE_ALIGNMENT, build->scratch_bytes);
     build->counts = calloc((size_t)most_bands(build), sizeof(*build->counts));
-    ok = ok && build->scratch && build->counts;
+    ok = ok && build->scratch && build->counts && reserve_kept(build);
     int last = -1;
     for (int i = 0; ok && i < build->runs - 1; i++) {
         last += build->run[i];
@@ -242,6 +259,7 @@ static void run_passes(struct path *path, struct image *from, const struct path_
     struct cpu_slot *slot = &cpu->slot[cpu->write_slot];
     struct cpu_build *build = path->build;
     const struct cpu_pass *passes = build->pass;
+    plan_set_moment(&build->plan, path->moment);
     for (int i = 0; i < build->runs; i++) {
         const bool last = i == build->runs - 1;
         if (!last)
@@ -255,6 +273,7 @@ static void run_passes(struct path *path, struct image *from, const struct path_
             .encoded = last && path->encode.width > 0 ? &slot->encoded : NULL,
             .encoder = encoder_init(path->encode.color),
             .coefficients = color_to_rgb(from->shape.color),
+            .kept = &build->kept[i],
             .scratch = build->scratch,
             .scratch_bytes = cpu_run_scratch_bytes(passes, build->run[i]),
             .bands = build->bands[i],
@@ -265,7 +284,7 @@ static void run_passes(struct path *path, struct image *from, const struct path_
         run.first = next && next->warp ? next->first : 0;
         run.end = next && next->warp ? next->end : run.to->shape.height;
         run.streams = build->tuning.value[CPU_STREAM] == 1 && !run.encoded && !run.passes[run.count - 1].stencil &&
-                      !run.passes->pass->warp;
+                      !run.passes->pass->warp && !run.passes->pass->last;
         slot->run_start_ns[i] = clock_now_ns();
         if (pass_measures(passes->pass))
             measure_input(cpu, build, &run);

@@ -145,7 +145,8 @@ int cpu_run_length(const struct cpu_pass *passes, int count, int band_rows)
         if (!pass->stencil || pass->before_count > 0 || pass->load_mirror) // only the first pass of a run may be so
             break;
         reach += 2 * pass_rows(&passes[length]);
-        if (passes[length - 1].pass->store_flip || pass->load_flip || reach * REPEATED_SHARE > band_rows)
+        if (passes[length - 1].pass->last || passes[length - 1].pass->store_flip || pass->load_flip ||
+            reach * REPEATED_SHARE > band_rows)
             break;
     }
     return length;
@@ -254,8 +255,8 @@ static void run_warp(const struct cpu_run *run, int y, uint8_t *to)
     row_level()->warp(run->passes[0].warp, &source, y, to);
 }
 
-// Makes row `y` of a pass's output.
-static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to)
+// Makes row `y` of a pass's output, without its last filter.
+static const uint8_t *most_of_row(struct band *band, int number, int y, uint8_t *to)
 {
     const struct cpu_pass *cpu = &band->run->passes[number];
     if (!cpu->stencil && !cpu->warp)
@@ -275,10 +276,23 @@ static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to
     return turn(cpu->pass->store_mirror, at, to, band->width);
 }
 
+// Makes row `y` of a pass's output.
+static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to)
+{
+    const struct pass *pass = band->run->passes[number].pass;
+    const uint8_t *at = most_of_row(band, number, y, to);
+    if (!pass->last)
+        return at;
+    uint8_t *kept = image_row(band->run->kept, 0, y);
+    run_user(pass->last, (const uint8_t *const[]){at, kept}, to, band->width, y, 4);
+    memcpy(kept, to, 4 * (size_t)band->width);
+    return to;
+}
+
 // Returns true if a pass's output is its stencil's output, in grey rows.
 static bool stays_bytes(const struct cpu_pass *cpu)
 {
-    return cpu->step == 1 && cpu->pass->after_count == 0 && !cpu->pass->store_mirror;
+    return cpu->step == 1 && cpu->pass->after_count == 0 && !cpu->pass->last && !cpu->pass->store_mirror;
 }
 
 // Repeats the edge pixels of a row on both sides.

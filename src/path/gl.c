@@ -22,11 +22,11 @@ enum {
 // A frame in flight, or the latest result.
 struct slot {
     uint64_t tag;
-    const struct gl_chain *chain; // of the frame
-    unsigned unpack;              // buffer with the frame's planes
-    unsigned shown;               // texture with the result
-    unsigned pack;                // buffer with the result; 0: it is not read back
-    const uint8_t *mapped;        // `pack` in memory; NULL: not mapped
+    struct gl_chain *chain; // of the frame
+    unsigned unpack;        // buffer with the frame's planes
+    unsigned shown;         // texture with the result
+    unsigned pack;          // buffer with the result; 0: it is not read back
+    const uint8_t *mapped;  // `pack` in memory; NULL: not mapped
     struct image encoded;
     uint32_t *values; // of the measures
     GLsync done;
@@ -246,7 +246,7 @@ static bool submit(struct path *path, const struct image *frame, uint64_t tag, b
     gl_chain_begin(gl->target.es);
     bool ok = upload(gl, slot, frame);
     if (ok) {
-        gl_chain_draw(slot->chain, gl->plane, gl->framebuffer, gl->array, slot->shown, stamp_pass,
+        gl_chain_draw(slot->chain, path->moment, gl->plane, gl->framebuffer, gl->array, slot->shown, stamp_pass,
                       &(struct stamping){gl, slot});
         download(gl, slot);
     }

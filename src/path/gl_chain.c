@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { NUMBERS_ROW = 256 }; // arguments in a row of their texture (kernels/language.glsl)
+enum { UNITS = 5 };         // textures of a program (find_uniforms in gl_program.c)
 enum { STRIP_ROWS = 32 };   // rows of a picture that are read back at a time
 
 static const struct {
@@ -55,7 +56,7 @@ void gl_chain_begin(bool es)
     if (!es)
         glDisable(GL_FRAMEBUFFER_SRGB);
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
-    for (GLuint unit = 0; unit < 4; unit++)
+    for (GLuint unit = 0; unit < UNITS; unit++)
         glBindSampler(unit, 0);
 }
 
@@ -109,6 +110,20 @@ static void measure_input(const struct gl_chain *chain, int number, unsigned fra
         glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, stage->arguments.count, 1, GL_RED_INTEGER, GL_INT, few);
 }
 
+// Returns true if the step's last filter gets its previous output.
+static bool has_kept(const struct gl_step *step)
+{
+    return step->pass->last && step->part != PART_ACROSS;
+}
+
+// The next draw also writes to this texture. 0: it does not.
+static void attach_kept(unsigned texture)
+{
+    static const GLenum buffers[] = {GL_COLOR_ATTACHMENT0, GL_COLOR_ATTACHMENT1};
+    glFramebufferTexture2D(GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT1, GL_TEXTURE_2D, texture, 0);
+    glDrawBuffers(texture ? 2 : 1, buffers);
+}
+
 static void draw_step(const struct gl_chain *chain, int number, unsigned to, const int32_t few[GL_FEW_NUMBERS])
 {
     const struct gl_step *step = &chain->step[number];
@@ -123,7 +138,30 @@ static void draw_step(const struct gl_chain *chain, int number, unsigned to, con
                            step->writes == TEXELS_SHOWN ? to : chain->between[number], 0);
     glViewport(0, 0, pass->width, pass->height);
     gl_program_use(chain->program[number], &input, step->few ? few : NULL, step->numbers);
+    if (has_kept(step)) {
+        bind_texture(4, chain->kept[number][chain->turn]);
+        attach_kept(chain->kept[number][!chain->turn]);
+    }
     glDrawArrays(GL_TRIANGLES, 0, 3);
+    if (has_kept(step))
+        attach_kept(0);
+}
+
+// Writes the moment to the arguments of users' filters. `few`: the step's arguments.
+static void set_moment(const struct gl_chain *chain, int number, struct moment moment, int32_t few[GL_FEW_NUMBERS])
+{
+    enum { COUNT = 3 };
+    const int32_t facts[COUNT] = {
+        [FACT_PREVIOUS] = moment.previous, [FACT_FRAME] = moment.frame, [FACT_TIME] = moment.time_ms};
+    bind_texture(3, chain->numbers[number]);
+    for (int i = 0; i < COUNT * chain->user_places[number]; i++) {
+        const int at = chain->user_place[number][i / COUNT] + i % COUNT;
+        if (chain->numbers[number])
+            glTexSubImage2D(GL_TEXTURE_2D, 0, at % NUMBERS_ROW, at / NUMBERS_ROW, 1, 1, GL_RED_INTEGER, GL_INT,
+                            &facts[i % COUNT]);
+        else
+            few[at] = facts[i % COUNT];
+    }
 }
 
 static void bind_target(unsigned framebuffer, unsigned array)
@@ -132,8 +170,8 @@ static void bind_target(unsigned framebuffer, unsigned array)
     glBindVertexArray(array);
 }
 
-void gl_chain_draw(const struct gl_chain *chain, const unsigned planes[PIXFMT_PLANES], unsigned framebuffer,
-                   unsigned array, unsigned to, void (*passed)(void *context), void *context)
+void gl_chain_draw(struct gl_chain *chain, struct moment moment, const unsigned planes[PIXFMT_PLANES],
+                   unsigned framebuffer, unsigned array, unsigned to, void (*passed)(void *context), void *context)
 {
     bind_target(framebuffer, array);
     for (GLuint i = 0; i < PIXFMT_PLANES; i++)
@@ -141,17 +179,19 @@ void gl_chain_draw(const struct gl_chain *chain, const unsigned planes[PIXFMT_PL
     for (int i = 0; i < chain->steps; i++) {
         int32_t few[GL_FEW_NUMBERS];
         memcpy(few, chain->few[i], sizeof(few));
+        set_moment(chain, i, moment, few);
         if (step_measures(&chain->step[i]))
             measure_input(chain, i, framebuffer, few);
         draw_step(chain, i, to, few);
         if (chain->step[i].part != PART_ACROSS)
             passed(context);
     }
+    chain->turn = !chain->turn;
 }
 
 void gl_chain_end(void)
 {
-    for (GLuint unit = 4; unit > 0; unit--)
+    for (GLuint unit = UNITS; unit > 0; unit--)
         bind_texture(unit - 1, 0);
     glUseProgram(0);
     glBindVertexArray(0);
@@ -166,6 +206,7 @@ static bool make_numbers(struct gl_chain *chain, int number)
     const struct pass_target target = {.format = PIXFMT_RGBA};
     const struct gl_step *step = &chain->step[number];
     const int rows = step->numbers / NUMBERS_ROW + 1;
+    chain->user_places[number] = pass_user_places(step->pass, &target, chain->user_place[number]);
     if (step->few) {
         pass_arguments(step->pass, &target, chain->few[number]);
         return true;
@@ -201,6 +242,12 @@ static bool make_textures(struct gl_chain *chain, int number)
 {
     const struct pass *pass = chain->step[number].pass;
     const enum gl_texels kind = chain->step[number].writes;
+    for (int i = 0; has_kept(&chain->step[number]) && i < 2; i++) {
+        chain->kept[number][i] =
+            gl_texture_open(GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, pass->width, pass->height);
+        if (!chain->kept[number][i])
+            return false;
+    }
     if (kind == TEXELS_SHOWN)
         return make_numbers(chain, number);
     chain->between[number] = find_texture(chain, number);
@@ -289,6 +336,7 @@ void gl_chain_close(struct gl_chain *chain)
         return;
     glDeleteTextures(GL_STEPS, chain->numbers); // GL ignores 0
     glDeleteTextures(GL_STEPS, chain->between);
+    glDeleteTextures(2 * GL_STEPS, chain->kept[0]);
     free(chain->strip);
     free(chain);
 }

@@ -21,8 +21,13 @@ struct gl_chain {
     struct gl_program *program[GL_STEPS];
     int32_t few[GL_STEPS][GL_FEW_NUMBERS]; // the arguments
     unsigned numbers[GL_STEPS];            // or their textures; 0: they are few
-    uint8_t *strip;                        // memory for STRIP_ROWS rows of a picture that is read back; NULL: none
-    unsigned between[GL_STEPS];            // the output of each step but the last; some steps share a texture
+    int user_place[GL_STEPS][CHAIN_MAX];   // where the arguments of users' filters begin
+    int user_places[GL_STEPS];
+    uint8_t *strip; // memory for STRIP_ROWS rows of a picture that is read back; NULL: none
+    // For a step whose last filter gets its previous output: two textures, which are read and written in turn.
+    unsigned kept[GL_STEPS][2];
+    int turn;                   // of `kept`, which is read next
+    unsigned between[GL_STEPS]; // the output of each step but the last; some steps share a texture
 };
 
 // Makes an empty texture, which texelFetch can read. Returns 0 if GL refuses it.
@@ -37,9 +42,9 @@ void gl_chain_close(struct gl_chain *chain); // accepts NULL
 
 // Sets all of the context's state that drawing depends on, because other code uses the context too.
 void gl_chain_begin(bool es);
-// Draws all steps from the textures of a frame's planes, through a framebuffer of this context and a vertex array, to
-// the texture `to`. Calls `passed` after each pass.
-void gl_chain_draw(const struct gl_chain *chain, const unsigned planes[PIXFMT_PLANES], unsigned framebuffer,
-                   unsigned array, unsigned to, void (*passed)(void *context), void *context);
+// Draws all steps for a moment from the textures of a frame's planes, through a framebuffer of this context and a
+// vertex array, to the texture `to`. Calls `passed` after each pass.
+void gl_chain_draw(struct gl_chain *chain, struct moment moment, const unsigned planes[PIXFMT_PLANES],
+                   unsigned framebuffer, unsigned array, unsigned to, void (*passed)(void *context), void *context);
 // Leaves the context as other code expects it.
 void gl_chain_end(void);

@@ -90,9 +90,9 @@ static unsigned link_program(const char *text, bool es, const struct composer *p
 
 static void find_uniforms(struct gl_program *program)
 {
-    static const char *const samplers[] = {"plane0", "plane1", "plane2", "numbers"};
+    static const char *const samplers[] = {"plane0", "plane1", "plane2", "numbers", "kept"};
     glUseProgram(program->name);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         glUniform1i(glGetUniformLocation(program->name, samplers[i]), i); // GL ignores an unused one
     glUseProgram(0);
     program->size = glGetUniformLocation(program->name, "size");

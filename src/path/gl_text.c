@@ -109,6 +109,8 @@ static void add_macros(struct composer *c, const struct gl_step *step, enum pixf
     if (pass->stencil)
         offset = compose_stencil(c, pass->stencil, offset);
     offset = compose_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
+    if (pass->last)
+        offset = compose_last(c, pass->last, offset);
     if (pass->warp)
         fprintf(c->out, "#define PASS_WARP_AT %d\n", offset);
     compose_geometry(c, pass);
@@ -134,6 +136,8 @@ char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const cha
     if (pass->stencil && step->part == PART_WHOLE)
         compose_stages(parts, &pass->stencil, 1);
     compose_stages(parts, pass->after, pass->after_count);
+    if (pass->last)
+        compose_stages(parts, &pass->last, 1);
     return compose_end(parts, error);
 }
 

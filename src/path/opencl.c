@@ -13,7 +13,7 @@
 // A frame in flight, or the latest result.
 struct slot {
     uint64_t tag;
-    const struct opencl_chain *chain; // that the frame runs; borrowed until the frame is collected
+    struct opencl_chain *chain; // that the frame runs; borrowed until the frame is collected
     // Input.
     struct pinned staging; // uploads come from here; empty if the input is host memory itself
     cl_mem input;
@@ -199,7 +199,7 @@ static cl_int measure(struct opencl_path *cl, struct slot *slot, cl_event after)
 // Enqueues everything from the frame to the result.
 static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct image *frame)
 {
-    const struct opencl_chain *chain = slot->chain;
+    struct opencl_chain *chain = slot->chain;
     const bool texture = cl->output == OUTPUT_TEXTURE, alone = cl->path.info.in_flight == 0;
     cl_int result = download_reclaim(&slot->output, cl->compute_queue);
     if (result == CL_SUCCESS)
@@ -214,6 +214,8 @@ static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct im
         result = upload(cl, slot, frame);
     if (result == CL_SUCCESS && texture && !alone)
         result = shared_texture_acquire(&slot->shared, cl->compute_queue, slot->upload, &slot->acquire);
+    if (result == CL_SUCCESS)
+        result = opencl_chain_set_moment(chain, cl->compute_queue, cl->path.moment);
     if (result == CL_SUCCESS)
         result = opencl_chain_run(chain, cl->compute_queue, slot->lent ? slot->lent : slot->input, &slot->layout,
                                   texture ? slot->shared.image : slot->output.buffer, slot->upload, slot->passes);

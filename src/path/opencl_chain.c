@@ -246,6 +246,17 @@ void opencl_chain_close(void *of)
     free(opened);
 }
 
+cl_int opencl_chain_set_moment(struct opencl_chain *chain, cl_command_queue queue, struct moment moment)
+{
+    cl_int result = CL_SUCCESS;
+    if (memcmp(&moment, &chain->moment, sizeof(moment)) == 0)
+        return result;
+    chain->moment = moment;
+    for (int i = 0; result == CL_SUCCESS && i < chain->plan.count; i++)
+        result = opencl_pass_set_moment(&chain->pass[i], queue, moment);
+    return result;
+}
+
 cl_int opencl_chain_run(const struct opencl_chain *chain, cl_command_queue queue, cl_mem from,
                         const struct opencl_layout *layout, cl_mem to, cl_event after, struct span spans[PLAN_PASSES])
 {

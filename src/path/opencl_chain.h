@@ -19,7 +19,8 @@ struct opencl_chain {
     struct plan plan;
     bool tiles; // the plan was made with tiles
     struct opencl_pass pass[PLAN_PASSES];
-    cl_mem between[2]; // pictures between passes; NULL with a single pass
+    cl_mem between[2];    // pictures between passes; NULL with a single pass
+    struct moment moment; // in the arguments of users' filters
 };
 
 // Takes device, input and variant from the setup.
@@ -43,6 +44,8 @@ struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const
 struct opencl_chain *opencl_chain_with(const struct opencl_target *target, const struct chain *chain, bool tiles,
                                        const struct pass_choice *choices, char **error);
 void opencl_chain_close(void *opened); // a struct opencl_chain, or NULL
+// Enqueues the writing of the moment to the arguments of users' filters, if it is another one.
+cl_int opencl_chain_set_moment(struct opencl_chain *chain, cl_command_queue queue, struct moment moment);
 // Enqueues all passes after the event `after` (NULL: at once). `layout` is that of the picture in `from`. The caller
 // releases the spans of the passes, even after a failure.
 cl_int opencl_chain_run(const struct opencl_chain *chain, cl_command_queue queue, cl_mem from,

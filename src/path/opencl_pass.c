@@ -99,6 +99,7 @@ static cl_int open_arguments(struct opencl_pass *opened, cl_context context, con
     if (!arguments)
         return result;
     pass_arguments(opened->pass, target, arguments);
+    opened->user_places = pass_user_places(opened->pass, target, opened->user_place);
     opened->arguments = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(*arguments) * count,
                                        arguments, &result);
     free(arguments);
@@ -118,6 +119,9 @@ cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const
         opened->group_limit = limit < opened->group_limit ? limit : opened->group_limit;
     }
     result = open_arguments(opened, device->context, target);
+    if (result == CL_SUCCESS && pass->last)
+        opened->kept = clCreateBuffer(device->context, CL_MEM_READ_WRITE,
+                                      sizeof(cl_uint) * (size_t)pass->width * (size_t)pass->height, NULL, &result);
     if (opencl_ok(result, "allocate device memory for arguments", error) && pass_measures(pass))
         result =
             opencl_histogram_open(&opened->histogram, device, pass->before[0]->filter, pass->reads == PASS_GREY, error);
@@ -131,7 +135,23 @@ void opencl_pass_close(struct opencl_pass *opened)
             clReleaseKernel(opened->kernel[i]);
     }
     memory_release(opened->arguments);
+    memory_release(opened->kept);
     opencl_histogram_close(&opened->histogram);
+}
+
+cl_int opencl_pass_set_moment(const struct opencl_pass *opened, cl_command_queue queue, struct moment moment)
+{
+    const cl_int facts[] = {
+        [FACT_PREVIOUS] = moment.previous, [FACT_FRAME] = moment.frame, [FACT_TIME] = moment.time_ms};
+    cl_int result = CL_SUCCESS;
+    for (int i = 0; i < opened->user_places; i++) {
+        for (size_t k = 0; result == CL_SUCCESS && k < sizeof(facts) / sizeof(*facts);
+             k++) // filling copies the number at once
+            result = clEnqueueFillBuffer(queue, opened->arguments, &facts[k], sizeof(facts[k]),
+                                         sizeof(facts[k]) * ((size_t)opened->user_place[i] + k), sizeof(facts[k]), 0,
+                                         NULL, NULL);
+    }
+    return result;
 }
 
 struct image_shape opencl_pass_output(const struct pass *pass, const struct opencl_layout *layout)
@@ -161,9 +181,10 @@ cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue,
         const struct kernel_argument arguments[] = {{sizeof(from), &from},
                                                     {sizeof(laid_out), &laid_out},
                                                     {sizeof(opened->arguments), &opened->arguments},
-                                                    {sizeof(to), &to}};
-        result = kernel_run(opened->kernel[launch->kernel], queue, arguments, 4, launch->offset, launch->size,
-                            launch->local, after, span);
+                                                    {sizeof(to), &to},
+                                                    {sizeof(opened->kept), &opened->kept}};
+        result = kernel_run(opened->kernel[launch->kernel], queue, arguments, opened->kept ? 5 : 4, launch->offset,
+                            launch->size, launch->local, after, span);
     }
     return result;
 }

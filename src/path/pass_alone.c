@@ -65,6 +65,7 @@ static void chain_of(const struct pass *pass, struct chain *chain)
     add_stage(chain, pass->warp);
     for (int i = 0; i < pass->after_count; i++)
         add_stage(chain, pass->after[i]);
+    add_stage(chain, pass->last);
     add_geometry(chain, pass->store_mirror, pass->store_flip);
 }
 

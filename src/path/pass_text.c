@@ -74,6 +74,8 @@ static void add_macros(struct composer *c, const struct pass *pass, const struct
     if (pass->stencil)
         offset = compose_stencil(c, pass->stencil, offset);
     offset = compose_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
+    if (pass->last)
+        offset = compose_last(c, pass->last, offset);
     if (pass->warp)
         fprintf(out, "#define PASS_WARP_AT %d\n", offset);
     compose_geometry(c, pass);
@@ -107,6 +109,8 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     if (user)
         compose_stages(&c, &pass->stencil, 1);
     compose_stages(&c, pass->after, pass->after_count);
+    if (pass->last)
+        compose_stages(&c, &pass->last, 1);
     return compose_end(&c, error);
 }
 
@@ -127,7 +131,27 @@ int pass_argument_count(const struct pass *pass, const struct pass_target *targe
         count += pass->stencil->arguments.count;
     for (int i = 0; i < pass->after_count; i++)
         count += pass->after[i]->arguments.count;
+    count += pass->last ? pass->last->arguments.count : 0;
     return count + (pass->warp ? warp_count(&pass->map) : 0);
+}
+
+int pass_user_places(const struct pass *pass, const struct pass_target *target, int places[CHAIN_MAX])
+{
+    const struct stage *stages[2 * CHAIN_MAX + 2];
+    int count = 0, found = 0, at = pixfmt_info(target->format)->yuv ? YUV_ARGUMENTS : 0;
+    for (int i = 0; i < pass->before_count; i++)
+        stages[count++] = pass->before[i];
+    if (pass->stencil)
+        stages[count++] = pass->stencil;
+    for (int i = 0; i < pass->after_count; i++)
+        stages[count++] = pass->after[i];
+    if (pass->last)
+        stages[count++] = pass->last;
+    for (int i = 0; i < count; at += stages[i++]->arguments.count) {
+        if (stages[i]->filter->user)
+            places[found++] = at;
+    }
+    return found;
 }
 
 static int32_t *add_stage(const struct stage *stage, int32_t *arguments)
@@ -150,6 +174,8 @@ void pass_arguments(const struct pass *pass, const struct pass_target *target, i
         arguments = add_stage(pass->stencil, arguments);
     for (int i = 0; i < pass->after_count; i++)
         arguments = add_stage(pass->after[i], arguments);
+    if (pass->last)
+        arguments = add_stage(pass->last, arguments);
     if (pass->warp) // last: its count depends on the size
         warp_fill(&pass->map, arguments);
 }

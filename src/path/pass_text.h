@@ -19,4 +19,6 @@ bool pass_prepares_input(const struct pass *pass, enum pixfmt from);
 
 // Returns the count of the arguments of the loader and of every stage.
 int pass_argument_count(const struct pass *pass, const struct pass_target *target);
+// Writes the places of the users' filters' arguments among those of the pass. Returns their number.
+int pass_user_places(const struct pass *pass, const struct pass_target *target, int places[CHAIN_MAX]);
 void pass_arguments(const struct pass *pass, const struct pass_target *target, int32_t *arguments); // writes them

@@ -139,11 +139,23 @@ void path_adopt(struct path *path, struct opencl_chain *chain)
 {
     path->backend->build_free(path->build);
     path->build = chain;
+    path_forget(path);
 }
 
 bool path_ready(const struct path *path)
 {
     return path->info.in_flight == 0 || !path->backend->ready || path->backend->ready(path);
+}
+
+void path_time(struct path *path, uint64_t number, int64_t time_ns)
+{
+    path->moment.frame = (int32_t)(number & INT32_MAX);
+    path->moment.time_ms = (int32_t)(time_ns / 1000000 & INT32_MAX);
+}
+
+void path_forget(struct path *path)
+{
+    path->ran = NULL;
 }
 
 bool path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
@@ -159,8 +171,12 @@ bool path_submit(struct path *path, const struct image *frame, uint64_t tag, boo
                   path->input.height);
         return false;
     }
+    const void *build = path->tried ? path->tried : path->build;
+    path->moment.previous = path->moment.frame > 0 && path->ran == build;
+    path->ran = NULL;
     if (!path->backend->submit(path, frame, tag, lost))
         return false;
+    path->ran = build;
     path->info.in_flight++;
     return true;
 }
@@ -228,4 +244,5 @@ void path_swap(struct path *path)
         return;
     path->backend->build_free(path->build);
     path->build = build;
+    path_forget(path);
 }

@@ -161,6 +161,11 @@ const struct opencl_chain *path_chain(const struct path *path);
 void path_try(struct path *path, struct opencl_chain *chain); // NULL: the path's own chain
 void path_adopt(struct path *path, struct opencl_chain *chain);
 
+// Sets the number and the time of the frames that are submitted next, for users' filters; both begin at 0. Frame 0 has
+// no previous output.
+void path_time(struct path *path, uint64_t number, int64_t time_ns);
+// The next frame has no previous output.
+void path_forget(struct path *path);
 // Starts work on a frame, whose pixels must stay valid until the frame is collected. At most `depth` frames may be in
 // flight. False on failure (logged once); *lost is then true if the device was lost.
 bool path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost);

@@ -49,6 +49,8 @@ static char *write_program(const struct filter *filter, char **error)
     fprintf(c.out, "#define USER_FILTER user_%s\n", filter->name);
     if (filter->kind == FILTER_STENCIL)
         fprintf(c.out, "#define USER_STENCIL\n#define USER_RADIUS %d\n", filter->radius);
+    if (filter->user->previous)
+        fprintf(c.out, "#define USER_PREVIOUS\n");
     compose_stages(&c, stages, 1);
     compose_file(&c, "user_rows.h");
     return compose_end(&c, error);

@@ -41,11 +41,11 @@ static struct variant_launch blocks(int kernel, size_t width, size_t height, siz
 }
 
 // Some templates unroll the loops of a stencil, or load a square around each block. Only the generic template has a
-// warp, or the place of a pixel for a user's stencil.
+// warp, the place of a pixel for a user's stencil, or the previous output of a filter.
 static bool is_small(const struct variant_pass *of)
 {
     const struct stage *stencil = of->pass->stencil;
-    return !of->pass->warp && radius_of(of) <= WINDOW_RADIUS_MAX &&
+    return !of->pass->warp && !of->pass->last && radius_of(of) <= WINDOW_RADIUS_MAX &&
            (!stencil || (stencil->arguments.rows == radius_of(of) && !stencil->filter->user));
 }
 
@@ -233,7 +233,7 @@ enum { SUMS_ITEMS, SUMS_ROWS };
 
 static bool sums_fits(const struct variant_pass *of)
 {
-    return radius_of(of) > WINDOW_RADIUS_MAX && strcmp(of->pass->stencil->filter->name, "blur") == 0;
+    return !of->pass->last && radius_of(of) > WINDOW_RADIUS_MAX && strcmp(of->pass->stencil->filter->name, "blur") == 0;
 }
 
 static void sums_preset(const struct variant_pass *of, int *value)

@@ -74,8 +74,6 @@ struct source {
 
 bool video_is_url(const char *text); // in video.c: ffmpeg opens such a text
 
-enum { SOURCE_DEFAULT_RATE = 30 }; // for pacing, if neither the user nor the source has a rate
-
 // Returns the colour of a source's frames: from the user, else from the source (`said`), else from the default rules.
 struct color source_color(const struct source_setup *setup, struct color said, const struct image_shape *shape);
 // Returns true if the file has the size that the user wants, or if the user wants none. Otherwise logs and returns

@@ -54,6 +54,8 @@ struct source_info {
     const struct road_spec *road;         // of a road, whose lane lines are known (road_truth.h); else NULL
 };
 
+enum { SOURCE_DEFAULT_RATE = 30 }; // for pacing, if neither the user nor the source has a rate
+
 enum source_status {
     SOURCE_FRAME,    // a frame was lent
     SOURCE_TIMEOUT,  // no frame before the time-out; call again

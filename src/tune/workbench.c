@@ -11,7 +11,10 @@ bool workbench_job_of(struct workbench_job *job, const struct path *path)
 {
     const struct opencl_target *target = path_target(path);
     const struct opencl_chain *chain = path_chain(path);
-    if (!target || target->wanted.variant)
+    bool previous = false; // a candidate would not have the previous output of the path's own chain
+    for (int i = 0; target && i < chain->plan.count; i++)
+        previous = previous || chain->plan.pass[i].last;
+    if (!target || target->wanted.variant || previous)
         return false;
     *job = (struct workbench_job){
         .target = *target, .chain = chain->plan.chain, .tiles = chain->tiles, .passes = chain->plan.count};

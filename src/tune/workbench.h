@@ -22,7 +22,7 @@ struct workbench {
     struct image expected, got; // results
 };
 
-// Fills a job. False: the path needs no device, or its user has chosen the variant.
+// Fills a job. False: the path needs no device, its user has chosen the variant, or a filter gets its previous output.
 bool workbench_job_of(struct workbench_job *job, const struct path *path);
 
 // Builds the job's chain and runs it on the frame. After a failure, `why` has the reason; the caller closes the

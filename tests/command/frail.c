@@ -138,6 +138,16 @@ void path_feed(struct path *path, const struct path_feed *feed)
     atomic_fetch_add(&world.misuses, 1);
 }
 
+void path_time(struct path *path, uint64_t number, int64_t time_ns)
+{
+    (void)path, (void)number, (void)time_ns;
+}
+
+void path_forget(struct path *path)
+{
+    (void)path;
+}
+
 bool path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
 {
     atomic_fetch_add(&world.misuses, path->info.in_flight >= path->info.depth);

@@ -7,7 +7,7 @@ import sys
 
 sys.path.append(sys.path[0] + "/../support")
 from checks import SOURCES, Checks, at, programs, skip
-from live_support import has_opencl, png, run
+from live_support import has_opencl, png, run, y4m_pictures
 
 MONOCLE, = programs(1)
 SHIPPED = os.path.join(SOURCES, "assets", "filters")
@@ -32,6 +32,63 @@ SHIFT = HEAD + """stencil
 INLINE int filter_shift(view v, arguments args)
 {
     return tap(v, v.x % 4, -9) + v.y; // a tap is clamped to the radius
+}
+"""
+# Each of these ended monocle, or gave other bytes on another path.
+UNSAFE = HEAD + """point
+#define HALF(x) ((x) / two(x)) /* a division
+    in a macro */
+INLINE int two(int x)
+{
+    return x % 7 == 9 ? 0 : 2;
+}
+INLINE int unsafe_loop(int x)
+{
+    int turns = 0;
+    for (int i = 0; i >= 0; )
+        turns++;
+    while (1 == 1)
+        turns++;
+    return turns;
+}
+INLINE pixel filter_unsafe(pixel p, int x, int y, arguments args)
+{
+    int least = -2147483647 - 1, zero = x - x, minus = -1 - zero;
+    int sum = 100 / zero + 100 % zero + 7 / (y - y) * 3;
+    least /= minus; // overflows
+    p.r = sum + (least % minus) + (least == -2147483647 - 1 ? 40 : 50) + 12 / -(x % 3);
+    p.g = HALF(p.g) + unsafe_loop(x) % 251 + ARG(args, 1000000000 + x) + (y - 20) % 7 + 128;
+    p.b = -p.b / -p.g + y / x / zero;
+    return p;
+}
+"""
+WILD = HEAD + """stencil
+//!RADIUS 1
+INLINE int filter_wild(view v, arguments args)
+{
+    int value = tap(v, 1000000000 / (v.x - v.x), 2000000000);
+    v.x = 1000000000;
+    return value + tap(v, 1, v.y / 0) / (v.x - 1000000000);
+}
+"""
+# The mean of its output and its input, and another pixel at each place.
+ECHO = HEAD + """point
+//!PREVIOUS
+INLINE pixel filter_echo(pixel p, pixel previous, int x, int y, arguments args)
+{
+    p.r = (p.r + 3 * previous.r + x) / 4 % 256;
+    p.g = (p.g + previous.g + y) / 2 % 256;
+    p.b = previous.b + 1;
+    return p;
+}
+"""
+MOMENT = HEAD + """point
+INLINE pixel filter_moment(pixel p, int x, int y, arguments args)
+{
+    p.r = FRAME(args) * 20;
+    p.g = FRAME(args) * 20;
+    p.b = TIME(args) / 10;
+    return p;
 }
 """
 POINT = "INLINE pixel filter_a(pixel p, int x, int y, arguments args)\n{\n    return p;\n}\n"
@@ -80,7 +137,7 @@ def equal(c, chain, directory=None, paths=FAST):
 def shipped(c):
     """Each example, on pictures of odd sizes."""
     names = sorted(name[:-3] for name in os.listdir(SHIPPED))
-    c.check(len(names) >= 3, names)
+    c.check(len(names) >= 7, names)
     png(at("in.png"), 131, 67)
     for name in names:
         equal(c, name, SHIPPED)
@@ -102,6 +159,50 @@ def places(c):
     equal(c, "place,flip,shift,place=add=-2,mirror,gray", paths=PATHS)
     equal(c, "crop=40:30:3:2,place,shift")
     equal(c, "place,mirror,place=2,blur=1")
+
+
+def safe(c):
+    """Divisions by zero, loops without end and wild places have the same defined results on each path."""
+    write("unsafe.cl", UNSAFE)
+    write("wild.cl", WILD)
+    png(at("in.png"), 61, 31)
+    equal(c, "unsafe", paths=PATHS)
+    equal(c, "wild", paths=PATHS)
+
+
+def moments(c):
+    """The number and the time of a frame, and the previous output, in passes of few and of many arguments."""
+    write("moment.cl", MOMENT)
+    write("echo.cl", ECHO)
+    write("shift.cl", SHIFT)
+    source = "pattern:32x16@10,rgba"
+    chains = ("moment", "blur,moment,gamma=2,gamma=0.5,moment,gray", "echo", "blur=3,gray,echo,mirror,echo,shift,flip",
+              "crop=20:10,echo,echo,gamma=2,moment")
+    for chain in chains:
+        films = {}
+        for path in PATHS:
+            code, _, err = run(MONOCLE, "live", source, "--headless", "--frames", "4", "-f", chain, "-p", path,
+                               "--filters", at("filters"), "--record", at("film.y4m"), **settings())
+            if path == "gl" and "no GL context" in err:
+                continue
+            with open(at("film.y4m"), "rb") as film:
+                films[path] = film.read()
+            c.check(code == 0 and films[path] == films["cpu"], chain, path, code, err)
+        pictures = y4m_pictures(films["cpu"])
+        c.check(len(pictures) == 4 and len(set(pictures)) == 4, chain, "frames differ")
+    write("keep.cl", HEAD + "point\n//!PREVIOUS\nINLINE pixel filter_keep(pixel p, pixel previous, int x, int y, "
+          "arguments args)\n{\n    return previous;\n}\n")
+    code, _, err = run(MONOCLE, "live", source, "--headless", "--frames", "4", "-f", "keep", "--filters", at("filters"),
+                       "--record", at("film.y4m"), "-p", "cpu", **settings())
+    with open(at("film.y4m"), "rb") as film:
+        pictures = y4m_pictures(film.read())
+    c.check(code == 0 and len(set(pictures)) == 1, "the first frame stays", err)
+    # The third frame: number 2, 200 ms.
+    code, _, err = run(MONOCLE, "live", source, "--headless", "--frames", "3", "-f", "moment", "-p", "cpu", "--filters",
+                       at("filters"), "--screenshot", at("in.png"), **settings())
+    write("same.cl", HEAD + "point\nINLINE pixel filter_same(pixel p, int x, int y, arguments args)\n{\n    p.r = 40;\n"
+          "    p.g = 40;\n    p.b = 20;\n    return p;\n}\n")
+    c.check(code == 0 and convert("cpu", "same")[1] == convert("cpu", "none")[1], code, err)
 
 
 def lists(c):
@@ -155,9 +256,18 @@ def refused(c):
         (HEAD + "point\n//!PARAM a\n//!RANGE 0 1e38\n", "exceeds 1073741824"),
         (HEAD + "point\n//!PARAM a\n//!RANGE nan inf\n", "a.cl:4: RANGE"),
         (HEAD + "point\n//!RANGE 0 1\n", "a.cl:3: RANGE needs a PARAM before it"),
+        (HEAD + "stencil\n//!RADIUS 1\n//!PREVIOUS\n", "only a filter with KIND point has PREVIOUS"),
         (HEAD + "point\n//!WHAT 1\n", "a.cl:3: there is no declaration 'WHAT'"),
         (HEAD + "point\n", "does not define the function filter_a"),
         (HEAD + "point\n#include </etc/passwd>\n" + POINT, "a.cl:3: #include is not allowed"),
+        (HEAD + "point\n" + POINT.replace("return", "int t[3]; return"), "a.cl:5: a filter cannot have arrays"),
+        (HEAD + "point\n" + POINT.replace("return", "*&p; return"), "a.cl:5: a filter cannot have pointers"),
+        (HEAD + "point\n" + POINT.replace("return", "p.r = 2.5; return"), "a.cl:5: the number 2."),
+        (HEAD + "point\n" + POINT.replace("return", "float f; return"), "a.cl:5: a filter cannot have 'float'"),
+        (HEAD + "point\n" + POINT.replace("return p", "return filter_a(p, x, y, args)"), "a.cl:5: the function"),
+        (HEAD + "point\n" + POINT.replace("return", "if (x { return"), "a.cl:5: "),
+        (HEAD + "point\nINLINE int f(int x);\n" + POINT, "a.cl:3: a function cannot be declared without its body"),
+        (HEAD + "point\n" + POINT + "(" * 100, "a.cl:7: the code is nested more than 64 levels deep"),
     ]
     for text, wanted in cases:
         write("a.cl", text)
@@ -183,4 +293,4 @@ def refused(c):
 
 if not shutil.which("cc"):
     skip("there is no C compiler")
-sys.exit(Checks().run(shipped, places, lists, errors, refused, before=prepare))
+sys.exit(Checks().run(shipped, places, safe, moments, lists, errors, refused, before=prepare))

@@ -264,6 +264,14 @@ bool lanes_finish(struct lanes *l)
     return true;
 }
 
+// Tells a path the number of the frame that it gets next. Its time follows from the source's rate, so that every run
+// and every path have the same.
+static void set_time(const struct lanes *l, struct path *path, const struct frame *frame)
+{
+    const double rate = source_info(l->set.source)->rate;
+    path_time(path, frame->number, (int64_t)((double)frame->number * 1e9 / (rate > 0 ? rate : SOURCE_DEFAULT_RATE)));
+}
+
 // Replaces the main lane's failed path by the cpu path and submits all frames in flight again. False if that fails, too
 // (logged).
 static bool recover(struct lanes *l)
@@ -284,6 +292,7 @@ static bool recover(struct lanes *l)
     bool ok = lanes_open(l, NULL);
     for (int i = 0; ok && i < l->flights; i++) {
         bool lost = false;
+        set_time(l, lane->path, &l->flight[i].frame);
         ok = path_submit(lane->path, &l->flight[i].frame.image, l->flight[i].frame.number, &lost);
     }
     if (!ok)
@@ -321,8 +330,11 @@ bool lanes_submit(struct lanes *l, const struct frame *frame, int64_t taken_ns)
     l->flight[l->flights++] = (struct flight){*frame, taken_ns};
     if (l->online && online_submit(l->online, lane->path, &frame->image) && l->news == LANES_UNCHANGED)
         l->news = LANES_CHANGED;
+    set_time(l, lane->path, frame);
     if (!path_submit(lane->path, &frame->image, frame->number, &lost) && !submit_without_candidate(l))
         return recover(l);
+    if (other->path)
+        set_time(l, other->path, frame);
     if (other->path && !path_submit(other->path, &frame->image, frame->number, &lost))
         drop_other(l);
     return true;
@@ -419,6 +431,8 @@ bool lanes_warm_up(struct lanes *l)
     const bool ok = lanes_submit(l, &blank, 0) && lanes_collect(l);
     l->flights = 0;
     l->holds = false;
+    if (l->lane[LANE_MAIN].path)
+        path_forget(l->lane[LANE_MAIN].path);
     l->lane[LANE_MAIN].has_result = l->lane[LANE_OTHER].has_result = false;
     meter_forget(l->set.meter);
     image_free(&blank.image);

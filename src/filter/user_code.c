@@ -1,0 +1,526 @@
+// user_code.c: rewrites the code of a user's filter, token by token
+//
+// A division becomes a call. Its left side is the text since the operand's term began: "a * b / c" is
+// user_div(a * b, c). Its right side is the next operand with its prefixes and postfixes.
+#include "filter/user_code.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD_BYTES = 64 };
+
+static const char turn[] = "user_turns++ < USER_TURNS", turns[] = " int user_turns = 0;";
+
+struct code {
+    const char *at; // the next byte of the text
+    int line;
+    char *out; // the new text, always with room for a NUL
+    size_t size, room;
+    int nesting, divisions;
+    int opened;                // the line where the innermost code began
+    bool define;               // inside #define, which ends with its line
+    char function[WORD_BYTES]; // the function whose body this is; "": none
+    char *why;
+    bool failed;
+};
+
+__attribute__((format(printf, 2, 3))) static bool fail(struct code *c, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (!c->failed)
+        vsnprintf(c->why, USER_WHY, format, arguments);
+    va_end(arguments);
+    c->failed = true;
+    return false;
+}
+
+// ---- the new text ----
+
+static bool insert(struct code *c, size_t at, const char *text, size_t size)
+{
+    if (c->size + size >= c->room) {
+        const size_t room = 2 * (c->size + size) + 256;
+        char *larger = realloc(c->out, room);
+        if (!larger)
+            return fail(c, "out of memory");
+        c->out = larger;
+        c->room = room;
+    }
+    memmove(c->out + at + size, c->out + at, c->size - at);
+    memcpy(c->out + at, text, size);
+    c->size += size;
+    return true;
+}
+
+static bool insert_text(struct code *c, size_t at, const char *text)
+{
+    return insert(c, at, text, strlen(text));
+}
+
+static bool append(struct code *c, const char *text)
+{
+    return insert_text(c, c->size, text);
+}
+
+// Copies bytes of the text.
+static bool copy(struct code *c, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        c->line += c->at[i] == '\n';
+    c->at += count;
+    return insert(c, c->size, c->at - count, count);
+}
+
+static bool is(const struct code *c, const char *mark)
+{
+    return strncmp(c->at, mark, strlen(mark)) == 0;
+}
+
+// ---- space, comments and directives ----
+
+static bool copy_comment(struct code *c)
+{
+    if (is(c, "//")) {
+        const size_t length = strcspn(c->at, "\n");
+        return c->at[length - 1] == '\\' || (length > 1 && c->at[length - 1] == '\r' && c->at[length - 2] == '\\')
+                   ? fail(c, "a comment ends with a backslash, which would continue it on the next line")
+                   : copy(c, length);
+    }
+    const char *end = strstr(c->at + 2, "*/");
+    if (!end)
+        return fail(c, "a comment has no end");
+    return copy(c, (size_t)(end + 2 - c->at));
+}
+
+static bool is_comment(const struct code *c)
+{
+    return is(c, "//") || is(c, "/*");
+}
+
+// Copies the rest of a directive's line, and lines that continue it.
+static bool copy_line(struct code *c)
+{
+    while (*c->at && *c->at != '\n') {
+        if (is_comment(c) ? !copy_comment(c) : !copy(c, is(c, "\\\n") ? 2 : 1))
+            return false;
+    }
+    return true;
+}
+
+static bool copy_tokens(struct code *c, const char *ends);
+
+static size_t word_length(const char *at)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)at[length]) || at[length] == '_')
+        length++;
+    return length;
+}
+
+// Copies a directive. The replacement of a macro is code.
+static bool copy_directive(struct code *c)
+{
+    if (!copy(c, 1 + strspn(c->at + 1, " \t")))
+        return false;
+    if (!is(c, "define") || word_length(c->at) != strlen("define"))
+        return copy_line(c);
+    if (!copy(c, strlen("define")) || !copy(c, strspn(c->at, " \t")) || !copy(c, word_length(c->at)))
+        return false;
+    if (*c->at == '(' && !copy(c, strcspn(c->at, ")\n")))
+        return false;
+    if (*c->at == ')' && !copy(c, 1))
+        return false;
+    c->define = true;
+    const bool ok = copy_tokens(c, "");
+    c->define = false;
+    return ok;
+}
+
+// Returns true if only space precedes this place in its line.
+static bool begins_line(const struct code *c)
+{
+    size_t at = c->size;
+    while (at > 0 && strchr(" \t\r", c->out[at - 1]))
+        at--;
+    return at == 0 || c->out[at - 1] == '\n';
+}
+
+// Copies space, comments and directives, up to the next token.
+static bool copy_space(struct code *c)
+{
+    for (;;) {
+        if (is_comment(c)) {
+            if (!copy_comment(c))
+                return false;
+        } else if (c->define && is(c, "\\\n")) {
+            if (!copy(c, 2))
+                return false;
+        } else if (*c->at == '#' && !c->define && begins_line(c)) {
+            if (!copy_directive(c))
+                return false;
+        } else if (*c->at && strchr(" \t\r\n", *c->at) && !(c->define && *c->at == '\n')) {
+            if (!copy(c, 1))
+                return false;
+        } else {
+            return true;
+        }
+    }
+}
+
+// ---- tokens ----
+
+// Refuses a number that is not a decimal, octal or hexadecimal int; sets *value.
+static bool read_number(struct code *c, size_t *length, long long *value)
+{
+    char *end;
+    *length = word_length(c->at);
+    *length += c->at[*length] == '.';
+    *value = strtoll(c->at, &end, 0);
+    if (end == c->at + *length && *value <= INT_MAX)
+        return true;
+    return fail(c, "the number %.*s is not an integer from 0 to %d such as 12 or 0x1f", (int)*length % 20, c->at,
+                INT_MAX);
+}
+
+// Words that the kernel language does not have, or that the rewritten code cannot have.
+static bool check_word(struct code *c, const char *word)
+{
+    static const char *const refused[] = {"float", "double", "half",    "long", "unsigned", "signed",
+                                          "uint",  "ulong",  "wide",    "goto", "asm",      "__asm__",
+                                          "__asm", "union",  "typedef", NULL};
+    for (int i = 0; refused[i]; i++) {
+        if (strcmp(word, refused[i]) == 0)
+            return fail(c, "a filter cannot have '%s'; it computes with int", word);
+    }
+    if (strncmp(word, "user_", 5) == 0 || strncmp(word, "USER_", 5) == 0)
+        return fail(c, "the name '%s' belongs to monocle; choose another one", word);
+    if (strcmp(word, c->function) == 0 && c->at[strspn(c->at, " \t")] == '(')
+        return fail(c, "the function '%s' calls itself; use a loop", word);
+    return true;
+}
+
+// Copies a word; some get another name.
+static bool copy_word(struct code *c, char word[WORD_BYTES])
+{
+    static const char *const safe[] = {"view", "arguments", "tap", "ARG", NULL};
+    const size_t length = word_length(c->at);
+    if (length >= WORD_BYTES)
+        return fail(c, "a name has more than %d characters", WORD_BYTES - 1);
+    memcpy(word, c->at, length);
+    word[length] = '\0';
+    c->at += length;
+    if (!check_word(c, word))
+        return false;
+    for (int i = 0; safe[i]; i++) {
+        if (strcmp(word, safe[i]) == 0)
+            return append(c, strcmp(word, "ARG") == 0 ? "user_arg"
+                             : i == 0                 ? "user_view"
+                             : i == 1                 ? "user_arguments"
+                                                      : "user_tap");
+    }
+    return insert(c, c->size, word, length);
+}
+
+// Copies code that is part of other code, up to one of the bytes `ends`, which is left.
+static bool copy_inner(struct code *c, const char *ends)
+{
+    const int outer = c->opened;
+    if (++c->nesting > USER_NESTING)
+        return fail(c, "the code is nested more than %d levels deep", USER_NESTING);
+    c->opened = c->line;
+    const bool ok = copy_tokens(c, ends);
+    c->nesting--;
+    c->opened = outer;
+    return ok;
+}
+
+// Copies brackets with the code between them.
+static bool copy_group(struct code *c)
+{
+    const char *end = *c->at == '(' ? ")" : "}";
+    return copy(c, 1) && copy_inner(c, end) && copy(c, 1);
+}
+
+// ---- operators ----
+
+static bool is_prefix(const struct code *c)
+{
+    return *c->at && strchr("-+~!", *c->at);
+}
+
+// Copies ".member".
+static bool copy_member(struct code *c)
+{
+    char word[WORD_BYTES];
+    return copy(c, 1) && copy_space(c) && (isalpha((unsigned char)*c->at) || fail(c, "a name must follow '.'")) &&
+           copy_word(c, word);
+}
+
+// Copies an operand with its prefixes and postfixes: "-f(x).r".
+static bool copy_operand(struct code *c)
+{
+    char word[WORD_BYTES];
+    size_t length;
+    long long value;
+    bool ok = copy_space(c);
+    while (ok && is_prefix(c))
+        ok = copy(c, 1) && copy_space(c);
+    if (!ok)
+        return false;
+    if (*c->at == '(')
+        ok = copy_group(c);
+    else if (isdigit((unsigned char)*c->at))
+        ok = read_number(c, &length, &value) && copy(c, length);
+    else if (isalpha((unsigned char)*c->at) || *c->at == '_')
+        ok = copy_word(c, word);
+    else
+        return fail(c, "a division has no divisor");
+    while (ok) {
+        const char next = c->at[strspn(c->at, " \t")];
+        if (next == '(')
+            ok = copy_space(c) && copy_group(c);
+        else if (next == '.')
+            ok = copy_space(c) && copy_member(c);
+        else
+            break;
+    }
+    return ok;
+}
+
+// Rewrites "a /= b" as "a = user_div(a, b)". The left side begins at `term`.
+static bool copy_divide_assign(struct code *c, const char *function, size_t term)
+{
+    char left[2 * WORD_BYTES];
+    const size_t length = c->size - term;
+    if (length >= sizeof(left) || memchr(c->out + term, '\n', length))
+        return fail(c, "write a = a / b instead of a /= b here");
+    memcpy(left, c->out + term, length);
+    left[length] = '\0';
+    c->at += 2;
+    return append(c, "= ") && append(c, function) && append(c, left) && append(c, ", ") && copy_inner(c, ",;):") &&
+           append(c, ")");
+}
+
+// Rewrites a division whose left side begins at `term`.
+static bool copy_division(struct code *c, size_t term)
+{
+    const char *function = *c->at == '/' ? "user_div(" : "user_mod(", *divisor = c->at + 1;
+    size_t length;
+    long long value;
+    if (c->at[1] == '=')
+        return copy_divide_assign(c, function, term);
+    divisor += strspn(divisor, " \t");
+    if (*c->at == '/' && isdigit((unsigned char)*divisor)) { // GLSL has no rule for % with negative numbers
+        const char *mark = c->at;
+        c->at = divisor;
+        const bool ok = read_number(c, &length, &value);
+        c->at = mark;
+        if (!ok)
+            return false;
+        if (value > 0)
+            return copy(c, (size_t)(divisor - mark) + length);
+    }
+    if (++c->divisions > USER_DIVISIONS)
+        return fail(c, "the code has more than %d divisions", USER_DIVISIONS);
+    c->at++;
+    return insert_text(c, term, function) && append(c, ",") && copy_operand(c) && append(c, ")");
+}
+
+// Copies the condition of a loop, which also counts the turns.
+static bool copy_condition(struct code *c, const char *end)
+{
+    if (!copy_space(c))
+        return false;
+    const size_t begin = c->size;
+    if (!copy_inner(c, end))
+        return false;
+    if (c->size == begin)
+        return append(c, turn);
+    return insert_text(c, begin, "(") && append(c, ") && ") && append(c, turn);
+}
+
+// Copies what follows "for" or "while", up to the closing bracket.
+static bool copy_loop(struct code *c, bool has_parts)
+{
+    if (!copy_space(c))
+        return false;
+    if (*c->at != '(')
+        return fail(c, "a bracket must follow 'for' and 'while'");
+    if (!copy(c, 1))
+        return false;
+    if (has_parts && (!copy_inner(c, ";") || !copy(c, 1) || !copy_condition(c, ";") || !copy(c, 1)))
+        return false;
+    return (has_parts ? copy_inner(c, ")") : copy_condition(c, ")")) && copy(c, 1);
+}
+
+// ---- code ----
+
+// Where the copying of code is.
+struct place {
+    size_t term;                               // the beginning of the latest term in the new text
+    bool begun;                                // a term has begun
+    bool operand;                              // the last token ends an operand
+    bool bracket;                              // it is ')'
+    int questions;                             // open conditional operators
+    char word[WORD_BYTES], called[WORD_BYTES]; // the last word, and the last one before a bracket
+};
+
+static void begin_term(const struct code *c, struct place *p, bool operand)
+{
+    if (!p->begun || (operand && p->operand))
+        p->term = c->size;
+    p->begun = true;
+    p->operand = operand;
+    p->bracket = false;
+}
+
+static void end_term(struct place *p)
+{
+    p->begun = p->operand = p->bracket = false;
+}
+
+static bool take_word(struct code *c, struct place *p)
+{
+    static const char *const ending[] = {"return", "else", "do", "case", NULL};
+    begin_term(c, p, true);
+    if (!copy_word(c, p->word))
+        return false;
+    const bool loops = strcmp(p->word, "for") == 0;
+    if (loops || strcmp(p->word, "while") == 0) {
+        end_term(p);
+        return copy_loop(c, loops);
+    }
+    for (int i = 0; ending[i]; i++) {
+        if (strcmp(p->word, ending[i]) == 0)
+            end_term(p);
+    }
+    return true;
+}
+
+// Copies brackets: of a call, of a condition, or around a term.
+static bool take_bracket(struct code *c, struct place *p)
+{
+    const bool condition = p->operand && (strcmp(p->word, "if") == 0 || strcmp(p->word, "switch") == 0);
+    if (p->operand && !p->bracket)
+        strcpy(p->called, p->word);
+    else
+        begin_term(c, p, true);
+    if (!copy_group(c))
+        return false;
+    if (condition)
+        end_term(p);
+    else
+        p->operand = p->bracket = true;
+    return true;
+}
+
+// Copies a block. A function's body counts the turns of its loops.
+static bool take_block(struct code *c, struct place *p)
+{
+    const bool body = p->bracket && c->nesting == 0;
+    if (body)
+        strcpy(c->function, p->called);
+    if (!copy(c, 1) || (body && !append(c, turns)) || !copy_inner(c, "}") || !copy(c, 1))
+        return false;
+    if (body)
+        c->function[0] = '\0';
+    end_term(p);
+    return true;
+}
+
+static bool take_mark(struct code *c, struct place *p)
+{
+    if (strchr("[]", *c->at))
+        return fail(c, "a filter cannot have arrays");
+    if (strchr("'\"\\`@$#", *c->at))
+        return fail(c, "the kernel language has no '%c'", *c->at);
+    if (is(c, "->") || (strchr("*&", *c->at) && !p->operand))
+        return fail(c, "a filter cannot have pointers");
+    if (*c->at == '.')
+        return p->operand ? copy_member(c) : fail(c, "a number must begin with a digit");
+    if (is(c, "++") || is(c, "--")) {
+        if (!p->operand)
+            begin_term(c, p, false);
+        return copy(c, 2);
+    }
+    if (is_prefix(c) && !p->operand) {
+        begin_term(c, p, false);
+        return copy(c, 1);
+    }
+    if (*c->at == ';' && p->bracket && c->nesting == 0 && !c->define)
+        return fail(c, "a function cannot be declared without its body; define it above its first use");
+    p->questions += *c->at == '?' ? 1 : *c->at == ':' && p->questions > 0 ? -1 : 0;
+    static const char *const pairs[] = {"&&", "||", "<<", ">>"};
+    for (int i = 0; i < 4; i++) {
+        if (is(c, pairs[i])) {
+            end_term(p);
+            return copy(c, 2);
+        }
+    }
+    const bool multiplies = *c->at == '*' && c->at[1] != '=';
+    if (multiplies)
+        p->operand = p->bracket = false;
+    else
+        end_term(p);
+    return copy(c, 1 + (strchr("<>=!&|*+-^", *c->at) && c->at[1] == '='));
+}
+
+static bool take_token(struct code *c, struct place *p)
+{
+    size_t length;
+    long long value;
+    if (isalpha((unsigned char)*c->at) || *c->at == '_')
+        return take_word(c, p);
+    if (isdigit((unsigned char)*c->at)) {
+        begin_term(c, p, true);
+        return read_number(c, &length, &value) && copy(c, length);
+    }
+    if (*c->at == '(')
+        return take_bracket(c, p);
+    if (*c->at == '{')
+        return take_block(c, p);
+    if (!strchr("/%", *c->at))
+        return take_mark(c, p);
+    if (!p->operand)
+        return fail(c, "a division has no left side");
+    p->bracket = false;
+    return copy_division(c, p->term);
+}
+
+// Copies code up to one of the bytes `ends`, which is left. "": up to the end of the text or of the #define.
+static bool copy_tokens(struct code *c, const char *ends)
+{
+    struct place p = {.term = c->size};
+    while (copy_space(c)) {
+        if (!*c->at || (c->define && *c->at == '\n')) {
+            if (!*ends)
+                return true;
+            c->line = c->opened;
+            return fail(c, "a bracket or an expression has no end");
+        }
+        if (strchr(ends, *c->at) && (*c->at != ':' || p.questions == 0))
+            return true;
+        if (strchr(")}", *c->at))
+            return fail(c, "'%c' has no opening bracket here", *c->at);
+        if (!take_token(c, &p))
+            return false;
+    }
+    return false;
+}
+
+char *user_code_make(const char *text, int *line, char why[USER_WHY])
+{
+    struct code c = {.at = text, .line = 1, .why = why};
+    if (insert(&c, 0, "", 0) && copy_tokens(&c, "")) {
+        c.out[c.size] = '\0';
+        return c.out;
+    }
+    *line = c.line;
+    free(c.out);
+    return NULL;
+}
