@@ -88,19 +88,27 @@ static bool same_param(const struct param *a, const struct param *b)
     return strcmp(a->name, b->name) == 0 && a->type == b->type && (!a->choices || strcmp(a->choices, b->choices) == 0);
 }
 
+void chain_replace(struct chain *chain, int stage, const struct filter *filter)
+{
+    const struct stage old = chain->stage[stage];
+    if (!stage_init(&chain->stage[stage], filter)) {
+        chain->stage[stage] = old;
+        return;
+    }
+    for (int i = 0; i < filter_param_count(filter); i++) {
+        for (int k = 0; k < filter_param_count(old.filter); k++) {
+            if (same_param(&filter->params[i], &old.filter->params[k]))
+                chain_set(chain, stage, i, old.values.value[k]);
+        }
+    }
+}
+
 void chain_renew(struct chain *chain)
 {
     for (int i = 0; i < chain->count; i++) {
-        const struct stage old = chain->stage[i];
-        const struct filter *now = filter_find(old.filter->name);
-        if (!old.filter->user || !now || now == old.filter || !stage_init(&chain->stage[i], now))
-            continue;
-        for (int k = 0; k < filter_param_count(now); k++) {
-            for (int m = 0; m < filter_param_count(old.filter); m++) {
-                if (same_param(&now->params[k], &old.filter->params[m]))
-                    chain_set(chain, i, k, old.values.value[m]);
-            }
-        }
+        const struct filter *filter = chain->stage[i].filter, *now = filter_find(filter->name);
+        if (filter->user && now && now != filter)
+            chain_replace(chain, i, now);
     }
 }
 

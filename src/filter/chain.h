@@ -35,9 +35,10 @@ bool chain_is_grey(const struct chain *chain, bool grey);
 // line.
 bool chain_output_size(const struct chain *chain, int *width, int *height, char error[CHAIN_ERROR]);
 
-// Replaces users' filters that user_filters_reload has replaced. A parameter of the same name and type keeps its value,
-// clamped to its range.
-void chain_renew(struct chain *chain);
+// Puts another version of a stage's filter in its place. A parameter of the same name and type keeps its value, clamped
+// to its range.
+void chain_replace(struct chain *chain, int stage, const struct filter *filter);
+void chain_renew(struct chain *chain); // replaces users' filters that user_filters_reload has replaced
 bool chain_append(struct chain *chain, const struct filter *filter); // with default values; false: the chain is full
 void chain_remove(struct chain *chain, int stage);
 // Sets one parameter, clamped to its range; for a matrix, the index of a preset. False: the combination is impossible,

@@ -537,8 +537,26 @@ static void lane_update(struct lanes *l, int which)
         l->build.done = true;
 }
 
-// Logs a failed build. The old path keeps running. A new path, device or split view is removed from the wish. A new
-// chain stays in it, because the next save of a kernel may fix the build.
+// Puts the users' filters that run in the place of edited ones that do not compile, so that the chain can still be
+// changed and moved to another path. The next save renews them.
+static void restore_filters(struct wish *wish, const struct chain *runs)
+{
+    struct chain *chain = &wish->chain;
+    int stage, param;
+    for (int i = 0; i < chain->count; i++) {
+        const struct filter *filter = chain->stage[i].filter;
+        for (int k = 0; filter->user && k < runs->count; k++) {
+            const struct filter *old = runs->stage[k].filter;
+            if (old != filter && strcmp(old->name, filter->name) == 0)
+                chain_replace(chain, i, old);
+        }
+    }
+    if (!wish_selected(wish, &stage, &param)) // they have fewer parameters
+        wish->selected = 0;
+}
+
+// Logs a failed build. The old path keeps running. A new path, device, split view or edited filter is removed from the
+// wish. A new chain stays in it, because the next save of a kernel may fix the build.
 static void build_failed(struct lanes *l, const struct lane *lane)
 {
     char text[CHAIN_TEXT];
@@ -548,6 +566,8 @@ static void build_failed(struct lanes *l, const struct lane *lane)
     log_error("%s",
               note_set(l->set.note, true, 0, "cannot build \"%s\" for the %s path\n%s", text,
                        path_kind_name(l->build.setup.kind), l->build.error ? l->build.error : "see standard error"));
+    if (lane == &l->lane[LANE_MAIN])
+        restore_filters(l->set.wish, &lane->chain);
     if (l->build.path)
         return;
     if (lane == &l->lane[LANE_OTHER]) {

@@ -72,6 +72,10 @@ def window(c):
         live.key("space")
         c.check(wait_until(lambda: is_tint(live.pixels(), 20), 20), path, "the filter runs")
         fails(c, live, path, HEAD + CODE % "none_such", "tint.cl:9", 20)
+        state = live.key("plus")
+        c.check(state["chain"] == "tint=21" and wait_until(lambda: is_tint(live.pixels(), 21), 20), path, "it changes",
+                state)
+        live.key("minus")
         fails(c, live, path, HEAD + "//!PARM x\n", "tint.cl:3: there is no declaration 'PARM'", 20)
         save(HEAD + CODE % "ARG(args, 0) + 100")
         c.check(wait_until(lambda: is_tint(live.pixels(), 120), 20), path, "the edited filter runs")
