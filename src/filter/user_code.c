@@ -272,7 +272,8 @@ static bool copy_operand(struct code *c)
         ok = copy(c, 1) && copy_space(c);
     if (!ok)
         return false;
-    if (*c->at == '(')
+    const bool bracket = *c->at == '(';
+    if (bracket)
         ok = copy_group(c);
     else if (isdigit((unsigned char)*c->at))
         ok = read_number(c, &length, &value) && copy(c, length);
@@ -286,6 +287,10 @@ static bool copy_operand(struct code *c)
             ok = copy_space(c) && copy_group(c);
         else if (next == '.')
             ok = copy_space(c) && copy_member(c);
+        else if (is(c, "++") || is(c, "--"))
+            ok = copy(c, 2);
+        else if (bracket && (isalnum((unsigned char)next) || next == '_'))
+            return fail(c, "a filter cannot have casts");
         else
             break;
     }
@@ -315,7 +320,8 @@ static bool copy_division(struct code *c, size_t term)
     if (c->at[1] == '=')
         return copy_divide_assign(c, function, term);
     divisor += strspn(divisor, " \t");
-    if (*c->at == '/' && isdigit((unsigned char)*divisor)) { // GLSL has no rule for % with negative numbers
+    // GLSL has no rule for % with negative numbers.
+    if (*c->at == '/' && isdigit((unsigned char)*divisor)) {
         const char *mark = c->at;
         c->at = divisor;
         const bool ok = read_number(c, &length, &value);
