@@ -327,16 +327,53 @@ class Control:
 
 
 class Window(Live):
-    """A live view in a window, which receives keys."""
+    """A live view in a window, which receives keys. The test waits on its control socket, unless `asks` is false."""
+    places = tempfile.TemporaryDirectory(prefix="monocle-test-")
+    count = 0
 
-    def __init__(self, *args, **more):
-        super().__init__(*args, **more)
+    def __init__(self, binary, cwd, *args, runs=True, asks=True, **more):
+        Window.count += 1
+        self.place_of_socket = os.path.join(self.places.name, str(Window.count))
+        self.client = None
+        asked = ["--socket", self.place_of_socket] if asks else []
+        super().__init__(binary, cwd, *args, *asked, runs=runs and not asks, **more)
+        if runs and asks:
+            self.shown(1)
         self.window = None
         while self.window is None and self.process.poll() is None:  # xdotool --sync would not see the end
             found = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
                                    capture_output=True, text=True).stdout.split()
             self.window = found[-1] if found else None
             time.sleep(0.02)
+
+    def control(self):
+        self.client = self.client or Control(self.place_of_socket)
+        return self.client
+
+    def shown(self, frames):
+        """Waits until this number of frames has been shown. Returns the status."""
+        self.control().ask("wait_frame", frames)
+        return self.control().get("status")
+
+    def more(self, frames=1):
+        """Waits for more frames. Returns the status."""
+        return self.shown(self.control().get("frame") + frames)
+
+    def settled(self):
+        """Waits until the frame on the screen has all changes. Returns the status."""
+        self.control().ask("wait_frame")
+        return self.control().get("status")
+
+    def until(self, test, seconds=90):
+        """Waits for a status that passes the test. Returns it."""
+        found = []
+
+        def look():
+            found[:] = [self.control().get("status")]
+            return test(found[0])
+
+        assert wait_until(look, seconds), "the status stays %s" % found
+        return found[0]
 
     def key(self, name):
         """Presses a key. Returns the state after it, and after the builds that it started."""
@@ -346,7 +383,7 @@ class Window(Live):
 
     def pixels(self):
         """Returns the RGB bytes of the window's content."""
-        self.wait(lambda e: e["event"] == "progress", len(self.events))  # it follows the last swap
+        self.settled()  # the swap of this frame is over
         return subprocess.run(["import", "-window", self.window, "-depth", "8", "rgb:-"], check=True,
                               stdout=subprocess.PIPE).stdout
 

@@ -41,7 +41,7 @@ def record(c, live, name):
     """Records a few frames by key."""
     state = live.key("r")
     c.check(state["recording"] == name, "r records to", state["recording"], "not", name)
-    live.wait(lambda e: e["event"] == "progress" and e["frames"] > state["frames"] + 1, len(live.events))
+    live.shown(state["frames"] + 2)
     state = live.key("r")
     c.check(state["recording"] is None and "to %s" % name in state["message"], "r again", state)
 
@@ -213,7 +213,7 @@ def devices(c):
         print("devices: there is only one")
         return
     live = Live(PATTERN, "-f", "blur,emboss", "-p", "opencl", "--overlay", "off", "--keys", "screenshot=F5", **several)
-    first = live.state(0)["device"]
+    first = live.settled()["device"]
     live.key("space")
     rows = [("Tab", "opencl", 0), ("d", "opencl", 1), ("p", "gl", None), ("p", "zerocopy", 1), ("d", "zerocopy", 0),
             ("Tab", "zerocopy", 0), ("d", "zerocopy", 1), ("p", "cpu", None), ("d", "cpu", None),
@@ -246,7 +246,7 @@ def es(c):
     live = Live(PATTERN, "-f", "blur=2,emboss", "-p", "gl", "--overlay", "off", "--keys", "screenshot=F5",
                 MESA_GL_VERSION_OVERRIDE="2.1")
     c.check("OpenGL ES 3" in live.events[0]["screen"], live.events[0]["screen"])
-    c.check(live.state(0)["path"] == "gl", live.events[-1])
+    c.check(live.settled()["path"] == "gl", live.events[-1])
     live.key("space")
     seen = []
     for number in 1, 2:
@@ -263,14 +263,13 @@ def es(c):
 def divider(c):
     live = Live(PATTERN, "--overlay", "off")
     live.key("Tab")
-    since = len(live.events)
     subprocess.run(["xdotool", "mousemove", "--window", live.window, "160", "100", "mousedown", "1", "mousemove",
                     "--window", live.window, "80", "100", "mouseup", "1"], check=True)
-    state = live.wait(lambda e: e["event"] in ("state", "progress") and abs(e["divider"] - 0.25) < 0.02, since=since)
+    state = live.until(lambda e: abs(e["divider"] - 0.25) < 0.02)
     c.check(state["split"] == "original", state["split"])
     subprocess.run(["xdotool", "mousemove", "--window", live.window, "80", "100", "mousedown", "1", "mousemove",
                     "--window", live.window, "400", "100", "mouseup", "1"], check=True)
-    state = live.wait(lambda e: e["event"] in ("state", "progress") and e["divider"] > 0.9, since=len(live.events) - 1)
+    state = live.until(lambda e: e["divider"] > 0.9)
     c.check(state["divider"] == 1, "dragged out of the window", state["divider"])
     live.end()
 
@@ -280,9 +279,8 @@ def mouse(c):
     live = Live(PATTERN, "-f", "blur=2", "--overlay", "off")
 
     def act(test, *input):
-        since = len(live.events)
         subprocess.run(["xdotool", "mousemove", "--window", live.window, *input], check=True)
-        return live.wait(lambda e: e["event"] in ("state", "progress") and test(e), since)
+        return live.until(test)
 
     c.check(act(lambda e: e["chain"] == "blur=4", "160", "120", "click", "4", "click", "4")["zoom"][0] == 1, "wheel")
     act(lambda e: e["chain"] == "blur=3", "160", "120", "click", "5")
@@ -309,9 +307,8 @@ def mouse(c):
 def messages(c):
     """A message disappears by itself."""
     live = Live(PATTERN)
-    since = len(live.events)
     c.check(live.key("v")["message"] == "vsync off", "a message", live.events[-1])
-    live.wait(lambda e: e["event"] == "progress" and e["message"] == "", since)
+    live.until(lambda e: e["message"] == "")
     live.end()
 
 
@@ -320,12 +317,11 @@ def figures(c):
     if not OPENCL:
         return
     live = Live(PATTERN, "-f", "gray", "-p", "opencl")
-    live.state(0)
-    live.wait(lambda e: e["event"] == "progress" and e["path"] == "opencl", len(live.events))
+    c.check(live.settled()["path"] == "opencl", live.settled())
+    live.more()
     while live.key("p")["path"] != "cpu":
         pass
-    frames = live.events[-1]["frames"]
-    live.wait(lambda e: e["event"] == "progress" and e["frames"] > frames + 1, len(live.events))
+    live.more(2)
     code, last, errors = live.end()
     device = [name for name, stage in last["stages"].items() if stage["clock"] == "device" and name != "draw on gpu"]
     c.check(code == 0 and "pass gray" in last["stages"] and not device and "download" not in last["stages"], last)
@@ -339,7 +335,7 @@ def kernel_reload(c):
         gray, edited = at(path, "gray.cl"), at(path, name)
         text, other = open(gray).read(), open(edited).read()
         live = Live(PATTERN, "-f", "gray", "-p", path, "--overlay", "off", MONOCLE_KERNELS=at(path))
-        live.state(0)
+        live.settled()
         live.key("space")
         before = live.pixels()
 
@@ -382,7 +378,7 @@ def switching_keeps_the_picture(c):
         subprocess.run(["xdotool", "key", key], check=True)
         state = live.wait(lambda e: e["event"] == "state" and e["building"], since)
         compiler.wait(live.process)
-        shown = live.wait(lambda e: e["event"] == "progress" and e["frames"] > state["frames"] + 20, since)
+        shown = live.shown(state["frames"] + 21)
         c.check(shown["building"], key, "is built before the compiler has finished", shown)
         compiler.end()
         live.state(len(live.events))
@@ -527,7 +523,7 @@ def full_disk(c):
                 limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     number = live.find(lambda e: e["event"] == "error")
     c.check("grown.y4m" in live.events[number]["message"], live.events[number])
-    state = live.wait(lambda e: e["event"] == "progress" and e["frames"] > 60, number)
+    state = live.shown(61)
     c.check(state["recording"] is None and state["message_is_error"], state)
     code, last, errors = live.end()
     pictures = y4m_pictures(open(at("grown.y4m"), "rb").read())
@@ -554,10 +550,11 @@ def sizes(c):
     """A change of the chain changes the size of the results: the window shows them, and the recording continues."""
     for path in ["cpu", "gl"] + (["zerocopy"] if OPENCL else []):
         live = Live(PATTERN, "-f", "crop=96:64,invert", "-p", path, "--record", "%s.y4m" % path)
-        live.wait(lambda e: e["event"] == "progress" and e["path"] == path)
+        live.until(lambda e: e["path"] == path)
         state = live.key("plus")
         c.check(state["chain"] == "crop=112:64,invert", path, state)
-        state = live.wait(lambda e: e["event"] == "progress" and e["recording"] == "%s-2.y4m" % path, len(live.events))
+        live.until(lambda e: e["recording"] == "%s-2.y4m" % path)
+        live.more()
         for split in ("original", "path", "off") if OPENCL else ("original", "off"):
             live.key("Tab")
         code, last, errors = live.end()
@@ -586,16 +583,14 @@ def captures(c):
 def showcase(c):
     """The showcase shows the looks beside the original until a key is pressed. The view then stays as it is."""
     live = Live("raccoon:320x200@30", "--showcase", "--overlay", "full")
-    state = live.wait(lambda e: e["event"] == "progress" and e["chain"] == LOOKS[1])
+    state = live.until(lambda e: e["chain"] == LOOKS[1])
     c.check(state["split"] == "original", state)
     c.check(state["message"] == "1-9 looks, Tab compare, h help, q quit", state["message"])
     places = {e["divider"] for e in live.events if e["event"] == "progress"}
     c.check(len(places) > 2 and 0.1 <= min(places) < max(places) <= 0.9, "the divider moves", places)
     state = live.key("v")
     c.check(state["message"] == "vsync off" and state["chain"] == LOOKS[1], state)
-    number = len(live.events)
-    later = [live.wait(lambda e, n=n: e["event"] == "progress" and e["frames"] > state["frames"] + 60 * n, number)
-             for n in range(1, 4)]
+    later = [live.shown(state["frames"] + 60 * n) for n in range(1, 4)]
     c.check({(e["chain"], e["split"], e["divider"]) for e in later} ==
             {(state["chain"], state["split"], state["divider"])}, "after a key", later)
     code, last, errors = live.end()
@@ -618,7 +613,8 @@ def without_arguments(c):
     if not glob.glob("/dev/video*"):
         c.check(title == "monocle: photograph of a raccoon" and "photograph of a raccoon through" in out, title, out)
     live = Live(PATTERN, "--keys", "split=T,quit=x")
-    c.check(live.events[-1]["message"] == "1-9 looks, T compare, h help, x quit", live.events[-1]["message"])
+    message = live.settled()["message"]
+    c.check(message == "1-9 looks, T compare, h help, x quit", message)
     live.end("x")
 
 

@@ -18,8 +18,8 @@ import threading
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import KERNELS, Checks, at, programs
-from live_support import (PATIENCE, Compiler, Live, Window, alive, environment, has_opencl, need_window, picture,
-                          wait_until, y4m_pictures)
+from live_support import (PATIENCE, Compiler, Control, Live, Window, alive, environment, has_opencl, need_window,
+                          picture, wait_until, y4m_pictures)
 from video_support import children
 
 BINARY, LATE, MISLED = programs(3)
@@ -34,7 +34,7 @@ def unwritable(c):
     """A key that fails reports one error, and the view goes on."""
     os.mkdir(at("gone"))
     live = Window(BINARY, at("gone"), "pattern:64x48@30")
-    live.state(0)  # waits for the end of the first build
+    live.settled()
     os.rmdir(at("gone"))
     for key, name in (("s", "monocle-0001.png"), ("r", "monocle-0001.y4m")):
         said = len(errors_of(live))
@@ -53,7 +53,7 @@ def broken_kernel(c):
     shutil.copytree(KERNELS, at("kernels"))
     live = Window(BINARY, at(), "pattern:64x48@30", "-f", "gray", "-p", "opencl",
                   MONOCLE_KERNELS=at("kernels"))
-    live.state(0)
+    live.settled()
     with open(at("kernels/gray.cl"), "a") as f:
         f.write("broken\n")
     live.wait(lambda e: e["event"] in ("state", "progress") and e["message_is_error"])
@@ -96,14 +96,14 @@ def stalled_reader(c):
     for resumes, key in ((False, True), (False, False), (True, True)):
         reader = os.open(at("stalled.y4m"), os.O_RDONLY | os.O_NONBLOCK)
         live = Window(BINARY, at(), PATTERN, "--record", "stalled.y4m")
-        state = live.wait(lambda e: e["event"] == "progress" and "frames dropped" in e["message"])
-        live.wait(lambda e: e["event"] == "progress" and e["frames"] > state["frames"] + 20)
+        state = live.until(lambda e: "frames dropped" in e["message"])
+        live.shown(state["frames"] + 21)
         data = bytearray()
         if resumes:
             os.set_blocking(reader, True)
             taker = threading.Thread(target=lambda: data.extend(os.fdopen(os.dup(reader), "rb").read()))
             taker.start()
-            live.wait(lambda e: e["event"] == "progress" and "frames dropped" not in e["message"], len(live.events))
+            live.until(lambda e: "frames dropped" not in e["message"])
         if not key:
             live.process.send_signal(signal.SIGINT)
         code, last, errors = live.end() if key else live.wait_end()
@@ -130,11 +130,11 @@ def encoder(c):
         ffmpeg, = children(live.process.pid)
         os.kill(ffmpeg, how)
         words = "frames dropped" if how == signal.SIGSTOP else "recording to film.mkv stopped"
-        state = live.wait(lambda e: words in e.get("message", ""))
-        live.wait(lambda e: e["event"] == "progress" and e["frames"] > state["frames"] + 20)
+        state = live.until(lambda e: words in e["message"])
+        live.shown(state["frames"] + 21)
         if how == signal.SIGSTOP:
             os.kill(ffmpeg, signal.SIGCONT)
-            live.wait(lambda e: e["event"] == "progress" and "frames dropped" not in e["message"], len(live.events))
+            live.until(lambda e: "frames dropped" not in e["message"])
         code, last, errors = live.end()
         if how == signal.SIGSTOP:
             left_out = int(re.search("([0-9]+) frames are missing from film.mkv", errors)[1])
@@ -229,7 +229,8 @@ def lost_display(c):
     for path in ("cpu", "gl", "zerocopy"):
         with display() as (server, name):
             live = Live(BINARY, at(), PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json",
-                        "--screenshot", "left.png", DISPLAY=name)
+                        "--screenshot", "left.png", "--socket", at("m"), runs=False, DISPLAY=name)
+            Control(at("m")).ask("wait_frame", 1)
             server.kill()
             code, last, errors = live.wait_end()
             c.check(code == 4 and last["event"] == "summary", path, "exit code", code, last)
@@ -346,9 +347,9 @@ def leaving_a_build(c):
         # While kernels of the same driver run, which may wait for the compiler.
         compiler = Compiler(how)
         live = Window(MISLED, at(), PATTERN, "-f", "gray", "-p", "opencl", *outputs, **compiler.env)
-        c.check(live.state(0)["path"] == "opencl", how, "beside kernels", live.events[-1])
+        c.check(live.settled()["path"] == "opencl", how, "beside kernels", live.events[-1])
         compiler.begin()
-        subprocess.run(["xdotool", "key", "3"], check=True)
+        live.control().ask("set_property", "chain", "invert")
         leave_build(c, how + ", beside kernels", live, third, compiler)
 
 
