@@ -73,12 +73,12 @@ int cache_open(char path[PATH_MAX], const char **unsafe)
     return open_safe(path, false, unsafe);
 }
 
-int data_open(char path[PATH_MAX], bool make, const char **unsafe)
+static int open_home(const char *variable, const char *standard, char path[PATH_MAX], bool make, const char **unsafe)
 {
     char base[PATH_MAX];
     *unsafe = NULL;
     path[0] = '\0';
-    if (!find_base("XDG_DATA_HOME", ".local/share", base) || snprintf(path, PATH_MAX, "%s/monocle", base) >= PATH_MAX) {
+    if (!find_base(variable, standard, base) || snprintf(path, PATH_MAX, "%s/monocle", base) >= PATH_MAX) {
         path[0] = '\0';
         errno = ENOENT;
         return -1;
@@ -88,6 +88,16 @@ int data_open(char path[PATH_MAX], bool make, const char **unsafe)
     if (make && !make_directory(path))
         return -1;
     return open_safe(path, false, unsafe);
+}
+
+int data_open(char path[PATH_MAX], bool make, const char **unsafe)
+{
+    return open_home("XDG_DATA_HOME", ".local/share", path, make, unsafe);
+}
+
+int state_open(char path[PATH_MAX], bool make, const char **unsafe)
+{
+    return open_home("XDG_STATE_HOME", ".local/state", path, make, unsafe);
 }
 
 bool data_system_next(char path[PATH_MAX], size_t *at)

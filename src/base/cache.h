@@ -18,6 +18,8 @@ int cache_open(char path[PATH_MAX], const char **unsafe);
 // Opens "$XDG_DATA_HOME/monocle" or "~/.local/share/monocle", as cache_open, for files that the user must not lose.
 // `make`: makes it if it is missing. If `path` is "" after a failure, the environment names no place.
 int data_open(char path[PATH_MAX], bool make, const char **unsafe);
+// The same for "$XDG_STATE_HOME/monocle" or "~/.local/state/monocle", for files that the user may lose.
+int state_open(char path[PATH_MAX], bool make, const char **unsafe);
 // Writes the next of the directories "DIR/monocle" with a DIR of $XDG_DATA_DIRS (default: /usr/local/share:/usr/share),
 // from the last one to the first, which has precedence. *at begins at 0. False: there is no more.
 bool data_system_next(char path[PATH_MAX], size_t *at);

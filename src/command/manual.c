@@ -221,6 +221,9 @@ static void print_environment(void)
     printf(
         ".TP\n\\fBXDG_DATA_HOME\\fR\nDirectory of the user's data; default: \\fI~/.local/share\\fR. monocle stores the "
         "tuning results in its file \\fImonocle/tuned\\fR.\n");
+    printf(".TP\n\\fBXDG_STATE_HOME\\fR\nDirectory of the state of programs; default: \\fI~/.local/state\\fR. monocle "
+           "live keeps the size and place of its window, the overlay and the last look in the file "
+           "\\fImonocle/live\\fR.\n");
     printf(".TP\n\\fBXDG_DATA_DIRS\\fR\nDirectories of the system's data, which may have tuning results too; "
            "default: \\fI/usr/local/share:/usr/share\\fR.\n");
     printf(".TP\n\\fBPOCL_CACHE_DIR\\fR\nDirectory in which PoCL (OpenCL on CPUs) stores compiled kernels; default: "

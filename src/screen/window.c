@@ -20,7 +20,7 @@
 enum { EVENT_ROOM = 256 }; // far more than one frame's typing and dragging
 
 struct window_place {
-    int x, y, width, height; // before the window filled a monitor; width 0: not known yet
+    struct window_area area; // before the window filled a monitor; width 0: not known yet
     bool fills;              // the window fills a monitor now, by us or by the window manager
 };
 
@@ -66,28 +66,27 @@ static void fit_monitor(int *width, int *height)
     *height = (int)(*height * scale) > LEAST_HEIGHT ? (int)(*height * scale) : LEAST_HEIGHT;
 }
 
-// Returns the monitor that shows most of the window, and its mode. Both may be NULL.
-static GLFWmonitor *monitor_under(GLFWwindow *glfw, const GLFWvidmode **best_mode)
+// Returns the monitor that shows most of the area, and its mode; both may be NULL. *shown is the number of pixels.
+static GLFWmonitor *monitor_under(const struct window_area *area, const GLFWvidmode **best_mode, int64_t *shown)
 {
-    int x, y, width, height, count;
-    glfwGetWindowPos(glfw, &x, &y);
-    glfwGetWindowSize(glfw, &width, &height);
+    int count;
     GLFWmonitor **monitors = glfwGetMonitors(&count);
     GLFWmonitor *best = glfwGetPrimaryMonitor();
-    int64_t best_area = 0;
+    *shown = 0;
     for (int i = 0; i < count; i++) {
         int left, top;
         glfwGetMonitorPos(monitors[i], &left, &top);
         const GLFWvidmode *mode = glfwGetVideoMode(monitors[i]);
         if (!mode)
             continue;
-        const int right = x + width < left + mode->width ? x + width : left + mode->width;
-        const int bottom = y + height < top + mode->height ? y + height : top + mode->height;
-        const int across = right - (x > left ? x : left);
-        const int down = bottom - (y > top ? y : top);
-        const int64_t area = across > 0 && down > 0 ? (int64_t)across * down : 0;
-        if (area > best_area) {
-            best_area = area;
+        const int area_right = area->x + area->width, area_bottom = area->y + area->height;
+        const int right = area_right < left + mode->width ? area_right : left + mode->width;
+        const int bottom = area_bottom < top + mode->height ? area_bottom : top + mode->height;
+        const int across = right - (area->x > left ? area->x : left);
+        const int down = bottom - (area->y > top ? area->y : top);
+        const int64_t pixels = across > 0 && down > 0 ? (int64_t)across * down : 0;
+        if (pixels > *shown) {
+            *shown = pixels;
             best = monitors[i];
         }
     }
@@ -95,17 +94,43 @@ static GLFWmonitor *monitor_under(GLFWwindow *glfw, const GLFWvidmode **best_mod
     return best;
 }
 
+// Reads where the window is now. GLFW reports an error for the place on Wayland.
+static struct window_area area_now(GLFWwindow *glfw)
+{
+    struct window_area area = {0};
+    glfwGetError(NULL);
+    glfwGetWindowPos(glfw, &area.x, &area.y);
+    area.placed = glfwGetError(NULL) == GLFW_NO_ERROR;
+    glfwGetWindowSize(glfw, &area.width, &area.height);
+    return area;
+}
+
 static void place_look(struct window *window)
 {
-    struct window_place now = {0}, *place = &window->place;
+    struct window_place *place = &window->place;
+    const struct window_area now = area_now(window->glfw);
     const GLFWvidmode *mode;
-    monitor_under(window->glfw, &mode);
-    glfwGetWindowPos(window->glfw, &now.x, &now.y);
-    glfwGetWindowSize(window->glfw, &now.width, &now.height);
-    now.fills = glfwGetWindowMonitor(window->glfw) || (mode && now.width >= mode->width && now.height >= mode->height);
-    place->fills = now.fills;
-    if (!now.fills || place->width == 0)
-        *place = now;
+    int64_t shown;
+    monitor_under(&now, &mode, &shown);
+    place->fills =
+        glfwGetWindowMonitor(window->glfw) || (mode && now.width >= mode->width && now.height >= mode->height);
+    if (!place->fills || place->area.width == 0)
+        place->area = now;
+}
+
+// Moves the new window to the wanted place, if the user can reach it there.
+static void move_to(struct window *window, const struct window_area *wanted)
+{
+    const GLFWvidmode *mode;
+    int64_t shown;
+    struct window_area area = area_now(window->glfw);
+    if (!wanted->placed || !area.placed)
+        return;
+    area.x = wanted->x;
+    area.y = wanted->y;
+    monitor_under(&area, &mode, &shown);
+    if (shown >= (int64_t)LEAST_WIDTH * LEAST_HEIGHT)
+        glfwSetWindowPos(window->glfw, wanted->x, wanted->y);
 }
 
 // ---- events ----
@@ -273,8 +298,8 @@ static void on_move(GLFWwindow *glfw, int x, int y)
     struct window *window = glfwGetWindowUserPointer(glfw);
     if (window->place.fills || glfwGetWindowMonitor(glfw))
         return;
-    window->place.x = x;
-    window->place.y = y;
+    window->place.area.x = x;
+    window->place.area.y = y;
 }
 
 static void on_close(GLFWwindow *glfw)
@@ -324,7 +349,8 @@ struct window *window_open(const struct window_setup *setup, char why[256])
         window_add_reason(reason, "cannot open the display");
         goto fail;
     }
-    int width = setup->width, height = setup->height;
+    const bool wanted = setup->area.width > 0 && setup->area.height > 0;
+    int width = wanted ? setup->area.width : setup->width, height = wanted ? setup->area.height : setup->height;
     fit_monitor(&width, &height);
     if (!window_context_open(&window->context, setup, width, height, reason))
         goto fail;
@@ -339,6 +365,7 @@ struct window *window_open(const struct window_setup *setup, char why[256])
     glfwSetFramebufferSizeCallback(window->glfw, on_resize);
     glfwSetWindowPosCallback(window->glfw, on_move);
     glfwSetWindowCloseCallback(window->glfw, on_close);
+    move_to(window, &setup->area);
     place_look(window);
     window_set_vsync(window, setup->vsync);
     if (!setup->fullscreen && !setup->hidden)
@@ -401,6 +428,11 @@ struct window_size window_size(const struct window *window)
     return size;
 }
 
+struct window_area window_area(const struct window *window)
+{
+    return window->place.area;
+}
+
 const char *window_gl_name(const struct window *window)
 {
     return window->context.gl.name;
@@ -437,18 +469,20 @@ void window_set_vsync(struct window *window, bool vsync)
 
 void window_set_fullscreen(struct window *window, bool fullscreen)
 {
-    const struct window_place *place = &window->place;
+    const struct window_area *area = &window->place.area;
     if (fullscreen == (glfwGetWindowMonitor(window->glfw) != NULL))
         return;
     if (fullscreen) {
+        const struct window_area now = area_now(window->glfw);
         const GLFWvidmode *mode;
-        GLFWmonitor *monitor = monitor_under(window->glfw, &mode);
+        int64_t shown;
+        GLFWmonitor *monitor = monitor_under(&now, &mode, &shown);
         if (!mode)
             return;
         place_look(window);
         glfwSetWindowMonitor(window->glfw, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
     } else {
-        glfwSetWindowMonitor(window->glfw, NULL, place->x, place->y, place->width, place->height, GLFW_DONT_CARE);
+        glfwSetWindowMonitor(window->glfw, NULL, area->x, area->y, area->width, area->height, GLFW_DONT_CARE);
     }
     window_set_vsync(window, window->vsync); // some drivers forget the interval with the mode
 }

@@ -8,9 +8,16 @@
 
 struct window;
 
+// The window while it does not fill a monitor, in the units of the desktop.
+struct window_area {
+    int x, y, width, height;
+    bool placed; // x and y are known; never on Wayland
+};
+
 struct window_setup {
     const char *title;
-    int width, height; // of the picture and of the window; smaller if the monitor is
+    int width, height;       // of the picture and of the window; smaller if the monitor is
+    struct window_area area; // wanted instead of this size; a place that no monitor shows is not used. width 0: none
     bool fullscreen;
     bool vsync;
     bool es;     // ES 3.0 only
@@ -80,7 +87,8 @@ struct gl_handles window_gl_handles(const struct window *window);
 // may bind it on any thread (compute/gl_context.h). NULL: NULL.
 struct gl_context *window_gl(struct window *window);
 struct window_size window_size(const struct window *window);
-const char *window_gl_name(const struct window *window); // "OpenGL 3.3 core over GLX: NVIDIA H200"
+struct window_area window_area(const struct window *window); // also of a lost window
+const char *window_gl_name(const struct window *window);     // "OpenGL 3.3 core over GLX: NVIDIA H200"
 
 // Returns the oldest event. False: there is none. Never waits.
 bool window_next_event(struct window *window, struct window_event *event);

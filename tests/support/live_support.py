@@ -28,7 +28,7 @@ def environment(**more):
     """Returns the environment of a run, without the user's settings and tuning results."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("MONOCLE_")}
     return {**env, "TERM": "xterm", "XDG_DATA_HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent",
-            **more}
+            "XDG_STATE_HOME": "/proc/nowhere", **more}
 
 
 def run(binary, *args, stdin=None, cwd=None, timeout=120, **env):
@@ -387,11 +387,15 @@ class Window(Live):
         return subprocess.run(["import", "-window", self.window, "-depth", "8", "rgb:-"], check=True,
                               stdout=subprocess.PIPE).stdout
 
-    def geometry(self):
+    def place(self):
+        """Returns x, y, width and height of the window's content."""
         text = subprocess.run(["xdotool", "getwindowgeometry", "--shell", self.window], capture_output=True,
                               text=True).stdout
         values = dict(line.split("=") for line in text.split())
-        return int(values["WIDTH"]), int(values["HEIGHT"])
+        return tuple(int(values.get(name, -1)) for name in ("X", "Y", "WIDTH", "HEIGHT"))
+
+    def geometry(self):
+        return self.place()[2:]
 
     def end(self, key="q"):
         subprocess.run(["xdotool", "key", key], check=True)

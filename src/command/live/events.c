@@ -74,16 +74,19 @@ static void pick_look(struct session *s, int digit)
             chain_append(chain, filter_find("mirror"));
         note_set(&s->note, false, NOTE_S, "%s: %s", look->name, look->chain);
     }
+    last_run_look(s, index >= 0 ? s->looks.look[index].name : "");
     lanes_changed(s->lanes, false);
 }
 
 static void save_look(struct session *s, int number)
 {
     char name[LOOK_NAME + 1], why[CHAIN_ERROR];
-    if (looks_save(&s->looks, &s->wish.chain, name, why))
-        note_set(&s->note, false, NOTE_S, "saved the look %s; `monocle looks` lists all", name);
-    else
+    if (!looks_save(&s->looks, &s->wish.chain, name, why)) {
         log_error("%s", note_set(&s->note, true, NOTE_S, "%s", why));
+        return;
+    }
+    note_set(&s->note, false, NOTE_S, "saved the look %s; `monocle looks` lists all", name);
+    last_run_look(s, name);
 }
 
 static void next_path(struct session *s, int number)
@@ -451,8 +454,6 @@ static void name_mouse(struct session *s)
 void events_open(struct session *s)
 {
     s->keys = s->options.key_map;
-    if (s->driven)
-        looks_open(&s->looks);
     name_digits(s);
     name_mouse(s);
 }

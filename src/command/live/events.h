@@ -7,7 +7,7 @@
 
 struct session;
 
-// Fills in the keys and, for a window, reads the looks, whose names enter the list of keys.
+// Fills in the keys and their list, which has the names of the looks.
 void events_open(struct session *session);
 // Names the most useful keys in the note, for this many seconds; 0: until another note replaces it.
 void events_hint(struct session *session, double seconds);

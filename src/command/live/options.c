@@ -103,7 +103,8 @@ static const struct option live_options[] = {
     FILTERS_OPTION(AT(filter_dir)),
     {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
      .help = "log level on standard error; default: warn", .offset = AT(log_level)},
-    {"no-config", 0, OPTION_FLAG, .help = "do not read options from the file $XDG_CONFIG_HOME/monocle/config",
+    {"no-config", 0, OPTION_FLAG,
+     .help = "do not read options from the file $XDG_CONFIG_HOME/monocle/config, and keep no state of the window",
      .offset = AT(no_config)},
     {0},
 };
@@ -188,7 +189,7 @@ const struct option_list live_list = {
     .file_text = AT(config),
 };
 
-static bool has_display(void)
+bool live_has_display(void)
 {
     const char *x11 = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
     return (x11 && *x11) || (wayland && *wayland);
@@ -207,7 +208,7 @@ static bool take_options(struct live_options *o)
         .rate = o->rate,
         .color = {(enum color_matrix)o->matrix, (enum color_range)o->range},
         .loop = o->loop,
-        .show = o->showcase || (o->alone && has_display()),
+        .show = o->showcase || (o->alone && live_has_display()),
         .paced = !o->fast && !(o->headless && o->record), // a recording without a window takes every frame
     };
     o->setup.slides = o->setup.paced;

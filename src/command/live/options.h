@@ -44,3 +44,5 @@ extern const struct option_list live_list;
 // Parses the arguments. False: the command ends with the exit code *code (an error is logged). The texts belong to
 // argv.
 bool live_parse(struct live_options *options, int argc, char **argv, int *code);
+// Returns true if the environment names an X server or a Wayland compositor.
+bool live_has_display(void);

@@ -66,6 +66,7 @@ static bool open_window(struct session *s, bool egl)
         .fullscreen = s->wish.fullscreen,
         .vsync = s->wish.vsync,
         .egl = egl,
+        .area = *last_run_area(s),
     };
     session_size(s, &setup.width, &setup.height);
     window_enlarge(&setup);
@@ -279,6 +280,8 @@ static bool open_parts(struct session *s)
     if ((o->socket && !control_open(s, o->socket)) || !open_source(s) || !truth_open(&s->truth, o->truth, s->info) ||
         (o->trace && !(s->trace = trace_open(o->trace))) || !open_outputs(s) || !open_screen_and_device(s))
         return false;
+    if (s->window)
+        last_run_opened(s);
     set_limits(s);
     events_open(s);
     showcase_open(s);
@@ -309,6 +312,9 @@ bool session_open(struct session *s)
     s->meter.opened_ns = clock_now_ns();
     s->devices.kernels = s->options.kernels;
     wish_init(&s->wish, &s->options);
+    if (!s->options.headless || s->options.socket)
+        looks_open(&s->looks);
+    last_run_open(s);
     s->code = outputs_check_files(&s->options);
     if (s->code == EXIT_OK && open_parts(s))
         return true;
@@ -319,6 +325,7 @@ bool session_open(struct session *s)
 
 bool session_close(struct session *s)
 {
+    last_run_close(s);
     control_close(s);
     outputs_close(&s->outputs);
     truth_close(&s->truth);

@@ -7,6 +7,7 @@
 #include "command/live/control.h"
 #include "command/live/controls.h"
 #include "command/live/edits.h"
+#include "command/live/last_run.h"
 #include "command/live/mouse.h"
 #include "command/live/report.h"
 #include "command/live/showcase.h"
@@ -46,6 +47,7 @@ struct session {
     char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's look
     struct looks looks;
     struct showcase showcase;
+    struct last_run last;
     struct mouse mouse;
     struct source_change change;
     struct capture_counts past; // of the sources before this one

@@ -618,8 +618,69 @@ def without_arguments(c):
     live.end("x")
 
 
+def last_run(c):
+    """The window's size and place, the overlay and the look stay for the next run, unless its options differ."""
+    kept = at("state", "monocle", "live")
+
+    def view(*args):
+        return Live(PATTERN, *args, XDG_STATE_HOME=at("state"))
+
+    def ended(live, *what, lines=0):
+        code, _, errors = live.end()
+        c.check(code == 0 and errors.count("\n") == lines, *what, code, errors)
+        return errors
+
+    def shows(live, place, overlay, chain, *what):
+        state = live.settled()
+        c.check(live.place() == place, *what, "the window is at", live.place())
+        c.check((state["overlay"], state["chain"]) == (overlay, chain), *what, state["overlay"], state["chain"])
+
+    live = view()
+    first = live.place()
+    ended(live, "a run without changes")
+    c.check(not os.path.exists(kept), "nothing is kept")
+    live = view()
+    subprocess.run(["xdotool", "windowsize", live.window, "500", "400", "windowmove", live.window, "300", "200"],
+                   check=True)
+    c.check(wait_until(lambda: live.place() == (300, 200, 500, 400)), live.place())
+    live.key("4"), live.key("o"), live.key("f")
+    ended(live, "the changes")
+    with open(kept) as file:
+        text = file.read()
+    c.check(text == "size = 500x400\nplace = 300,200\noverlay = full\nlook = blur\n", text)
+    c.check(os.stat(kept).st_mode & 0o777 == 0o600, "mode", oct(os.stat(kept).st_mode))
+
+    rows = [((), (300, 200, 500, 400), "full", "blur"),
+            (("-f", "gray", "--overlay", "off"), (300, 200, 500, 400), "off", "gray"),
+            (("--record", "film.y4m"), (300, 200, 500, 400), "full", "none"),
+            (("--no-config",), first, "small", "none")]
+    for args, *want in rows:
+        live = view(*args)
+        shows(live, *want, args)
+        if args == ("--no-config",):
+            live.key("o"), live.key("3")
+        ended(live, args)
+        with open(kept) as file:
+            c.check(file.read() == text, args, "changes the file")
+
+    with open(kept, "w") as file:
+        file.write("size = 0x5\nplace = 5000,5000\noverlay = huge\nlook = nowhere\nfoo\n\0")
+    live = view()
+    shows(live, first, "small", "none", "a wrong file")
+    ended(live, "a wrong file")
+    os.chmod(kept, 0o666)
+    live = view()
+    live.key("o")
+    c.check("chmod go-w %s" % kept in ended(live, "an unsafe file", lines=1), "an unsafe file")
+    with open(kept) as file:
+        c.check(file.read().startswith("size = 0x5"), "an unsafe file is not written")
+    live = Live(PATTERN, XDG_STATE_HOME="/proc/self/nowhere")
+    live.key("o")
+    ended(live, "a directory that cannot be made")
+
+
 sys.exit(Checks().run(hotkeys, looks, by_hand, back, other_letters, bytes_on_screen, devices, no_device, es, divider,
                       mouse, messages, figures, kernel_reload, switching_keeps_the_picture, still_picture,
                       recording_a_picture, recording_a_frozen_view, seeking, small_picture, early_screenshot, sizes,
                       captures, keys_while_building, named_path_fails, interrupted, full_disk, quick_start, showcase,
-                      without_arguments))
+                      without_arguments, last_run))

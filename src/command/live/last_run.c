@@ -1,0 +1,154 @@
+// last_run.c: keeps the window's size and place, the overlay and the look for the next run
+#include "command/live/last_run.h"
+
+#include "base/cache.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "command/live/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_MOST = 1 << 16, PLACE_MOST = 1 << 20 };
+static const char file_name[] = "live";
+
+// ---- the file ----
+
+static int overlay_named(const char *name)
+{
+    for (int i = 0; overlay_names[i]; i++) {
+        if (strcmp(name, overlay_names[i]) == 0)
+            return i;
+    }
+    return -1;
+}
+
+// Takes a line of the file. Other versions of monocle may have written it, so it may be unknown or wrong.
+static void take_line(struct last_run *last, const char *name, const char *value)
+{
+    struct option_size size;
+    int x, y;
+    if (strcmp(name, "size") == 0 && options_parse_size(value, &size)) {
+        last->area.width = size.width;
+        last->area.height = size.height;
+    } else if (strcmp(name, "place") == 0 && sscanf(value, "%d,%d", &x, &y) == 2 && abs(x) < PLACE_MOST &&
+               abs(y) < PLACE_MOST) {
+        last->area.x = x;
+        last->area.y = y;
+        last->area.placed = true;
+    } else if (strcmp(name, "overlay") == 0) {
+        last->overlay = overlay_named(value);
+    } else if (strcmp(name, "look") == 0 && strlen(value) <= LOOK_NAME) {
+        snprintf(last->look, sizeof(last->look), "%s", value);
+    }
+}
+
+// Reads the file. Returns false if it must not be used (logged).
+static bool read_file(struct last_run *last)
+{
+    char path[PATH_MAX], *name, *value;
+    const char *unsafe;
+    size_t size;
+    int line = 0;
+    const int directory = state_open(path, false, &unsafe);
+    if (unsafe)
+        log_warn("the state of the last run is not used: the directory %s %s", path, unsafe);
+    if (directory < 0)
+        return !unsafe;
+    char *text = cache_read(directory, file_name, FILE_MOST, &size);
+    const bool safe = text || errno != EPERM;
+    close(directory);
+    if (!safe)
+        log_warn(
+            "the state of the last run in %s/%s is not used: other users can write the file; run: chmod go-w %s/%s",
+            path, file_name, path, file_name);
+    for (char *rest = text; rest && text_next_setting(&rest, &line, &name, &value);)
+        take_line(last, name, value ? value : "");
+    free(text);
+    return safe;
+}
+
+static void write_file(const struct last_run *last)
+{
+    char path[PATH_MAX], text[512] = "";
+    const char *unsafe;
+    int used = 0;
+    if (last->area.width > 0)
+        used += snprintf(text, sizeof(text), "size = %dx%d\n", last->area.width, last->area.height);
+    if (last->area.placed)
+        used += snprintf(text + used, sizeof(text) - (size_t)used, "place = %d,%d\n", last->area.x, last->area.y);
+    if (last->overlay >= 0)
+        used += snprintf(text + used, sizeof(text) - (size_t)used, "overlay = %s\n", overlay_names[last->overlay]);
+    if (last->look[0])
+        used += snprintf(text + used, sizeof(text) - (size_t)used, "look = %s\n", last->look);
+    const int directory = state_open(path, true, &unsafe);
+    if (directory < 0 || !cache_write(directory, file_name, text, (size_t)used))
+        log_info("cannot keep the state of the window in %s/%s: %s", path[0] ? path : "$XDG_STATE_HOME/monocle",
+                 file_name, unsafe ? unsafe : strerror(errno));
+    if (directory >= 0)
+        close(directory);
+}
+
+// ---- the run ----
+
+void last_run_open(struct session *s)
+{
+    struct last_run *last = &s->last;
+    const struct live_options *o = &s->options;
+    const bool outputs = o->frames || o->record || o->screenshot || o->capture;
+    char error[CHAIN_ERROR];
+    *last = (struct last_run){.overlay = -1};
+    last->kept = live_has_display() && !o->headless && !o->no_config && read_file(last);
+    if (!last->kept)
+        return;
+    if (o->overlay < 0 && last->overlay >= 0)
+        s->wish.overlay = (enum overlay_size)last->overlay;
+    last->first_overlay = (int)s->wish.overlay;
+    const struct look *look = looks_find(&s->looks, last->look);
+    if (look && !o->filters && !o->look && !o->showcase && !outputs)
+        chain_parse(&s->wish.chain, look->chain, error); // it was parsed before
+}
+
+const struct window_area *last_run_area(const struct session *s)
+{
+    return &s->last.area;
+}
+
+void last_run_opened(struct session *s)
+{
+    s->last.first = window_area(s->window);
+}
+
+void last_run_look(struct session *s, const char *look)
+{
+    snprintf(s->last.look, sizeof(s->last.look), "%s", look);
+    s->last.changed = true;
+}
+
+void last_run_close(struct session *s)
+{
+    struct last_run *last = &s->last;
+    if (!last->kept || !s->window)
+        return;
+    const struct window_area area = window_area(s->window), *first = &last->first;
+    const bool sized = area.width != first->width || area.height != first->height;
+    const bool moved = area.placed && (area.x != first->x || area.y != first->y);
+    const bool overlay = (int)s->wish.overlay != last->first_overlay;
+    if (sized) {
+        last->area.width = area.width;
+        last->area.height = area.height;
+    }
+    if (moved) {
+        last->area.x = area.x;
+        last->area.y = area.y;
+        last->area.placed = true;
+    }
+    if (overlay)
+        last->overlay = (int)s->wish.overlay;
+    if (sized || moved || overlay || last->changed)
+        write_file(last);
+    last->kept = false;
+}
