@@ -34,6 +34,7 @@ static const char *const details[] = {
     "list\tprint the names of all properties; * means that it can be set",
     "key ACTION [DIGIT]\tdo what a key does; ACTION is a name of `monocle live --help`",
     "screenshot [FILE]\tsave the last frame as PNG, and print the name of the file",
+    "screenshot-both [FILE]\tthe same with the original on the left and the result on the right",
     "wait-frame [N]\twait until N frames have been shown; without N: until the frame on the screen has all changes",
     "quit\tend the view",
     "A text is printed as it is, any other value as JSON. Programs can use the socket themselves: docs/live.md has the "
@@ -225,6 +226,7 @@ static const struct {
     {"list", "list_properties", 0, 0, run_plain, ""},
     {"key", "key", 1, 2, run_plain, "ACTION [DIGIT]"},
     {"screenshot", "screenshot", 0, 1, run_screenshot, "[FILE]"},
+    {"screenshot-both", "screenshot_both", 0, 1, run_screenshot, "[FILE]"},
     {"wait-frame", "wait_frame", 0, 1, run_plain, "[N]"},
     {"quit", "quit", 0, 0, run_plain, ""},
 };

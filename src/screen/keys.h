@@ -39,7 +39,9 @@ enum action {
     ACTION_OVERLAY,
     ACTION_SCOPE,
     ACTION_SCREENSHOT,
+    ACTION_SCREENSHOT_BOTH,
     ACTION_RECORD,
+    ACTION_ANIMATION,
     ACTION_HELP,
     ACTION_BACK, // closes the help, else leaves full screen, else quits
     ACTION_QUIT,

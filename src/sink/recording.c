@@ -1,4 +1,4 @@
-// recording.c: a video file of RGBA images: Y4M, or MP4, MOV, MKV and WebM through the installed ffmpeg
+// recording.c: a video file of RGBA images: Y4M, or MP4, MOV, MKV, WebM, GIF and WebP through the installed ffmpeg
 #include "sink/recording.h"
 
 #include "base/clock.h"
@@ -25,13 +25,20 @@ enum {
     NS_PER_MS = 1000000,
 };
 
-// The encoders, the preferred one first.
+enum { ANIMATION_RATE = 15, ANIMATION_WIDTH = 640 }; // what messages and web pages show without delay
+
+// The codec of a container.
+enum kind { KIND_H264, KIND_VP9, KIND_GIF, KIND_WEBP };
+
+// The encoders, the preferred one of a kind first.
 static const struct encoder {
     const char *name;
-    const char *note;        // logged if this encoder is used; NULL: none
-    bool webm;               // for WebM, else for the other containers
+    const char *note; // logged if this encoder is used; NULL: none
+    enum kind kind;
     bool even;               // encodes odd sizes only as 4:4:4
-    const char *scale;       // option of the quality
+    bool animation;          // at most ANIMATION_RATE and ANIMATION_WIDTH
+    const char *filter;      // after all others; it chooses the pixel format; NULL: none
+    const char *scale;       // option of the quality; NULL: it has none
     int worst, best;         // its values for the qualities 1 and 100
     const char *options[10]; // fast enough for a live view
 } encoders[] = {
@@ -42,22 +49,38 @@ static const struct encoder {
      .worst = 31,
      .best = 1},
     {.name = "libvpx-vp9",
-     .webm = true,
+     .kind = KIND_VP9,
      .scale = "-crf",
      .worst = 63,
      .best = 1,
      .options = {"-b:v", "0", "-deadline", "realtime", "-cpu-used", "6", "-row-mt", "1"}},
+    // A palette for each frame: one for all frames would keep them in memory until the end.
+    {.name = "gif",
+     .kind = KIND_GIF,
+     .animation = true,
+     .filter = "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1"},
+    {.name = "libwebp_anim",
+     .kind = KIND_WEBP,
+     .animation = true,
+     .scale = "-quality",
+     .worst = 1,
+     .best = 100,
+     .options = {"-compression_level", "2", "-loop", "0"}},
 };
 enum { ENCODERS = sizeof(encoders) / sizeof(*encoders) };
 
 static const struct container {
     const char *suffix, *muxer;
-    bool webm;
+    enum kind kind;
     bool whole; // cannot be read without its end
 } containers[] = {
-    {.suffix = "mp4", .muxer = "mp4", .whole = true},  {.suffix = "m4v", .muxer = "mp4", .whole = true},
-    {.suffix = "mov", .muxer = "mov", .whole = true},  {.suffix = "mkv", .muxer = "matroska"},
-    {.suffix = "webm", .muxer = "webm", .webm = true},
+    {.suffix = "mp4", .muxer = "mp4", .whole = true},
+    {.suffix = "m4v", .muxer = "mp4", .whole = true},
+    {.suffix = "mov", .muxer = "mov", .whole = true},
+    {.suffix = "mkv", .muxer = "matroska"},
+    {.suffix = "webm", .muxer = "webm", .kind = KIND_VP9},
+    {.suffix = "gif", .muxer = "gif", .kind = KIND_GIF, .whole = true},
+    {.suffix = "webp", .muxer = "webp", .kind = KIND_WEBP, .whole = true},
 };
 
 struct recording {
@@ -108,28 +131,41 @@ static bool start(struct recording *recording, const char *const arguments[], en
 static const struct encoder *choose_encoder(struct recording *recording)
 {
     static const char *const arguments[] = {"ffmpeg", "-hide_banner", "-v", "level+error", "-encoders", NULL};
-    const struct encoder *found = NULL;
+    const struct encoder *found = NULL, *wanted = NULL;
     char word[32];
     int value;
     if (!start(recording, arguments, PROGRAM_WRITES))
         return NULL;
     char *list = program_read(&recording->ffmpeg, LIST_BYTES, LIST_MS);
     program_end(&recording->ffmpeg, FAILED_MS, &value);
-    for (int i = 0; list && i < ENCODERS && !found; i++) {
+    for (int i = 0; i < ENCODERS && !found; i++) {
+        if (encoders[i].kind != recording->container->kind)
+            continue;
+        wanted = wanted ? wanted : &encoders[i];
         snprintf(word, sizeof(word), " %s ", encoders[i].name);
-        if (encoders[i].webm == recording->container->webm && strstr(list, word))
-            found = &encoders[i];
+        found = list && strstr(list, word) ? &encoders[i] : NULL;
     }
     free(list);
     if (!found)
         log_error("cannot record %s: the installed ffmpeg %s%s; record Y4M instead", recording->name,
-                  list ? "lacks the encoder " : "does not list its encoders",
-                  !list                        ? ""
-                  : recording->container->webm ? "libvpx-vp9"
-                                               : "libx264");
+                  list ? "lacks the encoder " : "does not list its encoders", list ? wanted->name : "");
     else if (found->note)
         log_warn("%s: %s", recording->name, found->note);
     return found;
+}
+
+// Writes the filters between monocle's frames and the encoder.
+static void write_filters(const struct encoder *encoder, const struct recording_setup *setup, char *text, size_t size)
+{
+    const struct color color = y4m_writer_color(setup->width, setup->height);
+    int used = snprintf(text, size, "setparams=range=tv:colorspace=%s",
+                        color.matrix == COLOR_MATRIX_709 ? "bt709" : "smpte170m");
+    if (encoder->animation && setup->rate_numerator > ANIMATION_RATE * (int64_t)setup->rate_denominator)
+        used += snprintf(text + used, size - (size_t)used, ",fps=%d", ANIMATION_RATE);
+    if (encoder->animation && setup->width > ANIMATION_WIDTH)
+        used += snprintf(text + used, size - (size_t)used, ",scale=%d:-2", ANIMATION_WIDTH);
+    if (encoder->filter)
+        snprintf(text + used, size - (size_t)used, ",%s", encoder->filter);
 }
 
 // Starts ffmpeg with the draft as its output. Returns false on failure (logged).
@@ -138,23 +174,25 @@ static bool start_encoder(struct recording *recording, const struct encoder *enc
 {
     const bool whole_chroma = encoder->even && (setup->width % 2 != 0 || setup->height % 2 != 0);
     const int quality = setup->quality ? setup->quality : RECORDING_QUALITY;
-    const struct color color = y4m_writer_color(setup->width, setup->height);
-    char scale[16], filters[80], output[PATH_MAX + 8];
+    char scale[16], filters[240], output[PATH_MAX + 8];
     snprintf(scale, sizeof(scale), "%d",
              encoder->best +
                  (encoder->worst - encoder->best) * (RECORDING_QUALITY_BEST - quality) / (RECORDING_QUALITY_BEST - 1));
-    snprintf(filters, sizeof(filters), "setparams=range=tv:colorspace=%s",
-             color.matrix == COLOR_MATRIX_709 ? "bt709" : "smpte170m");
+    write_filters(encoder, setup, filters, sizeof(filters));
     snprintf(output, sizeof(output), "file:%s", recording->draft.temporary);
-    const char *arguments[40] = {
-        "ffmpeg",      "-hide_banner", "-nostats",     "-y",       "-v",
-        "level+error", "-f",           "yuv4mpegpipe", "-i",       "pipe:0",
-        "-vf",         filters,        "-an",          "-pix_fmt", whole_chroma ? "yuv444p" : "yuv420p",
-        "-c:v",        encoder->name,  encoder->scale, scale};
-    int count = 19;
+    const char *arguments[40] = {"ffmpeg",      "-hide_banner", "-nostats",     "-y",   "-v",
+                                 "level+error", "-f",           "yuv4mpegpipe", "-i",   "pipe:0",
+                                 "-vf",         filters,        "-an",          "-c:v", encoder->name};
+    const char *const format[] = {"-pix_fmt", whole_chroma ? "yuv444p" : "yuv420p"};
+    const char *const options[] = {encoder->scale, scale};
+    const char *const rest[] = {"-f", recording->container->muxer, output, NULL};
+    int count = 15;
+    for (int i = 0; i < 2 && !encoder->filter; i++)
+        arguments[count++] = format[i];
+    for (int i = 0; i < 2 && encoder->scale; i++)
+        arguments[count++] = options[i];
     for (int i = 0; encoder->options[i]; i++)
         arguments[count++] = encoder->options[i];
-    const char *const rest[] = {"-f", recording->container->muxer, output, NULL};
     memcpy(arguments + count, rest, sizeof(rest));
     recording->fault[0] = '\0';
     return start(recording, arguments, PROGRAM_READS);

@@ -1,4 +1,4 @@
-// recording.h: a video file of RGBA images: Y4M, or MP4, MOV, MKV and WebM through the installed ffmpeg
+// recording.h: a video file of RGBA images: Y4M, or MP4, MOV, MKV, WebM, GIF and WebP through the installed ffmpeg
 #pragma once
 
 #include "image/image.h"
@@ -10,20 +10,21 @@ struct recording;
 struct recording_setup {
     int width, height;                    // of every image
     int rate_numerator, rate_denominator; // frames per second
-    int quality;                          // 1 to RECORDING_QUALITY_BEST; 0: the default. Y4M has no loss.
+    int quality; // 1 to RECORDING_QUALITY_BEST; 0: the default. Y4M has no loss, GIF no choice.
 };
 enum { RECORDING_QUALITY_BEST = 100, RECORDING_QUALITY = 75 };
 
 // Returns true if the file's suffix names a format that ffmpeg encodes, else it becomes Y4M.
 bool recording_encodes(const char *path);
 
-// Begins a video; `path` "-" is Y4M on standard output. Encoded videos have 4:2:0 pixels and a temporary name until
-// recording_close. Call all functions on one thread. Returns NULL on failure (logged, with advice).
+// Begins a video; `path` "-" is Y4M on standard output. Encoded videos have 4:2:0 pixels (GIF: palettes) and a
+// temporary name until recording_close. GIF and WebP have at most 15 frames per second, and a width of at most 640
+// pixels. Call all functions on one thread. Returns NULL on failure (logged, with advice).
 struct recording *recording_open(const char *path, const struct recording_setup *setup);
 // Adds a frame. Waits for the reader of a pipe and for ffmpeg; with `left_out`, it drops frames if they stall, as
 // y4m_writer_add does. Returns false on failure (logged once; later calls fail silently).
 bool recording_add(struct recording *recording, const struct image *rgba, bool *left_out);
 // Ends the video; waits up to 20 s for ffmpeg. Returns true if all frames that were not dropped are in the file. After
-// a failure, Y4M, MKV and WebM have the frames before it. MP4 and MOV need their end, so no file is made; nor of an
+// a failure, Y4M, MKV and WebM have the frames before it. The others need their end, so no file is made; nor of an
 // encoded video without frames. Accepts NULL.
 bool recording_close(struct recording *recording);

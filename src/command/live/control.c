@@ -9,7 +9,6 @@
 #include "command/live/request.h"
 #include "command/live/session.h"
 #include "command/shared.h"
-#include "image/imagefile.h"
 
 #include <jansson.h>
 #include <stdarg.h>
@@ -195,21 +194,29 @@ static bool run_key(struct call *call)
     return events_act(s, action, (int)digit) || fail(call, "%s needs a window, and there is none", name);
 }
 
-static bool run_screenshot(struct call *call)
+static bool save_picture(struct call *call, bool both)
 {
     struct session *s = call->session;
     char name[OUTPUT_NAME];
-    const char *path = call->request->arguments > 0 ? text_argument(call, 0) : name;
-    if (!path)
+    const char *path = call->request->arguments > 0 ? text_argument(call, 0) : NULL;
+    if (!path && call->request->arguments > 0)
         return false;
-    const struct image *picture = lanes_picture(s->lanes);
-    if (!picture)
+    if (!lanes_result(s->lanes, LANE_MAIN))
         return fail(call, "there is no frame yet; wait_frame 1 waits for it");
-    const bool ok = path == name ? output_save_new(picture, name) : imagefile_write_png(path, picture);
-    if (!ok)
+    if (!outputs_save(s->lanes, both, path, name))
         return fail(call, "cannot write the screenshot; monocle wrote the reason to its standard error");
-    call->data = text_json(path);
+    call->data = text_json(path ? path : name);
     return true;
+}
+
+static bool run_screenshot(struct call *call)
+{
+    return save_picture(call, false);
+}
+
+static bool run_both(struct call *call)
+{
+    return save_picture(call, true);
 }
 
 static bool run_list(struct call *call)
@@ -243,6 +250,7 @@ static const struct verb verbs[] = {
     {"list_properties", 0, 0, "", false, run_list},
     {"key", 1, 2, "ACTION [DIGIT]", false, run_key}, // events_act reports the change
     {"screenshot", 0, 1, "[FILE]", false, run_screenshot},
+    {"screenshot_both", 0, 1, "[FILE]", false, run_both},
     {"wait_frame", 0, 1, "[N]", false, run_wait},
     {"quit", 0, 0, "", false, run_quit},
 };

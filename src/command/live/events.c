@@ -279,26 +279,26 @@ static void next_scope(struct session *s, int number)
 void events_save_picture(struct session *s)
 {
     char name[OUTPUT_NAME];
-    const struct image *picture = lanes_picture(s->lanes);
     s->save_due = false;
-    if (picture && output_save_new(picture, name))
+    if (outputs_save(s->lanes, s->save_both, NULL, name))
         note_set(&s->note, false, NOTE_S, "saved %s", name);
     else
         note_set(&s->note, true, NOTE_S, "cannot save a screenshot; see standard error");
 }
 
 // Saves the current frame. If there is none yet, the loop saves the first one.
-static void save_picture(struct session *s, int number)
+static void save_picture(struct session *s, int both)
 {
+    s->save_both = both;
     if (lanes_result(s->lanes, LANE_MAIN))
         events_save_picture(s);
     else
         s->save_due = true;
 }
 
-static void toggle_recording(struct session *s, int number)
+static void toggle_recording(struct session *s, int animation)
 {
-    if (!outputs_toggle_recording(&s->outputs, s->still, s->wish.frozen))
+    if (!outputs_toggle_recording(&s->outputs, animation, s->still, s->wish.frozen))
         s->code = EXIT_FAILED_SOME;
 }
 
@@ -360,7 +360,9 @@ static const struct {
     [ACTION_OVERLAY] = {.run = next_overlay, .window = true},
     [ACTION_SCOPE] = {.run = next_scope, .window = true},
     [ACTION_SCREENSHOT] = {.run = save_picture},
+    [ACTION_SCREENSHOT_BOTH] = {.run = save_picture, .number = true},
     [ACTION_RECORD] = {.run = toggle_recording},
+    [ACTION_ANIMATION] = {.run = toggle_recording, .number = true},
     [ACTION_HELP] = {.run = toggle_help, .window = true},
     [ACTION_BACK] = {.run = go_back},
     [ACTION_QUIT] = {.run = quit},

@@ -17,5 +17,6 @@ void events_handle(struct session *session, bool quit_only);
 // Carries out an action, redraws and reports the state. `digit`: of ACTION_LOOK. False: the action needs a window,
 // and there is none.
 bool events_act(struct session *session, enum action action, int digit);
-// Saves the main lane's result under a new name. The note reports the name or the failure.
+// Saves the main lane's result (session->save_both: before and after the chain) under a new name. The note reports the
+// name or the failure.
 void events_save_picture(struct session *session);

@@ -4,13 +4,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "image/convert.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLOSE_PATIENCE_MS = 250, POLL_NS = 2000000 };
+enum { CLOSE_PATIENCE_MS = 250, POLL_NS = 2000000, RGBA_BYTES = 4 };
 
 struct lane {
     struct path *path; // NULL: not open
@@ -461,6 +462,30 @@ const struct image *lanes_picture(struct lanes *l)
         return NULL;
     }
     return path_read(lane->path, &lane->result, &l->readback) ? &l->readback : NULL;
+}
+
+bool lanes_compare(struct lanes *l, struct image *both)
+{
+    const struct image *after = lanes_picture(l), *before = &l->held.image;
+    if (!after || !l->holds)
+        return false;
+    const struct image_shape *left = &before->shape, *right = &after->shape;
+    const struct image_shape shape = {.width = left->width + right->width,
+                                      .height = left->height > right->height ? left->height : right->height};
+    if (shape.width > IMAGE_MAX_SIDE || !image_alloc(both, &shape)) {
+        log_error("cannot put two frames side by side: %s",
+                  shape.width > IMAGE_MAX_SIDE ? "they are too wide" : "out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < image_bytes(&shape); i++)
+        both->plane[0][i] = i % RGBA_BYTES == RGBA_BYTES - 1 ? UINT8_MAX : 0;
+    struct image pane = {.plane = {both->plane[0]}, .stride = {both->stride[0]}};
+    pane.shape = (struct image_shape){.width = left->width, .height = left->height};
+    convert_to_rgba(&pane, before);
+    pane.plane[0] += (size_t)RGBA_BYTES * (size_t)left->width;
+    pane.shape = *right;
+    image_copy(&pane, after);
+    return true;
 }
 
 void lanes_changed(struct lanes *l, bool reload)

@@ -71,6 +71,10 @@ const struct path_result *lanes_result(const struct lanes *lanes, int which); //
 // or if the display is lost.
 const struct image *lanes_picture(struct lanes *lanes);
 
+// Makes an image of the held frame on the left and of lanes_picture on the right; the caller frees it. A smaller one is
+// at the top, with black below. False: as lanes_picture, or out of memory (logged).
+bool lanes_compare(struct lanes *lanes, struct image *both);
+
 void lanes_changed(struct lanes *lanes, bool reload); // call after a change of the wish, or (`reload`) of kernel files
 // Requests the wish's path and awaits it: if the build fails, the news are LANES_FAILED.
 void lanes_await(struct lanes *lanes);

@@ -74,7 +74,7 @@ static const struct option live_options[] = {
      .complete = "file"},
     {"record", 'o', OPTION_TEXT, "FILE.y4m",
      .help = "record the filtered frames: .y4m without loss, - is Y4M on standard output; .mp4, .mov, .mkv and .webm "
-             "through ffmpeg",
+             "(videos), .gif and .webp (at most 15 frames per second, 640 pixels wide) through ffmpeg",
      .offset = AT(record), .complete = "file"},
     {"record-quality", 0, OPTION_INT, "N", .help = "quality of an encoded recording; default: 75",
      .offset = AT(record_quality), .min = 1, .max = RECORDING_QUALITY_BEST},

@@ -26,8 +26,8 @@ static const struct output {
     const char *const *others; // suffixes of other formats
     const char *advice, *suffix;
 } outputs[] = {
-    {"--record", AT(record), .video = true, .advice = "monocle records MP4, MOV, MKV, WebM and Y4M", .suffix = "mp4",
-     .others = (const char *const[]){"avi", "mpg", "mpeg", "ogv", "wmv", "gif", NULL}},
+    {"--record", AT(record), .video = true, .advice = "monocle records MP4, MOV, MKV, WebM, GIF, WebP and Y4M",
+     .suffix = "mp4", .others = (const char *const[]){"avi", "mpg", "mpeg", "ogv", "wmv", NULL}},
     {"--screenshot", AT(screenshot), .atomic = true, .dash = "only --record can; name a file",
      .advice = "monocle writes screenshots as PNG", .suffix = "png",
      .others =

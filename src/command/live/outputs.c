@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NUMBERED_FILES = 10000, DEFAULT_RATE = 30 };
+enum { NUMBERED_FILES = 10000, DEFAULT_RATE = 30, ANIMATION_S = 10 };
 
 // Creates the first file STEM-NUMBERSUFFIX that does not exist yet. NUMBER counts from `first` and has at least
 // `digits` digits.
@@ -49,6 +49,15 @@ bool output_save_new(const struct image *picture, char name[OUTPUT_NAME])
         return true;
     unlink(name);
     return false;
+}
+
+bool outputs_save(struct lanes *lanes, bool both, const char *path, char name[OUTPUT_NAME])
+{
+    struct image pair = {0};
+    const struct image *picture = !both ? lanes_picture(lanes) : lanes_compare(lanes, &pair) ? &pair : NULL;
+    const bool ok = picture && (path ? imagefile_write_png(path, picture) : output_save_new(picture, name));
+    image_free(&pair);
+    return ok;
 }
 
 bool output_new_possible(void)
@@ -102,17 +111,23 @@ static bool begin(struct outputs *o)
     return o->recording != NULL;
 }
 
+// Begins the recording of the file o->name. `created`: the file is new.
+static bool start_named(struct outputs *o, bool created, int quality)
+{
+    o->quality = quality;
+    o->most = 0;
+    o->created = created;
+    memcpy(o->first, o->name, sizeof(o->first));
+    return begin(o);
+}
+
 bool outputs_start_recording(struct outputs *o, const char *path, int quality)
 {
     struct stat status;
-    o->quality = quality;
-    o->created = !path || (strcmp(path, "-") != 0 && lstat(path, &status) != 0);
-    if (path)
-        snprintf(o->name, sizeof(o->name), "%s", path);
-    else if (!new_name(o->name, "monocle", 1, 4, ".y4m"))
-        return false;
-    memcpy(o->first, o->name, sizeof(o->first));
-    return begin(o);
+    if (!path)
+        return new_name(o->name, "monocle", 1, 4, ".y4m") && start_named(o, true, quality);
+    snprintf(o->name, sizeof(o->name), "%s", path);
+    return start_named(o, strcmp(path, "-") != 0 && lstat(path, &status) != 0, quality);
 }
 
 bool outputs_add_frame(struct outputs *o, const struct image *rgba, bool wait)
@@ -139,15 +154,9 @@ bool outputs_end_recording(struct outputs *o)
     return ok;
 }
 
-bool outputs_toggle_recording(struct outputs *o, bool still, bool frozen)
+// Ends the recording; the note reports its end. False: it is incomplete (logged).
+static bool end_noted(struct outputs *o, bool frozen)
 {
-    if (!o->recording) {
-        if (still)
-            note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
-        else if (!outputs_start_recording(o, NULL, 0))
-            note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
-        return true;
-    }
     const bool ok = outputs_end_recording(o);
     if (ok && o->frames == 0)
         note_set(o->note, true, NOTE_S, "nothing recorded to %s: %s", o->name,
@@ -156,6 +165,20 @@ bool outputs_toggle_recording(struct outputs *o, bool still, bool frozen)
         note_set(o->note, !ok, NOTE_S, "recorded %llu frames to %s%s", (unsigned long long)o->frames, o->name,
                  ok ? "" : ", which is incomplete; see standard error");
     return ok;
+}
+
+bool outputs_toggle_recording(struct outputs *o, bool animation, bool still, bool frozen)
+{
+    const double rate = o->info->rate > 0 ? o->info->rate : DEFAULT_RATE;
+    if (o->recording)
+        return end_noted(o, frozen);
+    if (still)
+        note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
+    else if (!new_name(o->name, "monocle", 1, 4, animation ? ".gif" : ".y4m") || !start_named(o, true, 0))
+        note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
+    else if (animation)
+        o->most = (uint64_t)(ANIMATION_S * rate) + 1;
+    return true;
 }
 
 bool outputs_record(struct outputs *o, struct lanes *lanes, bool wait)
@@ -174,8 +197,9 @@ bool outputs_record(struct outputs *o, struct lanes *lanes, bool wait)
         note_set(o->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", o->name,
                  (unsigned long long)o->left_out);
     }
+    const bool full = ok && o->most > 0 && o->frames >= o->most;
     meter_host(o->meter, "main", "record", start, clock_now_ns());
-    return ok;
+    return full ? end_noted(o, false) : ok;
 }
 
 bool outputs_send(struct outputs *o, const struct lanes *lanes)

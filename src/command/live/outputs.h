@@ -10,6 +10,9 @@ enum { OUTPUT_NAME = 4096 };
 // Writes a picture as the first "monocle-NNNN.png" that does not exist yet. On failure returns false (logged) and
 // leaves no file.
 bool output_save_new(const struct image *picture, char name[OUTPUT_NAME]);
+// Saves the main lane's result, or (`both`) the frame before and after the chain, side by side. `path` NULL: as
+// output_save_new, with the name of the file in `name`. False: there is no frame, or a failure (logged).
+bool outputs_save(struct lanes *lanes, bool both, const char *path, char name[OUTPUT_NAME]);
 // Returns true if a new file can be created in the current directory; tries it. False is logged.
 bool output_new_possible(void);
 
@@ -27,6 +30,7 @@ struct outputs {
     char name[OUTPUT_NAME];      // of the recording's file
     char first[OUTPUT_NAME];     // of the recording's first file
     bool created;                // the file did not exist before
+    uint64_t most;               // frames of the recording; 0: no limit
     uint64_t frames;
     uint64_t left_out; // frames dropped because the reader stalled
 };
@@ -47,10 +51,10 @@ bool outputs_add_frame(struct outputs *outputs, const struct image *rgba, bool w
 // Ends the recording, if there is one. Returns true if every frame that was not dropped is written; logs the number of
 // dropped frames. Removes a video without frames if monocle created its file (logged).
 bool outputs_end_recording(struct outputs *outputs);
-// Ends the recording, or begins one under a new name. The note reports the end, or the reason why none begins. `still`:
-// the source is a still image, which cannot be recorded; `frozen`: the view is frozen. False: the recording is
-// incomplete (logged).
-bool outputs_toggle_recording(struct outputs *outputs, bool still, bool frozen);
+// Ends the recording, or begins one under a new name: Y4M, or (`animation`) a GIF, which ends after 10 s. The note
+// reports the end, or the reason why none begins. `still`: the source is a still image, which cannot be recorded;
+// `frozen`: the view is frozen. False: the recording is incomplete (logged).
+bool outputs_toggle_recording(struct outputs *outputs, bool animation, bool still, bool frozen);
 
 // outputs_record writes the main lane's result to the recording (`wait`: see outputs_add_frame), outputs_send to the
 // virtual camera. Both measure this, and do nothing if there is no such output. False: the output failed and is closed

@@ -70,6 +70,7 @@ struct session {
     bool redraw;         // the screen is out of date
     bool capture_due;    // capture the next frame: the path or its frames have changed
     bool save_due;       // save the next frame: there was none when the user pressed the key
+    bool save_both;      // before and after the chain
     bool quit;
     enum exit_code code;
 };

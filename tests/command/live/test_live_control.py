@@ -60,6 +60,16 @@ def ended(c, view, *what):
     c.check(not os.path.exists(view.path), "the socket is removed")
 
 
+def check_both(c, m, left, right, width, height):
+    """screenshot_both has the original on the left, and the result on the right with black below."""
+    c.check(m.ask("screenshot_both", at("both.png")) == at("both.png"), "its name")
+    both, row = picture(at("both.png")), 3 * (320 + width)
+    c.check(len(both) == 240 * row, "the size of both", len(both))
+    rows = [both[y * row:(y + 1) * row] for y in range(240)]
+    c.check(b"".join(line[:3 * 320] for line in rows) == left, "the original")
+    c.check(b"".join(line[3 * 320:] for line in rows) == right + bytes(3 * width * (240 - height)), "the result", width)
+
+
 def drive(c, *args):
     """Properties, keys, parameters and screenshots."""
     view = View(PATTERN, *args)
@@ -83,6 +93,10 @@ def drive(c, *args):
             c.check(m.ask("screenshot", at(chain + ".png")) == at(chain + ".png"), "screenshot")
         plain, inverted = picture(at("none.png")), picture(at("invert.png"))
         c.check(len(plain) == 3 * 320 * 240 and all(a + b == 255 for a, b in zip(plain, inverted)), path, "inverts")
+        check_both(c, m, plain, inverted, 320, 240)
+        m.set("chain", "invert,crop=64:32")
+        m.ask("screenshot", at("crop.png"))
+        check_both(c, m, plain, picture(at("crop.png")), 64, 32)
     c.check(m.get("frame") == frame, "a paused view shows no new frame")
     m.set("chain", "flip")
     m.key("mirror"), m.key("look", 4)

@@ -250,7 +250,7 @@ def words(c):
     refused(c, 2, "did you mean path?", ["pattern", "--keys", "pth=P"])
     refused(c, 2, "did you mean --device gpu?", ["pattern", "-p", "gpu"])
     refused(c, 2, "monocle writes screenshots as PNG; name it a.b.png", ["pattern", "--screenshot", "a.b.JPG"])
-    refused(c, 2, "monocle records MP4, MOV, MKV, WebM and Y4M; name it a.b.mp4",
+    refused(c, 2, "monocle records MP4, MOV, MKV, WebM, GIF, WebP and Y4M; name it a.b.mp4",
             ["pattern", "--record", "a.b.AVI"])
     for option in ("--screenshot", "--trace", "--save-controls"):
         refused(c, 2, option + " cannot be -", PATTERN + [option, "-"])

@@ -82,6 +82,8 @@ def hotkeys(c):
     for number in (1, 2):
         live.key("s")
         c.check(os.path.exists(at("monocle-%04d.png" % number)), "screenshot", number)
+    live.key("S")
+    c.check(len(picture(at("monocle-0003.png"))) == 2 * 3 * WIDTH * HEIGHT, "the original and the result")
     c.check(y4m_pictures(open(at("monocle-0001.y4m"), "rb").read()) is not None, "recording")
     code, last, errors = live.end()
     c.check(code == 0 and last["event"] == "summary" and not errors, code, last["event"], errors)

@@ -4,8 +4,10 @@ import json
 import os
 import signal
 import stat
+import struct
 import subprocess
 import sys
+from fractions import Fraction
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
@@ -83,6 +85,53 @@ def shapes(c):
     c.check(sizes == sorted(set(sizes)), "bytes for each quality", sizes)
     code, err = record("q.y4m", "--record-quality", "50")
     c.check(code == 2 and "FILE.mp4" in err and err.count("\n") == 1, code, err)
+
+
+def webp(name):
+    """Returns width, height, and the duration of each frame in milliseconds, of an animated WebP."""
+    with open(at(name), "rb") as file:
+        data = file.read()
+    assert data[:4] + data[8:16] == b"RIFFWEBPVP8X" and struct.unpack("<I", data[4:8])[0] + 8 == len(data), data[:32]
+    place, durations = 12, []
+    while place < len(data):
+        word, size = struct.unpack("<4sI", data[place:place + 8])
+        if word == b"ANMF":
+            durations.append(int.from_bytes(data[place + 20:place + 23], "little"))
+        place += 8 + size + size % 2
+    return tuple(int.from_bytes(data[i:i + 3], "little") + 1 for i in (24, 27)) + (durations,)
+
+
+def animations(c):
+    """GIF and WebP have at most 15 frames per second and a width of 640. The key g makes a GIF of at most 10 s."""
+    for name, source, size in (("a.gif", "pattern:800x400@30", (640, 320)), ("b.gif", "pattern:35x21@10", (35, 21))):
+        code, err = record(name, "-f", "sepia", source=source, frames=10)
+        c.check((code, err) == (0, ""), name, code, err)
+        names, stream = probe(name)
+        got = names, (stream["width"], stream["height"]), stream["nb_read_frames"]
+        c.check(got == ("gif", size, "5" if name == "a.gif" else "10"), got)
+        rate = float(Fraction(stream["r_frame_rate"]))  # a GIF has whole hundredths of a second
+        c.check(abs(rate - (15 if name == "a.gif" else 10)) < 0.2, name, rate)
+    code, err = record("a.webp", "-f", "sepia", source="pattern:800x400@30", frames=10)
+    width, height, durations = webp("a.webp")
+    c.check((code, err) == (0, "") and (width, height) == (640, 320), code, err, width, height)
+    c.check(len(durations) == 5 and all(60 <= ms <= 70 for ms in durations), durations)
+
+    view = Live(BINARY, at(), "pattern:64x48@30", *RUN, "--fast", "--socket", at("m"))
+    client = Control(at("m"))
+    client.ask("observe_property", 1, "recording")
+    client.ask("key", "animation")
+    names = [client.event("recording")["data"] for _ in range(3)]
+    c.check(names == [None, "monocle-0001.gif", None], names)
+    c.check("recorded 301 frames to monocle-0001.gif" in client.get("message"), client.get("message"))
+    client.ask("key", "animation")
+    client.ask("wait_frame", client.get("frame") + 20)
+    client.ask("key", "animation")
+    client.ask("quit")
+    client.close()
+    code, _, err = view.wait_end()
+    c.check((code, err) == (0, ""), code, err)
+    c.check(probe("monocle-0001.gif")[1]["nb_read_frames"] == "151", probe("monocle-0001.gif"))
+    c.check(int(probe("monocle-0002.gif")[1]["nb_read_frames"]) >= 10, probe("monocle-0002.gif"))
 
 
 def new_size(c):
@@ -181,4 +230,4 @@ def outlived(c):
     c.check(draft.startswith(".monocle-") and int(probe(draft)[1]["nb_read_frames"]) > 10, draft)
 
 
-sys.exit(Checks().run(formats, shapes, new_size, killed, no_room, other_ffmpeg, outlived))
+sys.exit(Checks().run(formats, shapes, animations, new_size, killed, no_room, other_ffmpeg, outlived))
