@@ -364,6 +364,18 @@ static bool camera_control(struct source *source, int index, int steps, struct s
     return camera_link_adjust(&camera->link, index, steps, control);
 }
 
+static int camera_controls(struct source *source, struct source_control control[SOURCE_CONTROLS])
+{
+    struct camera *camera = source->state;
+    return camera_link_controls(&camera->link, control);
+}
+
+static bool camera_set_control(struct source *source, const char *setting, char why[SOURCE_SET_WHY])
+{
+    struct camera *camera = source->state;
+    return camera_link_set(&camera->link, setting, why);
+}
+
 static bool camera_claims(const struct source_target *target, const struct source_setup *setup)
 {
     enum { VIDEO_MAJOR = 81 }; // the kernel's devices.txt
@@ -388,5 +400,7 @@ const struct source_kind source_camera = {
     .reshape = camera_reshape,
     .health = camera_health,
     .control = camera_control,
+    .controls = camera_controls,
+    .set_control = camera_set_control,
     .print_controls = camera_control_print,
 };

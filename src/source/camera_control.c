@@ -220,6 +220,41 @@ static int value_moved(const struct camera_device *device, const struct control 
     return (int)(moved < about->minimum ? about->minimum : moved > about->maximum ? about->maximum : moved);
 }
 
+// Writes the items of a menu, "disabled|50_hz".
+static void list_items(const struct camera_device *device, const struct control *found, char choices[SOURCE_CHOICES])
+{
+    size_t used = 0;
+    for (int i = found->about.minimum; i <= found->about.maximum; i++) {
+        char name[SOURCE_WORD];
+        if (!item_name(device, found, i, name))
+            continue;
+        if (used + strlen(name) + 2 > SOURCE_CHOICES)
+            return;
+        used += (size_t)snprintf(choices + used, SOURCE_CHOICES - used, "%s%s", used ? "|" : "", name);
+    }
+}
+
+// Sets all members of *control but `index` and `why`.
+static void describe(const struct camera_device *device, const struct control *found, struct source_control *control)
+{
+    const struct v4l2_queryctrl *about = &found->about;
+    memcpy(control->name, found->name, sizeof(control->name));
+    control->type = about->type == V4L2_CTRL_TYPE_BOOLEAN ? SOURCE_SWITCH
+                    : is_menu(found)                      ? SOURCE_MENU
+                                                          : SOURCE_NUMBER;
+    control->minimum = about->minimum;
+    control->maximum = about->maximum;
+    control->step = about->step;
+    control->preset = about->default_value;
+    control->locked = about->flags & LOCKED;
+    if (control->type == SOURCE_MENU)
+        list_items(device, found, control->choices);
+    if (control->type == SOURCE_SWITCH)
+        snprintf(control->value, sizeof(control->value), "%s", found->value ? "on" : "off");
+    else if (control->type != SOURCE_MENU || !item_name(device, found, found->value, control->value))
+        snprintf(control->value, sizeof(control->value), "%d", found->value);
+}
+
 bool camera_control_move(const struct camera_device *device, int index, int steps, struct source_control *control,
                          struct v4l2_control *set)
 {
@@ -242,14 +277,31 @@ bool camera_control_move(const struct camera_device *device, int index, int step
             found.value = value;
         }
     }
-    memcpy(control->name, found.name, sizeof(control->name));
-    control->minimum = found.about.minimum;
-    control->maximum = found.about.maximum;
-    if (found.about.type == V4L2_CTRL_TYPE_BOOLEAN)
-        snprintf(control->value, sizeof(control->value), "%s", found.value ? "on" : "off");
-    else if (!is_menu(&found) || !item_name(device, &found, found.value, control->value))
-        snprintf(control->value, sizeof(control->value), "%d", found.value);
+    describe(device, &found, control);
     return !reason;
+}
+
+int camera_control_list(const struct camera_device *device, struct source_control control[SOURCE_CONTROLS])
+{
+    struct control found;
+    int count = 0;
+    for (uint32_t id = 0; count < SOURCE_CONTROLS && next_settable(device, &id, &found); count++) {
+        control[count] = (struct source_control){.index = count};
+        describe(device, &found, &control[count]);
+    }
+    return count;
+}
+
+bool camera_control_assign(const struct camera_device *device, const char *setting, struct v4l2_control *set,
+                           char why[SOURCE_SET_WHY])
+{
+    struct control control;
+    int value;
+    *set = (struct v4l2_control){0};
+    if (!find_setting(device, setting, &control, &value, why) || set_all(device, &control, &value, 1, why) == 0)
+        return false;
+    *set = (struct v4l2_control){.id = control.about.id, .value = value};
+    return true;
 }
 
 static void print_control(const struct camera_device *device, const struct control *control, FILE *out)

@@ -15,5 +15,11 @@ bool camera_control_set(const struct camera_device *device, const struct source_
 // As source_control. `set` receives the control that was set and its value; id 0: none was set.
 bool camera_control_move(const struct camera_device *device, int index, int steps, struct source_control *control,
                          struct v4l2_control *set);
+// As source_controls.
+int camera_control_list(const struct camera_device *device, struct source_control control[SOURCE_CONTROLS]);
+// As source_set_control; `set` as in camera_control_move.
+_Static_assert((int)SOURCE_SET_WHY == (int)CAMERA_WHY, "they share messages");
+bool camera_control_assign(const struct camera_device *device, const char *setting, struct v4l2_control *set,
+                           char why[SOURCE_SET_WHY]);
 // As source_print_controls. `text` is as in camera_find.
 bool camera_control_print(const char *text, FILE *out, bool settings);

@@ -291,28 +291,67 @@ void camera_link_health(struct camera_link *link, struct source_health *health)
     pthread_mutex_unlock(&link->lock);
 }
 
+// Opens the camera for its controls. Returns false while it is away or stalled, because it would block the caller.
+static bool open_controls(struct camera_link *link, struct camera_device *device)
+{
+    pthread_mutex_lock(&link->lock);
+    const bool away = link->health.trouble[0] != '\0';
+    *device = (struct camera_device){.fd = away ? -1 : fcntl(link->control_fd, F_DUPFD_CLOEXEC, 0)};
+    memcpy(device->path, link->node.path, sizeof(link->node.path));
+    pthread_mutex_unlock(&link->lock);
+    return device->fd >= 0;
+}
+
+// Keeps a control that was set, for change_again. id 0: none was set.
+static void keep_change(struct camera_link *link, const struct v4l2_control *set)
+{
+    pthread_mutex_lock(&link->lock);
+    int i = 0;
+    while (i < link->changes && link->change[i].id != set->id)
+        i++;
+    if (set->id != 0 && i < CAMERA_CHANGES) {
+        link->change[i] = *set;
+        link->changes += i == link->changes;
+    }
+    pthread_mutex_unlock(&link->lock);
+}
+
+static const char no_signal[] = "no signal: the camera's controls cannot be set";
+
 bool camera_link_adjust(struct camera_link *link, int index, int steps, struct source_control *control)
 {
     struct v4l2_control set;
-    pthread_mutex_lock(&link->lock);
-    const bool away = link->health.trouble[0] != '\0'; // a stalled camera would block the caller
-    struct camera_device device = {.fd = away ? -1 : fcntl(link->control_fd, F_DUPFD_CLOEXEC, 0)};
-    memcpy(device.path, link->node.path, sizeof(link->node.path));
-    pthread_mutex_unlock(&link->lock);
-    if (device.fd < 0) {
-        snprintf(control->why, sizeof(control->why), "no signal: the camera's controls cannot be set");
+    struct camera_device device;
+    if (!open_controls(link, &device)) {
+        snprintf(control->why, sizeof(control->why), "%s", no_signal);
         return false;
     }
     const bool ok = camera_control_move(&device, index, steps, control, &set);
     camera_device_close(&device);
-    pthread_mutex_lock(&link->lock);
-    int i = 0;
-    while (i < link->changes && link->change[i].id != set.id)
-        i++;
-    if (set.id != 0 && i < CAMERA_CHANGES) {
-        link->change[i] = set;
-        link->changes += i == link->changes;
+    keep_change(link, &set);
+    return ok;
+}
+
+int camera_link_controls(struct camera_link *link, struct source_control control[SOURCE_CONTROLS])
+{
+    struct camera_device device;
+    if (!open_controls(link, &device))
+        return 0;
+    const int count = camera_control_list(&device, control);
+    camera_device_close(&device);
+    return count;
+}
+
+bool camera_link_set(struct camera_link *link, const char *setting, char why[SOURCE_SET_WHY])
+{
+    struct v4l2_control set;
+    struct camera_device device;
+    if (!open_controls(link, &device)) {
+        snprintf(why, SOURCE_SET_WHY, "%s", no_signal);
+        return false;
     }
-    pthread_mutex_unlock(&link->lock);
+    const bool ok = camera_control_assign(&device, setting, &set, why);
+    camera_device_close(&device);
+    keep_change(link, &set);
     return ok;
 }

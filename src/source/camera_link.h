@@ -6,7 +6,7 @@
 
 enum { CAMERA_STAMPS = 32, CAMERA_CHANGES = 64 };
 
-// The capture thread calls all functions but camera_link_adjust and camera_link_health, which any thread may call.
+// The capture thread calls all functions but the last four, which any thread may call.
 struct camera_link {
     struct camera_node node;   // the node that was opened; a reconnection looks for the same camera
     struct source_setup setup; // the setup that was opened; its `text` is not kept
@@ -61,6 +61,8 @@ void camera_link_well(struct camera_link *link);
 uint64_t camera_link_number(struct camera_link *link, uint32_t sequence, int64_t captured_ns);
 void camera_link_add_damaged(struct camera_link *link, uint64_t frames); // counts damaged frames
 
-// As source_health and source_control.
+// As source_health, source_control, source_controls and source_set_control.
 void camera_link_health(struct camera_link *link, struct source_health *health);
 bool camera_link_adjust(struct camera_link *link, int index, int steps, struct source_control *control);
+int camera_link_controls(struct camera_link *link, struct source_control control[SOURCE_CONTROLS]);
+bool camera_link_set(struct camera_link *link, const char *setting, char why[SOURCE_SET_WHY]);

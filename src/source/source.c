@@ -217,6 +217,17 @@ bool source_control(struct source *source, int index, int steps, struct source_c
     return source->kind->control && source->kind->control(source, index, steps, control);
 }
 
+int source_controls(struct source *source, struct source_control control[SOURCE_CONTROLS])
+{
+    return source->kind->controls ? source->kind->controls(source, control) : 0;
+}
+
+bool source_set_control(struct source *source, const char *setting, char why[SOURCE_SET_WHY])
+{
+    snprintf(why, SOURCE_SET_WHY, "the source is not a camera and has no controls");
+    return source->kind->set_control && source->kind->set_control(source, setting, why);
+}
+
 bool source_print_controls(const char *text, FILE *out, bool settings)
 {
     const char *name = text;

@@ -106,18 +106,30 @@ struct source_health {
 struct source_health source_health(struct source *source);
 
 // A camera's control (brightness, exposure, focus, ...), with name and value as in a camera setting ("name=value")
-enum { SOURCE_WORD = 40 };
+enum { SOURCE_WORD = 40, SOURCE_CHOICES = 256, SOURCE_CONTROLS = 64 };
+enum source_control_type { SOURCE_NUMBER, SOURCE_SWITCH, SOURCE_MENU };
 struct source_control {
     int index; // number among the controls that can be read and set
     char name[SOURCE_WORD];
     char value[SOURCE_WORD];
-    int minimum, maximum;
-    char why[SOURCE_TROUBLE]; // why there is no such control, or why it cannot be changed; "" on success
+    enum source_control_type type;
+    int minimum, maximum, step, preset; // `preset`: the default value
+    char choices[SOURCE_CHOICES];       // of a menu: "disabled|50_hz|60_hz", the items for which there is room
+    bool locked;                        // it cannot be set now
+    char why[SOURCE_TROUBLE];           // why there is no such control, or why it cannot be changed; "" on success
 };
 // Changes control number `index` (modulo the number of controls) by `steps`, then reads it. A step is 1/50 of the
 // range, or the next item of a menu. After a reconnection, the source sets the value again. Returns false if there is
 // no control or it cannot be changed. On any thread; blocks until the camera answers.
 bool source_control(struct source *source, int index, int steps, struct source_control *control);
+
+// Describes the controls that can be read and set. Returns their number; 0: none, or the camera is not there. On any
+// thread; blocks until the camera answers.
+int source_controls(struct source *source, struct source_control control[SOURCE_CONTROLS]);
+// Sets a control by a setting "name=value". After a reconnection, the source sets the value again. False: `why` is one
+// line. On any thread; blocks until the camera answers.
+enum { SOURCE_SET_WHY = 512 };
+bool source_set_control(struct source *source, const char *setting, char why[SOURCE_SET_WHY]);
 
 // Prints the controls of the camera that `text` means (NULL: the first camera). `settings` false: all controls with
 // their limits. `settings` true: the controls that can be set, as "name=value", one per line. Returns false on failure

@@ -1,6 +1,7 @@
 // controls.c: a camera's controls
 #include "command/live/controls.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 enum { FILE_BYTES_MAX = 1 << 16 };
+static const int64_t list_ns = 100000000;
 
 // Parses lines of the form "name=value". Skips empty lines and lines that begin with #. False: a line is wrong
 // (logged).
@@ -89,8 +91,37 @@ void controls_adjust(struct controls *c, struct source *source, int next, int st
     const bool ok = source_control(source, c->adjusted.name[0] ? c->adjusted.index + next : 0, steps, &control);
     if (control.name[0])
         c->adjusted = control;
+    c->listed_ns = 0;
     if (ok)
         note_set(note, false, NOTE_S, "%s %s", control.name, control.value);
     else
         note_set(note, true, NOTE_S, "%s", control.why);
+}
+
+const struct source_control *controls_list(struct controls *c, struct source *source, int *count)
+{
+    const int64_t now_ns = clock_now_ns();
+    if (c->listed_ns == 0 || now_ns - c->listed_ns > list_ns) {
+        c->listed = source_controls(source, c->list);
+        c->listed_ns = clock_now_ns();
+    }
+    *count = c->listed;
+    return c->list;
+}
+
+bool controls_set(struct controls *c, struct source *source, const char *name, const char *value,
+                  char why[SOURCE_SET_WHY])
+{
+    char setting[2 * SOURCE_WORD];
+    snprintf(setting, sizeof(setting), "%s=%s", name, value);
+    c->listed_ns = 0;
+    if (!source_set_control(source, setting, why))
+        return false;
+    int count;
+    const struct source_control *list = controls_list(c, source, &count);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(list[i].name, c->adjusted.name) == 0)
+            c->adjusted = list[i]; // the overlay shows it
+    }
+    return true;
 }

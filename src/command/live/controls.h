@@ -8,8 +8,11 @@
 struct controls {
     struct source_setting *setting; // for source_setup: first the settings of the file, then those of the command line
     int count;
-    char *text;                     // of the file; the settings point into it
-    struct source_control adjusted; // the control that the keys change; name "": none yet
+    char *text;                                  // of the file; the settings point into it
+    struct source_control adjusted;              // the control that the keys change; name "": none yet
+    struct source_control list[SOURCE_CONTROLS]; // of controls_list
+    int listed;                                  // their number
+    int64_t listed_ns;                           // when they were read; 0: they must be read again
 };
 
 bool controls_load(struct controls *controls, const struct live_options *options); // false on failure (logged)
@@ -17,5 +20,11 @@ bool controls_load(struct controls *controls, const struct live_options *options
 bool controls_save(const struct controls *controls, const struct live_options *options, const struct source_info *info);
 void controls_free(struct controls *controls); // after source_close
 
+// Reads the controls that can be set, at most every 100 ms, because a camera may take milliseconds to answer. Returns
+// controls->list; *count is their number; 0: the source has none now.
+const struct source_control *controls_list(struct controls *controls, struct source *source, int *count);
+// Sets a control to a value. False: `why` is one line.
+bool controls_set(struct controls *controls, struct source *source, const char *name, const char *value,
+                  char why[SOURCE_SET_WHY]);
 // Moves on by `next` controls, at first to control 0, then changes the control by `steps`. The note shows the result.
 void controls_adjust(struct controls *controls, struct source *source, int next, int steps, struct note *note);

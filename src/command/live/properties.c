@@ -82,7 +82,9 @@ static bool take_chain(struct session *s, const struct chain *chain, char why[PR
     return true;
 }
 
-_Static_assert((int)PROPERTY_WHY >= CHAIN_ERROR && (int)PROPERTY_WHY >= SOURCE_CHANGE_WHY, "room for their messages");
+_Static_assert((int)PROPERTY_WHY >= CHAIN_ERROR && (int)PROPERTY_WHY >= SOURCE_CHANGE_WHY &&
+                   (int)PROPERTY_WHY >= SOURCE_SET_WHY,
+               "room for their messages");
 
 static bool set_chain(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
@@ -226,6 +228,76 @@ static bool set_device(struct session *s, const char *rest, const char *value, c
     return true;
 }
 
+// ---- controls of the camera ----
+
+static json_t *control_value(const struct source_control *control)
+{
+    if (control->type == SOURCE_SWITCH)
+        return json_boolean(strcmp(control->value, "on") == 0);
+    return control->type == SOURCE_NUMBER ? json_integer(atoi(control->value)) : text_json(control->value);
+}
+
+// Finds a control of the camera by its name. NULL: `why` is set.
+static const struct source_control *find_control(struct session *s, const char *name, char why[PROPERTY_WHY])
+{
+    const char *names[SOURCE_CONTROLS + 1] = {NULL};
+    int count;
+    const struct source_control *list = controls_list(&s->controls, s->source, &count);
+    for (int i = 0; i < count; i++) {
+        if (strcasecmp(list[i].name, name) == 0)
+            return &list[i];
+        names[i] = list[i].name;
+    }
+    const char *nearest = options_nearest(name, names);
+    if (!s->info->controls)
+        fail(why, "the source is not a camera and has no controls");
+    else if (count == 0)
+        fail(why, "the camera has no controls, or does not answer now");
+    else if (nearest)
+        fail(why, "the camera has no control '%.80s'; did you mean control/%s?", name, nearest);
+    else
+        fail(why, "the camera has no control '%.80s'; the property controls lists them", name);
+    return NULL;
+}
+
+static json_t *get_control(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    const struct source_control *control = find_control(s, rest, why);
+    return control ? control_value(control) : NULL;
+}
+
+static bool set_control(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    const struct source_control *control = find_control(s, rest, why);
+    char name[SOURCE_WORD];
+    if (!control)
+        return false;
+    memcpy(name, control->name, sizeof(name)); // the list is read again
+    return controls_set(&s->controls, s->source, name, value, why);
+}
+
+static json_t *get_controls(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    static const char *const types[] = {[SOURCE_NUMBER] = "number", [SOURCE_SWITCH] = "flag", [SOURCE_MENU] = "choice"};
+    int count;
+    const struct source_control *control = controls_list(&s->controls, s->source, &count);
+    json_t *list = json_array();
+    for (const struct source_control *end = control + count; control < end; control++) {
+        char name[PROPERTY_NAME];
+        snprintf(name, sizeof(name), "control/%s", control->name);
+        json_t *object = json_pack("{s:o,s:s,s:o,s:b}", "name", text_json(name), "type", types[control->type], "value",
+                                   control_value(control), "locked", (int)control->locked);
+        if (control->type == SOURCE_NUMBER)
+            json_object_update_new(object,
+                                   json_pack("{s:i,s:i,s:i,s:i}", "min", control->minimum, "max", control->maximum,
+                                             "step", control->step, "default", control->preset));
+        else if (control->type == SOURCE_MENU)
+            json_object_set_new(object, "choices", text_json(control->choices));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
 // ---- view ----
 
 static bool set_paused(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
@@ -357,6 +429,8 @@ static const struct property table[] = {
     {"param/", "value", .get = get_param, .set = set_param,
      .help = "parameter: param/STAGE/NAME; STAGE: filter or number"},
     {"params", "list", .get = get_params, .help = "all parameters of the chain, with their ranges"},
+    {"control/", "value", .get = get_control, .set = set_control, .help = "camera control: control/NAME"},
+    {"controls", "list", .get = get_controls, .help = "all controls of the camera that can be set, with their ranges"},
     {"path", "text", .get = get_path, .set = set_path, .help = "requested path"},
     {"device", "text", .get = get_device, .set = set_device, .help = "OpenCL device; set: as --device"},
     {"mode", "text", "rung", .help = "sharing mode of the last frame"},

@@ -84,6 +84,7 @@ static bool replace(struct session *s, struct source *source)
     s->position_s = 0;
     s->stepped = 0;
     s->controls.adjusted = (struct source_control){0};
+    s->controls.listed_ns = 0;
     s->wish.zoom = 1;
     meter_pause(&s->meter);
     return true;
