@@ -20,6 +20,10 @@ enum { BUSY_MS = 100 };   // longest time until the thread sees a stop while the
 enum { NODES_MAX = 256 }; // minor numbers of video devices
 enum { NODES_TEXT = 160, ADVICE_TEXT = 400 };
 
+// From v4l2loopback.c, version 0.13: V4L2_EVENT_PRI_CLIENT_USAGE. The data of the event is a __u32, the number of
+// programs that read the device, or 1 for any number.
+enum { EVENT_CLIENT_USAGE = V4L2_EVENT_PRIVATE_START + 0x08E00000 + 1 };
+
 struct virtual_camera {
     int fd; // -1 when closed
     char path[256];
@@ -37,6 +41,8 @@ struct virtual_camera {
     bool fresh;  // it was not written yet
     bool stop, failed;
     struct virtual_camera_counts counts;
+
+    bool watched; // the last event: programs read the device
 };
 
 // Lists the nodes that can be written to, as " /dev/video10 /dev/video11"; the first ones if the text is too short.
@@ -71,7 +77,7 @@ static void advise(const char *node, char text[ADVICE_TEXT])
     else
         snprintf(text, ADVICE_TEXT,
                  "load the kernel module v4l2loopback: sudo modprobe v4l2loopback video_nr=%u exclusive_caps=1 "
-                 "(package v4l2loopback-dkms)",
+                 "card_label=monocle (package v4l2loopback-dkms)",
                  number);
 }
 
@@ -201,27 +207,35 @@ static void set_rate(struct virtual_camera *camera, double rate)
         log_info("cannot set the frame rate of the virtual camera %s: %s", camera->name, strerror(errno));
 }
 
-// Makes the images. The thread writes a black one at once: a device without a frame looks broken to other programs.
-static bool make_pictures(struct virtual_camera *camera)
+// Makes the image that waits black. The caller holds the lock, or the thread does not run yet. False: out of memory.
+static bool blacken(struct virtual_camera *camera)
 {
     struct image black;
     const struct image_shape rgba = {.width = camera->shape.width, .height = camera->shape.height};
-    camera->bytes = videodev_lay_out(&camera->format, &camera->shape, NULL, NULL);
-    bool ok = image_alloc(&black, &rgba);
-    if (ok)
+    const bool ok = image_alloc(&black, &rgba);
+    if (ok) {
         memset(black.memory, 0, image_bytes(&rgba));
+        encode_image(&camera->picture[camera->waiting], &black);
+        camera->fresh = true;
+    }
+    image_free(&black);
+    return ok;
+}
+
+// Makes the images. The thread writes a black one at once: a device without a frame looks broken to other programs.
+static bool make_pictures(struct virtual_camera *camera)
+{
+    camera->bytes = videodev_lay_out(&camera->format, &camera->shape, NULL, NULL);
+    bool ok = true;
     for (int i = 0; ok && i < 2; i++) {
         void *memory = calloc(1, camera->bytes);
         ok = memory != NULL;
         if (ok)
             videodev_lay_out(&camera->format, &camera->shape, memory, &camera->picture[i]);
     }
-    if (ok)
-        encode_image(&camera->picture[camera->waiting], &black);
-    else
+    ok = ok && blacken(camera);
+    if (!ok)
         log_error("cannot allocate frames for the virtual camera %s: out of memory", camera->name);
-    image_free(&black);
-    camera->fresh = true;
     return ok;
 }
 
@@ -355,6 +369,37 @@ bool virtual_camera_send(struct virtual_camera *camera, const struct image *fram
     pthread_cond_signal(&camera->changed);
     pthread_mutex_unlock(&camera->lock);
     return ok;
+}
+
+bool virtual_camera_watch(struct virtual_camera *camera)
+{
+    struct v4l2_event_subscription events = {.type = EVENT_CLIENT_USAGE, .flags = V4L2_EVENT_SUB_FL_SEND_INITIAL};
+    if (videodev_ask(camera->fd, VIDIOC_SUBSCRIBE_EVENT, &events) == 0)
+        return true;
+    log_error("the virtual camera %s does not report whether programs read it; v4l2loopback does since version 0.13; "
+              "update it, or leave out --on-demand",
+              camera->name);
+    return false;
+}
+
+bool virtual_camera_watched(struct virtual_camera *camera)
+{
+    struct v4l2_event event = {0};
+    uint32_t readers;
+    while (videodev_ask(camera->fd, VIDIOC_DQEVENT, &event) == 0) {
+        memcpy(&readers, &event.u, sizeof(readers));
+        if (event.type == EVENT_CLIENT_USAGE)
+            camera->watched = readers > 0;
+    }
+    return camera->watched;
+}
+
+void virtual_camera_blank(struct virtual_camera *camera)
+{
+    pthread_mutex_lock(&camera->lock);
+    if (blacken(camera)) // else the thread repeats the last frame
+        pthread_cond_signal(&camera->changed);
+    pthread_mutex_unlock(&camera->lock);
 }
 
 struct virtual_camera_counts virtual_camera_counts(const struct virtual_camera *camera)

@@ -24,6 +24,12 @@ const char *virtual_camera_name(const struct virtual_camera *camera); // "/dev/v
 // The shape of the frames: nv12, yuyv or yu12 with even sides (docs/pixels.md section 6).
 const struct image_shape *virtual_camera_shape(const struct virtual_camera *camera);
 
+// Asks the device to report whether programs read it. False: it cannot (logged).
+bool virtual_camera_watch(struct virtual_camera *camera);
+// Returns true if a program reads the device. Call virtual_camera_watch before. Never waits.
+bool virtual_camera_watched(struct virtual_camera *camera);
+void virtual_camera_blank(struct virtual_camera *camera); // sends a black frame
+
 // Copies a frame of virtual_camera_shape for the thread, which writes it at once. If the next frame is more than half a
 // period late, the thread repeats the last one, and again after each period, so that readers never wait. Before the
 // first frame it writes a black one. Returns false if the device refuses frames (logged once).

@@ -19,9 +19,9 @@ enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 #define STALE_NS ((int64_t)10 * NS_PER_S)        // a time stamp further off than this belongs to another clock
 #define FIRST_PICTURE_NS ((int64_t)5 * NS_PER_S) // how long the first compressed frame may take
 
-// The capture thread uses all members. camera_return and camera_health use `link`, `decoder` and the source's pool,
-// which have locks; `decoder` changes only in source_reshape, when no other thread uses the source. The slot of a frame
-// is a slot of the pool, or SOURCE_LENT and a loan of the stream.
+// The capture thread uses all members. Any thread sets `resting`. camera_return and camera_health use `link`, `decoder`
+// and the source's pool, which have locks; `decoder` changes only in source_reshape, when no other thread uses the
+// source. The slot of a frame is a slot of the pool, or SOURCE_LENT and a loan of the stream.
 struct camera {
     struct camera_link link;
     struct camera_mode mode; // the mode of the source's frames
@@ -31,6 +31,7 @@ struct camera {
     bool reshaped;                  // the frames have a new shape: `next_mode`, `next_shape`
     struct camera_mode next_mode;
     struct image_shape next_shape;
+    atomic_bool resting; // see source_rest
 };
 
 // Waits for the first compressed frame and reads its size and chroma. If none arrives, the shape has the mode's size in
@@ -312,11 +313,23 @@ static void reconnect(struct source *source, int64_t deadline_ns)
     camera_link_accept(&camera->link);
 }
 
+// Closes the camera, and waits for the end of the rest or for the deadline.
+static void rest(struct camera *camera, int64_t deadline_ns)
+{
+    enum { LOOK_NS = 20 * NS_PER_MS };
+    const int64_t look_ns = clock_now_ns() + LOOK_NS;
+    if (camera->link.connected)
+        camera_link_rest(&camera->link);
+    clock_sleep_until_ns(look_ns < deadline_ns ? look_ns : deadline_ns);
+}
+
 static enum source_status camera_next(struct source *source, struct frame *frame, int64_t deadline_ns)
 {
     struct camera *camera = source->state;
     do {
-        if (!camera->link.connected)
+        if (camera->resting)
+            rest(camera, deadline_ns);
+        else if (!camera->link.connected)
             reconnect(source, deadline_ns);
         else if (take(source, frame, deadline_ns))
             return SOURCE_FRAME;
@@ -356,6 +369,12 @@ static void camera_health(struct source *source, struct source_health *health)
     struct camera *camera = source->state;
     camera_link_health(&camera->link, health);
     health->damaged += camera_decoder_state(camera->decoder).damaged;
+}
+
+static void camera_rest(struct source *source, bool rest)
+{
+    struct camera *camera = source->state;
+    camera->resting = rest;
 }
 
 static bool camera_control(struct source *source, int index, int steps, struct source_control *control)
@@ -399,6 +418,7 @@ const struct source_kind source_camera = {
     .give_back = camera_return,
     .reshape = camera_reshape,
     .health = camera_health,
+    .rest = camera_rest,
     .control = camera_control,
     .controls = camera_controls,
     .set_control = camera_set_control,

@@ -184,6 +184,12 @@ void camera_link_lose(struct camera_link *link, const char *why)
     link->retry_ns = clock_now_ns() + link->delay_ns;
 }
 
+void camera_link_rest(struct camera_link *link)
+{
+    disconnect(link);
+    link->retry_ns = 0;
+}
+
 void camera_link_restart(struct camera_link *link, const char *why)
 {
     char failed[CAMERA_WHY];

@@ -55,6 +55,7 @@ void camera_link_lose(struct camera_link *link, const char *why);
 void camera_link_restart(struct camera_link *link, const char *why);
 // Longest time between two frames, in nanoseconds; after it, the camera has stalled.
 int64_t camera_link_patience_ns(const struct camera_link *link);
+void camera_link_rest(struct camera_link *link); // closes the stream; camera_link_retry opens it again, at once
 // A valid frame has arrived: ends an outage.
 void camera_link_well(struct camera_link *link);
 // Records the capture time of a new frame. Returns the frame's number.

@@ -42,6 +42,7 @@ struct source_kind {
     void (*give_back)(struct source *source, const struct frame *frame);
     // As source_reshape; NULL for a kind that never reports SOURCE_RESHAPED.
     bool (*reshape)(struct source *source);
+    void (*rest)(struct source *source, bool rest); // as source_rest; NULL: nothing
     // As source_holds; NULL for a kind that reads only the file in its name.
     bool (*holds)(const struct source *source, const char *path);
     // As source_health, on any thread; NULL for a kind whose frames always arrive.

@@ -203,6 +203,12 @@ bool source_holds(const struct source *source, const char *path)
     return source->kind->holds && source->kind->holds(source, path);
 }
 
+void source_rest(struct source *source, bool rest)
+{
+    if (source->kind->rest)
+        source->kind->rest(source, rest);
+}
+
 struct source_health source_health(struct source *source)
 {
     struct source_health health = {0};

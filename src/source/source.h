@@ -105,6 +105,10 @@ struct source_health {
 };
 struct source_health source_health(struct source *source);
 
+// Closes the camera until it is called with false; source_next times out meanwhile. The next frame comes after the
+// camera was opened again. Does nothing for other kinds of source. On any thread; returns at once.
+void source_rest(struct source *source, bool rest);
+
 // A camera's control (brightness, exposure, focus, ...), with name and value as in a camera setting ("name=value")
 enum { SOURCE_WORD = 40, SOURCE_CHOICES = 256, SOURCE_CONTROLS = 64 };
 enum source_control_type { SOURCE_NUMBER, SOURCE_SWITCH, SOURCE_MENU };

@@ -1,15 +1,17 @@
-// driver.c: a fake V4L2 driver: one camera, /dev/video0
+// driver.c: a fake V4L2 driver: one camera, /dev/video0, and v4l2loopback
 #include "driver.h"
 
 #include "source/camera_device.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { BUFFERS = 8, PENDING = 16, LENGTH = DRIVER_LENGTH };
@@ -27,9 +29,41 @@ static struct {
     int memfd; // of the driver's own memory
     uint8_t *own;
     struct buffer buffer[BUFFERS];
+    pthread_mutex_t lock; // guards the frames
     struct driver_frame pending[PENDING];
     int first, count;
-} state = {.ready = -1, .memfd = -1};
+    int told; // readers of the last event; -1: none yet
+} state = {.ready = -1, .memfd = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .told = -1};
+
+enum { EVENT_CLIENT_USAGE = 0x08000000 + 0x08E00000 + 1 }; // of v4l2loopback
+
+static const struct v4l2_queryctrl controls[DRIVER_CONTROLS] = {
+    {.id = V4L2_CID_BRIGHTNESS,
+     .type = V4L2_CTRL_TYPE_INTEGER,
+     .name = "Brightness",
+     .minimum = -64,
+     .maximum = 64,
+     .step = 1},
+    {.id = V4L2_CID_AUTO_WHITE_BALANCE,
+     .type = V4L2_CTRL_TYPE_BOOLEAN,
+     .name = "White Balance, Automatic",
+     .maximum = 1,
+     .step = 1,
+     .default_value = 1},
+    {.id = V4L2_CID_POWER_LINE_FREQUENCY,
+     .type = V4L2_CTRL_TYPE_MENU,
+     .name = "Power Line Frequency",
+     .maximum = 2,
+     .step = 1,
+     .default_value = 1},
+    {.id = V4L2_CID_WHITE_BALANCE_TEMPERATURE,
+     .type = V4L2_CTRL_TYPE_INTEGER,
+     .name = "White Balance Temperature",
+     .minimum = 2800,
+     .maximum = 6500,
+     .step = 10,
+     .default_value = 4000},
+};
 
 void driver_start(uint32_t fourcc, int memories)
 {
@@ -39,6 +73,9 @@ void driver_start(uint32_t fourcc, int memories)
                              .width = DRIVER_WIDTH,
                              .height = DRIVER_HEIGHT,
                              .length = LENGTH};
+    for (int i = 0; i < DRIVER_CONTROLS; i++)
+        driver.control[i] = controls[i].default_value;
+    state.told = -1;
     state.ready = eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
     state.memfd = memfd_create(memory_name, MFD_CLOEXEC);
     if (state.ready < 0 || state.memfd < 0 || ftruncate(state.memfd, BUFFERS * PIXFMT_PLANES * LENGTH) != 0)
@@ -58,10 +95,20 @@ void driver_finish(void)
 
 void driver_send(const struct driver_frame *frame)
 {
+    pthread_mutex_lock(&state.lock);
     if (state.count == PENDING)
         abort();
     state.pending[(state.first + state.count++) % PENDING] = *frame;
     eventfd_write(state.ready, 1);
+    pthread_mutex_unlock(&state.lock);
+}
+
+bool driver_has_room(void)
+{
+    pthread_mutex_lock(&state.lock);
+    const bool room = state.count < PENDING;
+    pthread_mutex_unlock(&state.lock);
+    return room;
 }
 
 void driver_wake(void)
@@ -184,7 +231,7 @@ static void fill_buffer(const struct driver_frame *frame, struct v4l2_buffer *bu
     buffer->timestamp.tv_usec = frame->stamp_ns / 1000 % 1000000;
 }
 
-static int dequeue_buffer(struct v4l2_buffer *buffer)
+static int take_frame(struct v4l2_buffer *buffer)
 {
     eventfd_t one;
     uint32_t index = 0;
@@ -204,11 +251,109 @@ static int dequeue_buffer(struct v4l2_buffer *buffer)
     return 0;
 }
 
+static int dequeue_buffer(struct v4l2_buffer *buffer)
+{
+    pthread_mutex_lock(&state.lock);
+    const int result = take_frame(buffer);
+    const int error = errno;
+    pthread_mutex_unlock(&state.lock);
+    errno = error;
+    return result;
+}
+
 static int stop(void)
 {
+    driver.streams = false;
     for (int i = 0; i < BUFFERS; i++)
         state.buffer[i].queued = false;
     return 0;
+}
+
+static int find_control(uint32_t id)
+{
+    int i = 0;
+    while (i < DRIVER_CONTROLS && controls[i].id != id)
+        i++;
+    return i;
+}
+
+// Answers for the control itself, or with V4L2_CTRL_FLAG_NEXT_CTRL for the next one; they are in order.
+static int query_control(struct v4l2_queryctrl *about)
+{
+    const uint32_t id = about->id & ~V4L2_CTRL_FLAG_NEXT_CTRL;
+    int i = 0;
+    while (i < DRIVER_CONTROLS && (about->id == id ? controls[i].id != id : controls[i].id <= id))
+        i++;
+    if (i == DRIVER_CONTROLS)
+        return refuse(EINVAL);
+    *about = controls[i];
+    if (i == DRIVER_WHITE && driver.control[DRIVER_AUTO])
+        about->flags = V4L2_CTRL_FLAG_INACTIVE;
+    return 0;
+}
+
+static int query_item(struct v4l2_querymenu *item)
+{
+    static const char *const names[] = {"Disabled", "50 Hz", "60 Hz"};
+    if (item->id != controls[DRIVER_LINE].id || item->index >= sizeof(names) / sizeof(*names))
+        return refuse(EINVAL);
+    snprintf((char *)item->name, sizeof(item->name), "%s", names[item->index]);
+    return 0;
+}
+
+static int access_control(struct v4l2_control *control, bool set)
+{
+    const int i = find_control(control->id);
+    if (i == DRIVER_CONTROLS)
+        return refuse(EINVAL);
+    if (set && i == DRIVER_WHITE && driver.control[DRIVER_AUTO])
+        return refuse(EBUSY);
+    if (set)
+        driver.control[i] = control->value;
+    control->value = driver.control[i];
+    return 0;
+}
+
+static int next_event(struct v4l2_event *event)
+{
+    if (state.told == driver.readers)
+        return refuse(ENOENT);
+    state.told = driver.readers;
+    *event = (struct v4l2_event){.type = EVENT_CLIENT_USAGE};
+    memcpy(&event->u, &state.told, sizeof(state.told));
+    return 0;
+}
+
+// Answers for v4l2loopback.
+static int ask_loopback(unsigned long request, void *argument)
+{
+    struct v4l2_capability *about = argument;
+    const struct v4l2_event_subscription *events = argument;
+    switch (request) {
+    case VIDIOC_QUERYCAP:
+        *about = (struct v4l2_capability){.driver = "v4l2 loopback",
+                                          .card = "played output",
+                                          .capabilities = V4L2_CAP_VIDEO_OUTPUT | V4L2_CAP_READWRITE};
+        return 0;
+    case VIDIOC_S_FMT:
+    case VIDIOC_S_PARM:
+    case VIDIOC_STREAMON:
+        return 0;
+    case VIDIOC_SUBSCRIBE_EVENT:
+        return events->type == EVENT_CLIENT_USAGE && events->flags & V4L2_EVENT_SUB_FL_SEND_INITIAL && !driver.no_events
+                   ? 0
+                   : refuse(EINVAL);
+    case VIDIOC_DQEVENT:
+        return next_event(argument);
+    default:
+        return refuse(ENOTTY);
+    }
+}
+
+static bool is_file(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 int __wrap_videodev_ask(int fd, unsigned long request, void *argument);
@@ -218,6 +363,8 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
     struct v4l2_frmsizeenum *size = argument;
     struct v4l2_frmivalenum *interval = argument;
     const struct v4l2_requestbuffers *buffers = argument;
+    if (is_file(fd))
+        return ask_loopback(request, argument);
     if (driver.ask_error)
         return refuse(driver.ask_error);
     if (request == driver.busy)
@@ -225,8 +372,17 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
     switch (request) {
     case VIDIOC_QUERYCAP:
     case VIDIOC_S_PARM:
-    case VIDIOC_STREAMON:
         return 0;
+    case VIDIOC_STREAMON:
+        driver.streams = true;
+        return 0;
+    case VIDIOC_QUERYCTRL:
+        return query_control(argument);
+    case VIDIOC_QUERYMENU:
+        return query_item(argument);
+    case VIDIOC_G_CTRL:
+    case VIDIOC_S_CTRL:
+        return access_control(argument, request == VIDIOC_S_CTRL);
     case VIDIOC_ENUM_FMT:
         offer->pixelformat = driver.fourcc;
         return offer->index == 0 ? 0 : refuse(EINVAL);

@@ -1,4 +1,4 @@
-// driver.h: a fake V4L2 driver: one camera, /dev/video0, with one mode; the test chooses its frames
+// driver.h: a fake V4L2 driver: one camera, /dev/video0, with one mode; the test chooses its frames; and v4l2loopback
 //
 // Linked with --wrap=access, camera_device_open, videodev_ask and camera_device_map (meson.build).
 #pragma once
@@ -10,6 +10,10 @@
 #include <stdint.h>
 
 enum { DRIVER_WIDTH = 24, DRIVER_HEIGHT = 16, DRIVER_LENGTH = 8192 }; // of its mode; bytes of a buffer's memory
+
+// Brightness, -64 to 64; automatic white balance, on or off; power line frequency, a menu; white balance temperature,
+// 2800 to 6500, locked while it is automatic.
+enum { DRIVER_BRIGHTNESS, DRIVER_AUTO, DRIVER_LINE, DRIVER_WHITE, DRIVER_CONTROLS };
 
 struct driver {
     bool there;             // the node exists
@@ -23,6 +27,12 @@ struct driver {
     uint32_t length;        // of a buffer's memory, as VIDIOC_QUERYBUF says
     uint32_t index_error;   // added to the index of a filled buffer
     bool own_memory;        // refuses V4L2_MEMORY_USERPTR
+    bool streams;           // set by the driver: the stream runs
+    int control[DRIVER_CONTROLS];
+
+    // Of every regular file, which acts as an output device of v4l2loopback: a write adds a frame.
+    bool no_events; // it refuses to report its readers
+    int readers;    // number of programs that read it
 };
 
 // The camera. The test may change any member. driver_start sets some members and clears the others.
@@ -39,6 +49,7 @@ struct driver_frame {
     int64_t stamp_ns;
 };
 void driver_send(const struct driver_frame *frame);
-void driver_wake(void); // poll returns without a frame, as for a camera that is removed
+bool driver_has_room(void); // driver_send has room; on any thread
+void driver_wake(void);     // poll returns without a frame, as for a camera that is removed
 // Overwrites the buffers that the driver owns, and returns how often they are mapped besides the driver's own mapping.
 int driver_scribble(void);

@@ -16,6 +16,8 @@
 enum { WIDTH = DRIVER_WIDTH, HEIGHT = DRIVER_HEIGHT, PATIENCE_MS = 60000, NS_PER_MS = 1000000 };
 enum { YUYV_BYTES = WIDTH * HEIGHT * 2, MONOTONIC = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC };
 
+#define CHECK(condition) check_that(&check, condition, "%s", #condition)
+
 static struct check check = {.name = "camera driver"};
 static struct scratch scratch;
 static struct codec_buffer jpeg, wide_jpeg, large_jpeg; // the mode's size; the size in whole blocks; a larger size
@@ -412,6 +414,51 @@ static void test_removed(void)
     }
 }
 
+// Controls are listed with their ranges and set by name. A camera that comes back gets the values again.
+static void test_controls(void)
+{
+    struct source_control list[SOURCE_CONTROLS];
+    char why[SOURCE_SET_WHY];
+    driver_start(V4L2_PIX_FMT_YUYV, 1);
+    struct source *source = open_camera();
+    CHECK(source_controls(source, list) == DRIVER_CONTROLS);
+    CHECK(strcmp(list[0].name, "brightness") == 0 && list[0].type == SOURCE_NUMBER && !list[0].locked);
+    CHECK(list[0].minimum == -64 && list[0].maximum == 64 && list[0].step == 1 && list[0].preset == 0);
+    CHECK(list[1].type == SOURCE_SWITCH && strcmp(list[1].value, "on") == 0);
+    CHECK(list[2].type == SOURCE_MENU && strcmp(list[2].value, "50_hz") == 0);
+    CHECK(strcmp(list[2].choices, "disabled|50_hz|60_hz") == 0);
+    CHECK(list[3].locked);
+    static const struct {
+        const char *setting, *why; // NULL: it can be set
+    } rows[] = {
+        {"brightness=12", NULL},
+        {"brightness=65", "its range is -64 to 64, its value is 12"},
+        {"nothing=1", "no control"},
+        {"white_balance_temperature=3000", "locks it"},
+        {"white_balance_automatic=off", NULL},
+        {"white_balance_temperature=3000", NULL},
+        {"power_line_frequency=60_hz", NULL},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const bool ok = source_set_control(source, rows[i].setting, why);
+        check_that(&check, ok ? !rows[i].why : rows[i].why && strstr(why, rows[i].why), "%s: %s", rows[i].setting, why);
+    }
+    static const int want[DRIVER_CONTROLS] = {12, 0, 2, 3000};
+    CHECK(memcmp(driver.control, want, sizeof(want)) == 0);
+    CHECK(source_controls(source, list) == DRIVER_CONTROLS && strcmp(list[3].value, "3000") == 0);
+    memset(driver.control, 0, sizeof(driver.control));
+    source_rest(source, true);
+    struct frame frame;
+    CHECK(source_next(source, &frame, 10) == SOURCE_TIMEOUT && !driver.streams);
+    CHECK(source_controls(source, list) == 0 && !source_set_control(source, "brightness=1", why));
+    CHECK(strstr(why, "no signal") != NULL);
+    source_rest(source, false);
+    driver_send(&(struct driver_frame){.used = {YUYV_BYTES}});
+    CHECK(passes(source, "a rest") && driver.streams && source_health(source).outages == 0);
+    CHECK(memcmp(driver.control, want, sizeof(want)) == 0);
+    close_camera(source);
+}
+
 // The default is the first camera. The pattern replaces it only if there is no camera: otherwise a fault of the camera
 // would look like a success.
 static void test_default(void)
@@ -463,6 +510,7 @@ int main(int argc, char **argv)
     test_lent_buffer();
     test_silent();
     test_removed();
+    test_controls();
     test_default();
     codec_buffer_free(&jpeg);
     codec_buffer_free(&wide_jpeg);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#define LOAD_LOOPBACK "sudo modprobe v4l2loopback video_nr=10 exclusive_caps=1"
+#define LOAD_LOOPBACK "sudo modprobe v4l2loopback video_nr=10 exclusive_caps=1 card_label=monocle"
 
 static void check_permission(struct doctor *doctor, const char *name)
 {

@@ -248,6 +248,15 @@ static void reload_filters(struct session *s)
     lanes_changed(s->lanes, true);
 }
 
+// Closes the camera while no program reads the virtual camera (--on-demand).
+static void follow_readers(struct session *s)
+{
+    if (!outputs_rest_changed(&s->outputs))
+        return;
+    source_rest(s->source, s->outputs.resting);
+    report_state(&s->report, "state", status_read(s));
+}
+
 // Follows changes of the kernel files, users' filters, the wish and the source. No frame may be in flight.
 static void follow_changes(struct session *s)
 {
@@ -272,6 +281,7 @@ static void run_frames(struct session *s)
     const bool window = s->window != NULL;
     for (events_handle(s, false); !finished(s); events_handle(s, false)) {
         showcase_step(s);
+        follow_readers(s);
         const int in_flight = lanes_in_flight(s->lanes);
         if (in_flight == 0)
             follow_changes(s);

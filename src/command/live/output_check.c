@@ -114,6 +114,8 @@ bool outputs_check_names(struct live_options *o)
         wrong = "the virtual camera cannot be its own source; name another device for one of them";
     else if (o->record_quality && !(o->record && recording_encodes(o->record)))
         wrong = "--record-quality needs --record with a file that ffmpeg encodes, such as FILE.mp4";
+    else if (o->on_demand && !(o->virtual_camera && o->headless))
+        wrong = "--on-demand needs --virtual-camera and --headless";
     else if (o->source && strcmp(o->source, "-") == 0 && o->loop)
         wrong = "--loop cannot repeat standard input; name a file";
     if (wrong)

@@ -66,16 +66,18 @@ bool output_new_possible(void)
     return new_name(name, "monocle", 1, 4, ".png") && unlink(name) == 0;
 }
 
-static bool open_camera(struct outputs *o)
-{
-    o->camera = o->node ? virtual_camera_open(o->node, o->width, o->height, o->info->rate) : NULL;
-    return !o->node || o->camera;
-}
-
 static void close_camera(struct outputs *o)
 {
     virtual_camera_close(o->camera);
     o->camera = NULL;
+}
+
+static bool open_camera(struct outputs *o)
+{
+    o->camera = o->node ? virtual_camera_open(o->node, o->width, o->height, o->info->rate) : NULL;
+    if (o->camera && o->on_demand && !virtual_camera_watch(o->camera))
+        close_camera(o);
+    return !o->node || o->camera;
 }
 
 bool outputs_open(struct outputs *o, const char *node, const struct source_info *info, int width, int height,
@@ -83,6 +85,12 @@ bool outputs_open(struct outputs *o, const char *node, const struct source_info 
 {
     *o = (struct outputs){.node = node, .info = info, .width = width, .height = height, .meter = meter, .note = note};
     return open_camera(o);
+}
+
+bool outputs_watch(struct outputs *o)
+{
+    o->on_demand = true;
+    return virtual_camera_watch(o->camera);
 }
 
 void outputs_set_source(struct outputs *o, const struct source_info *info)
@@ -205,7 +213,7 @@ bool outputs_record(struct outputs *o, struct lanes *lanes, bool wait)
 bool outputs_send(struct outputs *o, const struct lanes *lanes)
 {
     const struct path_result *result = lanes_result(lanes, LANE_MAIN);
-    if (!o->camera || !result || !result->encoded.plane[0])
+    if (!o->camera || o->resting || !result || !result->encoded.plane[0])
         return true;
     const int64_t start = clock_now_ns();
     const bool ok = image_shape_equal(&result->encoded.shape, virtual_camera_shape(o->camera)) &&
@@ -217,6 +225,25 @@ bool outputs_send(struct outputs *o, const struct lanes *lanes)
     }
     meter_host(o->meter, "main", "virtual camera", start, clock_now_ns());
     return ok;
+}
+
+bool outputs_rest_changed(struct outputs *o)
+{
+    static const int64_t rest_ns = 2000000000; // programs close and open a camera to change its mode
+    const int64_t now_ns = clock_now_ns();
+    if (!o->camera || !o->on_demand)
+        return false;
+    if (virtual_camera_watched(o->camera))
+        o->watched_ns = now_ns;
+    const bool rest = o->watched_ns == 0 || now_ns - o->watched_ns > rest_ns;
+    if (rest == o->resting)
+        return false;
+    o->resting = rest;
+    if (rest)
+        virtual_camera_blank(o->camera);
+    log_info("%s program reads the virtual camera %s: the camera is %s", rest ? "no" : "a", o->node,
+             rest ? "closed" : "opened");
+    return true;
 }
 
 // Ends the recording and begins its next file, NAME-2.SUFFIX or the first free number. False on failure (logged).
@@ -287,6 +314,8 @@ struct outputs_facts outputs_describe(const struct outputs *o)
         facts.camera = virtual_camera_name(o->camera);
         facts.camera_shape = *virtual_camera_shape(o->camera);
         facts.sent = virtual_camera_counts(o->camera);
+        facts.on_demand = o->on_demand;
+        facts.resting = o->resting;
     }
     return facts;
 }

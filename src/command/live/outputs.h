@@ -24,6 +24,9 @@ struct outputs {
     int width, height;             // of the results
     const char *node;              // of the virtual camera
     struct virtual_camera *camera; // NULL: none
+    bool on_demand;                // the source rests while no program reads the virtual camera
+    bool resting;
+    int64_t watched_ns; // when a program last read the virtual camera; 0: never
 
     struct recording *recording; // NULL: none
     int quality;                 // of encoded videos; 0: the default
@@ -39,6 +42,9 @@ struct outputs {
 // borrowed.
 bool outputs_open(struct outputs *outputs, const char *node, const struct source_info *info, int width, int height,
                   struct meter *meter, struct note *note);
+// Makes the source rest while no program reads the virtual camera: see outputs_rest_changed. False: the device does not
+// report this (logged).
+bool outputs_watch(struct outputs *outputs);
 void outputs_set_source(struct outputs *outputs, const struct source_info *info); // of later frames; borrowed
 void outputs_close(struct outputs *outputs);                                      // accepts a zeroed struct
 
@@ -65,6 +71,9 @@ bool outputs_send(struct outputs *outputs, const struct lanes *lanes);
 // so the recording continues in "NAME-2.y4m", or the first free number; this needs a regular file. False if one of them
 // stopped (logged; the note reports it).
 bool outputs_resize(struct outputs *outputs, int width, int height);
+// After outputs_watch: outputs->resting is true if no program has read the virtual camera for 2 s. The virtual camera
+// is then black. Returns true if it has changed: the caller then calls source_rest.
+bool outputs_rest_changed(struct outputs *outputs);
 // Returns the shape of the virtual camera's frames; NULL: there is none.
 const struct image_shape *outputs_camera_shape(const struct outputs *outputs);
 
@@ -75,5 +84,6 @@ struct outputs_facts {
     const char *camera;    // name of the virtual camera; NULL: none
     struct image_shape camera_shape;
     struct virtual_camera_counts sent;
+    bool on_demand, resting; // as in struct outputs
 };
 struct outputs_facts outputs_describe(const struct outputs *outputs);

@@ -83,6 +83,7 @@ static json_t *json_camera(const struct outputs_facts *outputs)
     json_object_set_new(object, "sent", json_integer((json_int_t)outputs->sent.sent));
     json_object_set_new(object, "skipped", json_integer((json_int_t)outputs->sent.skipped));
     json_object_set_new(object, "repeated", json_integer((json_int_t)outputs->sent.repeated));
+    json_object_set_new(object, "resting", outputs->on_demand ? json_boolean(outputs->resting) : json_null());
     return object;
 }
 

@@ -31,6 +31,11 @@ static bool open_source(struct session *s)
         return false;
     s->info = source_info(s->source);
     s->still = s->info->still && !o->loop;
+    if (o->on_demand && !s->info->controls) {
+        log_error("--on-demand needs a camera as the source, but %s is none", s->info->name);
+        s->code = EXIT_USAGE;
+        return false;
+    }
     if (!outputs_spare_source(o, s->source)) {
         s->code = EXIT_USAGE;
         return false;
@@ -50,7 +55,8 @@ static bool open_outputs(struct session *s)
 {
     int width, height;
     session_size(s, &width, &height);
-    return outputs_open(&s->outputs, s->options.virtual_camera, s->info, width, height, &s->meter, &s->note);
+    return outputs_open(&s->outputs, s->options.virtual_camera, s->info, width, height, &s->meter, &s->note) &&
+           (!s->options.on_demand || outputs_watch(&s->outputs));
 }
 
 // Opens the window, if the user wants one. `egl`: only over EGL, and a missing window is not logged. False: the window

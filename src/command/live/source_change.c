@@ -79,6 +79,7 @@ static bool replace(struct session *s, struct source *source)
     s->source = source;
     s->info = source_info(source);
     outputs_set_source(&s->outputs, s->info);
+    source_rest(source, s->outputs.resting);
     s->still = s->info->still && !s->options.loop;
     s->ended = s->reshaped = s->wish.frozen = s->stepping = false;
     s->position_s = 0;

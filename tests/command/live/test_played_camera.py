@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""test_played_camera.py PLAYED: a camera's controls through the control socket, and --on-demand
+
+PLAYED is monocle linked with played.c, a camera and v4l2loopback without a kernel.
+"""
+import os
+import sys
+import time
+
+sys.path.append(sys.path[0] + "/../../support")
+from checks import Checks, at, programs
+from live_support import Control, Live, run, wait_until
+
+BINARY, = programs(1)
+RUN = ["-p", "cpu", "--headless"]
+BLACK, GREY, FRAME = bytes([16]), bytes([128]), 24 * 16 * 3 // 2  # luma; bytes of a frame
+
+
+def controls(c):
+    """Controls are properties: listed, read, set and observed."""
+    view = Live(BINARY, at(), "camera:0", *RUN, "--socket", at("m"))
+    m = Control(at("m"))
+    listed = {row["name"]: row for row in m.get("controls")}
+    want = {"name": "control/brightness", "type": "number", "value": 0, "locked": False, "min": -64, "max": 64,
+            "step": 1, "default": 0}
+    c.check(listed["control/brightness"] == want, listed)
+    menu = listed["control/power_line_frequency"]
+    c.check((menu["type"], menu["value"], menu["choices"]) == ("choice", "50_hz", "disabled|50_hz|60_hz"), menu)
+    c.check(listed["control/white_balance_temperature"]["locked"], listed)
+    m.ask("observe_property", 7, "control/brightness")
+    c.check(m.event("control/brightness") == {"event": "property-change", "id": 7, "name": "control/brightness",
+                                              "data": 0}, "the first value")
+    rows = [("brightness", 12, 12), ("brightness", "-3", -3), ("white_balance_automatic", False, False),
+            ("white_balance_temperature", 3000, 3000), ("power_line_frequency", "60_hz", "60_hz"),
+            ("power_line_frequency", 0, "disabled"), ("White_Balance_Automatic", "on", True)]
+    for name, value, got in rows:
+        m.ask("set_property", "control/" + name, value)
+        c.check(m.get("control/" + name) == got, name, m.get("control/" + name))
+        if name == "brightness":
+            seen = m.event("control/brightness")["data"]
+            c.check(seen == got, "observed", seen)
+    m.ask("key", "camera-next")
+    m.ask("key", "camera-up")
+    c.check(m.event("control/brightness")["data"] == -1, "a key", m.get("controls"))
+    for name, value, words in (("brightness", 65, "its range is -64 to 64"), ("brightnes", 1, "did you mean"),
+                               ("white_balance_temperature", 4000, "locks it"), ("brightness", "a=b", "cannot set"),
+                               ("brightness", "9" * 1000, "cannot set")):
+        error = m.error("set_property", "control/" + name, value)
+        c.check(words in error and "\n" not in error, name, value, error)
+    for words, out in ((("get", "control/brightness"), "-1\n"),
+                       (("set", "control/power_line_frequency", "60_hz"), ""),
+                       (("get", "control/power_line_frequency"), "60_hz\n")):
+        code, said, err = run(BINARY, "ctl", at("m"), *words)
+        c.check((code, said.decode()) == (0, out), words, code, said, err)
+    m.set("source", "pattern:64x48")
+    error = m.error("get_property", "control/brightness")
+    c.check(m.get("controls") == [] and "not a camera" in error, error)
+    m.ask("quit")
+    code, _, err = view.wait_end()
+    c.check((code, err) == (0, ""), code, err)
+
+
+def last_luma():
+    with open(at("node"), "rb") as file:
+        return set(file.read()[-FRAME:][:24 * 16])
+
+
+def on_demand(c):
+    """The camera streams only while a program reads the virtual camera, which is black at other times."""
+    with open(at("node"), "w"):
+        pass
+    readers, streams = at("readers"), at("streams")
+    view = Live(BINARY, at(), "camera:0", *RUN, "--virtual-camera", at("node"), "--on-demand", runs=False,
+                PLAYED_READERS=readers, PLAYED_STREAMS=streams)
+
+    def rests(value, since):
+        return view.find(lambda e: (e.get("virtual_camera") or {}).get("resting") is value, since)
+
+    since = rests(True, 0)
+    for turn in range(2):
+        c.check(wait_until(lambda: not os.path.exists(streams)), turn, "the camera streams without a reader")
+        c.check(wait_until(lambda: last_luma() == set(BLACK)), turn, "not black", last_luma())
+        sent = view.events[-1]["virtual_camera"]["sent"]
+        with open(readers, "w"):
+            pass
+        since = rests(False, since)
+        view.find(lambda e: e["event"] == "progress" and e["virtual_camera"]["sent"] > sent + 10, since)
+        c.check(os.path.exists(streams) and wait_until(lambda: last_luma() == set(GREY)), turn, last_luma())
+        os.remove(readers)
+        if turn == 0:  # a program that opens the camera again at once, with another mode
+            time.sleep(0.5)
+            with open(readers, "w"):
+                pass
+            seen = len(view.events)
+            view.find(lambda e: e["event"] == "progress", seen + 3)
+            c.check(not any(e["virtual_camera"]["resting"] for e in view.events[seen:]), "it rests between two modes")
+            os.remove(readers)
+        since = rests(True, len(view.events))
+    view.process.terminate()
+    code, last, err = view.wait_end()
+    c.check((code, err) == (143, "") and last["outages"] == 0, code, err, last)
+
+
+def refused(c):
+    for args, code, words in ((["camera:0", *RUN, "--on-demand"], 2, "needs --virtual-camera and --headless"),
+                              (["camera:0", "--virtual-camera", at("node"), "--on-demand"], 2, "and --headless"),
+                              (["pattern", *RUN, "--virtual-camera", at("node"), "--on-demand"], 2, "needs a camera"),
+                              (["camera:0", *RUN, "--virtual-camera", at("node"), "--on-demand"], 3, "version 0.13")):
+        with open(at("node"), "w"):
+            pass
+        got, _, err = run(BINARY, "live", *args, PLAYED_OLD="1")
+        c.check(got == code and words in err and err.count("\n") == 1, args, got, err)
+
+
+sys.exit(Checks().run(controls, on_demand, refused))
