@@ -102,15 +102,15 @@ def alive(pid):
 class Compiler:
     """A compiler that does not finish between begin() and end(), so tests do not depend on compile times or caches.
     monocle_misled uses it with the environment `env`. `how` is a TEST_MISBEHAVE of misled.c: "hang" in the child of a
-    probe, "compile" or "stall" in the program itself."""
+    probe, "compile" or "stall" in the program itself. `caches` is a directory that several of them may share."""
 
-    def __init__(self, how):
+    def __init__(self, how, caches=None):
         place = tempfile.mkdtemp(dir=at())
         self.in_child = how == "hang"
         self.when, self.noted = os.path.join(place, "when"), os.path.join(place, "noted")
         self.env = {"TEST_MISBEHAVE": how, "TEST_WHEN": self.when, "TEST_CHILDREN": self.noted,
-                    "TEST_LIMIT_MS": "6000000", "XDG_CACHE_HOME": os.path.join(place, "cache"),
-                    "POCL_CACHE_DIR": os.path.join(place, "pocl")}
+                    "TEST_LIMIT_MS": "6000000", "XDG_CACHE_HOME": os.path.join(caches or place, "cache"),
+                    "POCL_CACHE_DIR": os.path.join(caches or place, "pocl")}
 
     def begin(self):
         with contextlib.suppress(FileNotFoundError):

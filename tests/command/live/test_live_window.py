@@ -26,6 +26,7 @@ PATTERN = "pattern:%dx%d@30" % (WIDTH, HEIGHT)
 # Looks for the digits; a second press of 2 selects the last one.
 LOOKS = ("none", "gray", "maxrgb", "blur", "convolve", "emboss", "sobel", "sharpen", "median", "ridge", "invert")
 CONFIG = tempfile.TemporaryDirectory(prefix="monocle-test-")  # for checks that do not make a directory "config"
+CACHES = tempfile.TemporaryDirectory(prefix="monocle-test-")  # of compiled kernels
 os.mkdir(CONFIG.name + "/monocle", 0o700)
 with open(CONFIG.name + "/monocle/looks", "w") as looks_file:
     looks_file.writelines("%s = %s\n" % (look, look) for look in LOOKS)
@@ -372,7 +373,7 @@ def switching_keeps_the_picture(c):
     """Frames are shown while a path or a chain is compiled."""
     if not OPENCL:
         return
-    compiler = Compiler("compile")
+    compiler = Compiler("compile", CACHES.name)
     live = Live(PATTERN, "-f", "invert", "-p", "cpu", binary=MISLED, **compiler.env)
     for key in "p", "m":  # opens a path beside the running one; prepares a chain on the running path
         compiler.begin()
@@ -484,7 +485,7 @@ def keys_while_building(c):
     """While the requested path is built, the cpu path shows frames and keys work."""
     if not OPENCL:
         return
-    compiler = Compiler("compile")
+    compiler = Compiler("compile", CACHES.name)
     compiler.begin()
     live = Live(PATTERN, "-f", "invert", "-p", "opencl", binary=MISLED, **compiler.env)
     c.check(live.events[0]["path"] == "cpu" and "opencl" in live.events[0]["why"], live.events[0])
@@ -534,7 +535,7 @@ def full_disk(c):
 
 def quick_start(c):
     """The cpu path shows frames until the device's kernels are compiled."""
-    compiler = Compiler("compile")
+    compiler = Compiler("compile", CACHES.name)
     compiler.begin()
     rows = [("blur", BINARY, {}), ("invert", MISLED, compiler.env)]
     for chain, binary, env in rows if OPENCL else rows[:1]:
