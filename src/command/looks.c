@@ -170,7 +170,7 @@ static const char *const examples[] = {
 };
 static const char *const details[] = {
     "A look is a name and a filter chain. In the window, the keys 1 to 9 select the first nine looks, and the key w "
-    "saves the present chain as a look. Your looks are in $XDG_CONFIG_HOME/monocle/looks (default: "
+    "saves the current chain as a look. Your looks are in $XDG_CONFIG_HOME/monocle/looks (default: "
     "~/.config/monocle/looks), one per line: 'soft = blur=3,gamma=1.4'. They precede the looks of monocle and replace "
     "those of the same name.",
     NULL,

@@ -295,8 +295,8 @@ static const char *const examples[] = {
     NULL,
 };
 static const char *const details[] = {
-    "If several lines name the same file, the last line counts. Exception: a file that one run has done counts as "
-    "done, even if a later run skips it or refuses it because its output exists.",
+    "If several lines name the same file, the last line counts. Exception: a file that one run has done stays "
+    "done if a later run skips it or finds its output.",
     NULL,
 };
 static const char *const exits[] = {

@@ -39,7 +39,8 @@ static const struct option options[] = {
     {"jobs", 'J', OPTION_INT, "N", .help = "number of files in flight; default: one per CPU", .offset = AT(jobs),
      .min = 1, .max = 256},
     {"memory", 0, OPTION_TEXT, "BYTES", .offset = AT(memory),
-     .help = "memory limit for images in flight, such as 500M or 2G; default: half of the machine's memory"},
+     .help = "memory limit for images in flight, such as 500M or 2G; default: half of the memory of the "
+             "machine or container"},
     {"max-megapixels", 0, OPTION_INT, "N", .help = "refuse images with more than N megapixels; default: 268",
      .offset = AT(megapixels), .min = 1, .max = 268},
     {"overwrite", 0, OPTION_FLAG, .help = "replace existing outputs", .offset = AT(overwrite),
@@ -47,7 +48,7 @@ static const struct option options[] = {
     {"skip-existing", 0, OPTION_FLAG, .help = "skip inputs whose output exists", .offset = AT(skip_existing),
      .excludes = "skip-newer"},
     {"skip-newer", 0, OPTION_FLAG,
-     .help = "replace outputs that are older than their input or made by another job; skip the inputs of the others",
+     .help = "replace an output that is older than its input or from another job; skip the other inputs",
      .offset = AT(skip_newer)},
     {"format", 0, OPTION_TEXT, "FORMAT",
      .help = "output format: jpeg, png, webp or tiff, if built in; default: the format of the input, else png",
@@ -76,7 +77,7 @@ static const struct option options[] = {
      .excludes = "recursive|files-from|dry-run|shard|report|fail-fast|overwrite",
      .help = "filter the files in the directories, then those that arrive, until a signal; default: --skip-newer"},
     {"no-sync", 0, OPTION_FLAG, .offset = AT(no_sync),
-     .help = "leave it to the system when outputs reach the disk; a power failure may lose or damage them"},
+     .help = "do not sync outputs to the disk; a power failure may lose or damage them"},
     {"fail-fast", 0, OPTION_FLAG, .help = "stop at the first file that fails", .offset = AT(fail_fast)},
     {"kernels", 0, OPTION_TEXT, "DIR", .help = "prefer kernels (.cl files) in DIR to the built-in ones",
      .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
@@ -97,7 +98,8 @@ static const char *const examples[] = {
 };
 static const char *const details[] = {
     "Run the same command again to continue an interrupted run: monocle skips finished outputs. It marks each output "
-    "with an extended attribute, if the file system has them. If any other file has an output's name, the input fails. "
+    "with an extended attribute, if the file system has them. If another file already has an output's name, the input "
+    "fails. "
     "--overwrite, --skip-existing and --skip-newer change this.",
     "The name template of --output may have these fields:",
     "{dir}\tdirectory of the file below the named directory",
@@ -105,9 +107,8 @@ static const char *const details[] = {
     "{ext}\textension of the file, or of --format",
     "{n}\tnumber of the file, such as 000001",
     "-p auto takes the cpu path for fewer than 100 files. For 100 files or more, it estimates the time of both paths "
-    "from one "
-    "file, and takes opencl if its time is at least 15 % shorter. With -d or --kernels, it takes opencl.",
-    "-p gl filters with GL shaders, without a window. It needs no OpenCL, and never takes part in -p auto.",
+    "from one file, and takes opencl if its time is at least 15 % shorter. With -d or --kernels, it takes opencl.",
+    "-p gl filters with GL shaders, without a window. It needs no OpenCL. -p auto never takes it.",
     "monocle writes each output under a temporary name, syncs it and renames it. An output is therefore always "
     "complete. If a file fails, monocle logs one line and continues. `monocle report merge` combines the reports of "
     "several runs.",

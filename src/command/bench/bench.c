@@ -33,7 +33,8 @@ static const struct option options[] = {
     DEVICE_OPTION(AT(device), "; 'device' also takes 'all'", "|all"),
     {"threads", 't', OPTION_TEXT, "N,...", .help = "list of thread counts for the cpu path", .offset = AT(threads)},
     {"pictures", 0, OPTION_INT, "N",
-     .help = "number of input images per case; default: 1 up to 4 megapixels, else enough to exceed the caches",
+     .help =
+         "number of input images per case; default: 1 for images up to 4 megapixels, else enough to exceed the caches",
      .offset = AT(pictures), .min = 1, .max = BENCH_PICTURES_MAX},
     {"rounds", 'n', OPTION_INT, "N", .help = "measure each case N times; default: 30; 'device': 9",
      .offset = AT(rounds), .min = 1, .max = 1000, .excludes = "time"},
@@ -96,7 +97,7 @@ static const char *const details[] = {
     "nothing. --compare gives a figure the verdict 'same' if the values differ by at most 3 %, 'faster' or 'slower' "
     "if they differ by more than twice the sum of both spreads, and otherwise 'unclear'. 'new' and 'missing' figures "
     "have a value in only one of the two results. Give both runs the same --time: sizes of matrices depend on it. The "
-    "base is the device of the same name and, if there are several, of the same number, else the first device in the "
+    "base is the device of the same name (if there are several: and number), or else the first device in the "
     "file. The page of --report shows all devices, and the base, side by side.",
     "'filters', 'paths' and 'variants' measure every case once per round. The table shows the median over the rounds, "
     "and the 5th and 95th percentiles. Input images are random. Before the first round, monocle compares each case's "

@@ -35,8 +35,8 @@ static const struct option options[] = {
      .offset = AT(fast)},
     {"headless", 0, OPTION_FLAG, .help = "run without a window", .offset = AT(headless)},
     {"json", 'j', OPTION_FLAG, .help = "print one JSON object per frame on standard output", .offset = AT(json)},
-    {"truth", 0, OPTION_TEXT, "FILE.json", .help = "write the lane lines of each frame of a road: source",
-     .offset = AT(truth), .complete = "file"},
+    {"truth", 0, OPTION_TEXT, "FILE.json",
+     .help = "write the true lane lines of each frame of the source road:", .offset = AT(truth), .complete = "file"},
     {"score", 0, OPTION_TEXT, "TRUTH.json", .help = "score the results on standard input against this truth",
      .offset = AT(score), .complete = "file"},
     {"size", 's', OPTION_SIZE, "WxH",
@@ -63,7 +63,7 @@ static const char *const examples[] = {
 
 static const char *const details[] = {
     "The truth and the results have TuSimple's format: one JSON object per line with raw_file, h_samples and lanes. "
-    "Scored results without raw_file belong to the frames of the truth in order. The last line has TuSimple's accuracy "
+    "Results without raw_file are in the order of the truth's frames. The last line has TuSimple's accuracy "
     "and rates, and CULane's F1. docs/lane.md defines them.",
     NULL,
 };

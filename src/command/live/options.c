@@ -28,7 +28,7 @@ static const struct option live_options[] = {
     {"look", 0, OPTION_TEXT, "NAME", .help = "chain with this name from `monocle looks`", .offset = AT(look),
      .complete = "look", .excludes = "filter"},
     {"showcase", 0, OPTION_FLAG,
-     .help = "show one look after another until a key is pressed; default without any argument and without a camera",
+     .help = "show one look after another until a key is pressed; default if there is no argument and no camera",
      .offset = AT(showcase), .excludes = "filter|look"},
     {"path", 'p', OPTION_CHOICE, .choices = PATH_CHOICES,
      .help = "path that runs the filters; default: zerocopy; if OpenCL has no device or only CPUs: gl on a GPU, "
@@ -78,8 +78,8 @@ static const struct option live_options[] = {
      .offset = AT(record), .complete = "file"},
     {"record-quality", 0, OPTION_INT, "N", .help = "quality of an encoded recording; default: 75",
      .offset = AT(record_quality), .min = 1, .max = RECORDING_QUALITY_BEST},
-    {"truth", 0, OPTION_TEXT, "FILE.json", .help = "write the lane lines of each frame of a road: source",
-     .offset = AT(truth), .complete = "file"},
+    {"truth", 0, OPTION_TEXT, "FILE.json",
+     .help = "write the true lane lines of each frame of the source road:", .offset = AT(truth), .complete = "file"},
     {"virtual-camera", 0, OPTION_TEXT, "NODE",
      .help = "send the filtered frames to NODE, a V4L2 output device such as v4l2loopback's /dev/video10",
      .offset = AT(virtual_camera), .complete = "file"},
@@ -128,8 +128,8 @@ static const char *const examples[] = {
 static const char *const details[] = {
     "Press h in the window to see the keys. Without a display, or with --headless, the filters run without a window. "
     "At the end, monocle prints how long each stage took.",
-    "monocle saves the last frame as monocle-0001.png, or under the next free number, if it cannot open a window or if "
-    "it stops after the default 300 frames. --screenshot, --record and --virtual-camera turn this off.",
+    "If monocle cannot open a window, or stops after the default 300 frames, it saves the last frame as "
+    "monocle-0001.png, or under the next free number. --screenshot, --record and --virtual-camera turn this off.",
     "$XDG_CONFIG_HOME/monocle/config (default: ~/.config/monocle/config) has options for every run of `monocle live`, "
     "one 'option=value' or 'option' per line, such as 'overlay=full' or 'fullscreen'. Lines that begin with # are "
     "comments. The command line and environment variables take precedence.",

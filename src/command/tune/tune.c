@@ -45,12 +45,11 @@ static const struct option options[] = {
      .help = "choose the configuration with the least time, or energy, per frame; default: time",
      .offset = AT(objective)},
     {"search", 0, OPTION_TEXTS, "SEARCH", .choices = "all|" STRATEGY_CHOICES,
-     .help = "search to use, see below; default: auto; with --replay: default: all; may be repeated",
-     .offset = AT(search)},
+     .help = "search to use; default: auto; with --replay: all searches; may be repeated", .offset = AT(search)},
     {"seed", 0, OPTION_INT, "N", .help = "seed of the search's random numbers; default: 1", .offset = AT(seed),
      .min = 1, .max = INT_MAX},
-    {"resume", 0, OPTION_FLAG, .help = "continue an interrupted run with its logged results; see below",
-     .offset = AT(resume), .excludes = "replay"},
+    {"resume", 0, OPTION_FLAG, .help = "continue an interrupted run with its logged results", .offset = AT(resume),
+     .excludes = "replay"},
     {"explain", 0, OPTION_FLAG, .help = "also print how each parameter changed the time", .offset = AT(explain),
      .excludes = "json"},
     {"heat-map", 0, OPTION_TEXT, "FILE",
@@ -113,8 +112,8 @@ static const char *const details[] = {
     "without pauses. With --objective energy, the 11 fastest configurations and the default run in turns, and the one "
     "with the least energy wins. It must be better than the default by more than 2 % and by more than the noise.",
     "--explain prints, for each parameter, the median and best time of the configurations with each value. It also "
-    "prints the share of the variation of times that each parameter explains, and the pairs that explain more "
-    "together. The value - means that the variant does not have the parameter.",
+    "prints the share of the variation of times that each parameter explains, and the pairs of parameters that explain "
+    "more together than alone. The value - means that the variant does not have the parameter.",
     "The parameters of kernels are:",
     "GROUP_WIDTH\twork-items per work-group in x",
     "GROUP_HEIGHT\twork-items per work-group in y",
@@ -136,7 +135,7 @@ static const char *const details[] = {
     "default configuration. ValidationThreshold is the tolerance. GlobalSize is rounded up to a multiple of LocalSize, "
     "so kernels must test bounds. monocle stores no result of SPEC.json. Examples: share/monocle/tune.",
     "KernelSpecification may be a list of kernels. They run in order, and their times are added. An element of "
-    "Arguments that is only a name means the argument with this name in an earlier kernel.",
+    "Arguments may be only a name: the argument with this name in an earlier kernel.",
     "The members of SPEC.json that monocle uses are:",
     "ConfigurationSpace\tTuningParameters: list of Name, Values (a list) and Default; Conditions: list of Expression, "
     "such as \"GROUP * ITEMS <= 512\"",
@@ -146,8 +145,8 @@ static const char *const details[] = {
     "ProblemSize: a number for expressions",
     "Arguments\tin the kernel's order: Name; Type, such as int32, float or float4; MemoryType: Vector (default), "
     "Scalar "
-    "or Local; Size: elements of a Vector or Local; AccessType: ReadWrite (default), ReadOnly or WriteOnly; Output: 1 "
-    "to compare only the arguments that have it",
+    "or Local; Size: elements of a Vector or Local; AccessType: ReadWrite (default), ReadOnly or WriteOnly; Output: "
+    "1 in any argument: only the arguments with 1 are compared",
     "FillType\tof an argument: Constant (FillValue; default: 0), Random (0 to FillValue; default: 1), Generator "
     "(DataSource is an expression of the index i) or BinaryRaw (DataSource is a file)",
     "ReferenceKernel\tas KernelSpecification, with ValidationThreshold (default: 0.0001) and ValidationMethod: "
