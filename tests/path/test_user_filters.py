@@ -291,6 +291,21 @@ def refused(c):
     c.check(code == 2 and "correct --filters or MONOCLE_FILTERS" in err, code, err)
 
 
+def kernels(c):
+    """A kernel of --kernels that is too large, or that has no end, is refused with its name and the reason."""
+    os.mkdir(at("kernels"))
+    gray = at("kernels", "gray.cl")
+    for make, wanted in ((lambda: write("../kernels/gray.cl", "/" * 10_000_000), "File too large"),
+                         (lambda: os.mkfifo(gray), "it is not a regular file"),
+                         (lambda: os.symlink("/dev/zero", gray), "it is not a regular file")):
+        make()
+        code, _, err = run(MONOCLE, "live", "pattern:16x16", "--headless", "--frames", "1", "-p", "gl", "-f", "gray",
+                           "--kernels", at("kernels"), **settings())
+        c.check((code == 3 and "kernels/gray.cl: " + wanted in err and err.count("\n") == 1) or "no GL context" in err,
+                code, err)
+        os.remove(gray)
+
+
 if not shutil.which("cc"):
     skip("there is no C compiler")
-sys.exit(Checks().run(shipped, places, safe, moments, lists, errors, refused, before=prepare))
+sys.exit(Checks().run(shipped, places, safe, moments, lists, errors, refused, kernels, before=prepare))
