@@ -5,6 +5,7 @@ For the machine of tests/vm/run, with v4l2loopback at /dev/video10 and /dev/vide
 a camera of vivid at /dev/video0.
 """
 import fcntl
+import glob
 import json
 import os
 import signal
@@ -221,8 +222,8 @@ def late_reader_and_killed_writer(c):
         c.check(summary is not None, "second writer", err)
 
 
-def refused(c, node, *texts, prefix=()):
-    done = subprocess.run([*prefix, BINARY, "live", "pattern:96x64", "-p", "cpu", "--headless", "--frames", "2",
+def refused(c, node, *texts, prefix=(), source=("pattern:96x64",)):
+    done = subprocess.run([*prefix, BINARY, "live", *source, "-p", "cpu", "--headless", "--frames", "2",
                            "--virtual-camera", node], env=environment(), capture_output=True, timeout=PATIENCE_S)
     err = done.stderr.decode()
     c.check(done.returncode == 3 and err.count("\n") == 1, node, "exit code", done.returncode, err)
@@ -265,6 +266,32 @@ def exclusive(c):
             writer.stop()
 
 
+def on_demand(c):
+    """With --on-demand the camera is open only while a program reads. v4l2loopback reports this since 0.13."""
+    version = [0, 12]  # some of its packages have no version
+    if os.path.exists("/sys/module/v4l2loopback/version"):
+        with open("/sys/module/v4l2loopback/version") as file:
+            version = [int(number) for number in file.read().split(".")[:2]]
+    if version < [0, 13]:
+        refused(c, NODE, "does not report", "version 0.13", source=("camera:" + CAMERA, "--on-demand"))
+        return
+    with Writer("camera:" + CAMERA, NODE, "-s", "320x180", "--on-demand") as writer:
+        def is_open():
+            files = glob.glob("/proc/%d/fd/*" % writer.process.pid)
+            return any(os.path.realpath(file) == CAMERA for file in files)
+
+        wait_for(c, lambda: not is_open(), "the camera to be closed without a reader")
+        reader = ffmpeg_reader(NODE, 20, at("out.raw"))
+        wait_for(c, is_open, "the camera to be opened for a reader")
+        c.check(reader.wait(PATIENCE_S) == 0, reader.stderr.read())
+        wait_for(c, lambda: not is_open(), "the camera to be closed after the reader")
+        summary, err = writer.stop()
+        c.check(summary and summary["outages"] == 0, summary, err)
+        with open(at("out.raw"), "rb") as file:
+            luma = [picture[:320 * 180] for picture in iter(lambda: file.read(320 * 180 * 3 // 2), b"")]
+        c.check(max(luma[-1]) > 100, "the last picture is black", max(luma[-1]))
+
+
 if __name__ == "__main__":
     sys.exit(Checks().run(frames_as_they_are, read_by_gst, late_frames, late_reader_and_killed_writer, wrong_nodes,
-                          exclusive))
+                          exclusive, on_demand))
