@@ -16,7 +16,7 @@ struct registry {
     struct user_filter *filter[USER_FILTERS]; // by name
     int count;
     const char *named;      // directory of user_filters_load; borrowed
-    char error[USER_ERROR]; // the first file that was refused; "": none
+    char error[USER_ERROR]; // the first refused file of a filter that was loaded before; "": none
 };
 static struct registry registry;
 
@@ -112,6 +112,15 @@ static int is_kernel(const struct dirent *entry)
     return entry->d_name[0] != '.' && length > 3 && strcmp(entry->d_name + length - 3, ".cl") == 0;
 }
 
+static bool was_loaded(const char *file)
+{
+    char name[NAME_MAX + 1];
+    bool found;
+    snprintf(name, sizeof(name), "%.*s", (int)(strlen(file) - strlen(".cl")), file);
+    find(&registry, name, &found);
+    return found;
+}
+
 // Takes the files of a directory in the order of their names. Logs the failures.
 static void take_directory(struct registry *r, int directory, const char *path)
 {
@@ -121,7 +130,7 @@ static void take_directory(struct registry *r, int directory, const char *path)
         char why[USER_ERROR];
         if (!take_file(r, directory, path, entries[i]->d_name, why)) {
             log_error("%s", why);
-            if (!r->error[0])
+            if (!r->error[0] && was_loaded(entries[i]->d_name))
                 strcpy(r->error, why);
         }
         free(entries[i]);
@@ -172,26 +181,30 @@ bool user_filters_load(const char *directory)
 }
 
 // Takes a filter that was loaded again into the list. An equal one stays, because chains use it. Frees `user` if it is
-// equal, or if the list is full.
-static void renew(struct user_filter *user)
+// equal, or if the list is full. Returns true if it replaced another one.
+static bool renew(struct user_filter *user)
 {
     bool found;
     const int at = find(&registry, user->name, &found);
     if (found && strcmp(registry.filter[at]->text, user->text) != 0) {
         user->older = registry.filter[at];
         registry.filter[at] = user;
-    } else if (!found && registry.count < USER_FILTERS) {
-        insert(&registry, at, user);
-    } else {
-        user_filter_free(user);
+        return true;
     }
+    if (!found && registry.count < USER_FILTERS)
+        insert(&registry, at, user);
+    else
+        user_filter_free(user);
+    return false;
 }
 
-void user_filters_reload(char error[USER_ERROR])
+bool user_filters_reload(char error[USER_ERROR])
 {
     struct registry fresh = {.named = registry.named};
+    bool changed = false;
     take_directories(&fresh);
     for (int i = 0; i < fresh.count; i++)
-        renew(fresh.filter[i]);
+        changed = renew(fresh.filter[i]) || changed;
     strcpy(error, fresh.error);
+    return changed;
 }

@@ -13,10 +13,10 @@ enum { USER_FILTERS = 128 };
 // and then those of `directory` (NULL or "": none), which replace earlier ones. Refuses a file that another user can
 // write, or that declares no filter (logged, and the others are loaded). False: `directory` cannot be used (logged).
 bool user_filters_load(const char *directory);
-// Loads all files again, those of user_filters_load. A changed file makes a new filter, which replaces the old one in
-// the list; chain_renew puts it into a chain. If a file is refused (logged), its old filter stays in the list, and
-// `error` gets the line about the first one; "": none was refused.
-void user_filters_reload(char error[USER_ERROR]);
+// Loads all files again. A changed file makes a new filter, which replaces the old one in the list; chain_renew puts it
+// into a chain. If a file is refused (logged), its old filter stays in the list; `error` gets the line about the first
+// such file, or "". Returns true if a filter was replaced.
+bool user_filters_reload(char error[USER_ERROR]);
 // Sets `path` to directory `index` of user_filters_load, which may not exist. False: there are no more.
 bool user_filters_directory(int index, char path[PATH_MAX]);
 

@@ -234,13 +234,15 @@ static void reload_filters(struct session *s)
 {
     char error[USER_ERROR];
     int stage, param;
-    user_filters_reload(error);
-    if (error[0]) {
+    const bool changed = user_filters_reload(error);
+    if (error[0])
         note_set(&s->note, true, 0, "%s", error);
-        s->redraw = true;
-        report_state(&s->report, "state", status_read(s));
+    else if (!changed) // a refused file has its last text again
+        note_clear(&s->note, true);
+    s->redraw = true;
+    report_state(&s->report, "state", status_read(s));
+    if (!changed)
         return;
-    }
     log_info("users' filters changed: rebuilding");
     chain_renew(&s->wish.chain);
     if (!wish_selected(&s->wish, &stage, &param)) // the new filter has fewer parameters
