@@ -37,7 +37,8 @@ static const char *const details[] = {
     "screenshot-both [FILE]\tthe same with the original on the left and the result on the right",
     "wait-frame [N]\twait until N frames have been shown; without N: until the frame on the screen has all changes",
     "quit\tend the view",
-    "A text is printed as it is, any other value as JSON. Programs can use the socket themselves: docs/live.md has the "
+    "A text is printed with control characters escaped, any other value as JSON. Programs can use the socket "
+    "themselves: docs/live.md has the "
     "protocol.",
     NULL,
 };

@@ -7,6 +7,7 @@
 #include "base/resource.h"
 #include "base/text.h"
 #include "command/shared.h"
+#include "filter/user_filters.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -200,6 +201,10 @@ static int looks_run(int argc, char **argv)
     if (!looks || !command_parse(&list, argc, argv, &o, 0, &operands, &code)) {
         free(looks);
         return looks ? code : EXIT_FAILED_SOME;
+    }
+    if (!user_filters_load(getenv("MONOCLE_FILTERS"))) {
+        free(looks);
+        return EXIT_USAGE;
     }
     looks_open(looks);
     json_t *array = o.json ? json_array() : NULL;

@@ -2,10 +2,11 @@
 """test_looks.py MONOCLE: the list of looks, the user's file of looks, and --look of live and batch"""
 import json
 import os
+import shutil
 import sys
 
 sys.path.append(sys.path[0] + "/../support")
-from checks import Checks, at, programs
+from checks import SOURCES, Checks, at, programs
 from live_support import png, run
 
 BINARY, = programs(1)
@@ -54,6 +55,10 @@ def own(c):
         code, out, errors = run(BINARY, "live", "pattern:32x32", "--look", look, "--headless", "--frames", "1",
                                 "-p", "cpu", "--json", **env)
         c.check(code == 0 and json.loads(out.splitlines()[-1])["chain"] == chain, look, code, out, errors)
+    os.mkdir(at("config", "monocle", "filters"))
+    shutil.copy(os.path.join(SOURCES, "assets/filters/posterize.cl"), at("config", "monocle", "filters"))
+    code, listed, errors = looks(**write("mine = posterize,gray"))
+    c.check(listed[0] == ("mine", "posterize,gray", True) and errors == "", "a user's filter", listed[0], errors)
 
 
 def wrong(c):

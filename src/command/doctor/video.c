@@ -40,7 +40,7 @@ static void ask_cameras(struct doctor *doctor)
         doctor_report(doctor, FINDING_PROBLEM, "sudo dmesg | tail   # prints the messages of the camera's driver",
                       "a camera's driver does not answer: %s", why);
     else if (count == 0)
-        doctor_report(doctor, FINDING_WARNING, NULL, "no node /dev/video* is a camera; live shows a test pattern");
+        doctor_report(doctor, FINDING_WARNING, NULL, "no node /dev/video* is a camera; monocle shows a photograph");
     json_decref(found);
 }
 
@@ -55,9 +55,9 @@ void check_cameras(struct doctor *doctor)
     else if (hardware_has(doctor, "Raspberry Pi"))
         doctor_report(doctor, FINDING_WARNING,
                       "sudo apt install libcamera-tools libcamera-v4l2 && libcamerify monocle live   # CSI cameras",
-                      "there is no camera; live shows a test pattern");
+                      "there is no camera; monocle shows a photograph");
     else
-        doctor_report(doctor, FINDING_WARNING, NULL, "there is no camera; live shows a test pattern; plug one in");
+        doctor_report(doctor, FINDING_WARNING, NULL, "there is no camera; monocle shows a photograph; plug one in");
 }
 
 static bool is_installed(struct doctor *doctor)

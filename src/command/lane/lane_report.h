@@ -9,7 +9,7 @@
 struct lane_frame {
     const char *file; // "raw_file" of TuSimple's data
     int width, height;
-    double milliseconds; // time from the frame to the lines
+    double milliseconds; // sum of the stages' times
 };
 
 // Metres from the centre between the lines beside the camera to the camera, to the right. NAN: there are not two.

@@ -22,12 +22,6 @@
 
 enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, FILE_NAME = 320, CONFIG_ERROR = LANE_ERROR + 64 };
 
-// A frame in flight.
-struct flight {
-    struct frame frame;
-    int64_t start_ns; // of its submission
-};
-
 struct run {
     struct lane_camera camera; // with --calibrate: where it begins
     const struct lane_options *options;
@@ -38,9 +32,9 @@ struct run {
     struct lane_place place;
     struct lane_pipeline pipeline;
     struct lane_tracker tracker;
-    struct lane_trace trace;              // of the latest frame, for the window
-    struct lane_window *window;           // NULL: none
-    struct flight flight[PATH_DEPTH_MAX]; // oldest first
+    struct lane_trace trace;             // of the latest frame, for the window
+    struct lane_window *window;          // NULL: none
+    struct frame flight[PATH_DEPTH_MAX]; // frames in flight, oldest first
     int flights, depth;
     bool quit;                    // by the user, or because the display is lost
     int submitted, frames, limit; // limit 0: none
@@ -149,9 +143,9 @@ static enum exit_code open_pipeline(struct run *run, const struct lane_config *c
 // Takes a frame from the source and submits it. Sets *ended if there are no more frames. Returns an exit code.
 static enum exit_code submit_next(struct run *run, bool *ended)
 {
-    struct flight flight;
+    struct frame frame;
     *ended = true;
-    switch (source_next(run->source, &flight.frame, WAIT_MS)) {
+    switch (source_next(run->source, &frame, WAIT_MS)) {
     case SOURCE_TIMEOUT:
         *ended = false;
         return EXIT_OK;
@@ -166,28 +160,31 @@ static enum exit_code submit_next(struct run *run, bool *ended)
         break;
     }
     *ended = false;
-    flight.start_ns = clock_now_ns();
-    run->flight[run->flights++] = flight;
+    run->flight[run->flights++] = frame;
     run->submitted++;
-    return lane_pipeline_submit(&run->pipeline, &flight.frame.image, flight.frame.number) ? EXIT_OK : EXIT_DEVICE;
+    return lane_pipeline_submit(&run->pipeline, &frame.image, frame.number) ? EXIT_OK : EXIT_DEVICE;
 }
 
-// Adds the frame's stages to the table. Finding took the time from `found_ns` to now.
-static void measure(struct run *run, const struct frame *frame, const struct path_result *path, int64_t found_ns)
+// Adds the frame's stages to the table. Finding took the time from `found_ns` to now. Returns the sum of all stages, in
+// milliseconds.
+static double measure(struct run *run, const struct frame *frame, const struct path_result *path, int64_t found_ns)
 {
     const int64_t now_ns = clock_now_ns();
+    int64_t sum_ns = now_ns - found_ns;
     meter_begin(&run->meter, frame->number);
-    for (int i = 0; i < path->stages; i++)
+    for (int i = 0; i < path->stages; i++) {
         meter_add(&run->meter, NULL, NULL, &path->stage[i]);
+        sum_ns += path->stage[i].end_ns - path->stage[i].start_ns;
+    }
     meter_host(&run->meter, NULL, "find lines", found_ns, now_ns);
     meter_shown(&run->meter, frame->captured_ns, now_ns);
+    return (double)sum_ns / 1e6;
 }
 
 // Finds the lines in the oldest frame in flight, and reports them. Returns an exit code.
 static enum exit_code finish_oldest(struct run *run)
 {
-    const struct flight *flight = &run->flight[0];
-    const struct frame *frame = &flight->frame;
+    const struct frame *frame = &run->flight[0];
     const struct image_shape *shape = &frame->image.shape;
     struct lane_table table;
     struct lane_result result;
@@ -197,9 +194,7 @@ static enum exit_code finish_oldest(struct run *run)
         return EXIT_DEVICE;
     const int64_t found_ns = clock_now_ns();
     lane_track(&run->tracker, &table, &result, run->window ? &run->trace : NULL);
-    const struct lane_frame about = {file, shape->width, shape->height,
-                                     (double)(clock_now_ns() - flight->start_ns) / 1e6};
-    measure(run, frame, &path, found_ns);
+    const struct lane_frame about = {file, shape->width, shape->height, measure(run, frame, &path, found_ns)};
     snprintf(file, sizeof(file), "%s#%llu", run->info->name, (unsigned long long)frame->number);
     run->frames++;
     run->counts[result.state]++;
@@ -302,7 +297,7 @@ static void close_all(struct run *run)
 {
     lane_pipeline_finish(&run->pipeline);
     for (int i = 0; i < run->flights; i++)
-        source_return(run->source, &run->flight[i].frame);
+        source_return(run->source, &run->flight[i]);
     source_close(run->source);
     if (run->edits > 0)
         close(run->edits);

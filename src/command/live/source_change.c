@@ -38,7 +38,8 @@ bool source_change_busy(const struct source_change *change)
 static void *run(void *context)
 {
     struct source_change *change = context;
-    const struct source_setup setup = {.text = change->text, .loop = change->loop, .paced = change->paced};
+    const struct source_setup setup = {
+        .text = change->text, .loop = change->loop, .paced = change->paced, .slides = change->paced};
     change->source = source_open(&setup);
     change->done = true;
     return NULL;

@@ -3,6 +3,7 @@
 #include "command/shared.h"
 #include "command/tune/chains.h"
 #include "command/tune/replay.h"
+#include "filter/user_filters.h"
 
 #include <limits.h>
 #include <math.h>
@@ -11,7 +12,7 @@
 
 struct tune_options {
     struct option_texts filters, search;
-    const char *sizes, *formats, *device, *kernels, *budget, *t4, *csv, *heat_map, *replay, *from;
+    const char *sizes, *formats, *device, *kernels, *filter_dir, *budget, *t4, *csv, *heat_map, *replay, *from;
     int path, threads, objective, seed, seeds, log_level;
     double target;
     bool json, explain, resume;
@@ -65,6 +66,7 @@ static const struct option options[] = {
      .offset = AT(seeds), .min = 1, .max = 10000},
     {"json", 'j', OPTION_FLAG,
      .help = "print one JSON object per pass, with all tried configurations; or one per replay", .offset = AT(json)},
+    FILTERS_OPTION(AT(filter_dir)),
     {"kernels", 0, OPTION_TEXT, "DIR",
      .help = "prefer kernels (.cl files) in DIR to the built-in ones, and store no result",
      .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
@@ -303,7 +305,7 @@ static int tune_run(int argc, char **argv)
         command_hold_signals(); // after a signal, the results so far are printed
         return run_replay(&o, &budget);
     }
-    if (!find_strategy(&strategy, &o.search))
+    if (!find_strategy(&strategy, &o.search) || !user_filters_load(o.filter_dir))
         return EXIT_USAGE;
     return tune_chains_run(&(struct tune_chains){
         .from = o.from,

@@ -477,6 +477,13 @@ def sources_in_a_window(c):
     view = View(PATTERN, "-f", "invert")
     m = view.client()
     m.set("split", "original")
+    os.mkdir(at("show"))
+    for number, size in enumerate(((20, 10), (30, 40))):
+        png(at("show", "%d.png" % number), *size)
+    m.set("source", at("show"))
+    c.check(m.get("size") == "20x10" and m.get("duration") == 10, "a slide show", m.get("size"), m.get("duration"))
+    m.key("forward")
+    c.check(m.get("size") == "30x40" and m.get("position") == 5, "its next image", m.get("size"), m.get("position"))
     m.set("source", at("a.png"))
     c.check(m.get("split") == "original" and m.get("size") == "64x48", m.get("split"), m.get("size"))
     window = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(view.process.pid)], text=True,
