@@ -5,6 +5,7 @@
 
 #include "image/pixfmt.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,12 +28,12 @@ struct driver {
     uint32_t length;        // of a buffer's memory, as VIDIOC_QUERYBUF says
     uint32_t index_error;   // added to the index of a filled buffer
     bool own_memory;        // refuses V4L2_MEMORY_USERPTR
-    bool streams;           // set by the driver: the stream runs
+    atomic_bool streams;    // set by the driver: the stream runs; for any thread
     int control[DRIVER_CONTROLS];
 
     // Of every regular file, which acts as an output device of v4l2loopback: a write adds a frame.
-    bool no_events; // it refuses to report its readers
-    int readers;    // number of programs that read it
+    bool no_events;     // it refuses to report its readers
+    atomic_int readers; // number of programs that read it; for any thread
 };
 
 // The camera. The test may change any member. driver_start sets some members and clears the others.
