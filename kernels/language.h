@@ -37,7 +37,7 @@ INLINE int clamp(int value, int low, int high)
 // As in language.cl. sqrtf is correctly rounded.
 INLINE int root(int n)
 {
-    return (int)(sqrtf((float)n) + 0.5f);
+    return (int)(__builtin_sqrtf((float)n) + 0.5f);
 }
 
 // A stencil's input around one channel of one pixel: row[dy] is the row that lies dy rows below the pixel's row, and

@@ -24,6 +24,9 @@ struct code {
     int opened;                // the line where the innermost code began
     bool define;               // inside #define, which ends with its line
     char function[WORD_BYTES]; // the function whose body this is; "": none
+    char *words;               // the words of the text so far, each once between spaces; NULL: none
+    size_t words_size;
+    bool fresh; // the last word is the first one with its letters
     char *why;
     bool failed;
 };
@@ -83,33 +86,29 @@ static bool is(const struct code *c, const char *mark)
 
 // ---- space, comments and directives ----
 
-static bool copy_comment(struct code *c)
-{
-    if (is(c, "//")) {
-        const size_t length = strcspn(c->at, "\n");
-        return c->at[length - 1] == '\\' || (length > 1 && c->at[length - 1] == '\r' && c->at[length - 2] == '\\')
-                   ? fail(c, "a comment ends with a backslash, which would continue it on the next line")
-                   : copy(c, length);
-    }
-    const char *end = strstr(c->at + 2, "*/");
-    if (!end)
-        return fail(c, "a comment has no end");
-    return copy(c, (size_t)(end + 2 - c->at));
-}
-
 static bool is_comment(const struct code *c)
 {
     return is(c, "//") || is(c, "/*");
 }
 
-// Copies the rest of a directive's line, and lines that continue it.
-static bool copy_line(struct code *c)
+// Puts a space and the line ends of a comment in its place: only this file decides where comments end.
+static bool skip_comment(struct code *c)
 {
-    while (*c->at && *c->at != '\n') {
-        if (is_comment(c) ? !copy_comment(c) : !copy(c, is(c, "\\\n") ? 2 : 1))
-            return false;
+    const bool block = is(c, "/*");
+    const char *end = block ? strstr(c->at + 2, "*/") : c->at + strcspn(c->at, "\n");
+    if (!end)
+        return fail(c, "a comment has no end");
+    if (c->define && memchr(c->at, '\n', (size_t)(end - c->at)))
+        return fail(c, "a comment in #define must end in its line");
+    bool ok = append(c, " ");
+    for (; ok && c->at < end; c->at++) {
+        if (*c->at == '\n') {
+            c->line++;
+            ok = append(c, "\n");
+        }
     }
-    return true;
+    c->at = block ? end + 2 : end;
+    return ok;
 }
 
 static bool copy_tokens(struct code *c, const char *ends);
@@ -122,18 +121,45 @@ static size_t word_length(const char *at)
     return length;
 }
 
+static bool copy_name(struct code *c, char word[WORD_BYTES]);
+
+// Copies the name and the parameters of a macro.
+static bool copy_macro(struct code *c)
+{
+    static const char *const keywords[] = {"if", "else", "for", "while", "do", "switch", "return", "tap", "ARG", NULL};
+    char word[WORD_BYTES];
+    if (!isalpha((unsigned char)*c->at))
+        return fail(c, "a name must follow #define");
+    if (!copy_name(c, word))
+        return false;
+    for (int i = 0; keywords[i]; i++) {
+        if (strcmp(word, keywords[i]) == 0)
+            return fail(c, "'%s' cannot be a macro", word);
+    }
+    if (*c->at != '(')
+        return true;
+    while (*c->at != ')') {
+        if (!copy(c, 1 + strspn(c->at + 1, " \t,")))
+            return false;
+        if (isalpha((unsigned char)*c->at) ? !copy_name(c, word) : *c->at != ')')
+            return fail(c, "the parameters of a macro must be names");
+        if (!strchr(", \t)", *c->at) || !*c->at)
+            return fail(c, "the parameters of a macro must be names");
+    }
+    return copy(c, 1);
+}
+
 // Copies a directive. The replacement of a macro is code.
 static bool copy_directive(struct code *c)
 {
+    if (c->nesting > 0)
+        return fail(c, "a #define must stand outside functions");
     if (!copy(c, 1 + strspn(c->at + 1, " \t")))
         return false;
-    if (!is(c, "define") || word_length(c->at) != strlen("define"))
-        return copy_line(c);
-    if (!copy(c, strlen("define")) || !copy(c, strspn(c->at, " \t")) || !copy(c, word_length(c->at)))
-        return false;
-    if (*c->at == '(' && !copy(c, strcspn(c->at, ")\n")))
-        return false;
-    if (*c->at == ')' && !copy(c, 1))
+    const size_t length = word_length(c->at);
+    if (!is(c, "define") || length != strlen("define"))
+        return fail(c, "#%.*s is not allowed; a filter may have #define", (int)length % 20, c->at);
+    if (!copy(c, length) || !copy(c, strspn(c->at, " \t")) || !copy_macro(c))
         return false;
     c->define = true;
     const bool ok = copy_tokens(c, "");
@@ -155,7 +181,7 @@ static bool copy_space(struct code *c)
 {
     for (;;) {
         if (is_comment(c)) {
-            if (!copy_comment(c))
+            if (!skip_comment(c))
                 return false;
         } else if (c->define && is(c, "\\\n")) {
             if (!copy(c, 2))
@@ -190,31 +216,64 @@ static bool read_number(struct code *c, size_t *length, long long *value)
 // Words that the kernel language does not have, or that the rewritten code cannot have.
 static bool check_word(struct code *c, const char *word)
 {
-    static const char *const refused[] = {"float", "double", "half",    "long", "unsigned", "signed",
-                                          "uint",  "ulong",  "wide",    "goto", "asm",      "__asm__",
-                                          "__asm", "union",  "typedef", NULL};
+    static const char *const refused[] = {"float",  "double",   "half",    "long",     "unsigned",
+                                          "signed", "uint",     "ulong",   "wide",     "goto",
+                                          "asm",    "union",    "typedef", "static",   "extern",
+                                          "inline", "register", "auto",    "volatile", "sizeof",
+                                          "typeof", "restrict", "barrier", "discard",  "work_group_barrier",
+                                          NULL};
     for (int i = 0; refused[i]; i++) {
         if (strcmp(word, refused[i]) == 0)
             return fail(c, "a filter cannot have '%s'; it computes with int", word);
     }
     if (strncmp(word, "user_", 5) == 0 || strncmp(word, "USER_", 5) == 0)
         return fail(c, "the name '%s' belongs to monocle; choose another one", word);
-    if (strcmp(word, c->function) == 0 && c->at[strspn(c->at, " \t")] == '(')
+    if (word[0] == '_' || strstr(word, "__"))
+        return fail(c, "the name '%s' belongs to compilers; choose another one", word);
+    if (strcmp(word, c->function) == 0)
         return fail(c, "the function '%s' calls itself; use a loop", word);
     return true;
 }
 
-// Copies a word; some get another name.
-static bool copy_word(struct code *c, char word[WORD_BYTES])
+// Notes a word. Sets c->fresh if it is the first one with these letters.
+static bool note_word(struct code *c, const char *word)
 {
-    static const char *const safe[] = {"view", "arguments", "tap", "ARG", NULL};
+    char key[WORD_BYTES + 2];
+    const size_t length = (size_t)snprintf(key, sizeof(key), " %s ", word);
+    c->fresh = !c->words || !strstr(c->words, key);
+    if (!c->fresh)
+        return true;
+    char *larger = realloc(c->words, c->words_size + length + 1);
+    if (!larger)
+        return fail(c, "out of memory");
+    c->words = larger;
+    memcpy(c->words + c->words_size, key, length + 1);
+    c->words_size += length;
+    return true;
+}
+
+// Reads and checks a word.
+static bool read_word(struct code *c, char word[WORD_BYTES])
+{
     const size_t length = word_length(c->at);
     if (length >= WORD_BYTES)
         return fail(c, "a name has more than %d characters", WORD_BYTES - 1);
     memcpy(word, c->at, length);
     word[length] = '\0';
     c->at += length;
-    if (!check_word(c, word))
+    return check_word(c, word) && note_word(c, word);
+}
+
+static bool copy_name(struct code *c, char word[WORD_BYTES])
+{
+    return read_word(c, word) && append(c, word);
+}
+
+// Copies a word; some get another name.
+static bool copy_word(struct code *c, char word[WORD_BYTES])
+{
+    static const char *const safe[] = {"view", "arguments", "tap", "ARG", NULL};
+    if (!read_word(c, word))
         return false;
     for (int i = 0; safe[i]; i++) {
         if (strcmp(word, safe[i]) == 0)
@@ -223,7 +282,7 @@ static bool copy_word(struct code *c, char word[WORD_BYTES])
                              : i == 1                 ? "user_arguments"
                                                       : "user_tap");
     }
-    return insert(c, c->size, word, length);
+    return append(c, word);
 }
 
 // Copies code that is part of other code, up to one of the bytes `ends`, which is left.
@@ -374,6 +433,7 @@ struct place {
     bool bracket;                              // it is ')'
     int questions;                             // open conditional operators
     char word[WORD_BYTES], called[WORD_BYTES]; // the last word, and the last one before a bracket
+    bool fresh, called_fresh;                  // they are the first ones with their letters
 };
 
 static void begin_term(const struct code *c, struct place *p, bool operand)
@@ -396,6 +456,7 @@ static bool take_word(struct code *c, struct place *p)
     begin_term(c, p, true);
     if (!copy_word(c, p->word))
         return false;
+    p->fresh = c->fresh;
     const bool loops = strcmp(p->word, "for") == 0;
     if (loops || strcmp(p->word, "while") == 0) {
         end_term(p);
@@ -412,10 +473,12 @@ static bool take_word(struct code *c, struct place *p)
 static bool take_bracket(struct code *c, struct place *p)
 {
     const bool condition = p->operand && (strcmp(p->word, "if") == 0 || strcmp(p->word, "switch") == 0);
-    if (p->operand && !p->bracket)
+    if (p->operand && !p->bracket) {
         strcpy(p->called, p->word);
-    else
+        p->called_fresh = p->fresh;
+    } else {
         begin_term(c, p, true);
+    }
     if (!copy_group(c))
         return false;
     if (condition)
@@ -429,6 +492,8 @@ static bool take_bracket(struct code *c, struct place *p)
 static bool take_block(struct code *c, struct place *p)
 {
     const bool body = p->bracket && c->nesting == 0;
+    if (body && !p->called_fresh)
+        return fail(c, "the function '%s' is used before its definition; define it above its first use", p->called);
     if (body)
         strcpy(c->function, p->called);
     if (!copy(c, 1) || (body && !append(c, turns)) || !copy_inner(c, "}") || !copy(c, 1))
@@ -443,6 +508,8 @@ static bool take_mark(struct code *c, struct place *p)
 {
     if (strchr("[]", *c->at))
         return fail(c, "a filter cannot have arrays");
+    if (is(c, "<:") || is(c, "<%") || is(c, "%:"))
+        return fail(c, "put a space into '%.2s'", c->at);
     if (strchr("'\"\\`@$#", *c->at))
         return fail(c, "the kernel language has no '%c'", *c->at);
     if (is(c, "->") || (strchr("*&", *c->at) && !p->operand))
@@ -458,8 +525,10 @@ static bool take_mark(struct code *c, struct place *p)
         begin_term(c, p, false);
         return copy(c, 1);
     }
-    if (*c->at == ';' && p->bracket && c->nesting == 0 && !c->define)
+    if (c->nesting == 0 && !c->define && *c->at == ';' && p->bracket)
         return fail(c, "a function cannot be declared without its body; define it above its first use");
+    if (c->nesting == 0 && !c->define && (*c->at != ';' || p->operand))
+        return fail(c, "outside functions there can be only functions, structs and #define");
     p->questions += *c->at == '?' ? 1 : *c->at == ':' && p->questions > 0 ? -1 : 0;
     static const char *const pairs[] = {"&&", "||", "<<", ">>"};
     for (int i = 0; i < 4; i++) {
@@ -522,7 +591,9 @@ static bool copy_tokens(struct code *c, const char *ends)
 char *user_code_make(const char *text, int *line, char why[USER_WHY])
 {
     struct code c = {.at = text, .line = 1, .why = why};
-    if (insert(&c, 0, "", 0) && copy_tokens(&c, "")) {
+    const bool ok = insert(&c, 0, "", 0) && copy_tokens(&c, "");
+    free(c.words);
+    if (ok) {
         c.out[c.size] = '\0';
         return c.out;
     }

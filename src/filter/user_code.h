@@ -13,6 +13,8 @@ enum { USER_WHY = 200, USER_DIVISIONS = 1000, USER_NESTING = 64 };
 // - a loop also counts its turns, and ends after USER_TURNS turns of all loops of its function
 // - view, arguments, tap and ARG become user_view, user_arguments, user_tap and user_arg, which stay within the picture
 //   and the arguments
-// The code has no pointers, arrays, recursion, prototypes, goto and strings, and no numbers but integers up to
-// 2147483647, because monocle could not make these safe.
+// - comments become spaces
+// The code has no pointers, arrays, recursion, prototypes, variables outside functions, goto and strings, no directive
+// but #define, and no numbers but integers up to 2147483647, because monocle could not make these safe. A function is
+// defined before any other use of its name, so that macros cannot hide a recursion.
 char *user_code_make(const char *text, int *line, char why[USER_WHY]);

@@ -47,38 +47,10 @@ static bool check_bytes(struct reading *at, const char *text, size_t size)
     return true;
 }
 
-// The kernel language has macros and conditions, but no other directives.
-static bool check_directive(struct reading *at, const char *line, size_t length)
-{
-    static const char *const allowed[] = {"define", "undef", "if", "ifdef", "ifndef", "else", "elif", "endif", NULL};
-    size_t begin = 0, end;
-    while (begin < length && isspace((unsigned char)line[begin]))
-        begin++;
-    if (begin == length || line[begin] != '#')
-        return true;
-    for (begin++; begin < length && isspace((unsigned char)line[begin]);)
-        begin++;
-    for (end = begin; end < length && isalpha((unsigned char)line[end]);)
-        end++;
-    for (int i = 0; allowed[i]; i++) {
-        if (strlen(allowed[i]) == end - begin && memcmp(line + begin, allowed[i], end - begin) == 0)
-            return true;
-    }
-    return fail(at, "#%.*s is not allowed; a filter may have #define, #undef and #if", (int)(end - begin) % 20,
-                line + begin);
-}
-
 static bool check_code(struct reading *at, const char *text)
 {
     char function[USER_NAME + 8];
     snprintf(function, sizeof(function), "filter_%s", at->user->name);
-    at->line = 1;
-    for (const char *line = text; *line; at->line++) {
-        const size_t length = strcspn(line, "\n");
-        if (!check_directive(at, line, length))
-            return false;
-        line += length + (line[length] == '\n');
-    }
     at->line = 1;
     return strstr(text, function) || fail(at, "the file does not define the function %s", function);
 }

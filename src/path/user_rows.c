@@ -43,6 +43,8 @@ static char *write_program(const struct filter *filter, char **error)
     snprintf(file, sizeof(file), "%s.cl", filter->name);
     if (!compose_start(&c, false, NULL, error))
         return NULL;
+    // GCC would make calls of memcpy and memset from loops.
+    fprintf(c.out, "#ifndef __clang__\n#pragma GCC optimize \"no-tree-loop-distribute-patterns\"\n#endif\n");
     compose_file(&c, "language.h");
     compose_file(&c, "common.cl");
     compose_part(&c, "plan");
@@ -106,10 +108,14 @@ static char *run_compiler(const char *directory, size_t *bytes, char **error)
                                  "-fno-math-errno",
                                  "-ffp-contract=off",
                                  "-fmax-errors=5",
+                                 "-fno-builtin", // a filter can call nothing but the kernel language
+                                 "-nodefaultlibs",
+                                 "-Wl,--no-undefined",
                                  "-o",
                                  "filter.so",
                                  "filter.c",
                                  "-lm",
+                                 "-lgcc",
                                  strncmp(vectors_name(vectors_level()), "avx", 3) == 0 ? "-mavx2" : NULL,
                                  NULL};
     struct messages messages = {.bytes = 0};

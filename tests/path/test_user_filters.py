@@ -36,12 +36,12 @@ INLINE int filter_shift(view v, arguments args)
 """
 # Each of these ended monocle, or gave other bytes on another path.
 UNSAFE = HEAD + """point
-#define HALF(x) ((x) / two(x)) /* a division
-    in a macro */
 INLINE int two(int x)
 {
-    return x % 7 == 9 ? 0 : 2;
+    return x % 7 == 9 ? 0 : 2; /* a comment
+    of two lines */
 }
+#define HALF(x) ((x) / two(x)) // a division in a macro
 INLINE int unsafe_loop(int x)
 {
     int turns = 0;
@@ -229,6 +229,12 @@ def errors(c):
         code, _, err = convert(path, "a")
         if "no GL context" not in err:
             c.check(code == 3 and "a.cl:5" in err, path, code, err)
+    # Functions of other libraries, and what compilers make of their names.
+    for name, call in (("abort", "abort()"), ("exit", "exit(0)"), ("alloca", "p.r = alloca(100000)"),
+                       ("memcmp", "p.r = memcmp(0, 1, 4) == 0"), ("kill", "int b, kill(int); kill(0)")):
+        write("a.cl", HEAD + "point\n" + POINT.replace("return", call + "; return"))
+        code, _, err = convert("cpu", "a")
+        c.check(code == 3 and name in err, call, code, err)
     write("a.cl", HEAD + "point\n" + POINT)
     os.mkdir(at("bin"))
     if shutil.which("ld"):
@@ -270,6 +276,21 @@ def refused(c):
         (HEAD + "point\n" + POINT.replace("return", "float f; return"), "a.cl:5: a filter cannot have 'float'"),
         (HEAD + "point\n" + POINT.replace("return p", "return filter_a(p, x, y, args)"), "a.cl:5: the function"),
         (HEAD + "point\n" + POINT.replace("return", "if (x { return"), "a.cl:5: "),
+        (HEAD + "point\n#if '/*'\n#endif\n" + POINT, "a.cl:3: #if is not allowed"),
+        (HEAD + "point\n#define X '/*'\n" + POINT, "a.cl:3: the kernel language has no"),
+        (HEAD + "point\n#define X(/*) 1\n" + POINT, "a.cl:3: the parameters of a macro must be names"),
+        (HEAD + "point\n#define if while\n" + POINT, "a.cl:3: 'if' cannot be a macro"),
+        (HEAD + "point\n#define user_turns x\n" + POINT, "a.cl:3: the name 'user_turns' belongs to monocle"),
+        (HEAD + "point\n" + POINT.replace("return", "\n#define X 1\nreturn"), "a #define must stand outside functions"),
+        (HEAD + "point\n" + POINT.replace("return", "__builtin_trap(); return"),
+         "'__builtin_trap' belongs to compilers"),
+        (HEAD + "point\n" + POINT.replace("return", "int a<:4:>; return"), "a.cl:5: put a space into '<:'"),
+        (HEAD + "point\nint a_n;\n" + POINT, "a.cl:3: outside functions there can be only"),
+        (HEAD + "point\nINLINE int a_f(int x), a_d;\n" + POINT, "a.cl:3: outside functions there can be only"),
+        (HEAD + "point\nINLINE int a_f(int x)\n{\n    return a_f\n(x);\n}\n" + POINT,
+         "a.cl:5: the function 'a_f' calls"),
+        (HEAD + "point\n#define A_R a_f\nINLINE int a_f(int x)\n{\n    return A_R(x);\n}\n" + POINT,
+         "a.cl:5: the function 'a_f' is used before its definition"),
         (HEAD + "point\nINLINE int f(int x);\n" + POINT, "a.cl:3: a function cannot be declared without its body"),
         (HEAD + "point\n" + POINT + "(" * 100, "a.cl:7: the code is nested more than 64 levels deep"),
     ]
