@@ -62,7 +62,8 @@ bool lane_config_read(struct lane_config *config, const char *path, char error[L
 {
     char *text = file_read_text(path, FILE_LIMIT);
     if (!text) {
-        snprintf(error, LANE_ERROR, "cannot read it: %s", strerror(errno));
+        snprintf(error, LANE_ERROR, "cannot read it: %s",
+                 errno == EINVAL ? "it is not a regular file" : strerror(errno));
         return false;
     }
     json_error_t place;

@@ -62,9 +62,9 @@ static bool read_file(struct last_run *last)
     const bool safe = text || errno != EPERM;
     close(directory);
     if (!safe)
-        log_warn(
-            "the state of the last run in %s/%s is not used: other users can write the file; run: chmod go-w %s/%s",
-            path, file_name, path, file_name);
+        log_warn("the state of the last run in %s/%s is not used: it is not a file that only you can write; remove it, "
+                 "or run: chmod go-w %s/%s",
+                 path, file_name, path, file_name);
     for (char *rest = text; rest && text_next_setting(&rest, &line, &name, &value);)
         take_line(last, name, value ? value : "");
     free(text);
