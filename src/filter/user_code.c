@@ -508,7 +508,7 @@ static bool take_mark(struct code *c, struct place *p)
 {
     if (strchr("[]", *c->at))
         return fail(c, "a filter cannot have arrays");
-    if (is(c, "<:") || is(c, "<%") || is(c, "%:"))
+    if (is(c, "<:") || is(c, "<%"))
         return fail(c, "put a space into '%.2s'", c->at);
     if (strchr("'\"\\`@$#", *c->at))
         return fail(c, "the kernel language has no '%c'", *c->at);

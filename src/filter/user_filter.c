@@ -370,7 +370,7 @@ void user_filter_free(struct user_filter *user)
 void user_filter_prepare(const struct user_filter *user, const struct filter_values *values,
                          struct filter_arguments *arguments)
 {
-    arguments->count = FACTS + FILTER_PARAMS; // a filter may read those that it lacks
+    arguments->count = FACTS + FILTER_PARAMS; // undeclared parameters are 0
     for (int i = 0; user->param[i].name; i++)
         arguments->value[FACTS + i] = (int32_t)floor((double)values->value[i] * (double)user->more[i].scale + 0.5);
 }

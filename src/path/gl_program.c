@@ -92,7 +92,7 @@ static void find_uniforms(struct gl_program *program)
 {
     static const char *const samplers[] = {"plane0", "plane1", "plane2", "numbers", "kept"};
     glUseProgram(program->name);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < (int)(sizeof(samplers) / sizeof(*samplers)); i++)
         glUniform1i(glGetUniformLocation(program->name, samplers[i]), i); // GL ignores an unused one
     glUseProgram(0);
     program->size = glGetUniformLocation(program->name, "size");

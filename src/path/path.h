@@ -107,6 +107,8 @@ struct path_result {
 
 // Returns true if the cpu path can compile the chain's users' filters: there are none, or there is a C compiler.
 bool path_compiles(const struct chain *chain);
+// Warns that path `kind` replaces the cpu path, because there is no C compiler.
+void path_warn_compiler(enum path_kind kind);
 
 struct path;
 

@@ -228,6 +228,12 @@ bool path_compiles(const struct chain *chain)
     return !user || program_find("cc", compiler, sizeof(compiler));
 }
 
+void path_warn_compiler(enum path_kind kind)
+{
+    log_warn("the cpu path needs the C compiler cc for users' filters, which is missing; using the %s path",
+             path_kind_name(kind));
+}
+
 bool user_rows_make(const struct chain *chain, char **error)
 {
     for (int i = 0; i < chain->count; i++) {

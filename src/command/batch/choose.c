@@ -183,8 +183,7 @@ static bool leave_cpu(struct choice *choice, const struct batch_options *o, stru
     gl_context_close(gl);
     if (choice->kind == PATH_CPU) // whose error names the compiler
         return false;
-    log_warn("the cpu path needs the C compiler cc for users' filters, which is missing; using the %s path",
-             path_kind_name(choice->kind));
+    path_warn_compiler(choice->kind);
     return true;
 }
 

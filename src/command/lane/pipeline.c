@@ -36,8 +36,8 @@ static bool print_chain(const struct lane_pipeline *pipeline, enum lane_stage st
 // Opens a path that runs the chain to the end of a stage. `shown`: it returns the picture; otherwise the column sums.
 static struct path *open_stage(const struct lane_pipeline *pipeline, enum lane_stage stage, bool shown)
 {
-    char text[CHAIN_TEXT], error[CHAIN_ERROR] = "the road is behind the camera";
-    struct chain *chain = calloc(1, sizeof(*chain)); // too large for the stack
+    char text[CHAIN_TEXT], error[CHAIN_ERROR] = "the road is behind the camera"; // why print_chain fails
+    struct chain *chain = calloc(1, sizeof(*chain));                             // too large for the stack
     struct path_setup setup = pipeline->setup;
     struct path *path = NULL;
     setup.chain = chain;

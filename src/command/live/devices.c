@@ -51,12 +51,6 @@ static enum path_kind path_beside_opencl(struct window *window, const struct cha
     return (gl && !gl->software) || !path_compiles(chain) ? PATH_GL : PATH_CPU;
 }
 
-static void log_no_compiler(const struct wish *wish)
-{
-    log_warn("the cpu path needs the C compiler cc for users' filters, which is missing; using the %s path",
-             path_kind_name(wish->kind));
-}
-
 static bool only_processors(const struct devices *d)
 {
     int processors = 0;
@@ -76,7 +70,7 @@ bool devices_choose(struct devices *d, struct wish *wish, const struct live_opti
     d->count = device_list(d->info, &why);
     const bool slow = d->count > 0 && only_processors(d) && o->path < 0 && !named && !o->kernels && !o->tune;
     if (slow && !path_compiles(&wish->chain)) {
-        log_no_compiler(wish);
+        path_warn_compiler(wish->kind);
     } else if (slow) {
         wish->kind = wish->start_kind = path_beside_opencl(d->window, &wish->chain);
         wish->start_why = "OpenCL has only CPUs, and this path is faster";
@@ -99,7 +93,7 @@ bool devices_choose(struct devices *d, struct wish *wish, const struct live_opti
     const struct gl_context *gl = window_gl(d->window);
     wish->kind = path_beside_opencl(d->window, &wish->chain);
     if (!path_compiles(&wish->chain))
-        log_no_compiler(wish);
+        path_warn_compiler(wish->kind);
     log_warn("there is no OpenCL device: %s; using the %s path%s%s", why, path_kind_name(wish->kind), gl ? ": " : "",
              !gl            ? ""
              : gl->software ? "GL draws on the CPU, too"
