@@ -26,6 +26,11 @@ static int overlay_named(const char *name)
     return -1;
 }
 
+static bool is_place(int at)
+{
+    return at > -PLACE_MOST && at < PLACE_MOST; // abs(INT_MIN) is undefined
+}
+
 // Takes a line of the file. Other versions of monocle may have written it, so it may be unknown or wrong.
 static void take_line(struct last_run *last, const char *name, const char *value)
 {
@@ -34,8 +39,7 @@ static void take_line(struct last_run *last, const char *name, const char *value
     if (strcmp(name, "size") == 0 && options_parse_size(value, &size)) {
         last->area.width = size.width;
         last->area.height = size.height;
-    } else if (strcmp(name, "place") == 0 && sscanf(value, "%d,%d", &x, &y) == 2 && abs(x) < PLACE_MOST &&
-               abs(y) < PLACE_MOST) {
+    } else if (strcmp(name, "place") == 0 && sscanf(value, "%d,%d", &x, &y) == 2 && is_place(x) && is_place(y)) {
         last->area.x = x;
         last->area.y = y;
         last->area.placed = true;
