@@ -28,7 +28,7 @@ INLINE int filtered(view v, int channel)
 
 #endif
 
-#ifdef PASS_WARP_AT
+#ifdef PASS_WARP
 
 // Returns the input at (x, y), or the nearest edge pixel if that is outside.
 INLINE pixel nearest(struct source source, arguments args, int x, int y)
@@ -38,10 +38,10 @@ INLINE pixel nearest(struct source source, arguments args, int x, int y)
 
 INLINE pixel warped(struct source source, arguments args, int x, int y)
 {
-    const int u = warp_place(args + PASS_WARP_AT, x, y, 0), v = warp_place(args + PASS_WARP_AT, x, y, 1);
-    const int left = u >> 8, top = v >> 8;
+    const place at = PASS_WARP(args, x, y);
+    const int left = at.x >> 8, top = at.y >> 8;
     return warp_pixel(nearest(source, args, left, top), nearest(source, args, left + 1, top),
-                      nearest(source, args, left, top + 1), nearest(source, args, left + 1, top + 1), u, v);
+                      nearest(source, args, left, top + 1), nearest(source, args, left + 1, top + 1), at);
 }
 
 #endif
@@ -60,10 +60,10 @@ INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, 
                     int inside KEPT)
 {
     const struct source source = source_of(bytes, layout);
-#ifdef PASS_WARP_AT
+#ifdef PASS_WARP
     pixel p = warped(source, args, x, y);
-    layout.s0 = WARP_WIDTH(args + PASS_WARP_AT);
-    layout.s1 = WARP_HEIGHT(args + PASS_WARP_AT);
+    layout.s0 = PASS_WIDTH(args, layout.s0);
+    layout.s1 = PASS_HEIGHT(args, layout.s1);
 #else
     pixel p = input(source, args, x, y);
 #endif
@@ -96,11 +96,7 @@ __kernel void pass(__global const uchar *restrict bytes, layout layout, __global
                    DESTINATION to KEPT)
 {
     const int x = get_global_id(0), y = get_global_id(1);
-#ifdef PASS_WARP_AT
-    const int width = WARP_WIDTH(args + PASS_WARP_AT), height = WARP_HEIGHT(args + PASS_WARP_AT);
-#else
-    const int width = layout.s0, height = layout.s1;
-#endif
+    const int width = PASS_WIDTH(args, layout.s0), height = PASS_HEIGHT(args, layout.s1);
     if (x < width && y < height) // the NDRange is rounded up to whole work-groups
         pass_at(bytes, layout, args, to, x, y, 0 KEPT_GIVEN);
 }

@@ -3,7 +3,7 @@
 // The host puts the language and the pass's macros before this file, and the filters after it (src/path/gl_text.c):
 //   LOAD_0(x, y) .. LOAD_3(x, y)     the samples of a pixel of the input: red, green, blue and alpha, or luma, U and V
 //   PASS_YUV                         defined if they are luma, U and V
-//   PASS_BEFORE, PASS_AFTER, PASS_LOAD_X .. PASS_STORE_Y, PASS_STENCIL .. PASS_WARP_AT           as in pass_io.cl
+//   PASS_BEFORE, PASS_AFTER, PASS_LOAD_X .. PASS_STORE_Y, PASS_STENCIL .. PASS_WARP              as in pass_io.cl
 //   PASS_LAST                        as in pass_io.cl; only for the second half of a blur
 //   PASS_SUMS_ACROSS                 defined for the first half of a blur: the sums of rows
 //   PASS_SUMS_DOWN                   defined for its second half: the mean from these sums
@@ -103,7 +103,7 @@ pixel computed(int x, int y)
     return PASS_AFTER(p, 0, x, y);
 }
 
-#elif defined(PASS_WARP_AT)
+#elif defined(PASS_WARP)
 
 pixel nearest(int x, int y)
 {
@@ -112,10 +112,10 @@ pixel nearest(int x, int y)
 
 pixel computed(int x, int y)
 {
-    int u = warp_place(PASS_WARP_AT, x, y, 0), v = warp_place(PASS_WARP_AT, x, y, 1);
-    int left = u >> 8, top = v >> 8;
+    place at = PASS_WARP(0, x, y);
+    int left = at.x >> 8, top = at.y >> 8;
     pixel p = warp_pixel(nearest(left, top), nearest(left + 1, top), nearest(left, top + 1),
-                         nearest(left + 1, top + 1), u, v);
+                         nearest(left + 1, top + 1), at);
     return PASS_AFTER(p, 0, x, y);
 }
 
@@ -131,12 +131,9 @@ pixel computed(int x, int y)
 void main()
 {
     int x = int(gl_FragCoord.x), y = int(gl_FragCoord.y);
-#if defined(PASS_WARP_AT)
-    x = PASS_STORE_X(x, WARP_WIDTH(PASS_WARP_AT));
-    y = PASS_STORE_Y(y, WARP_HEIGHT(PASS_WARP_AT));
-#elif !defined(PASS_SUMS_ACROSS) // the second half mirrors
-    x = PASS_STORE_X(x, size.x);
-    y = PASS_STORE_Y(y, size.y);
+#ifndef PASS_SUMS_ACROSS // the second half mirrors
+    x = PASS_STORE_X(x, PASS_WIDTH(0, size.x));
+    y = PASS_STORE_Y(y, PASS_HEIGHT(0, size.y));
 #endif
     pixel p = computed(x, y);
 #ifdef PASS_KEPT

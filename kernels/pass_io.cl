@@ -15,6 +15,8 @@
 #define PASS_LOAD_Y(y, height) (y)
 #define PASS_STORE_X(x, width) (x) // the output column of a pixel
 #define PASS_STORE_Y(y, height) (y)
+#define PASS_WIDTH(args, width) (width) // of the output
+#define PASS_HEIGHT(args, height) (height)
 #endif
 
 // For a pass with a stencil the host also defines these macros, and the template defines `view` and `tap`:
@@ -22,8 +24,8 @@
 //   PASS_STENCIL_AT           index of its first argument
 //   PASS_RADIUS               its radius
 //   PASS_EQUAL_CHANNELS       defined if its input is grey: all three channels are equal
-// For a pass with a warp (warp.cl):
-//   PASS_WARP_AT              index of its first argument
+// For a pass with a warp:
+//   PASS_WARP(args, x, y)     the place in the input of an output pixel
 // For a pass whose last filter gets its previous output (only in pass.cl):
 //   PASS_LAST(p, previous, args, x, y)   the filter
 #define RADIUS(v) PASS_RADIUS

@@ -55,6 +55,22 @@ INLINE pixel user_pixel(pixel p, int alpha)
     return p;
 }
 
+// Returns a place whose interpolation fits in 31 bits.
+INLINE place user_place(place at)
+{
+    at.x = clamp(at.x, -8388607, 8388607);
+    at.y = clamp(at.y, -8388607, 8388607);
+    return at;
+}
+
+INLINE place user_centre(int x, int y)
+{
+    place at;
+    at.x = 256 * x;
+    at.y = 256 * y;
+    return at;
+}
+
 #ifdef USER_STENCIL
 STRUCT(user_view)
 struct user_view {

@@ -1,8 +1,18 @@
 // user_rows.h: a row of a user's filter on the CPU; src/path/user_rows.c compiles it after the filter
 //
-// The host defines USER_FILTER, the function that calls the filter, and for a stencil USER_STENCIL and USER_RADIUS. It
-// defines USER_PREVIOUS for a filter that gets its previous output.
-#ifdef USER_STENCIL
+// The host defines USER_FILTER, the function that calls the filter; USER_STENCIL and USER_RADIUS for a stencil;
+// USER_WARP for a warp; and USER_SECOND for a point filter that gets a second picture.
+INLINE pixel user_unpacked(uint32_t word)
+{
+    return (pixel){word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24};
+}
+
+INLINE uint32_t user_packed(pixel p)
+{
+    return (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
+}
+
+#if defined(USER_STENCIL)
 
 // `in` has the rows within the radius. Alpha comes from the centre row.
 INLINE void user_make(const int32_t *restrict args, const uint8_t *const *in, uint8_t *restrict to, int width, int y,
@@ -25,32 +35,51 @@ void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int wi
         user_make(args, in, to, width, y, 1);
 }
 
-#else
+#elif defined(USER_WARP)
 
-INLINE pixel user_unpacked(uint32_t word)
+// Returns a pixel of the picture, or the nearest one at its edges.
+INLINE pixel user_at(const uint8_t *picture, int step, int width, int height, int x, int y)
 {
-    return (pixel){word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24};
+    const uint8_t *row = picture + (int64_t)clamp(y, 0, height - 1) * step;
+    return user_unpacked(((const uint32_t *)row)[clamp(x, 0, width - 1)]);
 }
 
-// in[0] is the row, which may be `to`.
+// in[0] is the whole picture, and `step` the bytes from one row to the next.
+void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step)
+{
+    const int height = HEIGHT((user_arguments){args});
+    for (int x = 0; x < width; x++) {
+        const place at = USER_FILTER(x, y, args);
+        const int left = at.x >> 8, top = at.y >> 8;
+        const pixel p00 = user_at(in[0], step, width, height, left, top);
+        const pixel p10 = user_at(in[0], step, width, height, left + 1, top);
+        const pixel p01 = user_at(in[0], step, width, height, left, top + 1);
+        const pixel p11 = user_at(in[0], step, width, height, left + 1, top + 1);
+        ((uint32_t *)to)[x] = user_packed(warp_pixel(p00, p10, p01, p11, at));
+    }
+}
+
+#else
+
+// in[0] is the row, which may be `to`; in[1] is that of the second picture.
 void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step)
 {
     const uint32_t *from = (const uint32_t *)in[0];
     uint32_t *out = (uint32_t *)to;
-#ifdef USER_PREVIOUS
-    const uint32_t *previous = (const uint32_t *)in[1];
+#ifdef USER_SECOND
+    const uint32_t *second = (const uint32_t *)in[1];
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif
     for (int x = 0; x < width; x++) {
         pixel p = user_unpacked(from[x]);
-#ifdef USER_PREVIOUS
-        p = USER_FILTER(p, user_unpacked(previous[x]), x, y, args);
+#ifdef USER_SECOND
+        p = USER_FILTER(p, user_unpacked(second[x]), x, y, args);
 #else
         p = USER_FILTER(p, x, y, args);
 #endif
-        out[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
+        out[x] = user_packed(p);
     }
 }
 

@@ -6,7 +6,7 @@
 #define WARP_HEIGHT(args) ARG(args, 1)
 
 // Returns u (axis 0) or v (axis 1) of output pixel (x, y).
-INLINE int warp_place(arguments args, int x, int y, int axis)
+INLINE int warp_axis(arguments args, int x, int y, int axis)
 {
     int columns = ARG(args, 2), right = x & 15, left = 16 - right, lower = y & 15;
     int at = 3 + 2 * ((y >> 4) * columns + (x >> 4)) + axis;
@@ -15,15 +15,24 @@ INLINE int warp_place(arguments args, int x, int y, int axis)
     return (above * (16 - lower) + below * lower + 128) >> 8;
 }
 
+// Returns the place of output pixel (x, y) in the input.
+INLINE place warp_place(arguments args, int x, int y)
+{
+    place at;
+    at.x = warp_axis(args, x, y, 0);
+    at.y = warp_axis(args, x, y, 1);
+    return at;
+}
+
 // Returns a channel between four pixels, (256 - a) to a across and (256 - b) to b down.
 INLINE int warp_value(int p00, int p10, int p01, int p11, int a, int b)
 {
     return ((p00 * (256 - a) + p10 * a) * (256 - b) + (p01 * (256 - a) + p11 * a) * b + 32768) >> 16;
 }
 
-INLINE pixel warp_pixel(pixel p00, pixel p10, pixel p01, pixel p11, int u, int v)
+INLINE pixel warp_pixel(pixel p00, pixel p10, pixel p01, pixel p11, place at)
 {
-    int a = u & 255, b = v & 255;
+    int a = at.x & 255, b = at.y & 255;
     pixel p;
     p.r = warp_value(p00.r, p10.r, p01.r, p11.r, a, b);
     p.g = warp_value(p00.g, p10.g, p01.g, p11.g, a, b);

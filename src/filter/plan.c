@@ -134,6 +134,8 @@ static void set_sizes(struct plan *plan, int width, int height)
             set_facts(plan, pass->stencil, width, height);
         for (int k = 0; k < pass->after_count; k++)
             set_facts(plan, pass->after[k], width, height);
+        if (pass->warp)
+            set_facts(plan, pass->warp, width, height);
         if (pass->last)
             set_facts(plan, pass->last, width, height);
     }
@@ -155,7 +157,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
         case FILTER_POINT:
             if (stage->filter->measure)
                 pass = next_pass(plan);
-            if (stage->filter->user && stage->filter->user->previous)
+            if (stage->filter->user && stage->filter->user->second != USER_ALONE)
                 pass->last = stage;
             else if (pass->stencil || pass->warp)
                 pass->after[pass->after_count++] = stage;

@@ -20,10 +20,10 @@ static void make_pixels(const int32_t *numbers, const struct warp_source *from, 
 {
     const int width = WARP_WIDTH(numbers);
     for (int x = 0; x < width; x++) {
-        const int u = warp_place(numbers, x, y, 0), v = warp_place(numbers, x, y, 1);
-        const int left = u >> 8, top = v >> 8;
+        const place at = warp_place(numbers, x, y);
+        const int left = at.x >> 8, top = at.y >> 8;
         const pixel p = warp_pixel(pixel_at(from, left, top), pixel_at(from, left + 1, top),
-                                   pixel_at(from, left, top + 1), pixel_at(from, left + 1, top + 1), u, v);
+                                   pixel_at(from, left, top + 1), pixel_at(from, left + 1, top + 1), at);
         ((pixel_word *)to)[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
     }
 }
@@ -43,7 +43,7 @@ struct part {
     uint64_t upper[2][PART / 2], lower[2][PART / 2];
 };
 
-// Returns the places of the next LANES pixels of a cell on one axis (warp_place). `left` and `right` are 16 times the
+// Returns the places of the next LANES pixels of a cell on one axis (warp_axis). `left` and `right` are 16 times the
 // places at the edges of the cell in this row. The sums fit in 31 bits, differences may wrap around.
 VECTOR_INLINE vec_s32 places_of(int32_t left, int32_t right, vec_u32 column)
 {

@@ -90,8 +90,10 @@ static bool take_kind(struct reading *at, const char *value)
         at->user->filter.kind = FILTER_POINT;
     else if (strcmp(value, "stencil") == 0)
         at->user->filter.kind = FILTER_STENCIL;
+    else if (strcmp(value, "warp") == 0)
+        at->user->filter.kind = FILTER_WARP;
     else
-        return fail(at, "KIND is '%.40s', but must be point or stencil", value);
+        return fail(at, "KIND is '%.40s', but must be point, stencil or warp", value);
     return true;
 }
 
@@ -115,7 +117,8 @@ static bool numbers(const char *text, float *value, int count)
 
 static bool take_previous(struct reading *at, const char *value)
 {
-    return (at->user->previous = !*value) || fail(at, "PREVIOUS is '%.40s', but has no value", value);
+    at->user->second = USER_PREVIOUS;
+    return !*value || fail(at, "PREVIOUS is '%.40s', but has no value", value);
 }
 
 static bool take_radius(struct reading *at, const char *value)
@@ -315,16 +318,23 @@ static bool check_whole(struct reading *at)
     if (!at->summary)
         return fail(at, "the file has no line '//!SUMMARY text'");
     if (!at->kind)
-        return fail(at, "the file has no line '//!KIND point' or '//!KIND stencil'");
+        return fail(at, "the file has no line '//!KIND point', '//!KIND stencil' or '//!KIND warp'");
     if ((filter->kind == FILTER_STENCIL) != (filter->radius > 0))
         return fail(at, filter->radius > 0 ? "only a stencil has a RADIUS" : "a stencil needs a RADIUS");
-    if (at->user->previous && filter->kind != FILTER_POINT)
+    if (at->user->second == USER_PREVIOUS && filter->kind != FILTER_POINT)
         return fail(at, "only a filter with KIND point has PREVIOUS");
     for (int i = 0; i < at->params; i++) {
         if (!check_param(at, i))
             return false;
     }
     return true;
+}
+
+// The size of a warp's output. Its function replaces the map.
+static void keep_size(const struct filter_values *values, int width, int height, struct filter_map *map)
+{
+    map->width = width;
+    map->height = height;
 }
 
 struct user_filter *user_filter_make(const char *name, char *text, size_t size, char error[USER_ERROR])
@@ -349,7 +359,9 @@ struct user_filter *user_filter_make(const char *name, char *text, size_t size, 
     struct reading at = {.user = user, .error = error};
     if (check_bytes(&at, text, size) && read_head(&at, text) && check_whole(&at) && check_code(&at, text) &&
         make_safe(&at)) {
-        if (user->filter.kind == FILTER_STENCIL) // it computes each channel alone, so grey stays grey
+        if (user->filter.kind == FILTER_WARP)
+            user->filter.map = keep_size;
+        if (user->filter.kind != FILTER_POINT) // it treats each channel alike, so grey stays grey
             user->filter.color = FILTER_KEEPS_GREY;
         return user;
     }

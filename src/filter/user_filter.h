@@ -12,9 +12,17 @@ enum {
     USER_ERROR = 512,
 };
 
-// Makes a row of the filter on the CPU (kernels/user_rows.h). `args` begin after the facts. in[0] to in[2 * radius] are
-// the rows around row `y`, and `step` is the bytes from one pixel to the next. For a point filter, in[0] may be `to`,
-// and in[1] is the row of its previous output if it gets that.
+// The second picture of a point filter.
+enum user_second {
+    USER_ALONE,    // it has none
+    USER_PREVIOUS, // its previous output
+    USER_PICTURE,  // an image file, which a parameter names
+};
+
+// Makes row `y` of the filter on the CPU (kernels/user_rows.h). `args` begin after the facts. For a stencil, in[0] to
+// in[2 * radius] are the rows around it, and `step` is the bytes from one pixel to the next. For a point filter, in[0]
+// is the row, which may be `to`, and in[1] that of the second picture. For a warp, in[0] is the whole picture, and `step`
+// the bytes from one row to the next.
 typedef void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step);
 
 struct user_param {
@@ -25,7 +33,7 @@ struct user_param {
 struct user_filter {
     struct filter filter; // filter.user is this struct
     char name[USER_NAME], summary[USER_LINE];
-    bool previous; // a point filter that also gets its previous output
+    enum user_second second;
     struct param param[FILTER_PARAMS + 1];
     struct user_param more[FILTER_PARAMS]; // of these parameters
     char *text;                            // the file, made safe (user_code.h), NUL-terminated

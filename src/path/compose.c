@@ -87,8 +87,13 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
     compose_part(c, file);
     fprintf(c->out, "%s\n", filter->user->text);
     compose_part(c, "the end of a user's filter");
-    const bool previous = filter->user->previous;
-    if (filter->kind == FILTER_STENCIL)
+    const bool previous = filter->user->second == USER_PREVIOUS, second = filter->user->second != USER_ALONE;
+    if (filter->kind == FILTER_WARP)
+        fprintf(c->out,
+                "INLINE place user_%s(int x, int y, arguments args)\n{\n    user_arguments own;\n    own.base = args;\n"
+                "    return user_place(filter_%s(user_centre(x, y), own));\n}\n",
+                filter->name, filter->name);
+    else if (filter->kind == FILTER_STENCIL)
         fprintf(c->out,
                 "INLINE int user_%s(view v, arguments args)\n{\n    user_arguments own;\n    own.base = args;\n"
                 "    return sat8(filter_%s(user_view_of(v), own));\n}\n",
@@ -97,8 +102,10 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
         fprintf(c->out,
                 "INLINE pixel user_%s(pixel p, %sint x, int y, arguments args)\n{\n    user_arguments own;\n"
                 "    own.base = args;\n    return user_pixel(filter_%s(p, %sx, y, own), p.a);\n}\n",
-                filter->name, previous ? "pixel previous, " : "", filter->name,
-                previous ? "user_previous(p, previous, own), " : "");
+                filter->name, second ? "pixel second, " : "", filter->name,
+                previous ? "user_previous(p, second, own), "
+                : second ? "second, "
+                         : "");
 }
 
 void compose_stages(struct composer *c, const struct stage *const *stages, int count)
@@ -153,12 +160,33 @@ int compose_last(struct composer *c, const struct stage *stage, int offset)
     return offset + stage->arguments.count;
 }
 
-void compose_geometry(struct composer *c, const struct pass *pass)
+// Defines the place of a pixel in the warp's input.
+static void compose_warp(struct composer *c, const struct stage *stage, int offset)
+{
+    const char *name = stage->filter->name;
+    if (!stage->filter->user) {
+        fprintf(c->out, "#define PASS_WARP(args, x, y) warp_place((args) + %d, x, y)\n", offset);
+        return;
+    }
+    fprintf(c->out, "INLINE place user_%s(int x, int y, arguments args);\n", name);
+    fprintf(c->out, "#define PASS_WARP(args, x, y) user_%s(x, y, (args) + %d)\n", name, offset + FACTS);
+}
+
+void compose_geometry(struct composer *c, const struct pass *pass, int offset)
 {
     fprintf(c->out, "#define PASS_LOAD_X(x, width) %s\n", pass->load_mirror ? "((width) - 1 - (x))" : "(x)");
     fprintf(c->out, "#define PASS_LOAD_Y(y, height) %s\n", pass->load_flip ? "((height) - 1 - (y))" : "(y)");
     fprintf(c->out, "#define PASS_STORE_X(x, width) %s\n", pass->store_mirror ? "((width) - 1 - (x))" : "(x)");
     fprintf(c->out, "#define PASS_STORE_Y(y, height) %s\n", pass->store_flip ? "((height) - 1 - (y))" : "(y)");
+    if (pass->warp)
+        compose_warp(c, pass->warp, offset);
+    if (pass->warp && !pass->warp->filter->user)
+        fprintf(c->out,
+                "#define PASS_WIDTH(args, width) WARP_WIDTH((args) + %d)\n"
+                "#define PASS_HEIGHT(args, height) WARP_HEIGHT((args) + %d)\n",
+                offset, offset);
+    else
+        fprintf(c->out, "#define PASS_WIDTH(args, width) (width)\n#define PASS_HEIGHT(args, height) (height)\n");
 }
 
 char *compose_end(struct composer *c, char **error)

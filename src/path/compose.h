@@ -36,7 +36,7 @@ int compose_points(struct composer *c, const char *macro, const struct stage *co
 int compose_stencil(struct composer *c, const struct stage *stage, int offset);
 // Defines the macro PASS_LAST of a filter that gets its previous output. Otherwise as compose_points.
 int compose_last(struct composer *c, const struct stage *stage, int offset);
-// Defines the macros of a pass's mirrors and flips.
-void compose_geometry(struct composer *c, const struct pass *pass);
+// Defines the macros of a pass's size, warp, mirrors and flips. The arguments of the warp begin at `offset`.
+void compose_geometry(struct composer *c, const struct pass *pass, int offset);
 // Returns the text; the caller frees it. NULL on failure: *error as in path_open.
 char *compose_end(struct composer *c, char **error);

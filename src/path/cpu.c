@@ -281,8 +281,8 @@ static void run_passes(struct path *path, struct image *from, const struct path_
         };
         // A warp reads a part of the rows.
         const struct cpu_pass *next = last ? NULL : passes + build->run[i];
-        run.first = next && next->warp ? next->first : 0;
-        run.end = next && next->warp ? next->end : run.to->shape.height;
+        run.first = next && next->pass->warp ? next->first : 0;
+        run.end = next && next->pass->warp ? next->end : run.to->shape.height;
         run.streams = build->tuning.value[CPU_STREAM] == 1 && !run.encoded && !run.passes[run.count - 1].stencil &&
                       !run.passes->pass->warp && !run.passes->pass->last;
         slot->run_start_ns[i] = clock_now_ns();

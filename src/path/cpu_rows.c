@@ -100,6 +100,9 @@ static bool make_warp(struct cpu_pass *cpu)
 {
     if (!cpu->pass->warp)
         return true;
+    cpu->end = cpu->pass->from_height;
+    if (cpu->pass->warp->filter->user) // it may read any row
+        return true;
     cpu->warp = malloc(sizeof(*cpu->warp) * (size_t)warp_count(&cpu->pass->map));
     if (!cpu->warp)
         return false;
@@ -252,23 +255,27 @@ static void run_warp(const struct cpu_run *run, int y, uint8_t *to)
 {
     const struct image *from = run->from;
     const struct warp_source source = {from->plane[0], from->stride[0], from->shape.width, from->shape.height};
-    row_level()->warp(run->passes[0].warp, &source, y, to);
+    const struct pass *pass = run->passes[0].pass;
+    if (pass->warp->filter->user)
+        run_user(pass->warp, (const uint8_t *const[]){source.pixels}, to, pass->width, y, (int)source.stride);
+    else
+        row_level()->warp(run->passes[0].warp, &source, y, to);
 }
 
 // Makes row `y` of a pass's output, without its last filter.
 static const uint8_t *most_of_row(struct band *band, int number, int y, uint8_t *to)
 {
     const struct cpu_pass *cpu = &band->run->passes[number];
-    if (!cpu->stencil && !cpu->warp)
+    if (!cpu->stencil && !cpu->pass->warp)
         return load_row(band, y, cpu->pass->before_count, to);
     const uint8_t *at = to;
-    if (cpu->warp)
+    if (cpu->pass->warp)
         run_warp(band->run, y, to);
     else
         at = stencil_row_of(band, number, y, cpu->step == 1 ? band->grey : to);
     if (cpu->step == 1) {
         // The rows of a warp are grey only if alpha is 255.
-        const bool has_alpha = band->run->from->shape.format == PIXFMT_RGBA && !band->run->passes[0].warp;
+        const bool has_alpha = band->run->from->shape.format == PIXFMT_RGBA && !band->run->passes[0].pass->warp;
         row_level()->from_grey(at, has_alpha ? picture_row(band->run, y) : NULL, to, band->width);
         at = to;
     }

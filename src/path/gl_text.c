@@ -111,9 +111,7 @@ static void add_macros(struct composer *c, const struct gl_step *step, enum pixf
     offset = compose_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
     if (pass->last)
         offset = compose_last(c, pass->last, offset);
-    if (pass->warp)
-        fprintf(c->out, "#define PASS_WARP_AT %d\n", offset);
-    compose_geometry(c, pass);
+    compose_geometry(c, pass, offset);
 }
 
 char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const char *kernel_dir, struct composer *parts,
@@ -138,6 +136,8 @@ char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const cha
     compose_stages(parts, pass->after, pass->after_count);
     if (pass->last)
         compose_stages(parts, &pass->last, 1);
+    if (pass->warp && pass->warp->filter->user)
+        compose_stages(parts, &pass->warp, 1);
     return compose_end(parts, error);
 }
 

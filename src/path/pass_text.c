@@ -76,9 +76,7 @@ static void add_macros(struct composer *c, const struct pass *pass, const struct
     offset = compose_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
     if (pass->last)
         offset = compose_last(c, pass->last, offset);
-    if (pass->warp)
-        fprintf(out, "#define PASS_WARP_AT %d\n", offset);
-    compose_geometry(c, pass);
+    compose_geometry(c, pass, offset);
 }
 
 char *pass_text(const struct pass *pass, const struct pass_target *target, const struct variant_choice *choice,
@@ -111,6 +109,8 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     compose_stages(&c, pass->after, pass->after_count);
     if (pass->last)
         compose_stages(&c, &pass->last, 1);
+    if (pass->warp && pass->warp->filter->user)
+        compose_stages(&c, &pass->warp, 1);
     return compose_end(&c, error);
 }
 
@@ -132,12 +132,14 @@ int pass_argument_count(const struct pass *pass, const struct pass_target *targe
     for (int i = 0; i < pass->after_count; i++)
         count += pass->after[i]->arguments.count;
     count += pass->last ? pass->last->arguments.count : 0;
-    return count + (pass->warp ? warp_count(&pass->map) : 0);
+    if (pass->warp)
+        count += pass->warp->filter->user ? pass->warp->arguments.count : warp_count(&pass->map);
+    return count;
 }
 
 int pass_user_places(const struct pass *pass, const struct pass_target *target, int places[CHAIN_MAX])
 {
-    const struct stage *stages[2 * CHAIN_MAX + 2];
+    const struct stage *stages[2 * CHAIN_MAX + 3];
     int count = 0, found = 0, at = pixfmt_info(target->format)->yuv ? YUV_ARGUMENTS : 0;
     for (int i = 0; i < pass->before_count; i++)
         stages[count++] = pass->before[i];
@@ -147,6 +149,8 @@ int pass_user_places(const struct pass *pass, const struct pass_target *target, 
         stages[count++] = pass->after[i];
     if (pass->last)
         stages[count++] = pass->last;
+    if (pass->warp)
+        stages[count++] = pass->warp;
     for (int i = 0; i < count; at += stages[i++]->arguments.count) {
         if (stages[i]->filter->user)
             places[found++] = at;
@@ -176,6 +180,8 @@ void pass_arguments(const struct pass *pass, const struct pass_target *target, i
         arguments = add_stage(pass->after[i], arguments);
     if (pass->last)
         arguments = add_stage(pass->last, arguments);
-    if (pass->warp) // last: its count depends on the size
+    if (pass->warp && pass->warp->filter->user)
+        add_stage(pass->warp, arguments);
+    else if (pass->warp) // last: its count depends on the size
         warp_fill(&pass->map, arguments);
 }

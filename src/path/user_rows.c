@@ -51,8 +51,11 @@ static char *write_program(const struct filter *filter, char **error)
     fprintf(c.out, "#define USER_FILTER user_%s\n", filter->name);
     if (filter->kind == FILTER_STENCIL)
         fprintf(c.out, "#define USER_STENCIL\n#define USER_RADIUS %d\n", filter->radius);
-    if (filter->user->previous)
-        fprintf(c.out, "#define USER_PREVIOUS\n");
+    if (filter->kind == FILTER_WARP)
+        fprintf(c.out, "#define USER_WARP\n");
+    if (filter->user->second != USER_ALONE)
+        fprintf(c.out, "#define USER_SECOND\n");
+    compose_file(&c, "warp.cl");
     compose_stages(&c, stages, 1);
     compose_file(&c, "user_rows.h");
     return compose_end(&c, error);

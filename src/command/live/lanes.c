@@ -99,7 +99,7 @@ static void lane_close(struct lane *lane)
 static void keep_warps(struct chain *chain)
 {
     for (int i = chain->count - 1; i >= 0; i--) {
-        if (chain->stage[i].filter->kind != FILTER_WARP)
+        if (chain->stage[i].filter->kind != FILTER_WARP || chain->stage[i].filter->user)
             chain_remove(chain, i);
     }
 }
