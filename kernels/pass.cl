@@ -46,18 +46,18 @@ INLINE pixel warped(struct source source, arguments args, int x, int y)
 
 #endif
 
-// The previous output of the last filter, without padding. It is replaced by the new one.
+// The second picture of the last filter, without padding.
 #ifdef PASS_LAST
-#define KEPT , __global uint *kept
-#define KEPT_GIVEN , kept
+#define SECOND , __global uint *second
+#define SECOND_GIVEN , second
 #else
-#define KEPT
-#define KEPT_GIVEN
+#define SECOND
+#define SECOND_GIVEN
 #endif
 
 // Makes one pixel. `inside` (see view) is a literal, so that compilers remove the clamps of columns.
 INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, DESTINATION to, int x, int y,
-                    int inside KEPT)
+                    int inside SECOND)
 {
     const struct source source = source_of(bytes, layout);
 #ifdef PASS_WARP
@@ -84,8 +84,10 @@ INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, 
 #endif
 #ifdef PASS_LAST
     p = PASS_AFTER(p, args, x, y);
-    p = PASS_LAST(p, unpack(kept[y * layout.s0 + x]), args, x, y);
-    kept[y * layout.s0 + x] = pack(p);
+    p = PASS_LAST(p, unpack(second[y * layout.s0 + x]), args, x, y);
+#ifdef PASS_KEEPS
+    second[y * layout.s0 + x] = pack(p);
+#endif
     store(to, layout, x, y, p);
 #else
     store(to, layout, x, y, PASS_AFTER(p, args, x, y));
@@ -93,10 +95,10 @@ INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, 
 }
 
 __kernel void pass(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
-                   DESTINATION to KEPT)
+                   DESTINATION to SECOND)
 {
     const int x = get_global_id(0), y = get_global_id(1);
     const int width = PASS_WIDTH(args, layout.s0), height = PASS_HEIGHT(args, layout.s1);
     if (x < width && y < height) // the NDRange is rounded up to whole work-groups
-        pass_at(bytes, layout, args, to, x, y, 0 KEPT_GIVEN);
+        pass_at(bytes, layout, args, to, x, y, 0 SECOND_GIVEN);
 }

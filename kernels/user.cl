@@ -55,14 +55,7 @@ INLINE pixel user_pixel(pixel p, int alpha)
     return p;
 }
 
-// Returns a place whose interpolation fits in 31 bits.
-INLINE place user_place(place at)
-{
-    at.x = clamp(at.x, -8388607, 8388607);
-    at.y = clamp(at.y, -8388607, 8388607);
-    return at;
-}
-
+// Returns the place of a pixel's centre.
 INLINE place user_centre(int x, int y)
 {
     place at;

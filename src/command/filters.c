@@ -54,7 +54,7 @@ static const struct option_list list = {
 
 static const char *const type_names[] = {
     [PARAM_INT] = "integer",   [PARAM_REAL] = "number", [PARAM_CHOICE] = "choice",
-    [PARAM_MATRIX] = "matrix", [PARAM_MAP] = "map",
+    [PARAM_MATRIX] = "matrix", [PARAM_MAP] = "map",     [PARAM_FILE] = "file",
 };
 
 // Writes the default of parameter `index` in the syntax of a chain.
@@ -75,6 +75,8 @@ static void print_filter(const struct filter *filter)
         printf("           %-11s", p->name);
         if (p->choices)
             printf("%s", p->choices);
+        else if (p->type == PARAM_FILE)
+            printf("image file");
         else
             printf("%.7g to %.7g", (double)p->min, (double)p->max);
         printf(" (default: %s): %s\n", preset, p->help);

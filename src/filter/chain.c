@@ -76,6 +76,8 @@ bool chain_set(struct chain *chain, int stage, int param, float value)
     const struct param *row = &changed.filter->params[param];
     value = fminf(fmaxf(value, row->min), row->max);
     changed.values.value[param] = row->type == PARAM_REAL ? value : roundf(value);
+    if (row->type == PARAM_FILE && !changed.values.file[0])
+        changed.values.value[param] = 0;
     const char *why;
     if (!stage_prepare(&changed, &why))
         return false;
@@ -95,6 +97,7 @@ void chain_replace(struct chain *chain, int stage, const struct filter *filter)
         chain->stage[stage] = old;
         return;
     }
+    memcpy(chain->stage[stage].values.file, old.values.file, sizeof(old.values.file));
     for (int i = 0; i < filter_param_count(filter); i++) {
         for (int k = 0; k < filter_param_count(old.filter); k++) {
             if (same_param(&filter->params[i], &old.filter->params[k]))
@@ -140,6 +143,13 @@ static void print_choice(const struct param *row, int index, char text[64])
     snprintf(text, 64, "%.*s", (int)strcspn(word, "|"), word);
 }
 
+// Writes the name of the file without its directories.
+static void print_file(const struct filter_values *values, bool wanted, char text[64])
+{
+    const char *slash = strrchr(values->file, '/');
+    snprintf(text, 64, "%.63s", wanted ? slash ? slash + 1 : values->file : "none");
+}
+
 void chain_value_text(const struct stage *stage, int param, char text[64])
 {
     const struct param *row = &stage->filter->params[param];
@@ -149,6 +159,8 @@ void chain_value_text(const struct stage *stage, int param, char text[64])
         snprintf(text, 64, "%dx%d", side, side);
     else if (row->type == PARAM_MAP && value < 0)
         snprintf(text, 64, "%d numbers", stage->values.matrix_count);
+    else if (row->type == PARAM_FILE)
+        print_file(&stage->values, value > 0, text);
     else if (row->choices)
         print_choice(row, (int)value, text);
     else
@@ -169,6 +181,10 @@ static void print_value(const struct stage *stage, int param, char *text)
 {
     char value[64];
     const enum param_type type = stage->filter->params[param].type;
+    if (type == PARAM_FILE) {
+        append(text, "%s", stage->values.file); // a stage without a file has the default value
+        return;
+    }
     if ((type != PARAM_MATRIX && type != PARAM_MAP) || stage->values.value[param] >= 0) {
         chain_value_text(stage, param, value);
         append(text, "%s", value);
@@ -191,7 +207,7 @@ static void print_stage(const struct stage *stage, char *text)
             continue;
         }
         append(text, "%c", any ? ':' : '=');
-        if (gap)
+        if (gap || stage->filter->params[i].type == PARAM_FILE) // a file's name may have a "="
             append(text, "%s=", stage->filter->params[i].name);
         print_value(stage, i, text);
         any = true;

@@ -44,5 +44,5 @@ void chain_remove(struct chain *chain, int stage);
 // Sets one parameter, clamped to its range; for a matrix, the index of a preset. False: the combination is impossible,
 // and nothing changes.
 bool chain_set(struct chain *chain, int stage, int param, float value);
-// Writes the value as text: "2", "nw", "gaussian", "3x3".
+// Writes the value as text: "2", "nw", "gaussian", "3x3", "beach.jpg".
 void chain_value_text(const struct stage *stage, int param, char text[64]);

@@ -4,12 +4,14 @@
 #include "base/options.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum { NAME_SHOWN = 40 };
 
@@ -123,6 +125,19 @@ static bool parse_scalar(struct parse *parse, const struct param *row, const cha
     return true;
 }
 
+static bool parse_file(struct parse *parse, const struct param *row, const char *text, struct stage *stage,
+                       float *value)
+{
+    if (strlen(text) >= FILTER_FILE)
+        return fail(parse, "%s: the name of the file %s has more than %d characters", parse->filter->name, row->name,
+                    FILTER_FILE - 1);
+    *value = strcmp(text, "none") != 0;
+    strcpy(stage->values.file, *value > 0 ? text : "");
+    return *value == 0 || access(text, R_OK) == 0 ||
+           fail(parse, "%s: cannot read the file '%.120s' of %s: %s", parse->filter->name, text, row->name,
+                strerror(errno));
+}
+
 static bool parse_value(struct parse *parse, int index, const char *text, struct stage *stage)
 {
     const struct param *row = &parse->filter->params[index];
@@ -144,6 +159,8 @@ static bool parse_value(struct parse *parse, int index, const char *text, struct
             return parse_choice(parse, row, text, value);
         *value = -1;
         return parse_matrix(parse, row, text, stage);
+    case PARAM_FILE:
+        return parse_file(parse, row, text, stage, value);
     }
     return false;
 }

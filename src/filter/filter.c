@@ -50,3 +50,12 @@ bool filter_leaves_grey(const struct filter *filter, bool grey)
 {
     return filter->color == FILTER_MAKES_GREY || (grey && filter->color == FILTER_KEEPS_GREY);
 }
+
+bool filter_file_wanted(const struct filter *filter, const struct filter_values *values)
+{
+    for (int i = 0; i < filter_param_count(filter); i++) {
+        if (filter->params[i].type == PARAM_FILE && values->value[i] > 0)
+            return true;
+    }
+    return false;
+}

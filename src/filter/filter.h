@@ -14,6 +14,7 @@ enum {
     FILTER_ARGUMENTS = 256, // arguments of a filter's function: at most one for each level
     FILTER_RADIUS_MAX = 15, // of a stencil's rows
     FILTER_REACH_MAX = 31,  // of a stencil of one row
+    FILTER_FILE = 256,      // bytes of a file's name, with the NUL
 };
 
 // The first arguments of a user's filter (kernels/user.cl). FILTER_PARAMS more follow. The plan sets width and height,
@@ -40,6 +41,7 @@ enum param_type {
     PARAM_CHOICE, // one word of `choices`; the value is its index
     PARAM_MATRIX, // 1, 9, 25, 49 or 81 numbers, or a word of `choices`, a preset
     PARAM_MAP,    // 8 or 9 numbers, or a word of `choices`, a preset
+    PARAM_FILE,   // the name of an image file, or `none`; only of users' filters
 };
 
 struct param {
@@ -51,11 +53,14 @@ struct param {
     const char *help;
 };
 
-// The values of a filter's parameters. At most one parameter is a matrix, so its numbers have a place of their own.
+// The values of a filter's parameters. At most one parameter is a matrix, and at most one a file, so these have places
+// of their own.
 struct filter_values {
-    float value[FILTER_PARAMS]; // PARAM_MATRIX, PARAM_MAP: index of the preset; -1: numbers
-    int matrix_count;           // the count of numbers; 0: none
+    // PARAM_MATRIX, PARAM_MAP: index of the preset; -1: numbers. PARAM_FILE: 1: the file; 0: none, or not now.
+    float value[FILTER_PARAMS];
+    int matrix_count; // the count of numbers; 0: none
     float matrix[FILTER_MATRIX];
+    char file[FILTER_FILE]; // "": none
 };
 
 // The output of a FILTER_WARP for an input of one size. The matrix maps the centre of an output pixel, (x, y, 1), to
@@ -111,5 +116,6 @@ const struct filter *filter_find(const char *name);
 // Returns chain text of one filter for an unknown name: "sobel" for "edges". NULL: no suggestion. Static.
 const char *filter_advice(const char *word);
 int filter_param_count(const struct filter *filter);
+bool filter_file_wanted(const struct filter *filter, const struct filter_values *values); // PARAM_FILE is a file
 // Returns true if the filter's output is grey, given whether its input is grey.
 bool filter_leaves_grey(const struct filter *filter, bool grey);

@@ -162,14 +162,17 @@ static bool take_desc(struct reading *at, const char *value)
 
 static bool take_type(struct reading *at, const char *value)
 {
-    static const char *const names[] = {[PARAM_INT] = "int", [PARAM_REAL] = "float", [PARAM_CHOICE] = "choice"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(value, names[i]) == 0) {
-            at->user->param[at->params - 1].type = (enum param_type)i;
+    static const struct {
+        const char *name;
+        enum param_type type;
+    } types[] = {{"int", PARAM_INT}, {"float", PARAM_REAL}, {"choice", PARAM_CHOICE}, {"file", PARAM_FILE}};
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+        if (strcmp(value, types[i].name) == 0) {
+            at->user->param[at->params - 1].type = types[i].type;
             return at->typed[at->params - 1] = true;
         }
     }
-    return fail(at, "TYPE is '%.40s', but must be int, float or choice", value);
+    return fail(at, "TYPE is '%.40s', but must be int, float, choice or file", value);
 }
 
 static bool take_range(struct reading *at, const char *value)
@@ -285,10 +288,28 @@ static bool read_head(struct reading *at, const char *text)
 
 // ---- rules between declarations ----
 
+// A file is the second picture.
+static bool check_file(struct reading *at, int index)
+{
+    struct param *row = &at->user->param[index];
+    struct user_param *more = &at->user->more[index];
+    if (at->ranged[index] || row->choices || at->preset[index] || row->step > 0 || more->scale > 0)
+        return fail(at, "the parameter %s has TYPE file, so it can have only DESC", more->name);
+    if (at->user->second != USER_ALONE)
+        return fail(at, "a filter has only one second picture: PREVIOUS or one parameter with TYPE file");
+    if (at->user->filter.kind != FILTER_POINT)
+        return fail(at, "only a filter with KIND point has a parameter with TYPE file");
+    at->user->second = USER_PICTURE;
+    row->max = row->step = more->scale = 1;
+    return true;
+}
+
 static bool check_param(struct reading *at, int index)
 {
     struct param *row = &at->user->param[index];
     struct user_param *more = &at->user->more[index];
+    if (row->type == PARAM_FILE)
+        return check_file(at, index);
     if (row->choices && !at->typed[index])
         row->type = PARAM_CHOICE;
     if ((row->type == PARAM_CHOICE) != (row->choices != NULL))

@@ -19,10 +19,10 @@ enum user_second {
     USER_PICTURE,  // an image file, which a parameter names
 };
 
-// Makes row `y` of the filter on the CPU (kernels/user_rows.h). `args` begin after the facts. For a stencil, in[0] to
-// in[2 * radius] are the rows around it, and `step` is the bytes from one pixel to the next. For a point filter, in[0]
-// is the row, which may be `to`, and in[1] that of the second picture. For a warp, in[0] is the whole picture, and `step`
-// the bytes from one row to the next.
+// Makes row `y` of the filter on the CPU (kernels/user_rows.h). `args` begin after the facts. What `in` and `step` are:
+// - point filter: in[0] is the row, which may be `to`; in[1] is that of the second picture
+// - stencil: in[0] to in[2 * radius] are the rows around it; `step` is the bytes from one pixel to the next
+// - warp: in[0] is the whole picture; `step` is the bytes from one row to the next
 typedef void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step);
 
 struct user_param {

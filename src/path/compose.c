@@ -87,25 +87,26 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
     compose_part(c, file);
     fprintf(c->out, "%s\n", filter->user->text);
     compose_part(c, "the end of a user's filter");
-    const bool previous = filter->user->second == USER_PREVIOUS, second = filter->user->second != USER_ALONE;
+    const char *name = filter->name;
+    static const char own[] = "user_arguments own;\n    own.base = args;\n    ";
+    const char *second[] = {
+        [USER_ALONE] = "", [USER_PREVIOUS] = "user_previous(p, second, own), ", [USER_PICTURE] = "second, "};
+    const enum user_second which = filter->user->second;
     if (filter->kind == FILTER_WARP)
         fprintf(c->out,
-                "INLINE place user_%s(int x, int y, arguments args)\n{\n    user_arguments own;\n    own.base = args;\n"
-                "    return user_place(filter_%s(user_centre(x, y), own));\n}\n",
-                filter->name, filter->name);
+                "INLINE place user_filter_%s(int x, int y, arguments args)\n{\n    %s"
+                "return filter_%s(user_centre(x, y), own);\n}\n",
+                name, own, name);
     else if (filter->kind == FILTER_STENCIL)
         fprintf(c->out,
-                "INLINE int user_%s(view v, arguments args)\n{\n    user_arguments own;\n    own.base = args;\n"
-                "    return sat8(filter_%s(user_view_of(v), own));\n}\n",
-                filter->name, filter->name);
+                "INLINE int user_filter_%s(view v, arguments args)\n{\n    %s"
+                "return sat8(filter_%s(user_view_of(v), own));\n}\n",
+                name, own, name);
     else
         fprintf(c->out,
-                "INLINE pixel user_%s(pixel p, %sint x, int y, arguments args)\n{\n    user_arguments own;\n"
-                "    own.base = args;\n    return user_pixel(filter_%s(p, %sx, y, own), p.a);\n}\n",
-                filter->name, second ? "pixel second, " : "", filter->name,
-                previous ? "user_previous(p, second, own), "
-                : second ? "second, "
-                         : "");
+                "INLINE pixel user_filter_%s(pixel p, %sint x, int y, arguments args)\n{\n    %s"
+                "return user_pixel(filter_%s(p, %sx, y, own), p.a);\n}\n",
+                name, which == USER_ALONE ? "" : "pixel second, ", own, name, second[which]);
 }
 
 void compose_stages(struct composer *c, const struct stage *const *stages, int count)
@@ -124,7 +125,7 @@ int compose_stencil(struct composer *c, const struct stage *stage, int offset)
 {
     const bool user = stage->filter->user;
     fprintf(c->out, "#define PASS_STENCIL %s_%s\n#define PASS_STENCIL_AT %d\n#define PASS_RADIUS %d\n%s",
-            user ? "user" : "filter", stage->filter->name, offset + (user ? FACTS : 0), stage->arguments.radius,
+            user ? "user_filter" : "filter", stage->filter->name, offset + (user ? FACTS : 0), stage->arguments.radius,
             user ? "#define USER_STENCIL\n" : "");
     return offset + stage->arguments.count;
 }
@@ -134,13 +135,13 @@ int compose_points(struct composer *c, const char *macro, const struct stage *co
     for (int i = 0; i < count; i++) {
         const struct filter *filter = stages[i]->filter;
         if (filter->user)
-            fprintf(c->out, "INLINE pixel user_%s(pixel p, int x, int y, arguments args);\n", filter->name);
+            fprintf(c->out, "INLINE pixel user_filter_%s(pixel p, int x, int y, arguments args);\n", filter->name);
         else
             fprintf(c->out, "INLINE pixel filter_%s(pixel p, arguments args);\n", filter->name);
     }
     fprintf(c->out, "#define %s(p, args, x, y) ", macro);
     for (int i = count - 1; i >= 0; i--)
-        fprintf(c->out, "%s_%s(", stages[i]->filter->user ? "user" : "filter", stages[i]->filter->name);
+        fprintf(c->out, "%s_%s(", stages[i]->filter->user ? "user_filter" : "filter", stages[i]->filter->name);
     fprintf(c->out, "(p)");
     for (int i = 0; i < count; i++) {
         const bool user = stages[i]->filter->user;
@@ -154,9 +155,11 @@ int compose_points(struct composer *c, const char *macro, const struct stage *co
 int compose_last(struct composer *c, const struct stage *stage, int offset)
 {
     const char *name = stage->filter->name;
-    fprintf(c->out, "INLINE pixel user_%s(pixel p, pixel previous, int x, int y, arguments args);\n", name);
-    fprintf(c->out, "#define PASS_LAST(p, previous, args, x, y) user_%s(p, previous, x, y, (args) + %d)\n", name,
+    fprintf(c->out, "INLINE pixel user_filter_%s(pixel p, pixel second, int x, int y, arguments args);\n", name);
+    fprintf(c->out, "#define PASS_LAST(p, second, args, x, y) user_filter_%s(p, second, x, y, (args) + %d)\n", name,
             offset + FACTS);
+    if (stage->filter->user->second == USER_PREVIOUS)
+        fprintf(c->out, "#define PASS_KEEPS\n");
     return offset + stage->arguments.count;
 }
 
@@ -168,8 +171,8 @@ static void compose_warp(struct composer *c, const struct stage *stage, int offs
         fprintf(c->out, "#define PASS_WARP(args, x, y) warp_place((args) + %d, x, y)\n", offset);
         return;
     }
-    fprintf(c->out, "INLINE place user_%s(int x, int y, arguments args);\n", name);
-    fprintf(c->out, "#define PASS_WARP(args, x, y) user_%s(x, y, (args) + %d)\n", name, offset + FACTS);
+    fprintf(c->out, "INLINE place user_filter_%s(int x, int y, arguments args);\n", name);
+    fprintf(c->out, "#define PASS_WARP(args, x, y) user_filter_%s(x, y, (args) + %d)\n", name, offset + FACTS);
 }
 
 void compose_geometry(struct composer *c, const struct pass *pass, int offset)

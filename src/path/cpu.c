@@ -2,10 +2,12 @@
 #include "base/log.h"
 #include "base/pages.h"
 #include "base/workers.h"
+#include "filter/user_filter.h"
 #include "path/backend.h"
 #include "path/cpu_rows.h"
 #include "path/cpu_tuning.h"
 #include "path/histogram.h"
+#include "path/picture.h"
 #include "path/user_rows.h"
 
 #include <assert.h>
@@ -30,10 +32,10 @@ struct cpu_build {
     int bands[PLAN_PASSES];            // of each run
     uint32_t (*counts)[FILTER_LEVELS]; // for each band, the histogram of a run's input
     struct cpu_tuning tuning;
-    struct tuned_found tuned;       // the entry that named it; tuned.entry NULL: none did
-    int few_rows;                   // rows of a picture that are kept if it arrives by rows; 0: all
-    struct image kept[PLAN_PASSES]; // for each run, the previous output of its last filter; empty: not wanted
-    struct image between[2];        // pictures between runs, used in turn; empty with a single run
+    struct tuned_found tuned;         // the entry that named it; tuned.entry NULL: none did
+    int few_rows;                     // rows of a picture that are kept if it arrives by rows; 0: all
+    struct image second[PLAN_PASSES]; // for each run, the second picture of its last filter; empty: none
+    struct image between[2];          // pictures between runs, used in turn; empty with a single run
 };
 
 struct cpu_slot {
@@ -66,7 +68,7 @@ static void cpu_build_free(void *of)
     free(build->scratch);
     free(build->counts);
     for (int i = 0; i < build->runs; i++)
-        image_free(&build->kept[i]);
+        image_free(&build->second[i]);
     image_free(&build->between[0]);
     image_free(&build->between[1]);
     free(build);
@@ -157,8 +159,14 @@ static void divide(struct cpu_build *build, int threads)
     }
 }
 
-// Allocates the previous outputs of filters that get them.
-static bool reserve_kept(struct cpu_build *build)
+static bool fail_memory(char **error)
+{
+    path_fail(error, "out of memory for this chain at this frame size");
+    return false;
+}
+
+// Makes the second pictures of filters that have one. False: *error as in path_open.
+static bool make_second(struct cpu_build *build, char **error)
 {
     int last = -1;
     bool ok = true;
@@ -166,7 +174,10 @@ static bool reserve_kept(struct cpu_build *build)
         last += build->run[i];
         const struct pass *pass = &build->plan.pass[last];
         const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = pass->width, .height = pass->height};
-        ok = !pass->last || image_alloc(&build->kept[i], &rgba);
+        if (pass->last && pass->last->filter->user->second == USER_PICTURE)
+            ok = picture_open(&build->second[i], pass, error);
+        else if (pass->last && !image_alloc(&build->second[i], &rgba))
+            ok = fail_memory(error);
     }
     return ok;
 }
@@ -187,39 +198,37 @@ static int most_bands(const struct cpu_build *build)
     return most;
 }
 
-static struct cpu_build *make_build(const struct cpu_path *cpu, const struct chain *chain)
+static struct cpu_build *make_build(const struct cpu_path *cpu, const struct chain *chain, char **error)
 {
     const struct image_shape *input = &cpu->path.input;
     struct cpu_build *build = calloc(1, sizeof(*build));
-    if (!build)
+    if (!build) {
+        fail_memory(error);
         return NULL;
+    }
     bool ok = plan_chain(build, input, chain, cpu->variant);
     choose_tuning(build, cpu, chain);
     divide(build, workers_count(cpu->workers));
     build->few_rows = count_few_rows(build, input->format);
     build->scratch = aligned_alloc(IMAGE_ALIGNMENT, build->scratch_bytes);
     build->counts = calloc((size_t)most_bands(build), sizeof(*build->counts));
-    ok = ok && build->scratch && build->counts && reserve_kept(build);
+    ok = ok && build->scratch && build->counts;
     int last = -1;
     for (int i = 0; ok && i < build->runs - 1; i++) {
         last += build->run[i];
         ok = reserve_between(build, i, &build->pass[last]);
     }
-    if (!ok) {
-        cpu_build_free(build);
-        return NULL;
-    }
-    return build;
+    if (ok ? make_second(build, error) : fail_memory(error))
+        return build;
+    cpu_build_free(build);
+    return NULL;
 }
 
 static void *cpu_build(const struct path *path, const struct chain *chain, char **error)
 {
     if (!user_rows_make(chain, error))
         return NULL;
-    struct cpu_build *build = make_build((const struct cpu_path *)path, chain);
-    if (!build)
-        path_fail(error, "out of memory for this chain at this frame size");
-    return build;
+    return make_build((const struct cpu_path *)path, chain, error);
 }
 
 // Counts the luma of a run's input.
@@ -273,7 +282,7 @@ static void run_passes(struct path *path, struct image *from, const struct path_
             .encoded = last && path->encode.width > 0 ? &slot->encoded : NULL,
             .encoder = encoder_init(path->encode.color),
             .coefficients = color_to_rgb(from->shape.color),
-            .kept = &build->kept[i],
+            .second = &build->second[i],
             .scratch = build->scratch,
             .scratch_bytes = cpu_run_scratch_bytes(passes, build->run[i]),
             .bands = build->bands[i],

@@ -290,9 +290,10 @@ static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to
     const uint8_t *at = most_of_row(band, number, y, to);
     if (!pass->last)
         return at;
-    uint8_t *kept = image_row(band->run->kept, 0, y);
-    run_user(pass->last, (const uint8_t *const[]){at, kept}, to, band->width, y, 4);
-    memcpy(kept, to, 4 * (size_t)band->width);
+    uint8_t *second = image_row(band->run->second, 0, y);
+    run_user(pass->last, (const uint8_t *const[]){at, second}, to, band->width, y, 4);
+    if (pass->last->filter->user->second == USER_PREVIOUS)
+        memcpy(second, to, 4 * (size_t)band->width);
     return to;
 }
 

@@ -1,9 +1,11 @@
 // gl_chain.c: compiles and draws a chain
 #include "path/gl_chain.h"
 
+#include "filter/user_filter.h"
 #include "path/backend.h"
 #include "path/histogram.h"
 #include "path/pass_text.h"
+#include "path/picture.h"
 
 #include <epoxy/gl.h>
 
@@ -110,14 +112,14 @@ static void measure_input(const struct gl_chain *chain, int number, unsigned fra
         glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, stage->arguments.count, 1, GL_RED_INTEGER, GL_INT, few);
 }
 
-// Returns true if the step's last filter gets its previous output.
-static bool has_kept(const struct gl_step *step)
+// Returns the second picture of the step's last filter.
+static enum user_second step_second(const struct gl_step *step)
 {
-    return step->pass->last && step->part != PART_ACROSS;
+    return step->pass->last && step->part != PART_ACROSS ? step->pass->last->filter->user->second : USER_ALONE;
 }
 
 // The next draw also writes to this texture. 0: it does not.
-static void attach_kept(unsigned texture)
+static void attach_second(unsigned texture)
 {
     static const GLenum buffers[] = {GL_COLOR_ATTACHMENT0, GL_COLOR_ATTACHMENT1};
     glFramebufferTexture2D(GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT1, GL_TEXTURE_2D, texture, 0);
@@ -138,13 +140,14 @@ static void draw_step(const struct gl_chain *chain, int number, unsigned to, con
                            step->writes == TEXELS_SHOWN ? to : chain->between[number], 0);
     glViewport(0, 0, pass->width, pass->height);
     gl_program_use(chain->program[number], &input, step->few ? few : NULL, step->numbers);
-    if (has_kept(step)) {
-        bind_texture(4, chain->kept[number][chain->turn]);
-        attach_kept(chain->kept[number][!chain->turn]);
-    }
+    const enum user_second second = step_second(step);
+    if (second != USER_ALONE)
+        bind_texture(4, chain->second[number][second == USER_PREVIOUS ? chain->turn : 0]);
+    if (second == USER_PREVIOUS)
+        attach_second(chain->second[number][!chain->turn]);
     glDrawArrays(GL_TRIANGLES, 0, 3);
-    if (has_kept(step))
-        attach_kept(0);
+    if (second == USER_PREVIOUS)
+        attach_second(0);
 }
 
 // Writes the moment to the arguments of users' filters. `few`: the step's arguments.
@@ -237,17 +240,42 @@ static unsigned find_texture(const struct gl_chain *chain, int number)
     return 0;
 }
 
-// Makes the textures of a step. False: GL refuses one, or memory is short.
+static bool refuse_textures(char **error)
+{
+    path_fail(error, "GL refuses the textures of this chain at this frame size");
+    return false;
+}
+
+// Makes the second picture of a step's last filter. False: *error as in path_open.
+static bool make_second(struct gl_chain *chain, int number, char **error)
+{
+    const struct pass *pass = chain->step[number].pass;
+    const enum user_second second = step_second(&chain->step[number]);
+    const int count = second == USER_ALONE ? 0 : second == USER_PREVIOUS ? 2 : 1;
+    for (int i = 0; i < count; i++) {
+        chain->second[number][i] =
+            gl_texture_open(GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, pass->width, pass->height);
+        if (!chain->second[number][i])
+            return refuse_textures(error);
+    }
+    struct image picture;
+    if (second != USER_PICTURE)
+        return true;
+    if (!picture_open(&picture, pass, error))
+        return false;
+    glBindTexture(GL_TEXTURE_2D, chain->second[number][0]);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, pass->width, pass->height, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE,
+                    picture.plane[0]);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    image_free(&picture);
+    return true;
+}
+
+// Makes the other textures of a step. False: GL refuses one, or memory is short.
 static bool make_textures(struct gl_chain *chain, int number)
 {
     const struct pass *pass = chain->step[number].pass;
     const enum gl_texels kind = chain->step[number].writes;
-    for (int i = 0; has_kept(&chain->step[number]) && i < 2; i++) {
-        chain->kept[number][i] =
-            gl_texture_open(GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, pass->width, pass->height);
-        if (!chain->kept[number][i])
-            return false;
-    }
     if (kind == TEXELS_SHOWN)
         return make_numbers(chain, number);
     chain->between[number] = find_texture(chain, number);
@@ -302,10 +330,10 @@ static bool make_steps(struct gl_chain *chain, char **error)
         char *text = gl_text(&chain->step[i], target->input.format, target->es, target->kernel_dir, &parts, error);
         if (!text || !(chain->program[i] = gl_program_get(target->context, text, target->es, &parts, error)))
             return false;
-        if (!make_textures(chain, i)) {
-            path_fail(error, "GL refuses the textures of this chain at this frame size");
+        if (!make_textures(chain, i))
+            return refuse_textures(error);
+        if (!make_second(chain, i, error))
             return false;
-        }
     }
     return true;
 }
@@ -336,7 +364,7 @@ void gl_chain_close(struct gl_chain *chain)
         return;
     glDeleteTextures(GL_STEPS, chain->numbers); // GL ignores 0
     glDeleteTextures(GL_STEPS, chain->between);
-    glDeleteTextures(2 * GL_STEPS, chain->kept[0]);
+    glDeleteTextures(2 * GL_STEPS, chain->second[0]);
     free(chain->strip);
     free(chain);
 }

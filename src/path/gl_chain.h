@@ -24,9 +24,10 @@ struct gl_chain {
     int user_place[GL_STEPS][CHAIN_MAX];   // where the arguments of users' filters begin
     int user_places[GL_STEPS];
     uint8_t *strip; // memory for STRIP_ROWS rows of a picture that is read back; NULL: none
-    // For a step whose last filter gets its previous output: two textures, which are read and written in turn.
-    unsigned kept[GL_STEPS][2];
-    int turn;                   // of `kept`, which is read next
+    // The second picture of a step's last filter. For its previous output there are two textures, which are read and
+    // written in turn.
+    unsigned second[GL_STEPS][2];
+    int turn;                   // the number of the texture that is read next
     unsigned between[GL_STEPS]; // the output of each step but the last; some steps share a texture
 };
 

@@ -90,7 +90,7 @@ static unsigned link_program(const char *text, bool es, const struct composer *p
 
 static void find_uniforms(struct gl_program *program)
 {
-    static const char *const samplers[] = {"plane0", "plane1", "plane2", "numbers", "kept"};
+    static const char *const samplers[] = {"plane0", "plane1", "plane2", "numbers", "second"};
     glUseProgram(program->name);
     for (int i = 0; i < (int)(sizeof(samplers) / sizeof(*samplers)); i++)
         glUniform1i(glGetUniformLocation(program->name, samplers[i]), i); // GL ignores an unused one

@@ -3,7 +3,9 @@
 
 #include "base/pages.h"
 #include "compute/program.h"
+#include "filter/user_filter.h"
 #include "path/backend.h"
+#include "path/picture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +108,23 @@ static cl_int open_arguments(struct opencl_pass *opened, cl_context context, con
     return result;
 }
 
+// Makes the second picture of the last filter. On failure: *error as in path_open.
+static cl_int open_second(struct opencl_pass *opened, cl_context context, char **error)
+{
+    const struct pass *pass = opened->pass;
+    const bool file = pass->last->filter->user->second == USER_PICTURE;
+    const size_t bytes = sizeof(cl_uint) * (size_t)pass->width * (size_t)pass->height;
+    struct image picture = {0};
+    cl_int result;
+    if (file && !picture_open(&picture, pass, error))
+        return CL_OUT_OF_HOST_MEMORY;
+    opened->second = clCreateBuffer(context, CL_MEM_READ_WRITE | (file ? CL_MEM_COPY_HOST_PTR : 0), bytes,
+                                    picture.plane[0], &result);
+    image_free(&picture);
+    opencl_ok(result, "allocate device memory for the second picture of a filter", error);
+    return result;
+}
+
 cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const struct pass *pass,
                         const struct pass_target *target, const struct variant_choice *choice, char **error)
 {
@@ -119,10 +138,11 @@ cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const
         opened->group_limit = limit < opened->group_limit ? limit : opened->group_limit;
     }
     result = open_arguments(opened, device->context, target);
-    if (result == CL_SUCCESS && pass->last)
-        opened->kept = clCreateBuffer(device->context, CL_MEM_READ_WRITE,
-                                      sizeof(cl_uint) * (size_t)pass->width * (size_t)pass->height, NULL, &result);
-    if (opencl_ok(result, "allocate device memory for arguments", error) && pass_measures(pass))
+    if (!opencl_ok(result, "allocate device memory for arguments", error))
+        return result;
+    if (pass->last)
+        result = open_second(opened, device->context, error);
+    if (result == CL_SUCCESS && pass_measures(pass))
         result =
             opencl_histogram_open(&opened->histogram, device, pass->before[0]->filter, pass->reads == PASS_GREY, error);
     return result;
@@ -135,7 +155,7 @@ void opencl_pass_close(struct opencl_pass *opened)
             clReleaseKernel(opened->kernel[i]);
     }
     memory_release(opened->arguments);
-    memory_release(opened->kept);
+    memory_release(opened->second);
     opencl_histogram_close(&opened->histogram);
 }
 
@@ -182,8 +202,8 @@ cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue,
                                                     {sizeof(laid_out), &laid_out},
                                                     {sizeof(opened->arguments), &opened->arguments},
                                                     {sizeof(to), &to},
-                                                    {sizeof(opened->kept), &opened->kept}};
-        result = kernel_run(opened->kernel[launch->kernel], queue, arguments, opened->kept ? 5 : 4, launch->offset,
+                                                    {sizeof(opened->second), &opened->second}};
+        result = kernel_run(opened->kernel[launch->kernel], queue, arguments, opened->second ? 5 : 4, launch->offset,
                             launch->size, launch->local, after, span);
     }
     return result;

@@ -42,7 +42,7 @@ struct opencl_pass {
     cl_mem arguments;
     int user_place[CHAIN_MAX]; // where the arguments of users' filters begin there
     int user_places;
-    cl_mem kept;                       // the previous output of the pass's last filter; NULL: it does not get it
+    cl_mem second;                     // the second picture of the pass's last filter; NULL: it has none
     struct opencl_histogram histogram; // of the input, if the pass measures it
     char name[140];                    // of its stage time
 };

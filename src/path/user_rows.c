@@ -48,7 +48,7 @@ static char *write_program(const struct filter *filter, char **error)
     compose_file(&c, "language.h");
     compose_file(&c, "common.cl");
     compose_part(&c, "plan");
-    fprintf(c.out, "#define USER_FILTER user_%s\n", filter->name);
+    fprintf(c.out, "#define USER_FILTER user_filter_%s\n", filter->name);
     if (filter->kind == FILTER_STENCIL)
         fprintf(c.out, "#define USER_STENCIL\n#define USER_RADIUS %d\n", filter->radius);
     if (filter->kind == FILTER_WARP)

@@ -7,7 +7,7 @@ import sys
 
 sys.path.append(sys.path[0] + "/../support")
 from checks import SOURCES, Checks, at, programs, skip
-from live_support import has_opencl, png, run, y4m_pictures
+from live_support import gradient, has_opencl, png, run, y4m_pictures
 
 MONOCLE, = programs(1)
 SHIPPED = os.path.join(SOURCES, "assets", "filters")
@@ -91,6 +91,50 @@ INLINE pixel filter_moment(pixel p, int x, int y, arguments args)
     return p;
 }
 """
+# Moves the picture 2.5 pixels to the left and 1.5 pixels down.
+MOVE = HEAD + """warp
+INLINE place filter_move(place p, arguments args)
+{
+    p.x += 640;
+    p.y -= 384;
+    return p;
+}
+"""
+# Places far outside, also where the sums overflow, and near the middle, which moves with the frames.
+FAR = HEAD + """warp
+//!PARAM size
+//!TYPE int
+//!RANGE 1 9
+INLINE place filter_far(place p, arguments args)
+{
+    p.x = p.x % 768 == 0 ? 2147483647 : WIDTH(args) * 128 + p.y / 3 - 256 * FRAME(args);
+    p.y = p.y % 1024 == 0 ? -2147483647 : HEIGHT(args) * 128 + p.x / ARG(args, 0);
+    return p;
+}
+"""
+# The mean of a picture and the input; the picture's alpha and the parameter in blue.
+COVER = HEAD + """point
+//!PARAM first
+//!TYPE int
+//!RANGE 0 9
+//!PARAM image
+//!TYPE file
+INLINE pixel filter_cover(pixel p, pixel picture, int x, int y, arguments args)
+{
+    p.r = (p.r + picture.r) / 2;
+    p.g = (p.g + picture.g) / 2;
+    p.b = picture.a / 2 + 16 * ARG(args, 1) + ARG(args, 0);
+    return p;
+}
+"""
+ONLY = HEAD + """point
+//!PARAM image
+//!TYPE file
+INLINE pixel filter_only(pixel p, pixel picture, int x, int y, arguments args)
+{
+    return picture;
+}
+"""
 POINT = "INLINE pixel filter_a(pixel p, int x, int y, arguments args)\n{\n    return p;\n}\n"
 FAST = ["cpu", "gl"]
 PATHS = FAST + (["opencl"] if has_opencl(MONOCLE) else [])  # PoCL takes seconds to compile
@@ -137,7 +181,7 @@ def equal(c, chain, directory=None, paths=FAST):
 def shipped(c):
     """Each example, on pictures of odd sizes."""
     names = sorted(name[:-3] for name in os.listdir(SHIPPED))
-    c.check(len(names) >= 7, names)
+    c.check(len(names) >= 9, names)
     png(at("in.png"), 131, 67)
     for name in names:
         equal(c, name, SHIPPED)
@@ -149,8 +193,10 @@ def places(c):
     """Places and sizes are those of the filter's own picture, wherever mirrors and stencils stand."""
     write("place.cl", PLACE)
     write("shift.cl", SHIFT)
+    write("div.cl", PLACE.replace("filter_place", "filter_div"))  # no name clashes with those of user.cl
     png(at("in.png"), 61, 131)  # so tall that the cpu path runs several passes in a band
     plain = equal(c, "place")
+    c.check(equal(c, "div", paths=PATHS) == plain, "another name")
     c.check(equal(c, "mirror,place") == plain, "a mirror before the filter changes its places")
     c.check(equal(c, "blur=2,mirror,place,flip,flip") == plain, "a mirror after a blur")
     mirrored = equal(c, "place,mirror")
@@ -170,14 +216,76 @@ def safe(c):
     equal(c, "wild", paths=PATHS)
 
 
+def warps(c):
+    """A warp of a user's filter is that of the filter warp; mirrors, stencils and sizes around it count."""
+    write("move.cl", MOVE)
+    write("far.cl", FAR)
+    write("place.cl", PLACE)
+    png(at("in.png"), 61, 31)
+    moved = equal(c, "move", paths=PATHS)
+    c.check(moved == equal(c, "warp=1 0 -2.5 0 1 1.5 0 0 1"), "places")
+    c.check(equal(c, "mirror,move,mirror") == equal(c, "warp=1 0 2.5 0 1 1.5 0 0 1"), "between mirrors")
+    c.check(equal(c, "gray,move") == equal(c, "gray,warp=1 0 -2.5 0 1 1.5 0 0 1"), "a grey picture")
+    equal(c, "far=3", paths=PATHS)
+    equal(c, "crop=40:30:3:2,blur=2,far,place,mirror,move,gray,flip")
+    for size in ((1, 1), (1, 9), (7, 1)):
+        png(at("in.png"), *size)
+        equal(c, "far,move")
+
+
+def half(pixel):
+    """Returns the means of four pixels."""
+    def mean(x, y):
+        four = [pixel(2 * x + i % 2, 2 * y + i // 2) for i in range(4)]
+        return tuple((sum(values) + 2) // 4 for values in zip(*four))
+    return mean
+
+
+def files(c):
+    """A filter with an image file gets it scaled and cut to its own picture."""
+    write("cover.cl", COVER)
+    write("only.cl", ONLY)
+    write("place.cl", PLACE)
+    png(at("a=b.png"), 60, 20)
+    shutil.copy(at("a=b.png"), at("in.png"))
+    code, wanted, err = convert("cpu", "none")
+    wide = convert("cpu", "warp=1.5 0 -29.75 0 1.5 0.25 0 0 1:30:30")[1]
+    tall = convert("cpu", "warp=3 0 -78.5 0 3 1 0 0 1:21:60")[1]
+    c.check(equal(c, "only=image=" + at("a=b.png"), paths=PATHS) == wanted, "the picture itself")
+    png(at("in.png"), 30, 30)
+    c.check(equal(c, "only=image=" + at("a=b.png")) == wide, "its sides are cut")
+    png(at("in.png"), 21, 60)
+    c.check(equal(c, "only=image=" + at("a=b.png")) == tall, "larger")
+    png(at("in.png"), 7, 5)
+    small = equal(c, "only=image=" + at("a=b.png"))
+    png(at("in.png"), 7, 5, lambda x, y: half(half(gradient))(x + 4, y))  # 15x5 pixels cover it
+    c.check(small == convert("cpu", "none")[1], "smaller")
+    png(at("in.png"), 240, 160)
+    equal(c, f"cover=2:image={at('a=b.png')},gamma=2,cover,mirror,blur=2,place,cover=image={at('a=b.png')}",
+          paths=PATHS)
+    nothing = equal(c, "only")
+    c.check(nothing == equal(c, "only=none") and nothing not in (wanted, small), "no file")
+    for name, wanted in (("no.png", "cannot read the file"), ("x" * 256, "has more than 255 characters")):
+        code, _, err = convert("cpu", "only=" + at(name))
+        c.check(code == 2 and wanted in err and err.count("\n") == 1, name, code, err)
+    write("../broken.png", b"\x89PNG\r\n\x1a\n" + bytes(40))
+    os.mkfifo(at("pipe"))
+    for name in ("broken.png", "pipe", "filters"):
+        for path in PATHS:
+            code, _, err = convert(path, "only=" + at(name))
+            c.check(code == 3 and f"cannot read the picture '{at(name)}' of the filter only" in err or
+                    "no GL context" in err, path, name, code, err)
+
+
 def moments(c):
     """The number and the time of a frame, and the previous output, in passes of few and of many arguments."""
     write("moment.cl", MOMENT)
     write("echo.cl", ECHO)
+    write("far.cl", FAR)
     write("shift.cl", SHIFT)
     source = "pattern:32x16@10,rgba"
     chains = ("moment", "blur,moment,gamma=2,gamma=0.5,moment,gray", "echo", "blur=3,gray,echo,mirror,echo,shift,flip",
-              "crop=20:10,echo,echo,gamma=2,moment")
+              "crop=20:10,echo,echo,gamma=2,moment", "far=2")
     for chain in chains:
         films = {}
         for path in PATHS + ["gl es"]:
@@ -259,6 +367,13 @@ def refused(c):
         (HEAD + "point\n\x1b[31m", "a.cl:3: the byte 0x1b is not plain ASCII text"),
         (b"\0" * 50, "a.cl:1: the byte 0x00"),
         ("", "a.cl:1: the file has no line '//!SUMMARY text'"),
+        (HEAD + "warps\n", "a.cl:2: KIND is 'warps', but must be point, stencil or warp"),
+        (HEAD + "warp\n//!PREVIOUS\n", "only a filter with KIND point has PREVIOUS"),
+        (HEAD + "warp\n//!RADIUS 1\n", "only a stencil has a RADIUS"),
+        (HEAD + "warp\n//!PARAM f\n//!TYPE file\n", "only a filter with KIND point has a parameter with TYPE file"),
+        (HEAD + "point\n//!PARAM f\n//!TYPE file\n//!RANGE 0 1\n", "can have only DESC"),
+        (HEAD + "point\n//!PARAM f\n//!TYPE file\n//!PARAM g\n//!TYPE file\n", "has only one second picture"),
+        (HEAD + "point\n//!PREVIOUS\n//!PARAM f\n//!TYPE file\n", "has only one second picture"),
         ("//!SUMMARY x\n", "has no line '//!KIND"),
         (HEAD + "stencil\n", "a stencil needs a RADIUS"),
         (HEAD + "stencil\n//!RADIUS 99\n", "a.cl:3: RADIUS is '99'"),
@@ -333,4 +448,4 @@ def kernels(c):
 
 if not shutil.which("cc"):
     skip("there is no C compiler")
-sys.exit(Checks().run(shipped, places, safe, moments, lists, errors, refused, kernels, before=prepare))
+sys.exit(Checks().run(shipped, places, safe, warps, files, moments, lists, errors, refused, kernels, before=prepare))

@@ -136,10 +136,13 @@ class Compiler:
         return found[-1]
 
 
-def png(path, width, height):
-    """Writes a small gradient."""
-    rows = b"".join(b"\0" + bytes(v for x in range(width) for v in (x * 7 % 256, y * 5 % 256, (x + y) * 3 % 256))
-                    for y in range(height))
+def gradient(x, y):
+    return x * 7 % 256, y * 5 % 256, (x + y) * 3 % 256
+
+
+def png(path, width, height, pixel=gradient):
+    """Writes a picture; `pixel` is a function from a place to three bytes."""
+    rows = b"".join(b"\0" + bytes(v for x in range(width) for v in pixel(x, y)) for y in range(height))
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

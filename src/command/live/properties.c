@@ -129,6 +129,8 @@ static json_t *param_value(const struct stage *stage, int param)
     chain_value_text(stage, param, text);
     if (row->type == PARAM_INT)
         return json_integer((json_int_t)stage->values.value[param]);
+    if (row->type == PARAM_FILE && stage->values.value[param] > 0)
+        return json_string(stage->values.file);
     return row->type == PARAM_REAL ? json_real(strtod(text, NULL)) : json_string(text);
 }
 
@@ -160,6 +162,8 @@ static bool set_param(struct session *s, const char *rest, const char *value, ch
         at->values.matrix_count = from->matrix_count;
         memcpy(at->values.matrix, from->matrix, sizeof(from->matrix));
     }
+    if (at->filter->params[param].type == PARAM_FILE)
+        memcpy(at->values.file, from->file, sizeof(from->file));
     if (!stage_prepare(at, &reason))
         return fail(why, "%s: %s", at->filter->name, reason);
     return take_chain(s, &chain, why);

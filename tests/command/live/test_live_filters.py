@@ -10,7 +10,7 @@ import sys
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs, skip
-from live_support import Live, Window, has_opencl, need_window, picture, wait_until
+from live_support import Live, Window, has_opencl, need_window, picture, png, wait_until
 
 MONOCLE, = programs(1)
 PATTERN = "pattern:160x120@30"
@@ -22,6 +22,17 @@ CODE = """//!PARAM red
 INLINE pixel filter_tint(pixel p, int x, int y, arguments args)
 {
     p.r = %s;
+    p.g = p.b = 0;
+    return p;
+}
+"""
+CARD = """//!SUMMARY a test
+//!KIND point
+//!PARAM image
+//!TYPE file
+INLINE pixel filter_tint(pixel p, pixel picture, int x, int y, arguments args)
+{
+    p.r = picture.r + %s;
     p.g = p.b = 0;
     return p;
 }
@@ -89,6 +100,39 @@ def window(c):
         c.check(code == 0, path, code, errors)
 
 
+def file(c):
+    """A filter's image file: keys hide and show it, the control socket sets it, and an edited filter keeps it."""
+    save(CARD % "1")
+    for name, red in (("one.png", 50), ("two.png", 60)):
+        png(at(name), 8, 6, lambda x, y: (red, 0, 0))
+    with open(at("broken.png"), "w") as broken:
+        broken.write("no picture")
+    live = Window(MONOCLE, at(), PATTERN, "-f", "tint=one.png", "-p", "cpu", "--filters", at("filters"), "--overlay",
+                  "off", **settings())
+    control = live.control()
+    c.check(wait_until(lambda: is_tint(live.pixels(), 51), 20), "the file")
+    c.check(control.get("param/tint/image") == "one.png", control.get("params"))
+    state = live.key("minus")
+    c.check(state["chain"] == "tint" and wait_until(lambda: is_tint(live.pixels(), 1), 20), "hidden", state)
+    state = live.key("plus")
+    c.check(state["chain"] == "tint=image=one.png" and wait_until(lambda: is_tint(live.pixels(), 51), 20), state)
+    control.set("param/0/image", at("two.png"))
+    c.check(wait_until(lambda: is_tint(live.pixels(), 61), 20), "another file")
+    save(CARD % "2")
+    c.check(wait_until(lambda: is_tint(live.pixels(), 62), 20), "the edited filter")
+    c.check("cannot read the file" in control.error("set_property", "param/0/image", "none.png"), "no file")
+    since = len(live.events)
+    control.set("param/0/image", "broken.png")
+    state = live.wait(lambda e: e["event"] == "state" and e["message_is_error"], since=since)
+    c.check("broken.png" in state["message"] and is_tint(live.pixels(), 62), "the last chain runs on", state)
+    control.set("param/0/image", "none")
+    c.check(wait_until(lambda: is_tint(live.pixels(), 2), 20), "none")
+    state = live.key("plus")
+    c.check(state["chain"] == "tint", "there is no file to show", state)
+    code, _, errors = live.end()
+    c.check(code == 0, code, errors)
+
+
 def headless(c):
     """Without a window, the next frames have the edited filter."""
     for path in PATHS:
@@ -111,4 +155,4 @@ def headless(c):
 if not shutil.which("cc"):
     skip("there is no C compiler")
 need_window()
-sys.exit(Checks().run(window, headless, before=prepare))
+sys.exit(Checks().run(window, file, headless, before=prepare))
