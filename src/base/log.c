@@ -21,6 +21,12 @@ static struct log_state {
     void *context;
 } log_state = {.level = LOG_WARN, .lock = PTHREAD_MUTEX_INITIALIZER};
 
+// Where the thread's latest error is kept; text NULL: nowhere.
+static _Thread_local struct {
+    char *text;
+    size_t size;
+} kept;
+
 static const char indent[] = "\n  ";
 
 void log_set_level(enum log_level level)
@@ -34,6 +40,12 @@ void log_set_error_hook(void (*hook)(void *context, const char *message), void *
     log_state.hook = hook;
     log_state.context = context;
     pthread_mutex_unlock(&log_state.lock);
+}
+
+void log_keep_error(char *text, size_t size)
+{
+    kept.text = text;
+    kept.size = size;
 }
 
 // Returns the bytes of the first character if a terminal shows it; 0 for a control character or an invalid byte.
@@ -108,6 +120,8 @@ void log_message(enum log_level level, const char *format, ...)
         return;
     if (level == LOG_ERROR)
         call_hook(message);
+    if (level == LOG_ERROR && kept.text)
+        snprintf(kept.text, kept.size, "%s", message);
     if (level <= log_state.level)
         print(kinds[level], message); // modifies the message
 }

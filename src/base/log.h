@@ -12,6 +12,9 @@ void log_set_level(enum log_level level);
 // hook must not log. NULL removes the hook; when this returns, the hook is not running.
 void log_set_error_hook(void (*hook)(void *context, const char *message), void *context);
 
+// From now on, copies the text of each error that the calling thread logs to `text`, at any log level. NULL ends this.
+void log_keep_error(char *text, size_t size);
+
 // The code that detects an error logs it once: what failed, where, and what to do. Safe on any thread. Names may
 // contain any bytes: log_escape escapes the message. A newline starts an indented line of the same message.
 void log_message(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -76,7 +76,7 @@ const char *source_path(const char *text)
     return kind_of_word(text, &rest) ? rest : text + (text[0] == '@');
 }
 
-static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYTES])
+static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYTES], char why[SOURCE_WHY])
 {
     const int fd = open(target->text, O_RDONLY | O_CLOEXEC);
     const ssize_t got = fd < 0 ? -1 : read(fd, head, CODEC_PROBE_BYTES);
@@ -84,7 +84,8 @@ static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYT
     if (fd >= 0)
         close(fd);
     if (got <= 0) {
-        log_error("cannot read %s: %s", target->text, got < 0 ? strerror(error) : "the file is empty");
+        snprintf(why, SOURCE_WHY, "cannot read %.300s: %s", target->text,
+                 got < 0 ? strerror(error) : "the file is empty");
         return false;
     }
     target->head = head;
@@ -92,29 +93,36 @@ static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYT
     return true;
 }
 
-// Returns the kind that claims the path, "-" or "@LIST". NULL if no kind claims it (logged).
-static const struct source_kind *kind_of_target(const struct source_setup *setup)
+// Returns the kind that claims the path, "-" or "@LIST". NULL if no kind claims it: `why` is set.
+static const struct source_kind *kind_of_target(const struct source_setup *setup, char why[SOURCE_WHY])
 {
     uint8_t head[CODEC_PROBE_BYTES];
     struct source_target target = {.text = setup->text};
     struct stat status;
     if (target.text[0] != '@' && strcmp(target.text, "-") != 0 && !video_is_url(target.text)) {
         if (stat(target.text, &status) != 0) {
-            log_error("cannot open %s: %s; to list the kinds of sources, run: monocle live --help", target.text,
-                      strerror(errno));
+            snprintf(why, SOURCE_WHY, "cannot open %.300s: %s; to list the kinds of sources, run: monocle live --help",
+                     target.text, strerror(errno));
             return NULL;
         }
         target.type = status.st_mode & S_IFMT;
         target.device = status.st_rdev;
-        if (target.type == S_IFREG && !read_head(&target, head))
+        if (target.type == S_IFREG && !read_head(&target, head, why))
             return NULL;
     }
     for (int i = 0; i < KINDS; i++) {
         if (kinds[i]->claims && kinds[i]->claims(&target, setup))
             return kinds[i];
     }
-    log_error("cannot open %s: it is not a regular file, directory, named pipe or camera", target.text);
+    snprintf(why, SOURCE_WHY, "cannot open %.300s: it is not a regular file, directory, named pipe or camera",
+             target.text);
     return NULL;
+}
+
+bool source_check(const struct source_setup *setup, char why[SOURCE_WHY])
+{
+    const char *text = setup->text;
+    return !text || !text[0] || kind_of_word(text, &text) || kind_of_target(setup, why);
 }
 
 static struct source *open_kind(const struct source_kind *kind, const struct source_setup *setup, const char *text)
@@ -157,9 +165,10 @@ struct source *source_open(const struct source_setup *setup)
 {
     const char *text = setup->text;
     if (text && text[0] != '\0') {
+        char reason[SOURCE_WHY];
         const struct source_kind *kind = kind_of_word(text, &text);
-        if (!kind)
-            kind = kind_of_target(setup);
+        if (!kind && !(kind = kind_of_target(setup, reason)))
+            log_error("%s", reason);
         return kind ? open_kind(kind, setup, text) : NULL;
     }
     struct camera_node node;

@@ -67,6 +67,10 @@ enum source_status {
 // Opens a source. Returns NULL on failure (logged, with advice). May block while a device opens, up to 5 s for the
 // first frame of an MJPEG camera, and up to 10 s for the header of a Y4M pipe, unless a signal arrives.
 struct source *source_open(const struct source_setup *setup);
+// Checks what shows without opening the source: false if no kind of source takes the text, for example because the file
+// does not exist or cannot be read; `why` is then one line.
+enum { SOURCE_WHY = 512 };
+bool source_check(const struct source_setup *setup, char why[SOURCE_WHY]);
 void source_close(struct source *source); // accepts NULL; every frame must have been returned
 const struct source_info *source_info(const struct source *source);
 // Sets the owner of the memory for later frames (NULL: the system), if the source chooses its memory itself. Each

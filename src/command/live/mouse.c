@@ -40,7 +40,7 @@ static void turn(struct session *s, const struct path_result *result, const stru
 void mouse_handle(struct session *s, const struct window_event *event)
 {
     const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
-    char why[SOURCE_CHANGE_WHY];
+    char why[SOURCE_WHY];
     switch (event->type) {
     case WINDOW_DRAG:
         showcase_end(s);
@@ -60,7 +60,7 @@ void mouse_handle(struct session *s, const struct window_event *event)
     case WINDOW_DROP:
         showcase_end(s);
         if (!source_change_request(s, window_dropped(s->window), why))
-            log_error("%s", note_set(&s->note, true, NOTE_S, "%s", why));
+            log_error("%s", why);
         break;
     default:
         break;

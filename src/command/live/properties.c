@@ -82,7 +82,7 @@ static bool take_chain(struct session *s, const struct chain *chain, char why[PR
     return true;
 }
 
-_Static_assert((int)PROPERTY_WHY >= CHAIN_ERROR && (int)PROPERTY_WHY >= SOURCE_CHANGE_WHY &&
+_Static_assert((int)PROPERTY_WHY >= CHAIN_ERROR && (int)PROPERTY_WHY >= SOURCE_WHY &&
                    (int)PROPERTY_WHY >= SOURCE_SET_WHY,
                "room for their messages");
 

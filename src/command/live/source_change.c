@@ -13,15 +13,15 @@
 
 enum { PATIENCE_MS = 3000, POLL_MS = 10, NS_PER_MS = 1000000 };
 
-bool source_change_request(struct session *s, const char *text, char why[SOURCE_CHANGE_WHY])
+bool source_change_request(struct session *s, const char *text, char why[SOURCE_WHY])
 {
-    if (s->options.truth) {
-        snprintf(why, SOURCE_CHANGE_WHY, "the source cannot change in a run with --truth");
-        return false;
-    }
-    char *copy = strdup(text);
+    char *copy = NULL;
+    if (s->options.truth)
+        snprintf(why, SOURCE_WHY, "the source cannot change in a run with --truth");
+    else if (source_check(&(struct source_setup){.text = text}, why) && !(copy = strdup(text)))
+        snprintf(why, SOURCE_WHY, "out of memory");
     if (!copy) {
-        snprintf(why, SOURCE_CHANGE_WHY, "out of memory");
+        note_set(&s->note, true, NOTE_S, "%s", why);
         return false;
     }
     free(s->change.wanted);
@@ -40,6 +40,7 @@ static void *run(void *context)
     struct source_change *change = context;
     const struct source_setup setup = {
         .text = change->text, .loop = change->loop, .paced = change->paced, .slides = change->paced};
+    log_keep_error(change->why, sizeof(change->why));
     change->source = source_open(&setup);
     change->done = true;
     return NULL;
@@ -54,10 +55,11 @@ static void start(struct session *s)
     change->loop = s->options.loop;
     change->paced = s->options.setup.paced;
     change->source = NULL;
+    change->why[0] = '\0';
     change->done = false;
     change->running = thread_start(&change->thread, run, change, "open source");
     if (!change->running)
-        note_set(&s->note, true, NOTE_S, "cannot open %s; see standard error", change->text);
+        note_set(&s->note, true, NOTE_S, "cannot open %s: no thread can start", change->text);
 }
 
 // Puts the new source into the session. False: the old one does not answer (logged).
@@ -92,6 +94,16 @@ static bool replace(struct session *s, struct source *source)
     return true;
 }
 
+// Returns false if the opened source must not be used (logged; change.why has the reason).
+static bool usable(struct session *s)
+{
+    struct source_change *change = &s->change;
+    log_keep_error(change->why, sizeof(change->why));
+    const bool ok = change->source && outputs_spare_source(&s->options, change->source);
+    log_keep_error(NULL, 0);
+    return ok;
+}
+
 // Takes the source that the thread has opened.
 static bool take(struct session *s)
 {
@@ -100,15 +112,16 @@ static bool take(struct session *s)
     char title[300];
     pthread_join(change->thread, NULL);
     change->running = false;
-    change->source = NULL;
-    if (change->wanted || !source || !outputs_spare_source(&s->options, source)) {
-        if (!change->wanted) // else a later request replaces this one
-            note_set(&s->note, true, NOTE_S, "cannot show %s; see standard error", change->text);
+    if (change->wanted || !usable(s)) { // a later request replaces this one
+        if (!change->wanted)
+            note_set(&s->note, true, NOTE_S, "%s", change->why[0] ? change->why : "cannot change the source");
         source_close(source);
         free(change->text);
+        change->source = NULL;
         change->text = NULL;
         return false;
     }
+    change->source = NULL;
     if (!replace(s, source))
         return false;
     free(change->present);

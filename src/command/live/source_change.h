@@ -2,12 +2,13 @@
 // thread.
 #pragma once
 
+#include "source/source.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 struct session;
-struct source;
 
 // Zeroed: no change. Only source_change.c uses the members.
 struct source_change {
@@ -18,14 +19,14 @@ struct source_change {
     bool running;          // the thread runs, or waits to be joined
     atomic_bool done;      // the thread has ended
     struct source *source; // that the thread opened; NULL: it failed (logged)
+    char why[SOURCE_WHY];  // the latest error of the change, for the note; "": none
     pthread_t thread;
 };
 
 // Requests a source by its text (source_setup.text). The latest request wins. The view goes on with the old source if
-// the new one cannot be opened (logged; the note reports it). False: the source of this run cannot change; `why` is one
-// line.
-enum { SOURCE_CHANGE_WHY = 256 };
-bool source_change_request(struct session *session, const char *text, char why[SOURCE_CHANGE_WHY]);
+// the new one cannot be opened (logged; the note reports it). False: source_check refuses the text, or the source of
+// this run cannot change; `why` is one line, which the note shows.
+bool source_change_request(struct session *session, const char *text, char why[SOURCE_WHY]);
 bool source_change_busy(const struct source_change *change); // true: the latest request is not carried out yet
 // Starts to open a requested source. If it is open, puts it into the session instead of the old source, closes the
 // lanes and the old source, and returns true: the caller then opens the lanes and the capture. No frame may be in
