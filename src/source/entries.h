@@ -1,12 +1,13 @@
 // entries.h: the paths of a list of image files
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct entry {
     char *path;
-    bool meant; // a list names it, or it has the extension of an image file: a failure is worth a warning
-    bool bad;   // it cannot be read as an image
+    bool meant;      // a list names it, or it has the extension of an image file: a failure is worth a warning
+    atomic_bool bad; // it cannot be read as an image: set by the thread that reads, read by any thread
 };
 
 struct entries {

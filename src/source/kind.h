@@ -38,6 +38,8 @@ struct source_kind {
     // As source_seek; the time is that of a frame, and not after the last one if the duration is known. NULL for a kind
     // that sets no info.frame_s.
     bool (*seek)(struct source *source, double seconds);
+    // As source_slide, on any thread; NULL for a kind that is no slide show.
+    bool (*slide)(const struct source *source, double seconds, struct source_slide *slide);
     // As source_return, on any thread; NULL for a kind that lends the slots of the source's pool.
     void (*give_back)(struct source *source, const struct frame *frame);
     // As source_reshape; NULL for a kind that never reports SOURCE_RESHAPED.

@@ -22,6 +22,28 @@ struct list {
     uint64_t round;            // images since the last start
 };
 
+// Counts the entries before `end` that are not known as bad: each is an image of the show.
+static int images_before(const struct list *list, int end)
+{
+    int count = 0;
+    for (int i = 0; i < end; i++)
+        count += !list->entries.entry[i].bad;
+    return count;
+}
+
+// Returns the index of the show's image number `number`, from 0 on, or of the last one if there are fewer.
+static int image_index(const struct list *list, int number)
+{
+    int index = 0;
+    for (int i = 0; i < list->entries.count && number >= 0; i++) {
+        if (list->entries.entry[i].bad)
+            continue;
+        index = i;
+        number--;
+    }
+    return index;
+}
+
 // Reads the next good image. Skips a bad one, now and in later rounds, with one warning. Returns false at the end.
 static bool read_next(struct list *list, const struct image_shape *shape, struct image *image)
 {
@@ -73,7 +95,6 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
     if (setup->slides) {
         source->info.rate = setup->rate > 0 ? setup->rate : 1.0 / SLIDE_S;
         source->info.frame_s = 1 / source->info.rate;
-        source->info.duration_s = list->entries.count * source->info.frame_s;
     }
     return true;
 }
@@ -105,15 +126,24 @@ static bool list_holds(const struct source *source, const char *path)
     return false;
 }
 
-// Goes back over images that cannot be read, because read_next would go forward again.
 static bool list_seek(struct source *source, double seconds)
 {
     struct list *list = source->state;
-    int index = (int)lround(seconds / source->info.frame_s);
-    while (index > 0 && index < list->latest && list->entries.entry[index].bad)
-        index--;
+    const double number = fmin(seconds / source->info.frame_s, list->entries.count);
     image_free(&list->waiting);
-    list->at = index;
+    list->at = image_index(list, (int)lround(number));
+    return true;
+}
+
+static bool list_slide(const struct source *source, double seconds, struct source_slide *slide)
+{
+    const struct list *list = source->state;
+    if (!list->setup.slides)
+        return false;
+    const int index = image_index(list, (int)lround(seconds / source->info.frame_s));
+    *slide = (struct source_slide){.path = list->entries.entry[index].path,
+                                   .number = images_before(list, index) + 1,
+                                   .count = images_before(list, list->entries.count)};
     return true;
 }
 
@@ -168,7 +198,7 @@ static enum source_status list_next(struct source *source, struct frame *frame, 
     }
     list->round++;
     pool_lend(&source->pool, slot, list->number++, begin, frame);
-    frame->video_ns = (int64_t)(list->latest * source->info.frame_s * 1e9);
+    frame->video_ns = (int64_t)(images_before(list, list->latest) * source->info.frame_s * 1e9);
     return SOURCE_FRAME;
 }
 
@@ -189,6 +219,7 @@ const struct source_kind source_list = {
     .close = list_close,
     .next = list_next,
     .seek = list_seek,
+    .slide = list_slide,
     .reshape = list_reshape,
     .holds = list_holds,
 };

@@ -302,6 +302,11 @@ bool source_seek(struct source *source, double seconds)
     return ok;
 }
 
+bool source_slide(const struct source *source, double seconds, struct source_slide *slide)
+{
+    return source->kind->slide && source->kind->slide(source, seconds, slide);
+}
+
 void source_hurry(struct source *source)
 {
     source->due_ns = 0;

@@ -46,8 +46,8 @@ struct source_info {
     int rate_numerator, rate_denominator; // the same rate as a ratio, if the source has one; else 0/0
     bool live;                            // frames are lost if the caller is too slow
     bool endless;                         // the frames do not end, even without `loop`
-    double frame_s, duration_s;           // of a source that can seek: time of a frame, and of all frames (0: unknown);
-                                          // else 0. `rate` does not change them.
+    double frame_s, duration_s;           // of a source that can seek: time of a frame, and of all frames (0: unknown,
+                                          // or a slide show); else 0. `rate` does not change them.
     bool still;                           // one image: one frame, or the same frame repeatedly with `loop`
     bool controls;                        // the source may have controls
     bool show;                            // setup.show chose the source
@@ -87,6 +87,13 @@ enum source_status source_next(struct source *source, struct frame *frame, int t
 // Continues at the frame nearest to this time, also after the end; only if info.frame_s > 0. Call it on the thread of
 // source_next. Returns false on failure (logged): there are no more frames.
 bool source_seek(struct source *source, double seconds);
+// The image of a slide show at a time of the source
+struct source_slide {
+    const char *path;  // valid until source_close
+    int number, count; // from 1 on, without the images that could not be read until now
+};
+// Returns false if the source is no slide show. On any thread.
+bool source_slide(const struct source *source, double seconds, struct source_slide *slide);
 // Makes the next frame due at once. Call it on the thread of source_next.
 void source_hurry(struct source *source);
 // Returns a lent frame. On any thread. At most SOURCE_LENT frames may be lent at once.

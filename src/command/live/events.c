@@ -221,9 +221,10 @@ static void toggle_freeze(struct session *s, int number)
 // Reports the new position, or why the source cannot seek.
 static void note_position(struct session *s, bool ok, const char *why)
 {
-    char text[PLAYBACK_TIME];
-    playback_print(s, text);
-    note_set(&s->note, !ok, NOTE_S, "%s", ok ? text : why);
+    if (ok)
+        playback_note(s);
+    else
+        note_set(&s->note, true, NOTE_S, "%s", why);
 }
 
 static void seek(struct session *s, int sign)

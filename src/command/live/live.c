@@ -5,6 +5,7 @@
 #include "command/edited.h"
 #include "command/live/control.h"
 #include "command/live/events.h"
+#include "command/live/playback.h"
 #include "command/live/session.h"
 #include "filter/user_filters.h"
 #include "image/imagefile.h"
@@ -125,8 +126,7 @@ static bool submit_newest(struct session *s, int timeout_ms)
     if (status == SOURCE_FRAME) {
         s->taken++;
         s->stepped = s->stepping ? s->taken : s->stepped;
-        s->stepping = false;
-        s->position_s = (double)frame.video_ns / 1e9;
+        playback_arrived(s, &frame);
         if (s->online)
             online_pace(s->online, s->options.fast || s->info->rate <= 0 ? 0 : 1000 / s->info->rate, status_skipped(s));
         report_news(s, lanes_submit(s->lanes, &frame, clock_now_ns()));
@@ -134,7 +134,8 @@ static bool submit_newest(struct session *s, int timeout_ms)
     }
     s->reshaped = status == SOURCE_RESHAPED;
     s->ended = status != SOURCE_TIMEOUT && status != SOURCE_RESHAPED;
-    s->stepping = s->stepping && !s->ended;
+    if (s->ended)
+        playback_arrived(s, NULL);
     if (status == SOURCE_FAILED)
         s->code = EXIT_FAILED_SOME;
     return false;

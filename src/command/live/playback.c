@@ -3,8 +3,11 @@
 
 #include "command/live/session.h"
 
+enum { PLAYBACK_TIME = 48 };
+
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 void playback_pause(struct session *s, bool paused)
 {
@@ -22,6 +25,19 @@ static bool can_seek(const struct session *s, char why[PLAYBACK_WHY])
     return false;
 }
 
+double playback_duration(const struct session *s)
+{
+    struct source_slide slide;
+    return source_slide(s->source, s->position_s, &slide) ? slide.count * s->info->frame_s : s->info->duration_s;
+}
+
+// Returns the time, or that of the last frame if it is earlier.
+static double within(const struct session *s, double seconds)
+{
+    const double duration_s = playback_duration(s);
+    return duration_s > 0 ? fmin(seconds, duration_s - s->info->frame_s) : seconds;
+}
+
 // A frame that the main thread must take and show, also while it is paused.
 static void await_frame(struct session *s)
 {
@@ -32,14 +48,11 @@ static void await_frame(struct session *s)
 
 bool playback_seek(struct session *s, double seconds, char why[PLAYBACK_WHY])
 {
-    const struct source_info *info = s->info;
     if (!can_seek(s, why))
         return false;
-    if (info->duration_s > 0)
-        seconds = fmin(seconds, info->duration_s - info->frame_s);
-    seconds = fmax(seconds, 0);
+    seconds = fmax(within(s, seconds), 0);
     if (!capture_seek(s->capture, seconds)) {
-        snprintf(why, PLAYBACK_WHY, "cannot seek in %s now", info->name);
+        snprintf(why, PLAYBACK_WHY, "cannot seek in %s now", s->info->name);
         return false;
     }
     s->position_s = seconds;
@@ -57,29 +70,50 @@ bool playback_step(struct session *s, int frames, char why[PLAYBACK_WHY])
         return playback_seek(s, s->position_s + frames * s->info->frame_s, why);
     if (!s->ended) { // else the last frame stays
         capture_step(s->capture);
-        s->position_s += s->info->frame_s; // until the frame says it
-        if (s->info->duration_s > 0)
-            s->position_s = fmin(s->position_s, s->info->duration_s - s->info->frame_s);
+        s->position_s = within(s, s->position_s + s->info->frame_s); // until the frame says it
         await_frame(s);
     }
     return true;
 }
 
-static int print_time(char *text, size_t size, double seconds)
+static void print_time(char text[PLAYBACK_TIME], double seconds)
 {
     const long long tenths = llround(seconds * 10);
-    return snprintf(text, size, "%lld:%02lld.%lld", tenths / 600, tenths / 10 % 60, tenths % 10);
+    snprintf(text, PLAYBACK_TIME, "%lld:%02lld.%lld", tenths / 600, tenths / 10 % 60, tenths % 10);
 }
 
-void playback_print(const struct session *s, char text[PLAYBACK_TIME])
+static void note_place(struct session *s)
 {
-    text[0] = '\0';
-    if (s->info->frame_s <= 0)
+    struct source_slide slide;
+    char at[PLAYBACK_TIME], whole[PLAYBACK_TIME] = "";
+    const double duration_s = playback_duration(s);
+    if (source_slide(s->source, s->position_s, &slide)) {
+        const char *slash = strrchr(slide.path, '/');
+        note_set(&s->note, false, NOTE_S, "%s  %d of %d", slash ? slash + 1 : slide.path, slide.number, slide.count);
         return;
-    const int used = print_time(text, PLAYBACK_TIME, s->position_s);
-    if (s->info->duration_s > 0) {
-        char whole[PLAYBACK_TIME / 2];
-        print_time(whole, sizeof(whole), s->info->duration_s);
-        snprintf(text + used, (size_t)(PLAYBACK_TIME - used), " of %s", whole);
     }
+    print_time(at, s->position_s);
+    if (duration_s > 0)
+        print_time(whole, duration_s);
+    note_set(&s->note, false, NOTE_S, "%s%s%s", at, duration_s > 0 ? " of " : "", whole);
+}
+
+void playback_note(struct session *s)
+{
+    struct source_slide slide;
+    if (!s->stepping || !source_slide(s->source, s->position_s, &slide)) // else playback_arrived says which image came
+        note_place(s);
+}
+
+void playback_arrived(struct session *s, const struct frame *frame)
+{
+    struct source_slide slide;
+    const bool awaited = s->stepping;
+    s->stepping = false;
+    if (frame)
+        s->position_s = (double)frame->video_ns / 1e9;
+    else if (awaited) // no image of a slide show after this one could be read
+        s->position_s = within(s, s->position_s);
+    if (awaited && source_slide(s->source, s->position_s, &slide))
+        note_place(s);
 }

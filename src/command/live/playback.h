@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+struct frame;
 struct session;
 
 // Freezes the view or continues. A source that can seek waits meanwhile; others go on, and their frames are skipped.
@@ -15,6 +16,9 @@ bool playback_seek(struct session *session, double seconds, char why[PLAYBACK_WH
 // The same by a number of frames, and pauses.
 bool playback_step(struct session *session, int frames, char why[PLAYBACK_WHY]);
 
-enum { PLAYBACK_TIME = 64 };
-// Writes the position, and the duration if it is known: "0:12.3 of 1:30.0". "": the source cannot seek.
-void playback_print(const struct session *session, char text[PLAYBACK_TIME]);
+double playback_duration(const struct session *session); // 0: unknown
+// Sets the note to the new position after a seek or a step: "0:12.3 of 1:30.0". Of a slide show, the awaited frame sets
+// it: "photo.jpg  2 of 3".
+void playback_note(struct session *session);
+// Follows a frame that was taken; NULL: the source has ended.
+void playback_arrived(struct session *session, const struct frame *frame);

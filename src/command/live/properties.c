@@ -334,7 +334,8 @@ static bool set_position(struct session *s, const char *rest, const char *value,
 
 static json_t *get_duration(struct session *s, const char *rest, char why[PROPERTY_WHY])
 {
-    return s->info->duration_s > 0 ? seconds_json(s, s->info->duration_s) : json_null();
+    const double seconds = playback_duration(s);
+    return seconds > 0 ? seconds_json(s, seconds) : json_null();
 }
 
 static bool set_split(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
