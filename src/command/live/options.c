@@ -129,7 +129,7 @@ static const char *const details[] = {
     "Press h in the window to see the keys. Without a display, or with --headless, the filters run without a window. "
     "At the end, monocle prints how long each stage took.",
     "If monocle cannot open a window, or stops after the default 300 frames, it saves the last frame as "
-    "monocle-0001.png, or under the next free number. --screenshot, --record and --virtual-camera turn this off.",
+    "monocle-last.png, in place of that of an earlier run. --screenshot, --record and --virtual-camera turn this off.",
     "$XDG_CONFIG_HOME/monocle/config (default: ~/.config/monocle/config) has options for every run of `monocle live`, "
     "one 'option=value' or 'option' per line, such as 'overlay=full' or 'fullscreen'. Lines that begin with # are "
     "comments. The command line and environment variables take precedence.",

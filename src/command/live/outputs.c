@@ -2,6 +2,7 @@
 #include "command/live/outputs.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "command/live/output_check.h"
 #include "image/imagefile.h"
@@ -10,11 +11,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { NUMBERED_FILES = 10000, DEFAULT_RATE = 30, ANIMATION_S = 10 };
+static const char last_name[] = "monocle-last.png";
 
 // Creates the first file STEM-NUMBERSUFFIX that does not exist yet. NUMBER counts from `first` and has at least
 // `digits` digits.
@@ -60,10 +63,29 @@ bool outputs_save(struct lanes *lanes, bool both, const char *path, char name[OU
     return ok;
 }
 
-bool output_new_possible(void)
+bool output_save_last(const struct image *picture, const struct source *source, const char *text,
+                      char name[OUTPUT_NAME])
 {
-    char name[OUTPUT_NAME];
-    return new_name(name, "monocle", 1, 4, ".png") && unlink(name) == 0;
+    struct stat status;
+    char file[OUTPUT_NAME];
+    const char *path = source_path(text);
+    const bool none = lstat(last_name, &status) != 0,
+               ours = none || (S_ISREG(status.st_mode) && !source_holds(source, last_name) &&
+                               !(path && file_same(path, last_name)));
+    snprintf(file, sizeof(file), "%s", last_name);
+    if (!(ours ? imagefile_write_png(file, picture) : output_save_new(picture, file)))
+        return false;
+    if (!realpath(file, name))
+        snprintf(name, OUTPUT_NAME, "%s", file);
+    return true;
+}
+
+bool output_last_possible(void)
+{
+    if (file_writable(last_name, true))
+        return true;
+    log_error("cannot create %s in the current directory: %s", last_name, strerror(errno));
+    return false;
 }
 
 static void close_camera(struct outputs *o)

@@ -13,8 +13,13 @@ bool output_save_new(const struct image *picture, char name[OUTPUT_NAME]);
 // Saves the main lane's result, or (`both`) the frame before and after the chain, side by side. `path` NULL: as
 // output_save_new, with the name of the file in `name`. False: there is no frame, or a failure (logged).
 bool outputs_save(struct lanes *lanes, bool both, const char *path, char name[OUTPUT_NAME]);
-// Returns true if a new file can be created in the current directory; tries it. False is logged.
-bool output_new_possible(void);
+// Writes the last frame of a run as monocle-last.png in the current directory; `name` becomes the absolute path.
+// Replaces only a regular file that the source, named `text`, does not read; instead of any other one, writes
+// output_save_new's.
+bool output_save_last(const struct image *picture, const struct source *source, const char *text,
+                      char name[OUTPUT_NAME]);
+// Returns true if output_save_last can write; tries it. False is logged.
+bool output_last_possible(void);
 
 // Only outputs.c and its test use the members.
 struct outputs {

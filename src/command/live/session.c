@@ -59,13 +59,24 @@ static bool open_outputs(struct session *s)
            (!s->options.on_demand || outputs_watch(&s->outputs));
 }
 
+// Returns the number of frames after which a run without a window ends if the user has set none; 0: the source ends, or
+// the run goes on until the user stops it.
+static int default_limit(const struct session *s)
+{
+    const struct live_options *o = &s->options;
+    const bool endless = o->loop || s->info->endless;
+    return o->frames == 0 && endless && !o->virtual_camera && !o->socket ? ENDLESS_FRAMES : 0;
+}
+
 // Opens the window, if the user wants one. `egl`: only over EGL, and a missing window is not logged. False: the window
 // cannot be drawn in (logged).
 static bool open_window(struct session *s, bool egl)
 {
     if (s->options.headless)
         return true;
-    char title[300], why[256];
+    char title[300], why[256], limit[64] = "";
+    if (default_limit(s) > 0)
+        snprintf(limit, sizeof(limit), ", for %d frames; --frames sets another number", default_limit(s));
     snprintf(title, sizeof(title), "monocle: %s", s->info->name);
     struct window_setup setup = {
         .title = title,
@@ -78,7 +89,7 @@ static bool open_window(struct session *s, bool egl)
     window_enlarge(&setup);
     s->devices.window = s->window = window_open(&setup, why);
     if (!s->window && !egl)
-        log_warn("cannot open a window (%s); running without one", why);
+        log_warn("cannot open a window (%s); running without one%s", why, limit);
     return !s->window || (s->view = view_open(s->window, &s->keys));
 }
 
@@ -155,8 +166,8 @@ static void set_limits(struct session *s)
     watch_filters(s);
     if (s->window)
         return;
-    if (s->limit == 0 && endless && !o->virtual_camera && !o->socket) // these run until the user stops them
-        s->limit = ENDLESS_FRAMES;
+    if (s->limit == 0)
+        s->limit = (uint64_t)default_limit(s);
     s->saves_last = !kept && (!o->headless || (o->frames == 0 && endless));
     // The times of overlapping frames cannot be compared. Edited filters are taken while no frame is in flight.
     if (!s->info->live && !o->tune && !s->driven && s->filter_watch <= 0)
@@ -292,7 +303,7 @@ static bool open_parts(struct session *s)
     events_open(s);
     showcase_open(s);
     const bool watched = s->driven && o->kernels;
-    if (!open_gl(s) || !open_lanes(s) || (s->saves_last && !output_new_possible()) ||
+    if (!open_gl(s) || !open_lanes(s) || (s->saves_last && !output_last_possible()) ||
         (watched && !devices_watch_kernels(&s->devices)) || !session_open_path(s) ||
         (o->record && !outputs_start_recording(&s->outputs, o->record, o->record_quality)))
         return false;
