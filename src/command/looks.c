@@ -115,6 +115,24 @@ void looks_close(struct looks *looks)
     *looks = (struct looks){0};
 }
 
+bool look_parse_filters(const char *text, struct chain *chain)
+{
+    char error[CHAIN_ERROR];
+    if (chain_parse(chain, text, error))
+        return true;
+    struct looks *looks = calloc(1, sizeof(*looks));
+    if (looks)
+        looks_open(looks);
+    if (looks && looks_find(looks, text))
+        log_error("there is no filter '%s', but a look; use --look %s", text, text);
+    else
+        log_error("%s", error);
+    if (looks)
+        looks_close(looks);
+    free(looks);
+    return false;
+}
+
 bool look_parse(const char *name, struct chain *chain)
 {
     struct looks *looks = calloc(1, sizeof(*looks));
@@ -130,7 +148,9 @@ bool look_parse(const char *name, struct chain *chain)
         names[i] = looks->look[i].name;
     const char *near = options_nearest(name, names);
     const bool ok = look && chain_parse(chain, look->chain, error);
-    if (!ok)
+    if (!ok && filter_find(name))
+        log_error("there is no look '%s', but a filter; use -f %s", name, name);
+    else if (!ok)
         log_error("there is no look '%s'%s%s; 'monocle looks' lists the looks", name, near ? "; did you mean " : "",
                   near ? near : "");
     looks_close(looks);

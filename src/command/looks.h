@@ -24,8 +24,10 @@ void looks_open(struct looks *looks);
 void looks_close(struct looks *looks);                                      // accepts a zeroed struct
 const struct look *looks_find(const struct looks *looks, const char *name); // NULL: there is none
 
-// Parses the chain of a look. False: there is no such look (logged, with the nearest name).
+// Parses the chain of a look, the argument of --look. False: there is no such look (logged, with advice).
 bool look_parse(const char *name, struct chain *chain);
+// Parses the argument of -f in a command that has --look. False: it is wrong (logged, with advice).
+bool look_parse_filters(const char *text, struct chain *chain);
 
 // Saves the chain as a look with the first free name of "look-1", "look-2", ... in the user's file. False on failure;
 // `why` then gets one line (not logged). `name` gets the name.

@@ -92,6 +92,8 @@ def wrong(c):
 def arguments(c):
     for args, says in [(("--look", "inc"), "there is no look 'inc'; did you mean ink"),
                        (("--look", "zzzzzz"), "'monocle looks' lists"),
+                       (("--look", "sobel"), "there is no look 'sobel', but a filter; use -f sobel"),
+                       (("-f", "ink"), "there is no filter 'ink', but a look; use --look ink"),
                        (("--look", "ink", "-f", "gray"), "contradict")]:
         code, _, errors = run(BINARY, "live", "pattern:32x32", "--headless", *args)
         c.check(code == 2 and says in errors and errors.count("\n") == 1, args, code, errors)

@@ -203,13 +203,8 @@ static bool take_memory(struct batch_options *o)
 
 static bool take_chain(struct batch_options *o)
 {
-    char error[CHAIN_ERROR];
-    if (o->look && !look_parse(o->look, &o->chain))
+    if (o->look ? !look_parse(o->look, &o->chain) : !look_parse_filters(o->filters, &o->chain))
         return false;
-    if (!o->look && !chain_parse(&o->chain, o->filters, error)) {
-        log_error("%s", error);
-        return false;
-    }
     if (o->chain.count > CHAIN_MAX - 2 && !o->keep_orientation) {
         log_error("the chain has %d filters; at most %d are possible, or %d with --orientation keep", o->chain.count,
                   CHAIN_MAX - 2, CHAIN_MAX);

@@ -218,10 +218,8 @@ static bool take_options(struct live_options *o)
     if (!outputs_check_names(o) || !pixel_format_take(o->pixel_format, &o->setup) ||
         !resource_check_kernels(o->kernels))
         return false;
-    if (o->filters && !chain_parse(&o->chain, o->filters, error)) {
-        log_error("%s", error);
+    if (o->filters && !look_parse_filters(o->filters, &o->chain))
         return false;
-    }
     if (o->look && !look_parse(o->look, &o->chain))
         return false;
     keys_default(&o->key_map);
