@@ -270,6 +270,19 @@ void totals_add(struct totals *totals, const struct outcome *outcome)
     totals->pixels += (uint64_t)outcome->width * (uint64_t)outcome->height;
     totals->input_bytes += outcome->input_bytes;
     totals->output_bytes += outcome->output_bytes;
+    totals->on_cpu += outcome->on_cpu;
+}
+
+// Prints the path of the run, and how many of its files the cpu path filtered instead.
+static void print_path(const struct totals *totals, const struct record_run *run)
+{
+    if (run->path_why[0])
+        printf(" on %s (%s)", run->path, run->path_why);
+    else
+        printf(" on %s", run->path);
+    if (totals->on_cpu > 0 && strcmp(run->path, "cpu") != 0)
+        printf("; the cpu path filtered %zu", totals->on_cpu);
+    putchar('\n');
 }
 
 void totals_print(const struct totals *totals, const struct record_run *run, double seconds, int signal, bool json)
@@ -296,5 +309,5 @@ void totals_print(const struct totals *totals, const struct record_run *run, dou
     printf(" in %.1f s", seconds);
     if (seconds > 0 && status[STATUS_DONE] > 0)
         printf(", %.1f per second", (double)status[STATUS_DONE] / seconds);
-    printf(run->path_why[0] ? " on %s (%s)\n" : " on %s\n", run->path, run->path_why);
+    print_path(totals, run);
 }

@@ -10,6 +10,7 @@ struct totals {
     size_t status[STATUSES], fault[FAULTS];
     int64_t step_ns[STEPS];
     uint64_t pixels, input_bytes, output_bytes;
+    size_t on_cpu; // files that the cpu path filtered
 };
 
 // The description of a run, for its start line and summary

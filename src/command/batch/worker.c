@@ -345,6 +345,7 @@ static bool filter(struct work *work, struct path_result *result)
         const struct fleet_member *device = runner->done_by;
         outcome->device = device ? device->info.name : "cpu";
         outcome->device_number = device ? device->number : -1;
+        outcome->on_cpu = path_info(runner->done_path)->kind == PATH_CPU;
         struct path_pass pass[PATH_PASSES];
         const int passes = work->worker->setup.options->report ? path_passes(runner->done_path, pass) : 0;
         outcome->passes = passes > 0 ? passes_json(pass, passes) : NULL;
