@@ -309,8 +309,9 @@ static void print_summary(const struct run *run)
 {
     printf("%d frames: lanes in %d, held in %d, none in %d; %.2f ms per frame\n", run->frames, run->counts[LANE_SEEN],
            run->counts[LANE_HELD], run->counts[LANE_NONE], run->milliseconds / run->frames);
-    printf("path %s (%s), device %s, %.1f fps\n", path_kind_name(run->place.kind),
-           path_info(run->pipeline.path)->sharing,
+    const char *path = path_kind_name(run->place.kind), *mode = path_info(run->pipeline.path)->sharing;
+    const bool same = strcmp(path, mode) == 0;
+    printf("path %s%s%s%s, device %s, %.1f fps\n", path, same ? "" : " (", same ? "" : mode, same ? "" : ")",
            run->place.gl       ? run->place.gl->name
            : run->place.device ? run->place.device->info.name
                                : "cpu",

@@ -76,7 +76,8 @@ def paths(c):
             texts[path] += file.read()
         lines = run(*args).stdout.splitlines()
         stages = {line[:line.index("  ")]: float(line.split()[-4]) for line in lines[4:]}
-        c.check(lines[0].startswith("40 frames:") and lines[1].startswith("path %s (" % path), lines)
+        c.check(lines[0].startswith("40 frames:") and lines[1].startswith("path %s" % path), lines)
+        c.check(lines[1].count(path) == 1 + (path == "cpu"), "the path once", lines[1])  # "path cpu, device cpu"
         c.check("find lines" in stages and "measure" in stages and any("otsu" in name for name in stages), stages)
         c.check(path == "gl" or "download" not in stages, stages)
         c.check(all(ms >= 0 for ms in stages.values()) and stages["find lines"] > 0, stages)
