@@ -51,7 +51,7 @@ static void check(struct calibration *calibration)
         lane_map_init(&calibration->map, &calibration->camera, calibration->width, calibration->height,
                       calibration->fault) &&
         !view_ahead(&calibration->map))
-        why = "the road is behind the camera";
+        why = lane_road_behind;
     if (why)
         snprintf(calibration->fault, LANE_ERROR, "%s", why);
 }

@@ -229,6 +229,8 @@ static bool points_without_lens(const struct lane_camera *camera, double p[8])
 
 // ---- the map ----
 
+const char lane_road_behind[] = "the road is behind the camera";
+
 // Returns a reason why the matrix does not show the view as a road ahead of the camera; NULL: it does.
 static const char *map_fault(const double matrix[9], int width, int height)
 {
@@ -237,11 +239,11 @@ static const char *map_fault(const double matrix[9], int width, int height)
     for (int i = 0; i < 4; i++) { // the corners of the view
         const double x = (i % 2 ? 1 : -1) * lane_view.across / 2;
         if (!lane_map_apply(matrix, x, i < 2 ? lane_view.near : lane_view.far, middle))
-            return "the road is behind the camera";
+            return lane_road_behind;
     }
     if (!lane_map_apply(matrix, -side, lane_view.near, left) || !lane_map_apply(matrix, side, lane_view.near, right) ||
         !lane_map_apply(matrix, 0, lane_view.far, far) || !lane_map_apply(matrix, 0, between, middle))
-        return "the road is behind the camera";
+        return lane_road_behind;
     if (!(far[1] < left[1] && far[1] < right[1] && left[0] < right[0]))
         return "the camera is upside down: the far road must be above the near road";
     if (!(middle[0] > 0 && middle[0] < width && middle[1] > 0 && middle[1] < height))

@@ -40,6 +40,8 @@ struct lane_map {
     struct lane_lens lens;
 };
 
+extern const char lane_road_behind[]; // the reason if no picture of the road is possible
+
 // Makes the map for pictures of this size. Returns false if the calibration is impossible, with one line in `error`.
 bool lane_map_init(struct lane_map *map, const struct lane_camera *camera, int width, int height,
                    char error[LANE_ERROR]);

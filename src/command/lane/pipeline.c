@@ -36,8 +36,8 @@ static bool print_chain(const struct lane_pipeline *pipeline, enum lane_stage st
 // Opens a path that runs the chain to the end of a stage. `shown`: it returns the picture; otherwise the column sums.
 static struct path *open_stage(const struct lane_pipeline *pipeline, enum lane_stage stage, bool shown)
 {
-    char text[CHAIN_TEXT], error[CHAIN_ERROR] = "the road is behind the camera"; // why print_chain fails
-    struct chain *chain = calloc(1, sizeof(*chain));                             // too large for the stack
+    char text[CHAIN_TEXT], error[CHAIN_ERROR] = "";
+    struct chain *chain = calloc(1, sizeof(*chain)); // too large for the stack
     struct path_setup setup = pipeline->setup;
     struct path *path = NULL;
     setup.chain = chain;
@@ -48,7 +48,7 @@ static struct path *open_stage(const struct lane_pipeline *pipeline, enum lane_s
     if (chain && print_chain(pipeline, stage, text) && chain_parse(chain, text, error))
         path = path_open(&setup, NULL);
     else
-        log_error("cannot find lanes: %s", chain ? error : "out of memory");
+        log_error("cannot find lanes: %s", !chain ? "out of memory" : error[0] ? error : lane_road_behind);
     free(chain);
     return path;
 }
