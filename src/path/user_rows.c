@@ -113,6 +113,7 @@ static char *run_compiler(const char *directory, size_t *bytes, char **error)
                                  "-fmax-errors=5",
                                  "-fno-builtin", // a filter can call nothing but the kernel language
                                  "-nodefaultlibs",
+                                 "-fno-stack-protector", // Ubuntu's default, which needs a library
                                  "-Wl,--no-undefined",
                                  "-o",
                                  "filter.so",
