@@ -19,22 +19,23 @@ INLINE int user_arg(user_arguments args, int i)
     return ARG(args.base, clamp(i, 0, 3));
 }
 
-// Returns a divisor that no processor refuses.
+// Returns a divisor that no processor refuses: 1 instead of 0, and 1 instead of -1 for the least int. There is no branch,
+// so that compilers can make vectors.
 INLINE int user_divisor(int a, int b)
 {
-    return b == 0 || (b == -1 && a < -2147483647) ? 1 : b;
+    return b + (b == 0 ? 1 : 0) + (b == -1 && a < -2147483647 ? 2 : 0);
 }
 
 // Division by zero gives 0. The remainder has the sign of `a`, also in GLSL, whose % has no such rule.
 INLINE int user_div(int a, int b)
 {
-    return b == 0 ? 0 : a / user_divisor(a, b);
+    return a / user_divisor(a, b) * (b == 0 ? 0 : 1);
 }
 
 INLINE int user_mod(int a, int b)
 {
     int divisor = user_divisor(a, b);
-    return b == 0 ? 0 : a - a / divisor * divisor;
+    return a - a / divisor * divisor;
 }
 
 // Returns the filter's previous output, or its input if there is none.

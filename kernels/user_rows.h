@@ -37,26 +37,20 @@ void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int wi
 
 #elif defined(USER_WARP)
 
-// Returns a pixel of the picture, or the nearest one at its edges.
-INLINE pixel user_at(const uint8_t *picture, int step, int width, int height, int x, int y)
+// Writes the places of the row's pixels, in 1/256 pixel: u, and `step` numbers after it v. Compilers make vectors of
+// the loop if the filter has neither loops nor divisions by values that differ from pixel to pixel.
+INLINE void user_places(const int32_t *args, int32_t *restrict u, int32_t *restrict v, int width, int y)
 {
-    const uint8_t *row = picture + (int64_t)clamp(y, 0, height - 1) * step;
-    return user_unpacked(((const uint32_t *)row)[clamp(x, 0, width - 1)]);
-}
-
-// in[0] is the whole picture, and `step` the bytes from one row to the next.
-void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step)
-{
-    const int height = HEIGHT((user_arguments){args});
     for (int x = 0; x < width; x++) {
         const place at = USER_FILTER(x, y, args);
-        const int left = at.x >> 8, top = at.y >> 8;
-        const pixel p00 = user_at(in[0], step, width, height, left, top);
-        const pixel p10 = user_at(in[0], step, width, height, left + 1, top);
-        const pixel p01 = user_at(in[0], step, width, height, left, top + 1);
-        const pixel p11 = user_at(in[0], step, width, height, left + 1, top + 1);
-        ((uint32_t *)to)[x] = user_packed(warp_pixel(p00, p10, p01, p11, at));
+        u[x] = at.x;
+        v[x] = at.y;
     }
+}
+
+void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step)
+{
+    user_places(args, (int32_t *)to, (int32_t *)to + step, width, y);
 }
 
 #else

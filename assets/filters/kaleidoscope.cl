@@ -40,41 +40,40 @@ INLINE int kaleidoscope_inside(int at, int most)
     return at > most ? 2 * most - at : at;
 }
 
-// 2048 times the sine and the cosine of the angle between two of n mirrors.
-INLINE int kaleidoscope_mirror_sine(int n)
+// Mirrors a point at the first mirror, and then at the second one if it is beyond that.
+INLINE place kaleidoscope_mirror(place p, int sine, int cosine)
 {
-    return n == 2 ? 2048 : n == 3 ? 1774 : n == 4 ? 1448 : n == 5 ? 1204
-           : n == 6 ? 1024 : n == 7 ? 889 : n == 8 ? 784 : n == 9 ? 700
-           : n == 10 ? 633 : n == 11 ? 577 : 530;
+    p.y = max(p.y, -p.y);
+    int beyond = max(0, kaleidoscope_part(p.y, cosine) - kaleidoscope_part(p.x, sine));
+    p.x = p.x + kaleidoscope_part(2 * beyond, sine);
+    p.y = p.y - kaleidoscope_part(2 * beyond, cosine);
+    return p;
 }
 
-INLINE int kaleidoscope_mirror_cosine(int n)
+// Mirrors a point until it is between the first two of at most 12 mirrors. Without a loop, compilers make vectors.
+INLINE place kaleidoscope_between(place p, int sine, int cosine)
 {
-    return n == 2 ? 0 : n == 3 ? 1024 : n == 4 ? 1448 : n == 5 ? 1657
-           : n == 6 ? 1774 : n == 7 ? 1845 : n == 8 ? 1892 : n == 9 ? 1924
-           : n == 10 ? 1948 : n == 11 ? 1965 : 1978;
+    p = kaleidoscope_mirror(p, sine, cosine);
+    p = kaleidoscope_mirror(p, sine, cosine);
+    p = kaleidoscope_mirror(p, sine, cosine);
+    p = kaleidoscope_mirror(p, sine, cosine);
+    p = kaleidoscope_mirror(p, sine, cosine);
+    p = kaleidoscope_mirror(p, sine, cosine);
+    p.y = max(p.y, -p.y);
+    return p;
 }
 
 INLINE place filter_kaleidoscope(place p, arguments args)
 {
-    int number = ARG(args, 0), right = 256 * (WIDTH(args) - 1), bottom = 256 * (HEIGHT(args) - 1);
-    int sine = kaleidoscope_mirror_sine(number), cosine = kaleidoscope_mirror_cosine(number);
-    int x = (p.x - right / 2) / 16, y = (p.y - bottom / 2) / 16; // from the middle, in 1/16 pixel
-    // Mirrors the point until it lies between the first two mirrors.
-    for (int i = 0; i < 7; i++) {
-        y = max(y, -y);
-        int beyond = max(0, kaleidoscope_part(y, cosine) - kaleidoscope_part(x, sine));
-        x = x + kaleidoscope_part(2 * beyond, sine);
-        y = y - kaleidoscope_part(2 * beyond, cosine);
-    }
-    x = x * 256 / ARG(args, 1);
-    y = y * 256 / ARG(args, 1);
-    int angle = TIME(args) % 60000 * ARG(args, 2) / 15 * 1024 / 1000;
-    sine = kaleidoscope_sine(angle);
-    cosine = kaleidoscope_sine(angle + 1024);
-    int across = kaleidoscope_part(x, cosine) - kaleidoscope_part(y, sine);
-    int down = kaleidoscope_part(x, sine) + kaleidoscope_part(y, cosine);
-    p.x = kaleidoscope_inside(right / 2 + 16 * across, right);
-    p.y = kaleidoscope_inside(bottom / 2 + 16 * down, bottom);
+    int mirror = (2048 + ARG(args, 0) / 2) / ARG(args, 0); // the angle between two mirrors
+    int right = 256 * (WIDTH(args) - 1), bottom = 256 * (HEIGHT(args) - 1);
+    int angle = TIME(args) % 60000 * ARG(args, 2) / 15 * 1024 / 1000, part = 65536 / ARG(args, 1);
+    int sine = kaleidoscope_sine(angle), cosine = kaleidoscope_sine(1024 - angle);
+    p.x = (p.x - right / 2) / 16; // from the middle, in 1/16 pixel
+    p.y = (p.y - bottom / 2) / 16;
+    p = kaleidoscope_between(p, kaleidoscope_sine(mirror), kaleidoscope_sine(1024 - mirror));
+    int x = p.x * part / 256, y = p.y * part / 256;
+    p.x = kaleidoscope_inside(right / 2 + 16 * (kaleidoscope_part(x, cosine) - kaleidoscope_part(y, sine)), right);
+    p.y = kaleidoscope_inside(bottom / 2 + 16 * (kaleidoscope_part(x, sine) + kaleidoscope_part(y, cosine)), bottom);
     return p;
 }

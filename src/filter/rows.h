@@ -52,6 +52,8 @@ struct warp_source {
 };
 // Makes row `y` of a warp's output from its arguments (filter/warp.h).
 typedef void warp_row(const int32_t *numbers, const struct warp_source *from, int y, uint8_t *to);
+// Makes a row of the pixels at these places, in 1/256 pixel. `u` and `v` have room for a multiple of 16 numbers.
+typedef void warp_places(const int32_t *u, const int32_t *v, int width, const struct warp_source *from, uint8_t *to);
 
 // The code that meson.build compiles once per level of vector instructions.
 struct row_level {
@@ -64,6 +66,7 @@ struct row_level {
     // another thread reads.
     void (*stream)(const uint8_t *from, uint8_t *to, size_t bytes);
     warp_row *warp;
+    warp_places *warp_at;
 };
 VECTORS_TABLE(const struct row_level, row_level)
 

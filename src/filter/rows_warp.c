@@ -16,16 +16,12 @@ static pixel pixel_at(const struct warp_source *from, int x, int y)
     return (pixel){word & 255, word >> 8 & 255, word >> 16 & 255, (int)(word >> 24)};
 }
 
-static void make_pixels(const int32_t *numbers, const struct warp_source *from, int y, uint8_t *to)
+static uint32_t make_pixel(const struct warp_source *from, place at)
 {
-    const int width = WARP_WIDTH(numbers);
-    for (int x = 0; x < width; x++) {
-        const place at = warp_place(numbers, x, y);
-        const int left = at.x >> 8, top = at.y >> 8;
-        const pixel p = warp_pixel(pixel_at(from, left, top), pixel_at(from, left + 1, top),
-                                   pixel_at(from, left, top + 1), pixel_at(from, left + 1, top + 1), at);
-        ((pixel_word *)to)[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
-    }
+    const int left = at.x >> 8, top = at.y >> 8;
+    const pixel p = warp_pixel(pixel_at(from, left, top), pixel_at(from, left + 1, top), pixel_at(from, left, top + 1),
+                               pixel_at(from, left + 1, top + 1), at);
+    return (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
 }
 
 #if VECTOR_BYTES
@@ -59,6 +55,17 @@ VECTOR_INLINE vec_s32 split_places(vec_s32 places, int last, vec_s32 *distance)
     const vec_s32 before = vec_min_s32(inside >> 8, vec_spread_s32(last));
     *distance = inside - (before << 8);
     return before;
+}
+
+static void split_part(struct part *part, const int32_t *u, const int32_t *v, int count, const struct warp_source *from)
+{
+    for (int i = 0; i < count; i += LANES) {
+        vec_s32 a, b;
+        vec_store_s32(part->left + i, split_places(vec_load_s32(u + i), from->width - 2, &a));
+        vec_store_s32(part->top + i, split_places(vec_load_s32(v + i), from->height - 2, &b));
+        vec_store_s32(part->across + i, a * 65535 + 256);
+        vec_store_s32(part->down + i, b);
+    }
 }
 
 // `node` is the node at the top left of the part's first cell, `below` the one below.
@@ -130,23 +137,28 @@ VECTOR_INLINE vec_u8 blend_pixels(const struct part *part, int i)
     return vec_pack_s16(half[0], half[1]);
 }
 
+// Makes `count` pixels from their places.
+static void finish_part(struct part *part, const struct warp_source *from, int count, uint8_t *to)
+{
+    load_pixels(part, from, (count + CELL - 1) / CELL * CELL);
+    for (int i = 0; i < count; i += LANES, to += VECTOR_BYTES) {
+        const vec_u8 pixels = blend_pixels(part, i);
+        if (i + LANES <= count)
+            vec_store_u8(to, pixels);
+        else
+            memcpy(to, &pixels, 4 * (size_t)(count - i));
+    }
+}
+
 static void make_parts(const int32_t *numbers, const struct warp_source *from, int y, uint8_t *to)
 {
     const int width = WARP_WIDTH(numbers), columns = ARG(numbers, 2);
     const int32_t *node = numbers + 3 + 2 * (y / CELL * columns), *below = node + 2 * columns;
     struct part part;
     for (int x = 0; x < width; x += PART, node += 2 * (PART / CELL), below += 2 * (PART / CELL)) {
-        const int count = width - x < PART ? width - x : PART, cells = (count + CELL - 1) / CELL;
-        uint8_t *at = to + 4 * (size_t)x;
-        find_places(&part, node, below, y % CELL, cells, from);
-        load_pixels(&part, from, CELL * cells);
-        for (int i = 0; i < count; i += LANES, at += VECTOR_BYTES) {
-            const vec_u8 pixels = blend_pixels(&part, i);
-            if (i + LANES <= count)
-                vec_store_u8(at, pixels);
-            else
-                memcpy(at, &pixels, 4 * (size_t)(count - i));
-        }
+        const int count = width - x < PART ? width - x : PART;
+        find_places(&part, node, below, y % CELL, (count + CELL - 1) / CELL, from);
+        finish_part(&part, from, count, to + 4 * (size_t)x);
     }
 }
 
@@ -161,5 +173,24 @@ void VECTORS_NAME(row_warp)(const int32_t *numbers, const struct warp_source *fr
         return;
     }
 #endif
-    make_pixels(numbers, from, y, to);
+    for (int x = 0; x < WARP_WIDTH(numbers); x++)
+        ((pixel_word *)to)[x] = make_pixel(from, warp_place(numbers, x, y));
+}
+
+extern warp_places VECTORS_NAME(row_warp_at);
+void VECTORS_NAME(row_warp_at)(const int32_t *u, const int32_t *v, int width, const struct warp_source *from,
+                               uint8_t *to)
+{
+#if VECTOR_BYTES
+    struct part part;
+    for (int x = 0; from->width > 1 && from->height > 1 && x < width; x += PART) {
+        const int count = width - x < PART ? width - x : PART;
+        split_part(&part, u + x, v + x, (count + CELL - 1) / CELL * CELL, from);
+        finish_part(&part, from, count, to + 4 * (size_t)x);
+    }
+    if (from->width > 1 && from->height > 1)
+        return;
+#endif
+    for (int x = 0; x < width; x++)
+        ((pixel_word *)to)[x] = make_pixel(from, (place){u[x], v[x]});
 }

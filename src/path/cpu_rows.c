@@ -40,7 +40,7 @@ struct band {
     uint8_t *rgba;    // an RGBA row that becomes grey
     uint8_t *grey;    // a grey row that becomes RGBA
     bool in_place;    // the first stencil reads the picture in place
-    uint8_t *own_too; // if in_place: scratch memory of its row variant for the pixels between the ends
+    uint8_t *own_too; // scratch memory of the row variant for the pixels between the ends; or a warp's places
     struct maker maker[CHAIN_MAX];
 };
 
@@ -101,8 +101,10 @@ static bool make_warp(struct cpu_pass *cpu)
     if (!cpu->pass->warp)
         return true;
     cpu->end = cpu->pass->from_height;
-    if (cpu->pass->warp->filter->user) // it may read any row
+    if (cpu->pass->warp->filter->user) { // it may read any row
+        cpu->scratch_bytes = 2 * line_bytes(cpu->pass->width, 0);
         return true;
+    }
     cpu->warp = malloc(sizeof(*cpu->warp) * (size_t)warp_count(&cpu->pass->map));
     if (!cpu->warp)
         return false;
@@ -251,15 +253,20 @@ static const uint8_t *load_row(const struct band *band, int y, int points, uint8
 static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8_t *to);
 
 // Makes row `y` of the warp of the first pass.
-static void run_warp(const struct cpu_run *run, int y, uint8_t *to)
+static void run_warp(const struct band *band, int y, uint8_t *to)
 {
+    const struct cpu_run *run = band->run;
     const struct image *from = run->from;
     const struct warp_source source = {from->plane[0], from->stride[0], from->shape.width, from->shape.height};
     const struct pass *pass = run->passes[0].pass;
-    if (pass->warp->filter->user)
-        run_user(pass->warp, (const uint8_t *const[]){source.pixels}, to, pass->width, y, (int)source.stride);
-    else
+    if (!pass->warp->filter->user) {
         row_level()->warp(run->passes[0].warp, &source, y, to);
+        return;
+    }
+    const int step = (int)(line_bytes(pass->width, 0) / 4);
+    const int32_t *u = (const int32_t *)(const void *)band->own_too;
+    run_user(pass->warp, NULL, band->own_too, pass->width, y, step);
+    row_level()->warp_at(u, u + step, pass->width, &source, to);
 }
 
 // Makes row `y` of a pass's output, without its last filter.
@@ -270,7 +277,7 @@ static const uint8_t *most_of_row(struct band *band, int number, int y, uint8_t 
         return load_row(band, y, cpu->pass->before_count, to);
     const uint8_t *at = to;
     if (cpu->pass->warp)
-        run_warp(band->run, y, to);
+        run_warp(band, y, to);
     else
         at = stencil_row_of(band, number, y, cpu->step == 1 ? band->grey : to);
     if (cpu->step == 1) {

@@ -17,7 +17,7 @@ struct cpu_pass {
     int first, end;       // the rows of its input that the warp reads
     int step;             // bytes of a pixel in the stencil's rows: 4, or 1 if they are grey
     int lines;            // input rows that the stencil keeps
-    size_t scratch_bytes; // of the stencil's row variant
+    size_t scratch_bytes; // of the stencil's row variant, or for the places of a user's warp
 };
 
 struct cpu_run {

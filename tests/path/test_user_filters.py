@@ -226,7 +226,7 @@ def warps(c):
     c.check(moved == equal(c, "warp=1 0 -2.5 0 1 1.5 0 0 1"), "places")
     c.check(equal(c, "mirror,move,mirror") == equal(c, "warp=1 0 2.5 0 1 1.5 0 0 1"), "between mirrors")
     c.check(equal(c, "gray,move") == equal(c, "gray,warp=1 0 -2.5 0 1 1.5 0 0 1"), "a grey picture")
-    equal(c, "far=3", paths=PATHS)
+    c.check(equal(c, "far=3", paths=PATHS) == convert("cpu", "far=3", MONOCLE_VECTORS="plain")[1], "without vectors")
     equal(c, "crop=40:30:3:2,blur=2,far,place,mirror,move,gray,flip")
     for size in ((1, 1), (1, 9), (7, 1)):
         png(at("in.png"), *size)
