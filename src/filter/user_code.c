@@ -205,7 +205,8 @@ static bool read_number(struct code *c, size_t *length, long long *value)
 {
     char *end;
     *length = word_length(c->at);
-    *length += c->at[*length] == '.';
+    if (c->at[*length] == '.') // the message shows all of "1.5"
+        *length += 1 + word_length(c->at + *length + 1);
     *value = strtoll(c->at, &end, 0);
     if (end == c->at + *length && *value <= INT_MAX)
         return true;

@@ -387,7 +387,7 @@ def refused(c):
         (HEAD + "point\n#include </etc/passwd>\n" + POINT, "a.cl:3: #include is not allowed"),
         (HEAD + "point\n" + POINT.replace("return", "int t[3]; return"), "a.cl:5: a filter cannot have arrays"),
         (HEAD + "point\n" + POINT.replace("return", "*&p; return"), "a.cl:5: a filter cannot have pointers"),
-        (HEAD + "point\n" + POINT.replace("return", "p.r = 2.5; return"), "a.cl:5: the number 2."),
+        (HEAD + "point\n" + POINT.replace("return", "p.r = 2.5; return"), "a.cl:5: the number 2.5 is not"),
         (HEAD + "point\n" + POINT.replace("return", "float f; return"), "a.cl:5: a filter cannot have 'float'"),
         (HEAD + "point\n" + POINT.replace("return p", "return filter_a(p, x, y, args)"), "a.cl:5: the function"),
         (HEAD + "point\n" + POINT.replace("return", "if (x { return"), "a.cl:5: "),
