@@ -98,6 +98,11 @@ void check_results(struct doctor *doctor)
 void check_programs(struct doctor *doctor)
 {
     char path[PATH_MAX];
+    if (program_find("cc", path, sizeof(path)))
+        doctor_report(doctor, FINDING_OK, NULL, "the C compiler cc is installed");
+    else
+        doctor_report(doctor, FINDING_WARNING, "sudo apt install gcc",
+                      "the C compiler cc is not installed; the cpu path needs it for users' filters");
     if (program_find("ffmpeg", path, sizeof(path)))
         doctor_report(doctor, FINDING_OK, NULL, "ffmpeg is installed");
     else
