@@ -43,6 +43,8 @@ static const char *const details[] = {
     "import FILE\tadd the entries of FILE, or of standard input (-), to yours; an entry replaces yours only if it is "
     "newer",
     "clear\tremove your entries",
+    "ratio: the default's time divided by the entry's (speed_up in --json). It differs a little from the speed-up that "
+    "`monocle tune` prints: the median of the ratios of all rounds.",
     "Entries have levels; a later level takes precedence:",
     "shipped\tpart of the program",
     "system\tmonocle/tuned in a directory of XDG_DATA_DIRS (default: /usr/local/share and /usr/share)",
@@ -192,7 +194,7 @@ static void fill_cells(const struct row *row, const char *cell[COLUMNS], char ro
 
 static void print_table(const struct table *table)
 {
-    static const char *const titles[COLUMNS] = {"#", "device", "pass", "size", "choice", "speed-up", "level", "date"};
+    static const char *const titles[COLUMNS] = {"#", "device", "pass", "size", "choice", "ratio", "level", "date"};
     int width[COLUMNS];
     const char *cell[COLUMNS];
     char room[COLUMNS][CELL];

@@ -63,7 +63,7 @@ def listing(c):
     code, out, err = tuned()
     lines = out.splitlines()
     c.check(code == 0 and err == "", code, err)
-    c.check(lines[0].split() == "# device pass size choice speed-up level date".split(), out)
+    c.check(lines[0].split() == "# device pass size choice ratio level date".split(), out)
     mine = [line.split() for line in lines if " user " in line]
     c.check([row[1:6] for row in mine] == [["NVIDIA", "H200", "rgba>blur2>buffer", size, "window:ROWS=8"]
                                            for size in ("256K", "2M")] and " 2.50 " in out, out)
