@@ -420,24 +420,34 @@ static struct status status_layout(const struct canvas *canvas, const struct ove
     return status;
 }
 
-static void status_draw(struct canvas *canvas, const struct overlay *overlay)
+// Returns the height of the space for the panel, which ends above the box of the scope if both would overlap.
+static int status_room(const struct canvas *canvas, const struct status *status, const struct rect *scope)
+{
+    const int margin = status->metrics.margin;
+    const bool above = scope->width > 0 && status->box.x + status->box.width > scope->x;
+    return (above ? scope->y : canvas->height) - 2 * margin;
+}
+
+// `scope`: the box of the scope; width 0: there is none.
+static void status_draw(struct canvas *canvas, const struct overlay *overlay, const struct rect *scope)
 {
     if (overlay->lines == 0 && overlay->stages == 0)
         return;
     const int least = metrics_least(canvas);
     int x_height = metrics_x_height(canvas, overlay->size);
     struct status status = status_layout(canvas, overlay, x_height);
-    while (x_height > least && status.box.height > canvas->height - 2 * status.metrics.margin)
+    while (x_height > least && status.box.height > status_room(canvas, &status, scope))
         status = status_layout(canvas, overlay, --x_height);
 
     const struct metrics *metrics = &status.metrics;
-    if (status.box.height > canvas->height - 2 * metrics->margin)
-        status.box.height = canvas->height - 2 * metrics->margin;
+    const int room = status_room(canvas, &status, scope);
+    if (status.box.height > room)
+        status.box.height = room;
     canvas_round(canvas, status.box, metrics->radius, palette.panel);
     const int x = status.box.x + metrics->padding;
     const int bottom = status.box.y + status.box.height;
     int y = draw_lines(canvas, &status, x, status.box.y + metrics->padding * 3 / 4, bottom);
-    if (!status.staged)
+    if (!status.staged || y + 3 * metrics->body.line > bottom) // no room for a rule, the head and a stage
         return;
     const int width = status.box.width - 2 * metrics->padding;
     if (overlay->lines > 0) {
@@ -487,18 +497,28 @@ static void message_draw(struct canvas *canvas, const struct overlay *overlay)
 
 // ---- the scope, at the bottom right ----
 
-static void scope_draw(struct canvas *canvas, const struct overlay *overlay)
+// Returns the scope's box. Its width is 0 if there is no scope, or if the window is too small: above it there must be
+// space for the first line of the panel.
+static struct rect scope_box(const struct canvas *canvas, const struct overlay *overlay)
 {
-    const struct overlay_scope *scope = &overlay->scope;
     const struct metrics metrics = metrics_for(canvas, metrics_x_height(canvas, overlay->size));
     const int side = 2 * metrics.padding, room = canvas->width - 2 * metrics.margin - side;
     const int bar = room / SCOPE_POINTS < metrics.hair ? room / SCOPE_POINTS : metrics.hair;
     const int width = SCOPE_POINTS * (bar > 0 ? bar : 1), height = width * 3 / 8;
+    const int above = overlay->size == OVERLAY_OFF ? 0 : 2 * metrics.margin + metrics.body.line + side;
     struct rect box = {0, 0, width + side, height + metrics.body.line + side};
     box.x = canvas->width - metrics.margin - box.width;
     box.y = canvas->height - metrics.margin - box.height;
-    if (box.x < 0 || box.y < 0)
-        return; // the window is too small
+    if (overlay->scope.curves == 0 || box.x < 0 || box.y < above)
+        box.width = 0;
+    return box;
+}
+
+static void scope_draw(struct canvas *canvas, const struct overlay *overlay, struct rect box)
+{
+    const struct overlay_scope *scope = &overlay->scope;
+    const struct metrics metrics = metrics_for(canvas, metrics_x_height(canvas, overlay->size));
+    const int width = box.width - 2 * metrics.padding, height = box.height - 2 * metrics.padding - metrics.body.line;
     const int x = box.x + metrics.padding, top = box.y + metrics.padding + metrics.body.line;
     canvas_round(canvas, box, metrics.radius, palette.panel);
     draw_clipped(canvas, &metrics.body, x, box.y + metrics.padding / 2, span_of(scope->name),
@@ -621,12 +641,13 @@ static void help_draw(struct canvas *canvas, const struct overlay *overlay)
 
 void overlay_draw(struct canvas *canvas, const struct overlay *overlay)
 {
+    const struct rect scope = scope_box(canvas, overlay);
     if (overlay->help && overlay->keys)
         help_draw(canvas, overlay);
     else if (overlay->size != OVERLAY_OFF)
-        status_draw(canvas, overlay);
-    if (overlay->scope.curves > 0 && !overlay->help)
-        scope_draw(canvas, overlay);
+        status_draw(canvas, overlay, &scope);
+    if (scope.width > 0 && !overlay->help)
+        scope_draw(canvas, overlay, scope);
     if (overlay->message[0])
         message_draw(canvas, overlay);
 }

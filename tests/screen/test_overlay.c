@@ -171,6 +171,32 @@ static void test_view(struct screen_test *test, struct scene scene, const struct
     image_free(&got);
 }
 
+// The panel leaves the scope's place free: there the picture is the same with and without a panel.
+static void test_scope(struct screen_test *test, struct scene scene, const struct image *plain, const char *directory)
+{
+    struct overlay overlay = {.size = OVERLAY_FULL, .scope = {.name = "column sums", .curves = 1, .points = 1}};
+    overlay.scope.curve[0][0] = 0.5f;
+    scene.overlay = &overlay;
+    struct image alone = screen_test_draw(test, &scene);
+    fill(&overlay);
+    struct image both = screen_test_draw(test, &scene);
+    long scope = 0, covered = 0;
+    for (size_t at = 0; at < plain->stride[0] * (size_t)plain->shape.height; at += 4) {
+        if (memcmp(alone.plane[0] + at, plain->plane[0] + at, 3) == 0)
+            continue;
+        scope++;
+        covered += memcmp(alone.plane[0] + at, both.plane[0] + at, 3) != 0;
+    }
+    check_that(test->check, covered == 0, "the panel at %dx%d covers %ld of the scope's %ld pixels", both.shape.width,
+               both.shape.height, covered, scope);
+    check_that(test->check, scope > 0 || both.shape.width < 640, "there is no scope at %dx%d", both.shape.width,
+               both.shape.height);
+    if (directory)
+        write_ppm(&both, directory, "scope");
+    image_free(&both);
+    image_free(&alone);
+}
+
 static void test_views(struct screen_test *test, const char *directory)
 {
     for (int i = 0; i < SIZES; i++) {
@@ -183,6 +209,7 @@ static void test_views(struct screen_test *test, const char *directory)
         struct image plain = screen_test_draw(test, &scene);
         for (int v = 0; v < VIEWS; v++)
             test_view(test, scene, &views[v], &plain, directory);
+        test_scope(test, scene, &plain, directory);
         const struct overlay off = {0};
         scene.overlay = &off;
         struct image got = screen_test_draw(test, &scene);
