@@ -369,6 +369,31 @@ static bool set_overlay(struct session *s, const char *rest, const char *value, 
     return size >= 0;
 }
 
+static bool set_scope(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    const int scope = parse_word(value, scope_names, why);
+    if (scope < 0)
+        return false;
+    s->wish.scope = (enum scope)scope;
+    lanes_changed(s->lanes, false);
+    return true;
+}
+
+static bool set_mirror(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    struct chain chain = s->wish.chain;
+    bool mirror = false;
+    if (!parse_flag(value, &mirror, why))
+        return false;
+    if (mirror == wish_mirrored(&s->wish))
+        return true;
+    if (!mirror)
+        chain_remove(&chain, chain.count - 1);
+    else if (!chain_append(&chain, filter_find("mirror")))
+        return fail(why, "cannot add a mirror: a chain has at most %d filters", CHAIN_MAX);
+    return take_chain(s, &chain, why);
+}
+
 static bool set_help(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
     return parse_flag(value, &s->wish.help, why);
@@ -455,6 +480,10 @@ static const struct property table[] = {
     {"split", "text", "split", .set = set_split, .window = true, .help = "split view: off, original or path"},
     {"divider", "number", "divider", .set = set_divider, .window = true, .help = "place of the divider, 0 to 1"},
     {"overlay", "text", "overlay", .set = set_overlay, .window = true, .help = "overlay: off, small, full or large"},
+    {"scope", "text", "scope", .set = set_scope, .window = true, .help = "graph: off, histogram, columns or rows"},
+    {"levels", "object", "levels", .help = "mean, least and most of the histogram that the scope shows, or null"},
+    {"mirror", "flag", "mirror", .set = set_mirror, .help = "the last filter is a mirror"},
+    {"zoom", "list", "zoom", .help = "zoom factor, and the place in the middle of the window: x and y, 0 to 1"},
     {"help", "flag", "help", .set = set_help, .window = true, .help = "the list of keys is shown"},
     {"vsync", "flag", "vsync", .set = set_vsync, .window = true, .help = "vertical sync"},
     {"fullscreen", "flag", "fullscreen", .set = set_fullscreen, .window = true, .help = "full screen"},

@@ -14,8 +14,6 @@
 
 enum { LAST_WAIT_MS = 500 }; // longest wait for a stalled reader before the last line is dropped
 
-static const char *const scope_names[SCOPES] = {"off", "histogram", "columns", "rows"};
-
 static json_t *json_ms(double ms)
 {
     return json_real(round(ms * 1000) / 1000);

@@ -3,8 +3,10 @@
 
 const char *const split_names[] = {"off", "original", "path", NULL};
 const char *const overlay_names[] = {"off", "small", "full", "large", NULL};
+const char *const scope_names[] = {"off", "histogram", "columns", "rows", NULL};
 _Static_assert(sizeof(split_names) == (SPLITS + 1) * sizeof(*split_names), "each split has a name");
 _Static_assert(sizeof(overlay_names) == (OVERLAY_SIZES + 1) * sizeof(*overlay_names), "each size has a name");
+_Static_assert(sizeof(scope_names) == (SCOPES + 1) * sizeof(*scope_names), "each scope has a name");
 
 void wish_init(struct wish *wish, const struct live_options *o)
 {

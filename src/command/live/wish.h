@@ -27,7 +27,8 @@ struct wish {
     enum scope scope;
 };
 
-extern const char *const split_names[], *const overlay_names[]; // by enum split and enum overlay_size; end with NULL
+// by enum split, enum overlay_size and enum scope; end with NULL
+extern const char *const split_names[], *const overlay_names[], *const scope_names[];
 
 void wish_init(struct wish *wish, const struct live_options *options);
 // Finds the selected stage and parameter; *param is -1 if the stage has none. False: the chain is empty.

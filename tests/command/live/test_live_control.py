@@ -78,6 +78,7 @@ def drive(c, *args):
     c.check(stat.S_IMODE(os.stat(view.path).st_mode) == 0o600, "the mode of the socket")
     for name, value in [("chain", "blur=3,contrast=2"), ("param/blur/radius", 5), ("param/1/amount", 1.25),
                         ("param/0/radius", "2"), ("chain", "emboss=ne"), ("param/emboss/direction", "se"),
+                        ("chain", "gray"), ("mirror", True), ("chain", "gray,mirror"), ("mirror", False),
                         ("chain", "none"), ("path", "cpu"), ("paused", True), ("paused", "off"), ("paused", "on")]:
         m.set(name, value)
         got = m.get(name)
@@ -114,6 +115,7 @@ def drive(c, *args):
     c.check(any(name.startswith("pass") and stages[name]["median_ms"] > 0 for name in stages), stages)
     c.check(m.get("size") == "320x240" and m.get("source") == "test pattern", m.get("size"), m.get("source"))
     listed = {row["name"]: row for row in m.ask("list_properties")}
+    c.check({"scope", "levels", "mirror", "zoom"} <= set(listed), sorted(listed))
     for name in set(listed) - {"param/", "control/"}:
         c.check(m.error("get_property", name) == "", name, m.error("get_property", name))
         writable = "cannot be set" not in m.error("set_property", name, [])
@@ -136,6 +138,7 @@ def window(c):
     view = drive(c)
     m = view.client()
     for name, values in {"split": ("original", "path", "off"), "overlay": ("off", "small", "large", "full"),
+                         "scope": ("histogram", "columns", "rows", "off"),
                          "divider": (0.25, 1, 0.5), "help": (True, False), "vsync": (False, True),
                          "fullscreen": (True, False)}.items():
         for value in values if OPENCL else set(values) - {"path"}:
