@@ -64,8 +64,9 @@ static const struct option live_options[] = {
      .help = "run without a window, at the rate of the source unless --fast or --record is given",
      .offset = AT(headless), .excludes = "showcase|fullscreen|vsync|overlay|keys"},
     {"frames", 'n', OPTION_INT, "N",
-     .help = "stop after N frames; default: 300 without a window if the source has no end", .offset = AT(frames),
-     .min = 1, .max = INT_MAX},
+     .help = "stop after N frames; without --loop, an image has one; default: 300 without a window if the source has "
+             "no end",
+     .offset = AT(frames), .min = 1, .max = INT_MAX},
     {"tune", 0, OPTION_FLAG,
      .help = "search for faster kernels while frames run, use them and store them; not for the cpu path",
      .offset = AT(tune)},
