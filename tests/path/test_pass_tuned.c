@@ -1,4 +1,5 @@
 // test_pass_tuned.c: names of passes in the database of tunings; paths use tuned variants and give the same bytes
+#include "base/resource.h"
 #include "path/opencl_chain.h"
 #include "path/pass_tuned.h"
 #include "pictures.h"
@@ -60,6 +61,65 @@ static void test_long_name(void)
     pass_key_print(&pass, &target, text.name);
     CHECK_NUMBER(strlen(text.name), CHAIN_MAX * 41 + 12 < PASS_KEY ? CHAIN_MAX * 41 + 11 : PASS_KEY - 1);
     CHECK_TEXT(text.after, "canary");
+}
+
+// Writes the chain of a pass whose key is INPUT>FILTERS>OUTPUT. A stencil's radius is a parameter, or its default.
+static void chain_of_key(const char *key, char text[CHAIN_TEXT])
+{
+    const char *names = strchr(key, '>') + 1;
+    const int length = (int)strcspn(names, ">");
+    int radius;
+    snprintf(text, CHAIN_TEXT, length > 0 ? "%.*s" : "none", length, names);
+    if (sscanf(text, "blur%d", &radius) == 1)
+        snprintf(text, CHAIN_TEXT, "blur=%d", radius);
+    else if (strcmp(text, "convolve2") == 0)
+        snprintf(text, CHAIN_TEXT, "convolve=gaussian");
+    else
+        text[strcspn(text, "123456789")] = '\0';
+}
+
+// Checks that the variant of an entry exists, that its parameters have legal values, and that it fits the pass.
+static void check_entry(const struct tuned_entry *entry)
+{
+    const bool cpu = strcmp(entry->key.type, "cpu") == 0;
+    const struct device_info device = {.type = cpu ? CL_DEVICE_TYPE_CPU : CL_DEVICE_TYPE_GPU,
+                                       .max_work_group = 1024,
+                                       .local_bytes = 48 << 10,
+                                       .constant_bytes = 64 << 10};
+    struct opencl_target target = {.input = {PIXFMT_RGBA, 640, 480, {0}}};
+    struct variant_choice choice;
+    struct chain chain;
+    struct plan plan;
+    char text[CHAIN_TEXT], error[CHAIN_ERROR], format[32] = "", key[PASS_KEY], printed[VARIANT_TEXT];
+    chain_of_key(entry->key.pass, text);
+    snprintf(format, sizeof(format), "%.*s", (int)strcspn(entry->key.pass, ">"), entry->key.pass);
+    if (!check_that(&unit, pixfmt_from_name(format, &target.input.format) && chain_parse(&chain, text, error),
+                    "%s: the test does not know this pass", entry->key.pass) ||
+        !check_that(&unit, variant_parse(&choice, entry->choice), "%s: there is no variant %s", entry->key.pass,
+                    entry->choice))
+        return;
+    opencl_plan(&plan, &target, &chain, true);
+    const struct pass_target pass_target = opencl_pass_target(&target, &plan, 0);
+    pass_key_print(&plan.pass[0], &pass_target, key);
+    CHECK_TEXT(key, entry->key.pass);
+    variant_print(&choice, printed);
+    CHECK_TEXT(printed, entry->choice);
+    check_that(&unit, variant_accept(&choice, &(struct variant_pass){&plan.pass[0], &pass_target, &device}, NULL, NULL),
+               "%s: the variant %s does not fit", entry->key.pass, entry->choice);
+}
+
+static void test_shipped(void)
+{
+    struct tuned_list list = {0};
+    struct tuned_damage damage;
+    char why[TUNED_TEXT_WHY];
+    const struct resource *shipped = resource_find("assets/tuned.tsv");
+    CHECK(shipped && tuned_parse((const char *)shipped->data, shipped->size, &list, &damage, why));
+    CHECK_NUMBER(damage.lines, 0);
+    CHECK(list.count > 0);
+    for (size_t i = 0; i < list.count; i++)
+        check_entry(list.entry[i]);
+    tuned_list_free(&list);
 }
 
 // Writes the user's file with an entry for each choice, the best last.
@@ -230,6 +290,7 @@ int main(void)
     const char *why_none = NULL;
     test_names();
     test_long_name();
+    test_shipped();
     if (!scratch_open(&scratch))
         return 1;
     setenv("XDG_DATA_HOME", scratch.dir, 1);
