@@ -19,7 +19,7 @@ INLINE int user_arg(user_arguments args, int i)
     return ARG(args.base, clamp(i, 0, 3));
 }
 
-// Returns a divisor that no processor refuses: 1 instead of 0, and 1 instead of -1 for the least int. There is no branch,
+// Returns a divisor that no processor refuses: 1 instead of 0, and 1 instead of -1 for the least int. It has no branch,
 // so that compilers can make vectors.
 INLINE int user_divisor(int a, int b)
 {
