@@ -113,8 +113,8 @@ static json_t *filter_json(const struct filter *filter)
             json_object_update_new(row, json_pack("{s:f,s:f}", "min", (double)p->min, "max", (double)p->max));
         json_array_append_new(params, row);
     }
-    return json_pack("{s:s,s:s,s:s,s:o}", "name", filter->name, "summary", filter->summary, "example", filter->example,
-                     "parameters", params);
+    return json_pack("{s:s,s:s,s:s,s:b,s:o}", "name", filter->name, "summary", filter->summary, "example",
+                     filter->example, "user", filter->user != NULL, "parameters", params);
 }
 
 static const struct filter *find_or_suggest(const char *name)

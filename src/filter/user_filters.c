@@ -3,6 +3,7 @@
 
 #include "base/cache.h"
 #include "base/log.h"
+#include "base/resource.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -106,6 +107,26 @@ static bool take_file(struct registry *r, int directory, const char *path, const
     return true;
 }
 
+// Takes the examples, which are in the binary.
+static void take_examples(struct registry *r)
+{
+    static const char prefix[] = "assets/filters/";
+    const size_t start = sizeof(prefix) - 1;
+    for (const struct resource *file = resources; file->name; file++) {
+        char name[NAME_MAX + 1], why[USER_ERROR];
+        bool found;
+        if (strncmp(file->name, prefix, start) != 0)
+            continue;
+        snprintf(name, sizeof(name), "%.*s", (int)(strlen(file->name + start) - strlen(".cl")), file->name + start);
+        char *text = strndup((const char *)file->data, file->size);
+        struct user_filter *user = text ? user_filter_make(name, text, file->size, why) : NULL;
+        if (user)
+            insert(r, find(r, name, &found), user);
+        else
+            log_error("cannot use the example %s: %s", name, text ? why : "out of memory");
+    }
+}
+
 static int is_kernel(const struct dirent *entry)
 {
     const size_t length = strlen(entry->d_name);
@@ -177,6 +198,7 @@ bool user_filters_directory(int index, char path[PATH_MAX])
 bool user_filters_load(const char *directory)
 {
     registry.named = directory && directory[0] ? directory : NULL;
+    take_examples(&registry);
     return take_directories(&registry);
 }
 

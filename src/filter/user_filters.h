@@ -9,9 +9,10 @@
 
 enum { USER_FILTERS = 128 };
 
-// Loads the files NAME.cl of "monocle/filters" in the directories of the system's data and of the user's configuration,
-// and then those of `directory` (NULL or "": none), which replace earlier ones. Refuses a file that another user can
-// write, or that declares no filter (logged, and the others are loaded). False: `directory` cannot be used (logged).
+// Loads the examples, which are in the binary (assets/filters), then the files NAME.cl of "monocle/filters" in the
+// directories of the system's data and of the user's configuration, and then those of `directory` (NULL or "": none). A
+// file replaces an earlier one of the same name. Refuses a file that another user can write, or that declares no filter
+// (logged, and the others are loaded). False: `directory` cannot be used (logged).
 bool user_filters_load(const char *directory);
 // Loads all files again. A changed file makes a new filter, which replaces the old one in the list; chain_renew puts it
 // into a chain. If a file is refused (logged), its old filter stays in the list; `error` gets the line about the first

@@ -80,7 +80,7 @@ completes "export" monocle tuned ex
 completes "merged.jsonl" monocle tuned import -j me
 completes "blur" monocle live -f blu
 completes "2,sepia" monocle live -f blur = 2,sep
-completes "3,threshold" monocle -f blur = 1 : 3,th
+completes "3,threshold" monocle -f blur = 1 : 3,thr
 completes "yu12 yuyv" monocle live --pixel-format yu
 completes "mjpeg" monocle live --pixel-format mj
 completes "clip.y4m" monocle live --record cl

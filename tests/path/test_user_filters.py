@@ -317,6 +317,9 @@ def moments(c):
 
 
 def lists(c):
+    code, out, err = run(MONOCLE, "filters", "--json", **settings())
+    own = {row["name"] for row in json.loads(out) if row["user"]}
+    c.check(own == {name[:-3] for name in os.listdir(SHIPPED)}, "the examples are in the program", own)
     write("place.cl", PLACE)
     code, out, err = run(MONOCLE, "filters", "place", "--json", "--filters", at("filters"), **settings())
     row = json.loads(out)[0]

@@ -1,4 +1,4 @@
-// night.cl: the picture of a night vision device
+// nightvision.cl: the picture of a night vision device
 //!SUMMARY show green light and noise, as a night vision device
 //!KIND point
 //!PARAM gain
@@ -15,7 +15,7 @@
 //!STEP 4
 
 // Returns -128 to 127, another number for each pixel and frame.
-INLINE int night_noise(int x, int y, int frame)
+INLINE int nightvision_noise(int x, int y, int frame)
 {
     int n = (x * 1619 + y * 31337 + (frame & 1023) * 6971) & 65535;
     for (int i = 0; i < 3; i++) {
@@ -25,10 +25,10 @@ INLINE int night_noise(int x, int y, int frame)
     return (n >> 8) - 128;
 }
 
-INLINE pixel filter_night(pixel p, int x, int y, arguments args)
+INLINE pixel filter_nightvision(pixel p, int x, int y, arguments args)
 {
     int level = luma(p) * ARG(args, 0) >> 8;
-    level = sat8(level + night_noise(x, y, FRAME(args)) * ARG(args, 1) / 128);
+    level = sat8(level + nightvision_noise(x, y, FRAME(args)) * ARG(args, 1) / 128);
     level = level * (y % 3 == 0 ? 192 : 256) >> 8; // lines of the screen
     p.r = level / 5;
     p.g = level;

@@ -1,5 +1,5 @@
-// ink.cl: edges as lines of ink on white paper
-//!SUMMARY draw the edges in ink on white paper; "gray,ink" has black ink only
+// outline.cl: edges as lines of ink on white paper
+//!SUMMARY draw the edges in ink on white paper; "gray,outline" has black ink only
 //!KIND stencil
 //!RADIUS 1
 //!PARAM strength
@@ -15,7 +15,7 @@
 //!DEFAULT 30
 //!STEP 5
 
-INLINE int filter_ink(view v, arguments args)
+INLINE int filter_outline(view v, arguments args)
 {
     int across = tap(v, 1, -1) + 2 * tap(v, 1, 0) + tap(v, 1, 1) - tap(v, -1, -1) - 2 * tap(v, -1, 0) - tap(v, -1, 1);
     int down = tap(v, -1, 1) + 2 * tap(v, 0, 1) + tap(v, 1, 1) - tap(v, -1, -1) - 2 * tap(v, 0, -1) - tap(v, 1, -1);
