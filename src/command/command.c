@@ -97,6 +97,7 @@ static int print_commands(void)
            "  monocle clip.y4m -f 'blur=2,gray'  show a video, blurred and grey\n"
            "  monocle filters                    list the filters\n"
            "  monocle manual | man -l -          read the man page\n"
+           "  source <(monocle completion bash)  complete the words of monocle with Tab in this shell\n"
            "\n'monocle COMMAND --help' describes a command. 'monocle --version' prints the version.\n");
     return EXIT_OK;
 }

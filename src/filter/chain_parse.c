@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -125,15 +126,29 @@ static bool parse_scalar(struct parse *parse, const struct param *row, const cha
     return true;
 }
 
+// Writes the absolute name of a file, because chains are saved. False: it is too long.
+static bool absolute_name(const char *text, char name[FILTER_FILE])
+{
+    char directory[PATH_MAX];
+    const char *home = getenv("HOME");
+    const bool in_home = strncmp(text, "~/", 2) == 0 && home;
+    if (text[0] == '/')
+        return snprintf(name, FILTER_FILE, "%s", text) < FILTER_FILE;
+    if (!in_home && !getcwd(directory, sizeof(directory)))
+        return false;
+    return snprintf(name, FILTER_FILE, "%s/%s", in_home ? home : directory, in_home ? text + 2 : text) < FILTER_FILE;
+}
+
 static bool parse_file(struct parse *parse, const struct param *row, const char *text, struct stage *stage,
                        float *value)
 {
-    if (strlen(text) >= FILTER_FILE)
-        return fail(parse, "%s: the name of the file %s has more than %d characters", parse->filter->name, row->name,
-                    FILTER_FILE - 1);
+    char *name = stage->values.file;
     *value = strcmp(text, "none") != 0;
-    strcpy(stage->values.file, *value > 0 ? text : "");
-    return *value == 0 || access(text, R_OK) == 0 ||
+    name[0] = '\0';
+    if (*value > 0 && !absolute_name(text, name))
+        return fail(parse, "%s: the name of the file %s has more than %d characters with its directory",
+                    parse->filter->name, row->name, FILTER_FILE - 1);
+    return *value == 0 || access(name, R_OK) == 0 ||
            fail(parse, "%s: cannot read the file '%.120s' of %s: %s", parse->filter->name, text, row->name,
                 strerror(errno));
 }

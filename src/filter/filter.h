@@ -60,7 +60,7 @@ struct filter_values {
     float value[FILTER_PARAMS];
     int matrix_count; // the count of numbers; 0: none
     float matrix[FILTER_MATRIX];
-    char file[FILTER_FILE]; // "": none
+    char file[FILTER_FILE]; // its absolute name; "": none
 };
 
 // The output of a FILTER_WARP for an input of one size. The matrix maps the centre of an output pixel, (x, y, 1), to

@@ -470,11 +470,31 @@ static bool take_word(struct code *c, struct place *p)
     return true;
 }
 
+// Refuses the call of a function that neither stands above nor belongs to the kernel language. Compilers would give
+// the error without its place, or know other functions of this name.
+static bool check_call(struct code *c, const struct place *p)
+{
+    static const char *const known[] = {"if",  "switch", "sat8",  "luma",   "root",  "min",  "max", "clamp",
+                                        "tap", "ARG",    "WIDTH", "HEIGHT", "FRAME", "TIME", NULL};
+    if (c->nesting == 0 && !c->define)
+        return true; // a definition
+    for (int i = 0; known[i]; i++) {
+        if (strcmp(p->word, known[i]) == 0)
+            return true;
+    }
+    return !p->fresh || fail(c,
+                             "there is no function '%s'; a filter can call functions above it, and sat8, luma, root, "
+                             "min, max, clamp and tap",
+                             p->word);
+}
+
 // Copies brackets: of a call, of a condition, or around a term.
 static bool take_bracket(struct code *c, struct place *p)
 {
     const bool condition = p->operand && (strcmp(p->word, "if") == 0 || strcmp(p->word, "switch") == 0);
     if (p->operand && !p->bracket) {
+        if (!check_call(c, p))
+            return false;
         strcpy(p->called, p->word);
         p->called_fresh = p->fresh;
     } else {
@@ -507,6 +527,9 @@ static bool take_block(struct code *c, struct place *p)
 
 static bool take_mark(struct code *c, struct place *p)
 {
+    if ((unsigned char)*c->at > 127)
+        return fail(c, "the byte 0x%02x is not plain ASCII text; only comments may have other letters",
+                    (unsigned char)*c->at);
     if (strchr("[]", *c->at))
         return fail(c, "a filter cannot have arrays");
     if (is(c, "<:") || is(c, "<%"))

@@ -1,6 +1,7 @@
 // user_filter.c: reads the declarations of a user's filter
 #include "filter/user_filter.h"
 
+#include "base/options.h"
 #include "filter/user_code.h"
 
 #include <ctype.h>
@@ -19,6 +20,7 @@ struct reading {
     int line;
     int params;
     bool kind, summary, ranged[FILTER_PARAMS], preset[FILTER_PARAMS], typed[FILTER_PARAMS];
+    int param_line[FILTER_PARAMS];
 };
 
 __attribute__((format(printf, 2, 3))) static bool fail(struct reading *at, const char *format, ...)
@@ -33,7 +35,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct reading *at, const
 
 // ---- the whole text ----
 
-// Only ASCII, because GLSL allows nothing else, and a file that is no text should say so.
+// A file that is no text should say so. Only comments may have other bytes than ASCII (user_code.c).
 static bool check_bytes(struct reading *at, const char *text, size_t size)
 {
     at->line = 1;
@@ -41,18 +43,10 @@ static bool check_bytes(struct reading *at, const char *text, size_t size)
         const unsigned char byte = (unsigned char)text[i];
         if (byte == '\n')
             at->line++;
-        else if (byte != '\t' && byte != '\r' && (byte < ' ' || byte > '~'))
+        else if (byte != '\t' && byte != '\r' && (byte < ' ' || byte == 127))
             return fail(at, "the byte 0x%02x is not plain ASCII text", byte);
     }
     return true;
-}
-
-static bool check_code(struct reading *at, const char *text)
-{
-    char function[USER_NAME + 8];
-    snprintf(function, sizeof(function), "filter_%s", at->user->name);
-    at->line = 1;
-    return strstr(text, function) || fail(at, "the file does not define the function %s", function);
 }
 
 // Replaces the text by one that is safe to run.
@@ -65,6 +59,77 @@ static bool make_safe(struct reading *at)
     free(at->user->text);
     at->user->text = safe;
     return true;
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+// Returns the first place of a word in the text; NULL: it is not there.
+static const char *find_word(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
+        if ((at == text || !is_word(at[-1])) && !is_word(at[length]))
+            return at;
+    }
+    return NULL;
+}
+
+// Appends the next word of the text to `types`, without "user_", and a space. Returns the text after it.
+static const char *add_type(const char *text, char types[USER_LINE])
+{
+    size_t length = 0;
+    text += strspn(text, " \t\r\n");
+    if (strncmp(text, "user_", 5) == 0)
+        text += 5;
+    while (is_word(text[length]))
+        length++;
+    snprintf(types + strlen(types), USER_LINE - strlen(types), "%.*s ", (int)length, text);
+    return text + length;
+}
+
+// Writes the types of the parameters and of the result of a function, whose name stands at `name`.
+static void read_types(const char *text, const char *name, char types[USER_LINE])
+{
+    const char *result = name;
+    types[0] = '\0';
+    for (const char *at = strchr(name, '('); at && *at != ')' && *at; at += strcspn(at, ",)"))
+        at = add_type(at + 1, types);
+    while (result > text && !is_word(result[-1]))
+        result--;
+    while (result > text && is_word(result[-1]))
+        result--;
+    add_type(result, types);
+}
+
+// How a filter's function is declared: without a second picture by its kind, otherwise by its second picture.
+static const struct form {
+    const char *result, *params;
+} kind_forms[] = {[FILTER_POINT] = {"pixel", "pixel p, int x, int y, arguments args"},
+                  [FILTER_STENCIL] = {"int", "view v, arguments args"},
+                  [FILTER_WARP] = {"place", "place p, arguments args"}},
+  second_forms[] = {[USER_PREVIOUS] = {"pixel", "pixel p, pixel previous, int x, int y, arguments args"},
+                    [USER_PICTURE] = {"pixel", "pixel p, pixel picture, int x, int y, arguments args"}};
+
+// Checks that the filter's function has the types of its kind.
+static bool check_function(struct reading *at)
+{
+    const struct user_filter *user = at->user;
+    const struct form *form = user->second == USER_ALONE ? &kind_forms[user->filter.kind] : &second_forms[user->second];
+    char function[USER_NAME + 8], wanted[USER_LINE], types[USER_LINE], found[USER_LINE];
+    snprintf(function, sizeof(function), "filter_%s", user->name);
+    snprintf(wanted, sizeof(wanted), "INLINE %s %s(%s)", form->result, function, form->params);
+    const char *name = find_word(user->text, function);
+    at->line = 1;
+    if (!name)
+        return fail(at, "the file has no function %s; write: %s", function, wanted);
+    for (const char *byte = user->text; byte < name; byte++)
+        at->line += *byte == '\n';
+    read_types(wanted, find_word(wanted, function), types);
+    read_types(user->text, name, found);
+    return strcmp(types, found) == 0 || fail(at, "the function's types do not fit its kind; write: %s", wanted);
 }
 
 // ---- declarations ----
@@ -151,6 +216,7 @@ static bool take_param(struct reading *at, const char *value)
     struct user_param *more = &at->user->more[at->params];
     strcpy(more->name, value);
     strcpy(more->help, value);
+    at->param_line[at->params] = at->line;
     at->user->param[at->params++] = (struct param){.name = more->name, .type = PARAM_REAL, .help = more->help};
     return true;
 }
@@ -252,6 +318,10 @@ static bool take_declaration(struct reading *at, const char *text, size_t length
     char copy[2 * USER_LINE];
     if (length >= sizeof(copy))
         return fail(at, "the declaration is too long");
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)text[i] > 127)
+            return fail(at, "a declaration must be plain ASCII text; comments may have other letters");
+    }
     memcpy(copy, text, length);
     copy[length] = '\0';
     while (length > 0 && isspace((unsigned char)copy[length - 1]))
@@ -260,14 +330,19 @@ static bool take_declaration(struct reading *at, const char *text, size_t length
     if (*value)
         *value++ = '\0';
     value += strspn(value, " \t");
-    for (size_t i = 0; i < sizeof(declarations) / sizeof(*declarations); i++) {
+    enum { COUNT = sizeof(declarations) / sizeof(*declarations) };
+    const char *words[COUNT + 1] = {NULL};
+    for (int i = 0; i < COUNT; i++) {
+        words[i] = declarations[i].word;
         if (strcmp(declarations[i].word, word) != 0)
             continue;
         if (declarations[i].param && at->params == 0)
             return fail(at, "%s needs a PARAM before it", word);
         return declarations[i].take(at, value);
     }
-    return fail(at, "there is no declaration '%.20s'", word);
+    const char *nearest = options_nearest(word, words);
+    return fail(at, "there is no declaration '%.20s'%s%s%s", word, nearest ? "; did you mean '" : "",
+                nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 // Reads the comment lines at the head of the file.
@@ -308,6 +383,7 @@ static bool check_param(struct reading *at, int index)
 {
     struct param *row = &at->user->param[index];
     struct user_param *more = &at->user->more[index];
+    at->line = at->param_line[index];
     if (row->type == PARAM_FILE)
         return check_file(at, index);
     if (row->choices && !at->typed[index])
@@ -378,8 +454,8 @@ struct user_filter *user_filter_make(const char *name, char *text, size_t size, 
                                    .params = user->param,
                                    .user = user};
     struct reading at = {.user = user, .error = error};
-    if (check_bytes(&at, text, size) && read_head(&at, text) && check_whole(&at) && check_code(&at, text) &&
-        make_safe(&at)) {
+    if (check_bytes(&at, text, size) && read_head(&at, text) && check_whole(&at) && make_safe(&at) &&
+        check_function(&at)) {
         if (user->filter.kind == FILTER_WARP)
             user->filter.map = keep_size;
         if (user->filter.kind != FILTER_POINT) // it treats each channel alike, so grey stays grey

@@ -20,7 +20,8 @@ finds() { # finds NAME : the one file of that name below the destination
 "$1" install -C "$2" --no-rebuild --quiet --destdir "$work/root" || exit 1
 for file in /bin/monocle /man/man1/monocle.1 /bash-completion/completions/monocle /zsh/site-functions/_monocle \
     /fish/vendor_completions.d/monocle.fish /applications/monocle.desktop /hicolor/scalable/apps/monocle.svg \
-    /doc/monocle/LICENSE /doc/monocle/bench.schema.json /doc/monocle/DejaVuSansMono-LICENSE.txt \
+    /doc/monocle/LICENSE /doc/monocle/docs/bench.schema.json /doc/monocle/docs/guide.md \
+    /doc/monocle/assets/filters/key.cl /doc/monocle/DejaVuSansMono-LICENSE.txt \
     /monocle/tune/matmul.json /monocle/tune/matmul.cl; do
     check "$file is installed" test -s "$(finds "$file")"
 done

@@ -95,7 +95,7 @@ INLINE pixel filter_moment(pixel p, int x, int y, arguments args)
 MOVE = HEAD + """warp
 INLINE place filter_move(place p, arguments args)
 {
-    p.x += 640;
+    p.x += 640; // \u00e0 gauche
     p.y -= 384;
     return p;
 }
@@ -263,9 +263,11 @@ def files(c):
     png(at("in.png"), 240, 160)
     equal(c, f"cover=2:image={at('a=b.png')},gamma=2,cover,mirror,blur=2,place,cover=image={at('a=b.png')}",
           paths=PATHS)
+    os.rename(at("a=b.png"), at("home.png"))
+    c.check(convert("cpu", "only=~/home.png", HOME=at())[0] == 0, "a file in the home directory")
     nothing = equal(c, "only")
     c.check(nothing == equal(c, "only=none") and nothing not in (wanted, small), "no file")
-    for name, wanted in (("no.png", "cannot read the file"), ("x" * 256, "has more than 255 characters")):
+    for name, wanted in (("no.png", "cannot read the file"), ("x" * 256, "has more than 255 characters with")):
         code, _, err = convert("cpu", "only=" + at(name))
         c.check(code == 2 and wanted in err and err.count("\n") == 1, name, code, err)
     write("../broken.png", b"\x89PNG\r\n\x1a\n" + bytes(40))
@@ -340,12 +342,11 @@ def errors(c):
         code, _, err = convert(path, "a")
         if "no GL context" not in err:
             c.check(code == 3 and "a.cl:5" in err, path, code, err)
-    # Functions of other libraries, and what compilers make of their names.
-    for name, call in (("abort", "abort()"), ("exit", "exit(0)"), ("alloca", "p.r = alloca(100000)"),
-                       ("memcmp", "p.r = memcmp(0, 1, 4) == 0"), ("kill", "int b, kill(int); kill(0)")):
-        write("a.cl", HEAD + "point\n" + POINT.replace("return", call + "; return"))
-        code, _, err = convert("cpu", "a")
-        c.check(code == 3 and name in err, call, code, err)
+    # A function of a library, whose name is also that of a variable.
+    write("a.cl", HEAD + "point\nINLINE int a_f(int abort)\n{\n    return abort;\n}\n" +
+          POINT.replace("return", "abort(); return"))
+    code, _, err = convert("cpu", "a")
+    c.check(code == 3 and "abort" in err, code, err)
     write("a.cl", HEAD + "point\n" + POINT)
     os.mkdir(at("bin"))
     if shutil.which("ld"):
@@ -386,7 +387,20 @@ def refused(c):
         (HEAD + "point\n//!RANGE 0 1\n", "a.cl:3: RANGE needs a PARAM before it"),
         (HEAD + "stencil\n//!RADIUS 1\n//!PREVIOUS\n", "only a filter with KIND point has PREVIOUS"),
         (HEAD + "point\n//!WHAT 1\n", "a.cl:3: there is no declaration 'WHAT'"),
-        (HEAD + "point\n", "does not define the function filter_a"),
+        (HEAD + "point\n", "no function filter_a; write: INLINE pixel filter_a(pixel p, int x, int y, arguments args)"),
+        (HEAD + "point\n" + POINT.replace("filter_a", "filter_ab"), "has no function filter_a;"),
+        (HEAD + "point\n" + POINT.replace("int y, ", ""), "a.cl:3: the function's types do not fit its kind; write: "),
+        (HEAD + "stencil\n//!RADIUS 1\n" + POINT, "a.cl:4: the function's types do not fit its kind; write: INLINE i"),
+        (HEAD + "point\n//!PREVIOUS\n" + POINT, "write: INLINE pixel filter_a(pixel p, pixel previous, int x"),
+        (HEAD + "point\n//!PARAM f\n//!TYPE file\n" + POINT, "write: INLINE pixel filter_a(pixel p, pixel picture"),
+        (HEAD + "warp\n" + POINT, "do not fit its kind; write: INLINE place filter_a(place p, arguments args)"),
+        (HEAD + "point\n//!PARAM a\n//!PARAM b\n//!RANGE 0 1\n", "a.cl:3: the parameter a has no RANGE"),
+        (HEAD + "point\n//!SUMARY x\n", "a.cl:3: there is no declaration 'SUMARY'; did you mean 'SUMMARY'?"),
+        (HEAD + "point\n//!PARAM a\n//!DESC \u00e9\n", "a.cl:4: a declaration must be plain ASCII text"),
+        (HEAD + "point\n// \u00e9 /* \u00e9 */\n" + POINT.replace("return", "\u00e9; return"), "a.cl:6: the byte 0xc3"),
+        (HEAD + "point\n" + POINT.replace("return", "p.r = lum(p); return"), "a.cl:5: there is no function 'lum'; a"),
+        (HEAD + "point\n#define A_N(x) sqrt(x)\n" + POINT, "a.cl:3: there is no function 'sqrt'"),
+        (HEAD + "point\n" + POINT.replace("return", "int b, kill(int); kill(0); return"), "no function 'kill'"),
         (HEAD + "point\n#include </etc/passwd>\n" + POINT, "a.cl:3: #include is not allowed"),
         (HEAD + "point\n" + POINT.replace("return", "int t[3]; return"), "a.cl:5: a filter cannot have arrays"),
         (HEAD + "point\n" + POINT.replace("return", "*&p; return"), "a.cl:5: a filter cannot have pointers"),
