@@ -96,7 +96,8 @@ def looks(c):
     with open(at("config", "monocle", "looks"), "w") as file:
         file.write("soft = blur=3,gamma=1.4\nedges = gray,sobel")
     live = Live(PATTERN)
-    rows = [("1", "chain", "blur=3,gamma=1.4"), ("1", "message", "ember: "), ("1", "message", "soft: "),
+    rows = [("1", "chain", "blur=3,gamma=1.4"), ("1", "message", "ember: "), ("1", "message", "heat: "),
+            ("1", "message", "soft: "),
             ("m", "mirror", True), ("2", "chain", "gray,sobel,mirror"), ("m", "chain", "gray,sobel"),
             ("1", "selected", "0:blur.radius"), ("plus", "chain", "blur=4,gamma=1.4"),
             ("w", "message", "saved the look look-1"), ("0", "chain", "none"), ("3", "chain", "blur=4,gamma=1.4"),
