@@ -173,7 +173,8 @@ static bool take_directories(struct registry *r)
             take_directory(r, directory, path);
             close(directory);
         } else if (unsafe) {
-            log_warn("cannot use the filters in %s: it %s; own it, and run chmod go-w on it", path, unsafe);
+            log_message(named ? LOG_ERROR : LOG_WARN,
+                        "cannot use the filters in %s: it %s; own it, and run chmod go-w on it", path, unsafe);
         } else if (named) {
             log_error("cannot use the filters in %s: %s; correct --filters or MONOCLE_FILTERS", path, strerror(errno));
         }

@@ -444,6 +444,9 @@ def refused(c):
         os.symlink(at("filters", "e.cl"), at("filters", "d.cl"))
         code, _, err = run(MONOCLE, "filters", "blur", "--filters", at("filters"), **settings())
         c.check("d.cl: it belongs to another user" in err, err)
+    os.chmod(at("filters"), 0o777)
+    code, _, err = run(MONOCLE, "filters", "--filters", at("filters"), **settings())
+    c.check(code == 2 and "error: cannot use the filters in" in err and err.count("\n") == 1, code, err)
     code, _, err = run(MONOCLE, "filters", "--filters", at("nothing"), **settings())
     c.check(code == 2 and "correct --filters or MONOCLE_FILTERS" in err, code, err)
 
