@@ -229,7 +229,7 @@ static bool check_word(struct code *c, const char *word)
     }
     if (strncmp(word, "user_", 5) == 0 || strncmp(word, "USER_", 5) == 0)
         return fail(c, "the name '%s' belongs to monocle; choose another one", word);
-    if (word[0] == '_' || strstr(word, "__"))
+    if (word[0] == '_' || strstr(word, "__") || strncmp(word, "gl_", 3) == 0)
         return fail(c, "the name '%s' belongs to compilers; choose another one", word);
     if (strcmp(word, c->function) == 0)
         return fail(c, "the function '%s' calls itself; use a loop", word);

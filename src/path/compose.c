@@ -26,27 +26,33 @@ static void add_line(struct composer *c, int line, int part)
 }
 
 // Returns the part's number; -1: there is no room.
-static int add_part(struct composer *c, const char *name)
+static int add_part(struct composer *c, const char *name, bool user)
 {
     if (c->parts == COMPOSE_FILES || strlen(name) >= sizeof(c->part[0])) {
         snprintf(c->why, sizeof(c->why), "cannot include kernel %.63s: too many files, or its name is too long", name);
         return -1;
     }
     strcpy(c->part[c->parts], name);
+    c->user[c->parts] = user;
     return c->parts++;
 }
 
-void compose_part(struct composer *c, const char *name)
+static void begin_part(struct composer *c, const char *name, bool user)
 {
-    const int part = add_part(c, name);
+    const int part = add_part(c, name, user);
     if (part >= 0)
         add_line(c, 1, part);
 }
 
-static bool has_part(const struct composer *c, const char *name)
+void compose_part(struct composer *c, const char *name)
+{
+    begin_part(c, name, false);
+}
+
+static bool has_part(const struct composer *c, const char *name, bool user)
 {
     for (int i = 0; i < c->parts; i++) {
-        if (strcmp(c->part[i], name) == 0)
+        if (c->user[i] == user && strcmp(c->part[i], name) == 0)
             return true;
     }
     return false;
@@ -54,9 +60,9 @@ static bool has_part(const struct composer *c, const char *name)
 
 void compose_file(struct composer *c, const char *file)
 {
-    if (has_part(c, file) || c->why[0])
+    if (has_part(c, file, false) || c->why[0])
         return;
-    const int part = add_part(c, file);
+    const int part = add_part(c, file, false);
     char *text = part >= 0 ? resource_kernel(file, c->kernel_dir, c->why) : NULL;
     if (!text)
         return;
@@ -84,7 +90,7 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
     const size_t used = strlen(c->users);
     snprintf(c->users + used, sizeof(c->users) - used, "%s%s", used ? " or " : "", file);
     compose_file(c, "user.cl");
-    compose_part(c, file);
+    begin_part(c, file, true);
     fprintf(c->out, "%s\n", filter->user->text);
     compose_part(c, "the end of a user's filter");
     const char *name = filter->name;
@@ -116,7 +122,7 @@ void compose_stages(struct composer *c, const struct stage *const *stages, int c
         snprintf(file, sizeof(file), "%s.cl", stages[i]->filter->name);
         if (!stages[i]->filter->user)
             compose_file(c, file);
-        else if (!has_part(c, file))
+        else if (!has_part(c, file, true))
             compose_user(c, stages[i]->filter, file);
     }
 }

@@ -14,6 +14,7 @@ struct composer {
     bool glsl; // GLSL has numbers of parts instead of names in #line
     const char *kernel_dir;
     char part[COMPOSE_FILES][COMPOSE_NAME];
+    bool user[COMPOSE_FILES]; // a user's filter, which may have the name of a kernel file
     int parts;
     char users[4 * COMPOSE_NAME]; // the files of users' filters: "a.cl or b.cl"
     char why[RESOURCE_WHY];       // the failure; "": none
