@@ -70,12 +70,15 @@ static json_t *get_chain(struct session *s, const char *rest, char why[PROPERTY_
     return text_json(text);
 }
 
-// Makes `chain` the wish, unless its result is too large.
+// Makes `chain` the wish, unless its result is too large or its text too long.
 static bool take_chain(struct session *s, const struct chain *chain, char why[PROPERTY_WHY])
 {
     int width = s->info->shape.width, height = s->info->shape.height;
+    char text[CHAIN_TEXT];
     if (!chain_output_size(chain, &width, &height, why))
         return false;
+    if (!chain_print(chain, text))
+        return fail(why, "the chain with all parameters is longer than %d characters", CHAIN_TEXT - 2);
     edits_keep(&s->edits, &s->wish, EDIT_ALONE);
     s->wish.chain = *chain;
     lanes_changed(s->lanes, false);
@@ -130,7 +133,7 @@ static json_t *param_value(const struct stage *stage, int param)
     if (row->type == PARAM_INT)
         return json_integer((json_int_t)stage->values.value[param]);
     if (row->type == PARAM_FILE && stage->values.value[param] > 0)
-        return json_string(stage->values.file);
+        return text_json(stage->values.file);
     return row->type == PARAM_REAL ? json_real(strtod(text, NULL)) : json_string(text);
 }
 

@@ -10,7 +10,7 @@ import sys
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs, skip
-from live_support import Live, Window, has_opencl, need_window, picture, png, wait_until
+from live_support import Control, Live, Window, has_opencl, need_window, picture, png, wait_until
 
 MONOCLE, = programs(1)
 PATTERN = "pattern:160x120@30"
@@ -134,6 +134,24 @@ def file(c):
     c.check(code == 0, code, errors)
 
 
+def names(c):
+    """The control socket shows a file's name that is not UTF-8, and refuses names that make the chain too long."""
+    save(CARD % "1")
+    long = "./" * 25 + "x" * 200
+    for name in (b"\xff", long.encode()):
+        png(os.path.join(os.fsencode(at()), name), 8, 6)
+    live = Live(MONOCLE, at(), PATTERN, "-f", b"tint=image=\xff" + 15 * b",tint", "-p", "cpu", "--filters",
+                at("filters"), "--headless", "--socket", at("socket"), **settings())
+    control = Control(at("socket"))
+    c.check(control.get("param/0/image") == "?" and len(control.get("params")) == 16, control.get("params"))
+    errors = [control.error("set_property", f"param/{i}/image", long) for i in range(16)]
+    c.check(not any(errors[:15]) and "longer than 4094 characters" in errors[15], errors)
+    c.check(control.error("set_property", "chain", control.get("chain")) == "", control.get("chain"))
+    control.ask("quit")
+    code, _, errors = live.wait_end()
+    c.check(code == 0, code, errors)
+
+
 def headless(c):
     """Without a window, the next frames have the edited filter."""
     for path in PATHS:
@@ -156,4 +174,4 @@ def headless(c):
 if not shutil.which("cc"):
     skip("there is no C compiler")
 need_window()
-sys.exit(Checks().run(window, file, headless, before=prepare))
+sys.exit(Checks().run(window, file, names, headless, before=prepare))
