@@ -118,10 +118,13 @@ static void take_examples(struct registry *r)
         if (strncmp(file->name, prefix, start) != 0)
             continue;
         snprintf(name, sizeof(name), "%.*s", (int)(strlen(file->name + start) - strlen(".cl")), file->name + start);
+        const int at = find(r, name, &found);
+        if (found)
+            continue; // loaded before, by a test
         char *text = strndup((const char *)file->data, file->size);
         struct user_filter *user = text ? user_filter_make(name, text, file->size, why) : NULL;
         if (user)
-            insert(r, find(r, name, &found), user);
+            insert(r, at, user);
         else
             log_error("cannot use the example %s: %s", name, text ? why : "out of memory");
     }
