@@ -38,18 +38,21 @@ static void swap(struct chain *chain, int a, int b)
     chain->stage[b] = kept;
 }
 
-// Returns the filter `step` rows further in the table, from its end to its start, without `none`.
+// Returns the filter `step` places further among monocle's and the user's filters, from the end to the start, without
+// `none`.
 static const struct filter *filter_beside(const struct filter *filter, int step)
 {
+    const struct filter *other;
     int count = 0, index = 0;
-    for (; filters[count]; count++) {
-        if (filters[count] == filter)
+    for (; (other = filter_at(count)); count++) {
+        if (other == filter)
             index = count;
     }
     do {
         index = (index + step + count) % count;
-    } while (strcmp(filters[index]->name, "none") == 0);
-    return filters[index];
+        other = filter_at(index);
+    } while (strcmp(other->name, "none") == 0);
+    return other;
 }
 
 bool edits_add(struct edits *edits, struct wish *wish)

@@ -118,10 +118,15 @@ def looks(c):
 
 def by_hand(c):
     """Keys add, replace, move and remove filters of the chain. u takes each change back, a run of presses at once."""
-    live = Live(PATTERN)
+    os.mkdir(at("own"))
+    with open(at("own", "zebra.cl"), "w") as file:
+        file.write("//!SUMMARY a test\n//!KIND point\nINLINE pixel filter_zebra(pixel p, int x, int y, arguments "
+                   "args)\n{\n    return p;\n}\n")
+    live = Live(PATTERN, "--filters", at("own"))
     plus = ["plus"] * 3
     rows = [("a", "gray"), ("n", "maxrgb"), ("n", "blur")] + list(zip(plus, ("blur=3", "blur=4", "blur=5"))) + [
-        ("a", "blur=5,gray"), ("b", "blur=5,undistort"), ("n", "blur=5,gray"), ("braceleft", "gray,blur=5"),
+        ("a", "blur=5,gray"), ("b", "blur=5,zebra"), ("b", "blur=5,vignette"), ("n", "blur=5,zebra"),
+        ("n", "blur=5,gray"), ("braceleft", "gray,blur=5"),
         ("braceleft", "gray,blur=5"), ("bracketright", "gray,blur=5"), ("n", "gray,convolve"), ("Delete", "gray"),
         ("Delete", "none"), ("Delete", "none"), ("3", "maxrgb"), ("m", "maxrgb,mirror"), ("u", "maxrgb"),
         ("u", "none"), ("u", "gray"), ("u", "gray,convolve"), ("u", "gray,blur=5"), ("u", "blur=5,gray"),
