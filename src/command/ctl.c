@@ -18,6 +18,7 @@ static const char *const examples[] = {
     "monocle live clip.y4m --loop --socket /tmp/m &  start a view with a control socket",
     "monocle ctl /tmp/m get fps                      print a property",
     "monocle ctl /tmp/m set chain 'blur=2,gray'      change the filters",
+    "monocle ctl /tmp/m set look ink                 show a look",
     "monocle ctl /tmp/m set param/blur/radius 5      change one parameter",
     "monocle ctl /tmp/m key split                    do what a key does",
     "monocle ctl /tmp/m wait-frame                   wait until the last change is on the screen",

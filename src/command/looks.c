@@ -133,10 +133,42 @@ bool look_parse_filters(const char *text, struct chain *chain)
     return false;
 }
 
+void looks_describe_unknown(const struct looks *looks, const char *name, char why[CHAIN_ERROR])
+{
+    const char *names[LOOKS_MAX + 1] = {NULL};
+    for (int i = 0; i < looks->count; i++)
+        names[i] = looks->look[i].name;
+    const char *near = options_nearest(name, names);
+    snprintf(why, CHAIN_ERROR, "there is no look '%.100s'%s%s; 'monocle looks' lists the looks", name,
+             near ? "; did you mean " : "", near ? near : "");
+}
+
+bool look_has(const struct look *look, const struct chain *chain)
+{
+    char present[CHAIN_TEXT], text[CHAIN_TEXT], error[CHAIN_ERROR];
+    struct chain own, plain = *chain;
+    if (!chain_parse(&own, look->chain, error) || !chain_print(&own, text) || !chain_print(&plain, present))
+        return false;
+    if (strcmp(present, text) == 0)
+        return true;
+    if (plain.count == 0 || !plain.stage[plain.count - 1].filter->mirror)
+        return false;
+    chain_remove(&plain, plain.count - 1);
+    return chain_print(&plain, present) && strcmp(present, text) == 0;
+}
+
+const struct look *looks_with(const struct looks *looks, const struct chain *chain)
+{
+    for (int i = 0; i < looks->count; i++) {
+        if (look_has(&looks->look[i], chain))
+            return &looks->look[i];
+    }
+    return NULL;
+}
+
 bool look_parse(const char *name, struct chain *chain)
 {
     struct looks *looks = calloc(1, sizeof(*looks));
-    const char *names[LOOKS_MAX + 1] = {NULL};
     char error[CHAIN_ERROR];
     if (!looks) {
         log_error("cannot read the looks: out of memory");
@@ -144,15 +176,13 @@ bool look_parse(const char *name, struct chain *chain)
     }
     looks_open(looks);
     const struct look *look = looks_find(looks, name);
-    for (int i = 0; i < looks->count; i++)
-        names[i] = looks->look[i].name;
-    const char *near = options_nearest(name, names);
     const bool ok = look && chain_parse(chain, look->chain, error);
     if (!ok && filter_find(name))
-        log_error("there is no look '%s', but a filter; use -f %s", name, name);
+        snprintf(error, sizeof(error), "there is no look '%s', but a filter; use -f %s", name, name);
     else if (!ok)
-        log_error("there is no look '%s'%s%s; 'monocle looks' lists the looks", name, near ? "; did you mean " : "",
-                  near ? near : "");
+        looks_describe_unknown(looks, name, error);
+    if (!ok)
+        log_error("%s", error);
     looks_close(looks);
     free(looks);
     return ok;

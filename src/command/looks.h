@@ -23,6 +23,13 @@ struct looks {
 void looks_open(struct looks *looks);
 void looks_close(struct looks *looks);                                      // accepts a zeroed struct
 const struct look *looks_find(const struct looks *looks, const char *name); // NULL: there is none
+// Writes one line: there is no look of this name. It has the most similar name, or other advice.
+void looks_describe_unknown(const struct looks *looks, const char *name, char why[CHAIN_ERROR]);
+// Returns the first look with this chain, which may also have a mirror at its end: that is a setting of the view. NULL:
+// there is none.
+const struct look *looks_with(const struct looks *looks, const struct chain *chain);
+// Returns true if looks_with may return this look.
+bool look_has(const struct look *look, const struct chain *chain);
 
 // Parses the chain of a look, the argument of --look. False: there is no such look (logged, with advice).
 bool look_parse(const char *name, struct chain *chain);

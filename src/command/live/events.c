@@ -37,45 +37,38 @@ static void name_digits(struct session *s)
     }
 }
 
-// Returns true if the view's chain, without a mirror at its end, is this look.
-static bool shows_look(const struct session *s, const struct look *look)
-{
-    char present[CHAIN_TEXT], text[CHAIN_TEXT];
-    struct chain chain = s->wish.chain;
-    if (wish_mirrored(&s->wish))
-        chain_remove(&chain, chain.count - 1);
-    return chain_print(&chain, present) && chain_parse(&chain, look->chain, text) && chain_print(&chain, text) &&
-           strcmp(present, text) == 0;
-}
-
-// Digits 1-9 select the first nine looks; the same digit again selects the look nine lines later. A mirror at the end
-// of the chain stays: it is a setting of the view. 0 removes all filters.
-static void pick_look(struct session *s, int digit)
+void events_show_look(struct session *s, const struct look *look)
 {
     struct chain *chain = &s->wish.chain;
     char error[CHAIN_ERROR];
+    const bool mirrored = wish_mirrored(&s->wish);
+    edits_keep(&s->edits, &s->wish, EDIT_ALONE);
+    chain->count = 0;
+    s->wish.selected = 0;
+    if (look) {
+        chain_parse(chain, look->chain, error); // it was parsed before
+        if (mirrored && !wish_mirrored(&s->wish))
+            chain_append(chain, filter_find("mirror"));
+        note_set(&s->note, false, NOTE_S, "%s: %s", look->name, look->chain);
+    }
+    last_run_look(s, look ? look->name : "");
+    lanes_changed(s->lanes, false);
+}
+
+// Digits 1-9 select the first nine looks; the same digit again selects the look nine lines later. 0 removes all
+// filters.
+static void pick_look(struct session *s, int digit)
+{
     int index = digit - 1;
     if (index >= s->looks.count) {
         note_set(&s->note, false, NOTE_S, "there is no look %d", digit);
         return;
     }
     for (int i = index; i >= 0 && i + DIGITS < s->looks.count; i += DIGITS) {
-        if (shows_look(s, &s->looks.look[i]))
+        if (look_has(&s->looks.look[i], &s->wish.chain))
             index = i + DIGITS;
     }
-    const bool mirrored = wish_mirrored(&s->wish);
-    edits_keep(&s->edits, &s->wish, EDIT_ALONE);
-    chain->count = 0;
-    s->wish.selected = 0;
-    if (index >= 0) {
-        const struct look *look = &s->looks.look[index];
-        chain_parse(chain, look->chain, error); // it was parsed before
-        if (mirrored && !wish_mirrored(&s->wish))
-            chain_append(chain, filter_find("mirror"));
-        note_set(&s->note, false, NOTE_S, "%s: %s", look->name, look->chain);
-    }
-    last_run_look(s, index >= 0 ? s->looks.look[index].name : "");
-    lanes_changed(s->lanes, false);
+    events_show_look(s, index >= 0 ? &s->looks.look[index] : NULL);
 }
 
 static void save_look(struct session *s, int number)

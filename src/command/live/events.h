@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+struct look;
 struct session;
 
 // Fills in the keys and their list, which has the names of the looks.
@@ -17,6 +18,9 @@ void events_handle(struct session *session, bool quit_only);
 // Carries out an action, redraws and reports the state. `digit`: of ACTION_LOOK. False: the action needs a window,
 // and there is none.
 bool events_act(struct session *session, enum action action, int digit);
+// Shows the look instead of the chain; NULL: no filter. A mirror at the end of the chain stays: it is a setting of the
+// view.
+void events_show_look(struct session *session, const struct look *look);
 // Saves the main lane's result (session->save_both: before and after the chain) under a new name. The note reports the
 // name or the failure.
 void events_save_picture(struct session *session);

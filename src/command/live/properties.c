@@ -1,6 +1,7 @@
 // properties.c: the table of properties
 #include "command/live/properties.h"
 
+#include "command/live/events.h"
 #include "command/live/playback.h"
 #include "command/live/request.h"
 #include "command/live/session.h"
@@ -95,6 +96,25 @@ static bool set_chain(struct session *s, const char *rest, const char *value, ch
     if (!chain_parse(&chain, value, why) || !take_chain(s, &chain, why))
         return false;
     s->wish.selected = 0;
+    return true;
+}
+
+static json_t *get_look(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    const struct look *look = looks_with(&s->looks, &s->wish.chain);
+    return look ? json_string(look->name) : json_null();
+}
+
+static bool set_look(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    struct chain chain;
+    int width = s->info->shape.width, height = s->info->shape.height;
+    const struct look *look = looks_find(&s->looks, value);
+    if (!look)
+        looks_describe_unknown(&s->looks, value, why);
+    if (!look || !chain_parse(&chain, look->chain, why) || !chain_output_size(&chain, &width, &height, why))
+        return false;
+    events_show_look(s, look);
     return true;
 }
 
@@ -459,6 +479,7 @@ static json_t *get_stages(struct session *s, const char *rest, char why[PROPERTY
 
 static const struct property table[] = {
     {"chain", "text", .get = get_chain, .set = set_chain, .help = "requested filter chain"},
+    {"look", "text", .get = get_look, .set = set_look, .help = "look with this chain, or null; set: a look's name"},
     {"param/", "value", .get = get_param, .set = set_param,
      .help = "parameter: param/STAGE/NAME; STAGE: filter or number"},
     {"params", "list", .get = get_params, .help = "all parameters of the chain, with their ranges"},
@@ -514,7 +535,7 @@ static const struct property *find(const char *name, const char **rest, char why
     if (nearest)
         fail(why, "there is no property '%.80s'; did you mean %s?", name, nearest);
     else
-        fail(why, "there is no property '%.80s'; list_properties lists them", name);
+        fail(why, "there is no property '%.80s'; `monocle ctl SOCKET list` lists them", name);
     return NULL;
 }
 

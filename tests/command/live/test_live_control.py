@@ -79,8 +79,11 @@ def drive(c, *args):
     for name, value in [("chain", "blur=3,contrast=2"), ("param/blur/radius", 5), ("param/1/amount", 1.25),
                         ("param/0/radius", "2"), ("chain", "emboss=ne"), ("param/emboss/direction", "se"),
                         ("chain", "gray"), ("mirror", True), ("chain", "gray,mirror"), ("mirror", False),
-                        ("chain", "none"), ("path", "cpu"), ("paused", True), ("paused", "off"), ("paused", "on")]:
-        m.set(name, value)
+                        ("look", "ink"), ("mirror", True), ("look", "poster"), ("mirror", False), ("look", "poster"),
+                        ("chain", "none"), ("look", None), ("path", "cpu"), ("paused", True), ("paused", "off"),
+                        ("paused", "on")]:
+        if value is not None:
+            m.set(name, value)
         got = m.get(name)
         want = {"2": 2, "on": True, "off": False}.get(value, value)
         c.check(got == want, name, "is", got, "not", want)
@@ -250,6 +253,9 @@ MALFORMED = [  # line, part of the error, request_id
     (b'{"command": ["get_property"], "request_id": 6}', "usage: get_property NAME", 6),
     (b'{"command": ["get_property", 5], "request_id": 6}', "not a text", 6),
     (b'{"command": ["get_property", "chian"], "request_id": 6}', "did you mean chain", 6),
+    (b'{"command": ["get_property", "xyz"], "request_id": 6}', "`monocle ctl SOCKET list` lists them", 6),
+    (b'{"command": ["set_property", "look", "inc"], "request_id": 6}', "no look 'inc'; did you mean ink; ", 6),
+    (b'{"command": ["set_property", "look", "x y"], "request_id": 6}', "'monocle looks' lists the looks", 6),
     (b'{"command": ["get_property", "param/blur/radius"], "request_id": 6}', "no stage 'blur'", 6),
     (b'{"command": ["set_property", "chain", "blurr"], "request_id": 6}', "blur", 6),
     (b'{"command": ["set_property", "chain", {"a": 1}], "request_id": 6}', "must be a text", 6),
