@@ -37,6 +37,23 @@ static void name_digits(struct session *s)
     }
 }
 
+// Appends lines about the mouse to the list of keys.
+static void name_mouse(struct session *s)
+{
+    static const char *const lines[] = {"wheel: the selected parameter; Ctrl+wheel: zoom",
+                                        "drag: the divider, or the zoomed picture",
+                                        "double click: full screen; right click: this list", "drop a file: show it"};
+    for (int i = 0; i < (int)(sizeof(lines) / sizeof(*lines)) && s->keys.count < KEY_ROWS; i++)
+        s->keys.row[s->keys.count++] = (struct key_row){.help = lines[i]};
+}
+
+static void list_keys(struct session *s)
+{
+    s->keys = s->options.key_map;
+    name_digits(s);
+    name_mouse(s);
+}
+
 void events_show_look(struct session *s, const struct look *look)
 {
     struct chain *chain = &s->wish.chain;
@@ -55,7 +72,7 @@ void events_show_look(struct session *s, const struct look *look)
     lanes_changed(s->lanes, false);
 }
 
-// Digits 1-9 select the first nine looks; the same digit again selects the look nine lines later. 0 removes all
+// Digits 1-9 select the first nine looks; the same digit again selects the look nine places later. 0 removes all
 // filters.
 static void pick_look(struct session *s, int digit)
 {
@@ -64,21 +81,36 @@ static void pick_look(struct session *s, int digit)
         note_set(&s->note, false, NOTE_S, "there is no look %d", digit);
         return;
     }
-    for (int i = index; i >= 0 && i + DIGITS < s->looks.count; i += DIGITS) {
+    for (int i = index; i >= 0 && digit == s->digit && i + DIGITS < s->looks.count; i += DIGITS) {
         if (look_has(&s->looks.look[i], &s->wish.chain))
             index = i + DIGITS;
     }
+    s->digit = digit;
     events_show_look(s, index >= 0 ? &s->looks.look[index] : NULL);
+}
+
+// Writes the keys that select the look: ": key 2, twice"; or how to find them all.
+static void look_words(const struct session *s, const char *name, char text[64])
+{
+    const struct look *look = looks_find(&s->looks, name);
+    const int index = look ? (int)(look - s->looks.look) : 2 * DIGITS;
+    if (index < 2 * DIGITS)
+        snprintf(text, 64, ": key %d%s", index % DIGITS + 1, index < DIGITS ? "" : ", twice");
+    else
+        snprintf(text, 64, "; `monocle looks` lists all");
 }
 
 static void save_look(struct session *s, int number)
 {
-    char name[LOOK_NAME + 1], why[CHAIN_ERROR];
+    char name[LOOK_NAME + 1], why[CHAIN_ERROR], keys[64];
     if (!looks_save(&s->looks, &s->wish.chain, name, why)) {
         log_error("%s", note_set(&s->note, true, NOTE_S, "%s", why));
         return;
     }
-    note_set(&s->note, false, NOTE_S, "saved the look %s; `monocle looks` lists all", name);
+    list_keys(s);
+    s->digit = 0;
+    look_words(s, name, keys);
+    note_set(&s->note, false, NOTE_S, "saved as %s%s", name, keys);
     last_run_look(s, name);
 }
 
@@ -437,19 +469,7 @@ void events_hint(struct session *s, double seconds)
     note_set(&s->note, false, seconds, "1-9 looks, %s compare, %s help, %s quit", split, help, end);
 }
 
-// Appends lines about the mouse to the list of keys.
-static void name_mouse(struct session *s)
-{
-    static const char *const lines[] = {"wheel: the selected parameter; Ctrl+wheel: zoom",
-                                        "drag: the divider, or the zoomed picture",
-                                        "double click: full screen; right click: this list", "drop a file: show it"};
-    for (int i = 0; i < (int)(sizeof(lines) / sizeof(*lines)) && s->keys.count < KEY_ROWS; i++)
-        s->keys.row[s->keys.count++] = (struct key_row){.help = lines[i]};
-}
-
 void events_open(struct session *s)
 {
-    s->keys = s->options.key_map;
-    name_digits(s);
-    name_mouse(s);
+    list_keys(s);
 }

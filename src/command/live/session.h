@@ -46,6 +46,7 @@ struct session {
     struct keys keys;
     char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's look
     struct looks looks;
+    int digit; // the last digit key that selected a look; 0: none since the looks changed
     struct showcase showcase;
     struct last_run last;
     struct mouse mouse;

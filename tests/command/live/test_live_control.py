@@ -153,6 +153,14 @@ def window(c):
     ended(c, view, "window")
 
 
+def window_pixels(view):
+    """Returns the RGB bytes of the window's content."""
+    window_id = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(view.process.pid)],
+                               capture_output=True, text=True).stdout.split()[-1]
+    return subprocess.run(["import", "-window", window_id, "-depth", "8", "rgb:-"], check=True,
+                          stdout=subprocess.PIPE).stdout
+
+
 def bytes_on_screen(c):
     """wait_frame replies when the window shows the change."""
     need_window()
@@ -164,13 +172,37 @@ def bytes_on_screen(c):
     for chain in "emboss", "gray,sobel", "invert", "none":
         m.set("chain", chain)
         name = m.ask("screenshot", at("shown.png"))
-        window_id = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(view.process.pid)],
-                                   capture_output=True, text=True).stdout.split()[-1]
-        pixels = subprocess.run(["import", "-window", window_id, "-depth", "8", "rgb:-"], check=True,
-                                stdout=subprocess.PIPE).stdout
+        pixels = window_pixels(view)
         c.check(pixels == picture(name), chain, "is on the screen")
         shown.add(pixels)
     c.check(len(shown) == 4, "four pictures", len(shown))
+    m.close()
+    ended(c, view)
+
+
+def list_of_keys(c):
+    """The list of keys names the digits' looks, also a look that was just saved. Its digit then selects it."""
+    need_window()
+    png(at("still.png"), 640, 480)
+    view = View(at("still.png"), "-f", "invert", "--overlay", "off", XDG_CONFIG_HOME=at("config"))
+    m = view.client()
+    m.ask("wait_frame", 1)
+
+    def listed():
+        m.key("help")
+        pixels = window_pixels(view)
+        m.key("help")
+        return pixels
+
+    before = listed()
+    c.check(listed() == before, "the same list")
+    m.key("save-look")
+    c.check(m.get("message") == "saved as look-1: key 1", m.get("message"))
+    c.check(listed() != before, "the saved look is in the list")
+    m.key("look", 1)
+    c.check(m.get("look") == "look-1", "its digit", m.get("look"))
+    m.key("look", 1)
+    c.check(m.get("look") == "blueprint", "the digit again", m.get("look"))
     m.close()
     ended(c, view)
 
@@ -518,5 +550,5 @@ def headless_sources(c):
     sources(c, "--headless")
 
 
-sys.exit(Checks().run(headless, window, bytes_on_screen, still, observers, order, malformed, clients, end, files,
-                      command, sources, headless_sources, sources_in_a_window, no_source_for_truth))
+sys.exit(Checks().run(headless, window, bytes_on_screen, list_of_keys, still, observers, order, malformed, clients, end,
+                      files, command, sources, headless_sources, sources_in_a_window, no_source_for_truth))

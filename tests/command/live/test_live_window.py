@@ -100,8 +100,8 @@ def looks(c):
             ("1", "message", "soft: "),
             ("m", "mirror", True), ("2", "chain", "gray,sobel,mirror"), ("m", "chain", "gray,sobel"),
             ("1", "selected", "0:blur.radius"), ("plus", "chain", "blur=4,gamma=1.4"),
-            ("w", "message", "saved the look look-1"), ("0", "chain", "none"), ("3", "chain", "blur=4,gamma=1.4"),
-            ("2", "chain", "gray,sobel"), ("w", "message", "saved the look look-2")]
+            ("w", "message", "saved as look-1: key 3"), ("3", "chain", "blur=4,gamma=1.4"), ("0", "chain", "none"),
+            ("2", "chain", "gray,sobel"), ("w", "message", "saved as look-2: key 4")]
     for key, field, value in rows:
         state = live.key(key)
         same_value = value in state[field] if field == "message" else state[field] == value
