@@ -61,13 +61,13 @@ void events_show_look(struct session *s, const struct look *look)
     const bool mirrored = wish_mirrored(&s->wish);
     edits_keep(&s->edits, &s->wish, EDIT_ALONE);
     chain->count = 0;
-    s->wish.selected = 0;
     if (look) {
         chain_parse(chain, look->chain, error); // it was parsed before
         if (mirrored && !wish_mirrored(&s->wish))
             chain_append(chain, filter_find("mirror"));
         note_set(&s->note, false, NOTE_S, "%s: %s", look->name, look->chain);
     }
+    wish_select_first(&s->wish);
     last_run_look(s, look ? look->name : "");
     lanes_changed(s->lanes, false);
 }
@@ -148,6 +148,16 @@ static void next_split(struct session *s, int number)
     lanes_changed(s->lanes, false);
 }
 
+// Writes the first key of the action.
+static void key_words(const struct keys *keys, enum action action, char text[16])
+{
+    text[0] = '\0';
+    for (int i = 0; i < keys->count && !text[0]; i++) {
+        if (keys->row[i].action == action)
+            keys_key_name(keys->row[i].key[0], text);
+    }
+}
+
 static void note_value(struct session *s)
 {
     int stage, param;
@@ -173,16 +183,37 @@ static void select_param(struct session *s, int step)
     note_value(s);
 }
 
+// Notes that the selected filter has no parameter.
+static void note_none(struct session *s, const struct filter *filter)
+{
+    const struct chain *chain = &s->wish.chain;
+    char next[16];
+    bool any = false;
+    for (int i = 0; i < chain->count; i++)
+        any = any || filter_param_count(chain->stage[i].filter) > 0;
+    key_words(&s->keys, ACTION_STAGE_NEXT, next);
+    if (any)
+        note_set(&s->note, false, NOTE_S, "%s has no parameter; %s selects the next filter", filter->name, next);
+    else
+        note_set(&s->note, false, NOTE_S, "no filter of the chain has a parameter");
+}
+
 static void change_value(struct session *s, int steps)
 {
     int stage, param;
-    if (wish_selected(&s->wish, &stage, &param) && param >= 0) {
-        const struct stage *at = &s->wish.chain.stage[stage];
-        const float value = at->values.value[param] + (float)steps * at->filter->params[param].step;
-        edits_keep(&s->edits, &s->wish, EDIT_VALUE);
-        if (chain_set(&s->wish.chain, stage, param, value))
-            lanes_changed(s->lanes, false);
+    if (!wish_selected(&s->wish, &stage, &param)) {
+        note_value(s);
+        return;
     }
+    const struct stage *at = &s->wish.chain.stage[stage];
+    if (param < 0) {
+        note_none(s, at->filter);
+        return;
+    }
+    const float value = at->values.value[param] + (float)steps * at->filter->params[param].step;
+    edits_keep(&s->edits, &s->wish, EDIT_VALUE);
+    if (chain_set(&s->wish.chain, stage, param, value))
+        lanes_changed(s->lanes, false);
     note_value(s);
 }
 
@@ -447,16 +478,6 @@ void events_handle(struct session *s, bool quit_only)
         s->code = EXIT_DEVICE;
     } else if (!quit_only) {
         control_serve(s);
-    }
-}
-
-// Writes the first key of the action.
-static void key_words(const struct keys *keys, enum action action, char text[16])
-{
-    text[0] = '\0';
-    for (int i = 0; i < keys->count && !text[0]; i++) {
-        if (keys->row[i].action == action)
-            keys_key_name(keys->row[i].key[0], text);
     }
 }
 

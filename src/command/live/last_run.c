@@ -112,8 +112,10 @@ void last_run_open(struct session *s)
         s->wish.overlay = (enum overlay_size)last->overlay;
     last->first_overlay = (int)s->wish.overlay;
     const struct look *look = looks_find(&s->looks, last->look);
-    if (look && !o->filters && !o->look && !o->showcase && !outputs)
-        chain_parse(&s->wish.chain, look->chain, error); // it was parsed before
+    if (!look || o->filters || o->look || o->showcase || outputs)
+        return;
+    chain_parse(&s->wish.chain, look->chain, error); // it was parsed before
+    wish_select_first(&s->wish);
 }
 
 const struct window_area *last_run_area(const struct session *s)

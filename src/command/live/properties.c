@@ -95,7 +95,7 @@ static bool set_chain(struct session *s, const char *rest, const char *value, ch
     struct chain chain;
     if (!chain_parse(&chain, value, why) || !take_chain(s, &chain, why))
         return false;
-    s->wish.selected = 0;
+    wish_select_first(&s->wish);
     return true;
 }
 

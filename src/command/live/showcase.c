@@ -15,8 +15,8 @@ static void show_look(struct session *s, int look)
     char error[CHAIN_ERROR];
     s->showcase.look = look;
     s->showcase.look_ns = clock_now_ns();
-    s->wish.selected = 0;
     chain_parse(&s->wish.chain, s->looks.look[look].chain, error); // it was parsed before
+    wish_select_first(&s->wish);
 }
 
 void showcase_open(struct session *s)

@@ -21,6 +21,7 @@ void wish_init(struct wish *wish, const struct live_options *o)
         .tune = o->tune,
         .overlay = o->overlay >= 0 ? (enum overlay_size)o->overlay : OVERLAY_SMALL,
     };
+    wish_select_first(wish);
 }
 
 // Returns the places of a stage that can be selected: its parameters, or the stage itself.
@@ -43,6 +44,15 @@ void wish_select(struct wish *wish, int stage)
     wish->selected = 0;
     for (int i = 0; i < stage; i++)
         wish->selected += places(&wish->chain.stage[i]);
+}
+
+void wish_select_first(struct wish *wish)
+{
+    const struct chain *chain = &wish->chain;
+    int stage = 0;
+    while (stage < chain->count && filter_param_count(chain->stage[stage].filter) == 0)
+        stage++;
+    wish_select(wish, stage < chain->count ? stage : 0);
 }
 
 bool wish_selected(const struct wish *wish, int *stage, int *param)

@@ -35,6 +35,7 @@ void wish_init(struct wish *wish, const struct live_options *options);
 bool wish_selected(const struct wish *wish, int *stage, int *param);
 unsigned wish_measures(const struct wish *wish); // path_setup.measures for the scope
 void wish_select(struct wish *wish, int stage);  // selects the stage's first parameter
+void wish_select_first(struct wish *wish);       // selects the chain's first parameter
 int wish_places(const struct wish *wish);        // number of places that can be selected
 bool wish_mirrored(const struct wish *wish);     // true: the last filter is a mirror
 // Returns the path kind after the wish's. Skips kinds that need a device or a GL context if there is none.

@@ -110,6 +110,16 @@ def drive(c, *args):
     m.key("undo")
     m.key("up")
     c.check(m.get("param/blur/radius") == 3 and m.get("selected") == "0:blur.radius", m.get("params"))
+    for name, value, selected, message in (
+            ("chain", "median,gray,blur=3", "1:gray.mode", "gray: mode average"),
+            ("chain", "median,invert", "0:median", "no filter of the chain has a parameter"),
+            ("look", "poster", "1:blur.radius", "blur: radius 2")):
+        m.ask("set_property", name, value), m.ask("key", "up")
+        c.check((m.get("selected"), m.get("message")) == (selected, message), value, m.get("selected"),
+                m.get("message"))
+    m.ask("key", "previous"), m.ask("key", "up")
+    c.check(m.get("message") == "median has no parameter; ] selects the next filter", m.get("message"))
+    m.ask("wait_frame")
     name = m.ask("screenshot")
     c.check(name == "monocle-0001.png" and os.path.exists(at(name)), name)
     m.set("paused", False)
