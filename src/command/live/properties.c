@@ -380,6 +380,7 @@ static bool set_divider(struct session *s, const char *rest, const char *value, 
     const float place = strtof(value, &end);
     if (end == value || *end || !(place >= 0 && place <= 1))
         return fail(why, "'%.80s' is not a number from 0 to 1", value);
+    showcase_end(s); // moves the divider
     s->wish.divider = place;
     return true;
 }

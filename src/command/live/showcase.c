@@ -55,6 +55,7 @@ void showcase_end(struct session *s)
     if (!s->showcase.on)
         return;
     s->showcase.on = false;
+    s->wish.divider = 0.5f;
     note_clear(&s->note, false); // the hint
 }
 

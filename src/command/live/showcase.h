@@ -20,7 +20,7 @@ struct showcase {
 void showcase_open(struct session *session);
 // Moves the divider, and selects the next look when it is time. Call between two frames.
 void showcase_step(struct session *session);
-// Ends the showcase; the view stays as it is. Does nothing if it is off.
+// Ends the showcase: the look stays, and the divider goes to the middle. Does nothing if it is off.
 void showcase_end(struct session *session);
 // Returns the name of the look that is shown; NULL: the showcase is off.
 const char *showcase_look(const struct session *session);

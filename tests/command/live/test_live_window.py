@@ -590,7 +590,7 @@ def captures(c):
 
 
 def showcase(c):
-    """The showcase shows the looks beside the original until a key is pressed. The view then stays as it is."""
+    """The showcase shows the looks beside the original until a key is pressed. Then the divider is in the middle."""
     live = Live("raccoon:320x200@30", "--showcase", "--overlay", "full")
     state = live.until(lambda e: e["chain"] == LOOKS[1])
     c.check(state["split"] == "original", state)
@@ -598,7 +598,7 @@ def showcase(c):
     places = {e["divider"] for e in live.events if e["event"] == "progress"}
     c.check(len(places) > 2 and 0.1 <= min(places) < max(places) <= 0.9, "the divider moves", places)
     state = live.key("v")
-    c.check(state["message"] == "vsync off" and state["chain"] == LOOKS[1], state)
+    c.check(state["message"] == "vsync off" and state["chain"] == LOOKS[1] and state["divider"] == 0.5, state)
     later = [live.shown(state["frames"] + 60 * n) for n in range(1, 4)]
     c.check({(e["chain"], e["split"], e["divider"]) for e in later} ==
             {(state["chain"], state["split"], state["divider"])}, "after a key", later)
