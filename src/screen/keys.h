@@ -11,8 +11,9 @@ enum action {
     ACTION_SAVE_LOOK,
     ACTION_PATH,
     ACTION_DEVICE,
-    ACTION_SPLIT,      // off, original | filtered, path | path
-    ACTION_STAGE_NEXT, // select the next parameter of the chain
+    ACTION_SPLIT,       // original | filtered
+    ACTION_SPLIT_PATHS, // path | path
+    ACTION_STAGE_NEXT,  // select the next parameter of the chain
     ACTION_STAGE_PREVIOUS,
     ACTION_VALUE_UP,
     ACTION_VALUE_DOWN,

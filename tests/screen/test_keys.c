@@ -22,6 +22,7 @@ static const struct {
     {'p', ACTION_PATH},
     {'d', ACTION_DEVICE},
     {WINDOW_KEY_TAB, ACTION_SPLIT},
+    {'k', ACTION_SPLIT_PATHS},
     {']', ACTION_STAGE_NEXT},
     {'[', ACTION_STAGE_PREVIOUS},
     {'+', ACTION_VALUE_UP},

@@ -136,15 +136,17 @@ static void next_device(struct session *s, int number)
         lanes_changed(s->lanes, false);
 }
 
-static void next_split(struct session *s, int number)
+// Switches a split view on, or off if it is on.
+static void toggle_split(struct session *s, int split)
 {
     struct wish *wish = &s->wish;
-    wish->split = (enum split)((wish->split + 1) % SPLITS);
-    if (wish->split == SPLIT_PATH) {
-        const enum path_kind other = wish_next_kind(wish);
-        if (other == wish->kind || !devices_serve(&s->devices, wish, other))
-            wish->split = SPLIT_OFF;
+    const enum path_kind other = wish_next_kind(wish);
+    const bool off = (int)wish->split == split;
+    if (!off && split == SPLIT_PATH && (other == wish->kind || !devices_serve(&s->devices, wish, other))) {
+        note_set(&s->note, false, NOTE_S, "there is no other path");
+        return;
     }
+    wish->split = off ? SPLIT_OFF : (enum split)split;
     lanes_changed(s->lanes, false);
 }
 
@@ -389,7 +391,8 @@ static const struct {
     [ACTION_SAVE_LOOK] = {.run = save_look},
     [ACTION_PATH] = {.run = next_path},
     [ACTION_DEVICE] = {.run = next_device},
-    [ACTION_SPLIT] = {.run = next_split, .window = true},
+    [ACTION_SPLIT] = {.run = toggle_split, .number = SPLIT_ORIGINAL, .window = true},
+    [ACTION_SPLIT_PATHS] = {.run = toggle_split, .number = SPLIT_PATH, .window = true},
     [ACTION_STAGE_NEXT] = {.run = select_param, .number = 1},
     [ACTION_STAGE_PREVIOUS] = {.run = select_param, .number = -1},
     [ACTION_VALUE_UP] = {.run = change_value, .number = 1},

@@ -62,7 +62,8 @@ def hotkeys(c):
         ("c", "scope", "histogram"), ("c", "scope", "columns"), ("c", "scope", "rows"), ("c", "scope", "off"),
         ("t", "message", "tuning on"), ("t", "message", "tuning paused"),
         ("v", "vsync", False), ("h", "message", ""), ("h", "help", False), ("v", "vsync", True),
-        ("Tab", "split", "original"), ("Tab", "split", "path" if OPENCL else "off"), ("Tab", "split", "off"),
+        ("Tab", "split", "original"), ("Tab", "split", "off"), ("k", "split", "path"),
+        ("Tab", "split", "original"), ("k", "split", "path"), ("k", "split", "off"),
     ]
     for key, field, value in rows:
         state = live.key(key)
@@ -203,7 +204,7 @@ def bytes_on_screen(c):
     state = live.key("Tab")
     filtered = seen[0]
     split = live.pixels()
-    live.key("Tab"), live.key("Tab"), live.key("0")
+    live.key("Tab"), live.key("0")
     original = live.pixels()
     c.check(original != filtered, "the filter does something")
     row = 3 * WIDTH
@@ -225,8 +226,8 @@ def devices(c):
     first = live.settled()["device"]
     live.key("space")
     rows = [("Tab", "opencl", 0), ("d", "opencl", 1), ("p", "gl", None), ("p", "zerocopy", 1), ("d", "zerocopy", 0),
-            ("Tab", "zerocopy", 0), ("d", "zerocopy", 1), ("p", "cpu", None), ("d", "cpu", None),
-            ("p", "opencl", 0), ("Tab", "opencl", 0)]
+            ("k", "zerocopy", 0), ("d", "zerocopy", 1), ("p", "cpu", None), ("d", "cpu", None),
+            ("p", "opencl", 0), ("k", "opencl", 0)]
     seen = []
     for number, (key, path, device) in enumerate(rows, 1):
         state = live.key(key)
@@ -564,8 +565,8 @@ def sizes(c):
         c.check(state["chain"] == "crop=112:64,invert", path, state)
         live.until(lambda e: e["recording"] == "%s-2.y4m" % path)
         live.more()
-        for split in ("original", "path", "off") if OPENCL else ("original", "off"):
-            live.key("Tab")
+        for key in ("Tab", "k", "k"):
+            live.key(key)
         code, last, errors = live.end()
         c.check(code == 0 and "the frame size changed" in errors and "error" not in errors, path, code, errors)
         for name, width in (("%s.y4m" % path, 96), ("%s-2.y4m" % path, 112)):
