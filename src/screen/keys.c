@@ -47,7 +47,7 @@ static const struct key_row default_rows[] = {
     {ACTION_RECORD, "record", {'r'}, false, "start or stop recording"},
     {ACTION_ANIMATION, "animation", {'g'}, false, "start or stop an animated GIF of at most 10 s"},
     {ACTION_HELP, "help", {'h', WINDOW_KEY_F1, '?'}, false, "show or hide this list"},
-    {ACTION_BACK, "back", {WINDOW_KEY_ESCAPE}, false, "close this list; leave full screen; quit"},
+    {ACTION_BACK, "back", {WINDOW_KEY_ESCAPE}, false, "close this list; end the zoom; leave full screen; quit"},
     {ACTION_QUIT, "quit", {'q'}, false, "quit"},
 };
 

@@ -44,7 +44,7 @@ enum action {
     ACTION_RECORD,
     ACTION_ANIMATION,
     ACTION_HELP,
-    ACTION_BACK, // closes the help, else leaves full screen, else quits
+    ACTION_BACK, // closes the help, else ends the zoom, else leaves full screen, else quits
     ACTION_QUIT,
     ACTION_COUNT
 };

@@ -372,10 +372,19 @@ static void quit(struct session *s, int number)
     s->quit = true;
 }
 
+static void end_zoom(struct session *s)
+{
+    s->wish.zoom = 1;
+    s->wish.zoom_x = s->wish.zoom_y = 0.5f;
+    note_set(&s->note, false, NOTE_S, "zoom 100 %%");
+}
+
 static void go_back(struct session *s, int number)
 {
     if (s->wish.help)
         toggle_help(s, number);
+    else if (s->wish.zoom > 1)
+        end_zoom(s);
     else if (s->wish.fullscreen)
         toggle_fullscreen(s, number);
     else

@@ -307,6 +307,8 @@ def mouse(c):
     c.check(live.pixels() != zoomed, "the picture is as before the pan")
     act(lambda e: e["zoom"][0] == 1, "160", "120", "keydown", "Control_L", "click", "--repeat", "5", "5", "keyup",
         "Control_L")
+    act(lambda e: e["zoom"][0] > 1, "160", "120", "keydown", "Control_L", "click", "4", "keyup", "Control_L")
+    c.check(live.key("Escape")["zoom"] == [1, 0.5, 0.5], "Escape ends the zoom")
     c.check(act(lambda e: e["help"], "10", "10", "click", "3")["help"], "right click")
     act(lambda e: not e["help"], "10", "10", "click", "3")
     act(lambda e: e["fullscreen"], "100", "100", "click", "--repeat", "2", "--delay", "50", "1")
