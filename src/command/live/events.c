@@ -229,7 +229,10 @@ static void note_edit(struct session *s, bool done)
 
 static void add_stage(struct session *s, int number)
 {
-    note_edit(s, edits_add(&s->edits, &s->wish));
+    const bool done = edits_add(&s->edits, &s->wish);
+    note_edit(s, done);
+    if (!done)
+        note_set(&s->note, false, NOTE_S, "a chain has at most %d filters", CHAIN_MAX);
 }
 
 static void remove_stage(struct session *s, int number)
