@@ -269,15 +269,24 @@ static bool is_for_another(const struct parser *p, const struct option *o, const
     return false;
 }
 
-static bool store(struct parser *p, const struct option *o, const char *text)
+// Stores the value of an option in the values. `used` false: only checks it.
+static bool store(struct parser *p, const struct option *o, const char *text, bool used)
 {
+    union {
+        bool flag;
+        const char *text;
+        int number;
+        double real;
+        struct option_size size;
+        struct option_texts texts;
+    } unused = {0};
     const char **given = &p->given[o - p->list->options];
     if (*given && o->type != OPTION_TEXTS && strcmp(*given, text) != 0) {
         log_error("%s--%s is given twice, as '%s' and as '%s'; give it once", p->where, o->name, *given, text);
         return false;
     }
     *given = text;
-    void *member = (char *)p->values + o->offset;
+    void *member = used ? (void *)((char *)p->values + o->offset) : &unused;
     if (o->type == OPTION_FLAG) {
         *(bool *)member = true;
         return true;
@@ -291,7 +300,7 @@ static bool store(struct parser *p, const struct option *o, const char *text)
 static bool take_value(struct parser *p, const struct option *o, const char *attached, char **argv, int argc, int *at)
 {
     if (attached)
-        return store(p, o, attached);
+        return store(p, o, attached, true);
     const char *placeholder = o->value ? o->value : o->choices ? o->choices : "VALUE";
     if (*at + 1 >= argc) {
         log_error("--%s needs a value; write --%s %s", o->name, o->name, placeholder);
@@ -304,7 +313,7 @@ static bool take_value(struct parser *p, const struct option *o, const char *att
         return false;
     }
     ++*at;
-    return store(p, o, next);
+    return store(p, o, next, true);
 }
 
 static enum option_result parse_long(struct parser *p, char **argv, int argc, int *at)
@@ -324,7 +333,7 @@ static enum option_result parse_long(struct parser *p, char **argv, int argc, in
     }
     if (help)
         return OPTION_HELP;
-    return store(p, o, "") ? OPTION_OK : OPTION_ERROR;
+    return store(p, o, "", true) ? OPTION_OK : OPTION_ERROR;
 }
 
 // Parses "-n value", "-nvalue", "-ab". A long name after one dash is a common mistake.
@@ -349,7 +358,7 @@ static enum option_result parse_letters(struct parser *p, char **argv, int argc,
         }
         if (o->type != OPTION_FLAG)
             return take_value(p, o, letter[1] ? letter + 1 : NULL, argv, argc, at) ? OPTION_OK : OPTION_ERROR;
-        if (!store(p, o, ""))
+        if (!store(p, o, "", true))
             return OPTION_ERROR;
     }
     return OPTION_OK;
@@ -389,6 +398,8 @@ static void take_environment(const struct parser *p)
 
 // ---- the file ----
 
+static const char no_config[] = "no-config"; // the option that turns the file off
+
 // Returns true if the command line has the option, or one that contradicts it.
 static bool is_decided(const struct parser *line, const struct option *o)
 {
@@ -400,7 +411,8 @@ static bool is_decided(const struct parser *line, const struct option *o)
     return false;
 }
 
-// Takes one setting of the file; `value` NULL: it has none. The command line `line` takes precedence.
+// Takes one setting of the file; `value` NULL: it has none. The command line `line` takes precedence; the value must be
+// right even then.
 static bool take_setting(struct parser *p, const struct parser *line, const char *name, const char *value)
 {
     const struct option *o = find_name(p->list, name, strlen(name));
@@ -418,7 +430,11 @@ static bool take_setting(struct parser *p, const struct parser *line, const char
         log_error("%s%s needs a value; write %s=%s", p->where, name, name, o->value ? o->value : o->choices);
         return false;
     }
-    return is_decided(line, o) || store(p, o, value ? value : "");
+    if (strcmp(name, no_config) == 0) {
+        log_error("%s%s has an effect only on the command line; remove this line", p->where, name);
+        return false;
+    }
+    return store(p, o, value ? value : "", !is_decided(line, o));
 }
 
 static bool take_text(const struct parser *line, const char *file, char *text)
@@ -446,7 +462,7 @@ static bool take_file(const struct parser *line)
 {
     enum { FILE_MOST = 1 << 20 };
     const struct option_list *list = line->list;
-    const struct option *off = list->file ? find_name(list, "no-config", strlen("no-config")) : NULL;
+    const struct option *off = list->file ? find_name(list, no_config, strlen(no_config)) : NULL;
     char path[PATH_MAX];
     if (!list->file || (off && line->given[off - list->options]))
         return true;

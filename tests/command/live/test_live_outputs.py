@@ -318,6 +318,8 @@ def config(c):
                              (b"loop\n\nframes", 3, "write frames=N"), (b"frames=", 1, "needs a value"),
                              (b"matrix=huge", 1, "must be one of auto, 601"), (b"rate=1\nrate=2", 2, "given twice"),
                              (b"=", 1, "unknown option --"), (b"\xff\0", 1, "unknown option"),
+                             (b"loop\noverlay=huge", 2, "must be one of off, small"),
+                             (b"vsync=maybe", 1, "must be one of on, off"), (b"no-config", 1, "remove this line"),
                              (b"x" * 3000, 1, "unknown option --xxx"), (b"path=gpu", 1, "did you mean --device gpu?")]:
         write(text)
         code, err = chain()
