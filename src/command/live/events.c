@@ -102,7 +102,16 @@ static void look_words(const struct session *s, const char *name, char text[64])
 
 static void save_look(struct session *s, int number)
 {
-    char name[LOOK_NAME + 1], why[CHAIN_ERROR], keys[64];
+    char name[LOOK_NAME + 1], why[CHAIN_ERROR], keys[64], text[CHAIN_TEXT];
+    const struct look *same = looks_with(&s->looks, &s->wish.chain);
+    if (chain_print(&s->wish.chain, text) && strcmp(text, "none") == 0) {
+        note_set(&s->note, false, NOTE_S, "there is no filter to save");
+        return;
+    }
+    if (same) {
+        note_set(&s->note, false, NOTE_S, "this is the look %s", same->name);
+        return;
+    }
     if (!looks_save(&s->looks, &s->wish.chain, name, why)) {
         log_error("%s", note_set(&s->note, true, NOTE_S, "%s", why));
         return;

@@ -102,14 +102,16 @@ def looks(c):
             ("m", "mirror", True), ("2", "chain", "gray,sobel,mirror"), ("m", "chain", "gray,sobel"),
             ("1", "selected", "0:blur.radius"), ("plus", "chain", "blur=4,gamma=1.4"),
             ("w", "message", "saved as look-1: key 3"), ("3", "chain", "blur=4,gamma=1.4"), ("0", "chain", "none"),
-            ("2", "chain", "gray,sobel"), ("w", "message", "saved as look-2: key 4")]
+            ("w", "message", "there is no filter to save"), ("2", "chain", "gray,sobel"),
+            ("w", "message", "this is the look edges"), ("bracketright", "selected", "1:sobel"),
+            ("Delete", "chain", "gray"), ("w", "message", "saved as look-2: key 4"), ("a", "chain", "gray,gray")]
     for key, field, value in rows:
         state = live.key(key)
         same_value = value in state[field] if field == "message" else state[field] == value
         c.check(same_value, key, field, "is", state[field], "not", value)
     with open(at("config", "monocle", "looks")) as file:
         c.check(file.read() == "soft = blur=3,gamma=1.4\nedges = gray,sobel\nlook-1 = blur=4,gamma=1.4\n"
-                "look-2 = gray,sobel\n", "the file of looks")
+                "look-2 = gray\n", "the file of looks")
     os.chmod(at("config", "monocle", "looks"), 0o666)
     state = live.key("w")
     c.check(state["message_is_error"] and "other users can write" in state["message"], "an unsafe file", state)
