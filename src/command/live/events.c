@@ -349,12 +349,14 @@ static void next_scope(struct session *s, int number)
 
 void events_save_picture(struct session *s)
 {
-    char name[OUTPUT_NAME];
+    char name[OUTPUT_NAME], place[OUTPUT_NAME];
     s->save_due = false;
-    if (outputs_save(s->lanes, s->save_both, NULL, name))
-        note_set(&s->note, false, NOTE_S, "saved %s", name);
-    else
+    if (outputs_save(s->lanes, s->save_both, NULL, name)) {
+        output_place(name, place);
+        note_set(&s->note, false, NOTE_S, "saved %s", place);
+    } else {
         note_set(&s->note, true, NOTE_S, "cannot save a screenshot; see standard error");
+    }
 }
 
 // Saves the current frame. If there is none yet, the loop saves the first one.

@@ -63,6 +63,19 @@ bool outputs_save(struct lanes *lanes, bool both, const char *path, char name[OU
     return ok;
 }
 
+void output_place(const char *name, char text[OUTPUT_NAME])
+{
+    char path[PATH_MAX];
+    const char *home = getenv("HOME");
+    const size_t length = home ? strlen(home) : 0;
+    if (!realpath(name, path))
+        snprintf(text, OUTPUT_NAME, "%s", name);
+    else if (length > 1 && strncmp(path, home, length) == 0 && path[length] == '/')
+        snprintf(text, OUTPUT_NAME, "~%s", path + length);
+    else
+        snprintf(text, OUTPUT_NAME, "%s", path);
+}
+
 bool output_save_last(const struct image *picture, const struct source *source, const char *text,
                       char name[OUTPUT_NAME])
 {

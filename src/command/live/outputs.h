@@ -13,6 +13,9 @@ bool output_save_new(const struct image *picture, char name[OUTPUT_NAME]);
 // Saves the main lane's result, or (`both`) the frame before and after the chain, side by side. `path` NULL: as
 // output_save_new, with the name of the file in `name`. False: there is no frame, or a failure (logged).
 bool outputs_save(struct lanes *lanes, bool both, const char *path, char name[OUTPUT_NAME]);
+// Writes the absolute name of a file for messages, with "~" for the home directory; the name itself if there is no such
+// file.
+void output_place(const char *name, char text[OUTPUT_NAME]);
 // Writes the last frame of a run as monocle-last.png in the current directory; `name` becomes the absolute path.
 // Replaces only a regular file that the source, named `text`, does not read; instead of any other one, writes
 // output_save_new's.

@@ -198,7 +198,8 @@ def list_of_keys(c):
     """The list of keys names the digits' looks, also a look that was just saved. Its digit then selects it."""
     need_window()
     png(at("still.png"), 640, 480)
-    view = View(at("still.png"), "-f", "invert", "--overlay", "off", XDG_CONFIG_HOME=at("config"))
+    view = View(at("still.png"), "-f", "invert", "-p", "cpu", "--overlay", "off", HOME=at(),
+                XDG_CONFIG_HOME=at("config"))
     m = view.client()
     m.ask("wait_frame", 1)
 
@@ -217,6 +218,8 @@ def list_of_keys(c):
     c.check(m.get("look") == "look-1", "its digit", m.get("look"))
     m.key("look", 1)
     c.check(m.get("look") == "blueprint", "the digit again", m.get("look"))
+    m.ask("key", "screenshot")
+    c.check(m.get("message") == "saved ~/monocle-0001.png", m.get("message"))
     m.close()
     ended(c, view)
 

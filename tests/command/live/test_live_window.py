@@ -486,7 +486,7 @@ def early_screenshot(c):
             c.check(state["frames"] == 0 and not state["message_is_error"], "early", state)
             writer.write(film[head:size])
             if size > head:
-                live.wait(lambda e: "saved monocle-0001.png" in e.get("message", ""))
+                live.wait(lambda e: "saved %s/monocle-0001.png" % place in e.get("message", ""))
             code, last, errors = live.end()
         c.check(code == 0 and errors.count("\n") == (size == head), size, code, errors)
         c.check(os.path.exists(place + "/monocle-0001.png") == (size > head), size, "saved")
