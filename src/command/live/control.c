@@ -203,10 +203,12 @@ static bool save_picture(struct call *call, bool both)
         return false;
     if (!lanes_result(s->lanes, LANE_MAIN))
         return fail(call, "there is no frame yet; wait_frame 1 waits for it");
-    if (!outputs_save(s->lanes, both, path, name))
-        return fail(call, "cannot write the screenshot; monocle wrote the reason to its standard error");
-    call->data = text_json(path ? path : name);
-    return true;
+    fail(call, "there is no frame to save"); // an error that is logged replaces this
+    log_keep_error(call->why, sizeof(call->why));
+    const bool ok = outputs_save(s->lanes, both, path, name);
+    log_keep_error(NULL, 0);
+    call->data = ok ? text_json(path ? path : name) : NULL;
+    return ok;
 }
 
 static bool run_screenshot(struct call *call)

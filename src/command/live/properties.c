@@ -1,6 +1,7 @@
 // properties.c: the table of properties
 #include "command/live/properties.h"
 
+#include "base/log.h"
 #include "command/live/events.h"
 #include "command/live/playback.h"
 #include "command/live/request.h"
@@ -247,9 +248,12 @@ static bool set_device(struct session *s, const char *rest, const char *value, c
     const int index = device_find(s->devices.info, s->devices.count, value);
     if (index < 0)
         return fail(why, "no OpenCL device matches '%.80s'; monocle devices lists them", value);
-    if (!devices_open(&s->devices, index))
-        return fail(why, "cannot open %.80s; monocle wrote the reason to its standard error",
-                    s->devices.info[index].name);
+    fail(why, "cannot open %.80s", s->devices.info[index].name); // an error that is logged replaces this
+    log_keep_error(why, PROPERTY_WHY);
+    const bool opened = devices_open(&s->devices, index) != NULL;
+    log_keep_error(NULL, 0);
+    if (!opened)
+        return false;
     s->wish.device = index;
     lanes_changed(s->lanes, false);
     return true;

@@ -320,7 +320,7 @@ MALFORMED = [  # line, part of the error, request_id
     (b'{"command": ["key", "pth"], "request_id": 6}', "did you mean path", 6),
     (b'{"command": ["key", "look"], "request_id": 6}', "the digit", 6),
     (b'{"command": ["key", "look", 10], "request_id": 6}', "0 to 9", 6),
-    (b'{"command": ["screenshot", "/nonexistent/a.png"], "request_id": 6}', "cannot write the screenshot", 6),
+    (b'{"command": ["screenshot", "/nonexistent/a.png"], "request_id": 6}', "/nonexistent/a.png: No such file", 6),
     (b"x" * 70000, "longer than 65536", 0), (b'{"command": ["get_property", "' + b"y" * 300000, "longer than 65536", 0),
 ]
 
