@@ -196,8 +196,8 @@ int device_find(const struct device_info *devices, int count, const char *text)
         return 0;
     char *end;
     const long number = text ? strtol(text, &end, 10) : -1;
-    if (text && *end == '\0' && number >= 0 && number < count)
-        return (int)number;
+    if (text && *text && *end == '\0' && number < DEVICE_MAX) // a larger one may be part of a name, such as "3090"
+        return number >= 0 && number < count ? (int)number : -1;
     for (int i = 0; text && i < count; i++) {
         if (strcmp(text, device_type_name(&devices[i])) == 0)
             return i;

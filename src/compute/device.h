@@ -40,7 +40,8 @@ int device_list(struct device_info devices[DEVICE_MAX], const char **why);
 void device_drivers_start(void);
 
 // Returns the index of the device that `text` means: its number in the list, its type ("gpu", "cpu", "accelerator"), or
-// a part of its name or its platform's name, ignoring case. NULL or "" means the first. -1 if none matches.
+// a part of its name or its platform's name, ignoring case. A number below DEVICE_MAX is never a part of a name. NULL
+// or "" means the first. -1 if none matches.
 int device_find(const struct device_info *devices, int count, const char *text);
 // The same, but logs the failure with the list.
 int device_choose(const struct device_info *devices, int count, const char *text);

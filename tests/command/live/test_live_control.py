@@ -101,6 +101,8 @@ def drive(c, *args):
         m.set("chain", "invert,crop=64:32")
         m.ask("screenshot", at("crop.png"))
         check_both(c, m, plain, picture(at("crop.png")), 64, 32)
+    for number in range(len(json.loads(run(BINARY, "devices", "--json")[1])), 32):
+        c.check("no OpenCL device matches" in m.error("set_property", "device", number), "device", number)
     c.check(m.get("frame") == frame, "a paused view shows no new frame")
     m.set("chain", "flip")
     m.key("mirror"), m.key("look", 4)
