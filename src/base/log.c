@@ -27,6 +27,8 @@ static _Thread_local struct {
     size_t size;
 } kept;
 
+static _Thread_local const char *place; // NULL: none
+
 static const char indent[] = "\n  ";
 
 void log_set_level(enum log_level level)
@@ -46,6 +48,11 @@ void log_keep_error(char *text, size_t size)
 {
     kept.text = text;
     kept.size = size;
+}
+
+void log_set_place(const char *text)
+{
+    place = text;
 }
 
 // Returns the bytes of the first character if a terminal shows it; 0 for a control character or an invalid byte.
@@ -113,8 +120,10 @@ void log_message(enum log_level level, const char *format, ...)
     va_list arguments;
     if (level > log_state.level && level != LOG_ERROR)
         return;
+    const int used = snprintf(message, MESSAGE_BYTES / 2, "%s", level == LOG_ERROR && place ? place : "");
+    const size_t from = used < MESSAGE_BYTES / 2 ? (size_t)used : MESSAGE_BYTES / 2 - 1;
     va_start(arguments, format);
-    const int length = vsnprintf(message, sizeof(message), format, arguments);
+    const int length = vsnprintf(message + from, sizeof(message) - from, format, arguments);
     va_end(arguments);
     if (length < 0)
         return;

@@ -15,6 +15,9 @@ void log_set_error_hook(void (*hook)(void *context, const char *message), void *
 // From now on, copies the text of each error that the calling thread logs to `text`, at any log level. NULL ends this.
 void log_keep_error(char *text, size_t size);
 
+// From now on, begins each error that the calling thread logs with `place`, such as "FILE:LINE: ". NULL ends this.
+void log_set_place(const char *place);
+
 // The code that detects an error logs it once: what failed, where, and what to do. Safe on any thread. Names may
 // contain any bytes: log_escape escapes the message. A newline starts an indented line of the same message.
 void log_message(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));

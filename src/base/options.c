@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_ROWS = 64, CHOICE_WORDS = 32, CHOICE_BYTES = 256, SIZE_MAX_SIDE = 1000000 };
+enum { CHOICE_WORDS = 32, CHOICE_BYTES = 256, SIZE_MAX_SIDE = 1000000 };
 enum { WORD_MAX = 48, PREFIX_MIN = 3 };                 // of options_nearest
 enum { COLUMNS = 96, LEFT_MAX = 30, LINE_BYTES = 512 }; // of the help
 
@@ -20,6 +20,7 @@ struct parser {
     const struct option_list *list;
     void *values;
     const char *where;              // for messages: "FILE:LINE: ", or "" for the command line
+    int *lines, line;               // option_file.line, and the line now; NULL: this is the command line
     const char *given[OPTION_ROWS]; // the value of each option; "" for a flag; NULL: not given
 };
 
@@ -286,6 +287,8 @@ static bool store(struct parser *p, const struct option *o, const char *text, bo
         return false;
     }
     *given = text;
+    if (used && p->lines)
+        p->lines[o - p->list->options] = p->line;
     void *member = used ? (void *)((char *)p->values + o->offset) : &unused;
     if (o->type == OPTION_FLAG) {
         *(bool *)member = true;
@@ -385,14 +388,23 @@ static bool agree(const struct parser *p)
     return true;
 }
 
+static struct option_file *file_of(const struct option_list *list, void *values)
+{
+    return list->file ? (struct option_file *)((char *)values + list->file_offset) : NULL;
+}
+
 static void take_environment(const struct parser *p)
 {
+    struct option_file *file = file_of(p->list, p->values);
     for (const struct option *o = p->list->options; o->name; o++) {
         if (p->given[o - p->list->options])
             continue;
         const char *text = o->environment ? getenv(o->environment) : NULL;
-        if (text && *text)
-            store_text(p, o, text, (char *)p->values + o->offset);
+        if (!text || !*text)
+            continue;
+        store_text(p, o, text, (char *)p->values + o->offset);
+        if (file)
+            file->line[o - p->list->options] = 0;
     }
 }
 
@@ -416,6 +428,11 @@ static bool is_decided(const struct parser *line, const struct option *o)
 static bool take_setting(struct parser *p, const struct parser *line, const char *name, const char *value)
 {
     const struct option *o = find_name(p->list, name, strlen(name));
+    const size_t word = strcspn(name, " \t");
+    if (!o && !value && name[word] && find_name(p->list, name, word)) {
+        log_error("%sthere is no '='; write %.*s=%s", p->where, (int)word, name, name + word + 1);
+        return false;
+    }
     if (!o) {
         char text[WORD_MAX + 3];
         snprintf(text, sizeof(text), "--%.*s", WORD_MAX, name);
@@ -440,16 +457,27 @@ static bool take_setting(struct parser *p, const struct parser *line, const char
 static bool take_text(const struct parser *line, const char *file, char *text)
 {
     char where[PATH_MAX + 32];
-    struct parser p = {.list = line->list, .values = line->values, .where = where};
-    int number = 0;
+    struct parser p = {
+        .list = line->list, .values = line->values, .where = where, .lines = file_of(line->list, line->values)->line};
     char *name, *value;
-    while (text_next_setting(&text, &number, &name, &value)) {
-        snprintf(where, sizeof(where), "%s:%d: ", file, number);
+    while (text_next_setting(&text, &p.line, &name, &value)) {
+        snprintf(where, sizeof(where), "%s:%d: ", file, p.line);
         if (!take_setting(&p, line, name, value))
             return false;
     }
     snprintf(where, sizeof(where), "%s: ", file);
     return agree(&p);
+}
+
+void options_place(const struct option_list *list, const struct option_file *file, const char *name,
+                   char place[OPTION_PLACE])
+{
+    char path[PATH_MAX];
+    const struct option *o = find_name(list, name, strlen(name));
+    const int line = o ? file->line[o - list->options] : 0;
+    place[0] = '\0';
+    if (line > 0 && config_path(list->file, path))
+        snprintf(place, OPTION_PLACE, "%s:%d: ", path, line);
 }
 
 bool options_take_text(const struct option_list *list, const char *file, char *text, void *values)
@@ -467,7 +495,7 @@ static bool take_file(const struct parser *line)
     if (!list->file || (off && line->given[off - list->options]))
         return true;
     char *text = config_read(list->file, FILE_MOST, path);
-    *(char **)((char *)line->values + list->file_text) = text;
+    file_of(list, line->values)->text = text;
     if (text)
         return take_text(line, path, text);
     if (errno == EPERM)

@@ -15,11 +15,17 @@ enum option_type {
     OPTION_TEXTS,  // struct option_texts; may be given several times
 };
 
-enum { OPTION_TEXTS_MAX = 64 };
+enum { OPTION_TEXTS_MAX = 64, OPTION_ROWS = 64 };
 
 struct option_texts {
     const char *text[OPTION_TEXTS_MAX]; // borrowed from argv, in the order given
     int count;
+};
+
+// The user's configuration file, as it was read.
+struct option_file {
+    char *text;            // the values point into it; the caller frees it
+    int line[OPTION_ROWS]; // of each option whose value is from the file; 0: of the others
 };
 
 struct option_size {
@@ -54,8 +60,7 @@ struct option_list {
     // File of the user's configuration (base/cache.h) with lines "option=value" or "option". Its options are used if
     // the command line has neither them nor an option that contradicts them, nor the option "no-config". NULL: none
     const char *file;
-    size_t file_text; // of a char * in the options struct, which gets the file's text: values point into it; the caller
-                      // frees it
+    size_t file_offset; // of a struct option_file in the options struct
 };
 
 enum option_result {
@@ -71,6 +76,11 @@ enum option_result {
 // argv + 1.
 enum option_result options_parse(const struct option_list *list, int argc, char **argv, void *values,
                                  const char **operands, int *operand_count);
+
+// Writes the place of an option's value for messages: "FILE:LINE: ", or "" if it is not from the list's file.
+enum { OPTION_PLACE = 4096 + 32 };
+void options_place(const struct option_list *list, const struct option_file *file, const char *name,
+                   char place[OPTION_PLACE]);
 
 // Takes options from a text as of option_list.file. Changes the text, into which the values point. `file` is for
 // messages. False: a line is wrong (logged with its number).

@@ -374,7 +374,7 @@ static int live_main(int argc, char **argv)
     if (live_parse(&s->options, argc, argv, &code))
         code = run(s);
     if (!(code & EXIT_AT_ONCE)) { // with EXIT_AT_ONCE another thread may still use the session
-        free(s->options.config);
+        free(s->options.config.text);
         free(s);
     }
     return code;

@@ -190,7 +190,7 @@ const struct option_list live_list = {
     .print_more = live_print_more,
     .complete = "source",
     .file = "config",
-    .file_text = AT(config),
+    .file_offset = AT(config),
 };
 
 bool live_has_display(void)
@@ -199,10 +199,55 @@ bool live_has_display(void)
     return (x11 && *x11) || (wayland && *wayland);
 }
 
+static bool take_filter_files(struct live_options *o)
+{
+    return user_filters_load(o->filter_dir);
+}
+
+static bool take_format(struct live_options *o)
+{
+    return pixel_format_take(o->pixel_format, &o->setup);
+}
+
+static bool take_kernels(struct live_options *o)
+{
+    return resource_check_kernels(o->kernels);
+}
+
+static bool take_filter(struct live_options *o)
+{
+    return !o->filters || look_parse_filters(o->filters, &o->chain);
+}
+
+static bool take_look(struct live_options *o)
+{
+    return !o->look || look_parse(o->look, &o->chain);
+}
+
+static bool take_keys(struct live_options *o)
+{
+    char error[CHAIN_ERROR];
+    keys_default(&o->key_map);
+    if (!o->keys || keys_remap(&o->key_map, o->keys, error))
+        return true;
+    log_error("--keys: %s", error);
+    return false;
+}
+
+// Takes the text of an option. Returns false if it is wrong (logged, with its place in the configuration file).
+static bool take_text(struct live_options *o, const char *name, bool (*take)(struct live_options *o))
+{
+    char place[OPTION_PLACE];
+    options_place(&live_list, &o->config, name, place);
+    log_set_place(place);
+    const bool ok = take(o);
+    log_set_place(NULL);
+    return ok;
+}
+
 // Checks the arguments and parses the chain and the keys. Returns false if they are wrong (logged).
 static bool take_options(struct live_options *o)
 {
-    char error[CHAIN_ERROR];
     if (o->kernels && !o->kernels[0])
         o->kernels = NULL;
     o->setup = (struct source_setup){
@@ -216,18 +261,10 @@ static bool take_options(struct live_options *o)
         .paced = !o->fast && !(o->headless && o->record), // a recording without a window takes every frame
     };
     o->setup.slides = o->setup.paced;
-    if (!outputs_check_names(o) || !pixel_format_take(o->pixel_format, &o->setup) ||
-        !resource_check_kernels(o->kernels))
+    if (!outputs_check_names(o) || !take_text(o, "pixel-format", take_format) ||
+        !take_text(o, "kernels", take_kernels) || !take_text(o, "filter", take_filter) ||
+        !take_text(o, "look", take_look) || !take_text(o, "keys", take_keys))
         return false;
-    if (o->filters && !look_parse_filters(o->filters, &o->chain))
-        return false;
-    if (o->look && !look_parse(o->look, &o->chain))
-        return false;
-    keys_default(&o->key_map);
-    if (o->keys && !keys_remap(&o->key_map, o->keys, error)) {
-        log_error("--keys: %s", error);
-        return false;
-    }
     if (o->log_level >= 0)
         log_set_level((enum log_level)o->log_level);
     return true;
@@ -241,7 +278,7 @@ bool live_parse(struct live_options *o, int argc, char **argv, int *code)
         return false;
     *code = EXIT_USAGE;
     o->alone = argc == 1 && !o->filters && !o->look;
-    if (!user_filters_load(o->filter_dir) || !chain_operands_none(&operands, o->filters) ||
+    if (!take_text(o, "filters", take_filter_files) || !chain_operands_none(&operands, o->filters) ||
         !command_limit_operands(&live_list, &operands, 1))
         return false;
     o->source = operands.count > 0 ? operands.word[0] : NULL;

@@ -31,7 +31,7 @@ struct live_options {
     const char *kernels, *filter_dir;
     int log_level; // -1: not given
     bool no_config;
-    char *config; // text of the configuration file; the values point into it
+    struct option_file config;
 
     bool alone;                // there are no arguments
     struct source_setup setup; // of the source, without its controls

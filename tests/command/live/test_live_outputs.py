@@ -320,6 +320,9 @@ def config(c):
                              (b"=", 1, "unknown option --"), (b"\xff\0", 1, "unknown option"),
                              (b"loop\noverlay=huge", 2, "must be one of off, small"),
                              (b"vsync=maybe", 1, "must be one of on, off"), (b"no-config", 1, "remove this line"),
+                             (b"loop\noverlay full", 2, "write overlay=full"),
+                             (b"\nlook=nosuch", 2, "there is no look 'nosuch'"), (b"filter=blurr", 1, "mean 'blur'"),
+                             (b"loop\npixel-format=x", 2, "no pixel format"), (b"filters=no", 1, "no: No such file"),
                              (b"x" * 3000, 1, "unknown option --xxx"), (b"path=gpu", 1, "did you mean --device gpu?")]:
         write(text)
         code, err = chain()
