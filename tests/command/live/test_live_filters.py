@@ -137,13 +137,13 @@ def file(c):
 def names(c):
     """The control socket shows a file's name that is not UTF-8, and refuses names that make the chain too long."""
     save(CARD % "1")
-    long = "./" * 25 + "x" * 200
+    long = "./" * ((49 - len(at())) // 2) + "x" * 200  # 250 characters with the directory
     for name in (b"\xff", long.encode()):
         png(os.path.join(os.fsencode(at()), name), 8, 6)
     live = Live(MONOCLE, at(), PATTERN, "-f", b"tint=image=\xff" + 15 * b",tint", "-p", "cpu", "--filters",
                 at("filters"), "--headless", "--socket", at("socket"), **settings())
     control = Control(at("socket"))
-    c.check(control.get("param/0/image") == "?" and len(control.get("params")) == 16, control.get("params"))
+    c.check(control.get("param/0/image") == at("?") and len(control.get("params")) == 16, control.get("params"))
     errors = [control.error("set_property", f"param/{i}/image", long) for i in range(16)]
     c.check(not any(errors[:15]) and "longer than 4094 characters" in errors[15], errors)
     c.check(control.error("set_property", "chain", control.get("chain")) == "", control.get("chain"))
