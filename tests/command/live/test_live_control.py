@@ -358,7 +358,9 @@ def clients(c):
             gone.send("wait_frame", 10 ** 9)
         gone.close()
     c.check(m.get("chain") == "none", "a half line is not carried out")
+    c.check(wait_until(lambda: "8 clients" not in view.client().error("get_property", "fps")), "they are forgotten")
     flood = view.client()
+    flood.get("chain")
     flood.socket.setblocking(False)
     dropped = False
     end = time.monotonic() + 60 * PATIENCE
