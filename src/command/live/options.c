@@ -74,9 +74,8 @@ static const struct option live_options[] = {
     {"screenshot", 0, OPTION_TEXT, "FILE.png", .help = "write the last frame as PNG", .offset = AT(screenshot),
      .complete = "file"},
     {"record", 'o', OPTION_TEXT, "FILE.y4m",
-     .help =
-         "record to .y4m without loss (-: standard output), or with ffmpeg to .mp4, .mov, .mkv, .webm, .gif or .webp; "
-         "without sound",
+     .help = "record without sound: to .y4m without loss (-: standard output), or with ffmpeg to .mp4, .mov, .mkv, "
+             ".webm, .gif, .webp",
      .offset = AT(record), .complete = "file"},
     {"record-quality", 0, OPTION_INT, "N", .help = "quality of an encoded recording; default: 75",
      .offset = AT(record_quality), .min = 1, .max = RECORDING_QUALITY_BEST},
