@@ -57,15 +57,14 @@ VECTOR_INLINE vec_s32 split_places(vec_s32 places, int last, vec_s32 *distance)
     return before;
 }
 
-static void split_part(struct part *part, const int32_t *u, const int32_t *v, int count, const struct warp_source *from)
+// Puts the next LANES places into the part, from pixel `i` on.
+VECTOR_INLINE void take_places(struct part *part, int i, vec_s32 u, vec_s32 v, const struct warp_source *from)
 {
-    for (int i = 0; i < count; i += LANES) {
-        vec_s32 a, b;
-        vec_store_s32(part->left + i, split_places(vec_load_s32(u + i), from->width - 2, &a));
-        vec_store_s32(part->top + i, split_places(vec_load_s32(v + i), from->height - 2, &b));
-        vec_store_s32(part->across + i, a * 65535 + 256);
-        vec_store_s32(part->down + i, b);
-    }
+    vec_s32 a, b;
+    vec_store_s32(part->left + i, split_places(u, from->width - 2, &a));
+    vec_store_s32(part->top + i, split_places(v, from->height - 2, &b));
+    vec_store_s32(part->across + i, a * 65535 + 256);
+    vec_store_s32(part->down + i, b);
 }
 
 // `node` is the node at the top left of the part's first cell, `below` the one below.
@@ -82,11 +81,7 @@ static void find_places(struct part *part, const int32_t *node, const int32_t *b
         for (int i = 0; i < CELL; i += LANES) {
             const int at = CELL * cell + i;
             const vec_u32 column = vec_load_u32(number) + (uint32_t)i;
-            vec_s32 a, b;
-            vec_store_s32(part->left + at, split_places(places_of(edge[0], edge[2], column), from->width - 2, &a));
-            vec_store_s32(part->top + at, split_places(places_of(edge[1], edge[3], column), from->height - 2, &b));
-            vec_store_s32(part->across + at, a * 65535 + 256);
-            vec_store_s32(part->down + at, b);
+            take_places(part, at, places_of(edge[0], edge[2], column), places_of(edge[1], edge[3], column), from);
         }
     }
 }
@@ -137,10 +132,15 @@ VECTOR_INLINE vec_u8 blend_pixels(const struct part *part, int i)
     return vec_pack_s16(half[0], half[1]);
 }
 
-// Makes `count` pixels from their places.
+static int whole_cells(int pixels)
+{
+    return (pixels + CELL - 1) / CELL * CELL;
+}
+
+// Makes `count` pixels from the places of whole cells.
 static void finish_part(struct part *part, const struct warp_source *from, int count, uint8_t *to)
 {
-    load_pixels(part, from, (count + CELL - 1) / CELL * CELL);
+    load_pixels(part, from, whole_cells(count));
     for (int i = 0; i < count; i += LANES, to += VECTOR_BYTES) {
         const vec_u8 pixels = blend_pixels(part, i);
         if (i + LANES <= count)
@@ -150,6 +150,11 @@ static void finish_part(struct part *part, const struct warp_source *from, int c
     }
 }
 
+static bool has_squares(const struct warp_source *from)
+{
+    return from->width > 1 && from->height > 1; // each place is between four pixels
+}
+
 static void make_parts(const int32_t *numbers, const struct warp_source *from, int y, uint8_t *to)
 {
     const int width = WARP_WIDTH(numbers), columns = ARG(numbers, 2);
@@ -157,7 +162,19 @@ static void make_parts(const int32_t *numbers, const struct warp_source *from, i
     struct part part;
     for (int x = 0; x < width; x += PART, node += 2 * (PART / CELL), below += 2 * (PART / CELL)) {
         const int count = width - x < PART ? width - x : PART;
-        find_places(&part, node, below, y % CELL, (count + CELL - 1) / CELL, from);
+        find_places(&part, node, below, y % CELL, whole_cells(count) / CELL, from);
+        finish_part(&part, from, count, to + 4 * (size_t)x);
+    }
+}
+
+// The same for places that are given.
+static void make_given_parts(const int32_t *u, const int32_t *v, int width, const struct warp_source *from, uint8_t *to)
+{
+    struct part part;
+    for (int x = 0; x < width; x += PART) {
+        const int count = width - x < PART ? width - x : PART;
+        for (int i = 0; i < whole_cells(count); i += LANES)
+            take_places(&part, i, vec_load_s32(u + x + i), vec_load_s32(v + x + i), from);
         finish_part(&part, from, count, to + 4 * (size_t)x);
     }
 }
@@ -168,7 +185,7 @@ extern warp_row VECTORS_NAME(row_warp);
 void VECTORS_NAME(row_warp)(const int32_t *numbers, const struct warp_source *from, int y, uint8_t *to)
 {
 #if VECTOR_BYTES
-    if (from->width > 1 && from->height > 1) {
+    if (has_squares(from)) {
         make_parts(numbers, from, y, to);
         return;
     }
@@ -182,14 +199,10 @@ void VECTORS_NAME(row_warp_at)(const int32_t *u, const int32_t *v, int width, co
                                uint8_t *to)
 {
 #if VECTOR_BYTES
-    struct part part;
-    for (int x = 0; from->width > 1 && from->height > 1 && x < width; x += PART) {
-        const int count = width - x < PART ? width - x : PART;
-        split_part(&part, u + x, v + x, (count + CELL - 1) / CELL * CELL, from);
-        finish_part(&part, from, count, to + 4 * (size_t)x);
-    }
-    if (from->width > 1 && from->height > 1)
+    if (has_squares(from)) {
+        make_given_parts(u, v, width, from, to);
         return;
+    }
 #endif
     for (int x = 0; x < width; x++)
         ((pixel_word *)to)[x] = make_pixel(from, (place){u[x], v[x]});
