@@ -61,6 +61,8 @@ static bool make_safe(struct reading *at)
     return true;
 }
 
+// ---- the filter's function ----
+
 static bool is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_';

@@ -120,7 +120,7 @@ static void take_examples(struct registry *r)
         snprintf(name, sizeof(name), "%.*s", (int)(strlen(file->name + start) - strlen(".cl")), file->name + start);
         const int at = find(r, name, &found);
         if (found)
-            continue; // loaded before, by a test
+            continue; // loaded before, so chains may use it
         char *text = strndup((const char *)file->data, file->size);
         struct user_filter *user = text ? user_filter_make(name, text, file->size, why) : NULL;
         if (user)
