@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "command/live/clients.h"
 #include "command/live/events.h"
+#include "command/live/output_check.h"
 #include "command/live/properties.h"
 #include "command/live/request.h"
 #include "command/live/session.h"
@@ -205,7 +206,9 @@ static bool save_picture(struct call *call, bool both)
         return fail(call, "there is no frame yet; wait_frame 1 waits for it");
     fail(call, "there is no frame to save"); // an error that is logged replaces this
     log_keep_error(call->why, sizeof(call->why));
-    const bool ok = outputs_save(s->lanes, both, path, name);
+    const bool ok = (!path || output_check_new(&s->options, s->source, source_change_text(s),
+                                               outputs_describe(&s->outputs).recording, path)) &&
+                    outputs_save(s->lanes, both, path, name);
     log_keep_error(NULL, 0);
     call->data = ok ? text_json(path ? path : name) : NULL;
     return ok;

@@ -324,7 +324,7 @@ static bool save_last(struct session *s)
     if (named)
         return imagefile_write_png(named, picture);
     char name[OUTPUT_NAME];
-    if (!output_save_last(picture, s->source, s->options.source, name))
+    if (!output_save_last(picture, s->source, source_change_text(s), name))
         return false;
     fprintf(stderr, "monocle: ran %llu frame%s of %s without a window; the last frame is %s\n",
             (unsigned long long)s->meter.frames, s->meter.frames == 1 ? "" : "s", s->info->name, name);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define AT(member) offsetof(struct live_options, member)
@@ -211,4 +212,25 @@ bool outputs_spare_source(const struct live_options *o, const struct source *sou
         }
     }
     return true;
+}
+
+bool output_check_new(const struct live_options *o, const struct source *source, const char *text,
+                      const char *recording, const char *path)
+{
+    struct stat status;
+    const char *read = source_path(text);
+    bool written = recording && file_same(path, recording);
+    for (int i = 0; i < OUTPUTS; i++) {
+        const char *output = file_of(o, i);
+        written = written || (output && file_same(path, output));
+    }
+    if (source_holds(source, path) || (read && file_same(path, read)))
+        log_error("the output %s is the source; name another output", path);
+    else if (written)
+        log_error("the run already writes %s; name another output", path);
+    else if (stat(path, &status) == 0 && S_ISFIFO(status.st_mode))
+        log_error("cannot write %s: it is a pipe; name a file", path);
+    else
+        return true;
+    return false;
 }

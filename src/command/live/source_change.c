@@ -30,6 +30,11 @@ bool source_change_request(struct session *s, const char *text, char why[SOURCE_
     return true;
 }
 
+const char *source_change_text(const struct session *s)
+{
+    return s->change.present ? s->change.present : s->options.source;
+}
+
 bool source_change_busy(const struct source_change *change)
 {
     return change->wanted || change->running;

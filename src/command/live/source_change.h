@@ -27,6 +27,8 @@ struct source_change {
 // the new one cannot be opened (logged; the note reports it). False: source_check refuses the text, or the source of
 // this run cannot change; `why` is one line, which the note shows.
 bool source_change_request(struct session *session, const char *text, char why[SOURCE_WHY]);
+// Returns the text of the session's source, as source_setup.text.
+const char *source_change_text(const struct session *session);
 bool source_change_busy(const struct source_change *change); // true: the latest request is not carried out yet
 // Starts to open a requested source. If it is open, puts it into the session instead of the old source, closes the
 // lanes and the old source, and returns true: the caller then opens the lanes and the capture. No frame may be in

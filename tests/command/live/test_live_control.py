@@ -226,6 +226,35 @@ def list_of_keys(c):
     ended(c, view)
 
 
+def overwriting(c):
+    """A screenshot replaces neither the source nor the recording, and does not wait for the reader of a pipe."""
+    png(at("still.png"), 100, 60)
+    png(at("other.png"), 100, 60)
+    os.mkfifo(at("pipe"))
+    os.symlink("still.png", at("link.png"))
+    view = View(at("still.png"), "--headless", "--loop", "--record", at("film.y4m"))
+    m = view.client()
+    m.ask("wait_frame")
+
+    def refused(name, why):
+        for command in ("screenshot", "screenshot_both"):
+            error = m.error(command, at(name))
+            c.check(why in error, command, name, error)
+
+    refused("still.png", "is the source")
+    refused("link.png", "is the source")
+    refused("film.y4m", "already writes")
+    refused("pipe", "is a pipe")
+    m.set("source", at("other.png"))
+    refused("other.png", "is the source")
+    c.check(m.error("screenshot", at("still.png")) == "", "no source now")
+    with open(at("film.y4m"), "rb") as film:
+        c.check(film.read(9) == b"YUV4MPEG2", "the recording")
+    m.close()
+    code, _, log = view.end()
+    c.check(code == 0 and log.count("monocle: error: ") == 10, code, log)
+
+
 def still(c):
     """A still image stays, also without a window, and a filter changes it."""
     png(at("still.png"), 100, 60)
@@ -571,5 +600,6 @@ def headless_sources(c):
     sources(c, "--headless")
 
 
-sys.exit(Checks().run(headless, window, bytes_on_screen, list_of_keys, still, observers, order, malformed, clients, end,
-                      files, command, sources, headless_sources, sources_in_a_window, no_source_for_truth))
+sys.exit(Checks().run(headless, window, bytes_on_screen, list_of_keys, overwriting, still, observers, order, malformed,
+                      clients, end, files, command, sources, headless_sources, sources_in_a_window,
+                      no_source_for_truth))
