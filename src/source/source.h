@@ -35,6 +35,7 @@ struct source_setup {
     // files and the pattern deliver frames at their rate (default: 30) and are live; otherwise source_next returns the
     // next frame at once
     bool paced;
+    bool brief; // this thread ends before the source is closed
 };
 
 struct source_info {

@@ -251,8 +251,9 @@ static bool video_open(struct source *source, const struct source_setup *setup, 
     }
     snprintf(source->info.name, sizeof(source->info.name), "%s", text);
     video->loop = setup->loop;
+    // Linux kills ffmpeg at the end of the thread that starts it (program.h), so here video_next starts it.
     return probe(video, text) && take_colour_and_rate(source, setup) &&
-           pool_init(&source->pool, source, &source->info.shape) && start(source);
+           pool_init(&source->pool, source, &source->info.shape) && (setup->brief || start(source));
 }
 
 static void video_close(struct source *source)
@@ -364,6 +365,8 @@ static enum source_status video_next(struct source *source, struct frame *frame,
 {
     struct video *video = source->state;
     const size_t bytes = image_bytes(&source->info.shape);
+    if (!video->stream.name && !start(source))
+        return SOURCE_FAILED;
     if (video->slot < 0)
         video->slot = pool_take(&source->pool, deadline_ns);
     if (video->slot < 0)

@@ -44,7 +44,7 @@ static void *run(void *context)
 {
     struct source_change *change = context;
     const struct source_setup setup = {
-        .text = change->text, .loop = change->loop, .paced = change->paced, .slides = change->paced};
+        .text = change->text, .loop = change->loop, .paced = change->paced, .slides = change->paced, .brief = true};
     log_keep_error(change->why, sizeof(change->why));
     change->source = source_open(&setup);
     change->done = true;

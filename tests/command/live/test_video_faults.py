@@ -12,7 +12,7 @@ import time
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import Live, alive, wait_until
+from live_support import Control, Live, alive, wait_until
 from video_support import children, film, live, need_ffmpeg
 
 BINARY, = programs(1)
@@ -106,6 +106,20 @@ def orphans(c):
         os.kill(child, signal.SIGKILL)
 
 
+def switched(c):
+    """The thread that opens another source ends, but the ffmpeg of the new source goes on."""
+    film("a.mkv", "-c:v", "mpeg4", seconds=60)
+    view = Live(BINARY, at(), "pattern:64x48@30", "--headless", "-p", "cpu", "--socket", at("socket"))
+    control = Control(at("socket"))
+    for i in range(30):
+        control.set("source", "a.mkv")
+        control.ask("wait_frame", control.get("frame") + 2)
+    c.check(control.get("status")["outages"] == 0, control.get("status"))
+    control.ask("quit")
+    code, _, err = view.wait_end()
+    c.check(code == 0 and err == "", code, err)
+
+
 class Server(http.server.SimpleHTTPRequestHandler):
     """Serves the files of a directory; a name that begins with "half-" stops in the middle."""
 
@@ -142,4 +156,4 @@ def server(c):
         host.shutdown()
 
 
-sys.exit(Checks().run(new_size, damage, killed, silent, processes, orphans, server))
+sys.exit(Checks().run(new_size, damage, killed, silent, processes, orphans, switched, server))
