@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct check check = {.name = "y4m"};
@@ -261,6 +262,17 @@ static void refuse(const char *path, const char *because)
     y4m_writer_close(writer);
 }
 
+// Two recordings in one file would damage each other.
+static void test_taken(void)
+{
+    const char *path = scratch_path(&scratch, "taken.y4m");
+    struct stat status;
+    struct y4m_writer *writer = y4m_writer_open(path, 16, 16, 25, 1);
+    refuse(path, "another recording writes it");
+    check_that(&check, stat(path, &status) == 0 && status.st_size > 0 && y4m_writer_close(writer),
+               "the first recording stays");
+}
+
 // Runs `test` with standard output as `fd`, or closed if it is -1.
 static void with_stdout(int fd, void (*test)(void))
 {
@@ -401,6 +413,7 @@ int main(void)
     test_recording(1280, 2);
     test_full_disk();
     test_close();
+    test_taken();
     test_stalled();
     test_outputs();
     scratch_close(&scratch);
