@@ -297,7 +297,7 @@ def moments(c):
             es = {"MESA_GL_VERSION_OVERRIDE": "2.1"} if path == "gl es" else {}  # then Mesa has only OpenGL ES 3
             code, _, err = run(MONOCLE, "live", source, "--headless", "--frames", "4", "-f", chain, "-p",
                                path.split()[0], "--filters", at("filters"), "--record", at("film.y4m"),
-                               **settings(), **es)
+                               "--overwrite", **settings(), **es)
             path = path.split()[0]
             if path == "gl" and "no GL context" in err:
                 continue
@@ -309,7 +309,7 @@ def moments(c):
     write("keep.cl", HEAD + "point\n//!PREVIOUS\nINLINE pixel filter_keep(pixel p, pixel previous, int x, int y, "
           "arguments args)\n{\n    return previous;\n}\n")
     code, _, err = run(MONOCLE, "live", source, "--headless", "--frames", "4", "-f", "keep", "--filters", at("filters"),
-                       "--record", at("film.y4m"), "-p", "cpu", **settings())
+                       "--record", at("film.y4m"), "--overwrite", "-p", "cpu", **settings())
     with open(at("film.y4m"), "rb") as film:
         pictures = y4m_pictures(film.read())
     c.check(code == 0 and len(set(pictures)) == 1, "the first frame stays", err)

@@ -79,6 +79,7 @@ static const struct option live_options[] = {
      .offset = AT(record), .complete = "file"},
     {"record-quality", 0, OPTION_INT, "N", .help = "quality of an encoded recording; default: 75",
      .offset = AT(record_quality), .min = 1, .max = RECORDING_QUALITY_BEST},
+    {"overwrite", 0, OPTION_FLAG, .help = "replace the file of --record if it exists", .offset = AT(overwrite)},
     {"truth", 0, OPTION_TEXT, "FILE.json",
      .help = "write the true lane lines of each frame of the source road:", .offset = AT(truth), .complete = "file"},
     {"virtual-camera", 0, OPTION_TEXT, "NODE",

@@ -22,6 +22,7 @@ struct live_options {
     bool loop, fast, headless, showcase;
     int frames;         // 0: not given
     int record_quality; // 0: not given
+    bool overwrite;     // the file of `record`
     bool json, tune, on_demand;
     const char *screenshot, *record, *trace, *truth, *virtual_camera, *capture;
     int vsync; // 0: on, 1: off; -1: not given

@@ -161,6 +161,17 @@ static bool overwrites(const struct live_options *o, int index)
     return true;
 }
 
+// Returns true if the recording would replace a file, and the user does not allow this (logged).
+static bool replaces_recording(const struct live_options *o)
+{
+    struct stat status;
+    const bool replaces = o->record && strcmp(o->record, "-") != 0 && !o->overwrite && stat(o->record, &status) == 0 &&
+                          S_ISREG(status.st_mode);
+    if (replaces)
+        log_error("%s exists; name another file, or add --overwrite", o->record);
+    return replaces;
+}
+
 // Logs why an output cannot be written and what to do. `error` is the errno of file_writable.
 static void log_unwritable(const char *option, const char *path, int error)
 {
@@ -188,6 +199,8 @@ enum exit_code outputs_check_files(const struct live_options *o)
         if (file_of(o, i) && overwrites(o, i))
             return EXIT_USAGE;
     }
+    if (replaces_recording(o))
+        return EXIT_USAGE;
     for (int i = 0; i < OUTPUTS; i++) {
         const char *path = path_of(o, i);
         if (path && !path[0]) {

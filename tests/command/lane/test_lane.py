@@ -124,7 +124,8 @@ def bends(c):
     """The radius is negative in a curve to the left, as in the truth. A mirrored film has the other sign."""
     for seed, right in ((3, True), (5, False)):
         road = "road:seed=%d,size=%s" % (seed, SIZE)
-        run(road, "--headless", "-f", "mirror", "-p", "cpu", "-n", "60", "--record", "mirrored.y4m", command="live")
+        run(road, "--headless", "-f", "mirror", "-p", "cpu", "-n", "60", "--record", "mirrored.y4m",
+            "--overwrite", command="live")
         plain, mirrored = find(road, "-n", "60", "--truth", "truth.json"), find("mirrored.y4m")
         with open(at("truth.json"), encoding="utf-8") as file:
             truths = [json.loads(line) for line in file]

@@ -219,7 +219,7 @@ def start(*args):
 def signals(c):
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         process = start("pattern:160x120@100", "-f", "blur", "-p", "cpu", "--headless", "--json", "--frames", "100000",
-                        "--record", "cut.y4m", "--trace", "cut.json")
+                        "--record", "cut.y4m", "--overwrite", "--trace", "cut.json")
         while json.loads(process.stdout.readline()).get("frames", 0) <= 5:
             pass
         process.send_signal(number)

@@ -58,8 +58,8 @@ struct online_state online_describe(struct online *online)
 
 static int run(const char *record, struct scratch *scratch)
 {
-    char *argv[] = {"live", "pattern:34x22,nv12", "--headless",   "--fast", "--path", "opencl", "--frames",
-                    "12",   "--record",           (char *)record, "--tune", NULL};
+    char *argv[] = {"live", "pattern:34x22,nv12", "--headless",   "--fast", "--path",      "opencl", "--frames",
+                    "12",   "--record",           (char *)record, "--tune", "--overwrite", NULL};
     frail_begin();
     capture_stderr(&scratch->said);
     const int code = live_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);

@@ -57,7 +57,7 @@ def no_room(c):
                          ("--trace", "there.json")):
         # The trap is for the thread sanitizer, which writes a file before the program starts.
         code, out, err = run("sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh", BINARY, "live", *PATTERN, option,
-                             name, cwd=at())
+                             name, "--overwrite", cwd=at())
         c.check(code == 3 and "File too large" in err and err.count("\n") == 1, option, code, err)
         c.check(sorted(os.listdir(at())) == files, option, "left", os.listdir(at()))
 
@@ -83,8 +83,8 @@ def unprivileged(c):
             return
         for option, suffix in OUTPUTS.items():
             refused(c, 3, "Permission denied", PATTERN + [option, "new" + suffix], become_nobody)
-            refused(c, 3, "picture.png (%s): Permission denied" % option, PATTERN + [option, "picture.png"],
-                    become_nobody)
+            refused(c, 3, "picture.png (%s): Permission denied" % option, PATTERN + [option, "picture.png"] +
+                    ["--overwrite"], become_nobody)
         refused(c, 3, "monocle-last.png", PATTERN[:-2], become_nobody)
     except (OSError, subprocess.SubprocessError) as problem:
         print("unprivileged: not tried:", problem)
@@ -124,6 +124,20 @@ def standard_output(c):
         c.check(done.returncode in (1, 3) and word in err and err.count("\n") == 1, shell, done.returncode, err)
 
 
+def existing(c):
+    """A recording replaces a file only with --overwrite. A device is no file."""
+    with open(at("talk.y4m"), "w", encoding="utf-8") as file:
+        file.write("an earlier talk")
+    os.symlink("talk.y4m", at("link.y4m"))
+    for name in ("talk.y4m", "link.y4m"):
+        refused(c, 2, "%s exists; name another file, or add --overwrite" % name, PATTERN + ["--record", name])
+    c.check(open(at("talk.y4m"), encoding="utf-8").read() == "an earlier talk", "the talk was overwritten")
+    for name, *more in (("talk.y4m", "--overwrite"), ("/dev/null",)):
+        code, _, err = live(*PATTERN, "--record", name, *more)
+        c.check(code == 0, name, code, err)
+    c.check(open(at("talk.y4m"), "rb").read(9) == b"YUV4MPEG2", "--overwrite")
+
+
 def rate_of(path):
     words = open(path, "rb").readline().split()
     return [w[1:].decode() for w in words if w.startswith(b"F")][0]
@@ -135,12 +149,12 @@ def rates(c):
                  "7:3", "1:3600", "999983:999979"):
         with open(at("rate.y4m"), "wb") as f:
             f.write(y4m(8, 8, "420jpeg", 2, rate))
-        code, _, err = live("rate.y4m", "-p", "cpu", "--headless", "--fast", "--record", "back.y4m")
+        code, _, err = live("rate.y4m", "-p", "cpu", "--headless", "--fast", "--record", "back.y4m", "--overwrite")
         c.check(code == 0 and rate_of(at("back.y4m")) == rate, rate, "becomes", rate_of(at("back.y4m")), err)
     for args, want in ((["rate.y4m", "--rate", "29.97"], "30000:1001"), (["rate.y4m", "--rate", "0.25"], "1:4"),
                        (["pattern:8x8@60000/1001", "--frames", "1"], "60000:1001"),
                        (["pattern:8x8@12.5", "--frames", "1"], "25:2"), (["picture.png"], "30:1")):
-        code, _, err = live(*args, "-p", "cpu", "--headless", "--fast", "--record", "back.y4m")
+        code, _, err = live(*args, "-p", "cpu", "--headless", "--fast", "--record", "back.y4m", "--overwrite")
         c.check(code == 0 and rate_of(at("back.y4m")) == want, args, "becomes", rate_of(at("back.y4m")), err)
 
 
@@ -149,7 +163,7 @@ def formats(c):
     said = {}
     for name in ("rgba", "nv21", "yuyv", "grey"):
         code, out, err = live("picture.png", "--pixel-format", name, "-p", "cpu", "--headless", "--json", "--record",
-                              "format.y4m")
+                              "format.y4m", "--overwrite")
         c.check(code == 0 and events(out)[0]["pixel_format"] == name, name, code, err)
         said[name] = open(at("format.y4m"), "rb").read()
     c.check(said["grey"] != said["rgba"] and len(said["grey"]) == len(said["rgba"]), "grey is grey")
@@ -170,7 +184,7 @@ def sources(c):
                        ("edited/blur.cl", b"mine"), ("pictures/old.y4m", b"an earlier film")):
         with open(at(name), "wb") as f:
             f.write(data)
-    run_headless = ["--headless", "-p", "cpu", "--fast"]
+    run_headless = ["--headless", "-p", "cpu", "--fast", "--overwrite"]
     before = {n: open(at(n), "rb").read() for n in ("pictures/a.png", "film.y4m", "edited/blur.cl", "names")}
     for option in OUTPUTS:
         for args in (["pictures", option, "pictures/a.png"], ["pictures/", option, "hard.png"],
@@ -181,7 +195,7 @@ def sources(c):
     refused(c, 2, "blur.cl is a kernel", PATTERN + ["--kernels", "edited", "--trace", "edited/blur.cl"])
     code, _, err = live(*PATTERN, "--kernels", "edited", "--record", "edited/film.y4m")
     c.check(code == 0, "another file beside kernels", code, err)
-    code, _, err = live(*PATTERN, "--kernels", "edited", "--record", "edited/film.y4m")
+    code, _, err = live(*PATTERN, "--kernels", "edited", "--record", "edited/film.y4m", "--overwrite")
     c.check(code == 0, "and once it is there", code, err)
     for name in ("-", "raw:-"):
         with open(at("film.y4m"), "rb") as film:
@@ -339,5 +353,5 @@ def config(c):
     c.check(found[:2] == ("none", 1) and "more than 1048576 bytes" in found[2], "a large file", found)
 
 
-sys.exit(Checks().run(unwritable, no_room, unprivileged, standard_output, rates, formats, sources, last_pictures, words,
-                      config, before=prepare))
+sys.exit(Checks().run(unwritable, no_room, unprivileged, standard_output, existing, rates, formats, sources,
+                      last_pictures, words, config, before=prepare))

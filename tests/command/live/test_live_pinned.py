@@ -17,7 +17,7 @@ def record(c, *args):
     made = []
     for kind in ("cpu", "opencl"):
         code, out, errors = run(BINARY, "live", *args, "-p", kind, "-f", "blur=1", "--headless", "--json", "--record",
-                                at("out.y4m"), "--frames", "9")
+                                at("out.y4m"), "--overwrite", "--frames", "9")
         c.check(code == 0 and not errors, args, code, errors)
         with open(at("out.y4m"), "rb") as file:
             made.append(y4m_pictures(file.read()))

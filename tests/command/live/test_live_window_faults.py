@@ -126,7 +126,7 @@ def encoder(c):
         print("encoder: not tried, ffmpeg is not installed")
         return
     for how in (signal.SIGSTOP, signal.SIGKILL):
-        live = Window(BINARY, at(), PATTERN, "-p", "cpu", "--record", "film.mkv")
+        live = Window(BINARY, at(), PATTERN, "-p", "cpu", "--record", "film.mkv", "--overwrite")
         ffmpeg, = children(live.process.pid)
         os.kill(ffmpeg, how)
         words = "frames dropped" if how == signal.SIGSTOP else "recording to film.mkv stopped"
@@ -228,8 +228,8 @@ def lost_display(c):
     """
     for path in ("cpu", "gl", "zerocopy"):
         with display() as (server, name):
-            live = Live(BINARY, at(), PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json",
-                        "--screenshot", "left.png", "--socket", at("m"), runs=False, DISPLAY=name)
+            live = Live(BINARY, at(), PATTERN, "-p", path, "--record", "left.y4m", "--overwrite", "--trace",
+                        "left.json", "--screenshot", "left.png", "--socket", at("m"), runs=False, DISPLAY=name)
             client = Control(at("m"))
             client.ask("wait_frame")
             texture = client.get("mode") == "gl"  # zerocopy may find gl faster
@@ -283,7 +283,8 @@ def lost_window(c):
     """Another program destroys the window, or closes the view's connection to the X server."""
     for request, said in (("XDestroyWindow", "rejected a request"), ("XKillClient", "lost the display")):
         for path in ("cpu", "gl", "zerocopy"):
-            live = Window(BINARY, at(), PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json")
+            live = Window(BINARY, at(), PATTERN, "-p", path, "--record", "left.y4m", "--overwrite", "--trace",
+                          "left.json")
             texture = live.settled()["rung"] == "gl"
             subprocess.run([sys.executable, "-c", X_REQUEST, request, live.window], check=True)
             code, last, errors = live.wait_end()
@@ -330,7 +331,7 @@ def leaving_a_build(c):
     """A driver that compiles cannot be stopped. The end of the view does not wait for it."""
     if not has_opencl(MISLED):
         return
-    outputs = ["--record", "left.y4m", "--trace", "left.json"]
+    outputs = ["--record", "left.y4m", "--overwrite", "--trace", "left.json"]
     os.mkdir(at("caches"))
     # The compiler stops in the child, then in the program. Each case meets another way to end the view.
     for how, first, second, third in (("hang", None, signal.SIGINT, signal.SIGTERM),

@@ -80,10 +80,10 @@ def shapes(c):
         c.check(facts == want and stream["nb_read_frames"] == "3", name, facts)
     sizes = []
     for quality in ("1", "75", "100"):
-        c.check(record("q.mp4", "--record-quality", quality)[0] == 0, quality)
+        c.check(record("q.mp4", "--overwrite", "--record-quality", quality)[0] == 0, quality)
         sizes.append(os.path.getsize(at("q.mp4")))
     c.check(sizes == sorted(set(sizes)), "bytes for each quality", sizes)
-    code, err = record("q.y4m", "--record-quality", "50")
+    code, err = record("r.y4m", "--record-quality", "50")
     c.check(code == 2 and "FILE.mp4" in err and err.count("\n") == 1, code, err)
 
 
@@ -160,7 +160,7 @@ def killed(c):
     for name in ("a.mkv", "a.mp4"):
         with open(at(name), "w", encoding="utf-8") as file:
             file.write("older")
-        view = Live(BINARY, at(), "pattern:320x240@50", *RUN, "--frames", "100000", "--record", name)
+        view = Live(BINARY, at(), "pattern:320x240@50", *RUN, "--frames", "100000", "--record", name, "--overwrite")
         victim, = children(view.process.pid)
         draft, = [n for n in os.listdir(at()) if n.startswith(".monocle-")]
         c.check(wait_until(lambda: os.path.getsize(at(draft)) > 100000), name, "does not grow")

@@ -64,7 +64,7 @@ def film(name, width, height):
 def expected(source, width, height, pixel_format, *args):
     """Returns the set of frames that the virtual camera may show, including the first, black one."""
     name = at("expected.y4m")
-    code, _, err = run(BINARY, "live", source, *args, "--headless", "--record", name, "-p", "cpu")
+    code, _, err = run(BINARY, "live", source, *args, "--headless", "--record", name, "--overwrite", "-p", "cpu")
     assert code == 0, err
     with open(name, "rb") as file:
         pictures = y4m_pictures(file.read()) + [bytes([16]) * (width * height) + bytes([128]) * (2 * width * height)]
