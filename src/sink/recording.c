@@ -109,6 +109,12 @@ bool recording_encodes(const char *path)
     return container_of(path) != NULL;
 }
 
+bool recording_has_format(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return recording_encodes(path) || (dot && strcasecmp(dot, ".y4m") == 0);
+}
+
 static void hear(void *context, const char *line)
 {
     struct recording *recording = context;

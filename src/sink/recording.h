@@ -14,8 +14,10 @@ struct recording_setup {
 };
 enum { RECORDING_QUALITY_BEST = 100, RECORDING_QUALITY = 75 };
 
-// Returns true if the file's suffix names a format that ffmpeg encodes, else it becomes Y4M.
+// Returns true if the file's suffix names a format that ffmpeg encodes. Any other file becomes Y4M.
 bool recording_encodes(const char *path);
+// Returns true if the file's suffix names a format of recordings, Y4M included.
+bool recording_has_format(const char *path);
 
 // Begins a video; `path` "-" is Y4M on standard output. Encoded videos have 4:2:0 pixels (GIF: palettes) and a
 // temporary name until recording_close. GIF and WebP have at most 15 frames per second, and a width of at most 640

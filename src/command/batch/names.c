@@ -130,19 +130,28 @@ static bool check_places(const char *template)
     return true;
 }
 
-static bool find_format(struct naming *naming, const char *name)
+enum { FORMAT_LIST = 128 };
+
+// Writes the names of the formats that monocle writes.
+static void list_formats(char list[FORMAT_LIST])
 {
-    enum codec_format format;
-    naming->format = name && codec_from_name(name, &format) ? codec_info(format) : NULL;
-    if (!name || (naming->format && naming->format->writes))
-        return true;
-    char list[128] = "";
+    list[0] = '\0';
     for (int i = 0; i < CODEC_FORMATS; i++) {
         const struct codec_info *info = codec_info((enum codec_format)i);
         const size_t used = strlen(list);
         if (info->writes)
-            snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "", info->name);
+            snprintf(list + used, FORMAT_LIST - used, "%s%s", used ? ", " : "", info->name);
     }
+}
+
+static bool find_format(struct naming *naming, const char *name)
+{
+    enum codec_format format;
+    char list[FORMAT_LIST];
+    naming->format = name && codec_from_name(name, &format) ? codec_info(format) : NULL;
+    if (!name || (naming->format && naming->format->writes))
+        return true;
+    list_formats(list);
     log_error("--format is '%s', but must be one of %s", name, list);
     return false;
 }
@@ -168,6 +177,18 @@ static bool take_extension(struct naming *naming, const char *format)
     if (own->writes)
         return true;
     log_error("--output ends in %s, a format that monocle cannot write", name_extension(naming->template));
+    return false;
+}
+
+// Returns false if a template ends in an extension that names no format (logged). An extension with a field is none.
+static bool check_extension(const char *template)
+{
+    const char *extension = name_extension(template);
+    char list[FORMAT_LIST];
+    if (!*extension || strchr(extension, '{') || format_info(template))
+        return true;
+    list_formats(list);
+    log_error("--output ends in %s, but the formats are %s; end it in one of them or in {ext}", extension, list);
     return false;
 }
 
@@ -200,7 +221,7 @@ bool naming_init(struct naming *naming, const char *output, const char *format)
         log_error("--output cannot be standard output (-); name a directory or a template");
         return false;
     }
-    if (!find_format(naming, format) || !check_places(output))
+    if (!find_format(naming, format) || !check_places(output) || (places_given && !check_extension(output)))
         return false;
     if (!places_given && !one_file) {
         behind = output[length - 1] == '/' ? WHOLE : "/" WHOLE;

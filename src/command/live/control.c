@@ -206,8 +206,8 @@ static bool save_picture(struct call *call, bool both)
         return fail(call, "there is no frame yet; wait_frame 1 waits for it");
     fail(call, "there is no frame to save"); // an error that is logged replaces this
     log_keep_error(call->why, sizeof(call->why));
-    const bool ok = (!path || output_check_new(&s->options, s->source, source_change_text(s),
-                                               outputs_describe(&s->outputs).recording, path)) &&
+    const bool ok = (!path || output_check_screenshot(&s->options, s->source, source_change_text(s),
+                                                      outputs_describe(&s->outputs).recording, path)) &&
                     outputs_save(s->lanes, both, path, name);
     log_keep_error(NULL, 0);
     call->data = ok ? text_json(path ? path : name) : NULL;

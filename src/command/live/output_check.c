@@ -15,24 +15,54 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// Returns the end of the path without its suffix.
+static const char *end_of_stem(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return dot && dot > name ? dot : name + strlen(name);
+}
+
+bool output_check_recording(const char *path)
+{
+    struct stat status;
+    const char *end = end_of_stem(path);
+    const bool special = stat(path, &status) == 0 && !S_ISREG(status.st_mode),
+               named = end > path && end[-1] != '/'; // other checks refuse "" and "directory/"
+    if (special || !named || output_is_stdout(path) || recording_has_format(path))
+        return true;
+    log_error("%s: monocle records MP4, MOV, MKV, WebM, GIF, WebP and Y4M; name it %.*s.mp4", path, (int)(end - path),
+              path);
+    return false;
+}
+
+// Returns false if the suffix names another format than PNG (logged).
+static bool check_picture(const char *path)
+{
+    static const char *const others[] = {"jpg", "jpeg", "jpe",  "bmp", "gif", "tga",
+                                         "tif", "tiff", "webp", "ppm", "psd", NULL};
+    const char *end = end_of_stem(path);
+    for (int i = 0; others[i] && *end; i++) {
+        if (strcasecmp(end + 1, others[i]) == 0) {
+            log_error("%s: monocle writes screenshots as PNG; name it %.*s.png", path, (int)(end - path), path);
+            return false;
+        }
+    }
+    return true;
+}
+
 #define AT(member) offsetof(struct live_options, member)
 
 // The options that name an output file.
 static const struct output {
     const char *option;
-    size_t offset;             // of the path in struct live_options
-    bool atomic;               // written with file_write_atomic
-    bool video;                // the same if ffmpeg encodes it
-    const char *dash;          // why the path cannot be "-"; NULL: it can
-    const char *const *others; // suffixes of other formats
-    const char *advice, *suffix;
+    size_t offset;                   // of the path in struct live_options
+    bool atomic;                     // written with file_write_atomic
+    bool video;                      // the same if ffmpeg encodes it
+    const char *dash;                // why the path cannot be "-"; NULL: it can
+    bool (*check)(const char *path); // of the format; false is logged; NULL: there is one format
 } outputs[] = {
-    {"--record", AT(record), .video = true, .advice = "monocle records MP4, MOV, MKV, WebM, GIF, WebP and Y4M",
-     .suffix = "mp4", .others = (const char *const[]){"avi", "mpg", "mpeg", "ogv", "wmv", NULL}},
-    {"--screenshot", AT(screenshot), .atomic = true, .dash = "only --record can; name a file",
-     .advice = "monocle writes screenshots as PNG", .suffix = "png",
-     .others =
-         (const char *const[]){"jpg", "jpeg", "jpe", "bmp", "gif", "tga", "tif", "tiff", "webp", "ppm", "psd", NULL}},
+    {"--record", AT(record), .video = true, .check = output_check_recording},
+    {"--screenshot", AT(screenshot), .atomic = true, .dash = "only --record can; name a file", .check = check_picture},
     {"--truth", AT(truth), .atomic = true, .dash = "name a file, or /dev/stdout to print it"},
     {"--trace", AT(trace), .dash = "only --record can; name a file"},
     {"--save-controls", AT(save_controls), .atomic = true, .dash = "name a file, or /dev/stdout to print them"},
@@ -62,22 +92,14 @@ bool output_is_stdout(const char *path)
     return file_is_open(path, STDOUT_FILENO);
 }
 
-// Returns false if the path is "-" or ends like another format's (logged).
+// Returns false if the path is "-" or has a wrong format (logged).
 static bool check_name(const struct output *output, const char *path)
 {
     if (output->dash && strcmp(path, "-") == 0) {
         log_error("%s cannot be -; %s", output->option, output->dash);
         return false;
     }
-    const char *dot = strrchr(path, '.');
-    for (const char *const *other = output->others; dot && other && *other; other++) {
-        if (strcasecmp(dot + 1, *other) == 0) {
-            log_error("%s %s: %s; name it %.*s.%s", output->option, path, output->advice, (int)(dot - path), path,
-                      output->suffix);
-            return false;
-        }
-    }
-    return true;
+    return !output->check || output->check(path);
 }
 
 // Returns true if the virtual camera is also the source.
@@ -227,8 +249,8 @@ bool outputs_spare_source(const struct live_options *o, const struct source *sou
     return true;
 }
 
-bool output_check_new(const struct live_options *o, const struct source *source, const char *text,
-                      const char *recording, const char *path)
+bool output_check_screenshot(const struct live_options *o, const struct source *source, const char *text,
+                             const char *recording, const char *path)
 {
     struct stat status;
     const char *read = source_path(text);
@@ -237,6 +259,8 @@ bool output_check_new(const struct live_options *o, const struct source *source,
         const char *output = file_of(o, i);
         written = written || (output && file_same(path, output));
     }
+    if (!check_picture(path))
+        return false;
     if (source_holds(source, path) || (read && file_same(path, read)))
         log_error("the output %s is the source; name another output", path);
     else if (written)

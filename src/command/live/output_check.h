@@ -13,10 +13,13 @@ bool outputs_check_names(struct live_options *options);
 enum exit_code outputs_check_files(const struct live_options *options);
 // Returns true if the open source reads none of the outputs. False is logged.
 bool outputs_spare_source(const struct live_options *options, const struct source *source);
-// Returns true if a file that is written during the run is neither the source, whose text is `text`, nor another output
-// of the run, nor a pipe, which could block. `recording`: the file of the recording; NULL: none. False is logged.
-bool output_check_new(const struct live_options *options, const struct source *source, const char *text,
-                      const char *recording, const char *path);
-
+// Returns true if a screenshot can be written to `path` during the run: its suffix names no format other than PNG, and
+// it is neither the source, whose text is `text`, nor another output of the run, nor a pipe, which could block.
+// `recording`: the file of the recording; NULL: none. False is logged.
+bool output_check_screenshot(const struct live_options *options, const struct source *source, const char *text,
+                             const char *recording, const char *path);
+// Returns true if the file's suffix names a format of recordings. Devices, pipes and standard output need none. False
+// is logged.
+bool output_check_recording(const char *path);
 // Returns true if a path is a name of standard output, or of the file or pipe that standard output is redirected to.
 bool output_is_stdout(const char *path);

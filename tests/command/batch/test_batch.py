@@ -185,6 +185,7 @@ def names(c):
     for args, says in ((["-o", "x/{name}.png"], "unknown field {name}"), (["-o", ""], "empty"),
                        (["-o", "x/{ste}"], "did you mean {stem}"), (["-o", "x/{stem"], "unclosed brace: {stem;"),
                        (["-o", "-"], "cannot be standard output (-)"),
+                       (["-o", "x/{stem}.xyz"], "--output ends in .xyz, but the formats are jpeg, png"),
                        (["-o", "x.bmp"], "a format that monocle cannot write"),
                        (["-o", "x", "--format", "bmp"], "must be one of jpeg"), ([], "no output is given"),
                        (["-o", "x.png", "--format", "jpeg"], "leave out one"), (["-o", "x", "-0"], "--files-from"),

@@ -132,7 +132,7 @@ def bad_input(c):
         ([pattern, "--keys", "wrong=x"], 2, "wrong"),
         ([pattern, "--kernels", at("nowhere")], 2, "nowhere"),
         ([pattern, "--record", "-", "--json"], 2, "standard output"),
-        ([pattern, "--record", "x", "--trace", "x"], 2, "same file"),
+        ([pattern, "--record", "x.y4m", "--trace", "x.y4m"], 2, "same file"),
         ([pattern, "--headless", "--fullscreen"], 2, "fullscreen"),
         (["-", "--loop"], 2, "loop"),
         ([pattern, pattern], 2, "unexpected argument"),

@@ -352,6 +352,7 @@ MALFORMED = [  # line, part of the error, request_id
     (b'{"command": ["key", "look"], "request_id": 6}', "the digit", 6),
     (b'{"command": ["key", "look", 10], "request_id": 6}', "0 to 9", 6),
     (b'{"command": ["screenshot", "/nonexistent/a.png"], "request_id": 6}', "/nonexistent/a.png: No such file", 6),
+    (b'{"command": ["screenshot", "a.jpg"], "request_id": 6}', "screenshots as PNG; name it a.png", 6),
     (b"x" * 70000, "longer than 65536", 0), (b'{"command": ["get_property", "' + b"y" * 300000, "longer than 65536", 0),
 ]
 
@@ -370,7 +371,7 @@ def malformed(c):
     m.close()
     code, last, log = view.end()
     c.check(code == 0 and last["event"] == "summary", code, last)
-    c.check(log.count("\n") == 1 and "/nonexistent/a.png" in log, log)
+    c.check(log.count("\n") == 2 and "/nonexistent/a.png" in log, log)
 
 
 def clients(c):

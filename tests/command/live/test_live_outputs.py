@@ -75,22 +75,23 @@ def unprivileged(c):
                               stderr=subprocess.DEVNULL)
         return done.returncode == 0
 
+    for suffix in OUTPUTS.values():
+        open(at("there" + suffix), "wb").close()
+        os.chmod(at("there" + suffix), 0o444)
     os.chmod(at(), 0o555)
-    os.chmod(at("picture.png"), 0o444)
     try:
         if not may_run():
             print("unprivileged: not tried, the program lies where others cannot run it")
             return
         for option, suffix in OUTPUTS.items():
             refused(c, 3, "Permission denied", PATTERN + [option, "new" + suffix], become_nobody)
-            refused(c, 3, "picture.png (%s): Permission denied" % option, PATTERN + [option, "picture.png"] +
-                    ["--overwrite"], become_nobody)
+            refused(c, 3, "there%s (%s): Permission denied" % (suffix, option),
+                    PATTERN + [option, "there" + suffix, "--overwrite"], become_nobody)
         refused(c, 3, "monocle-last.png", PATTERN[:-2], become_nobody)
     except (OSError, subprocess.SubprocessError) as problem:
         print("unprivileged: not tried:", problem)
     finally:
         os.chmod(at(), 0o755)
-        os.chmod(at("picture.png"), 0o644)
 
 
 def standard_output(c):
@@ -180,6 +181,7 @@ def sources(c):
     os.makedirs(at("edited"))
     png(at("pictures/a.png"), 4, 4)
     os.link(at("pictures/a.png"), at("hard.png"))
+    os.link(at("pictures/a.png"), at("hard.gif"))
     for name, data in (("film.y4m", y4m(8, 8, "420jpeg", 2)), ("names", b"pictures/a.png\n"),
                        ("edited/blur.cl", b"mine"), ("pictures/old.y4m", b"an earlier film")):
         with open(at(name), "wb") as f:
@@ -187,11 +189,12 @@ def sources(c):
     run_headless = ["--headless", "-p", "cpu", "--fast", "--overwrite"]
     before = {n: open(at(n), "rb").read() for n in ("pictures/a.png", "film.y4m", "edited/blur.cl", "names")}
     for option in OUTPUTS:
+        suffixes = {"--screenshot": ".png", "--record": (".gif", ".y4m"), "--trace": ""}[option]
         for args in (["pictures", option, "pictures/a.png"], ["pictures/", option, "hard.png"],
-                     ["@names", option, "hard.png"], ["@names", option, "names"], ["film.y4m", option, "film.y4m"]):
-            if not (option == "--screenshot" and not args[-1].endswith(".png")):
+                     ["pictures/", option, "hard.gif"], ["@names", option, "hard.gif"], ["@names", option, "hard.png"],
+                     ["@names", option, "names"], ["film.y4m", option, "film.y4m"]):
+            if args[-1].endswith(suffixes):
                 refused(c, 2, args[-1] + " is the source", args + run_headless)
-    refused(c, 2, "blur.cl is a kernel", PATTERN + ["--kernels", "edited", "--record", "edited/blur.cl"])
     refused(c, 2, "blur.cl is a kernel", PATTERN + ["--kernels", "edited", "--trace", "edited/blur.cl"])
     code, _, err = live(*PATTERN, "--kernels", "edited", "--record", "edited/film.y4m")
     c.check(code == 0, "another file beside kernels", code, err)
@@ -209,7 +212,7 @@ def sources(c):
     c.check(code == 0 and open(at("pictures/old.y4m"), "rb").read(9) == b"YUV4MPEG2", "no picture:", code, err)
     with open(at("settings"), "w") as f:
         f.write("brightness=1\n")
-    for option in list(OUTPUTS) + ["--save-controls"]:
+    for option in ("--screenshot", "--trace", "--save-controls"):
         refused(c, 2, "the output settings is the file of --load-controls",
                 PATTERN + ["--load-controls", "settings", option, "settings"])
     for line in ("contrast", "=5", "contrast="):
@@ -268,8 +271,9 @@ def words(c):
     refused(c, 2, "did you mean path?", ["pattern", "--keys", "pth=P"])
     refused(c, 2, "did you mean --device gpu?", ["pattern", "-p", "gpu"])
     refused(c, 2, "monocle writes screenshots as PNG; name it a.b.png", ["pattern", "--screenshot", "a.b.JPG"])
-    refused(c, 2, "monocle records MP4, MOV, MKV, WebM, GIF, WebP and Y4M; name it a.b.mp4",
-            ["pattern", "--record", "a.b.AVI"])
+    for name, other in (("a.b.AVI", "a.b.mp4"), ("x.mp3", "x.mp4"), ("foo", "foo.mp4"), ("a.b/foo", "a.b/foo.mp4")):
+        refused(c, 2, "%s: monocle records MP4, MOV, MKV, WebM, GIF, WebP and Y4M; name it %s\n" % (name, other),
+                PATTERN + ["--record", name])
     for option in ("--screenshot", "--trace", "--save-controls"):
         refused(c, 2, option + " cannot be -", PATTERN + [option, "-"])
     os.mkdir(at("one"))
