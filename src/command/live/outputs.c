@@ -155,22 +155,70 @@ static bool begin(struct outputs *o)
 }
 
 // Begins the recording of the file o->name. `created`: the file is new.
-static bool start_named(struct outputs *o, bool created, int quality)
+static bool start_named(struct outputs *o, bool created)
 {
-    o->quality = quality;
     o->most = 0;
     o->created = created;
     memcpy(o->first, o->name, sizeof(o->first));
     return begin(o);
 }
 
+// Returns true if another file can follow: the path is neither standard output nor a device or pipe.
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return !output_is_stdout(path) && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
+}
+
+// Creates NAME-2.SUFFIX or the first free number; `first` is NAME.SUFFIX.
+static bool name_after(char name[OUTPUT_NAME], const char *first)
+{
+    char stem[OUTPUT_NAME], suffix[OUTPUT_NAME] = "";
+    snprintf(stem, sizeof(stem), "%s", first);
+    char *dot = strrchr(stem, '.');
+    if (dot && !strchr(dot, '/')) {
+        snprintf(suffix, sizeof(suffix), "%s", dot);
+        *dot = '\0';
+    }
+    return new_name(name, stem, 2, 1, suffix);
+}
+
+// Creates a file under the next name of the key `r`.
+static bool next_name(struct outputs *o)
+{
+    return o->given[0] && is_file(o->given) ? name_after(o->name, o->given)
+                                            : new_name(o->name, "monocle", 1, 4, ".y4m");
+}
+
 bool outputs_start_recording(struct outputs *o, const char *path, int quality)
 {
     struct stat status;
+    o->quality = quality;
     if (!path)
-        return new_name(o->name, "monocle", 1, 4, ".y4m") && start_named(o, true, quality);
+        return next_name(o) && start_named(o, true);
     snprintf(o->name, sizeof(o->name), "%s", path);
-    return start_named(o, strcmp(path, "-") != 0 && lstat(path, &status) != 0, quality);
+    memcpy(o->given, o->name, sizeof(o->given));
+    return start_named(o, strcmp(path, "-") != 0 && lstat(path, &status) != 0);
+}
+
+static void note_start(struct outputs *o)
+{
+    note_set(o->note, false, NOTE_S, "recording %s%s", o->name,
+             recording_encodes(o->name) ? "" : ", lossless; --record NAME.mp4 makes small files");
+}
+
+bool outputs_record_new(struct outputs *o, const char *path, int quality)
+{
+    struct stat status;
+    if (strcmp(path, "-") == 0)
+        log_error("cannot begin to record to standard output during the run; name a new file");
+    else if (lstat(path, &status) == 0)
+        log_error("%s exists; name another file", path);
+    else if (output_check_recording(path) && outputs_start_recording(o, path, quality)) {
+        note_start(o);
+        return true;
+    }
+    return false;
 }
 
 bool outputs_add_frame(struct outputs *o, const struct image *rgba, bool wait)
@@ -217,9 +265,11 @@ bool outputs_toggle_recording(struct outputs *o, bool animation, bool still, boo
         return end_noted(o, frozen);
     if (still)
         note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
-    else if (!new_name(o->name, "monocle", 1, 4, animation ? ".gif" : ".y4m") || !start_named(o, true, 0))
+    else if (!(animation ? new_name(o->name, "monocle", 1, 4, ".gif") : next_name(o)) || !start_named(o, true))
         note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
-    else if (animation)
+    else
+        note_start(o);
+    if (animation && o->recording)
         o->most = (uint64_t)(ANIMATION_S * rate) + 1;
     return true;
 }
@@ -284,22 +334,15 @@ bool outputs_rest_changed(struct outputs *o)
 // Ends the recording and begins its next file, NAME-2.SUFFIX or the first free number. False on failure (logged).
 static bool begin_next(struct outputs *o)
 {
-    char stem[OUTPUT_NAME], suffix[OUTPUT_NAME] = "";
-    struct stat status;
-    snprintf(stem, sizeof(stem), "%s", o->first);
-    char *dot = strrchr(stem, '.');
-    const bool file = !output_is_stdout(stem) && (stat(stem, &status) != 0 || S_ISREG(status.st_mode));
+    const bool file = is_file(o->first);
     if (!outputs_end_recording(o))
         return false;
     if (!file) {
-        log_error("a video has one frame size, and a second file cannot follow because %s is not a regular file", stem);
+        log_error("a video has one frame size, and a second file cannot follow because %s is not a regular file",
+                  o->first);
         return false;
     }
-    if (dot && !strchr(dot, '/')) {
-        snprintf(suffix, sizeof(suffix), "%s", dot);
-        *dot = '\0';
-    }
-    o->created = new_name(o->name, stem, 2, 1, suffix);
+    o->created = name_after(o->name, o->first);
     return o->created && begin(o);
 }
 

@@ -448,6 +448,26 @@ static bool set_source(struct session *s, const char *rest, const char *value, c
     return source_change_request(s, value, why);
 }
 
+static bool set_recording(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    const char *now = outputs_describe(&s->outputs).recording;
+    const bool ends = strcmp(value, "none") == 0;
+    if (ends && !now)
+        return true;
+    if (!ends && now)
+        return fail(why, "monocle records to %.200s; set recording none ends this", now);
+    if (!ends && s->still)
+        return fail(why, "a still image cannot be recorded; save a screenshot instead");
+    fail(why, "the recording is incomplete"); // an error that is logged replaces this
+    log_keep_error(why, PROPERTY_WHY);
+    const bool ok = ends ? outputs_toggle_recording(&s->outputs, false, false, s->wish.frozen)
+                         : outputs_record_new(&s->outputs, value, s->options.record_quality);
+    log_keep_error(NULL, 0);
+    if (ends && !ok)
+        s->code = EXIT_FAILED_SOME;
+    return ok;
+}
+
 static json_t *get_size(struct session *s, const char *rest, char why[PROPERTY_WHY])
 {
     const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
@@ -517,7 +537,8 @@ static const struct property table[] = {
     {"vsync", "flag", "vsync", .set = set_vsync, .window = true, .help = "vertical sync"},
     {"fullscreen", "flag", "fullscreen", .set = set_fullscreen, .window = true, .help = "full screen"},
     {"selected", "text", "selected", .help = "selected parameter"},
-    {"recording", "text", "recording", .help = "file of the recording, or null"},
+    {"recording", "text", "recording", .set = set_recording,
+     .help = "file of the recording, or null; set: a new file, or none, which ends it"},
     {"message", "text", "message", .help = "message in the window"},
     {"status", "object", "", .help = "all fields of the JSON event progress, and those of the source"},
     {"version", "text", .get = get_version, .help = "version of monocle"},

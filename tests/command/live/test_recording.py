@@ -134,6 +134,45 @@ def animations(c):
     c.check(int(probe("monocle-0002.gif")[1]["nb_read_frames"]) >= 10, probe("monocle-0002.gif"))
 
 
+def next_names(c):
+    """After --record talk.mp4, the key r records to the next free name. The property recording takes a new name."""
+    with open(at("talk-2.mp4"), "w", encoding="utf-8") as file:
+        file.write("older")
+    view = Live(BINARY, at(), "pattern:64x48@50", *RUN, "--socket", at("m"), "--record", "talk.mp4")
+    client = Control(at("m"))
+
+    def recorded(name, begin, end):
+        begin()
+        c.check((client.get("recording"), client.get("message")) == (name, "recording " + name), client.get("message"))
+        client.ask("wait_frame", client.get("frame") + 5)
+        end()
+        c.check(client.get("recording") is None and "to %s" % name in client.get("message"), client.get("message"))
+        c.check(int(probe(name)[1]["nb_read_frames"]) >= 5, name)
+
+    def press():
+        client.ask("key", "record")
+
+    client.ask("wait_frame", 5)
+    error = client.error("set_property", "recording", "x.mkv")
+    c.check("records to talk.mp4; set recording none" in error, error)
+    press()
+    recorded("talk-3.mp4", press, press)
+    recorded("x.mkv", lambda: client.ask("set_property", "recording", "x.mkv"), press)
+    recorded("x-2.mkv", press, lambda: client.ask("set_property", "recording", "none"))
+    client.ask("set_property", "recording", "none")
+    for name, why in (("talk.mp4", "talk.mp4 exists; name another file"), ("x.mp3", "x.mp3: monocle records MP4"),
+                      ("-", "standard output"), ("/dev/null", "exists"), ("no/x.mp4", "No such file")):
+        error = client.error("set_property", "recording", name)
+        c.check(why in error and client.get("recording") is None, name, error)
+    client.ask("set_property", "recording", "y.y4m")
+    c.check(client.get("message").startswith("recording y.y4m, lossless; "), client.get("message"))
+    client.ask("quit")
+    client.close()
+    code, _, err = view.wait_end()
+    c.check(code == 0 and err.count("\n") == 5, code, err)
+    c.check(open(at("talk-2.mp4"), encoding="utf-8").read() == "older", "talk-2.mp4")
+
+
 def new_size(c):
     """If the size of the frames changes, the recording continues in a second file. A signal ends it completely."""
     view = Live(BINARY, at(), "pattern:64x48@50", *RUN, "--socket", at("m"), "--record", "film.mkv")
@@ -230,4 +269,4 @@ def outlived(c):
     c.check(draft.startswith(".monocle-") and int(probe(draft)[1]["nb_read_frames"]) > 10, draft)
 
 
-sys.exit(Checks().run(formats, shapes, animations, new_size, killed, no_room, other_ffmpeg, outlived))
+sys.exit(Checks().run(formats, shapes, animations, next_names, new_size, killed, no_room, other_ffmpeg, outlived))
