@@ -134,6 +134,8 @@ static bool submit_newest(struct session *s, int timeout_ms)
     }
     s->reshaped = status == SOURCE_RESHAPED;
     s->ended = status != SOURCE_TIMEOUT && status != SOURCE_RESHAPED;
+    if (status == SOURCE_END && s->stepping)
+        playback_pause(s, true); // a seek beyond an unknown end: the frame on the screen stays
     if (s->ended)
         playback_arrived(s, NULL);
     if (status == SOURCE_FAILED)

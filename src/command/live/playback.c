@@ -31,11 +31,17 @@ double playback_duration(const struct session *s)
     return source_slide(s->source, s->position_s, &slide) ? slide.count * s->info->frame_s : s->info->duration_s;
 }
 
+// Returns the time of the last frame; infinite: unknown.
+static double last_s(const struct session *s)
+{
+    const double duration_s = playback_duration(s);
+    return duration_s > 0 ? duration_s - s->info->frame_s : INFINITY;
+}
+
 // Returns the time, or that of the last frame if it is earlier.
 static double within(const struct session *s, double seconds)
 {
-    const double duration_s = playback_duration(s);
-    return duration_s > 0 ? fmin(seconds, duration_s - s->info->frame_s) : seconds;
+    return fmin(seconds, last_s(s));
 }
 
 // A frame that the main thread must take and show, also while it is paused.
@@ -48,8 +54,11 @@ static void await_frame(struct session *s)
 
 bool playback_seek(struct session *s, double seconds, char why[PLAYBACK_WHY])
 {
+    struct source_slide slide;
     if (!can_seek(s, why))
         return false;
+    if (seconds > last_s(s) && !s->options.loop && !source_slide(s->source, 0, &slide))
+        playback_pause(s, true);
     seconds = fmax(within(s, seconds), 0);
     if (!capture_seek(s->capture, seconds)) {
         snprintf(why, PLAYBACK_WHY, "cannot seek in %s now", s->info->name);

@@ -11,7 +11,7 @@ void playback_pause(struct session *session, bool paused);
 
 // The next functions return false if the source cannot seek; `why` is then one line.
 enum { PLAYBACK_WHY = 400 };
-// Continues at this time of the source. A paused view then shows that frame.
+// Continues at this time of the source. A paused view then shows that frame. A time after the last frame pauses there.
 bool playback_seek(struct session *session, double seconds, char why[PLAYBACK_WHY]);
 // The same by a number of frames, and pauses.
 bool playback_step(struct session *session, int frames, char why[PLAYBACK_WHY]);

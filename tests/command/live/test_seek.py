@@ -87,6 +87,36 @@ def seek(c):
         end(c, running, client)
 
 
+def beyond(c):
+    """A seek beyond the end stays at the last frame, frozen. Playing to the end ends the run. A loop goes on."""
+    film()
+    ffmpeg("-i", "film.y4m", "-c:v", "ffv1", "film.mkv")
+    ffmpeg("-i", "film.y4m", "film.gif")
+    for name, exact in (("film.y4m", True), ("film.mkv", True), ("film.gif", False)):
+        running, client = view(name)
+        client.key("forward")
+        c.check(client.get("paused"), name, "is not frozen")
+        if exact:
+            at_frame(c, client, FRAMES - 1, name, "Right")
+        client.key("forward")
+        time.sleep(0.3)
+        c.check(client.get("paused") and client.get("position") > 1.8, name, "Right again", client.get("position"))
+        client.ask("set_property", "paused", False)
+        client.close()
+        code, _, err = running.wait_end()
+        c.check(code == 0 and err == "", name, code, err)
+    ffmpeg("-i", "film.mkv", "-c", "copy", "-live", "1", "endless.mkv")
+    running, client = view("endless.mkv")
+    c.check(client.get("duration") is None, "the duration is unknown", client.get("duration"))
+    client.ask("key", "forward")
+    c.check(wait_until(lambda: client.get("paused")), "a seek beyond an unknown end")
+    end(c, running, client)
+    running, client = view("film.mkv", "--loop")
+    client.key("forward")
+    c.check(wait_until(lambda: client.get("position") < 1) and not client.get("paused"), "it repeats")
+    end(c, running, client)
+
+
 def pause(c):
     """During a pause, a video waits: afterwards no frame is missing."""
     film()
@@ -148,4 +178,4 @@ def often(c):
         end(c, running, client)
 
 
-sys.exit(Checks().run(seek, pause, refusals, often))
+sys.exit(Checks().run(seek, beyond, pause, refusals, often))
