@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DIGITS = 9, SEEK_S = 5 };
+enum { DIGITS = 9 };
 
 // Inserts lines with each digit's look into the list of keys.
 static void name_digits(struct session *s)
@@ -300,8 +300,7 @@ static void note_position(struct session *s, bool ok, const char *why)
 static void seek(struct session *s, int sign)
 {
     char why[PLAYBACK_WHY];
-    const double by_s = s->info->frame_s > 1 ? s->info->frame_s : SEEK_S; // a slide show moves by an image
-    note_position(s, playback_seek(s, s->position_s + sign * by_s, why), why);
+    note_position(s, playback_skip(s, sign, why), why);
 }
 
 static void step(struct session *s, int frames)

@@ -3,11 +3,11 @@
 
 #include "command/live/session.h"
 
-enum { PLAYBACK_TIME = 48 };
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { PLAYBACK_TIME = 48, SKIP_S = 5 };
 
 void playback_pause(struct session *s, bool paused)
 {
@@ -69,6 +69,27 @@ bool playback_seek(struct session *s, double seconds, char why[PLAYBACK_WHY])
     return true;
 }
 
+// Continues some images later in a slide show, or some seconds later in other sources.
+static bool move(struct session *s, int images, double seconds, char why[PLAYBACK_WHY])
+{
+    struct source_slide slide;
+    if (!can_seek(s, why))
+        return false;
+    if (!source_slide(s->source, s->position_s, &slide))
+        return playback_seek(s, s->position_s + seconds, why);
+    int next = slide.number - 1 + images;
+    if (s->options.loop && slide.count > 0)
+        next = (next + slide.count) % slide.count;
+    else if (next < 0 || next >= slide.count)
+        return true; // the message names the image
+    return playback_seek(s, next * s->info->frame_s, why);
+}
+
+bool playback_skip(struct session *s, int sign, char why[PLAYBACK_WHY])
+{
+    return move(s, sign, sign * fmax(s->info->frame_s, SKIP_S), why);
+}
+
 bool playback_step(struct session *s, int frames, char why[PLAYBACK_WHY])
 {
     if (!can_seek(s, why))
@@ -76,7 +97,7 @@ bool playback_step(struct session *s, int frames, char why[PLAYBACK_WHY])
     if (!s->wish.frozen)
         playback_pause(s, true);
     if (frames != 1 || s->stepping)
-        return playback_seek(s, s->position_s + frames * s->info->frame_s, why);
+        return move(s, frames, frames * s->info->frame_s, why);
     if (!s->ended) { // else the last frame stays
         capture_step(s->capture);
         s->position_s = within(s, s->position_s + s->info->frame_s); // until the frame says it
@@ -98,7 +119,9 @@ static void note_place(struct session *s)
     const double duration_s = playback_duration(s);
     if (source_slide(s->source, s->position_s, &slide)) {
         const char *slash = strrchr(slide.path, '/');
-        note_set(&s->note, false, NOTE_S, "%s  %d of %d", slash ? slash + 1 : slide.path, slide.number, slide.count);
+        const bool last = slide.number == slide.count && !s->options.loop;
+        note_set(&s->note, false, NOTE_S, "%s  %d of %d%s", slash ? slash + 1 : slide.path, slide.number, slide.count,
+                 last ? ", the last image" : "");
         return;
     }
     print_time(at, s->position_s);

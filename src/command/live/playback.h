@@ -13,7 +13,10 @@ void playback_pause(struct session *session, bool paused);
 enum { PLAYBACK_WHY = 400 };
 // Continues at this time of the source. A paused view then shows that frame. A time after the last frame pauses there.
 bool playback_seek(struct session *session, double seconds, char why[PLAYBACK_WHY]);
-// The same by a number of frames, and pauses.
+// The same by about 5 s forward (`sign` 1) or back (-1). A slide show moves by an image, with --loop from the last one
+// to the first; without it, the first and the last image stay.
+bool playback_skip(struct session *session, int sign, char why[PLAYBACK_WHY]);
+// The same by a number of frames or images, and pauses.
 bool playback_step(struct session *session, int frames, char why[PLAYBACK_WHY]);
 
 double playback_duration(const struct session *session); // 0: unknown

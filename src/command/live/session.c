@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { SLIDES_WIDTH = 1280, SLIDES_HEIGHT = 720 }; // of the window of a slide show
 enum { HINT_S = 6, BUILD_WAIT_NS = 8000000, TUNING_PATIENCE_MS = 250 };
 enum { ENDLESS_FRAMES = 300 }; // limit of a headless run of an endless source without --frames
 
@@ -74,6 +75,7 @@ static bool open_window(struct session *s, bool egl)
 {
     if (s->options.headless)
         return true;
+    struct source_slide slide;
     char title[300], why[256], limit[64] = "";
     if (default_limit(s) > 0)
         snprintf(limit, sizeof(limit), ", for %d frames; --frames sets another number", default_limit(s));
@@ -85,8 +87,13 @@ static bool open_window(struct session *s, bool egl)
         .egl = egl,
         .area = *last_run_area(s),
     };
-    session_size(s, &setup.width, &setup.height);
-    window_enlarge(&setup);
+    if (source_slide(s->source, 0, &slide)) { // its images have different sizes
+        setup.width = SLIDES_WIDTH;
+        setup.height = SLIDES_HEIGHT;
+    } else {
+        session_size(s, &setup.width, &setup.height);
+        window_enlarge(&setup);
+    }
     s->devices.window = s->window = window_open(&setup, why);
     if (!s->window && !egl)
         log_warn("cannot open a window (%s); running without one%s", why, limit);

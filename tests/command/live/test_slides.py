@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""test_slides.py MONOCLE: a directory as a slide show: sizes, order, pause, next and previous, broken images"""
+"""test_slides.py MONOCLE: a directory as a slide show: sizes, order, pause, next and previous, broken images, window"""
 import os
 import sys
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import Control, Live, png, run
+from live_support import Control, Live, Window, need_window, png, run, wait_until
 
 BINARY, = programs(1)
 SIZES = {"1.png": "32x24", "2.png": "40x30", "10.png": "17x9", "11.png": "17x9"}  # in natural order
@@ -56,8 +56,35 @@ def keys(c):
     client.set("position", 1e6)
     client.key("step")
     c.check((client.get("position"), client.get("duration")) == (15, 20), "the end", client.get("position"))
-    c.check(client.get("message") == "11.png  4 of 4", client.get("message"))
+    for key in ("step", "forward", "step-back", "forward", "forward"):
+        client.key(key)
+        last = key != "step-back"
+        c.check(client.get("message") == ("11.png  4 of 4, the last image" if last else "10.png  3 of 4"), key,
+                client.get("message"))
     end(c, running, client, "skipped shots/3.png: ")
+
+
+def ends(c):
+    """Next at the last image stays there, also before a broken file. With --loop, the first and the last image are
+    neighbours."""
+    images()
+    os.rename(at("shots", "3.png"), at("shots", "99.png"))
+    running, client = view("shots")
+    client.set("position", 15)
+    c.check(client.get("message").startswith("11.png  4 of "), client.get("message"))
+    client.ask("key", "forward")
+    c.check(wait_until(lambda: "11.png  4 of 4, the last image" in client.get("message")), client.get("message"))
+    client.key("forward")
+    client.key("rewind")
+    c.check((client.get("position"), client.get("message")) == (10, "10.png  3 of 4"), client.get("message"))
+    end(c, running, client, "skipped shots/99.png: ")
+    os.remove(at("shots", "99.png"))
+    os.remove(at("shots", "notes"))
+    running, client = view("shots", "--loop")
+    for key, position in (("rewind", 15), ("forward", 0), ("step-back", 15), ("rewind", 10), ("forward", 15)):
+        client.key(key)
+        c.check(client.get("position") == position, key, client.get("position"))
+    end(c, running, client)
 
 
 def pace(c):
@@ -100,4 +127,13 @@ def recording(c):
     c.check(sorted(n for n in os.listdir(at()) if n.endswith("y4m")) == ["a.y4m", "b.y4m"], os.listdir(at()))
 
 
-sys.exit(Checks().run(keys, pace, lists, recording))
+def size(c):
+    """The window does not have the size of the first image."""
+    need_window()
+    images()
+    live = Window(BINARY, at(), "shots")
+    c.check(live.geometry() == (1280, 720), live.geometry())
+    live.end()
+
+
+sys.exit(Checks().run(keys, ends, pace, lists, recording, size))
