@@ -120,6 +120,17 @@ static void hear_ffmpeg(void *context, const char *line)
         snprintf(video->changed, sizeof(video->changed), "%dx%d", width, height);
 }
 
+static void log_unreadable(const struct video *video, const char *name)
+{
+    const char *fault = video->fault[0] ? video->fault : "ffprobe failed";
+    if (video->way->scheme || access(name, F_OK) != 0)
+        log_error("cannot play %s: %s", name, fault);
+    else
+        log_error("cannot play %s: ffmpeg cannot read it (%s); for a list of files name @%s, for raw frames add --size "
+                  "and --pixel-format",
+                  name, fault, name);
+}
+
 // Asks ffprobe. False on failure (logged).
 static bool probe(struct video *video, const char *name)
 {
@@ -152,8 +163,7 @@ static bool probe(struct video *video, const char *name)
         log_error("cannot play %s: ffprobe did not answer within %d s%s%s", name, PROBE_MS / 1000,
                   video->fault[0] ? ": " : "", video->fault);
     else if (end != CHILD_EXITED || value != 0)
-        log_error("cannot play %s: %s%s", name, video->fault[0] ? video->fault : "ffprobe failed",
-                  video->way->scheme ? "" : "; for raw frames add --size and --pixel-format");
+        log_unreadable(video, name);
     else if (!(ok = video_info_parse(answer, strlen(answer), &video->info, why)))
         log_error("cannot play %s: %s", name, why);
     free(answer);

@@ -136,12 +136,17 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
     const json_t *stream = json_array_get(json_object_get(root, "streams"), 0);
     const json_t *format = json_object_get(root, "format");
     const char *size_why;
-    if (!stream || strcmp(text_of(format, "format_name"), "tty") == 0) { // ffmpeg draws any text file
+    if (strcmp(text_of(format, "format_name"), "tty") == 0) { // ffmpeg would draw any text file
+        snprintf(why, VIDEO_WHY, "it is a text file; for a list of files, name @FILE");
+        return false;
+    }
+    if (!stream) {
         snprintf(why, VIDEO_WHY, "it contains no video");
         return false;
     }
     if (!is_sized(stream)) {
-        snprintf(why, VIDEO_WHY, "its frame size is unknown or larger than %dx%d", IMAGE_MAX_SIDE, IMAGE_MAX_SIDE);
+        snprintf(why, VIDEO_WHY, "ffmpeg finds no frame in it, or one that is larger than %dx%d", IMAGE_MAX_SIDE,
+                 IMAGE_MAX_SIDE);
         return false;
     }
     const struct layout *layout = layout_for(text_of(stream, "pix_fmt"));

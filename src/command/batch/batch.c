@@ -366,13 +366,17 @@ static int filter_files(const struct batch_options *options, const char *const *
 static int filter_arrivals(const struct batch_options *options, struct watch *watch,
                            const struct command_operands *operands)
 {
-    bool ended_by_fault, some_failed = false;
+    bool ended_by_fault, some_failed = false, told = false;
     int code = filter_files(options, operands->word, operands->count);
     do {
         const int plain = code & ~EXIT_SETTLED;
         if (plain == EXIT_USAGE || plain >= EXIT_DEVICE)
             return code;
         some_failed = some_failed || plain != EXIT_OK;
+        if (!told && !options->json)
+            printf("watching %s%s for new images; Ctrl+C ends\n", operands->word[0],
+                   operands->count > 1 ? " and other directories" : "");
+        told = true;
         fflush(stdout); // the summary of this round, for a reader of a pipe
         if (!watch_wait(watch, &ended_by_fault))
             break;

@@ -271,6 +271,16 @@ static bool take_options(struct live_options *o)
     return true;
 }
 
+static bool one_source(const struct command_operands *operands)
+{
+    if (operands->count <= 1)
+        return true;
+    log_error("one source can be shown, but %s and %s are given; for several images, name their directory or a list "
+              "as @FILE",
+              operands->word[0], operands->word[1]);
+    return false;
+}
+
 bool live_parse(struct live_options *o, int argc, char **argv, int *code)
 {
     struct command_operands operands;
@@ -280,7 +290,7 @@ bool live_parse(struct live_options *o, int argc, char **argv, int *code)
     *code = EXIT_USAGE;
     o->alone = argc == 1 && !o->filters && !o->look;
     if (!take_text(o, "filters", take_filter_files) || !chain_operands_none(&operands, o->filters) ||
-        !command_limit_operands(&live_list, &operands, 1))
+        !one_source(&operands))
         return false;
     o->source = operands.count > 0 ? operands.word[0] : NULL;
     if (o->list_controls) {

@@ -21,7 +21,10 @@ static bool can_seek(const struct session *s, char why[PLAYBACK_WHY])
 {
     if (s->capture && s->info->frame_s > 0)
         return true;
-    snprintf(why, PLAYBACK_WHY, "cannot seek in %s: only videos, films and images in files can", s->info->name);
+    snprintf(why, PLAYBACK_WHY,
+             s->still ? "cannot seek in %s: it is one image"
+                      : "cannot seek in %s: only video files and slide shows have a position",
+             s->info->name);
     return false;
 }
 

@@ -55,6 +55,7 @@ def watched(c):
     child.send_signal(signal.SIGTERM)
     out, err = child.communicate(timeout=20 * PATIENCE)
     c.check(child.returncode == 1 and b"broken.png" in err and err.count(b"\n") == 1, child.returncode, out, err)
+    c.check(out.splitlines()[1] == b"watching in for new images; Ctrl+C ends" and out.count(b"watching") == 1, out)
     made = sorted(digests(at("out")))
     c.check(made == [name + ".jpg" for name in ("first", "moved", "second", "third")], made)
     child = subprocess.Popen([BINARY, "batch", "--format", "jpeg", "--watch", "-o", "ready", "ready"], cwd=at(),

@@ -262,7 +262,8 @@ def words(c):
     refused(c, 2, there_is_no % ("gray", "blur,gray"), ["-f", "blur", "gray"])
     refused(c, 2, there_is_no % ("blur=2", "blur=2"), ["blur=2"])
     refused(c, 2, there_is_no % ("2", "blur=2"), ["-f", "blur", "2", "picture.png"])
-    refused(c, 2, "unexpected argument 'pattern'", ["picture.png", "pattern", "-f", "blur"])
+    refused(c, 2, "but picture.png and pattern are given; for several images, name their directory",
+            ["picture.png", "pattern", "-f", "blur"])
     png(at("gray"), 4, 4)
     code, _, err = live("gray", "-f", "blur", "--headless", "-p", "cpu")
     c.check(code == 0, "a file with the name of a filter", code, err)

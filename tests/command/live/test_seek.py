@@ -7,7 +7,7 @@ import zlib
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import Control, Live, wait_until
+from live_support import Control, Live, png, wait_until
 from video_support import ffmpeg, need_ffmpeg
 
 BINARY, = programs(1)
@@ -145,6 +145,11 @@ def refusals(c):
     c.check(client.get("position") is None and client.get("duration") is None, client.get("position"))
     client.key("step-back")
     c.check("cannot seek in " in client.get("message") and not client.get("paused"), client.get("message"))
+    end(c, running, client)
+    png(at("one.png"), 32, 24)
+    running, client = view("one.png")
+    client.key("step-back")
+    c.check("cannot seek in one.png: it is one image" in client.get("message"), client.get("message"))
     end(c, running, client)
     with open(at("odd.y4m"), "wb") as file:
         file.write(b"YUV4MPEG2 W32 H24 F25:1 Ip Cmono\n")

@@ -77,10 +77,16 @@ def refusals(c):
         file.write("hello\n" * 100)
     ffmpeg("-f", "lavfi", "-i", "sine=duration=1", "sound.mp3")
     os.mkdir(at("empty"))
-    rows = [(["cut.mp4"], {}, 3, "cannot play cut.mp4: Invalid data"),
-            (["text.txt"], {}, 3, "cannot play text.txt: "),
+    with open(at("list.txt"), "w", encoding="utf-8") as file:
+        file.write("a.mp4\n")
+    with open(at("text.png"), "w", encoding="utf-8") as file:
+        file.write("hello\n")
+    rows = [(["cut.mp4"], {}, 3, "cannot play cut.mp4: ffmpeg cannot read it (Invalid data"),
+            (["text.txt"], {}, 3, "cannot play text.txt: it is a text file; for a list of files, name @FILE"),
+            (["list.txt"], {}, 3, "for a list of files name @list.txt, for raw frames add --size"),
+            (["text.png"], {}, 3, "cannot play text.png: ffmpeg finds no frame in it"),
             (["sound.mp3"], {}, 3, "it contains no video"),
-            (["video:nothing.mp4"], {}, 3, "No such file"),
+            (["video:nothing.mp4"], {}, 3, "cannot play nothing.mp4: No such file"),
             (["video:"], {}, 3, "video needs a file"),
             (["http://127.0.0.1:1/a.mp4"], {}, 3, "Connection refused"),
             (["a.mp4", "--size", "32x32"], {}, 3, "leave out --size"),
