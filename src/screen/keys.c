@@ -29,9 +29,9 @@ static const struct key_row default_rows[] = {
     {ACTION_CONTROL_DOWN, "camera-down", {'<'}, true, "decrease the selected control"},
     {ACTION_PATH, "path", {'p'}, false, "use the next path"},
     {ACTION_DEVICE, "device", {'d'}, false, "use the next device"},
-    {ACTION_SPLIT, "split", {WINDOW_KEY_TAB}, false, "the original beside the result, on or off"},
-    {ACTION_SPLIT_PATHS, "split-paths", {'k'}, false, "the next path beside this one, on or off"},
-    {ACTION_TUNE, "tune", {'t'}, false, "tune the kernels while frames run; pause"},
+    {ACTION_SPLIT, "split", {WINDOW_KEY_TAB}, false, "original beside the result, on or off"},
+    {ACTION_SPLIT_PATHS, "split-paths", {'k'}, false, "next path beside this one, on or off"},
+    {ACTION_TUNE, "tune", {'t'}, false, "start or pause the tuning of kernels"},
     {ACTION_FREEZE, "freeze", {' '}, false, "freeze or resume the view"},
     {ACTION_SEEK_BACK, "rewind", {WINDOW_KEY_LEFT}, true, "go back 5 s in a video"},
     {ACTION_SEEK_FORWARD, "forward", {WINDOW_KEY_RIGHT}, true, "go forward 5 s in a video"},
@@ -41,16 +41,32 @@ static const struct key_row default_rows[] = {
     {ACTION_FULLSCREEN, "fullscreen", {'f', WINDOW_KEY_F1 + 10}, false, "full screen on or off"},
     {ACTION_VSYNC, "vsync", {'v'}, false, "vertical sync on or off"},
     {ACTION_OVERLAY, "overlay", {'o'}, false, "overlay: small, full, large, off"},
-    {ACTION_SCOPE, "scope", {'c'}, false, "scope: histogram, column sums, row sums, off"},
+    {ACTION_SCOPE, "scope", {'c'}, false, "scope: histogram, columns, rows, off"},
     {ACTION_SCREENSHOT, "screenshot", {'s'}, false, "save a screenshot"},
-    {ACTION_SCREENSHOT_BOTH, "save-both", {'S'}, false, "save the original and the result, side by side"},
+    {ACTION_SCREENSHOT_BOTH, "save-both", {'S'}, false, "save original and result side by side"},
     {ACTION_RECORD, "record", {'r'}, false, "start or stop recording"},
-    {ACTION_ANIMATION, "animation", {'g'}, false, "start or stop an animated GIF of at most 10 s"},
+    {ACTION_ANIMATION, "animation", {'g'}, false, "start or stop a GIF of at most 10 s"},
     {ACTION_HELP, "help", {'h', WINDOW_KEY_F1, '?'}, false, "show or hide this list"},
-    {ACTION_BACK, "back", {WINDOW_KEY_ESCAPE}, false, "close this list; end the zoom; leave full screen; quit"},
+    {ACTION_BACK, "back", {WINDOW_KEY_ESCAPE}, false, "leave list, zoom or full screen; quit"},
     {ACTION_QUIT, "quit", {'q'}, false, "quit"},
 };
 
+// Opposite actions, which are one row in the list of the window.
+static const struct {
+    enum action first;
+    const char *help;
+} pairs[] = {
+    {ACTION_STAGE_PREVIOUS, "select a parameter"},
+    {ACTION_VALUE_UP, "change the selected parameter"},
+    {ACTION_FILTER_NEXT, "replace the selected filter"},
+    {ACTION_MOVE_LEFT, "move the selected filter"},
+    {ACTION_CONTROL_PREVIOUS, "select a control of the camera"},
+    {ACTION_CONTROL_UP, "change the selected control"},
+    {ACTION_SEEK_BACK, "5 s back or forward in a video"},
+    {ACTION_STEP_BACK, "one frame back or forward"},
+};
+
+enum { PAIRS = sizeof(pairs) / sizeof(*pairs) };
 enum { DEFAULT_ROWS = sizeof(default_rows) / sizeof(*default_rows) };
 _Static_assert(sizeof(default_rows) <= sizeof(((struct keys *)0)->row), "struct keys is too small for the table");
 
@@ -174,6 +190,16 @@ static bool row_add(struct key_row *row, uint32_t key)
     return false;
 }
 
+// Returns the text for this action and the one in the next row; NULL: the action has no opposite.
+static const char *pair_help(enum action action)
+{
+    for (int i = 0; i < PAIRS; i++) {
+        if (pairs[i].first == action)
+            return pairs[i].help;
+    }
+    return NULL;
+}
+
 // Applies one "name=key". `given` has the rows that were given a key before.
 static bool remap_one(struct keys *keys, char *item, bool given[KEY_ROWS], char error[256])
 {
@@ -224,6 +250,22 @@ static bool check_unique(const struct keys *keys, char error[256])
         }
     }
     return true;
+}
+
+void keys_list(const struct keys *keys, struct keys *list)
+{
+    list->count = 0;
+    for (int i = 0; i < keys->count; i++) {
+        struct key_row *row = &list->row[list->count++];
+        *row = keys->row[i];
+        const char *help = pair_help(row->action);
+        if (!help)
+            continue;
+        const struct key_row *opposite = &keys->row[++i];
+        row->help = help;
+        for (int k = 0; k < KEY_CHOICES && opposite->key[k]; k++)
+            row_add(row, opposite->key[k]);
+    }
 }
 
 bool keys_remap(struct keys *keys, const char *text, char error[256])

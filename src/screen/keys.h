@@ -49,7 +49,7 @@ enum action {
     ACTION_COUNT
 };
 
-enum { KEY_CHOICES = 3 };
+enum { KEY_CHOICES = 6 };
 
 struct key_row {
     enum action action;
@@ -77,5 +77,7 @@ bool keys_remap(struct keys *keys, const char *text, char error[256]);
 enum action keys_find(const struct keys *keys, uint32_t key, bool repeat);
 // Returns the action with this name. ACTION_NONE: there is none, and `error` is one line.
 enum action keys_action(const struct keys *keys, const char *name, char error[256]);
+// Makes the rows of the list in the window: opposite actions are one row.
+void keys_list(const struct keys *keys, struct keys *list);
 void keys_key_name(uint32_t key, char text[16]); // writes "Tab", "q" or "Space"
 void keys_print(const struct keys *keys, FILE *out);

@@ -542,7 +542,9 @@ struct help {
     int caps;    // pixels of the widest row of key caps, with the space after them
     int pitch;   // pixels from row to row
     int columns; // for the explanations
-    int rows;    // that fit
+    int rows;    // of a block that fit
+    int blocks;  // of rows, from left to right
+    int width;   // pixels of a block, with the space after it
     struct rect box;
 };
 
@@ -572,9 +574,10 @@ static int draw_caps(struct canvas *canvas, const struct help *help, const struc
 }
 
 // Returns the list with letters of this size. Its box may be larger than the window. `airy`: space between the rows.
-static struct help help_layout(const struct canvas *canvas, const struct keys *keys, int x_height, bool airy)
+static struct help help_layout(const struct canvas *canvas, const struct keys *keys, int x_height, int blocks,
+                               bool airy)
 {
-    struct help help = {.metrics = metrics_for(canvas, x_height)};
+    struct help help = {.metrics = metrics_for(canvas, x_height), .blocks = blocks};
     const struct metrics *metrics = &help.metrics;
     for (int i = 0; i < keys->count; i++) {
         const int caps = draw_caps(NULL, &help, &keys->row[i], 0, 0) + metrics->body.advance;
@@ -582,10 +585,11 @@ static struct help help_layout(const struct canvas *canvas, const struct keys *k
         help.caps = caps > help.caps ? caps : help.caps;
         help.columns = columns > help.columns ? columns : help.columns;
     }
-    help.rows = keys->count;
+    help.rows = (keys->count + blocks - 1) / blocks;
     help.pitch = metrics->body.line * (airy ? 5 : 4) / 4;
-    help.box.width = help.caps + help.columns * metrics->body.advance + 2 * metrics->padding;
-    help.box.height = metrics->heading.line * 3 / 2 + keys->count * help.pitch + 2 * metrics->padding;
+    help.width = help.caps + (help.columns + 2) * metrics->body.advance;
+    help.box.width = blocks * help.width - 2 * metrics->body.advance + 2 * metrics->padding;
+    help.box.height = metrics->heading.line * 3 / 2 + help.rows * help.pitch + 2 * metrics->padding;
     return help;
 }
 
@@ -594,7 +598,23 @@ static bool help_fits(const struct canvas *canvas, const struct help *help)
     return help->box.height <= canvas->height && help->box.width <= canvas->width;
 }
 
-// In a window that is too small, the list shows its first rows, and the beginning of each row.
+// Returns the list with the largest letters for which it fits: in one block, else in two.
+static struct help help_fitting(const struct canvas *canvas, const struct overlay *overlay)
+{
+    const int least = metrics_least(canvas);
+    struct help help;
+    for (int x_height = metrics_x_height(canvas, overlay->size); x_height >= least; x_height--) {
+        for (int blocks = 1; blocks <= 2; blocks++) {
+            help = help_layout(canvas, overlay->keys, x_height, blocks, true);
+            if (help_fits(canvas, &help))
+                return help;
+        }
+    }
+    help = help_layout(canvas, overlay->keys, least, 2, false);
+    return help_fits(canvas, &help) ? help : help_layout(canvas, overlay->keys, least, 1, false);
+}
+
+// In a window that is too small, the list is one block and shows its first rows, and the beginning of each row.
 static void help_cut(struct help *help, const struct canvas *canvas)
 {
     const struct metrics *metrics = &help->metrics;
@@ -608,13 +628,7 @@ static void help_cut(struct help *help, const struct canvas *canvas)
 static void help_draw(struct canvas *canvas, const struct overlay *overlay)
 {
     const struct keys *keys = overlay->keys;
-    const int least = metrics_least(canvas);
-    int x_height = metrics_x_height(canvas, overlay->size);
-    struct help help = help_layout(canvas, keys, x_height, true);
-    while (x_height > least && !help_fits(canvas, &help))
-        help = help_layout(canvas, keys, --x_height, true);
-    if (!help_fits(canvas, &help))
-        help = help_layout(canvas, keys, x_height, false);
+    struct help help = help_fitting(canvas, overlay);
     help_cut(&help, canvas);
     help.box.x = (canvas->width - help.box.width) / 2;
     help.box.y = (canvas->height - help.box.height) / 2;
@@ -624,18 +638,18 @@ static void help_draw(struct canvas *canvas, const struct overlay *overlay)
     canvas_round(canvas, help.box, metrics->radius, palette.panel);
     const int x = help.box.x + metrics->padding;
     int y = help.box.y + metrics->padding;
-    const bool whole = help.rows == keys->count;
+    const bool whole = help.rows * help.blocks >= keys->count;
     canvas_text(canvas, &metrics->heading, x, y, span_of("Keys"), palette.tone[OVERLAY_STRONG]);
     if (!whole)
         draw_clipped(canvas, &metrics->body, x + 6 * metrics->heading.advance, y,
                      span_of("enlarge the window to see all keys"),
                      metrics_columns(metrics, help.box.width - 2 * metrics->padding) - 8, palette.tone[OVERLAY_DIM]);
     y += metrics->heading.line * 3 / 2;
-    for (int i = 0; i < help.rows; i++) {
-        draw_caps(canvas, &help, &keys->row[i], x, y);
-        draw_clipped(canvas, &metrics->body, x + help.caps, y, span_of(keys->row[i].help), help.columns,
+    for (int i = 0; i < keys->count && i < help.rows * help.blocks; i++) {
+        const int left = x + i / help.rows * help.width, top = y + i % help.rows * help.pitch;
+        draw_caps(canvas, &help, &keys->row[i], left, top);
+        draw_clipped(canvas, &metrics->body, left + help.caps, top, span_of(keys->row[i].help), help.columns,
                      palette.tone[OVERLAY_PLAIN]);
-        y += help.pitch;
     }
 }
 

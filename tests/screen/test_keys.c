@@ -138,7 +138,7 @@ static void test_refusals(void)
         {"look=x", "the digits select the looks"},
         {"path=,x", "expected a comma"},
         {"path=x,,device=y", "not of the form"},
-        {"quit=x,quit=y,quit=z,quit=w", "more than 3 keys"},
+        {"quit=F2,quit=F3,quit=F4,quit=F5,quit=F6,quit=F7,quit=F8", "more than 6 keys"},
     };
     struct keys keys, before;
     keys_default(&keys);
@@ -192,6 +192,28 @@ static void test_print(void)
     free(text);
 }
 
+// Opposite actions are one row. In a window of 640x480 pixels, two blocks of rows with 37 columns fit.
+static void test_list(void)
+{
+    enum { COLUMNS = 37, PAIRS = 8 };
+    struct keys keys, list;
+    char error[256];
+    keys_default(&keys);
+    CHECK(keys_remap(&keys, "next=F2,next=F3", error));
+    keys_list(&keys, &list);
+    CHECK(list.count == keys.count - PAIRS);
+    int found = 0;
+    for (int i = 0; i < list.count; i++) {
+        const struct key_row *row = &list.row[i];
+        check_that(&unit, strlen(row->help) <= COLUMNS, "'%s' is too long", row->help);
+        found += row->key[0] == '[' && row->key[1] == WINDOW_KEY_F1 + 1 && row->key[2] == WINDOW_KEY_F1 + 2 &&
+                 strcmp(row->help, "select a parameter") == 0;
+        found += row->key[0] == '{' && row->key[1] == '}' && row->key[2] == 0;
+        found += row->key[0] == 'q' && row->action == ACTION_QUIT;
+    }
+    CHECK(found == 3);
+}
+
 int main(void)
 {
     test_table();
@@ -200,5 +222,6 @@ int main(void)
     test_refusals();
     test_names();
     test_print();
+    test_list();
     return check_end(&unit);
 }

@@ -150,8 +150,9 @@ static struct counts compare(const struct image *got, const struct image *plain)
 static void test_view(struct screen_test *test, struct scene scene, const struct view *view, const struct image *plain,
                       const char *directory)
 {
-    struct keys keys;
-    keys_default(&keys);
+    struct keys all, keys;
+    keys_default(&all);
+    keys_list(&all, &keys);
     struct overlay overlay = {.size = view->size, .help = view->help, .message_is_error = view->error, .keys = &keys};
     fill(&overlay);
     snprintf(overlay.message, sizeof(overlay.message), "%s", view->message);

@@ -40,16 +40,15 @@ static void name_digits(struct session *s)
 // Appends lines about the mouse to the list of keys.
 static void name_mouse(struct session *s)
 {
-    static const char *const lines[] = {"wheel: the selected parameter; Ctrl+wheel: zoom",
-                                        "drag: the divider, or the zoomed picture",
-                                        "double click: full screen; right click: this list", "drop a file: show it"};
+    static const char *const lines[] = {"wheel: parameter; Ctrl+wheel: zoom", "drag: divider, or zoomed picture",
+                                        "double click: full screen", "right click: this list", "drop a file: show it"};
     for (int i = 0; i < (int)(sizeof(lines) / sizeof(*lines)) && s->keys.count < KEY_ROWS; i++)
         s->keys.row[s->keys.count++] = (struct key_row){.help = lines[i]};
 }
 
 static void list_keys(struct session *s)
 {
-    s->keys = s->options.key_map;
+    keys_list(&s->options.key_map, &s->keys);
     name_digits(s);
     name_mouse(s);
 }
@@ -202,7 +201,7 @@ static void note_none(struct session *s, const struct filter *filter)
     bool any = false;
     for (int i = 0; i < chain->count; i++)
         any = any || filter_param_count(chain->stage[i].filter) > 0;
-    key_words(&s->keys, ACTION_STAGE_NEXT, next);
+    key_words(&s->options.key_map, ACTION_STAGE_NEXT, next);
     if (any)
         note_set(&s->note, false, NOTE_S, "%s has no parameter; %s selects the next filter", filter->name, next);
     else
@@ -466,11 +465,11 @@ bool events_act(struct session *s, enum action action, int digit)
 static enum action action_of(const struct session *s, const struct window_event *event, uint32_t *key)
 {
     *key = event->key;
-    const enum action action = keys_find(&s->keys, *key, event->repeat);
+    const enum action action = keys_find(&s->options.key_map, *key, event->repeat);
     if (action != ACTION_NONE || event->us == 0)
         return action;
     *key = event->us;
-    return keys_find(&s->keys, *key, event->repeat);
+    return keys_find(&s->options.key_map, *key, event->repeat);
 }
 
 static void handle_key(struct session *s, const struct window_event *event, bool quit_only)
@@ -509,9 +508,9 @@ void events_handle(struct session *s, bool quit_only)
 void events_hint(struct session *s, double seconds)
 {
     char split[16], help[16], end[16];
-    key_words(&s->keys, ACTION_SPLIT, split);
-    key_words(&s->keys, ACTION_HELP, help);
-    key_words(&s->keys, ACTION_QUIT, end);
+    key_words(&s->options.key_map, ACTION_SPLIT, split);
+    key_words(&s->options.key_map, ACTION_HELP, help);
+    key_words(&s->options.key_map, ACTION_QUIT, end);
     note_set(&s->note, false, seconds, "1-9 looks, %s compare, %s help, %s quit", split, help, end);
 }
 

@@ -18,7 +18,7 @@
 #include "source/capture.h"
 #include "tune/captures.h"
 
-enum { DIGIT_LINES = 6, DIGIT_COLUMNS = 46 };
+enum { DIGIT_LINES = 6, DIGIT_COLUMNS = 36 };
 
 struct session {
     struct live_options options;
@@ -40,10 +40,10 @@ struct session {
     struct meter meter;
     struct note note;
     struct report report;
-    struct captures captures; // of --capture
-    struct truth truth;       // of --truth
-    struct status status;     // see status_read
-    struct keys keys;
+    struct captures captures;                    // of --capture
+    struct truth truth;                          // of --truth
+    struct status status;                        // see status_read
+    struct keys keys;                            // the list of keys in the window
     char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's look
     struct looks looks;
     int digit; // the last digit key that selected a look; 0: none since the looks changed
