@@ -85,7 +85,7 @@ def unwritable(c):
     png(at("a.png"), 24, 16)
     for name, says in (("/proc/x", "No such file"), ("open", "it can be written by other users"),
                        ("a.png", "it is a file or a symbolic link")):
-        code, out, err = monocle(*LIVE, "-p", "cpu", "--capture", name, "--record", "out.y4m")
+        code, out, err = monocle(*LIVE, "-p", "cpu", "--capture", name, "--record", "out.y4m", "--overwrite")
         c.check(code == 1 and b"3 frames" in out, code, out)
         c.check(len(err) == 1 and says in err[0] and name in err[0], err)
         code, out, err = monocle("batch", "-p", "cpu", "-f", "gray", "-o", "out", "--overwrite", "--capture", name,

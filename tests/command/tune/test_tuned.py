@@ -200,14 +200,14 @@ def in_use(c):
         fields["pass"] = "rgba>blur3>buffer"  # no result for it ships with the program
         write("home/monocle/tuned", HEAD, *(entry(choice=choice, **{**fields, **changes}) for choice in choices))
         code, out, err = run(BINARY, "live", "pattern:80x50", "-d", "0", "-p", "opencl", "-f", "blur=3", "--headless",
-                             "--frames", "1", "-o", "frame.png", "--log-level", "info", "--json", cwd=at(),
-                             XDG_DATA_HOME=at("home"), XDG_CACHE_HOME=at("cache"))
+                             "--frames", "1", "-o", "frame.y4m", "--overwrite", "--log-level", "info", "--json",
+                             cwd=at(), XDG_DATA_HOME=at("home"), XDG_CACHE_HOME=at("cache"))
         c.check(code == 0, choices, err)
         used = [line.partition("runs the tuned variant ")[2] for line in err.splitlines() if "tuned" in line]
         passes = json.loads(out.splitlines()[-1])["passes"]
         c.check([row["pass"] for row in passes] == ["convert", "blur"] and passes[0]["from"] == "default", passes)
         blur = passes[-1]
-        with open(at("frame.png"), "rb") as file:
+        with open(at("frame.y4m"), "rb") as file:
             return used, file.read(), (blur["from"], blur["match"], blur["stale"], blur["choice"])
 
     used, frame, facts = live()
