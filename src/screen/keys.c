@@ -51,7 +51,7 @@ static const struct key_row default_rows[] = {
     {ACTION_QUIT, "quit", {'q'}, false, "quit"},
 };
 
-// Opposite actions, which are one row in the list of the window.
+// Actions whose opposite is in the next row of the table. The list in the window shows both as one row.
 static const struct {
     enum action first;
     const char *help;

@@ -271,6 +271,7 @@ static bool take_options(struct live_options *o)
     return true;
 }
 
+// Returns false if the user names several sources (logged).
 static bool one_source(const struct command_operands *operands)
 {
     if (operands->count <= 1)

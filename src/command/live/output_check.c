@@ -24,11 +24,9 @@ static const char *end_of_stem(const char *path)
 
 bool output_check_recording(const char *path)
 {
-    struct stat status;
     const char *end = end_of_stem(path);
-    const bool special = stat(path, &status) == 0 && !S_ISREG(status.st_mode),
-               named = end > path && end[-1] != '/'; // other checks refuse "" and "directory/"
-    if (special || !named || output_is_stdout(path) || recording_has_format(path))
+    const bool named = end > path && end[-1] != '/'; // other checks refuse "" and "directory/"
+    if (!named || !output_is_file(path) || recording_has_format(path))
         return true;
     log_error("%s: monocle records MP4, MOV, MKV, WebM, GIF, WebP and Y4M; name it %.*s.mp4", path, (int)(end - path),
               path);
@@ -90,6 +88,12 @@ bool output_is_stdout(const char *path)
     }
     // A device such as /dev/null may have several writers, so file_is_open is false for it.
     return file_is_open(path, STDOUT_FILENO);
+}
+
+bool output_is_file(const char *path)
+{
+    struct stat status;
+    return !output_is_stdout(path) && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
 }
 
 // Returns false if the path is "-" or has a wrong format (logged).
@@ -186,9 +190,7 @@ static bool overwrites(const struct live_options *o, int index)
 // Returns true if the recording would replace a file, and the user does not allow this (logged).
 static bool replaces_recording(const struct live_options *o)
 {
-    struct stat status;
-    const bool replaces = o->record && strcmp(o->record, "-") != 0 && !o->overwrite && stat(o->record, &status) == 0 &&
-                          S_ISREG(status.st_mode);
+    const bool replaces = o->record && !o->overwrite && output_is_file(o->record) && access(o->record, F_OK) == 0;
     if (replaces)
         log_error("%s exists; name another file, or add --overwrite", o->record);
     return replaces;

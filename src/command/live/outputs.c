@@ -163,13 +163,6 @@ static bool start_named(struct outputs *o, bool created)
     return begin(o);
 }
 
-// Returns true if another file can follow: the path is neither standard output nor a device or pipe.
-static bool is_file(const char *path)
-{
-    struct stat status;
-    return !output_is_stdout(path) && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
-}
-
 // Creates NAME-2.SUFFIX or the first free number; `first` is NAME.SUFFIX.
 static bool name_after(char name[OUTPUT_NAME], const char *first)
 {
@@ -186,19 +179,19 @@ static bool name_after(char name[OUTPUT_NAME], const char *first)
 // Creates a file under the next name of the key `r`.
 static bool next_name(struct outputs *o)
 {
-    return o->given[0] && is_file(o->given) ? name_after(o->name, o->given)
-                                            : new_name(o->name, "monocle", 1, 4, ".y4m");
+    return o->given[0] && output_is_file(o->given) ? name_after(o->name, o->given)
+                                                   : new_name(o->name, "monocle", 1, 4, ".y4m");
 }
 
 bool outputs_start_recording(struct outputs *o, const char *path, int quality)
 {
     struct stat status;
     o->quality = quality;
-    if (!path)
-        return next_name(o) && start_named(o, true);
     snprintf(o->name, sizeof(o->name), "%s", path);
-    memcpy(o->given, o->name, sizeof(o->given));
-    return start_named(o, strcmp(path, "-") != 0 && lstat(path, &status) != 0);
+    if (!start_named(o, strcmp(path, "-") != 0 && lstat(path, &status) != 0))
+        return false;
+    memcpy(o->given, o->first, sizeof(o->given));
+    return true;
 }
 
 static void note_start(struct outputs *o)
@@ -334,7 +327,7 @@ bool outputs_rest_changed(struct outputs *o)
 // Ends the recording and begins its next file, NAME-2.SUFFIX or the first free number. False on failure (logged).
 static bool begin_next(struct outputs *o)
 {
-    const bool file = is_file(o->first);
+    const bool file = output_is_file(o->first);
     if (!outputs_end_recording(o))
         return false;
     if (!file) {

@@ -40,7 +40,7 @@ struct outputs {
     int quality;                 // of encoded videos; 0: the default
     char name[OUTPUT_NAME];      // of the recording's file
     char first[OUTPUT_NAME];     // of the recording's first file
-    char given[OUTPUT_NAME];     // of the last file that the user has named; "": none
+    char given[OUTPUT_NAME];     // the last recording that the user has named; "": none
     bool created;                // the file did not exist before
     uint64_t most;               // frames of the recording; 0: no limit
     uint64_t frames;
@@ -57,9 +57,7 @@ bool outputs_watch(struct outputs *outputs);
 void outputs_set_source(struct outputs *outputs, const struct source_info *info); // of later frames; borrowed
 void outputs_close(struct outputs *outputs);                                      // accepts a zeroed struct
 
-// Begins a recording; `path` NULL: in the first of "monocle-NNNN.y4m" that does not exist yet, or of "NAME-2.SUFFIX",
-// "NAME-3.SUFFIX", ... after a recording in the file NAME.SUFFIX. `quality`: as in struct recording_setup, also for
-// later recordings. False on failure (logged).
+// Begins a recording. `quality`: as in struct recording_setup, also for later recordings. False on failure (logged).
 bool outputs_start_recording(struct outputs *outputs, const char *path, int quality);
 // The same during a run, in a new file; the note names it. Refuses an existing file, standard output and a wrong
 // suffix. False on failure (logged).
@@ -70,10 +68,10 @@ bool outputs_add_frame(struct outputs *outputs, const struct image *rgba, bool w
 // Ends the recording, if there is one. Returns true if every frame that was not dropped is written; logs the number of
 // dropped frames. Removes a video without frames if monocle created its file (logged).
 bool outputs_end_recording(struct outputs *outputs);
-// Ends the recording, or begins one under a new name: as outputs_start_recording without a path, or (`animation`) a
-// GIF, which ends after 10 s. The note reports the start, the end, or the reason why none begins. `still`: the source
-// is a still image, which cannot be recorded; `frozen`: the view is frozen. False: the recording is incomplete
-// (logged).
+// Ends the recording, or begins one in the first of "monocle-NNNN.y4m" that does not exist yet, or of "NAME-2.SUFFIX",
+// "NAME-3.SUFFIX", ... after the user has named NAME.SUFFIX; or (`animation`) in a GIF, which ends after 10 s. The note
+// reports the start, the end, or the reason why none begins. `still`: the source is a still image, which cannot be
+// recorded; `frozen`: the view is frozen. False: the recording is incomplete (logged).
 bool outputs_toggle_recording(struct outputs *outputs, bool animation, bool still, bool frozen);
 
 // outputs_record writes the main lane's result to the recording (`wait`: see outputs_add_frame), outputs_send to the
