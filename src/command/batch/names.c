@@ -221,7 +221,7 @@ bool naming_init(struct naming *naming, const char *output, const char *format)
         log_error("--output cannot be standard output (-); name a directory or a template");
         return false;
     }
-    if (!find_format(naming, format) || !check_places(output) || (places_given && !check_extension(output)))
+    if (!find_format(naming, format) || !check_places(output) || (places_given && !format && !check_extension(output)))
         return false;
     if (!places_given && !one_file) {
         behind = output[length - 1] == '/' ? WHOLE : "/" WHOLE;

@@ -180,6 +180,8 @@ def names(c):
     png(at("...png"), 8, 8)
     outcome(c, BINARY, CPU + ["-o", "t6/{stem}/{n}.png", "...png"], 0)  # its stem is not ..
     c.check(list(digests(at("t6"))) == ["...png/000001.png"], digests(at("t6")))
+    outcome(c, BINARY, CPU + ["-o", "t7/{stem}.v2", "--format", "png", "...png"], 0)
+    c.check(os.listdir(at("t7")) == ["...png.v2.png"], os.listdir(at("t7")))
     outcome(c, BINARY, CPU + ["-o", "one.png", "in/p000.png"], 0)
     c.check(os.path.isfile(at("one.png")), "one.png")
     for args, says in ((["-o", "x/{name}.png"], "unknown field {name}"), (["-o", ""], "empty"),
