@@ -56,6 +56,12 @@ void *table_row(struct table *table, const char *key, size_t row_bytes)
     return row;
 }
 
+void *table_find(const struct table *table, const char *key)
+{
+    const size_t at = table->room ? *find_slot(table, key) : 0;
+    return at ? table->row[at - 1] : NULL;
+}
+
 void table_free(struct table *table)
 {
     for (size_t i = 0; i < table->count; i++)

@@ -69,7 +69,7 @@ static bool shard_has(const struct shard *shard, const char *relative)
     return hash_64(relative, strlen(relative)) % (uint64_t)shard->count == (uint64_t)shard->index;
 }
 
-static void mark_clash(struct task *task, const struct input *rival)
+static void mark_clash(struct task *task, const char *rival)
 {
     if (task->fault == FAULT_NONE) {
         task->fault = FAULT_CLASH;
@@ -77,8 +77,40 @@ static void mark_clash(struct task *task, const struct input *rival)
     }
 }
 
+struct earlier_output {
+    const char *output;
+    char *input;
+};
+
+bool earlier_add(struct earlier *earlier, const struct task *task)
+{
+    struct earlier_output *row = table_row(&earlier->outputs, task->output, sizeof(*row));
+    if (row && !row->input)
+        row->input = strdup(task->input->path);
+    if (row && row->input)
+        return true;
+    log_error("out of memory for the names of the files");
+    return false;
+}
+
+void earlier_free(struct earlier *earlier)
+{
+    for (size_t i = 0; i < earlier->outputs.count; i++)
+        free(((struct earlier_output *)earlier->outputs.row[i])->input);
+    table_free(&earlier->outputs);
+}
+
+// Marks the task if another input made its output in an earlier round.
+static void mark_earlier(const struct earlier *earlier, struct task *task)
+{
+    const struct earlier_output *row = table_find(&earlier->outputs, task->output);
+    if (row && strcmp(row->input, task->input->path) != 0)
+        mark_clash(task, row->input);
+}
+
 // Fills one row per input. Returns false if out of memory.
-static bool name_outputs(struct task *rows, const struct inputs *inputs, const struct naming *naming)
+static bool name_outputs(struct task *rows, const struct inputs *inputs, const struct naming *naming,
+                         struct earlier *earlier)
 {
     struct named {
         const char *output;
@@ -91,14 +123,15 @@ static bool name_outputs(struct task *rows, const struct inputs *inputs, const s
         rows[i] = (struct task){.input = input, .fault = input->fault};
         if (input->fault != FAULT_NONE)
             continue;
-        rows[i].output = naming_output(naming, input->relative, i + 1);
+        rows[i].output = naming_output(naming, input->relative, ++earlier->inputs);
         named = rows[i].output ? table_row(&names, rows[i].output, sizeof(*named)) : NULL;
         ok = named;
         if (ok && named->first) {
-            mark_clash(&rows[i], named->first->input);
-            mark_clash(named->first, input);
+            mark_clash(&rows[i], named->first->input->path);
+            mark_clash(named->first, input->path);
         } else if (ok) {
             named->first = &rows[i];
+            mark_earlier(earlier, &rows[i]);
         }
     }
     table_free(&names);
@@ -152,12 +185,12 @@ static bool find_sources(struct tasks *tasks, const struct inputs *inputs)
 }
 
 bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
-                const struct shard *shard, enum existing_rule existing, const char *job)
+                const struct shard *shard, enum existing_rule existing, const char *job, struct earlier *earlier)
 {
     const bool replaces = existing == EXISTING_OVERWRITE || existing == EXISTING_SKIP_NEWER;
     *tasks = (struct tasks){.existing = existing, .job = job};
     tasks->row = calloc(inputs->count + 1, sizeof(*tasks->row));
-    bool ok = tasks->row && name_outputs(tasks->row, inputs, naming);
+    bool ok = tasks->row && name_outputs(tasks->row, inputs, naming, earlier);
     for (size_t i = 0; tasks->row && i < inputs->count; i++) {
         if (!ok || shard_has(shard, inputs->row[i].relative))
             tasks->row[tasks->count++] = tasks->row[i];
@@ -259,8 +292,8 @@ bool task_open(const struct tasks *tasks, struct outcome *outcome, struct task_f
     *file = (struct task_file){.fd = -1};
     if (task->fault == FAULT_CLASH)
         return outcome_fail(outcome, FAULT_CLASH,
-                            "%s has the same output %s; use a template such as -o 'DIR/{stem}-{n}{ext}'",
-                            task->rival->path, task->output);
+                            "%s has the same output %s; use a template such as -o 'DIR/{stem}-{n}{ext}'", task->rival,
+                            task->output);
     if (task->fault == FAULT_UNSUPPORTED)
         return outcome_fail(outcome, FAULT_UNSUPPORTED,
                             "this format needs a build of monocle with %s; convert the file to PNG or JPEG first",

@@ -37,9 +37,19 @@ struct task {
     const struct input *input;
     char *output;
     struct directory *directory; // directory of the output; NULL: there is no output
-    const struct input *rival;   // FAULT_CLASH: another input that has the same output
+    const char *rival;           // FAULT_CLASH: the path of another input that has the same output
     enum fault fault;
 };
+
+// What the earlier rounds of --watch have filtered. Initialise with zeros.
+struct earlier {
+    struct table outputs; // their files, each with its input
+    size_t inputs;
+};
+
+// Keeps the task's output, and that its input made it. Returns false if out of memory (logged).
+bool earlier_add(struct earlier *earlier, const struct task *task);
+void earlier_free(struct earlier *earlier);
 
 // Initialise with zeros.
 struct tasks {
@@ -59,10 +69,11 @@ struct tasks {
 
 // Names the outputs of all inputs, marks inputs that share an output with FAULT_CLASH, and keeps the tasks of the
 // shard. Checks whether files can be created in the directories of the outputs. `job` is the text of everything that
-// decides the bytes of the outputs. The inputs and `job` must outlive the tasks. Returns false if out of memory
-// (logged); tasks_free is needed in either case.
+// decides the bytes of the outputs. `earlier`: inputs also clash with its inputs, and their numbers follow; it then
+// counts these, too. The inputs, `job` and `earlier` must outlive the tasks. Returns false if out of memory (logged);
+// tasks_free is needed in either case.
 bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
-                const struct shard *shard, enum existing_rule existing, const char *job);
+                const struct shard *shard, enum existing_rule existing, const char *job, struct earlier *earlier);
 void tasks_free(struct tasks *tasks);
 uint64_t tasks_hash(const struct tasks *tasks); // hash of all input and output names, independent of their order
 // Removes the temporary files that killed runs left in the directories of the outputs.

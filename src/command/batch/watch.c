@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "command/batch/names.h"
-#include "command/batch/output.h"
 #include "command/command.h"
 
 #include <errno.h>
@@ -68,10 +67,7 @@ static bool add_name(struct watch *watch, const char *directory, const char *nam
     const char *slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
     if (asprintf(&path, "%s%s%s", directory, slash, name) < 0)
         return false;
-    if (output_is_made(path, NULL))
-        free(path);
-    else
-        watch->name[watch->names++] = path;
+    watch->name[watch->names++] = path;
     return true;
 }
 

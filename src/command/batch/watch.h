@@ -22,6 +22,6 @@ struct watch {
 bool watch_open(struct watch *watch, const char *const *path, int count);
 void watch_close(struct watch *watch);
 // Waits until visible image files have been written or moved into the directories, and lists those that arrived
-// together. Leaves out outputs of batches. Returns false if a signal arrives, no directory is left, or on failure (both
+// together. Returns false if a signal arrives, no directory is left, or on failure (both
 // logged); `*failed` is then true, except for a signal.
 bool watch_wait(struct watch *watch, bool *failed);

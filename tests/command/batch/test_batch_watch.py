@@ -52,22 +52,47 @@ def watched(c):
     while os.stat(at("out/moved.jpg")).st_mtime_ns == before and time.monotonic() < end:
         time.sleep(.02)
     c.check(os.stat(at("out/moved.jpg")).st_mtime_ns > before, "a file that was written again")
+    png(at("in/second.tiff.png"), 8, 8)
+    c.check(appears("out/second.tiff.jpg"), "the last file")
+    with open(at("in/moved.jpg"), "wb") as file, open(at("out/first.jpg"), "rb") as made:
+        file.write(made.read())
+    c.check(b"broken.png" in child.stderr.readline(), "the broken file")
+    told = child.stderr.readline()
+    c.check(told == b"monocle: error: in/moved.jpg: in/moved.png has the same output out/moved.jpg; use a template "
+            b"such as -o 'DIR/{stem}-{n}{ext}'\n", told)
     child.send_signal(signal.SIGTERM)
     out, err = child.communicate(timeout=20 * PATIENCE)
-    c.check(child.returncode == 1 and b"broken.png" in err and err.count(b"\n") == 1, child.returncode, out, err)
-    c.check(out.splitlines()[1] == b"watching in for new images; Ctrl+C ends" and out.count(b"watching") == 1, out)
+    c.check(child.returncode == 1 and err == b"", child.returncode, out, err)
+    lines = out.splitlines()
+    c.check(lines[0] == b"in/first.png -> out/first.jpg", out)
+    c.check(lines[2] == b"watching in for new images; Ctrl+C ends" and out.count(b"watching") == 1, out)
+    c.check(lines.count(b"in/moved.png -> out/moved.jpg") + lines.count(
+        b"in/moved.png -> out/moved.jpg (replaced)") == 2, out)
     made = sorted(digests(at("out")))
-    c.check(made == [name + ".jpg" for name in ("first", "moved", "second", "third")], made)
-    child = subprocess.Popen([BINARY, "batch", "--format", "jpeg", "--watch", "-o", "ready", "ready"], cwd=at(),
+    c.check(made == [name + ".jpg" for name in ("first", "moved", "second", "second.tiff", "third")], made)
+
+
+def numbered(c):
+    """The numbers {n} go on with the files that arrive. The end of all watched directories ends the run."""
+    os.makedirs(at("many"), exist_ok=True)
+    png(at("many/a.png"), 8, 8)
+    child = subprocess.Popen([BINARY, "batch", *CPU, "-f", "gray", "--watch", "-o", "number/{n}", "many"], cwd=at(),
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
-    c.check(appears("ready/second.jpg"), "another directory")
-    png(at("ready/fourth.png"), 8, 8)
-    c.check(appears("ready/fourth.jpg"), "a directory that has the outputs, too")
-    subprocess.run(["rm", "-r", at("ready")], check=True)
+    c.check(appears("number/000001.png"), "the first number")
+    png(at("many/b.png"), 8, 8)
+    c.check(appears("number/000002.png"), "the second number")
+    subprocess.run(["rm", "-r", at("many")], check=True)
     out, err = child.communicate(timeout=20 * PATIENCE)
-    c.check(child.returncode == 1 and b"ready was removed" in err and err.count(b"\n") == 1, child.returncode, out, err)
+    c.check(child.returncode == 1 and b"many was removed" in err and err.count(b"\n") == 1, child.returncode, out, err)
+
+
+def refused(c):
+    """Outputs among the watched images, one output for all, and options that do not fit."""
+    os.makedirs(at("in"), exist_ok=True)
+    outcome(c, BINARY, CPU + ["-o", "./in/{stem}-small", "--watch", "in"], 2, "cannot write to ./in/, which it watches")
+    outcome(c, BINARY, CPU + ["-o", "one.png", "--watch", "in"], 2, "has many outputs")
     outcome(c, BINARY, CPU + ["-o", "x", "--watch", "nothing-here"], 3, "cannot watch nothing-here: No such file")
     outcome(c, BINARY, CPU + ["-o", "x", "--watch", "--overwrite", "in"], 2, "contradict each other")
 
 
-sys.exit(Checks().run(watched))
+sys.exit(Checks().run(watched, numbered, refused))

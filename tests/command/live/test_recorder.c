@@ -67,7 +67,7 @@ int main(void)
     CHECK(chdir(directory) == 0);
 
     CHECK(outputs_open(&outputs, NULL, &info, 4, 2, NULL, &note));
-    CHECK(outputs_end_recording(&outputs)); // no frame was recorded
+    CHECK(outputs_end_recording(&outputs));                         // no frame was recorded
     CHECK(outputs_toggle_recording(&outputs, false, false, false)); // the key r names the file
     CHECK_TEXT(outputs.name, "monocle-0001.y4m");
     add(&outputs, 3);
