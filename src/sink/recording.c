@@ -109,6 +109,12 @@ bool recording_encodes(const char *path)
     return container_of(path) != NULL;
 }
 
+bool recording_has_quality(const char *path)
+{
+    const struct container *container = container_of(path);
+    return container && container->kind != KIND_GIF;
+}
+
 bool recording_has_format(const char *path)
 {
     const char *dot = strrchr(path, '.');

@@ -16,6 +16,7 @@ enum { RECORDING_QUALITY_BEST = 100, RECORDING_QUALITY = 75 };
 
 // Returns true if the file's suffix names a format that ffmpeg encodes. Any other file becomes Y4M.
 bool recording_encodes(const char *path);
+bool recording_has_quality(const char *path); // ... and has a choice of quality
 // Returns true if the file's suffix names a format of recordings, Y4M included.
 bool recording_has_format(const char *path);
 

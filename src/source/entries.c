@@ -3,14 +3,12 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "image/codec/codec.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 enum { LIST_BYTES_MAX = 64 << 20 };
@@ -54,7 +52,7 @@ static int compare_entries(const void *a, const void *b)
 }
 
 // Takes ownership of `path`, which may be NULL. Returns false if out of memory.
-static bool add(struct entries *entries, char *path, bool meant)
+static bool add(struct entries *entries, char *path)
 {
     if (path && entries->count == entries->room) {
         const int room = entries->room ? entries->room * 2 : 64;
@@ -68,15 +66,8 @@ static bool add(struct entries *entries, char *path, bool meant)
         free(path);
         return false;
     }
-    entries->entry[entries->count++] = (struct entry){.path = path, .meant = meant};
+    entries->entry[entries->count++] = (struct entry){.path = path};
     return true;
-}
-
-static bool has_picture_extension(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    enum codec_format format;
-    return dot && (codec_from_name(dot + 1, &format) || codec_missing_library(dot + 1) || strcasecmp(dot, ".hdr") == 0);
 }
 
 // Returns true for a visible regular file, or a link to one.
@@ -87,7 +78,7 @@ static bool is_candidate(DIR *directory, const struct dirent *found)
            S_ISREG(status.st_mode);
 }
 
-bool entries_from_directory(struct entries *entries, const char *path)
+bool entries_from_directory(struct entries *entries, const char *path, bool (*wanted)(const char *name))
 {
     DIR *directory = opendir(path);
     if (!directory) {
@@ -100,8 +91,8 @@ bool entries_from_directory(struct entries *entries, const char *path)
     const struct dirent *found;
     while (ok && (found = readdir(directory))) {
         char *full = NULL;
-        if (is_candidate(directory, found) && asprintf(&full, "%s%s%s", path, slash, found->d_name) > 0)
-            ok = add(entries, full, has_picture_extension(found->d_name));
+        if (wanted(found->d_name) && is_candidate(directory, found))
+            ok = asprintf(&full, "%s%s%s", path, slash, found->d_name) > 0 && add(entries, full);
     }
     closedir(directory);
     if (!ok)
@@ -128,7 +119,7 @@ bool entries_from_file(struct entries *entries, const char *path)
     while (ok && (line = strsep(&rest, "\n"))) {
         line[strcspn(line, "\r")] = '\0';
         if (line[0] != '\0')
-            ok = add(entries, strdup(line), true);
+            ok = add(entries, strdup(line));
     }
     free(text);
     if (!ok)

@@ -6,7 +6,6 @@
 
 struct entry {
     char *path;
-    bool meant;      // a list names it, or it has the extension of an image file: a failure is worth a warning
     atomic_bool bad; // it cannot be read as an image: set by the thread that reads, read by any thread
 };
 
@@ -15,9 +14,9 @@ struct entries {
     int count, room;
 };
 
-// Adds the visible regular files of a directory, in natural order ("shot2" before "shot10"). Returns false on failure
-// (logged).
-bool entries_from_directory(struct entries *entries, const char *path);
+// Adds the visible regular files of a directory whose names are wanted, in natural order ("shot2" before "shot10").
+// Returns false on failure (logged).
+bool entries_from_directory(struct entries *entries, const char *path, bool (*wanted)(const char *name));
 // Adds the paths in a text file, one per line, relative to the working directory; skips empty lines. Returns false on
 // failure (logged).
 bool entries_from_file(struct entries *entries, const char *path);

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "image/codec/codec.h"
 #include "image/imagefile.h"
 #include "source/entries.h"
 #include "source/kind.h"
@@ -9,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { SLIDE_S = 5 }; // how long a slide show shows an image
 
@@ -55,8 +57,7 @@ static bool read_next(struct list *list, const struct image_shape *shape, struct
             continue;
         if (!imagefile_try(image, entry->path, why)) {
             entry->bad = true;
-            if (entry->meant)
-                log_warn("skipped %s: %s", entry->path, why);
+            log_warn("skipped %s: %s", entry->path, why);
             continue;
         }
         if (shape && (image->shape.width != shape->width || image->shape.height != shape->height)) {
@@ -71,6 +72,13 @@ static bool read_next(struct list *list, const struct image_shape *shape, struct
     return false;
 }
 
+static bool has_picture_extension(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    enum codec_format format;
+    return dot && (codec_from_name(dot + 1, &format) || codec_missing_library(dot + 1) || strcasecmp(dot, ".hdr") == 0);
+}
+
 static bool list_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct list *list = source->state;
@@ -80,7 +88,8 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
         log_error("@ needs a file name: @LIST, a text file with one image path per line");
         return false;
     }
-    if (!(text[0] == '@' ? entries_from_file(&list->entries, text + 1) : entries_from_directory(&list->entries, text)))
+    if (!(text[0] == '@' ? entries_from_file(&list->entries, text + 1)
+                         : entries_from_directory(&list->entries, text, has_picture_extension)))
         return false;
     list->setup = *setup;
     if (!read_next(list, NULL, &list->waiting)) {
@@ -106,22 +115,12 @@ static void list_close(struct source *source)
     entries_free(&list->entries);
 }
 
-// A file without an image extension belongs to a directory's list only if it can be read as an image.
 static bool list_holds(const struct source *source, const char *path)
 {
     const struct list *list = source->state;
     for (int i = 0; i < list->entries.count; i++) {
-        const struct entry *entry = &list->entries.entry[i];
-        struct image image;
-        char why[IMAGEFILE_WHY];
-        if (!file_same(entry->path, path))
-            continue;
-        if (entry->meant)
+        if (file_same(list->entries.entry[i].path, path))
             return true;
-        if (imagefile_try(&image, entry->path, why)) {
-            image_free(&image);
-            return true;
-        }
     }
     return false;
 }
@@ -210,7 +209,8 @@ static bool list_claims(const struct source_target *target, const struct source_
 extern const struct source_kind source_list;
 const struct source_kind source_list = {
     .name = "list",
-    .help = {"DIRECTORY\ta slide show of its images in natural order, 5 s each; --rate 0.5 shows each for 2 s; with "
+    .help = {"DIRECTORY\ta slide show of its image files (.jpg, .png, ...) in natural order, 5 s each; --rate 0.5 "
+             "shows each for 2 s; with "
              "--fast and in headless recordings, images of another size than the first are skipped",
              "@LIST\tthe same with the images named in a text file, one path per line"},
     .claims = list_claims,

@@ -139,8 +139,9 @@ bool outputs_check_names(struct live_options *o)
         wrong = "--record - would write video to the terminal; redirect standard output";
     else if (feeds_itself(o))
         wrong = "the virtual camera cannot be its own source; name another device for one of them";
-    else if (o->record_quality && !(o->record && recording_encodes(o->record)))
-        wrong = "--record-quality needs --record with a file that ffmpeg encodes, such as FILE.mp4";
+    else if (o->record_quality && !(o->record && recording_has_quality(o->record)))
+        wrong =
+            "--record-quality needs --record with a format that has a quality, such as FILE.mp4; Y4M and GIF have none";
     else if (o->on_demand && !(o->virtual_camera && o->headless))
         wrong = "--on-demand needs --virtual-camera and --headless";
     else if (o->source && strcmp(o->source, "-") == 0 && o->loop)
@@ -150,17 +151,21 @@ bool outputs_check_names(struct live_options *o)
     return !wrong;
 }
 
+static bool is_cl(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && strcmp(dot, ".cl") == 0;
+}
+
 // Returns true if the path is a kernel in the directory, or if the directory cannot be read; both are logged.
 static bool is_kernel(const char *path, const char *directory)
 {
     struct entries entries = {0};
     bool found = false;
-    if (!entries_from_directory(&entries, directory))
+    if (!entries_from_directory(&entries, directory, is_cl))
         return true;
-    for (int i = 0; i < entries.count && !found; i++) {
-        const char *kernel = entries.entry[i].path, *dot = strrchr(kernel, '.');
-        found = dot && strcmp(dot, ".cl") == 0 && file_same(path, kernel);
-    }
+    for (int i = 0; i < entries.count && !found; i++)
+        found = file_same(path, entries.entry[i].path);
     entries_free(&entries);
     if (found)
         log_error("the output %s is a kernel file in %s; name another output", path, directory);

@@ -139,13 +139,18 @@ void outputs_close(struct outputs *o)
     close_camera(o);
 }
 
+static double rate_of(const struct outputs *o)
+{
+    return o->info->rate > 0 ? o->info->rate : DEFAULT_RATE;
+}
+
 // Begins a video in o->name. On failure, removes the file if o->created.
 static bool begin(struct outputs *o)
 {
     const struct source_info *info = o->info;
     int numerator = info->rate_numerator, denominator = info->rate_denominator;
     if (denominator == 0)
-        y4m_rate(info->rate > 0 ? info->rate : DEFAULT_RATE, &numerator, &denominator);
+        y4m_rate(rate_of(o), &numerator, &denominator);
     o->frames = o->left_out = 0;
     const struct recording_setup setup = {o->width, o->height, numerator, denominator, o->quality};
     o->recording = recording_open(o->name, &setup);
@@ -197,7 +202,7 @@ bool outputs_start_recording(struct outputs *o, const char *path, int quality)
 static void note_start(struct outputs *o)
 {
     note_set(o->note, false, NOTE_S, "recording %s%s", o->name,
-             recording_encodes(o->name) ? "" : ", lossless; --record NAME.mp4 makes small files");
+             o->given[0] || recording_encodes(o->name) ? "" : ", lossless; --record NAME.mp4 makes small files");
 }
 
 bool outputs_record_new(struct outputs *o, const char *path, int quality)
@@ -246,14 +251,13 @@ static bool end_noted(struct outputs *o, bool frozen)
         note_set(o->note, true, NOTE_S, "nothing recorded to %s: %s", o->name,
                  frozen ? "the view is frozen" : "no frame arrived");
     else
-        note_set(o->note, !ok, NOTE_S, "recorded %llu frames to %s%s", (unsigned long long)o->frames, o->name,
+        note_set(o->note, !ok, NOTE_S, "recorded %.1f s to %s%s", (double)o->frames / rate_of(o), o->name,
                  ok ? "" : ", which is incomplete; see standard error");
     return ok;
 }
 
 bool outputs_toggle_recording(struct outputs *o, bool animation, bool still, bool frozen)
 {
-    const double rate = o->info->rate > 0 ? o->info->rate : DEFAULT_RATE;
     if (o->recording)
         return end_noted(o, frozen);
     if (still)
@@ -263,7 +267,7 @@ bool outputs_toggle_recording(struct outputs *o, bool animation, bool still, boo
     else
         note_start(o);
     if (animation && o->recording)
-        o->most = (uint64_t)(ANIMATION_S * rate) + 1;
+        o->most = (uint64_t)(ANIMATION_S * rate_of(o)) + 1;
     return true;
 }
 
@@ -324,10 +328,20 @@ bool outputs_rest_changed(struct outputs *o)
     return true;
 }
 
+// Begins a recording without frames again, in the same file. False on failure (logged).
+static bool begin_again(struct outputs *o)
+{
+    struct recording *recording = o->recording;
+    o->recording = NULL;
+    return recording_close(recording) && begin(o);
+}
+
 // Ends the recording and begins its next file, NAME-2.SUFFIX or the first free number. False on failure (logged).
 static bool begin_next(struct outputs *o)
 {
     const bool file = output_is_file(o->first);
+    if (file && o->frames == 0)
+        return begin_again(o);
     if (!outputs_end_recording(o))
         return false;
     if (!file) {
@@ -347,8 +361,11 @@ static bool continue_recording(struct outputs *o)
     char before[OUTPUT_NAME];
     memcpy(before, o->name, sizeof(before));
     if (begin_next(o)) {
-        log_warn("the frame size changed: %s ends after %llu frames, and the recording continues in %s", before, frames,
-                 o->name);
+        if (frames > 0)
+            log_warn("%s", note_set(o->note, false, NOTE_S,
+                                    "the frame size changed: %s ends after %llu frame%s, and the "
+                                    "recording continues in %s",
+                                    before, frames, frames == 1 ? "" : "s", o->name));
         return true;
     }
     log_error("%s", note_set(o->note, true, 0, "the frame size changed: recording to %s stopped after %llu frames",

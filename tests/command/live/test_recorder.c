@@ -46,14 +46,15 @@ static void test_without_frames(struct outputs *outputs)
         CHECK_NUMBER(access("empty.y4m", F_OK) == 0, there);
     }
 
-    // It is also removed if the frame size changes; the recording continues in the next file.
+    // It begins again if the frame size changes.
     CHECK(outputs_start_recording(outputs, "none.y4m", 0));
     CHECK(outputs_resize(outputs, 4, 2)); // the same size
     CHECK_TEXT(outputs->name, "none.y4m");
     CHECK(outputs_resize(outputs, 6, 2));
-    CHECK(access("none.y4m", F_OK) != 0);
-    CHECK_TEXT(outputs->name, "none-2.y4m");
+    CHECK_TEXT(outputs->name, "none.y4m");
+    CHECK(access("none.y4m", F_OK) == 0);
     CHECK(outputs_end_recording(outputs));
+    CHECK(access("none.y4m", F_OK) != 0);
 }
 
 int main(void)
@@ -63,6 +64,7 @@ int main(void)
     const struct source_info info = {.shape = {.width = 4, .height = 2}, .rate = 25};
     struct captured captured;
     char directory[64];
+    bool error;
     unit_directory(directory);
     CHECK(chdir(directory) == 0);
 
@@ -70,6 +72,7 @@ int main(void)
     CHECK(outputs_end_recording(&outputs));                         // no frame was recorded
     CHECK(outputs_toggle_recording(&outputs, false, false, false)); // the key r names the file
     CHECK_TEXT(outputs.name, "monocle-0001.y4m");
+    CHECK_HAS(note_text(&note, &error), "monocle-0001.y4m, lossless; ");
     add(&outputs, 3);
     CHECK_NUMBER(outputs.frames, 3);
     outputs.left_out = 2;
@@ -86,6 +89,8 @@ int main(void)
     add(&outputs, 1);
     CHECK(outputs_resize(&outputs, 5, 3));
     CHECK_TEXT(outputs.name, "film-2.y4m");
+    CHECK_HAS(note_text(&note, &error), "film.y4m ends after 1 frame, and the recording continues in film-2.y4m");
+    CHECK(!error);
     CHECK_NUMBER(outputs.frames, 0);
     add(&outputs, 1);
 
