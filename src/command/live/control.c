@@ -29,8 +29,9 @@ struct watch {
 // What the session knows of a client.
 struct guest {
     unsigned number;  // of the client; another number: all this is of a client that has gone
-    long long waits;  // request_id of its wait_frame
+    long long waits;  // request_id of the command that waits
     uint64_t awaited; // it waits for this number of frames; 0: for a frame with all changes
+    unsigned source;  // it waits for this request of source_change_requests; 0: for frames
     struct watch watch[WATCHES];
 };
 
@@ -132,10 +133,17 @@ static bool run_get(struct call *call)
 
 static bool run_set(struct call *call)
 {
+    const struct source_change *change = &call->session->change;
+    const unsigned requests = source_change_requests(change);
     const char *name = text_argument(call, 0);
     if (!name || !properties_set(call->session, name, call->request->argument[1], call->why))
         return false;
     showcase_end(call->session);
+    if (source_change_requests(change) != requests) {
+        call->guest->waits = call->request->id;
+        call->guest->source = source_change_requests(change);
+        call->client->waits = true;
+    }
     return true;
 }
 
@@ -335,15 +343,29 @@ static bool settled(const struct session *s)
            lanes_result(s->lanes, LANE_MAIN);
 }
 
+// Answers a client that waits for its source, if it is opened or refused.
+static void answer_source(struct session *s, struct client *client, struct guest *guest)
+{
+    const bool latest = guest->source == source_change_requests(&s->change);
+    if (latest && source_change_busy(&s->change))
+        return;
+    guest->source = 0;
+    client->waits = false;
+    reply(client, guest->waits, latest ? source_change_failure(&s->change) : "a later request replaced this source",
+          NULL);
+}
+
 static void answer_waits(struct session *s)
 {
     for (int i = 0; i < CLIENTS_MAX; i++) {
         struct client *client = &s->control->clients.client[i];
         struct guest *guest = &s->control->guest[i];
-        if (!client->waits || !(guest->awaited > 0 ? s->meter.frames >= guest->awaited : settled(s)))
-            continue;
-        client->waits = false;
-        reply(client, guest->waits, NULL, json_integer((json_int_t)s->meter.frames));
+        if (client->waits && guest->source) {
+            answer_source(s, client, guest);
+        } else if (client->waits && (guest->awaited > 0 ? s->meter.frames >= guest->awaited : settled(s))) {
+            client->waits = false;
+            reply(client, guest->waits, NULL, json_integer((json_int_t)s->meter.frames));
+        }
     }
 }
 

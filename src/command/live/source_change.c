@@ -26,6 +26,7 @@ bool source_change_request(struct session *s, const char *text, char why[SOURCE_
     }
     free(s->change.wanted);
     s->change.wanted = copy;
+    s->change.requests++;
     note_set(&s->note, false, 0, "opening %s", text[0] ? text : "the first camera");
     return true;
 }
@@ -33,6 +34,16 @@ bool source_change_request(struct session *s, const char *text, char why[SOURCE_
 const char *source_change_text(const struct session *s)
 {
     return s->change.present ? s->change.present : s->options.source;
+}
+
+unsigned source_change_requests(const struct source_change *change)
+{
+    return change->requests;
+}
+
+const char *source_change_failure(const struct source_change *change)
+{
+    return change->why[0] ? change->why : NULL;
 }
 
 bool source_change_busy(const struct source_change *change)
@@ -51,6 +62,15 @@ static void *run(void *context)
     return NULL;
 }
 
+// Keeps an error, unless there is one, and shows it.
+static void fail(struct session *s, const char *why)
+{
+    struct source_change *change = &s->change;
+    if (!change->why[0])
+        snprintf(change->why, sizeof(change->why), "%s", why);
+    note_set(&s->note, true, NOTE_S, "%s", change->why);
+}
+
 // Opens the wanted source.
 static void start(struct session *s)
 {
@@ -64,7 +84,7 @@ static void start(struct session *s)
     change->done = false;
     change->running = thread_start(&change->thread, run, change, "open source");
     if (!change->running)
-        note_set(&s->note, true, NOTE_S, "cannot open %s: no thread can start", change->text);
+        fail(s, "cannot open the source: no thread can start");
 }
 
 // Puts the new source into the session. False: the old one does not answer (logged).
@@ -119,7 +139,7 @@ static bool take(struct session *s)
     change->running = false;
     if (change->wanted || !usable(s)) { // a later request replaces this one
         if (!change->wanted)
-            note_set(&s->note, true, NOTE_S, "%s", change->why[0] ? change->why : "cannot change the source");
+            fail(s, "cannot change the source");
         source_close(source);
         free(change->text);
         change->source = NULL;
@@ -127,6 +147,7 @@ static bool take(struct session *s)
         return false;
     }
     change->source = NULL;
+    change->why[0] = '\0';
     if (!replace(s, source))
         return false;
     free(change->present);

@@ -19,7 +19,8 @@ struct source_change {
     bool running;          // the thread runs, or waits to be joined
     atomic_bool done;      // the thread has ended
     struct source *source; // that the thread opened; NULL: it failed (logged)
-    char why[SOURCE_WHY];  // the latest error of the change, for the note; "": none
+    char why[SOURCE_WHY];  // why the latest change failed; "": it did not
+    unsigned requests;
     pthread_t thread;
 };
 
@@ -29,6 +30,9 @@ struct source_change {
 bool source_change_request(struct session *session, const char *text, char why[SOURCE_WHY]);
 // Returns the text of the session's source, as source_setup.text.
 const char *source_change_text(const struct session *session);
+unsigned source_change_requests(const struct source_change *change); // number of requests so far
+// Returns why the latest request, which is carried out, failed; NULL: the session has the source.
+const char *source_change_failure(const struct source_change *change);
 bool source_change_busy(const struct source_change *change); // true: the latest request is not carried out yet
 // Starts to open a requested source. If it is open, puts it into the session instead of the old source, closes the
 // lanes and the old source, and returns true: the caller then opens the lanes and the capture. No frame may be in

@@ -551,17 +551,27 @@ def sources(c, *args):
         error = m.error("set_property", "source", wrong)
         c.check(wrong in error and why in error and m.get("message") == error, wrong, error, m.get("message"))
     for wrong, why in (at("out"), "Invalid data"), ("camera:/dev/null", "not a V4L2 device"):
-        m.set("source", wrong)
-        c.check(m.get("size") == "80x60" and why in m.get("message"), wrong, m.get("message"))
+        error = m.error("set_property", "source", wrong)
+        c.check(why in error and m.get("size") == "80x60" and m.get("message") == error, wrong, error, m.get("message"))
         c.check(m.ask("wait_frame", m.get("frame") + 2), "the old source goes on")
+    other = view.client()
     for number in range(50):
-        m.ask("set_property", "source", at("ab"[number % 2] + ".png"))
-    m.ask("wait_frame")
-    c.check(m.get("size") == "33x21", "the latest of many", m.get("size"))
+        (m, other)[number % 2].send("set_property", "source", at("ab"[number % 2] + ".png"))
+    replies = [(m, other)[number % 2].reply()["error"] for number in range(50)]
+    c.check(set(replies) <= {"success", "a later request replaced this source"}, "many requests", set(replies))
+    c.check(replies[48:].count("success") > 0, "the latest of many", replies[48:])
+    os.mkfifo(at("stalled"))
+    m.send("set_property", "source", at("stalled"))
+    c.check(wait_until(lambda: other.get("message") == "opening " + at("stalled")), "it opens", other.get("message"))
+    other.send("set_property", "source", at("b.png"))
+    c.check(m.reply()["error"] == "a later request replaced this source", "a request that another client replaced")
+    with open(at("stalled"), "w", encoding="utf-8") as file:
+        file.write("no Y4M header\n")
+    c.check(other.reply()["error"] == "success" and m.get("size") == "33x21", "the latest request", m.get("size"))
     c.check(m.get("captured") >= m.get("frame"), m.get("captured"), m.get("frame"))
     m.ask("set_property", "source", at("c.y4m"))
     code, last, log = view.end()
-    c.check(code == 0 and log.count("error") == 2, code, log)
+    c.check(code == 0 and log.count("error") == 3, code, log)
     with open(at("out.y4m"), "rb") as file:
         c.check(b" W320 H240 " in file.read(60), "the recording of the first source")
     c.check(os.path.exists(at("out-2.y4m")), os.listdir(at()))
