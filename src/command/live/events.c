@@ -208,6 +208,40 @@ static void note_none(struct session *s, const struct filter *filter)
         note_set(&s->note, false, NOTE_S, "no filter of the chain has a parameter");
 }
 
+// Returns the value that a key changes. The width or height 0 of a warp stands for a size in pixels, which it returns.
+static float present_value(const struct session *s, int stage, int param)
+{
+    const struct stage *at = &s->wish.chain.stage[stage];
+    const char *name = at->filter->params[param].name;
+    const float value = at->values.value[param];
+    const bool width = strcmp(name, "width") == 0;
+    struct chain before = s->wish.chain;
+    struct image_shape size = s->info->shape;
+    char error[CHAIN_ERROR];
+    if (value != 0 || at->filter->kind != FILTER_WARP || !(width || strcmp(name, "height") == 0))
+        return value;
+    before.count = stage + 1;
+    if (!chain_output_size(&before, &size.width, &size.height, error))
+        return value;
+    return (float)(width ? size.width : size.height);
+}
+
+// Notes why a key did not change the value.
+static void note_unchanged(struct session *s, const struct stage *at, int param, bool up)
+{
+    const struct param *row = &at->filter->params[param];
+    char value[64];
+    chain_value_text(at, param, value);
+    if (row->type == PARAM_FILE && !at->values.file[0])
+        note_set(&s->note, false, NOTE_S, "%s: no file for %s; name one in the chain, as in -f %s=%s=FILE",
+                 at->filter->name, row->name, at->filter->name, row->name);
+    else if (at->values.value[param] == (up ? row->max : row->min))
+        note_set(&s->note, false, NOTE_S, "%s: %s %s, the %s", at->filter->name, row->name, value,
+                 row->choices ? (up ? "last" : "first")
+                 : up         ? "maximum"
+                              : "minimum");
+}
+
 static void change_value(struct session *s, int steps)
 {
     int stage, param;
@@ -220,10 +254,16 @@ static void change_value(struct session *s, int steps)
         note_none(s, at->filter);
         return;
     }
-    const float value = at->values.value[param] + (float)steps * at->filter->params[param].step;
+    const float value = present_value(s, stage, param) + (float)steps * at->filter->params[param].step;
+    struct chain chain = s->wish.chain;
+    note_value(s);
+    if (!chain_set(&chain, stage, param, value) || chain.stage[stage].values.value[param] == at->values.value[param]) {
+        note_unchanged(s, at, param, steps > 0);
+        return;
+    }
     edits_keep(&s->edits, &s->wish, EDIT_VALUE);
-    if (chain_set(&s->wish.chain, stage, param, value))
-        lanes_changed(s->lanes, false);
+    s->wish.chain = chain;
+    lanes_changed(s->lanes, false);
     note_value(s);
 }
 
@@ -260,7 +300,10 @@ static void change_filter(struct session *s, int step)
 
 static void undo(struct session *s, int number)
 {
-    note_edit(s, edits_undo(&s->edits, &s->wish));
+    const bool done = edits_undo(&s->edits, &s->wish);
+    note_edit(s, done);
+    if (!done)
+        note_set(&s->note, false, NOTE_S, "there is no change to undo");
 }
 
 static void select_control(struct session *s, int step)

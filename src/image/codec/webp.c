@@ -83,7 +83,7 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
     head->shape = (struct image_shape){.format = PIXFMT_RGBA, .width = features.width, .height = features.height};
     if (features.has_animation)
         return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "animated WebP files are not supported; convert the image to PNG first");
+                            "animated WebP is not supported; convert an image to PNG, or an animation to GIF");
     head->jpeg = PIXFMT_YU12;
     head->alpha = features.has_alpha;
     head->quality = features.format == LOSSLESS ? QUALITY_LOSSLESS : QUALITY;

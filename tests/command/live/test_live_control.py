@@ -119,6 +119,18 @@ def drive(c, *args):
         m.ask("set_property", name, value), m.ask("key", "up")
         c.check((m.get("selected"), m.get("message")) == (selected, message), value, m.get("selected"),
                 m.get("message"))
+    for chain, key, changed, message in (
+            ("scale", "up", "scale=336", "scale: width 336"), ("crop=0:64", "down", "crop=304:64", "crop: width 304"),
+            ("blur=15", "up", "blur=15", "blur: radius 15, the maximum"),
+            ("gray", "down", "gray", "gray: mode luma, the first"),
+            ("key", "up", "key", "key: no file for picture; name one in the chain, as in -f key=picture=FILE")):
+        m.ask("set_property", "chain", chain), m.ask("key", key)
+        c.check((m.get("chain"), m.get("message")) == (changed, message), chain, m.get("chain"), m.get("message"))
+        m.ask("key", "undo")
+    for _ in range(33):
+        m.ask("key", "undo")
+    c.check(m.get("message") == "there is no change to undo", m.get("message"))
+    m.set("look", "poster")
     m.ask("key", "previous"), m.ask("key", "up")
     c.check(m.get("message") == "median has no parameter; ] selects the next filter", m.get("message"))
     m.ask("set_property", "chain", ",".join(["gray"] * 15)), m.ask("key", "add")
