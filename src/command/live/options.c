@@ -258,7 +258,7 @@ static bool take_options(struct live_options *o)
         .rate = o->rate,
         .color = {(enum color_matrix)o->matrix, (enum color_range)o->range},
         .loop = o->loop,
-        .show = o->showcase || (o->alone && live_has_display()),
+        .show = o->showcase || (!o->headless && live_has_display()),
         .paced = !o->fast && !(o->headless && o->record), // a recording without a window takes every frame
     };
     o->setup.slides = o->setup.paced;

@@ -9,14 +9,6 @@
 
 enum { PLAYBACK_TIME = 48, SKIP_S = 5 };
 
-void playback_pause(struct session *s, bool paused)
-{
-    s->wish.frozen = paused;
-    meter_pause(&s->meter);
-    if (s->capture && s->info->frame_s > 0)
-        capture_pause(s->capture, paused);
-}
-
 static bool can_seek(const struct session *s, char why[PLAYBACK_WHY])
 {
     if (s->capture && s->info->frame_s > 0)
@@ -55,13 +47,21 @@ static void await_frame(struct session *s)
     meter_pause(&s->meter);
 }
 
+static void set_paused(struct session *s, bool paused)
+{
+    s->wish.frozen = paused;
+    meter_pause(&s->meter);
+    if (s->capture && s->info->frame_s > 0)
+        capture_pause(s->capture, paused);
+}
+
 bool playback_seek(struct session *s, double seconds, char why[PLAYBACK_WHY])
 {
     struct source_slide slide;
     if (!can_seek(s, why))
         return false;
     if (seconds > last_s(s) && !s->options.loop && !source_slide(s->source, 0, &slide))
-        playback_pause(s, true);
+        set_paused(s, true);
     seconds = fmax(within(s, seconds), 0);
     if (!capture_seek(s->capture, seconds)) {
         snprintf(why, PLAYBACK_WHY, "cannot seek in %s now", s->info->name);
@@ -70,6 +70,16 @@ bool playback_seek(struct session *s, double seconds, char why[PLAYBACK_WHY])
     s->position_s = seconds;
     await_frame(s);
     return true;
+}
+
+void playback_pause(struct session *s, bool paused)
+{
+    char why[PLAYBACK_WHY];
+    const bool last = s->ended || s->position_s > last_s(s) - s->info->frame_s / 2;
+    const bool again = s->wish.frozen && !paused && last && !s->options.loop;
+    set_paused(s, paused);
+    if (again)
+        playback_seek(s, 0, why);
 }
 
 // Continues some images later in a slide show, or some seconds later in other sources.
@@ -98,7 +108,7 @@ bool playback_step(struct session *s, int frames, char why[PLAYBACK_WHY])
     if (!can_seek(s, why))
         return false;
     if (!s->wish.frozen)
-        playback_pause(s, true);
+        set_paused(s, true);
     if (frames != 1 || s->stepping)
         return move(s, frames, frames * s->info->frame_s, why);
     if (!s->ended) { // else the last frame stays

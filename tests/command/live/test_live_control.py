@@ -3,6 +3,7 @@
 
 Needs a display (with-display gives one), xdotool and ImageMagick.
 """
+import glob
 import json
 import os
 import signal
@@ -611,6 +612,16 @@ def sources_in_a_window(c):
     ended(c, view, "with a window")
 
 
+def no_source(c):
+    """Without a source and without a camera, a window shows the photograph, and the looks stay as they are."""
+    view = View("--look", "ink")
+    m = view.client()
+    if not glob.glob("/dev/video*"):
+        c.check(m.get("source") == "photograph of a raccoon", m.get("source"))
+    c.check((m.get("look"), m.get("split")) == ("ink", "off"), m.get("look"), m.get("split"))
+    ended(c, view, "without a source")
+
+
 def no_source_for_truth(c):
     """A run with --truth keeps its source."""
     view = View("road", "--truth", "t.json", "--headless")
@@ -624,5 +635,5 @@ def headless_sources(c):
 
 
 sys.exit(Checks().run(headless, window, bytes_on_screen, list_of_keys, overwriting, still, observers, order, malformed,
-                      clients, end, files, command, sources, headless_sources, sources_in_a_window,
+                      clients, end, files, command, sources, headless_sources, sources_in_a_window, no_source,
                       no_source_for_truth))

@@ -88,7 +88,8 @@ def seek(c):
 
 
 def beyond(c):
-    """A seek beyond the end stays at the last frame, frozen. Playing to the end ends the run. A loop goes on."""
+    """A seek beyond the end stays at the last frame, frozen; Space then begins at the start. Playing to the end ends
+    the run. A loop goes on."""
     film()
     ffmpeg("-i", "film.y4m", "-c:v", "ffv1", "film.mkv")
     ffmpeg("-i", "film.y4m", "film.gif")
@@ -101,7 +102,9 @@ def beyond(c):
         client.key("forward")
         time.sleep(0.3)
         c.check(client.get("paused") and client.get("position") > 1.8, name, "Right again", client.get("position"))
-        client.ask("set_property", "paused", False)
+        client.key("freeze")
+        c.check(client.get("position") < 1 and not client.get("paused"), name, "again", client.get("position"))
+        client.set("position", 1.5)
         client.close()
         code, _, err = running.wait_end()
         c.check(code == 0 and err == "", name, code, err)
@@ -110,6 +113,8 @@ def beyond(c):
     c.check(client.get("duration") is None, "the duration is unknown", client.get("duration"))
     client.ask("key", "forward")
     c.check(wait_until(lambda: client.get("paused")), "a seek beyond an unknown end")
+    client.key("freeze")
+    c.check(client.get("position") < 1 and not client.get("paused"), "again", client.get("position"))
     end(c, running, client)
     running, client = view("film.mkv", "--loop")
     client.key("forward")
