@@ -1,4 +1,4 @@
-// options.c: command-line options as tables: parsing, help, suggestions
+// options.c: command-line options as tables: parsing, suggestions
 #include "base/options.h"
 
 #include "base/cache.h"
@@ -13,8 +13,7 @@
 #include <string.h>
 
 enum { CHOICE_WORDS = 32, CHOICE_BYTES = 256, SIZE_MAX_SIDE = 1000000 };
-enum { WORD_MAX = 48, PREFIX_MIN = 3 };                 // of options_nearest
-enum { COLUMNS = 96, LEFT_MAX = 30, LINE_BYTES = 512 }; // of the help
+enum { WORD_MAX = 48, PREFIX_MIN = 3 }; // of options_nearest
 
 struct parser {
     const struct option_list *list;
@@ -423,22 +422,54 @@ static bool is_decided(const struct parser *line, const struct option *o)
     return false;
 }
 
+// Logs what is wrong with the name of a setting; `value` NULL: it has none.
+static void log_unknown_setting(const struct parser *p, const char *name, const char *value)
+{
+    static const char separators[] = " \t:";
+    const char *words[OPTION_ROWS + 1] = {NULL};
+    char start[WORD_MAX + 1];
+    const size_t word = strcspn(name, separators);
+    snprintf(start, sizeof(start), "%s", name);
+    for (int i = 0; p->list->options[i].name; i++)
+        words[i] = p->list->options[i].name;
+    const char *nearest = options_nearest(start, words);
+    if (name[0] == '-')
+        log_error("%soptions have no '-' here; write %s%s%s", p->where, name + strspn(name, "-"), value ? "=" : "",
+                  value ? value : "");
+    else if (!value && name[word] && find_name(p->list, name, word))
+        log_error("%sthere is no '='; write %.*s=%s", p->where, (int)word, name,
+                  name + word + strspn(name + word, separators));
+    else if (nearest)
+        log_error("%sunknown option '%s'; did you mean '%s'?", p->where, start, nearest);
+    else
+        log_error("%sunknown option '%s'; monocle %s --help lists the options", p->where, start, p->list->command);
+}
+
+// Returns false if a value has quotes around it or a comment behind it (logged).
+static bool check_value(const struct parser *p, const char *name, const char *value)
+{
+    const size_t length = strlen(value);
+    const char *comment = strstr(value, " # ");
+    if (length > 1 && strchr("\"'", value[0]) && value[length - 1] == value[0]) {
+        log_error("%svalues have no quotes here; write %s=%.*s", p->where, name, (int)length - 2, value + 1);
+        return false;
+    }
+    if (comment)
+        log_error("%sa comment needs a line of its own; write %s=%.*s", p->where, name, (int)(comment - value), value);
+    return !comment;
+}
+
 // Takes one setting of the file; `value` NULL: it has none. The command line `line` takes precedence; the value must be
 // right even then.
 static bool take_setting(struct parser *p, const struct parser *line, const char *name, const char *value)
 {
     const struct option *o = find_name(p->list, name, strlen(name));
-    const size_t word = strcspn(name, " \t");
-    if (!o && !value && name[word] && find_name(p->list, name, word)) {
-        log_error("%sthere is no '='; write %.*s=%s", p->where, (int)word, name, name + word + 1);
-        return false;
-    }
     if (!o) {
-        char text[WORD_MAX + 3];
-        snprintf(text, sizeof(text), "--%.*s", WORD_MAX, name);
-        unknown_option(p, text, text + 2, strlen(text + 2));
+        log_unknown_setting(p, name, value);
         return false;
     }
+    if (value && !check_value(p, name, value))
+        return false;
     if (o->type == OPTION_FLAG && value) {
         log_error("%s%s takes no value; leave out '=%s'", p->where, name, value);
         return false;
@@ -534,143 +565,4 @@ enum option_result options_parse(const struct option_list *list, int argc, char 
         return OPTION_ERROR;
     take_environment(&p);
     return OPTION_OK;
-}
-
-// ---- the help ----
-
-static const struct option help_row = {.name = "help", .letter = 'h', .type = OPTION_FLAG, .help = "show this help"};
-
-// Formats "  -p, --path cpu|opencl".
-static void print_left(const struct option *o, char text[LINE_BYTES])
-{
-    const char *placeholder = o->value ? o->value : o->choices;
-    const char letter[] = {'-', o->letter, ',', ' ', '\0'};
-    snprintf(text, LINE_BYTES, "  %s--%s%s%s", o->letter ? letter : "    ", o->name, placeholder ? " " : "",
-             placeholder ? placeholder : "");
-}
-
-void options_describe(const struct option *o, char *text, size_t size)
-{
-    char range[160] = "", environment[80] = "";
-    if (o->type == OPTION_CHOICE && o->value)
-        snprintf(range, sizeof(range), " (%s)", o->choices);
-    else if (o->max >= INT_MAX)
-        snprintf(range, sizeof(range), " (at least %.10g)", o->min);
-    else if (o->max > 0)
-        snprintf(range, sizeof(range), " (%.10g to %.10g)", o->min, o->max);
-    if (o->environment)
-        snprintf(environment, sizeof(environment), " [%s]", o->environment);
-    const char *preset = strstr(o->help, "; default:"); // the range is printed before it
-    const int length = preset ? (int)(preset - o->help) : (int)strlen(o->help);
-    snprintf(text, size, "%.*s%s%s%s", length, o->help, range, o->help + length, environment);
-}
-
-void options_print_text(FILE *out, const char *text, int column, int indent, int columns)
-{
-    const char *space = "";
-    while (*text) {
-        const int length = (int)strcspn(text, " ");
-        if (*space && column + 1 + length > columns) {
-            fprintf(out, "\n%*s", indent, "");
-            column = indent;
-            space = "";
-        }
-        fprintf(out, "%s%.*s", space, length, text);
-        column += (int)strlen(space) + length;
-        space = " ";
-        text += length + (text[length] == ' ');
-    }
-    fputc('\n', out);
-}
-
-void options_print_row(FILE *out, const char *left, const char *right, int width)
-{
-    const int length = (int)strlen(left);
-    if (length + 2 > width)
-        fprintf(out, "%s\n%*s", left, width, "");
-    else
-        fprintf(out, "%-*s", width, left);
-    options_print_text(out, right, width, width, COLUMNS);
-}
-
-static void print_options(const struct option *options, FILE *out)
-{
-    char left[LINE_BYTES], right[LINE_BYTES];
-    print_left(&help_row, left);
-    size_t width = strlen(left);
-    for (const struct option *o = options; o->name; o++) {
-        print_left(o, left);
-        if (strlen(left) > width && strlen(left) <= LEFT_MAX)
-            width = strlen(left);
-    }
-    for (const struct option *o = options; o; o = o->name ? o + 1 : NULL) {
-        const struct option *row = o->name ? o : &help_row; // --help is the last row
-        print_left(row, left);
-        options_describe(row, right, sizeof(right));
-        options_print_row(out, left, right, (int)width + 2);
-    }
-}
-
-// Prints rows "command  what it does" in two columns.
-static void print_examples(const char *const *examples, FILE *out)
-{
-    int width = 0;
-    for (const char *const *e = examples; *e; e++) {
-        const char *gap = strstr(*e, "  ");
-        if (gap && gap - *e > width && gap - *e < COLUMNS / 2 + LEFT_MAX / 2)
-            width = (int)(gap - *e);
-    }
-    for (const char *const *e = examples; *e; e++) {
-        char left[LINE_BYTES];
-        const char *gap = strstr(*e, "  ");
-        snprintf(left, sizeof(left), "  %.*s", gap ? (int)(gap - *e) : LINE_BYTES - 3, *e);
-        if (gap)
-            options_print_row(out, left, gap + strspn(gap, " "), width + 4);
-        else
-            fprintf(out, "%s\n", left);
-    }
-}
-
-// Prints an empty line before each paragraph and each table.
-static void print_details(const char *const *details, FILE *out)
-{
-    bool in_table = false;
-    int width = 0;
-    for (const char *const *d = details; *d; d++) {
-        const char *tab = strchr(*d, '\t');
-        width = tab && tab - *d > width ? (int)(tab - *d) : width;
-    }
-    for (const char *const *d = details; *d; d++) {
-        const char *tab = strchr(*d, '\t');
-        if (!tab || !in_table)
-            fputc('\n', out);
-        in_table = tab != NULL;
-        if (tab) {
-            char left[LINE_BYTES];
-            snprintf(left, sizeof(left), "  %.*s", (int)(tab - *d), *d);
-            options_print_row(out, left, tab + 1, width + 4);
-        } else {
-            options_print_text(out, *d, 0, 0, COLUMNS);
-        }
-    }
-}
-
-void options_print_help(const struct option_list *list, FILE *out)
-{
-    fprintf(out, "Usage: monocle %s%s%s\n\n", list->command, *list->usage ? " " : "", list->usage);
-    options_print_text(out, list->summary, 0, 0, COLUMNS);
-    if (list->examples && list->examples[0]) {
-        fprintf(out, "\nExamples:\n");
-        print_examples(list->examples, out);
-    }
-    if (list->details)
-        print_details(list->details, out);
-    fprintf(out, "\nOptions:\n");
-    print_options(list->options, out);
-    if (list->print_more)
-        list->print_more(out);
-    if (list->exits) {
-        fprintf(out, "\nExit status:");
-        print_details(list->exits, out);
-    }
 }

@@ -332,17 +332,23 @@ def config(c):
     os.mkdir(at("two"))
     code, err = chain(MONOCLE_FILTERS=at("nowhere"))
     c.check(code == 2 and at("nowhere") in err, "the environment takes precedence", code, err)
-    for text, line, word in [(b"loop\noverlai=full", 2, "unknown option --overlai; did you mean --overlay?"),
+    for text, line, word in [(b"loop\noverlai=full", 2, "unknown option 'overlai'; did you mean 'overlay'?"),
                              (b"frames=many", 1, "must be a whole number"), (b"loop=yes", 1, "takes no value"),
                              (b"loop\n\nframes", 3, "write frames=N"), (b"frames=", 1, "needs a value"),
                              (b"matrix=huge", 1, "must be one of auto, 601"), (b"rate=1\nrate=2", 2, "given twice"),
-                             (b"=", 1, "unknown option --"), (b"\xff\0", 1, "unknown option"),
+                             (b"=", 1, "unknown option ''"), (b"\xff\0", 1, "unknown option"),
                              (b"loop\noverlay=huge", 2, "must be one of off, small"),
                              (b"vsync=maybe", 1, "must be one of on, off"), (b"no-config", 1, "remove this line"),
                              (b"loop\noverlay full", 2, "write overlay=full"),
                              (b"\nlook=nosuch", 2, "there is no look 'nosuch'"), (b"filter=blurr", 1, "mean 'blur'"),
                              (b"loop\npixel-format=x", 2, "no pixel format"), (b"filters=no", 1, "no: No such file"),
-                             (b"x" * 3000, 1, "unknown option --xxx"), (b"path=gpu", 1, "did you mean --device gpu?")]:
+                             (b"x" * 3000, 1, "unknown option 'xxx"),
+                             (b"help", 1, "unknown option 'help'; monocle live"),
+                             (b"--overlay=full", 1, "options have no '-' here; write overlay=full\n"),
+                             (b"look: ink", 1, "there is no '='; write look=ink\n"),
+                             (b"look=ink # nice", 1, "a comment needs a line of its own; write look=ink\n"),
+                             (b"look = 'ink'", 1, "values have no quotes here; write look=ink\n"),
+                             (b"path=gpu", 1, "did you mean --device gpu?")]:
         write(text)
         code, err = chain()
         c.check(code == 2 and "%s:%d: " % (path, line) in err and word in err and err.count("\n") == 1, text[:40], err)
