@@ -538,6 +538,12 @@ static bool take_file(const struct parser *line)
     return true;
 }
 
+// Returns true for an operand such as "-4".
+static bool is_negative(const struct option_list *list, const char *argument)
+{
+    return argument[1] >= '0' && argument[1] <= '9' && !find_letter(list, argument[1]);
+}
+
 enum option_result options_parse(const struct option_list *list, int argc, char **argv, void *values,
                                  const char **operands, int *operand_count)
 {
@@ -548,7 +554,7 @@ enum option_result options_parse(const struct option_list *list, int argc, char 
     *operand_count = 0;
     for (int at = 1; at < argc; at++) {
         const char *argument = argv[at];
-        if (only_operands || argument[0] != '-' || !argument[1]) {
+        if (only_operands || argument[0] != '-' || !argument[1] || is_negative(list, argument)) {
             operands[(*operand_count)++] = argument;
             continue;
         }

@@ -71,9 +71,9 @@ enum option_result {
 
 // Parses argv[1..argc-1] (argv[0] is the command's name) into `values`, which must contain the defaults. Accepts
 // "--name value", "--name=value", "-n value", "-nvalue", "-ab" for two flags and "--", as getopt_long does, but no
-// abbreviated names and no "-n=value". Options and operands may alternate. An option other than OPTION_TEXTS may be
-// repeated only with the same value. Writes the operands to `operands`, which has room for argc pointers and may be
-// argv + 1.
+// abbreviated names and no "-n=value". A negative number is an operand. Options and operands may alternate. An option
+// other than OPTION_TEXTS may be repeated only with the same value. Writes the operands to `operands`, which has room
+// for argc pointers and may be argv + 1.
 enum option_result options_parse(const struct option_list *list, int argc, char **argv, void *values,
                                  const char **operands, int *operand_count);
 

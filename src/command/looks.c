@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MOST = 1 << 20 };
+enum { FILE_MOST = 1 << 20, WARNINGS = 5 };
 static const char file_name[] = "looks";
 
 static bool is_name(const char *name)
@@ -64,26 +64,26 @@ static bool add(struct looks *looks, const struct look *look, int first, char wh
 }
 
 // Adds the looks of a text with lines "name = chain", which it changes. A look replaces an earlier one of the same
-// text, but not one that was there before. Returns the number of bad lines; `why` describes the first one, after
-// `file` and its line.
-static int add_text(struct looks *looks, char *text, bool users, const char *file, char why[CHAIN_ERROR])
+// text, but not one that was there before. Leaves out bad lines, with a warning for each of the user's first ones.
+static void add_text(struct looks *looks, char *text, bool users, const char *file)
 {
     const int first = looks->count;
     int line = 0, bad = 0;
     struct look look = {.users = users};
-    char *name, *chain, reason[CHAIN_ERROR];
+    char *name, *chain, why[CHAIN_ERROR];
     while (text_next_setting(&text, &line, &name, &chain)) {
         look.name = name;
         look.chain = chain;
-        if (!add(looks, &look, first, reason) && bad++ == 0)
-            snprintf(why, CHAIN_ERROR, "%.100s:%d: %.140s", file, line, reason);
+        if (!add(looks, &look, first, why) && users && bad++ < WARNINGS)
+            log_warn("%s:%d: %s; this look is left out", file, line, why);
     }
-    return bad;
+    if (bad > WARNINGS)
+        log_warn("%s: %d more looks are left out", file, bad - WARNINGS);
 }
 
 static void add_users(struct looks *looks)
 {
-    char path[PATH_MAX], why[CHAIN_ERROR];
+    char path[PATH_MAX];
     char *text = looks->text[0] = config_read(file_name, FILE_MOST, path);
     if (!text && errno == EPERM)
         log_warn("the looks in %s are not used: other users can write the file; run: chmod go-w %s", path, path);
@@ -91,21 +91,17 @@ static void add_users(struct looks *looks)
         log_warn("the looks in %s are not used: the file has more than %d bytes", path, FILE_MOST);
     else if (!text && errno != ENOENT && errno != ENOTDIR)
         log_warn("cannot read the looks in %s: %s", path, strerror(errno));
-    const int bad = text ? add_text(looks, text, true, path, why) : 0;
-    if (bad == 1)
-        log_warn("%s; this look is left out", why);
-    else if (bad > 1)
-        log_warn("%s; this look and %d more are left out", why, bad - 1);
+    if (text)
+        add_text(looks, text, true, path);
 }
 
 void looks_open(struct looks *looks)
 {
-    char why[CHAIN_ERROR];
     const struct resource *shipped = resource_find("assets/looks");
     *looks = (struct looks){0};
     add_users(looks);
     if (shipped && (looks->text[1] = strndup((const char *)shipped->data, shipped->size)))
-        add_text(looks, looks->text[1], false, shipped->name, why);
+        add_text(looks, looks->text[1], false, shipped->name);
 }
 
 void looks_close(struct looks *looks)

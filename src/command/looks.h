@@ -18,8 +18,8 @@ struct looks {
     char *text[LOOK_TEXTS]; // the looks point into these
 };
 
-// Reads all looks. A bad line of the user's file is left out and logged as a warning with its place, further ones only
-// as a number. Main thread.
+// Reads all looks. A bad line of the user's file is left out; the first ones are logged as warnings with their places,
+// further ones as a number. Main thread.
 void looks_open(struct looks *looks);
 void looks_close(struct looks *looks);                                      // accepts a zeroed struct
 const struct look *looks_find(const struct looks *looks, const char *name); // NULL: there is none

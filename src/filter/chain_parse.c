@@ -149,8 +149,8 @@ static bool parse_file(struct parse *parse, const struct param *row, const char 
         return fail(parse, "%s: the name of the file %s has more than %d characters with its directory",
                     parse->filter->name, row->name, FILTER_FILE - 1);
     return *value == 0 || access(name, R_OK) == 0 ||
-           fail(parse, "%s: cannot read the file '%.120s' of %s: %s", parse->filter->name, text, row->name,
-                strerror(errno));
+           fail(parse, "%s: cannot read the file '%.120s' of %s: %s%s", parse->filter->name, text, row->name,
+                strerror(errno), errno == ENOENT ? "; a name ends at ',' and ':'" : "");
 }
 
 static bool parse_value(struct parse *parse, int index, const char *text, struct stage *stage)

@@ -225,7 +225,9 @@ static bool check_word(struct code *c, const char *word)
                                           NULL};
     for (int i = 0; refused[i]; i++) {
         if (strcmp(word, refused[i]) == 0)
-            return fail(c, "a filter cannot have '%s'; it computes with int", word);
+            return fail(c, "a filter cannot have '%s'; %s", word,
+                        strcmp(word, "inline") == 0 || strcmp(word, "static") == 0 ? "its functions begin with INLINE"
+                                                                                   : "it computes with int");
     }
     if (strncmp(word, "user_", 5) == 0 || strncmp(word, "USER_", 5) == 0)
         return fail(c, "the name '%s' belongs to monocle; choose another one", word);

@@ -153,7 +153,7 @@ static void take_directory(struct registry *r, int directory, const char *path)
     for (int i = 0; i < count; i++) {
         char why[USER_ERROR];
         if (!take_file(r, directory, path, entries[i]->d_name, why)) {
-            log_error("%s", why);
+            log_warn("%s", why);
             if (!r->error[0] && was_loaded(entries[i]->d_name))
                 strcpy(r->error, why);
         }

@@ -95,6 +95,10 @@ static void test_right(void)
     CHECK_NUMBER(r.operand_count, 1);
     CHECK_TEXT(r.operands[0], "-");
 
+    r = parse("-q -4 -0.5");
+    CHECK_NUMBER(r.operand_count, 2);
+    CHECK_TEXT(r.operands[1], "-0.5");
+
     CHECK_NUMBER(parse("-n1").values.count, 1);
     CHECK_NUMBER(parse("-n100").values.count, 100);
     CHECK_TEXT(parse("--file=").values.file, "");

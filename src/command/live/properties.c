@@ -111,6 +111,10 @@ static bool set_look(struct session *s, const char *rest, const char *value, cha
     struct chain chain;
     int width = s->info->shape.width, height = s->info->shape.height;
     const struct look *look = looks_find(&s->looks, value);
+    if (!look && strcmp(value, "none") == 0) {
+        events_show_look(s, NULL);
+        return true;
+    }
     if (!look)
         looks_describe_unknown(&s->looks, value, why);
     if (!look || !chain_parse(&chain, look->chain, why) || !chain_output_size(&chain, &width, &height, why))
@@ -202,9 +206,11 @@ static json_t *get_params(struct session *s, const char *rest, char why[PROPERTY
             const struct param *row = &stage->filter->params[p];
             char name[PROPERTY_NAME];
             snprintf(name, sizeof(name), "param/%d/%s", i, row->name);
-            json_t *object = json_pack("{s:s,s:s,s:o,s:f,s:f,s:f}", "name", name, "filter", stage->filter->name,
-                                       "value", param_value(stage, p), "min", (double)row->min, "max", (double)row->max,
-                                       "step", (double)row->step);
+            json_t *object =
+                json_pack("{s:s,s:s,s:o}", "name", name, "filter", stage->filter->name, "value", param_value(stage, p));
+            if (row->type != PARAM_FILE)
+                json_object_update_new(object, json_pack("{s:f,s:f,s:f}", "min", (double)row->min, "max",
+                                                         (double)row->max, "step", (double)row->step));
             if (row->choices)
                 json_object_set_new(object, "choices", json_string(row->choices));
             json_array_append_new(list, object);
@@ -355,7 +361,7 @@ static bool set_position(struct session *s, const char *rest, const char *value,
     char *end, reason[PLAYBACK_WHY];
     const double seconds = strtod(value, &end);
     if (end == value || *end || !isfinite(seconds))
-        return fail(why, "'%.80s' is not a number of seconds", value);
+        return fail(why, "'%.80s' is not a number of seconds, such as 90 or 12.5", value);
     return playback_seek(s, seconds, reason) || fail(why, "%.200s", reason);
 }
 

@@ -128,6 +128,13 @@ def drive(c, *args):
         m.ask("set_property", "chain", chain), m.ask("key", key)
         c.check((m.get("chain"), m.get("message")) == (changed, message), chain, m.get("chain"), m.get("message"))
         m.ask("key", "undo")
+    m.set("chain", "key,gray")
+    params = {param["name"]: (param.get("value"), param.get("max")) for param in m.get("params")}
+    c.check(params["param/0/picture"] == ("none", None) and params["param/0/tolerance"][1] == 200, params)
+    m.set("look", "none")
+    c.check(m.get("chain") == "none", m.get("chain"))
+    error = m.error("set_property", "chain", "key=a,b.jpg")
+    c.check("cannot read the file 'a' of picture: No such file or directory; a name ends at ','" in error, error)
     for _ in range(33):
         m.ask("key", "undo")
     c.check(m.get("message") == "there is no change to undo", m.get("message"))
