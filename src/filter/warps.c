@@ -57,21 +57,24 @@ const struct filter filter_crop = {
 
 // ---- scale ----
 
-enum { SCALE_WIDTH, SCALE_HEIGHT, SCALE_FACTOR };
+enum { SCALE_WIDTH, SCALE_HEIGHT, SCALE_FACTOR, SCALE_MOST };
 
 static const struct param scale_params[] = {
     {"width", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16, .help = "width in pixels; 0: in proportion to the height"},
     {"height", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16, .help = "height in pixels; 0: in proportion to the width"},
     {"factor", PARAM_REAL, .min = 0.01f, .max = 100, .preset = 1, .step = 0.25f,
      .help = "factor for both sides, without width and height"},
+    {"most", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16,
+     .help = "limit of the longer side in pixels, alone; smaller images keep their size"},
     {0},
 };
 
 static bool scale_prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
-    *why = "give width and height, or a factor, but not both";
-    return values->value[SCALE_FACTOR] == scale_params[SCALE_FACTOR].preset ||
-           (values->value[SCALE_WIDTH] == 0 && values->value[SCALE_HEIGHT] == 0);
+    const bool sides = values->value[SCALE_WIDTH] != 0 || values->value[SCALE_HEIGHT] != 0;
+    const bool factor = values->value[SCALE_FACTOR] != scale_params[SCALE_FACTOR].preset;
+    *why = "give width and height, or factor, or most, but not two of them";
+    return sides + factor + (values->value[SCALE_MOST] != 0) <= 1;
 }
 
 // Returns count * over / under, rounded, but at least 1, and limited to the range of an int.
@@ -83,7 +86,8 @@ static int proportion(int count, double over, double under)
 static void scale_map(const struct filter_values *values, int width, int height, struct filter_map *map)
 {
     const int wanted_width = whole(values->value[SCALE_WIDTH]), wanted_height = whole(values->value[SCALE_HEIGHT]);
-    const double factor = values->value[SCALE_FACTOR];
+    const int longer = width > height ? width : height, most = whole(values->value[SCALE_MOST]);
+    const double factor = most > 0 && most < longer ? (double)most / longer : values->value[SCALE_FACTOR];
     map->width = wanted_width > 0    ? wanted_width
                  : wanted_height > 0 ? proportion(width, wanted_height, height)
                                      : proportion(width, factor, 1);

@@ -90,6 +90,9 @@ static const char *const filter_texts[] = {
     "scale=0:33",
     "scale=factor=0.37",
     "scale=factor=1.5",
+    "scale=most=40",
+    "scale=most=1",
+    "scale=most=32768",
     "rotate",
     "rotate=-90",
     "rotate=180",
@@ -399,6 +402,8 @@ static int random_warp(struct random *random, const char *name, char *text, size
         return snprintf(text, size, "rotate=%g",
                         random_bits(random) % 2 ? 90 * random_range(random, -4, 4)
                                                 : random_range(random, -3600, 3600) / 10.0);
+    if (!strcmp(name, "scale") && random_bits(random) % 3 == 0)
+        return snprintf(text, size, "scale=most=%d", random_range(random, 1, 150));
     if (!strcmp(name, "scale") && random_bits(random) % 2)
         return snprintf(text, size, "scale=factor=%g", random_range(random, 2, 160) / 100.0);
     if (!strcmp(name, "scale"))

@@ -106,7 +106,8 @@ static bool warp_crop(struct picture *picture, const struct values *values)
 
 bool check_scale(const struct picture *picture, struct values *values)
 {
-    return values->value[2].real == 1 || (values->value[0].number == 0 && values->value[1].number == 0);
+    const struct value *v = values->value;
+    return (v[0].number != 0 || v[1].number != 0) + (v[2].real != 1) + (v[3].number != 0) < 2;
 }
 
 // Returns a side of the output; `wanted` is the parameter of this side, `other` the one of the other side.
@@ -122,6 +123,8 @@ static bool warp_scale(struct picture *picture, const struct values *values)
 {
     const struct value *v = values->value;
     double w = picture->width, h = picture->height, factor = v[2].real;
+    if (v[3].number != 0 && v[3].number < fmax(w, h))
+        factor = v[3].number / fmax(w, h);
     double width = scaled_side(picture->width, v[0].number, v[1].number, picture->height, factor);
     double height = scaled_side(picture->height, v[1].number, v[0].number, picture->width, factor);
     double k = w / width, l = h / height;

@@ -264,8 +264,10 @@ static const struct warp_by_hand warps_of_grey[] = {
     {"rotate", 3, 2, 2, 3, {1, 2, 3, 4, 5, 6}, {4, 1, 5, 2, 6, 3}},
     {"rotate=-90", 3, 2, 2, 3, {1, 2, 3, 4, 5, 6}, {3, 6, 2, 5, 1, 4}},
     {"rotate=180", 2, 2, 2, 2, {1, 2, 3, 4}, {4, 3, 2, 1}},
-    {"scale=4:1", 2, 1, 4, 1, {0, 100}, {0, 25, 75, 100}},        // the sources are at -0.25, 0.25, 0.75, 1.25
-    {"scale=0:1", 2, 2, 1, 1, {0, 100, 200, 60}, {90}},           // 360 / 4, in the middle
+    {"scale=4:1", 2, 1, 4, 1, {0, 100}, {0, 25, 75, 100}}, // the sources are at -0.25, 0.25, 0.75, 1.25
+    {"scale=0:1", 2, 2, 1, 1, {0, 100, 200, 60}, {90}},    // 360 / 4, in the middle
+    {"scale=most=1", 2, 2, 1, 1, {0, 100, 200, 60}, {90}},
+    {"scale=most=2", 2, 1, 2, 1, {0, 100}, {0, 100}},             // it is not larger
     {"warp=1 0 1 0 1 0 0 0 1", 3, 1, 3, 1, {1, 2, 3}, {1, 1, 2}}, // to the right by a pixel
     {"warp=1 0 0.5 0 1 0 0 0 1", 3, 1, 3, 1, {0, 100, 200}, {0, 50, 150}},
     {"warp=2 0 0 0 0 1 2 1", 3, 2, 3, 2, {1, 2, 3, 4, 5, 6}, {3, 2, 1, 6, 5, 4}}, // the corners of a mirror
@@ -370,7 +372,9 @@ static void yuv_by_hand(struct check *check)
                              "undistort=0.5 1 0 0 0 0 0 0",
                              "undistort=1 1 0 0 0 0 0 2e6",
                              "undistort=1 1 0 0 0 0 0 0 0:fisheye",
-                             "scale=2:2:2"};
+                             "scale=2:2:2",
+                             "scale=2:0:1:2",
+                             "scale=0:0:2:2"};
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
         check_that(check, !reference_chain(NULL, refused[i]), "\"%s\" was taken for a chain", refused[i]);
 }
