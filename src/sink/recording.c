@@ -6,9 +6,11 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/program.h"
+#include "base/thread.h"
 #include "image/y4m.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +94,9 @@ struct recording {
     char fault[PROGRAM_LINE]; // the first error of ffmpeg
     uint64_t frames;
     bool failed; // the failure was logged, and the draft is closed
+    pthread_t thread;
+    bool ending;       // by the thread
+    atomic_bool ended; // the thread is done; `failed` has its result
 };
 
 static const struct container *container_of(const char *path)
@@ -322,11 +327,33 @@ bool recording_add(struct recording *recording, const struct image *rgba, bool *
     return true;
 }
 
+static void *run_end(void *context)
+{
+    struct recording *recording = context;
+    recording->failed = recording->failed || !finish(recording, END_MS);
+    recording->ended = true;
+    return NULL;
+}
+
+void recording_end(struct recording *recording)
+{
+    recording->ending = thread_start(&recording->thread, run_end, recording, "end recording");
+    if (!recording->ending)
+        run_end(recording);
+}
+
+bool recording_ended(const struct recording *recording)
+{
+    return recording->ended;
+}
+
 bool recording_close(struct recording *recording)
 {
     if (!recording)
         return true;
-    const bool ok = !recording->failed && finish(recording, END_MS);
+    if (recording->ending)
+        pthread_join(recording->thread, NULL);
+    const bool ok = !recording->failed && (recording->ended || finish(recording, END_MS));
     free(recording->name);
     free(recording);
     return ok;

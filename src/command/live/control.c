@@ -31,7 +31,8 @@ struct guest {
     unsigned number;  // of the client; another number: all this is of a client that has gone
     long long waits;  // request_id of the command that waits
     uint64_t awaited; // it waits for this number of frames; 0: for a frame with all changes
-    unsigned source;  // it waits for this request of source_change_requests; 0: for frames
+    unsigned source;  // it waits for this request of source_change_requests; 0: for none
+    bool recording;   // it waits for the end of a recording
     struct watch watch[WATCHES];
 };
 
@@ -139,11 +140,10 @@ static bool run_set(struct call *call)
     if (!name || !properties_set(call->session, name, call->request->argument[1], call->why))
         return false;
     showcase_end(call->session);
-    if (source_change_requests(change) != requests) {
-        call->guest->waits = call->request->id;
-        call->guest->source = source_change_requests(change);
-        call->client->waits = true;
-    }
+    call->guest->source = source_change_requests(change) != requests ? source_change_requests(change) : 0;
+    call->guest->recording = strcmp(name, "recording") == 0 && outputs_ending(&call->session->outputs);
+    call->guest->waits = call->request->id;
+    call->client->waits = call->guest->source > 0 || call->guest->recording;
     return true;
 }
 
@@ -214,8 +214,9 @@ static bool save_picture(struct call *call, bool both)
         return fail(call, "there is no frame yet; wait_frame 1 waits for it");
     fail(call, "there is no frame to save"); // an error that is logged replaces this
     log_keep_error(call->why, sizeof(call->why));
+    const struct outputs_facts facts = outputs_describe(&s->outputs);
     const bool ok = (!path || output_check_screenshot(&s->options, s->source, source_change_text(s),
-                                                      outputs_describe(&s->outputs).recording, path)) &&
+                                                      facts.recording ? facts.recording : facts.ending, path)) &&
                     outputs_save(s->lanes, both, path, name);
     log_keep_error(NULL, 0);
     call->data = ok ? text_json(path ? path : name) : NULL;
@@ -340,7 +341,7 @@ static bool settled(const struct session *s)
 {
     return s->meter.frames > 0 && !s->stepping && s->meter.frames >= s->stepped && !source_change_busy(&s->change) &&
            !lanes_building(s->lanes) && !lanes_rerun(s->lanes) && !(s->window && s->redraw) &&
-           lanes_result(s->lanes, LANE_MAIN);
+           lanes_result(s->lanes, LANE_MAIN) && !outputs_ending(&s->outputs);
 }
 
 // Answers a client that waits for its source, if it is opened or refused.
@@ -355,6 +356,15 @@ static void answer_source(struct session *s, struct client *client, struct guest
           NULL);
 }
 
+// Answers a client that waits for the end of a recording, if it has ended.
+static void answer_recording(struct session *s, struct client *client, struct guest *guest)
+{
+    if (outputs_ending(&s->outputs))
+        return;
+    guest->recording = client->waits = false;
+    reply(client, guest->waits, outputs_incomplete(&s->outputs) ? "the recording is incomplete" : NULL, NULL);
+}
+
 static void answer_waits(struct session *s)
 {
     for (int i = 0; i < CLIENTS_MAX; i++) {
@@ -362,6 +372,8 @@ static void answer_waits(struct session *s)
         struct guest *guest = &s->control->guest[i];
         if (client->waits && guest->source) {
             answer_source(s, client, guest);
+        } else if (client->waits && guest->recording) {
+            answer_recording(s, client, guest);
         } else if (client->waits && (guest->awaited > 0 ? s->meter.frames >= guest->awaited : settled(s))) {
             client->waits = false;
             reply(client, guest->waits, NULL, json_integer((json_int_t)s->meter.frames));

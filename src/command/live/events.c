@@ -412,8 +412,7 @@ static void save_picture(struct session *s, int both)
 
 static void toggle_recording(struct session *s, int animation)
 {
-    if (!outputs_toggle_recording(&s->outputs, animation, s->still, s->wish.frozen))
-        s->code = EXIT_FAILED_SOME;
+    outputs_toggle_recording(&s->outputs, animation, s->still);
 }
 
 static void toggle_help(struct session *s, int number)

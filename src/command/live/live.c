@@ -287,6 +287,8 @@ static void run_frames(struct session *s)
     for (events_handle(s, false); !finished(s); events_handle(s, false)) {
         showcase_step(s);
         follow_readers(s);
+        if (!outputs_follow(&s->outputs, s->wish.frozen))
+            s->code = EXIT_FAILED_SOME;
         const int in_flight = lanes_in_flight(s->lanes);
         if (in_flight == 0)
             follow_changes(s);

@@ -210,6 +210,8 @@ bool outputs_record_new(struct outputs *o, const char *path, int quality)
     struct stat status;
     if (strcmp(path, "-") == 0)
         log_error("cannot begin to record to standard output during the run; name a new file");
+    else if (outputs_ending(o))
+        log_error("monocle still writes the end of %s; try again", o->ending.name);
     else if (lstat(path, &status) == 0)
         log_error("%s exists; name another file", path);
     else if (output_check_recording(path) && outputs_start_recording(o, path, quality)) {
@@ -229,46 +231,82 @@ bool outputs_add_frame(struct outputs *o, const struct image *rgba, bool wait)
     return true;
 }
 
-bool outputs_end_recording(struct outputs *o)
+// Lets a thread end the recording. No other one may be ending.
+static void begin_to_end(struct outputs *o)
 {
-    struct recording *recording = o->recording;
-    if (!recording)
-        return true;
     if (o->left_out > 0)
         log_warn("%llu frames are missing from %s: its reader stalled", (unsigned long long)o->left_out, o->name);
+    o->ending.recording = o->recording;
+    o->ending.created = o->created;
+    o->ending.frames = o->frames;
+    memcpy(o->ending.name, o->name, sizeof(o->name));
     o->recording = NULL;
-    const bool ok = recording_close(recording);
-    if (ok && o->created && o->frames == 0 && (unlink(o->name) == 0 || errno == ENOENT))
-        log_warn("no frame was recorded; %s is removed", o->name);
-    return ok;
+    recording_end(o->ending.recording);
 }
 
-// Ends the recording; the note reports its end. False: it is incomplete (logged).
-static bool end_noted(struct outputs *o, bool frozen)
+// Waits for that thread. Returns false if the recording is incomplete (logged).
+static bool await_end(struct outputs *o)
 {
-    const bool ok = outputs_end_recording(o);
-    if (ok && o->frames == 0)
-        note_set(o->note, true, NOTE_S, "nothing recorded to %s: %s", o->name,
+    struct outputs_ending *ending = &o->ending;
+    if (!ending->recording)
+        return true;
+    ending->failed = !recording_close(ending->recording);
+    ending->recording = NULL;
+    if (!ending->failed && ending->created && ending->frames == 0 && (unlink(ending->name) == 0 || errno == ENOENT))
+        log_warn("no frame was recorded; %s is removed", ending->name);
+    return !ending->failed;
+}
+
+bool outputs_end_recording(struct outputs *o)
+{
+    const bool ok = await_end(o);
+    if (!o->recording)
+        return ok;
+    begin_to_end(o);
+    return await_end(o) && ok;
+}
+
+bool outputs_ending(const struct outputs *o)
+{
+    return o->ending.recording != NULL;
+}
+
+bool outputs_incomplete(const struct outputs *o)
+{
+    return o->ending.failed;
+}
+
+bool outputs_follow(struct outputs *o, bool frozen)
+{
+    struct outputs_ending *ending = &o->ending;
+    if (!ending->recording || !recording_ended(ending->recording))
+        return true;
+    const bool ok = await_end(o);
+    if (ok && ending->frames == 0)
+        note_set(o->note, true, NOTE_S, "nothing recorded to %s: %s", ending->name,
                  frozen ? "the view is frozen" : "no frame arrived");
-    else
-        note_set(o->note, !ok, NOTE_S, "recorded %.1f s to %s%s", (double)o->frames / rate_of(o), o->name,
+    else if (!ok || !o->recording) // else the message names the new recording
+        note_set(o->note, !ok, NOTE_S, "recorded %.1f s to %s%s", (double)ending->frames / rate_of(o), ending->name,
                  ok ? "" : ", which is incomplete; see standard error");
     return ok;
 }
 
-bool outputs_toggle_recording(struct outputs *o, bool animation, bool still, bool frozen)
+void outputs_toggle_recording(struct outputs *o, bool animation, bool still)
 {
-    if (o->recording)
-        return end_noted(o, frozen);
-    if (still)
+    if (o->recording && outputs_ending(o)) {
+        note_set(o->note, true, NOTE_S, "monocle still writes the end of %s; try again", o->ending.name);
+    } else if (o->recording) {
+        begin_to_end(o);
+        note_set(o->note, false, 0, "writing the end of %s", o->ending.name);
+    } else if (still) {
         note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
-    else if (!(animation ? new_name(o->name, "monocle", 1, 4, ".gif") : next_name(o)) || !start_named(o, true))
+    } else if (!(animation ? new_name(o->name, "monocle", 1, 4, ".gif") : next_name(o)) || !start_named(o, true)) {
         note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
-    else
+    } else {
         note_start(o);
-    if (animation && o->recording)
-        o->most = (uint64_t)(ANIMATION_S * rate_of(o)) + 1;
-    return true;
+        if (animation)
+            o->most = (uint64_t)(ANIMATION_S * rate_of(o)) + 1;
+    }
 }
 
 bool outputs_record(struct outputs *o, struct lanes *lanes, bool wait)
@@ -287,9 +325,10 @@ bool outputs_record(struct outputs *o, struct lanes *lanes, bool wait)
         note_set(o->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", o->name,
                  (unsigned long long)o->left_out);
     }
-    const bool full = ok && o->most > 0 && o->frames >= o->most;
+    if (ok && o->most > 0 && o->frames >= o->most && !outputs_ending(o))
+        begin_to_end(o);
     meter_host(o->meter, "main", "record", start, clock_now_ns());
-    return full ? end_noted(o, false) : ok;
+    return ok;
 }
 
 bool outputs_send(struct outputs *o, const struct lanes *lanes)
@@ -397,7 +436,9 @@ const struct image_shape *outputs_camera_shape(const struct outputs *o)
 
 struct outputs_facts outputs_describe(const struct outputs *o)
 {
-    struct outputs_facts facts = {.recording = o->recording ? o->name : NULL, .recorded = o->frames};
+    struct outputs_facts facts = {.recording = o->recording ? o->name : NULL,
+                                  .ending = o->ending.recording ? o->ending.name : NULL,
+                                  .recorded = o->frames};
     if (o->camera) {
         facts.camera = virtual_camera_name(o->camera);
         facts.camera_shape = *virtual_camera_shape(o->camera);

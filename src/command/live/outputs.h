@@ -45,6 +45,14 @@ struct outputs {
     uint64_t most;               // frames of the recording; 0: no limit
     uint64_t frames;
     uint64_t left_out; // frames dropped because the reader stalled
+
+    struct outputs_ending {
+        struct recording *recording; // NULL: none
+        char name[OUTPUT_NAME];
+        bool created;
+        uint64_t frames;
+        bool failed; // the latest one that has ended
+    } ending;        // the recording that a thread ends
 };
 
 // Opens the virtual camera `node` (NULL: none) for results of this size. False on failure (logged). All pointers are
@@ -65,14 +73,20 @@ bool outputs_record_new(struct outputs *outputs, const char *path, int quality);
 // Adds a frame. If the reader has stalled, waits for it (`wait`) or drops the frame. False if the recording must end
 // (logged).
 bool outputs_add_frame(struct outputs *outputs, const struct image *rgba, bool wait);
-// Ends the recording, if there is one. Returns true if every frame that was not dropped is written; logs the number of
-// dropped frames. Removes a video without frames if monocle created its file (logged).
+// Ends the recording, if there is one, and waits until it has ended. Returns true if every frame that was not dropped
+// is written; logs the number of dropped frames. Removes a video without frames if monocle created its file (logged).
 bool outputs_end_recording(struct outputs *outputs);
-// Ends the recording, or begins one in the first of "monocle-NNNN.y4m" that does not exist yet, or of "NAME-2.SUFFIX",
-// "NAME-3.SUFFIX", ... after the user has named NAME.SUFFIX; or (`animation`) in a GIF, which ends after 10 s. The note
-// reports the start, the end, or the reason why none begins. `still`: the source is a still image, which cannot be
-// recorded; `frozen`: the view is frozen. False: the recording is incomplete (logged).
-bool outputs_toggle_recording(struct outputs *outputs, bool animation, bool still, bool frozen);
+// Ends the recording on a thread, or begins one in the first of "monocle-NNNN.y4m" that does not exist yet, or of
+// "NAME-2.SUFFIX", "NAME-3.SUFFIX", ... after the user has named NAME.SUFFIX; or (`animation`) in a GIF, which ends
+// after 10 s. The note reports the start, the end, or the reason why none begins. `still`: the source is a still image,
+// which cannot be recorded.
+void outputs_toggle_recording(struct outputs *outputs, bool animation, bool still);
+// Returns true while a thread ends a recording.
+bool outputs_ending(const struct outputs *outputs);
+// Follows that thread; the note reports the end. `frozen`: the view is frozen. False: the recording is incomplete
+// (logged).
+bool outputs_follow(struct outputs *outputs, bool frozen);
+bool outputs_incomplete(const struct outputs *outputs); // true: the latest recording that has ended is incomplete
 
 // outputs_record writes the main lane's result to the recording (`wait`: see outputs_add_frame), outputs_send to the
 // virtual camera. Both measure this, and do nothing if there is no such output. False: the output failed and is closed
@@ -92,6 +106,7 @@ const struct image_shape *outputs_camera_shape(const struct outputs *outputs);
 // The texts are borrowed.
 struct outputs_facts {
     const char *recording; // name of the file; NULL: none
+    const char *ending;    // name of the file that outputs_follow awaits; NULL: none
     uint64_t recorded;     // number of frames in this file
     const char *camera;    // name of the virtual camera; NULL: none
     struct image_shape camera_shape;

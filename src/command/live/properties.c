@@ -458,19 +458,20 @@ static bool set_recording(struct session *s, const char *rest, const char *value
 {
     const char *now = outputs_describe(&s->outputs).recording;
     const bool ends = strcmp(value, "none") == 0;
-    if (ends && !now)
+    if (ends && now && outputs_ending(&s->outputs))
+        return fail(why, "monocle still writes the end of %.200s; try again", outputs_describe(&s->outputs).ending);
+    if (ends && now)
+        outputs_toggle_recording(&s->outputs, false, false);
+    if (ends)
         return true;
-    if (!ends && now)
+    if (now)
         return fail(why, "monocle records to %.200s; set recording none ends this", now);
-    if (!ends && s->still)
+    if (s->still)
         return fail(why, "a still image cannot be recorded; save a screenshot instead");
-    fail(why, "the recording is incomplete"); // an error that is logged replaces this
+    fail(why, "cannot start a recording"); // an error that is logged replaces this
     log_keep_error(why, PROPERTY_WHY);
-    const bool ok = ends ? outputs_toggle_recording(&s->outputs, false, false, s->wish.frozen)
-                         : outputs_record_new(&s->outputs, value, s->options.record_quality);
+    const bool ok = outputs_record_new(&s->outputs, value, s->options.record_quality);
     log_keep_error(NULL, 0);
-    if (ends && !ok)
-        s->code = EXIT_FAILED_SOME;
     return ok;
 }
 

@@ -163,7 +163,8 @@ static bool take(struct session *s)
 bool source_change_step(struct session *s)
 {
     struct source_change *change = &s->change;
-    const bool taken = change->running && change->done && take(s);
+    const bool ready = change->running && change->done && (!change->source || !lanes_building(s->lanes));
+    const bool taken = ready && take(s);
     if (change->wanted && !change->running)
         start(s);
     return taken;

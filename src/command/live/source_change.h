@@ -34,9 +34,9 @@ unsigned source_change_requests(const struct source_change *change); // number o
 // Returns why the latest request, which is carried out, failed; NULL: the session has the source.
 const char *source_change_failure(const struct source_change *change);
 bool source_change_busy(const struct source_change *change); // true: the latest request is not carried out yet
-// Starts to open a requested source. If it is open, puts it into the session instead of the old source, closes the
-// lanes and the old source, and returns true: the caller then opens the lanes and the capture. No frame may be in
-// flight. Sets the exit code if the run cannot continue (logged).
+// Starts to open a requested source. If it is open and no build runs, which this would await, puts it into the session
+// instead of the old source, closes the lanes and the old source, and returns true: the caller then opens the lanes and
+// the capture. No frame may be in flight. Sets the exit code if the run cannot continue (logged).
 bool source_change_step(struct session *session);
 // Ends a change at the end of the run. Call after the session's source was closed. False: the thread still opens a
 // source; the session must then stay as it is.

@@ -43,8 +43,8 @@ def record(c, live, name):
     state = live.key("r")
     c.check(state["recording"] == name, "r records to", state["recording"], "not", name)
     live.shown(state["frames"] + 2)
-    state = live.key("r")
-    c.check(state["recording"] is None and "to %s" % name in state["message"], "r again", state)
+    c.check(live.key("r")["recording"] is None, "r again")
+    live.wait(lambda e: "recorded " in e.get("message", "") and "to %s" % name in e["message"])
 
 
 def hotkeys(c):
@@ -435,8 +435,8 @@ def recording_a_frozen_view(c):
     live.key("space")
     name = live.key("r")["recording"]
     c.check(name and os.path.exists(at(name)), name)
-    state = live.key("r")
-    c.check(state["message"] == "nothing recorded to %s: the view is frozen" % name, state["message"])
+    live.key("r")
+    live.wait(lambda e: e.get("message") == "nothing recorded to %s: the view is frozen" % name)
     c.check(os.listdir(at()) == [], os.listdir(at()))
     errors = live.end()[2]
     c.check(errors.count("\n") == 1 and "%s is removed" % name in errors, errors)

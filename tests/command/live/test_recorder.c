@@ -69,8 +69,8 @@ int main(void)
     CHECK(chdir(directory) == 0);
 
     CHECK(outputs_open(&outputs, NULL, &info, 4, 2, NULL, &note));
-    CHECK(outputs_end_recording(&outputs));                         // no frame was recorded
-    CHECK(outputs_toggle_recording(&outputs, false, false, false)); // the key r names the file
+    CHECK(outputs_end_recording(&outputs));           // no frame was recorded
+    outputs_toggle_recording(&outputs, false, false); // the key r names the file
     CHECK_TEXT(outputs.name, "monocle-0001.y4m");
     CHECK_HAS(note_text(&note, &error), "monocle-0001.y4m, lossless; ");
     add(&outputs, 3);

@@ -2,6 +2,7 @@
 """test_recording.py MONOCLE: recordings as MP4, MOV, MKV and WebM through the installed ffmpeg; faults of ffmpeg"""
 import json
 import os
+import shutil
 import signal
 import stat
 import struct
@@ -39,6 +40,11 @@ def decoded(name, size):
     out = subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-i", "file:" + at(name), "-f", "rawvideo", "-pix_fmt",
                           "yuv444p", "-"], check=True, stdout=subprocess.PIPE, timeout=60).stdout
     return [out[i:i + size] for i in range(0, len(out), size)]
+
+
+def command_of(process):
+    with open("/proc/%d/cmdline" % process, encoding="utf-8") as file:
+        return file.read()
 
 
 def difference(a, b):
@@ -123,6 +129,7 @@ def animations(c):
     client.ask("key", "animation")
     names = [client.event("recording")["data"] for _ in range(3)]
     c.check(names == [None, "monocle-0001.gif", None], names)
+    client.ask("wait_frame")
     c.check("recorded 10.0 s to monocle-0001.gif" in client.get("message"), client.get("message"))
     client.ask("key", "animation")
     client.ask("wait_frame", client.get("frame") + 20)
@@ -147,6 +154,7 @@ def next_names(c):
         c.check((client.get("recording"), client.get("message")) == (name, "recording " + name), client.get("message"))
         client.ask("wait_frame", client.get("frame") + 5)
         end()
+        client.ask("wait_frame")
         c.check(client.get("recording") is None and "to %s" % name in client.get("message"), client.get("message"))
         c.check(int(probe(name)[1]["nb_read_frames"]) >= 5, name)
 
@@ -172,6 +180,34 @@ def next_names(c):
     code, _, err = view.wait_end()
     c.check(code == 0 and err.count("\n") == 5, code, err)
     c.check(open(at("talk-2.mp4"), encoding="utf-8").read() == "older", "talk-2.mp4")
+
+
+def goes_on(c):
+    """The view goes on while ffmpeg writes the end of a recording. Its client waits for the file."""
+    with open(at("ffmpeg"), "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\n%s \"$@\" || exit\ncase \"$*\" in *pipe:0*) sleep 2;; esac\n" % shutil.which("ffmpeg"))
+    os.chmod(at("ffmpeg"), 0o755)
+    view = Live(BINARY, at(), "pattern:64x48@50", *RUN, "--socket", at("m"), "--record", "talk.mp4",
+                PATH=at() + ":" + os.environ["PATH"])
+    client, other = Control(at("m")), Control(at("m"))
+    client.ask("wait_frame", 5)
+    client.send("set_property", "recording", "none")
+    c.check(wait_until(lambda: other.get("recording") is None), "it does not end")
+    other.ask("wait_frame", other.get("frame") + 25)
+    c.check(other.get("message") == "writing the end of talk.mp4" and not os.path.exists(at("talk.mp4")),
+            other.get("message"))
+    for name, why in (("x.mp4", "still writes the end of talk.mp4"), ("talk.mp4", "still writes the end of")):
+        c.check(why in other.error("set_property", "recording", name), name)
+    c.check(client.reply()["error"] == "success" and int(probe("talk.mp4")[1]["nb_read_frames"]) >= 5, "talk.mp4")
+    client.ask("set_property", "recording", "y.mp4")
+    client.ask("wait_frame", client.get("frame") + 5)
+    ffmpeg, = [child for child in children(view.process.pid) if "pipe:0" in command_of(child)]
+    client.send("set_property", "recording", "none")
+    os.kill(ffmpeg, signal.SIGKILL)
+    c.check(client.reply()["error"] == "the recording is incomplete", "a killed ffmpeg")
+    client.ask("quit")
+    code, _, err = view.wait_end()
+    c.check(code == 1 and err.count("\n") == 3 and "ffmpeg was killed by signal 9" in err, code, err)
 
 
 def new_size(c):
@@ -270,4 +306,4 @@ def outlived(c):
     c.check(draft.startswith(".monocle-") and int(probe(draft)[1]["nb_read_frames"]) > 10, draft)
 
 
-sys.exit(Checks().run(formats, shapes, animations, next_names, new_size, killed, no_room, other_ffmpeg, outlived))
+sys.exit(Checks().run(formats, shapes, animations, next_names, goes_on, new_size, killed, no_room, other_ffmpeg, outlived))
