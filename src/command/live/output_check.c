@@ -36,16 +36,14 @@ bool output_check_recording(const char *path)
 // Returns false if the suffix names another format than PNG (logged).
 static bool check_picture(const char *path)
 {
-    static const char *const others[] = {"jpg", "jpeg", "jpe",  "bmp", "gif", "tga",
-                                         "tif", "tiff", "webp", "ppm", "psd", NULL};
+    static const char *const others[] = {"jpg", "jpeg", "jpe", "bmp", "tga", "tif", "tiff", "ppm", "psd", NULL};
     const char *end = end_of_stem(path);
-    for (int i = 0; others[i] && *end; i++) {
-        if (strcasecmp(end + 1, others[i]) == 0) {
-            log_error("%s: monocle writes screenshots as PNG; name it %.*s.png", path, (int)(end - path), path);
-            return false;
-        }
-    }
-    return true;
+    bool other = recording_has_format(path);
+    for (int i = 0; others[i] && *end; i++)
+        other = other || strcasecmp(end + 1, others[i]) == 0;
+    if (other)
+        log_error("%s: monocle writes screenshots as PNG; name it %.*s.png", path, (int)(end - path), path);
+    return !other;
 }
 
 #define AT(member) offsetof(struct live_options, member)

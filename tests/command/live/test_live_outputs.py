@@ -271,7 +271,8 @@ def words(c):
     refused(c, 2, "error: --keys: there is no action", ["pattern", "--keys", "nothing=x"])
     refused(c, 2, "did you mean path?", ["pattern", "--keys", "pth=P"])
     refused(c, 2, "did you mean --device gpu?", ["pattern", "-p", "gpu"])
-    refused(c, 2, "monocle writes screenshots as PNG; name it a.b.png", ["pattern", "--screenshot", "a.b.JPG"])
+    for name in "a.b.JPG", "a.b.mp4", "a.b.gif":
+        refused(c, 2, "monocle writes screenshots as PNG; name it a.b.png", ["pattern", "--screenshot", name])
     for name, other in (("a.b.AVI", "a.b.mp4"), ("x.mp3", "x.mp4"), ("foo", "foo.mp4"), ("a.b/foo", "a.b/foo.mp4")):
         refused(c, 2, "%s: monocle records MP4, MOV, MKV, WebM, GIF, WebP and Y4M; name it %s\n" % (name, other),
                 PATTERN + ["--record", name])

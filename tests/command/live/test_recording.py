@@ -306,4 +306,5 @@ def outlived(c):
     c.check(draft.startswith(".monocle-") and int(probe(draft)[1]["nb_read_frames"]) > 10, draft)
 
 
-sys.exit(Checks().run(formats, shapes, animations, next_names, goes_on, new_size, killed, no_room, other_ffmpeg, outlived))
+sys.exit(Checks().run(formats, shapes, animations, next_names, goes_on, new_size, killed, no_room, other_ffmpeg,
+                      outlived))
