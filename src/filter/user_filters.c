@@ -153,8 +153,9 @@ static void take_directory(struct registry *r, int directory, const char *path)
     for (int i = 0; i < count; i++) {
         char why[USER_ERROR];
         if (!take_file(r, directory, path, entries[i]->d_name, why)) {
-            log_warn("%s", why);
-            if (!r->error[0] && was_loaded(entries[i]->d_name))
+            const bool edited = r != &registry && was_loaded(entries[i]->d_name);
+            log_message(edited ? LOG_ERROR : LOG_WARN, "%s", why);
+            if (edited && !r->error[0])
                 strcpy(r->error, why);
         }
         free(entries[i]);

@@ -150,8 +150,9 @@ def unsynced(c):
     """If a recording cannot be finished, a message and the exit code report it."""
     live = Window(LATE, at(), PATTERN, "-p", "cpu", LATE_SYNC=str(errno.EIO))
     name = live.key("r")["recording"]
-    state = live.key("r")
-    c.check(state["message_is_error"] and "incomplete" in state["message"] and name in state["message"], state)
+    live.key("r")
+    state = live.until(lambda e: "incomplete" in e["message"])
+    c.check(state["message_is_error"] and name in state["message"], state)
     code, last, errors = live.end()
     c.check(code == 1 and errors.count("\n") == 1 and name in errors, code, errors)
 
