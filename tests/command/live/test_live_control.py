@@ -252,6 +252,7 @@ def overwriting(c):
     png(at("other.png"), 100, 60)
     os.mkfifo(at("pipe"))
     os.symlink("still.png", at("link.png"))
+    os.symlink("film.y4m", at("film.png"))
     view = View(at("still.png"), "--headless", "--loop", "--record", at("film.y4m"))
     m = view.client()
     m.ask("wait_frame")
@@ -263,7 +264,8 @@ def overwriting(c):
 
     refused("still.png", "is the source")
     refused("link.png", "is the source")
-    refused("film.y4m", "already writes")
+    refused("film.y4m", "as PNG")
+    refused("film.png", "already writes")
     refused("pipe", "is a pipe")
     m.set("source", at("other.png"))
     refused("other.png", "is the source")
@@ -272,7 +274,7 @@ def overwriting(c):
         c.check(film.read(9) == b"YUV4MPEG2", "the recording")
     m.close()
     code, _, log = view.end()
-    c.check(code == 0 and log.count("monocle: error: ") == 10, code, log)
+    c.check(code == 0 and log.count("monocle: error: ") == 12, code, log)
 
 
 def still(c):
