@@ -95,8 +95,9 @@ struct recording {
     uint64_t frames;
     bool failed; // the failure was logged, and the draft is closed
     pthread_t thread;
-    bool ending;       // by the thread
-    atomic_bool ended; // the thread is done; `failed` has its result
+    bool ending;                     // by the thread
+    atomic_bool ended;               // the thread is done; `failed` has its result
+    char end_failure[RECORDING_WHY]; // the error that it logged; "": none
 };
 
 static const struct container *container_of(const char *path)
@@ -239,6 +240,15 @@ static bool end_encoder(struct recording *recording, bool written, int limit_ms)
     return ok;
 }
 
+// Ends ffmpeg at once. No file is made.
+static void abandon(struct recording *recording)
+{
+    int value;
+    recording->ffmpeg.pipe = -1; // the writer has closed it
+    program_end(&recording->ffmpeg, 0, &value);
+    file_draft_end(&recording->draft, false);
+}
+
 // Closes the writer and ffmpeg. Returns true if all frames are written.
 static bool finish(struct recording *recording, int limit_ms)
 {
@@ -281,10 +291,7 @@ static bool begin_encoded(struct recording *recording, const char *path, const s
     recording->writer =
         y4m_writer_to_pipe(pipe, setup->width, setup->height, setup->rate_numerator, setup->rate_denominator);
     if (!recording->writer) {
-        int value;
-        recording->ffmpeg.pipe = -1;
-        program_end(&recording->ffmpeg, 0, &value);
-        file_draft_end(&recording->draft, false);
+        abandon(recording);
         return false;
     }
     if (await_encoder(recording, pipe))
@@ -327,11 +334,23 @@ bool recording_add(struct recording *recording, const struct image *rgba, bool *
     return true;
 }
 
+// Ends the video. An encoded one needs a frame: ffmpeg cannot end each kind without one.
+static void end(struct recording *recording)
+{
+    if (!recording->failed && recording->container && recording->frames == 0) {
+        y4m_writer_close(recording->writer);
+        abandon(recording);
+    } else if (!recording->failed) {
+        recording->failed = !finish(recording, END_MS);
+    }
+    recording->ended = true;
+}
+
 static void *run_end(void *context)
 {
     struct recording *recording = context;
-    recording->failed = recording->failed || !finish(recording, END_MS);
-    recording->ended = true;
+    log_keep_error(recording->end_failure, sizeof(recording->end_failure));
+    end(recording);
     return NULL;
 }
 
@@ -339,7 +358,14 @@ void recording_end(struct recording *recording)
 {
     recording->ending = thread_start(&recording->thread, run_end, recording, "end recording");
     if (!recording->ending)
-        run_end(recording);
+        end(recording);
+}
+
+static void await_end(struct recording *recording)
+{
+    if (recording->ending)
+        pthread_join(recording->thread, NULL);
+    recording->ending = false;
 }
 
 bool recording_ended(const struct recording *recording)
@@ -347,13 +373,20 @@ bool recording_ended(const struct recording *recording)
     return recording->ended;
 }
 
+const char *recording_end_failure(struct recording *recording)
+{
+    await_end(recording);
+    return recording->end_failure;
+}
+
 bool recording_close(struct recording *recording)
 {
     if (!recording)
         return true;
-    if (recording->ending)
-        pthread_join(recording->thread, NULL);
-    const bool ok = !recording->failed && (recording->ended || finish(recording, END_MS));
+    await_end(recording);
+    if (!recording->ended)
+        end(recording);
+    const bool ok = !recording->failed;
     free(recording->name);
     free(recording);
     return ok;

@@ -31,6 +31,9 @@ bool recording_add(struct recording *recording, const struct image *rgba, bool *
 // other function in between.
 void recording_end(struct recording *recording);
 bool recording_ended(const struct recording *recording);
+// Waits for that thread. Returns its error, until recording_close; "": none.
+enum { RECORDING_WHY = 512 };
+const char *recording_end_failure(struct recording *recording);
 // Ends the video; waits up to 20 s for ffmpeg. Returns true if all frames that were not dropped are in the file. After
 // a failure, Y4M, MKV and WebM have the frames before it. The others need their end, so no file is made; nor of an
 // encoded video without frames. Accepts NULL.

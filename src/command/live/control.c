@@ -344,11 +344,11 @@ static bool settled(const struct session *s)
            lanes_result(s->lanes, LANE_MAIN) && !outputs_ending(&s->outputs);
 }
 
-// Answers a client that waits for its source, if it is opened or refused.
+// Answers a client that waits for its source, if it plays or is refused. If the run ends, control_close answers.
 static void answer_source(struct session *s, struct client *client, struct guest *guest)
 {
     const bool latest = guest->source == source_change_requests(&s->change);
-    if (latest && source_change_busy(&s->change))
+    if (latest && (source_change_busy(&s->change) || !s->capture || s->quit || s->code >= EXIT_NOTHING))
         return;
     guest->source = 0;
     client->waits = false;
@@ -362,7 +362,7 @@ static void answer_recording(struct session *s, struct client *client, struct gu
     if (outputs_ending(&s->outputs))
         return;
     guest->recording = client->waits = false;
-    reply(client, guest->waits, outputs_incomplete(&s->outputs) ? "the recording is incomplete" : NULL, NULL);
+    reply(client, guest->waits, outputs_end_failure(&s->outputs), NULL);
 }
 
 static void answer_waits(struct session *s)
@@ -434,8 +434,11 @@ void control_close(struct session *s)
     if (!c)
         return;
     for (int i = 0; i < CLIENTS_MAX; i++) {
-        if (c->clients.client[i].waits)
-            reply(&c->clients.client[i], c->guest[i].waits, "the run has ended", NULL);
+        struct client *client = &c->clients.client[i];
+        if (client->waits && c->guest[i].recording)
+            answer_recording(s, client, &c->guest[i]);
+        if (client->waits)
+            reply(client, c->guest[i].waits, "the run has ended", NULL);
         forget_guest(&c->guest[i]);
     }
     clients_close(&c->clients);

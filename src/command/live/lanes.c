@@ -508,6 +508,11 @@ bool lanes_building(const struct lanes *l)
     return l->build.lane || l->lane[LANE_MAIN].stale || l->lane[LANE_OTHER].stale;
 }
 
+bool lanes_build_runs(const struct lanes *l)
+{
+    return l->build.lane && !l->build.done;
+}
+
 bool lanes_rerun(const struct lanes *l)
 {
     return l->rerun && l->holds;

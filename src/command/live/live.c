@@ -271,12 +271,12 @@ static void follow_changes(struct session *s)
     }
     if (edited_any(s->filter_watch, is_filter, NULL))
         reload_filters(s);
+    change_source(s); // before another build starts, which it would await
     if (s->driven || s->filter_watch > 0)
         lanes_update(s->lanes);
     report_news(s, true);
     if (s->reshaped && (!s->wish.frozen || s->stepping))
         reshape(s);
-    change_source(s);
 }
 
 // Runs every frame from the capture through the lanes to the outputs and the screen. A window has one frame in flight;
@@ -292,6 +292,8 @@ static void run_frames(struct session *s)
         const int in_flight = lanes_in_flight(s->lanes);
         if (in_flight == 0)
             follow_changes(s);
+        if (finished(s)) // then there may be no capture
+            break;
         // The last frame is shown again if the lanes have changed and no new frame is there.
         bool again = lanes_rerun(s->lanes);
         const bool hurried = in_flight > 0 || again || (window && s->redraw);

@@ -144,27 +144,29 @@ static double rate_of(const struct outputs *o)
     return o->info->rate > 0 ? o->info->rate : DEFAULT_RATE;
 }
 
-// Begins a video in o->name. On failure, removes the file if o->created.
+// Begins a video in o->file. On failure, removes the file if it was created.
 static bool begin(struct outputs *o)
 {
     const struct source_info *info = o->info;
+    struct outputs_file *file = &o->file;
     int numerator = info->rate_numerator, denominator = info->rate_denominator;
     if (denominator == 0)
         y4m_rate(rate_of(o), &numerator, &denominator);
-    o->frames = o->left_out = 0;
+    file->rate = rate_of(o);
+    file->frames = file->left_out = 0;
     const struct recording_setup setup = {o->width, o->height, numerator, denominator, o->quality};
-    o->recording = recording_open(o->name, &setup);
-    if (!o->recording && o->created)
-        unlink(o->name);
-    return o->recording != NULL;
+    file->recording = recording_open(file->name, &setup);
+    if (!file->recording && file->created)
+        unlink(file->name);
+    return file->recording != NULL;
 }
 
-// Begins the recording of the file o->name. `created`: the file is new.
+// Begins the recording of o->file. `created`: the file is new.
 static bool start_named(struct outputs *o, bool created)
 {
     o->most = 0;
-    o->created = created;
-    memcpy(o->first, o->name, sizeof(o->first));
+    o->file.created = created;
+    memcpy(o->first, o->file.name, sizeof(o->first));
     return begin(o);
 }
 
@@ -184,15 +186,15 @@ static bool name_after(char name[OUTPUT_NAME], const char *first)
 // Creates a file under the next name of the key `r`.
 static bool next_name(struct outputs *o)
 {
-    return o->given[0] && output_is_file(o->given) ? name_after(o->name, o->given)
-                                                   : new_name(o->name, "monocle", 1, 4, ".y4m");
+    return o->given[0] && output_is_file(o->given) ? name_after(o->file.name, o->given)
+                                                   : new_name(o->file.name, "monocle", 1, 4, ".y4m");
 }
 
 bool outputs_start_recording(struct outputs *o, const char *path, int quality)
 {
     struct stat status;
     o->quality = quality;
-    snprintf(o->name, sizeof(o->name), "%s", path);
+    snprintf(o->file.name, sizeof(o->file.name), "%s", path);
     if (!start_named(o, strcmp(path, "-") != 0 && lstat(path, &status) != 0))
         return false;
     memcpy(o->given, o->first, sizeof(o->given));
@@ -201,8 +203,8 @@ bool outputs_start_recording(struct outputs *o, const char *path, int quality)
 
 static void note_start(struct outputs *o)
 {
-    note_set(o->note, false, NOTE_S, "recording %s%s", o->name,
-             o->given[0] || recording_encodes(o->name) ? "" : ", lossless; --record NAME.mp4 makes small files");
+    note_set(o->note, false, NOTE_S, "recording %s%s", o->file.name,
+             o->given[0] || recording_encodes(o->file.name) ? "" : ", lossless; --record NAME.mp4 makes small files");
 }
 
 bool outputs_record_new(struct outputs *o, const char *path, int quality)
@@ -224,46 +226,48 @@ bool outputs_record_new(struct outputs *o, const char *path, int quality)
 bool outputs_add_frame(struct outputs *o, const struct image *rgba, bool wait)
 {
     bool left_out = false;
-    if (!recording_add(o->recording, rgba, wait ? NULL : &left_out))
+    if (!recording_add(o->file.recording, rgba, wait ? NULL : &left_out))
         return false;
-    o->frames += !left_out;
-    o->left_out += left_out;
+    o->file.frames += !left_out;
+    o->file.left_out += left_out;
     return true;
 }
 
 // Lets a thread end the recording. No other one may be ending.
 static void begin_to_end(struct outputs *o)
 {
-    if (o->left_out > 0)
-        log_warn("%llu frames are missing from %s: its reader stalled", (unsigned long long)o->left_out, o->name);
-    o->ending.recording = o->recording;
-    o->ending.created = o->created;
-    o->ending.frames = o->frames;
-    memcpy(o->ending.name, o->name, sizeof(o->name));
-    o->recording = NULL;
+    o->ending = o->file;
+    o->file.recording = NULL;
     recording_end(o->ending.recording);
 }
 
-// Waits for that thread. Returns false if the recording is incomplete (logged).
-static bool await_end(struct outputs *o)
+// Ends a recording, if there is one. Removes a video without frames. Returns false if it is incomplete (logged).
+static bool close_file(struct outputs_file *file)
 {
-    struct outputs_ending *ending = &o->ending;
-    if (!ending->recording)
+    if (!file->recording)
         return true;
-    ending->failed = !recording_close(ending->recording);
-    ending->recording = NULL;
-    if (!ending->failed && ending->created && ending->frames == 0 && (unlink(ending->name) == 0 || errno == ENOENT))
-        log_warn("no frame was recorded; %s is removed", ending->name);
-    return !ending->failed;
+    const bool ok = recording_close(file->recording);
+    file->recording = NULL;
+    if (file->left_out > 0)
+        log_warn("%llu frames are missing from %s: its reader stalled", (unsigned long long)file->left_out, file->name);
+    if (ok && file->created && file->frames == 0 && (unlink(file->name) == 0 || errno == ENOENT))
+        log_warn("no frame was recorded; %s is removed", file->name);
+    return ok;
+}
+
+// Waits for the thread that ends a recording, if there is one. Returns false if it is incomplete (logged).
+static bool close_ending(struct outputs *o)
+{
+    if (!o->ending.recording)
+        return true;
+    snprintf(o->end_failure, sizeof(o->end_failure), "%s", recording_end_failure(o->ending.recording));
+    return close_file(&o->ending);
 }
 
 bool outputs_end_recording(struct outputs *o)
 {
-    const bool ok = await_end(o);
-    if (!o->recording)
-        return ok;
-    begin_to_end(o);
-    return await_end(o) && ok;
+    const bool ok = close_ending(o);
+    return close_file(&o->file) && ok;
 }
 
 bool outputs_ending(const struct outputs *o)
@@ -271,36 +275,36 @@ bool outputs_ending(const struct outputs *o)
     return o->ending.recording != NULL;
 }
 
-bool outputs_incomplete(const struct outputs *o)
+const char *outputs_end_failure(const struct outputs *o)
 {
-    return o->ending.failed;
+    return o->end_failure[0] ? o->end_failure : NULL;
 }
 
 bool outputs_follow(struct outputs *o, bool frozen)
 {
-    struct outputs_ending *ending = &o->ending;
-    if (!ending->recording || !recording_ended(ending->recording))
+    const struct outputs_file *file = &o->ending;
+    if (!file->recording || !recording_ended(file->recording))
         return true;
-    const bool ok = await_end(o);
-    if (ok && ending->frames == 0)
-        note_set(o->note, true, NOTE_S, "nothing recorded to %s: %s", ending->name,
+    const bool ok = close_ending(o);
+    if (ok && file->frames == 0)
+        note_set(o->note, true, NOTE_S, "nothing recorded to %s: %s", file->name,
                  frozen ? "the view is frozen" : "no frame arrived");
-    else if (!ok || !o->recording) // else the message names the new recording
-        note_set(o->note, !ok, NOTE_S, "recorded %.1f s to %s%s", (double)ending->frames / rate_of(o), ending->name,
+    else if (!ok || !o->file.recording) // else the message names the new recording
+        note_set(o->note, !ok, NOTE_S, "recorded %.1f s to %s%s", (double)file->frames / file->rate, file->name,
                  ok ? "" : ", which is incomplete; see standard error");
     return ok;
 }
 
 void outputs_toggle_recording(struct outputs *o, bool animation, bool still)
 {
-    if (o->recording && outputs_ending(o)) {
+    if (o->file.recording && outputs_ending(o)) {
         note_set(o->note, true, NOTE_S, "monocle still writes the end of %s; try again", o->ending.name);
-    } else if (o->recording) {
+    } else if (o->file.recording) {
         begin_to_end(o);
         note_set(o->note, false, 0, "writing the end of %s", o->ending.name);
     } else if (still) {
         note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
-    } else if (!(animation ? new_name(o->name, "monocle", 1, 4, ".gif") : next_name(o)) || !start_named(o, true)) {
+    } else if (!(animation ? new_name(o->file.name, "monocle", 1, 4, ".gif") : next_name(o)) || !start_named(o, true)) {
         note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
     } else {
         note_start(o);
@@ -312,20 +316,22 @@ void outputs_toggle_recording(struct outputs *o, bool animation, bool still)
 bool outputs_record(struct outputs *o, struct lanes *lanes, bool wait)
 {
     enum { STALL_S = 1 }; // how long the message stays after the last dropped frame
-    if (!o->recording)
+    struct outputs_file *file = &o->file;
+    if (!file->recording)
         return true;
     const int64_t start = clock_now_ns();
     const struct image *picture = lanes_picture(lanes);
-    const uint64_t left_out = o->left_out;
+    const uint64_t left_out = file->left_out;
     const bool ok = picture && outputs_add_frame(o, picture, wait);
     if (!ok) {
-        note_set(o->note, true, 0, "recording to %s stopped after %llu frames", o->name, (unsigned long long)o->frames);
-        outputs_end_recording(o);
-    } else if (o->left_out > left_out) {
-        note_set(o->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", o->name,
-                 (unsigned long long)o->left_out);
+        note_set(o->note, true, 0, "recording to %s stopped after %llu frames", file->name,
+                 (unsigned long long)file->frames);
+        close_file(file);
+    } else if (file->left_out > left_out) {
+        note_set(o->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", file->name,
+                 (unsigned long long)file->left_out);
     }
-    if (ok && o->most > 0 && o->frames >= o->most && !outputs_ending(o))
+    if (ok && o->most > 0 && file->frames >= o->most && !outputs_ending(o))
         begin_to_end(o);
     meter_host(o->meter, "main", "record", start, clock_now_ns());
     return ok;
@@ -370,41 +376,41 @@ bool outputs_rest_changed(struct outputs *o)
 // Begins a recording without frames again, in the same file. False on failure (logged).
 static bool begin_again(struct outputs *o)
 {
-    struct recording *recording = o->recording;
-    o->recording = NULL;
+    struct recording *recording = o->file.recording;
+    o->file.recording = NULL;
     return recording_close(recording) && begin(o);
 }
 
 // Ends the recording and begins its next file, NAME-2.SUFFIX or the first free number. False on failure (logged).
 static bool begin_next(struct outputs *o)
 {
-    const bool file = output_is_file(o->first);
-    if (file && o->frames == 0)
+    const bool regular = output_is_file(o->first);
+    if (regular && o->file.frames == 0)
         return begin_again(o);
-    if (!outputs_end_recording(o))
+    if (!close_file(&o->file))
         return false;
-    if (!file) {
+    if (!regular) {
         log_error("a video has one frame size, and a second file cannot follow because %s is not a regular file",
                   o->first);
         return false;
     }
-    o->created = name_after(o->name, o->first);
-    return o->created && begin(o);
+    o->file.created = name_after(o->file.name, o->first);
+    return o->file.created && begin(o);
 }
 
 static bool continue_recording(struct outputs *o)
 {
-    if (!o->recording)
+    if (!o->file.recording)
         return true;
-    const unsigned long long frames = o->frames;
+    const unsigned long long frames = o->file.frames;
     char before[OUTPUT_NAME];
-    memcpy(before, o->name, sizeof(before));
+    memcpy(before, o->file.name, sizeof(before));
     if (begin_next(o)) {
         if (frames > 0)
             log_warn("%s", note_set(o->note, false, NOTE_S,
                                     "the frame size changed: %s ends after %llu frame%s, and the "
                                     "recording continues in %s",
-                                    before, frames, frames == 1 ? "" : "s", o->name));
+                                    before, frames, frames == 1 ? "" : "s", o->file.name));
         return true;
     }
     log_error("%s", note_set(o->note, true, 0, "the frame size changed: recording to %s stopped after %llu frames",
@@ -436,9 +442,9 @@ const struct image_shape *outputs_camera_shape(const struct outputs *o)
 
 struct outputs_facts outputs_describe(const struct outputs *o)
 {
-    struct outputs_facts facts = {.recording = o->recording ? o->name : NULL,
+    struct outputs_facts facts = {.recording = o->file.recording ? o->file.name : NULL,
                                   .ending = o->ending.recording ? o->ending.name : NULL,
-                                  .recorded = o->frames};
+                                  .recorded = o->file.frames};
     if (o->camera) {
         facts.camera = virtual_camera_name(o->camera);
         facts.camera_shape = *virtual_camera_shape(o->camera);

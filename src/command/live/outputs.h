@@ -36,23 +36,19 @@ struct outputs {
     bool resting;
     int64_t watched_ns; // when a program last read the virtual camera; 0: never
 
-    struct recording *recording; // NULL: none
-    int quality;                 // of encoded videos; 0: the default
-    char name[OUTPUT_NAME];      // of the recording's file
-    char first[OUTPUT_NAME];     // of the recording's first file
-    char given[OUTPUT_NAME];     // the last recording that the user has named; "": none
-    bool created;                // the file did not exist before
-    uint64_t most;               // frames of the recording; 0: no limit
-    uint64_t frames;
-    uint64_t left_out; // frames dropped because the reader stalled
-
-    struct outputs_ending {
+    int quality;             // of encoded videos; 0: the default
+    char first[OUTPUT_NAME]; // the first file of the recording, before the frame size changed
+    char given[OUTPUT_NAME]; // the last recording that the user has named; "": none
+    uint64_t most;           // frames of the recording; 0: no limit
+    struct outputs_file {
         struct recording *recording; // NULL: none
         char name[OUTPUT_NAME];
-        bool created;
+        bool created; // the file did not exist before
+        double rate;  // frames per second
         uint64_t frames;
-        bool failed; // the latest one that has ended
-    } ending;        // the recording that a thread ends
+        uint64_t left_out;           // frames dropped because the reader stalled
+    } file, ending;                  // `ending`: a thread ends this one
+    char end_failure[RECORDING_WHY]; // why the last one that has ended is incomplete; "": it is complete
 };
 
 // Opens the virtual camera `node` (NULL: none) for results of this size. False on failure (logged). All pointers are
@@ -86,7 +82,8 @@ bool outputs_ending(const struct outputs *outputs);
 // Follows that thread; the note reports the end. `frozen`: the view is frozen. False: the recording is incomplete
 // (logged).
 bool outputs_follow(struct outputs *outputs, bool frozen);
-bool outputs_incomplete(const struct outputs *outputs); // true: the latest recording that has ended is incomplete
+const char *
+outputs_end_failure(const struct outputs *outputs); // why that recording is incomplete; NULL: it is complete
 
 // outputs_record writes the main lane's result to the recording (`wait`: see outputs_add_frame), outputs_send to the
 // virtual camera. Both measure this, and do nothing if there is no such output. False: the output failed and is closed

@@ -163,8 +163,9 @@ static bool take(struct session *s)
 bool source_change_step(struct session *s)
 {
     struct source_change *change = &s->change;
-    const bool ready = change->running && change->done && (!change->source || !lanes_building(s->lanes));
-    const bool taken = ready && take(s);
+    const bool opened = change->running && change->done; // else the thread may set change->source
+    const bool waits = opened && change->source && !change->wanted && lanes_build_runs(s->lanes);
+    const bool taken = opened && !waits && take(s);
     if (change->wanted && !change->running)
         start(s);
     return taken;

@@ -599,6 +599,39 @@ def sources(c, *args):
     c.check(os.path.exists(at("out-2.y4m")), os.listdir(at()))
 
 
+def source_without_an_output(c):
+    """A recording that is a pipe cannot follow a source of another size: the run ends, and says so."""
+    os.mkfifo(at("pipe"))
+    reader = os.open(at("pipe"), os.O_RDONLY | os.O_NONBLOCK)
+    view = View("pattern:16x16@30", "-p", "cpu", "--headless", "--record", at("pipe"))
+    m = view.client()
+    m.ask("wait_frame", 2)
+    c.check(m.error("set_property", "source", "pattern:32x32") == "the run has ended", "the reply")
+    code, last, log = view.wait_end()
+    c.check(code == 1 and last["event"] == "summary" and "a second file cannot follow" in log, code, last, log)
+    os.close(reader)
+
+
+def source_during_builds(c):
+    """A new source comes although the chain changes faster than it is built."""
+    if not has_opencl(BINARY):
+        return
+    view = View("pattern:64x48@30", "-p", "opencl", "--headless", XDG_CACHE_HOME=at(), POCL_CACHE_DIR=at())
+    m, other = view.client(), view.client()
+    m.ask("wait_frame", 2)
+    end = time.monotonic() + 20 * PATIENCE
+    filters = "gray", "sepia", "emboss", "sharpen", "sobel", "invert", "hue"
+    changes = 0
+    while other.get("size") != "80x60" and time.monotonic() < end:
+        chain = "blur=%d,%s,%s" % (1 + changes % 9, filters[changes % 7], filters[changes // 63 % 7])
+        other.ask("set_property", "chain", chain)
+        changes += 1
+        if changes == 100:
+            m.send("set_property", "source", "pattern:80x60@30")
+    c.check(other.get("size") == "80x60" and m.reply()["error"] == "success", changes)
+    ended(c, view, "during builds")
+
+
 def sources_in_a_window(c):
     """The window's title names the new source, and the split view stays."""
     png(at("a.png"), 64, 48)
@@ -644,5 +677,5 @@ def headless_sources(c):
 
 
 sys.exit(Checks().run(headless, window, bytes_on_screen, list_of_keys, overwriting, still, observers, order, malformed,
-                      clients, end, files, command, sources, headless_sources, sources_in_a_window, no_source,
-                      no_source_for_truth))
+                      clients, end, files, command, sources, headless_sources, source_without_an_output,
+                      source_during_builds, sources_in_a_window, no_source, no_source_for_truth))

@@ -204,10 +204,19 @@ def goes_on(c):
     ffmpeg, = [child for child in children(view.process.pid) if "pipe:0" in command_of(child)]
     client.send("set_property", "recording", "none")
     os.kill(ffmpeg, signal.SIGKILL)
-    c.check(client.reply()["error"] == "the recording is incomplete", "a killed ffmpeg")
-    client.ask("quit")
+    c.check("ffmpeg was killed by signal 9" in client.reply()["error"], "a killed ffmpeg")
+    client.ask("set_property", "paused", True)
+    client.ask("set_property", "recording", "z.webp")
+    client.ask("set_property", "recording", "none")
+    c.check("nothing recorded to z.webp" in client.get("message") and not os.path.exists(at("z.webp")), "no frame")
+    client.ask("set_property", "paused", False)
+    client.ask("set_property", "recording", "w.mp4")
+    client.ask("wait_frame", client.get("frame") + 5)
+    client.send("set_property", "recording", "none")
+    other.ask("quit")
+    c.check(client.reply()["error"] == "success" and probe("w.mp4"), "the run waits for the end of a recording")
     code, _, err = view.wait_end()
-    c.check(code == 1 and err.count("\n") == 3 and "ffmpeg was killed by signal 9" in err, code, err)
+    c.check(code == 1 and err.count("\n") == 4 and "ffmpeg was killed by signal 9" in err, code, err)
 
 
 def new_size(c):
