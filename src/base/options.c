@@ -422,10 +422,22 @@ static bool is_decided(const struct parser *line, const struct option *o)
     return false;
 }
 
+static const char separators[] = " \t:"; // which users write instead of '='
+
+// Logs how the setting "--NAME VALUE", "-n VALUE" or "--NAME=VALUE" is written; `value` NULL: it has no '='.
+static void log_dashes(const struct parser *p, const char *name, const char *value)
+{
+    const char *plain = name + strspn(name, "-");
+    const int length = (int)strcspn(plain, separators);
+    const struct option *o = length == 1 ? find_letter(p->list, *plain) : NULL;
+    const char *rest = value ? value : plain + length + strspn(plain + length, separators);
+    log_error("%soptions have no '-' here; write %.*s%s%s", p->where, o ? (int)strlen(o->name) : length,
+              o ? o->name : plain, *rest ? "=" : "", rest);
+}
+
 // Logs what is wrong with the name of a setting; `value` NULL: it has none.
 static void log_unknown_setting(const struct parser *p, const char *name, const char *value)
 {
-    static const char separators[] = " \t:";
     const char *words[OPTION_ROWS + 1] = {NULL};
     char start[WORD_MAX + 1];
     const size_t word = strcspn(name, separators);
@@ -434,8 +446,7 @@ static void log_unknown_setting(const struct parser *p, const char *name, const 
         words[i] = p->list->options[i].name;
     const char *nearest = options_nearest(start, words);
     if (name[0] == '-')
-        log_error("%soptions have no '-' here; write %s%s%s", p->where, name + strspn(name, "-"), value ? "=" : "",
-                  value ? value : "");
+        log_dashes(p, name, value);
     else if (!value && name[word] && find_name(p->list, name, word))
         log_error("%sthere is no '='; write %.*s=%s", p->where, (int)word, name,
                   name + word + strspn(name + word, separators));

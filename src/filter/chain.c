@@ -70,7 +70,7 @@ void chain_remove(struct chain *chain, int stage)
     memmove(&chain->stage[stage], &chain->stage[stage + 1], (size_t)(chain->count - stage) * sizeof(*chain->stage));
 }
 
-bool chain_set(struct chain *chain, int stage, int param, float value)
+bool chain_set(struct chain *chain, int stage, int param, float value, const char **why)
 {
     struct stage changed = chain->stage[stage];
     const struct param *row = &changed.filter->params[param];
@@ -78,8 +78,7 @@ bool chain_set(struct chain *chain, int stage, int param, float value)
     changed.values.value[param] = row->type == PARAM_REAL ? value : roundf(value);
     if (row->type == PARAM_FILE && !changed.values.file[0])
         changed.values.value[param] = 0;
-    const char *why;
-    if (!stage_prepare(&changed, &why))
+    if (!stage_prepare(&changed, why))
         return false;
     chain->stage[stage] = changed;
     return true;
@@ -93,6 +92,7 @@ static bool same_param(const struct param *a, const struct param *b)
 void chain_replace(struct chain *chain, int stage, const struct filter *filter)
 {
     const struct stage old = chain->stage[stage];
+    const char *why;
     if (!stage_init(&chain->stage[stage], filter)) {
         chain->stage[stage] = old;
         return;
@@ -101,7 +101,7 @@ void chain_replace(struct chain *chain, int stage, const struct filter *filter)
     for (int i = 0; i < filter_param_count(filter); i++) {
         for (int k = 0; k < filter_param_count(old.filter); k++) {
             if (same_param(&filter->params[i], &old.filter->params[k]))
-                chain_set(chain, stage, i, old.values.value[k]);
+                chain_set(chain, stage, i, old.values.value[k], &why);
         }
     }
 }

@@ -42,7 +42,7 @@ void chain_renew(struct chain *chain); // replaces users' filters that user_filt
 bool chain_append(struct chain *chain, const struct filter *filter); // with default values; false: the chain is full
 void chain_remove(struct chain *chain, int stage);
 // Sets one parameter, clamped to its range; for a matrix, the index of a preset. False: the combination is impossible,
-// and nothing changes.
-bool chain_set(struct chain *chain, int stage, int param, float value);
+// nothing changes, and `why` is the reason.
+bool chain_set(struct chain *chain, int stage, int param, float value, const char **why);
 // Writes the value as text: "2", "nw", "gaussian", "3x3", "beach.jpg".
 void chain_value_text(const struct stage *stage, int param, char text[64]);

@@ -320,6 +320,7 @@ static bool chain_prints(const struct chain *chain, const char *expected)
 
 static void test_edit(struct check *check)
 {
+    const char *why;
     struct chain chain = {.count = 0};
     check_that(check, chain_prints(&chain, "none"), "an empty chain is not printed as none");
     check_that(check,
@@ -328,16 +329,16 @@ static void test_edit(struct check *check)
                "filters cannot be appended");
     check_that(check, chain_prints(&chain, "blur,contrast,emboss"), "the appended filters are missing");
     check_that(check,
-               chain_set(&chain, 0, 0, 99) && chain_prints(&chain, "blur=15,contrast,emboss") &&
+               chain_set(&chain, 0, 0, 99, &why) && chain_prints(&chain, "blur=15,contrast,emboss") &&
                    chain.stage[0].arguments.radius == 15,
                "a radius of 99 does not become 15");
-    check_that(check, chain_set(&chain, 0, 0, -3) && chain_prints(&chain, "blur=1,contrast,emboss"),
+    check_that(check, chain_set(&chain, 0, 0, -3, &why) && chain_prints(&chain, "blur=1,contrast,emboss"),
                "a radius of -3 does not become 1");
-    check_that(check, chain_set(&chain, 1, 1, 300) && chain.stage[1].values.value[1] == 255,
+    check_that(check, chain_set(&chain, 1, 1, 300, &why) && chain.stage[1].values.value[1] == 255,
                "a brightness of 300 does not become 255");
-    check_that(check, chain_set(&chain, 1, 0, 0.25f) && chain_prints(&chain, "blur=1,contrast=0.25:255,emboss"),
+    check_that(check, chain_set(&chain, 1, 0, 0.25f, &why) && chain_prints(&chain, "blur=1,contrast=0.25:255,emboss"),
                "an amount of 0.25 is not set");
-    check_that(check, chain_set(&chain, 2, 0, 3) && chain_prints(&chain, "blur=1,contrast=0.25:255,emboss=e"),
+    check_that(check, chain_set(&chain, 2, 0, 3, &why) && chain_prints(&chain, "blur=1,contrast=0.25:255,emboss=e"),
                "direction number 3 is not e");
     chain_remove(&chain, 1);
     check_that(check, chain_prints(&chain, "blur=1,emboss=e"), "the second filter is not removed");
@@ -352,9 +353,10 @@ static void test_edit(struct check *check)
 static void test_edit_convolve(struct check *check)
 {
     struct chain chain;
+    const char *why;
     char error[CHAIN_ERROR], text[64] = "";
     check_that(check, chain_parse(&chain, "convolve=30001:1", error), "convolve=30001:1: %s", error);
-    check_that(check, !chain_set(&chain, 0, 1, 0.5f) && chain_prints(&chain, "convolve=30001:1"),
+    check_that(check, !chain_set(&chain, 0, 1, 0.5f, &why) && chain_prints(&chain, "convolve=30001:1"),
                "a div that makes the matrix too large is not refused, or changes something");
     chain_value_text(&chain.stage[0], 0, text);
     check_that(check, !strcmp(text, "1x1"), "a matrix of one number is called %s", text);
@@ -365,11 +367,11 @@ static void test_edit_convolve(struct check *check)
     check_that(check, !strcmp(text, "2"), "the radius 2 is called %s", text);
     chain_value_text(&chain.stage[2], 0, text);
     check_that(check, !strcmp(text, "nw"), "the direction nw is called %s", text);
-    chain_set(&chain, 1, 0, 10);
+    chain_set(&chain, 1, 0, 10, &why);
     chain_value_text(&chain.stage[1], 0, text);
     check_that(check, !strcmp(text, "10"), "the radius 10 is called %s", text);
     check_that(check,
-               chain_parse(&chain, "convolve", error) && chain_set(&chain, 0, 0, 2) &&
+               chain_parse(&chain, "convolve", error) && chain_set(&chain, 0, 0, 2, &why) &&
                    chain_prints(&chain, "convolve=gaussian") && chain.stage[0].arguments.radius == 2,
                "preset number 2 is not gaussian");
     // After any key, parsing the printed chain gives the same chain.
@@ -382,7 +384,7 @@ static void test_edit_convolve(struct check *check)
         chain_append(&chain, filter);
         for (int k = 0; k < 4 && filter_param_count(filter); k++) {
             float value = (float)random_range(&random, -40000, 40000) / (float)random_range(&random, 1, 9999);
-            chain_set(&chain, 0, random_range(&random, 0, filter_param_count(filter) - 1), k == 3 ? NAN : value);
+            chain_set(&chain, 0, random_range(&random, 0, filter_param_count(filter) - 1), k == 3 ? NAN : value, &why);
         }
         chain_print(&chain, printed);
         check_that(check, chain_parse(&again, printed, error) && chains_equal(&chain, &again),

@@ -223,8 +223,10 @@ static void record_group(struct batch *batch, struct outcome *group)
             queue_stop(&batch->queue);
         if (batch->options.watch && o->status != STATUS_FAILED && !earlier_add(batch->earlier, o->task))
             queue_stop(&batch->queue);
-        if (batch->options.watch && o->status == STATUS_DONE && !batch->options.json)
+        if (batch->options.watch && o->status == STATUS_DONE && !batch->options.json) {
+            clear_progress(batch);
             print_plan(o, true);
+        }
         record_add(&batch->record, o);
         json_decref(o->passes);
         free(o);

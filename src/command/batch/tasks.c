@@ -121,9 +121,10 @@ static bool name_outputs(struct task *rows, const struct inputs *inputs, const s
     for (size_t i = 0; ok && i < inputs->count; i++) {
         const struct input *input = &inputs->row[i];
         rows[i] = (struct task){.input = input, .fault = input->fault};
+        earlier->inputs++; // also a file with a fault has a number: others keep theirs if it is repaired
         if (input->fault != FAULT_NONE)
             continue;
-        rows[i].output = naming_output(naming, input->relative, ++earlier->inputs);
+        rows[i].output = naming_output(naming, input->relative, earlier->inputs);
         named = rows[i].output ? table_row(&names, rows[i].output, sizeof(*named)) : NULL;
         ok = named;
         if (ok && named->first) {

@@ -208,26 +208,34 @@ static void note_none(struct session *s, const struct filter *filter)
         note_set(&s->note, false, NOTE_S, "no filter of the chain has a parameter");
 }
 
-// Returns the value that a key changes. The width or height 0 of a warp stands for a size in pixels, which it returns.
+// Returns true for a size of a warp: 0 stands for one that follows from the image and the other values.
+static bool is_size(const struct stage *stage, int param)
+{
+    static const char *const names[] = {"width", "height", "most", NULL};
+    bool found = false;
+    for (int i = 0; names[i]; i++)
+        found = found || strcmp(stage->filter->params[param].name, names[i]) == 0;
+    return found && stage->filter->kind == FILTER_WARP;
+}
+
+// Returns the value that a key changes. For a size of 0, this is the size of the result in pixels.
 static float present_value(const struct session *s, int stage, int param)
 {
     const struct stage *at = &s->wish.chain.stage[stage];
     const char *name = at->filter->params[param].name;
     const float value = at->values.value[param];
-    const bool width = strcmp(name, "width") == 0;
     struct chain before = s->wish.chain;
     struct image_shape size = s->info->shape;
     char error[CHAIN_ERROR];
-    if (value != 0 || at->filter->kind != FILTER_WARP || !(width || strcmp(name, "height") == 0))
-        return value;
     before.count = stage + 1;
-    if (!chain_output_size(&before, &size.width, &size.height, error))
+    if (value != 0 || !is_size(at, param) || !chain_output_size(&before, &size.width, &size.height, error))
         return value;
+    const bool width = strcmp(name, "width") == 0 || (strcmp(name, "most") == 0 && size.width > size.height);
     return (float)(width ? size.width : size.height);
 }
 
-// Notes why a key did not change the value.
-static void note_unchanged(struct session *s, const struct stage *at, int param, bool up)
+// Notes that a key cannot change the value further.
+static void note_limit(struct session *s, const struct stage *at, int param, bool up)
 {
     const struct param *row = &at->filter->params[param];
     char value[64];
@@ -235,7 +243,7 @@ static void note_unchanged(struct session *s, const struct stage *at, int param,
     if (row->type == PARAM_FILE && !at->values.file[0])
         note_set(&s->note, false, NOTE_S, "%s: no file for %s; name one in the chain, as in -f %s=%s=FILE",
                  at->filter->name, row->name, at->filter->name, row->name);
-    else if (at->values.value[param] == (up ? row->max : row->min))
+    else
         note_set(&s->note, false, NOTE_S, "%s: %s %s, the %s", at->filter->name, row->name, value,
                  row->choices ? (up ? "last" : "first")
                  : up         ? "maximum"
@@ -256,9 +264,14 @@ static void change_value(struct session *s, int steps)
     }
     const float value = present_value(s, stage, param) + (float)steps * at->filter->params[param].step;
     struct chain chain = s->wish.chain;
-    note_value(s);
-    if (!chain_set(&chain, stage, param, value) || chain.stage[stage].values.value[param] == at->values.value[param]) {
-        note_unchanged(s, at, param, steps > 0);
+    const char *why;
+    if (!chain_set(&chain, stage, param, value, &why)) {
+        note_set(&s->note, false, NOTE_S, "%s: %s", at->filter->name, why);
+        return;
+    }
+    const float next = chain.stage[stage].values.value[param];
+    if (next == at->values.value[param] || (next == 0 && is_size(at, param))) {
+        note_limit(s, at, param, steps > 0);
         return;
     }
     edits_keep(&s->edits, &s->wish, EDIT_VALUE);

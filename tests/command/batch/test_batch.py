@@ -184,6 +184,12 @@ def names(c):
     c.check(os.listdir(at("t7")) == ["...png.v2.png"], os.listdir(at("t7")))
     outcome(c, BINARY, CPU + ["-o", "one.png", "in/p000.png"], 0)
     c.check(os.path.isfile(at("one.png")), "one.png")
+    os.mkdir(at("broken"))
+    png(at("broken/a.png"), 8, 8), png(at("broken/c.png"), 8, 8)
+    os.symlink("absent", at("broken/b.png"))
+    outcome(c, BINARY, CPU + ["-o", "t8/{n}.png", "broken"], 1, "broken/b.png")
+    c.check(sorted(os.listdir(at("t8"))) == ["000001.png", "000003.png"], "a broken file has a number",
+            os.listdir(at("t8")))
     for args, says in ((["-o", "x/{name}.png"], "unknown field {name}"), (["-o", ""], "empty"),
                        (["-o", "x/{ste}"], "did you mean {stem}"), (["-o", "x/{stem"], "unclosed brace: {stem;"),
                        (["-o", "-"], "cannot be standard output (-)"),

@@ -122,12 +122,19 @@ def drive(c, *args):
                 m.get("message"))
     for chain, key, changed, message in (
             ("scale", "up", "scale=336", "scale: width 336"), ("crop=0:64", "down", "crop=304:64", "crop: width 304"),
+            ("scale=20", "down", "scale=4", "scale: width 4"),
+            ("scale=16", "down", "scale=16", "scale: width 16, the minimum"),
+            ("scale=factor=0.5", "up", "scale=factor=0.5",
+             "scale: give width and height, or factor, or most, but not two of them"),
             ("blur=15", "up", "blur=15", "blur: radius 15, the maximum"),
             ("gray", "down", "gray", "gray: mode luma, the first"),
             ("key", "up", "key", "key: no file for picture; name one in the chain, as in -f key=picture=FILE")):
         m.ask("set_property", "chain", chain), m.ask("key", key)
         c.check((m.get("chain"), m.get("message")) == (changed, message), chain, m.get("chain"), m.get("message"))
         m.ask("key", "undo")
+    for words in ("set_property", "chain", "scale"), ("key", "next"), ("key", "next"), ("key", "next"), ("key", "down"):
+        m.ask(*words)
+    c.check(m.get("chain") == "scale=most=304", m.get("chain"))
     m.set("chain", "key,gray")
     params = {param["name"]: (param.get("value"), param.get("max")) for param in m.get("params")}
     c.check(params["param/0/picture"] == ("none", None) and params["param/0/tolerance"][1] == 200, params)

@@ -346,6 +346,8 @@ def config(c):
                              (b"x" * 3000, 1, "unknown option 'xxx"),
                              (b"help", 1, "unknown option 'help'; monocle live"),
                              (b"--overlay=full", 1, "options have no '-' here; write overlay=full\n"),
+                             (b"-f gray", 1, "options have no '-' here; write filter=gray\n"),
+                             (b"--loop", 1, "options have no '-' here; write loop\n"),
                              (b"look: ink", 1, "there is no '='; write look=ink\n"),
                              (b"look=ink # nice", 1, "a comment needs a line of its own; write look=ink\n"),
                              (b"look = 'ink'", 1, "values have no quotes here; write look=ink\n"),
