@@ -274,14 +274,16 @@ static bool build_path(struct session *s)
     return true;
 }
 
-// Builds the first path. The first build of kernels or shaders may take seconds. In a window the cpu path therefore
-// shows the first frames, with the same bytes, while the wish's path is being built. Exception: the user gave both
-// --path and --frames, or the cpu path cannot run the chain.
+// Builds the first path. The first build of kernels or shaders may take seconds. In a window, and for a new source of a
+// driven run, the cpu path therefore runs the first frames, with the same bytes, while the wish's path is being built.
+// Exception: the user gave both --path and --frames, or the cpu path cannot run the chain.
 bool session_open_path(struct session *s)
 {
     const enum path_kind kind = s->wish.kind;
-    const bool slow = s->window && kind != PATH_CPU, named = s->options.path >= 0;
-    if (slow && ((named && s->options.frames > 0) || !path_compiles(&s->wish.chain)))
+    const bool named = s->options.path >= 0;
+    const bool alone = (named && s->options.frames > 0) || !path_compiles(&s->wish.chain);
+    const bool slow = kind != PATH_CPU && (s->window || (s->driven && s->meter.frames > 0 && !alone));
+    if (slow && alone)
         return await_path(s) && lanes_warm_up(s->lanes);
     if (slow)
         s->wish.kind = PATH_CPU;

@@ -633,10 +633,15 @@ def source_during_builds(c):
         chain = "blur=%d,%s,%s" % (1 + changes % 9, filters[changes % 7], filters[changes // 63 % 7])
         other.ask("set_property", "chain", chain)
         changes += 1
-        if changes == 100:
+        if changes == 20:
             m.send("set_property", "source", "pattern:80x60@30")
     c.check(other.get("size") == "80x60" and m.reply()["error"] == "success", changes)
+    m.set("source", "pattern:40x30@30,yuyv")
+    c.check(m.get("path") == "opencl" and not m.get("building"), m.get("path"))
     ended(c, view, "during builds")
+    with open(at("out"), "rb") as file:
+        paths = [event["path"] for event in events(file.read()) if event["event"] == "reshaped"]
+    c.check(paths == ["cpu", "cpu"], "the cpu path serves until the build is complete", paths)
 
 
 def sources_in_a_window(c):
