@@ -462,11 +462,12 @@ static bool check_value(const struct parser *p, const char *name, const char *va
     const size_t length = strlen(value);
     const char *comment = strstr(value, " # ");
     if (length > 1 && strchr("\"'", value[0]) && value[length - 1] == value[0]) {
-        log_error("%svalues have no quotes here; write %s=%.*s", p->where, name, (int)length - 2, value + 1);
+        log_error("%sdo not quote the value; write %s=%.*s", p->where, name, (int)length - 2, value + 1);
         return false;
     }
     if (comment)
-        log_error("%sa comment needs a line of its own; write %s=%.*s", p->where, name, (int)(comment - value), value);
+        log_error("%swrite the comment on its own line, and here %s=%.*s", p->where, name, (int)(comment - value),
+                  value);
     return !comment;
 }
 

@@ -182,19 +182,27 @@ static int run_plain(struct ctl *ctl, const char *name, const char **word, int w
     return data ? EXIT_OK : EXIT_FAILED_SOME;
 }
 
-// The view resolves names in its own directory.
-static int run_screenshot(struct ctl *ctl, const char *name, const char **word, int words)
+// Runs a command whose last word is a file, which the view would look for in its own directory.
+static int run_with_file(struct ctl *ctl, const char *name, const char **word, int words)
 {
     char directory[PATH_MAX], path[2 * PATH_MAX];
-    if (words == 0 || word[0][0] == '/')
+    const char *absolute[2] = {word[0], path};
+    if (words == 0 || word[words - 1][0] == '/')
         return run_plain(ctl, name, word, words);
     if (!getcwd(directory, sizeof(directory))) {
         log_error("cannot find the current directory: %s", strerror(errno));
         return EXIT_FAILED_SOME;
     }
-    snprintf(path, sizeof(path), "%s/%s", directory, word[0]);
-    const char *absolute = path;
-    return run_plain(ctl, name, &absolute, 1);
+    snprintf(path, sizeof(path), "%s/%s", directory, word[words - 1]);
+    return run_plain(ctl, name, absolute + 2 - words, words);
+}
+
+static int run_set(struct ctl *ctl, const char *name, const char **word, int words)
+{
+    const bool file = strcmp(word[0], "source") == 0 ? access(word[1], F_OK) == 0
+                                                     : strcmp(word[0], "recording") == 0 &&
+                                                           strcmp(word[1], "none") != 0 && strcmp(word[1], "-") != 0;
+    return (file ? run_with_file : run_plain)(ctl, name, word, words);
 }
 
 // Returns when the view ends or standard output is broken.
@@ -223,12 +231,12 @@ static const struct {
     const char *usage;
 } verbs[] = {
     {"get", "get_property", 1, 1, run_plain, "NAME"},
-    {"set", "set_property", 2, 2, run_plain, "NAME VALUE"},
+    {"set", "set_property", 2, 2, run_set, "NAME VALUE"},
     {"observe", "observe_property", 1, WORDS_MAX, run_observe, "NAME..."},
     {"list", "list_properties", 0, 0, run_plain, ""},
     {"key", "key", 1, 2, run_plain, "ACTION [DIGIT]"},
-    {"screenshot", "screenshot", 0, 1, run_screenshot, "[FILE]"},
-    {"screenshot-both", "screenshot_both", 0, 1, run_screenshot, "[FILE]"},
+    {"screenshot", "screenshot", 0, 1, run_with_file, "[FILE]"},
+    {"screenshot-both", "screenshot_both", 0, 1, run_with_file, "[FILE]"},
     {"wait-frame", "wait_frame", 0, 1, run_plain, "[N]"},
     {"quit", "quit", 0, 0, run_plain, ""},
 };

@@ -78,7 +78,7 @@ static void add_text(struct looks *looks, char *text, bool users, const char *fi
             log_warn("%s:%d: %s; this look is left out", file, line, why);
     }
     if (bad > WARNINGS)
-        log_warn("%s: %d more looks are left out", file, bad - WARNINGS);
+        log_warn("%s: more looks are left out: %d", file, bad - WARNINGS);
 }
 
 static void add_users(struct looks *looks)

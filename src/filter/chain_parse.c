@@ -2,6 +2,7 @@
 #include "filter/chain.h"
 
 #include "base/options.h"
+#include "filter/user_filters.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -150,7 +151,7 @@ static bool parse_file(struct parse *parse, const struct param *row, const char 
                     parse->filter->name, row->name, FILTER_FILE - 1);
     return *value == 0 || access(name, R_OK) == 0 ||
            fail(parse, "%s: cannot read the file '%.120s' of %s: %s%s", parse->filter->name, text, row->name,
-                strerror(errno), errno == ENOENT ? "; a name ends at ',' and ':'" : "");
+                strerror(errno), errno == ENOENT ? "; a file name here cannot contain , : ; | or !" : "");
 }
 
 static bool parse_value(struct parse *parse, int index, const char *text, struct stage *stage)
@@ -236,6 +237,8 @@ static bool unknown_filter(struct parse *parse, const char *name)
     const char *advice = filter_advice(name);
     if (strlen(name) <= NAME_SHOWN && split_words(name, text))
         advice = text;
+    if (user_filters_has_file(name))
+        return fail(parse, "the filter '%.*s' cannot be used; see the message on its file", NAME_SHOWN, name);
     if (advice)
         return fail(parse, "there is no filter '%.*s'; did you mean '%s'?", NAME_SHOWN, name, advice);
     return fail(parse, "there is no filter '%.*s'; 'monocle filters' lists the filters", NAME_SHOWN, name);

@@ -214,21 +214,27 @@ static bool read_number(struct code *c, size_t *length, long long *value)
                 INT_MAX);
 }
 
+static bool is_one_of(const char *const words[], const char *word)
+{
+    while (*words && strcmp(*words, word) != 0)
+        words++;
+    return *words;
+}
+
 // Words that the kernel language does not have, or that the rewritten code cannot have.
 static bool check_word(struct code *c, const char *word)
 {
-    static const char *const refused[] = {"float",  "double",   "half",    "long",     "unsigned",
-                                          "signed", "uint",     "ulong",   "wide",     "goto",
-                                          "asm",    "union",    "typedef", "static",   "extern",
-                                          "inline", "register", "auto",    "volatile", "sizeof",
-                                          "typeof", "restrict", "barrier", "discard",  "work_group_barrier",
-                                          NULL};
-    for (int i = 0; refused[i]; i++) {
-        if (strcmp(word, refused[i]) == 0)
-            return fail(c, "a filter cannot have '%s'; %s", word,
-                        strcmp(word, "inline") == 0 || strcmp(word, "static") == 0 ? "its functions begin with INLINE"
-                                                                                   : "it computes with int");
-    }
+    static const char *const types[] = {"float", "double", "half", "long", "unsigned", "signed", "uint", "ulong", NULL};
+    static const char *const linkage[] = {"static", "inline", "extern", NULL};
+    static const char *const others[] = {
+        "wide",   "goto",   "asm",      "union",   "typedef", "register",           "auto", "volatile",
+        "sizeof", "typeof", "restrict", "barrier", "discard", "work_group_barrier", NULL};
+    if (is_one_of(types, word))
+        return fail(c, "a filter cannot have '%s'; it computes with int", word);
+    if (is_one_of(linkage, word))
+        return fail(c, "a filter cannot have '%s'; its functions begin with INLINE", word);
+    if (is_one_of(others, word))
+        return fail(c, "a filter cannot have '%s'", word);
     if (strncmp(word, "user_", 5) == 0 || strncmp(word, "USER_", 5) == 0)
         return fail(c, "the name '%s' belongs to monocle; choose another one", word);
     if (word[0] == '_' || strstr(word, "__") || strncmp(word, "gl_", 3) == 0)

@@ -200,6 +200,17 @@ bool user_filters_directory(int index, char path[PATH_MAX])
     return registry.named && index == 0 && snprintf(path, PATH_MAX, "%s", registry.named) < PATH_MAX;
 }
 
+bool user_filters_has_file(const char *name)
+{
+    char path[PATH_MAX], file[2 * PATH_MAX];
+    bool found = false;
+    for (int i = 0; !found && !strchr(name, '/') && user_filters_directory(i, path); i++) {
+        snprintf(file, sizeof(file), "%s/%s.cl", path, name);
+        found = access(file, F_OK) == 0;
+    }
+    return found;
+}
+
 bool user_filters_load(const char *directory)
 {
     registry.named = directory && directory[0] ? directory : NULL;

@@ -20,6 +20,7 @@ bool user_filters_load(const char *directory);
 bool user_filters_reload(char error[USER_ERROR]);
 // Sets `path` to directory `index` of user_filters_load, which may not exist. False: there are no more.
 bool user_filters_directory(int index, char path[PATH_MAX]);
+bool user_filters_has_file(const char *name); // true: there is a file of a filter with this name, maybe a refused one
 
 const struct filter *user_filters_at(int index); // NULL after the last one
 // Returns the directory that user_filters_load was given; "": none.

@@ -63,9 +63,9 @@ static const struct param scale_params[] = {
     {"width", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16, .help = "width in pixels; 0: in proportion to the height"},
     {"height", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16, .help = "height in pixels; 0: in proportion to the width"},
     {"factor", PARAM_REAL, .min = 0.01f, .max = 100, .preset = 1, .step = 0.25f,
-     .help = "factor for both sides, without width and height"},
+     .help = "factor for both sides, without the other parameters"},
     {"most", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16,
-     .help = "limit of the longer side in pixels, alone; smaller images keep their size"},
+     .help = "maximum width and height in pixels, without the other parameters; 0: none"},
     {0},
 };
 
@@ -73,7 +73,7 @@ static bool scale_prepare(const struct filter_values *values, struct filter_argu
 {
     const bool sides = values->value[SCALE_WIDTH] != 0 || values->value[SCALE_HEIGHT] != 0;
     const bool factor = values->value[SCALE_FACTOR] != scale_params[SCALE_FACTOR].preset;
-    *why = "give width and height, or factor, or most, but not two of them";
+    *why = "give only one of these: a size (width, height), factor, most";
     return sides + factor + (values->value[SCALE_MOST] != 0) <= 1;
 }
 

@@ -334,7 +334,7 @@ bool recording_add(struct recording *recording, const struct image *rgba, bool *
     return true;
 }
 
-// Ends the video. An encoded one needs a frame: ffmpeg cannot end each kind without one.
+// Ends the video. Without a frame, it is no file: ffmpeg cannot finish every format without one.
 static void end(struct recording *recording)
 {
     if (!recording->failed && recording->container && recording->frames == 0) {

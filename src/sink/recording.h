@@ -27,14 +27,14 @@ struct recording *recording_open(const char *path, const struct recording_setup 
 // Adds a frame. Waits for the reader of a pipe and for ffmpeg; with `left_out`, it drops frames if they stall, as
 // y4m_writer_add does. Returns false on failure (logged once; later calls fail silently).
 bool recording_add(struct recording *recording, const struct image *rgba, bool *left_out);
-// Begins to end the video on a thread, so that recording_close need not wait once recording_ended returns true. Call no
-// other function in between.
+// Starts a thread that ends the video. Until recording_ended returns true, call no other function; recording_close then
+// does not wait.
 void recording_end(struct recording *recording);
 bool recording_ended(const struct recording *recording);
-// Waits for that thread. Returns its error, until recording_close; "": none.
+// Waits for that thread. Returns its error ("": none), valid until recording_close.
 enum { RECORDING_WHY = 512 };
 const char *recording_end_failure(struct recording *recording);
 // Ends the video; waits up to 20 s for ffmpeg. Returns true if all frames that were not dropped are in the file. After
-// a failure, Y4M, MKV and WebM have the frames before it. The others need their end, so no file is made; nor of an
-// encoded video without frames. Accepts NULL.
+// a failure, Y4M, MKV and WebM have the frames before it. The others need their end, so no file is made. An encoded
+// video without frames makes no file. Accepts NULL.
 bool recording_close(struct recording *recording);

@@ -30,7 +30,8 @@ const char *source_help(int row)
 {
     enum { LINES = sizeof(kinds[0]->help) / sizeof(*kinds[0]->help) };
     if (row == 0)
-        return "(nothing)\tthe first camera; if there is none: the raccoon in a window, else the test pattern";
+        return "(nothing)\tthe first camera; without a camera: the photograph raccoon in a window, the test pattern "
+               "without a window";
     for (int i = 0; i < KINDS * LINES; i++) {
         const char *line = kinds[i / LINES]->help[i % LINES];
         if (line && --row == 0)

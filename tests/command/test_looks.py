@@ -74,7 +74,7 @@ def wrong(c):
         ("bad = blur=99\nok = gray\nbad2 = \n", 1, "looks:1: blur: radius is 99", "looks:3: "),
         ("ok = gray\n" + "long = " + "gray," * 2000 + "gray\n", 1, "looks:2: a chain has at most"),
         ("".join("n%d = gray\n" % i for i in range(500)), 400, "looks:401: there are more than 400 looks",
-         "looks:402: ", "looks:403: ", "looks:404: ", "looks:405: ", "95 more looks are left out"),
+         "looks:402: ", "looks:403: ", "looks:404: ", "looks:405: ", "more looks are left out: 95"),
         ("ok = gray\n" * 1000000, 0, "more than 1048576 bytes"),
     ]
     for text, count, *says in rows:

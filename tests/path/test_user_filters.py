@@ -345,6 +345,9 @@ def errors(c):
         code, _, err = convert(path, "a")
         if "no GL context" not in err:
             c.check(code == 3 and "a.cl:5" in err, path, code, err)
+    write("a.cl", HEAD + "point\n" + POINT.replace("return p", "p"))
+    code, _, err = convert("cpu", "a")
+    c.check(code == 3 and "a.cl:6" in err and "no return" in err and "warning" not in err, "without return", err)
     # A function of a library, whose name is also that of a variable.
     write("a.cl", HEAD + "point\nINLINE int a_f(int abort)\n{\n    return abort;\n}\n" +
           POINT.replace("return", "abort(); return"))
@@ -438,6 +441,8 @@ def refused(c):
         code, out, err = run(MONOCLE, "filters", "blur", "--filters", at("filters"), **settings())
         c.check(code == 0 and "warning: " in err and wanted in err and err.count("\n") == 1 and "\x1b" not in err,
                 wanted, code, err)
+    code, _, err = convert("cpu", "a")
+    c.check(code == 2 and "the filter 'a' cannot be used; see the message on its file" in err, code, err)
     write("a.cl", HEAD + "point\n" + POINT, 0o666)
     write("blur.cl", HEAD + "point\n" + POINT)
     os.mkfifo(at("filters", "c.cl"))

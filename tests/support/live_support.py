@@ -329,6 +329,38 @@ class Control:
         self.socket.close()
 
 
+class ControlledView:
+    """A live view with a control socket. Without --headless it has a window."""
+
+    def __init__(self, binary, *args, path="m", **env):
+        self.path = at(path)
+        self.log = open(at("log"), "w+")
+        self.process = subprocess.Popen([binary, "live", *args, "--json", "--socket", self.path], cwd=at(), text=True,
+                                        stdin=subprocess.DEVNULL, stdout=open(at("out"), "w"), stderr=self.log,
+                                        env=environment(**env))
+
+    def client(self):
+        return Control(self.path)
+
+    def wait_end(self):
+        """Returns the exit status, the last event and the log."""
+        code = self.process.wait(timeout=60 * PATIENCE)
+        self.log.seek(0)
+        return code, events(open(at("out"), "rb").read())[-1], self.log.read()
+
+    def end(self):
+        client = self.client()
+        client.ask("quit")
+        client.close()
+        return self.wait_end()
+
+
+def ended(c, view, *what):
+    code, last, log = view.end()
+    c.check(code == 0 and last["event"] == "summary" and not log, *what, code, last["event"], log)
+    c.check(not os.path.exists(view.path), "the socket is removed")
+
+
 class Window(Live):
     """A live view in a window, which receives keys. The test waits on its control socket, unless `asks` is false."""
     places = tempfile.TemporaryDirectory(prefix="monocle-test-")

@@ -395,8 +395,8 @@ static int filter_arrivals(const struct batch_options *options, struct watch *wa
     return EXIT_SETTLED | (some_failed || ended_by_fault ? EXIT_FAILED_SOME : EXIT_OK);
 }
 
-// Returns true if the outputs belong in another directory than the watched ones (else false is logged): an output there
-// would count as an image that arrives.
+// Returns false if the outputs would lie in a watched directory, where they would count as arriving images, or if they
+// are one file (logged).
 static bool outputs_elsewhere(const struct batch_options *options, const struct command_operands *operands)
 {
     const char *outputs = options->naming.directory;
@@ -407,7 +407,7 @@ static bool outputs_elsewhere(const struct batch_options *options, const struct 
         return false;
     }
     if (!outputs)
-        log_error("--watch has many outputs; name a directory or a template with --output");
+        log_error("--watch cannot write all images to one file; name a directory or a template with --output");
     return outputs;
 }
 

@@ -91,7 +91,7 @@ static const char *const examples[] = {
     "monocle batch -r -f gray -o 'out/{dir}{stem}-gray.png' photos  filter a directory tree into PNG files with new "
     "names",
     "monocle batch --files-from - --null -f sobel -o out  take the names from another program, such as find -print0",
-    "monocle batch -f scale=most=1280 --format jpeg --watch -o out incoming  shrink each large image that arrives",
+    "monocle batch -f scale=most=1280 --format jpeg --watch -o out incoming  shrink each image that arrives",
     "monocle batch -r -f gray -o out --shard 3/16 --report 3.jsonl photos  process part 3 of 16",
     "monocle batch -f median -o out --capture work photos  keep an image of each size for monocle tune",
     NULL,

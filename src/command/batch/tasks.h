@@ -41,13 +41,13 @@ struct task {
     enum fault fault;
 };
 
-// What the earlier rounds of --watch have filtered. Initialise with zeros.
+// Outputs of the earlier rounds of --watch. Initialise with zeros.
 struct earlier {
     struct table outputs; // their files, each with its input
     size_t inputs;
 };
 
-// Keeps the task's output, and that its input made it. Returns false if out of memory (logged).
+// Records which input made the task's output. Returns false if out of memory (logged).
 bool earlier_add(struct earlier *earlier, const struct task *task);
 void earlier_free(struct earlier *earlier);
 
@@ -69,9 +69,9 @@ struct tasks {
 
 // Names the outputs of all inputs, marks inputs that share an output with FAULT_CLASH, and keeps the tasks of the
 // shard. Checks whether files can be created in the directories of the outputs. `job` is the text of everything that
-// decides the bytes of the outputs. `earlier`: inputs also clash with its inputs, and their numbers follow; it then
-// counts these, too. The inputs, `job` and `earlier` must outlive the tasks. Returns false if out of memory (logged);
-// tasks_free is needed in either case.
+// decides the bytes of the outputs. An input also fails if an input of an earlier round made its output. The numbers
+// {n} continue from `earlier`, which also counts these inputs. The inputs, `job` and `earlier` must outlive the tasks.
+// Returns false if out of memory (logged); tasks_free is needed in either case.
 bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
                 const struct shard *shard, enum existing_rule existing, const char *job, struct earlier *earlier);
 void tasks_free(struct tasks *tasks);

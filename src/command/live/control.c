@@ -344,7 +344,7 @@ static bool settled(const struct session *s)
            lanes_result(s->lanes, LANE_MAIN) && !outputs_ending(&s->outputs);
 }
 
-// Answers a client that waits for its source, if it plays or is refused. If the run ends, control_close answers.
+// Answers a client that waits for a source, when it plays or has failed. If the run ends, control_close answers.
 static void answer_source(struct session *s, struct client *client, struct guest *guest)
 {
     const bool latest = guest->source == source_change_requests(&s->change);

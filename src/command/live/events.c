@@ -6,10 +6,11 @@
 #include "command/live/playback.h"
 #include "command/live/session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { DIGITS = 9 };
+enum { DIGITS = 9, DECIMALS = 10000 };
 
 // Inserts lines with each digit's look into the list of keys.
 static void name_digits(struct session *s)
@@ -208,7 +209,7 @@ static void note_none(struct session *s, const struct filter *filter)
         note_set(&s->note, false, NOTE_S, "no filter of the chain has a parameter");
 }
 
-// Returns true for a size of a warp: 0 stands for one that follows from the image and the other values.
+// Returns true if the parameter is a size of a warp; 0 means that monocle computes it.
 static bool is_size(const struct stage *stage, int param)
 {
     static const char *const names[] = {"width", "height", "most", NULL};
@@ -262,7 +263,8 @@ static void change_value(struct session *s, int steps)
         note_none(s, at->filter);
         return;
     }
-    const float value = present_value(s, stage, param) + (float)steps * at->filter->params[param].step;
+    float value = present_value(s, stage, param) + (float)steps * at->filter->params[param].step;
+    value = roundf(value * DECIMALS) / DECIMALS; // else sums of 0.1 become 2.3999999
     struct chain chain = s->wish.chain;
     const char *why;
     if (!chain_set(&chain, stage, param, value, &why)) {

@@ -271,7 +271,7 @@ static void follow_changes(struct session *s)
     }
     if (edited_any(s->filter_watch, is_filter, NULL))
         reload_filters(s);
-    change_source(s); // before another build starts, which it would await
+    change_source(s); // before lanes_update starts a build: this waits for builds
     if (s->driven || s->filter_watch > 0)
         lanes_update(s->lanes);
     report_news(s, true);

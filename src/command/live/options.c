@@ -77,7 +77,7 @@ static const struct option live_options[] = {
      .help = "record without sound: to .y4m without loss (-: standard output), or with ffmpeg to .mp4, .mov, .mkv, "
              ".webm, .gif, .webp",
      .offset = AT(record), .complete = "file"},
-    {"record-quality", 0, OPTION_INT, "N", .help = "quality of an encoded recording; default: 75",
+    {"record-quality", 0, OPTION_INT, "N", .help = "quality of an H.264, VP9 or WebP recording; default: 75",
      .offset = AT(record_quality), .min = 1, .max = RECORDING_QUALITY_BEST},
     {"overwrite", 0, OPTION_FLAG, .help = "replace the file of --record if it exists", .offset = AT(overwrite)},
     {"truth", 0, OPTION_TEXT, "FILE.json",

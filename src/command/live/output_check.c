@@ -138,8 +138,7 @@ bool outputs_check_names(struct live_options *o)
     else if (feeds_itself(o))
         wrong = "the virtual camera cannot be its own source; name another device for one of them";
     else if (o->record_quality && !(o->record && recording_has_quality(o->record)))
-        wrong =
-            "--record-quality needs --record with a format that has a quality, such as FILE.mp4; Y4M and GIF have none";
+        wrong = "--record-quality needs --record with .mp4, .mov, .mkv, .webm or .webp";
     else if (o->on_demand && !(o->virtual_camera && o->headless))
         wrong = "--on-demand needs --virtual-camera and --headless";
     else if (o->source && strcmp(o->source, "-") == 0 && o->loop)

@@ -213,7 +213,7 @@ bool outputs_record_new(struct outputs *o, const char *path, int quality)
     if (strcmp(path, "-") == 0)
         log_error("cannot begin to record to standard output during the run; name a new file");
     else if (outputs_ending(o))
-        log_error("monocle still writes the end of %s; try again", o->ending.name);
+        log_error("monocle is still finishing %s; try again later", o->ending.name);
     else if (lstat(path, &status) == 0)
         log_error("%s exists; name another file", path);
     else if (output_check_recording(path) && outputs_start_recording(o, path, quality)) {
@@ -233,8 +233,8 @@ bool outputs_add_frame(struct outputs *o, const struct image *rgba, bool wait)
     return true;
 }
 
-// Lets a thread end the recording. No other one may be ending.
-static void begin_to_end(struct outputs *o)
+// Starts a thread that ends the recording. Only one recording may be ending.
+static void start_ending(struct outputs *o)
 {
     o->ending = o->file;
     o->file.recording = NULL;
@@ -289,19 +289,22 @@ bool outputs_follow(struct outputs *o, bool frozen)
     if (ok && file->frames == 0)
         note_set(o->note, true, NOTE_S, "nothing recorded to %s: %s", file->name,
                  frozen ? "the view is frozen" : "no frame arrived");
-    else if (!ok || !o->file.recording) // else the message names the new recording
-        note_set(o->note, !ok, NOTE_S, "recorded %.1f s to %s%s", (double)file->frames / file->rate, file->name,
-                 ok ? "" : ", which is incomplete; see standard error");
+    else if (!ok)
+        note_set(o->note, true, NOTE_S, "recording to %s failed; see standard error", file->name);
+    else if (!o->file.recording) // else the message names the new recording
+        note_set(o->note, false, NOTE_S, "recorded %.1f s to %s", (double)file->frames / file->rate, file->name);
     return ok;
 }
 
 void outputs_toggle_recording(struct outputs *o, bool animation, bool still)
 {
-    if (o->file.recording && outputs_ending(o)) {
-        note_set(o->note, true, NOTE_S, "monocle still writes the end of %s; try again", o->ending.name);
+    if (animation && o->file.recording && o->most == 0) {
+        note_set(o->note, true, NOTE_S, "%s is being recorded; end it before you record a GIF", o->file.name);
+    } else if (o->file.recording && outputs_ending(o)) {
+        note_set(o->note, true, NOTE_S, "monocle is still finishing %s; try again later", o->ending.name);
     } else if (o->file.recording) {
-        begin_to_end(o);
-        note_set(o->note, false, 0, "writing the end of %s", o->ending.name);
+        start_ending(o);
+        note_set(o->note, false, 0, "finishing %s", o->ending.name);
     } else if (still) {
         note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
     } else if (!(animation ? new_name(o->file.name, "monocle", 1, 4, ".gif") : next_name(o)) || !start_named(o, true)) {
@@ -332,7 +335,7 @@ bool outputs_record(struct outputs *o, struct lanes *lanes, bool wait)
                  (unsigned long long)file->left_out);
     }
     if (ok && o->most > 0 && file->frames >= o->most && !outputs_ending(o))
-        begin_to_end(o);
+        start_ending(o);
     meter_host(o->meter, "main", "record", start, clock_now_ns());
     return ok;
 }
@@ -373,7 +376,7 @@ bool outputs_rest_changed(struct outputs *o)
     return true;
 }
 
-// Begins a recording without frames again, in the same file. False on failure (logged).
+// Restarts a recording that has no frames, in the same file. False on failure (logged).
 static bool begin_again(struct outputs *o)
 {
     struct recording *recording = o->file.recording;

@@ -48,7 +48,7 @@ struct outputs {
         uint64_t frames;
         uint64_t left_out;           // frames dropped because the reader stalled
     } file, ending;                  // `ending`: a thread ends this one
-    char end_failure[RECORDING_WHY]; // why the last one that has ended is incomplete; "": it is complete
+    char end_failure[RECORDING_WHY]; // why the recording that ended last is incomplete; "": it is complete
 };
 
 // Opens the virtual camera `node` (NULL: none) for results of this size. False on failure (logged). All pointers are
@@ -79,11 +79,11 @@ bool outputs_end_recording(struct outputs *outputs);
 void outputs_toggle_recording(struct outputs *outputs, bool animation, bool still);
 // Returns true while a thread ends a recording.
 bool outputs_ending(const struct outputs *outputs);
-// Follows that thread; the note reports the end. `frozen`: the view is frozen. False: the recording is incomplete
-// (logged).
+// Call often. If that thread is done, closes the recording; the note reports the result. `frozen`: the view is frozen.
+// False: the recording is incomplete (logged).
 bool outputs_follow(struct outputs *outputs, bool frozen);
-const char *
-outputs_end_failure(const struct outputs *outputs); // why that recording is incomplete; NULL: it is complete
+const char *outputs_end_failure(
+    const struct outputs *outputs); // why the recording that ended last is incomplete; NULL: it is complete
 
 // outputs_record writes the main lane's result to the recording (`wait`: see outputs_add_frame), outputs_send to the
 // virtual camera. Both measure this, and do nothing if there is no such output. False: the output failed and is closed

@@ -6,8 +6,8 @@
 struct frame;
 struct session;
 
-// Freezes the view or continues, after the last frame from the start. A source that can seek waits meanwhile; others go
-// on, and their frames are skipped.
+// Freezes or continues the view. After the last frame, it continues from the start. A source that can seek waits
+// meanwhile; others go on, and their frames are skipped.
 void playback_pause(struct session *session, bool paused);
 
 // The next functions return false if the source cannot seek; `why` is then one line.

@@ -361,7 +361,7 @@ static bool set_position(struct session *s, const char *rest, const char *value,
     char *end, reason[PLAYBACK_WHY];
     const double seconds = strtod(value, &end);
     if (end == value || *end || !isfinite(seconds))
-        return fail(why, "'%.80s' is not a number of seconds, such as 90 or 12.5", value);
+        return fail(why, "'%.80s' is not a time; write seconds, such as 90 or 12.5", value);
     return playback_seek(s, seconds, reason) || fail(why, "%.200s", reason);
 }
 
@@ -459,7 +459,7 @@ static bool set_recording(struct session *s, const char *rest, const char *value
     const char *now = outputs_describe(&s->outputs).recording;
     const bool ends = strcmp(value, "none") == 0;
     if (ends && now && outputs_ending(&s->outputs))
-        return fail(why, "monocle still writes the end of %.200s; try again", outputs_describe(&s->outputs).ending);
+        return fail(why, "monocle is still finishing %.200s; try again later", outputs_describe(&s->outputs).ending);
     if (ends && now)
         outputs_toggle_recording(&s->outputs, false, false);
     if (ends)
@@ -511,7 +511,8 @@ static json_t *get_stages(struct session *s, const char *rest, char why[PROPERTY
 
 static const struct property table[] = {
     {"chain", "text", .get = get_chain, .set = set_chain, .help = "requested filter chain"},
-    {"look", "text", .get = get_look, .set = set_look, .help = "look with this chain, or null; set: a look's name"},
+    {"look", "text", .get = get_look, .set = set_look,
+     .help = "look with this chain, or null; set: a look's name, or none"},
     {"param/", "value", .get = get_param, .set = set_param,
      .help = "parameter: param/STAGE/NAME; STAGE: filter or number"},
     {"params", "list", .get = get_params, .help = "all parameters of the chain, with their ranges"},

@@ -62,7 +62,7 @@ static void *run(void *context)
     return NULL;
 }
 
-// Keeps an error, unless there is one, and shows it.
+// Stores the error if none is stored, and shows the stored one.
 static void fail(struct session *s, const char *why)
 {
     struct source_change *change = &s->change;

@@ -19,7 +19,7 @@ struct source_change {
     bool running;          // the thread runs, or waits to be joined
     atomic_bool done;      // the thread has ended
     struct source *source; // that the thread opened; NULL: it failed (logged)
-    char why[SOURCE_WHY];  // why the latest change failed; "": it did not
+    char why[SOURCE_WHY];  // error of the latest change; "": none
     unsigned requests;
     pthread_t thread;
 };
@@ -31,12 +31,12 @@ bool source_change_request(struct session *session, const char *text, char why[S
 // Returns the text of the session's source, as source_setup.text.
 const char *source_change_text(const struct session *session);
 unsigned source_change_requests(const struct source_change *change); // number of requests so far
-// Returns why the latest request, which is carried out, failed; NULL: the session has the source.
+// Returns why the latest request failed; NULL: the session has its source. Call when source_change_busy is false.
 const char *source_change_failure(const struct source_change *change);
 bool source_change_busy(const struct source_change *change); // true: the latest request is not carried out yet
-// Starts to open a requested source. If it is open and no build runs, which this would await, puts it into the session
-// instead of the old source, closes the lanes and the old source, and returns true: the caller then opens the lanes and
-// the capture. No frame may be in flight. Sets the exit code if the run cannot continue (logged).
+// Starts to open a requested source. When it is open and no build runs (lanes_close waits for a build), replaces the
+// old source, closes the lanes, and returns true: the caller then opens the lanes and the capture. No frame may be in
+// flight. Sets the exit code if the run cannot continue (logged).
 bool source_change_step(struct session *session);
 // Ends a change at the end of the run. Call after the session's source was closed. False: the thread still opens a
 // source; the session must then stay as it is.

@@ -82,8 +82,7 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
         return refuse(error, status);
     head->shape = (struct image_shape){.format = PIXFMT_RGBA, .width = features.width, .height = features.height};
     if (features.has_animation)
-        return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "animated WebP is not supported; convert an image to PNG, or an animation to GIF");
+        return codec_refuse(error, CODEC_UNSUPPORTED, "animated WebP is not supported; convert it to PNG or GIF");
     head->jpeg = PIXFMT_YU12;
     head->alpha = features.has_alpha;
     head->quality = features.format == LOSSLESS ? QUALITY_LOSSLESS : QUALITY;

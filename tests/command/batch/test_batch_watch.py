@@ -90,7 +90,7 @@ def refused(c):
     """Outputs among the watched images, one output for all, and options that do not fit."""
     os.makedirs(at("in"), exist_ok=True)
     outcome(c, BINARY, CPU + ["-o", "./in/{stem}-small", "--watch", "in"], 2, "cannot write to ./in/, which it watches")
-    outcome(c, BINARY, CPU + ["-o", "one.png", "--watch", "in"], 2, "has many outputs")
+    outcome(c, BINARY, CPU + ["-o", "one.png", "--watch", "in"], 2, "cannot write all images to one file")
     outcome(c, BINARY, CPU + ["-o", "x", "--watch", "nothing-here"], 3, "cannot watch nothing-here: No such file")
     outcome(c, BINARY, CPU + ["-o", "x", "--watch", "--overwrite", "in"], 2, "contradict each other")
 

@@ -349,8 +349,8 @@ def config(c):
                              (b"-f gray", 1, "options have no '-' here; write filter=gray\n"),
                              (b"--loop", 1, "options have no '-' here; write loop\n"),
                              (b"look: ink", 1, "there is no '='; write look=ink\n"),
-                             (b"look=ink # nice", 1, "a comment needs a line of its own; write look=ink\n"),
-                             (b"look = 'ink'", 1, "values have no quotes here; write look=ink\n"),
+                             (b"look=ink # nice", 1, "write the comment on its own line, and here look=ink\n"),
+                             (b"look = 'ink'", 1, "do not quote the value; write look=ink\n"),
                              (b"path=gpu", 1, "did you mean --device gpu?")]:
         write(text)
         code, err = chain()
