@@ -568,7 +568,9 @@ void events_hint(struct session *s, double seconds)
     key_words(&s->options.key_map, ACTION_SPLIT, split);
     key_words(&s->options.key_map, ACTION_HELP, help);
     key_words(&s->options.key_map, ACTION_QUIT, end);
-    note_set(&s->note, false, seconds, "1-9 looks, %s compare, %s help, %s quit", split, help, end);
+    const bool resumed = s->last.resumed; // else nothing explains why the picture is filtered
+    note_set(&s->note, false, seconds, "%s%s%s1-9 looks, %s compare, %s help, %s quit", resumed ? "look " : "",
+             resumed ? s->last.look : "", resumed ? " of the last run, 0 removes it; " : "", split, help, end);
 }
 
 void events_open(struct session *s)

@@ -116,7 +116,7 @@ void last_run_open(struct session *s)
         return;
     chain_parse(&s->wish.chain, look->chain, error); // it was parsed before
     wish_select_first(&s->wish);
-    note_set(&s->note, false, NOTE_S, "look %s, as in the last run; 0 removes it", look->name);
+    last->resumed = true;
 }
 
 const struct window_area *last_run_area(const struct session *s)

@@ -15,6 +15,7 @@ struct last_run {
     char look[LOOK_NAME + 1]; // the last look that a key has selected; "": none
     struct window_area first; // of this run's window
     int first_overlay;
+    bool resumed; // this run began with the last look
     bool changed; // a key has selected a look in this run
 };
 

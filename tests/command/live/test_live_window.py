@@ -646,8 +646,8 @@ def last_run(c):
 
     def shows(live, place, overlay, chain, *what):
         state = live.settled()
-        c.check(live.place() == place, *what, "the window is at", live.place())
-        c.check((state["overlay"], state["chain"]) == (overlay, chain), *what, state["overlay"], state["chain"])
+        c.check((live.place(), state["overlay"], state["chain"]) == (place, overlay, chain), *what, live.place(), state)
+        c.check(("look blur of the last run, 0 removes it" in state["message"]) == (chain == "blur"), state["message"])
 
     live = view()
     first = live.place()

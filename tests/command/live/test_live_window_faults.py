@@ -151,7 +151,7 @@ def unsynced(c):
     live = Window(LATE, at(), PATTERN, "-p", "cpu", LATE_SYNC=str(errno.EIO))
     name = live.key("r")["recording"]
     live.key("r")
-    state = live.until(lambda e: "incomplete" in e["message"])
+    state = live.until(lambda e: "failed" in e["message"])
     c.check(state["message_is_error"] and name in state["message"], state)
     code, last, errors = live.end()
     c.check(code == 1 and errors.count("\n") == 1 and name in errors, code, errors)
