@@ -197,12 +197,17 @@ static int run_with_file(struct ctl *ctl, const char *name, const char **word, i
     return run_plain(ctl, name, absolute + 2 - words, words);
 }
 
+// Returns true if the value of the property is a file.
+static bool is_file(const char *property, const char *value)
+{
+    if (strcmp(property, "source") == 0)
+        return access(value, F_OK) == 0; // else it is a pattern, a camera or a URL
+    return strcmp(property, "recording") == 0 && strcmp(value, "none") != 0 && strcmp(value, "-") != 0;
+}
+
 static int run_set(struct ctl *ctl, const char *name, const char **word, int words)
 {
-    const bool file = strcmp(word[0], "source") == 0 ? access(word[1], F_OK) == 0
-                                                     : strcmp(word[0], "recording") == 0 &&
-                                                           strcmp(word[1], "none") != 0 && strcmp(word[1], "-") != 0;
-    return (file ? run_with_file : run_plain)(ctl, name, word, words);
+    return (is_file(word[0], word[1]) ? run_with_file : run_plain)(ctl, name, word, words);
 }
 
 // Returns when the view ends or standard output is broken.

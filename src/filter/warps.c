@@ -65,7 +65,7 @@ static const struct param scale_params[] = {
     {"factor", PARAM_REAL, .min = 0.01f, .max = 100, .preset = 1, .step = 0.25f,
      .help = "factor for both sides, without the other parameters"},
     {"most", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16,
-     .help = "maximum width and height in pixels, without the other parameters; 0: none"},
+     .help = "maximum width and height in pixels, alone; 0: none. Smaller images keep their size"},
     {0},
 };
 

@@ -351,6 +351,7 @@ static void *run_end(void *context)
     struct recording *recording = context;
     log_keep_error(recording->end_failure, sizeof(recording->end_failure));
     end(recording);
+    log_keep_error(NULL, 0);
     return NULL;
 }
 
@@ -358,7 +359,7 @@ void recording_end(struct recording *recording)
 {
     recording->ending = thread_start(&recording->thread, run_end, recording, "end recording");
     if (!recording->ending)
-        end(recording);
+        run_end(recording);
 }
 
 static void await_end(struct recording *recording)

@@ -356,6 +356,7 @@ class ControlledView:
 
 
 def ended(c, view, *what):
+    """Ends a ControlledView, and checks that it reported no error."""
     code, last, log = view.end()
     c.check(code == 0 and last["event"] == "summary" and not log, *what, code, last["event"], log)
     c.check(not os.path.exists(view.path), "the socket is removed")

@@ -82,8 +82,8 @@ bool outputs_ending(const struct outputs *outputs);
 // Call often. If that thread is done, closes the recording; the note reports the result. `frozen`: the view is frozen.
 // False: the recording is incomplete (logged).
 bool outputs_follow(struct outputs *outputs, bool frozen);
-const char *outputs_end_failure(
-    const struct outputs *outputs); // why the recording that ended last is incomplete; NULL: it is complete
+// Returns why the recording that ended last is incomplete; NULL: it is complete.
+const char *outputs_end_failure(const struct outputs *outputs);
 
 // outputs_record writes the main lane's result to the recording (`wait`: see outputs_add_frame), outputs_send to the
 // virtual camera. Both measure this, and do nothing if there is no such output. False: the output failed and is closed
