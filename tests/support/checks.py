@@ -1,9 +1,11 @@
 """checks.py: the arguments and the checks of a Python test, and a directory for each check
 
-    SCRIPT PROGRAM... [CHECK...]    runs these checks, in this order (default: all); a wrong name lists them
+    SCRIPT PROGRAM... [CHECK...]    runs these checks, in this order; a wrong name lists them
+                                    default: all checks but the slow ones
+    SCRIPT PROGRAM... --slow        runs the slow checks
 
-A check is a function with one parameter, which counts its comparisons. Checks run in any order, or alone:
-`tools/test 'batch' --test-args=inputs`.
+A check is a function with one parameter, which counts its comparisons. The decorator @slow marks a slow check, which
+only `tools/test --all` runs. Checks run in any order, or alone: `tools/test 'batch' --test-args=inputs`.
 """
 import os
 import subprocess
@@ -17,6 +19,13 @@ KERNELS = os.path.join(SOURCES, "kernels")
 TESTS = os.path.join(SOURCES, "tests")
 
 names = []  # names of the checks to run
+slow_checks = set()
+
+
+def slow(check):
+    """Marks a check that only `tools/test --all` runs."""
+    slow_checks.add(check)
+    return check
 
 
 def programs(count):
@@ -65,17 +74,19 @@ class Checks:
         print("%-30s %5.1f s" % (test.__name__, time.monotonic() - start), flush=True)
 
     def run(self, *tests, only=None, before=None):
-        """Runs all tests, or the tests named in `only` (default: the script's arguments). Returns the exit status.
+        """Runs tests, or those named in `only` (default: the script's arguments). Returns the exit status.
 
         `before` runs at the start of each test, in its directory.
         """
         known = {test.__name__: test for test in tests}
-        only = names if only is None else only
+        only = list(names if only is None else only)
+        if only in ([], ["--slow"]):
+            only = [test.__name__ for test in tests if (test in slow_checks) == bool(only)]
         unknown = [name for name in only if name not in known]
         if unknown:
             print("no test has the name %s; there are: %s" % (", ".join(unknown), ", ".join(known)), file=sys.stderr)
             return 2
-        for name in only or known:
+        for name in only:
             self.run_one(known[name], before)
         if self.done == 0:
             print("FAILED: no check was made", file=sys.stderr)

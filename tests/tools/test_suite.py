@@ -9,7 +9,7 @@ import shutil
 import sys
 
 sys.path.append(sys.path[0] + "/../support")
-from checks import SOURCES, Checks, at, programs, skip
+from checks import SOURCES, Checks, at, programs, skip, slow
 from live_support import run
 
 programs(0)
@@ -108,6 +108,11 @@ def scripts_checks(c):
         checks.check(False, "other ran")
         ran[-1] = "other"
 
+    @slow
+    def late(checks):
+        one(checks)
+        ran[-1] = "late"
+
     rows = (
         ((), (), 1, "no check was made", []),
         ((one, other), ("one",), 0, "", ["one"]),
@@ -115,6 +120,10 @@ def scripts_checks(c):
         ((one, other), ("oen", "one"), 2, "are: one, other", []),
         ((one, other), (), 1, "other ran", ["one", "other"]),
         ((one, other), ("other", "one"), 1, "other ran", ["other", "one"]),
+        ((one, late), (), 0, "", ["one"]),
+        ((one, late), ("--slow",), 0, "", ["late"]),
+        ((one, late), ("late", "one"), 0, "", ["late", "one"]),
+        ((one,), ("--slow",), 1, "no check was made", []),
     )
     for tests, only, code, says, wanted in rows:
         ran.clear()
