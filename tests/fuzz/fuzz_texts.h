@@ -15,14 +15,14 @@ struct fuzz_texts {
 };
 
 // Knuth's MMIX generator; its high bits are good enough here.
-static unsigned next_random(uint64_t *state)
+static inline unsigned next_random(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (unsigned)(*state >> 33);
 }
 
 // Changes or removes a few pieces.
-static size_t mutate(const struct fuzz_texts *texts, char *data, size_t size, uint64_t *state)
+static inline size_t mutate(const struct fuzz_texts *texts, char *data, size_t size, uint64_t *state)
 {
     for (unsigned n = 1 + next_random(state) % 4; n > 0 && size > 1; n--) {
         const size_t at = next_random(state) % size, length = 1 + next_random(state) % 8;
@@ -39,7 +39,7 @@ static size_t mutate(const struct fuzz_texts *texts, char *data, size_t size, ui
 }
 
 // Tries the seeds, 20,000 mutations, and the files that the arguments name. Returns the exit status.
-static int fuzz_texts(const struct fuzz_texts *texts, int argc, char **argv)
+static inline int fuzz_texts(const struct fuzz_texts *texts, int argc, char **argv)
 {
     enum { ROOM = 4096, ROUNDS = 20000 };
     uint64_t state = 1;
