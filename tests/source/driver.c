@@ -1,23 +1,28 @@
 // driver.c: a fake V4L2 driver: one camera, /dev/video0, and v4l2loopback
 #include "driver.h"
 
+#include "base/clock.h"
 #include "source/camera_device.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { BUFFERS = 8, PENDING = 16, LENGTH = DRIVER_LENGTH };
+enum { BUFFERS = 8, PENDING = 16, MEMORIES = BUFFERS * PIXFMT_PLANES, MEMORY_BYTES = DRIVER_LENGTH_MOST };
 static const char node[] = "/dev/video0", memory_name[] = "driver-buffers";
 
 struct driver driver;
+static atomic_int haste = 1; // of the program's clock
 
 struct buffer {
     bool queued;
@@ -25,15 +30,16 @@ struct buffer {
 };
 
 static struct {
-    int ready; // eventfd: readable while frames are pending or the camera is gone
-    int memfd; // of the driver's own memory
-    uint8_t *own;
+    int ready;           // eventfd: readable while frames are pending, the camera is gone or its signal has changed
+    int memfd[MEMORIES]; // the driver's own memory
+    uint8_t *own[MEMORIES];
     struct buffer buffer[BUFFERS];
-    pthread_mutex_t lock; // guards the frames
+    pthread_mutex_t lock; // guards the frames and `ready`
     struct driver_frame pending[PENDING];
     int first, count;
-    int told; // readers of the last event; -1: none yet
-} state = {.ready = -1, .memfd = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .told = -1};
+    bool subscribed; // to changes of the signal
+    int told;        // readers of the last event; -1: none yet
+} state = {.ready = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .told = -1};
 
 enum { EVENT_CLIENT_USAGE = 0x08000000 + 0x08E00000 + 1 }; // of v4l2loopback
 
@@ -72,25 +78,38 @@ void driver_start(uint32_t fourcc, int memories)
                              .memories = memories,
                              .width = DRIVER_WIDTH,
                              .height = DRIVER_HEIGHT,
-                             .length = LENGTH};
+                             .length = DRIVER_LENGTH};
     for (int i = 0; i < DRIVER_CONTROLS; i++)
         driver.control[i] = controls[i].default_value;
     state.told = -1;
-    state.ready = eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
-    state.memfd = memfd_create(memory_name, MFD_CLOEXEC);
-    if (state.ready < 0 || state.memfd < 0 || ftruncate(state.memfd, BUFFERS * PIXFMT_PLANES * LENGTH) != 0)
-        abort();
-    state.own = mmap(NULL, BUFFERS * PIXFMT_PLANES * LENGTH, PROT_READ | PROT_WRITE, MAP_SHARED, state.memfd, 0);
+    state.ready = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    for (int i = 0; i < MEMORIES; i++) {
+        state.memfd[i] = memfd_create(memory_name, MFD_CLOEXEC);
+        if (state.ready < 0 || state.memfd[i] < 0 || ftruncate(state.memfd[i], MEMORY_BYTES) != 0)
+            abort();
+        state.own[i] = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, state.memfd[i], 0);
+    }
     memset(state.buffer, 0, sizeof(state.buffer));
     state.count = 0;
 }
 
 void driver_finish(void)
 {
-    munmap(state.own, BUFFERS * PIXFMT_PLANES * LENGTH);
-    close(state.memfd);
+    for (int i = 0; i < MEMORIES; i++) {
+        munmap(state.own[i], MEMORY_BYTES);
+        close(state.memfd[i]);
+    }
     close(state.ready);
     driver = (struct driver){0};
+}
+
+// Makes `ready` readable, or not. The caller holds the lock.
+static void refresh(void)
+{
+    eventfd_t last;
+    eventfd_read(state.ready, &last);
+    if (state.count > 0 || driver.ask_error || driver.changed)
+        eventfd_write(state.ready, 1);
 }
 
 void driver_send(const struct driver_frame *frame)
@@ -99,7 +118,7 @@ void driver_send(const struct driver_frame *frame)
     if (state.count == PENDING)
         abort();
     state.pending[(state.first + state.count++) % PENDING] = *frame;
-    eventfd_write(state.ready, 1);
+    refresh();
     pthread_mutex_unlock(&state.lock);
 }
 
@@ -113,13 +132,16 @@ bool driver_has_room(void)
 
 void driver_wake(void)
 {
-    eventfd_write(state.ready, 1);
+    pthread_mutex_lock(&state.lock);
+    refresh();
+    pthread_mutex_unlock(&state.lock);
 }
 
 int driver_scribble(void)
 {
-    memset(state.own, 0xee, BUFFERS * PIXFMT_PLANES * LENGTH);
-    int mapped = -1; // the driver's own
+    int mapped = -MEMORIES; // the driver's own
+    for (int i = 0; i < MEMORIES; i++)
+        memset(state.own[i], 0xee, DRIVER_LENGTH);
     char line[512];
     FILE *maps = fopen("/proc/self/maps", "r");
     while (maps && fgets(line, sizeof(line), maps))
@@ -141,26 +163,77 @@ int __wrap_access(const char *path, int mode)
     return driver.there ? 0 : -1;
 }
 
-const char *__wrap_camera_device_open(struct camera_device *device, const char *path);
-const char *__wrap_camera_device_open(struct camera_device *device, const char *path)
+static int open_camera(void)
 {
-    const int error = strcmp(path, node) != 0 || !driver.there ? ENOENT : driver.open_error;
-    const bool multi = driver.memories > 1;
-    *device = (struct camera_device){
-        .fd = error ? -1 : fcntl(state.ready, F_DUPFD_CLOEXEC, 0),
-        .multi = multi,
-        .type = multi ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE : V4L2_BUF_TYPE_VIDEO_CAPTURE,
-        .card = "played",
-        .driver = "driver",
-    };
-    snprintf(device->path, sizeof(device->path), "%s", path);
-    return error ? videodev_advice(error) : NULL;
+    errno = driver.there ? driver.open_error : ENOENT;
+    state.subscribed = false;
+    return errno ? -1 : fcntl(state.ready, F_DUPFD_CLOEXEC, 0);
+}
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    return strcmp(path, node) == 0 ? open_camera() : __real_open(path, flags, mode);
+}
+
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    return strcmp(path, node) == 0 ? open_camera() : __real_open64(path, flags, mode);
+}
+
+// A program may wait for seconds; a test need not. Clocks of other programs are as usual.
+int64_t __wrap_clock_now_ns(void);
+int64_t __wrap_clock_now_ns(void)
+{
+    static _Atomic int64_t first_ns;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    int64_t begin_ns = 0;
+    haste = DRIVER_HASTE;
+    if (atomic_compare_exchange_strong(&first_ns, &begin_ns, now_ns))
+        begin_ns = now_ns;
+    return begin_ns + (now_ns - begin_ns) * DRIVER_HASTE;
+}
+
+void __wrap_clock_sleep_until_ns(int64_t when_ns);
+void __wrap_clock_sleep_until_ns(int64_t when_ns)
+{
+    const int64_t left_ns = (when_ns - __wrap_clock_now_ns()) / DRIVER_HASTE;
+    if (left_ns > 0)
+        nanosleep(&(struct timespec){.tv_sec = left_ns / 1000000000, .tv_nsec = left_ns % 1000000000}, NULL);
+}
+
+// Only the camera's descriptor is asked for POLLPRI.
+int __real_poll(struct pollfd *files, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *files, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *files, nfds_t count, int timeout_ms)
+{
+    int ready = __real_poll(files, count, timeout_ms > 0 ? (timeout_ms + haste - 1) / haste : timeout_ms);
+    for (nfds_t i = 0; i < count && ready > 0; i++) {
+        if (!(files[i].events & POLLPRI))
+            continue;
+        files[i].revents |= driver.changed && state.subscribed ? POLLPRI : 0;
+        files[i].revents |= driver.ask_error ? POLLERR : 0;
+    }
+    return ready;
 }
 
 void *__wrap_camera_device_map(const struct camera_device *device, size_t length, off_t offset);
 void *__wrap_camera_device_map(const struct camera_device *device, size_t length, off_t offset)
 {
-    return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, state.memfd, offset);
+    return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, state.memfd[offset / MEMORY_BYTES], 0);
 }
 
 static int refuse(int error)
@@ -169,23 +242,35 @@ static int refuse(int error)
     return -1;
 }
 
+static int describe_camera(struct v4l2_capability *about)
+{
+    const uint32_t kind = driver.memories > 1 ? V4L2_CAP_VIDEO_CAPTURE_MPLANE : V4L2_CAP_VIDEO_CAPTURE;
+    *about = (struct v4l2_capability){
+        .driver = "driver", .card = "played", .bus_info = "port 1", .capabilities = kind | V4L2_CAP_STREAMING};
+    return 0;
+}
+
 static int set_format(struct v4l2_format *format)
 {
     if (driver.memories > 1)
         format->fmt.pix_mp = (struct v4l2_pix_format_mplane){.width = driver.width,
                                                              .height = driver.height,
                                                              .pixelformat = driver.fourcc,
+                                                             .colorspace = driver.colorspace,
                                                              .num_planes = (uint8_t)driver.memories};
     else
-        format->fmt.pix = (struct v4l2_pix_format){
-            .width = driver.width, .height = driver.height, .pixelformat = driver.fourcc, .field = V4L2_FIELD_NONE};
+        format->fmt.pix = (struct v4l2_pix_format){.width = driver.width,
+                                                   .height = driver.height,
+                                                   .pixelformat = driver.fourcc,
+                                                   .colorspace = driver.colorspace,
+                                                   .field = V4L2_FIELD_NONE};
     return 0;
 }
 
 static int query_buffer(struct v4l2_buffer *buffer)
 {
     buffer->length = driver.length;
-    buffer->m.offset = buffer->index * PIXFMT_PLANES * LENGTH;
+    buffer->m.offset = buffer->index * PIXFMT_PLANES * MEMORY_BYTES;
     return 0;
 }
 
@@ -193,7 +278,7 @@ static int query_planes(struct v4l2_buffer *buffer)
 {
     for (uint32_t i = 0; i < buffer->length; i++) {
         buffer->m.planes[i].length = driver.length;
-        buffer->m.planes[i].m.mem_offset = (buffer->index * PIXFMT_PLANES + i) * LENGTH;
+        buffer->m.planes[i].m.mem_offset = (buffer->index * PIXFMT_PLANES + i) * MEMORY_BYTES;
     }
     return 0;
 }
@@ -206,7 +291,7 @@ static int queue_buffer(const struct v4l2_buffer *buffer)
         const unsigned long ours = driver.memories > 1 ? buffer->m.planes[i].m.userptr : buffer->m.userptr;
         queued->memory[i] = buffer->memory == V4L2_MEMORY_USERPTR
                                 ? (uint8_t *)ours
-                                : state.own + (buffer->index * PIXFMT_PLANES + (size_t)i) * LENGTH;
+                                : state.own[buffer->index * PIXFMT_PLANES + (uint32_t)i];
     }
     return 0;
 }
@@ -218,7 +303,7 @@ static void fill_buffer(const struct driver_frame *frame, struct v4l2_buffer *bu
         if (frame->data)
             memcpy(to, frame->data, frame->used[i]);
         else
-            memset(to, frame->fill, LENGTH);
+            memset(to, frame->fill, driver.length);
         if (driver.memories == 1)
             continue;
         buffer->m.planes[i].bytesused = frame->used[i];
@@ -233,7 +318,6 @@ static void fill_buffer(const struct driver_frame *frame, struct v4l2_buffer *bu
 
 static int take_frame(struct v4l2_buffer *buffer)
 {
-    eventfd_t one;
     uint32_t index = 0;
     if (driver.take_error)
         return refuse(driver.take_error);
@@ -241,13 +325,13 @@ static int take_frame(struct v4l2_buffer *buffer)
         index++;
     if (index == BUFFERS || state.count == 0)
         return refuse(EAGAIN);
-    eventfd_read(state.ready, &one);
     buffer->index = index;
     state.buffer[index].queued = false;
     fill_buffer(&state.pending[state.first], buffer);
     buffer->index += driver.index_error;
     state.first = (state.first + 1) % PENDING;
     state.count--;
+    refresh();
     return 0;
 }
 
@@ -259,6 +343,12 @@ static int dequeue_buffer(struct v4l2_buffer *buffer)
     pthread_mutex_unlock(&state.lock);
     errno = error;
     return result;
+}
+
+static int export_buffer(struct v4l2_exportbuffer *wanted)
+{
+    wanted->fd = fcntl(state.memfd[wanted->index * PIXFMT_PLANES], F_DUPFD_CLOEXEC, 0);
+    return wanted->fd >= 0 ? 0 : -1;
 }
 
 static int stop(void)
@@ -350,6 +440,60 @@ static int ask_loopback(unsigned long request, void *argument)
     }
 }
 
+// Answers for the signal of a grabber.
+static int ask_signal(unsigned long request, void *argument)
+{
+    struct v4l2_dv_timings *timings = argument;
+    v4l2_std_id *standard = argument;
+    struct v4l2_event *event = argument;
+    if (request == VIDIOC_QUERY_DV_TIMINGS && driver.signal) {
+        timings->bt.width = driver.signal;
+        timings->bt.height = driver.signal_height;
+        return 0;
+    }
+    if (request == VIDIOC_S_DV_TIMINGS) {
+        driver.width = timings->bt.width;
+        driver.height = timings->bt.height;
+        return 0;
+    }
+    if (request == VIDIOC_QUERYSTD && driver.standard) {
+        *standard = driver.standard;
+        return 0;
+    }
+    if (request == VIDIOC_S_STD) {
+        driver.height = *standard & V4L2_STD_525_60 ? 12 : DRIVER_HEIGHT;
+        return 0;
+    }
+    if (request == VIDIOC_SUBSCRIBE_EVENT) {
+        const struct v4l2_event_subscription *wanted = argument;
+        state.subscribed = wanted->type == V4L2_EVENT_SOURCE_CHANGE && wanted->id == 0;
+        return state.subscribed ? 0 : refuse(EINVAL);
+    }
+    if (request == VIDIOC_DQEVENT && driver.changed) {
+        *event = (struct v4l2_event){.type = V4L2_EVENT_SOURCE_CHANGE};
+        driver.changed = false;
+        driver_wake();
+        return 0;
+    }
+    return refuse(request == VIDIOC_DQEVENT ? ENOENT : ENOTTY);
+}
+
+static int request_buffers(struct v4l2_requestbuffers *wanted)
+{
+    if (wanted->memory == V4L2_MEMORY_USERPTR && driver.own_memory)
+        return refuse(EINVAL);
+    if (driver.most_buffers > 0 && wanted->count > driver.most_buffers)
+        wanted->count = driver.most_buffers;
+    return 0;
+}
+
+static bool is_refused(unsigned long request, const void *argument)
+{
+    struct driver_refusal *fault = &driver.refuse;
+    const struct v4l2_control *control = argument;
+    return request == fault->request && (!fault->control || control->id == fault->control) && fault->passes-- <= 0;
+}
+
 static bool is_file(int fd)
 {
     struct stat status;
@@ -362,15 +506,18 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
     struct v4l2_fmtdesc *offer = argument;
     struct v4l2_frmsizeenum *size = argument;
     struct v4l2_frmivalenum *interval = argument;
-    const struct v4l2_requestbuffers *buffers = argument;
     if (is_file(fd))
         return ask_loopback(request, argument);
+    while (driver.deaf && request != VIDIOC_DQBUF && request != VIDIOC_QBUF) // the kernel answers these itself
+        clock_sleep_until_ns(clock_now_ns() + 1000000);
     if (driver.ask_error)
         return refuse(driver.ask_error);
-    if (request == driver.busy)
-        return refuse(EBUSY);
+    if (is_refused(request, argument))
+        return refuse(driver.refuse.error);
     switch (request) {
     case VIDIOC_QUERYCAP:
+        return describe_camera(argument);
+    case VIDIOC_G_INPUT:
     case VIDIOC_S_PARM:
         return 0;
     case VIDIOC_STREAMON:
@@ -397,7 +544,7 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
     case VIDIOC_S_FMT:
         return set_format(argument);
     case VIDIOC_REQBUFS:
-        return buffers->memory == V4L2_MEMORY_USERPTR && driver.own_memory ? refuse(EINVAL) : 0;
+        return request_buffers(argument);
     case VIDIOC_QUERYBUF:
         return driver.memories > 1 ? query_planes(argument) : query_buffer(argument);
     case VIDIOC_QBUF:
@@ -406,7 +553,9 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
         return dequeue_buffer(argument);
     case VIDIOC_STREAMOFF:
         return stop();
+    case VIDIOC_EXPBUF:
+        return export_buffer(argument);
     default:
-        return refuse(ENOTTY);
+        return ask_signal(request, argument);
     }
 }

@@ -1,6 +1,6 @@
 // driver.h: a fake V4L2 driver: one camera, /dev/video0, with one mode; the test chooses its frames; and v4l2loopback
 //
-// Linked with --wrap=access, camera_device_open, videodev_ask and camera_device_map (meson.build).
+// Linked with --wrap=access, open, open64, poll, videodev_ask and camera_device_map (tests/support/meson.build).
 #pragma once
 
 #include "image/pixfmt.h"
@@ -11,24 +11,41 @@
 #include <stdint.h>
 
 enum { DRIVER_WIDTH = 24, DRIVER_HEIGHT = 16, DRIVER_LENGTH = 8192 }; // of its mode; bytes of a buffer's memory
+enum { DRIVER_LENGTH_MOST = 163840 };                                 // 320x240 pixels of YUYV fit
 
 // Brightness, -64 to 64; automatic white balance, on or off; power line frequency, a menu; white balance temperature,
 // 2800 to 6500, locked while it is automatic.
 enum { DRIVER_BRIGHTNESS, DRIVER_AUTO, DRIVER_LINE, DRIVER_WHITE, DRIVER_CONTROLS };
 
+// An ioctl that fails.
+struct driver_refusal {
+    unsigned long request; // 0: none
+    int error;             // errno
+    uint32_t control;      // of VIDIOC_S_CTRL, only this one; 0: all
+    int passes;            // number of requests that succeed before; then all fail
+};
+
+enum { DRIVER_HASTE = 5 }; // the clock of a program that is linked with --wrap=clock_... is this much faster
+
 struct driver {
-    bool there;             // the node exists
-    int open_error;         // errno of opening it; 0: it opens
-    int ask_error;          // errno of every ioctl: ENODEV once the camera is removed; 0: they succeed
-    int take_error;         // errno of VIDIOC_DQBUF
-    unsigned long busy;     // an ioctl that answers EBUSY
-    uint32_t fourcc;        // of its only format
-    int memories;           // of a frame; more than one: the multi-planar API
-    uint32_t width, height; // of its only mode
-    uint32_t length;        // of a buffer's memory, as VIDIOC_QUERYBUF says
-    uint32_t index_error;   // added to the index of a filled buffer
-    bool own_memory;        // refuses V4L2_MEMORY_USERPTR
-    atomic_bool streams;    // set by the driver: the stream runs; for any thread
+    atomic_bool there;     // the node exists
+    atomic_int open_error; // errno of opening it; 0: it opens
+    atomic_int ask_error;  // errno of every ioctl: ENODEV once the camera is removed; 0: they succeed
+    atomic_bool deaf;      // ioctls that the device answers wait until this is false
+    int take_error;        // errno of VIDIOC_DQBUF
+    struct driver_refusal refuse;
+    uint32_t fourcc;                   // of its only format
+    int memories;                      // of a frame; more than one: the multi-planar API
+    atomic_uint width, height;         // of its only mode
+    atomic_uint colorspace;            // of its frames: V4L2_COLORSPACE_*
+    atomic_uint signal, signal_height; // width and height of a grabber's signal, which becomes its mode on request
+    atomic_ullong standard;            // TV standard of the signal; on request the height is 12 (525 lines) or 16
+    atomic_bool changed;               // reports V4L2_EVENT_SOURCE_CHANGE, if the program asked for it; driver_wake
+    uint32_t length;                   // of a buffer's memory, as VIDIOC_QUERYBUF says
+    uint32_t most_buffers;             // of VIDIOC_REQBUFS; 0: as many as requested
+    uint32_t index_error;              // added to the index of a filled buffer
+    bool own_memory;                   // refuses V4L2_MEMORY_USERPTR
+    atomic_bool streams;               // set by the driver: the stream runs; for any thread
     int control[DRIVER_CONTROLS];
 
     // Of every regular file, which acts as an output device of v4l2loopback: a write adds a frame.
@@ -51,6 +68,6 @@ struct driver_frame {
 };
 void driver_send(const struct driver_frame *frame);
 bool driver_has_room(void); // driver_send has room; on any thread
-void driver_wake(void);     // poll returns without a frame, as for a camera that is removed
+void driver_wake(void);     // poll sees a change of ask_error or `changed`; on any thread
 // Overwrites the buffers that the driver owns, and returns how often they are mapped besides the driver's own mapping.
 int driver_scribble(void);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = DRIVER_WIDTH, HEIGHT = DRIVER_HEIGHT, PATIENCE_MS = 60000, NS_PER_MS = 1000000 };
+enum { WIDTH = DRIVER_WIDTH, HEIGHT = DRIVER_HEIGHT, PATIENCE_MS = 60000 * DRIVER_HASTE, NS_PER_MS = 1000000 };
 enum { YUYV_BYTES = WIDTH * HEIGHT * 2, MONOTONIC = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC };
 
 #define CHECK(condition) check_that(&check, condition, "%s", #condition)
@@ -476,7 +476,7 @@ static void test_default(void)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         driver_start(V4L2_PIX_FMT_YUYV, 1);
         driver.open_error = rows[i].open_error;
-        driver.busy = rows[i].busy;
+        driver.refuse = (struct driver_refusal){.request = rows[i].busy, .error = EBUSY};
         capture_stderr(&scratch.said);
         struct source *source = source_open(&(struct source_setup){0});
         const int lines = captured_lines(&scratch.said);
@@ -490,6 +490,169 @@ static void test_default(void)
     driver.there = false;
     struct source *source = source_open(&(struct source_setup){0});
     check_that(&check, source && strcmp(source_info(source)->kind, "pattern") == 0, "without a camera: the pattern");
+    close_camera(source);
+}
+
+// A driver refuses a call: one line with advice.
+static void test_refused(void)
+{
+    static const struct {
+        struct driver_refusal refuse;
+        const char *says;
+    } rows[] = {
+        {{.request = VIDIOC_STREAMON, .error = ENOSPC}, "bandwidth"},
+        {{.request = VIDIOC_STREAMON, .error = EIO}, "plug it in again"},
+        {{.request = VIDIOC_REQBUFS, .error = ENOMEM}, "memory"},
+        {{.request = VIDIOC_S_FMT, .error = EBUSY}, "another program"},
+        {{.request = VIDIOC_QBUF, .error = ENOMEM}, "memory"},
+        {{.request = VIDIOC_QUERYCAP, .error = ENODEV}, "there is no camera"},
+        {{.request = VIDIOC_QUERYBUF, .error = ENOMEM}, "memory"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        driver_start(V4L2_PIX_FMT_YUYV, 1);
+        driver.refuse = rows[i].refuse;
+        capture_stderr(&scratch.said);
+        struct source *source = source_open(&(struct source_setup){.text = "camera"});
+        const int lines = captured_lines(&scratch.said);
+        check_that(&check, !source && lines == 1 && strstr(scratch.said.text, rows[i].says), "refusal %zu: %s", i,
+                   scratch.said.text);
+        close_camera(source);
+    }
+}
+
+// A camera that is lost and refuses to start is tried again until it accepts; the reason is reported meanwhile.
+static void test_refused_later(void)
+{
+    struct frame frame;
+    driver_start(V4L2_PIX_FMT_YUYV, 1);
+    struct source *source = open_camera();
+    const int64_t deadline = clock_now_ns() + (int64_t)PATIENCE_MS * NS_PER_MS;
+    driver.take_error = ENODEV;
+    driver.refuse = (struct driver_refusal){.request = VIDIOC_STREAMON, .error = ENOSPC};
+    capture_stderr(&scratch.said);
+    while (source && !strstr(source_health(source).trouble, "bandwidth") && clock_now_ns() < deadline)
+        source_next(source, &frame, 10);
+    check_that(&check, source && strstr(source_health(source).trouble, "bandwidth"), "it is reported");
+    driver.take_error = 0;
+    driver.refuse = (struct driver_refusal){0};
+    const struct driver_frame sent = whole_frame();
+    driver_send(&sent);
+    const bool back = source && passes(source, "a refusal");
+    captured_stderr(&scratch.said);
+    check_that(&check, back && source_health(source).outages == 1 && source_health(source).trouble[0] == '\0',
+               "frames arrive again: %s", scratch.said.text);
+    close_camera(source);
+}
+
+// A driver error that is not a removal restarts the stream; a second one without a frame between closes the camera.
+static void test_restarted(void)
+{
+    struct frame frame;
+    driver_start(V4L2_PIX_FMT_YUYV, 1);
+    struct source *source = open_camera();
+    struct driver_frame sent = whole_frame();
+    driver_send(&sent);
+    if (!source || !passes(source, "the start"))
+        return;
+    driver.take_error = EIO;
+    driver_send(&sent);
+    capture_stderr(&scratch.said);
+    source_next(source, &frame, 0);
+    check_that(&check, driver.streams && source_health(source).outages == 1, "the stream starts again at once");
+    source_next(source, &frame, 0);
+    check_that(&check, !driver.streams || source_health(source).outages == 1, "it is closed: one outage");
+    driver.take_error = 0;
+    const bool back = passes(source, "a restart");
+    captured_stderr(&scratch.said);
+    check_that(&check, back && source_health(source).outages == 1 && source_health(source).trouble[0] == '\0',
+               "frames arrive again: %s", scratch.said.text);
+    close_camera(source);
+}
+
+// With fewer buffers than requested (some drivers have a minimum), frames arrive while one frame is lent.
+static void test_few_buffers(void)
+{
+    enum { FRAMES = 5 };
+    for (uint32_t buffers = 1; buffers <= 4; buffers++) {
+        struct frame held, frame;
+        driver_start(V4L2_PIX_FMT_YUYV, 1);
+        driver.most_buffers = buffers;
+        struct driver_frame sent = whole_frame();
+        capture_stderr(&scratch.said);
+        struct source *source = open_camera();
+        captured_stderr(&scratch.said);
+        if (buffers == 1) {
+            check_that(&check, !source && strstr(scratch.said.text, "memory"), "one buffer is too few: %s",
+                       scratch.said.text);
+            close_camera(source);
+            continue;
+        }
+        sent.fill = 99;
+        driver_send(&sent);
+        bool ok = source && comes(source, &held);
+        for (int i = 0; ok && i < FRAMES; i++) {
+            sent.fill = (uint8_t)i;
+            driver_send(&sent);
+            ok = comes(source, &frame) && frame.image.plane[0][5] == i;
+            if (ok)
+                source_return(source, &frame);
+        }
+        check_that(&check, ok && held.image.plane[0][5] == 99 && source_health(source).outages == 0, "%u buffers: %s",
+                   buffers, scratch.said.text);
+        if (source)
+            source_return(source, &held);
+        close_camera(source);
+    }
+}
+
+// All of the user's settings are set, or none.
+static void test_settings(void)
+{
+    static const struct source_setting good[] = {{"brightness=20", "kept", 1},
+                                                 {"white_balance_automatic=off", "kept", 2}};
+    static const struct {
+        struct source_setting last;
+        uint32_t refused;
+        int passes;     // how often the refused control can be set
+        int brightness; // afterwards, 0 before
+        const char *says;
+    } rows[] = {
+        {{"nothing=1", "kept", 4}, 0, 0, 0, "kept:4: camera "},
+        {{"power_line_frequency=9", "kept", 5}, 0, 0, 0, "kept:5: cannot set control power_line_frequency of camera "},
+        {{"power_line_frequency=9", NULL, 0}, 0, 0, 0, "error: cannot set control power_line_frequency of camera "},
+        {{"power_line_frequency=0", "kept", 6},
+         V4L2_CID_POWER_LINE_FREQUENCY,
+         0,
+         0,
+         "kept:6: cannot set control power_line_frequency of camera "},
+        {{"brightness=22", "kept", 7},
+         V4L2_CID_BRIGHTNESS,
+         1,
+         20,
+         "; the controls set before it keep their new values"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct source_setting settings[] = {good[0], good[1], rows[i].last};
+        driver_start(V4L2_PIX_FMT_YUYV, 1);
+        if (rows[i].refused)
+            driver.refuse = (struct driver_refusal){VIDIOC_S_CTRL, EIO, rows[i].refused, rows[i].passes};
+        capture_stderr(&scratch.said);
+        struct source *source =
+            source_open(&(struct source_setup){.text = "camera", .controls = settings, .control_count = 3});
+        const int lines = captured_lines(&scratch.said);
+        check_that(&check, !source && lines == 1 && strstr(scratch.said.text, rows[i].says), "settings %zu: %s", i,
+                   scratch.said.text);
+        check_that(&check, (strstr(scratch.said.text, "keep their new") != NULL) == (rows[i].brightness != 0),
+                   "settings %zu: %s", i, scratch.said.text);
+        check_that(&check, driver.control[DRIVER_BRIGHTNESS] == rows[i].brightness && driver.control[DRIVER_AUTO] == 1,
+                   "settings %zu: brightness %d, automatic %d", i, driver.control[DRIVER_BRIGHTNESS],
+                   driver.control[DRIVER_AUTO]);
+        close_camera(source);
+    }
+    driver_start(V4L2_PIX_FMT_YUYV, 1);
+    struct source *source = source_open(&(struct source_setup){.text = "camera", .controls = good, .control_count = 2});
+    check_that(&check, source && driver.control[DRIVER_BRIGHTNESS] == 20 && driver.control[DRIVER_AUTO] == 0,
+               "good settings are set");
     close_camera(source);
 }
 
@@ -512,6 +675,11 @@ int main(int argc, char **argv)
     test_removed();
     test_controls();
     test_default();
+    test_refused();
+    test_refused_later();
+    test_restarted();
+    test_few_buffers();
+    test_settings();
     codec_buffer_free(&jpeg);
     codec_buffer_free(&wide_jpeg);
     codec_buffer_free(&large_jpeg);

@@ -362,6 +362,44 @@ def ended(c, view, *what):
     c.check(not os.path.exists(view.path), "the socket is removed")
 
 
+class PlayedCamera(Live):
+    """A live view of the camera of played.c, which takes orders: the table in played.c."""
+    count = 0
+
+    def __init__(self, binary, *args, source=("camera:0",), runs=True, **env):
+        PlayedCamera.count += 1
+        self.place = at("played%d" % PlayedCamera.count)
+        super().__init__(binary, at(), *source, *args, "--socket", self.place + ".m", runs=False,
+                         PLAYED_SOCKET=self.place, **env)
+        self.client = None
+        if runs:
+            self.control().ask("wait_frame", 1)
+
+    def control(self):
+        self.client = self.client or Control(self.place + ".m")
+        return self.client
+
+    def order(self, text):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+            end.sendto(text.encode(), self.place)
+
+    def more(self, frames=3):
+        """Waits for more frames. Returns the status."""
+        self.control().ask("wait_frame", self.control().get("frame") + frames)
+        return self.control().get("status")
+
+    def until(self, test, seconds=90):
+        """Waits for a status that passes the test. Returns it."""
+        found = []
+
+        def look():
+            found[:] = [self.control().get("status")]
+            return test(found[0])
+
+        assert wait_until(look, seconds), "the status stays %s" % found
+        return found[0]
+
+
 class Window(Live):
     """A live view in a window, which receives keys. The test waits on its control socket, unless `asks` is false."""
     places = tempfile.TemporaryDirectory(prefix="monocle-test-")

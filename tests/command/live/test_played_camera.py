@@ -9,7 +9,7 @@ import time
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import Control, Live, run, wait_until
+from live_support import Control, Live, PlayedCamera, run, wait_until
 
 BINARY, = programs(1)
 RUN = ["-p", "cpu", "--headless"]
@@ -70,32 +70,38 @@ def on_demand(c):
     with open(at("node"), "w"):
         pass
     readers, streams = at("readers"), at("streams")
-    view = Live(BINARY, at(), "camera:0", *RUN, "--virtual-camera", at("node"), "--on-demand", runs=False,
-                PLAYED_READERS=readers, PLAYED_STREAMS=streams)
+    view = PlayedCamera(BINARY, *RUN, "--virtual-camera", at("node"), "--on-demand", runs=False,
+                        PLAYED_READERS=readers, PLAYED_STREAMS=streams)
 
-    def rests(value, since):
-        return view.find(lambda e: (e.get("virtual_camera") or {}).get("resting") is value, since)
+    def rests(value):
+        return view.until(lambda s: s["virtual_camera"]["resting"] is value)
 
-    since = rests(True, 0)
-    for turn in range(2):
-        c.check(wait_until(lambda: not os.path.exists(streams)), turn, "the camera streams without a reader")
-        c.check(wait_until(lambda: last_luma() == set(BLACK)), turn, "not black", last_luma())
-        sent = view.events[-1]["virtual_camera"]["sent"]
-        with open(readers, "w"):
-            pass
-        since = rests(False, since)
-        view.find(lambda e: e["event"] == "progress" and e["virtual_camera"]["sent"] > sent + 10, since)
-        c.check(os.path.exists(streams) and wait_until(lambda: last_luma() == set(GREY)), turn, last_luma())
-        os.remove(readers)
-        if turn == 0:  # a program that opens the camera again at once, with another mode
-            time.sleep(0.5)
+    def read(value):
+        if value:
             with open(readers, "w"):
                 pass
-            seen = len(view.events)
-            view.find(lambda e: e["event"] == "progress", seen + 3)
-            c.check(not any(e["virtual_camera"]["resting"] for e in view.events[seen:]), "it rests between two modes")
+        else:
             os.remove(readers)
-        since = rests(True, len(view.events))
+
+    for turn in range(2):
+        sent = rests(True)["virtual_camera"]["sent"]
+        c.check(wait_until(lambda: not os.path.exists(streams)), turn, "the camera streams without a reader")
+        c.check(wait_until(lambda: last_luma() == set(BLACK)), turn, "not black", last_luma())
+        if turn == 1:
+            break
+        read(True)
+        rests(False)
+        view.until(lambda s: s["virtual_camera"]["sent"] > sent + 10)
+        c.check(os.path.exists(streams) and wait_until(lambda: last_luma() == set(GREY)), last_luma())
+        # A program that opens the camera again at once, with another mode.
+        sent = view.control().get("status")["virtual_camera"]["sent"]
+        read(False)
+        time.sleep(0.5)
+        read(True)
+        states = []
+        view.until(lambda s: states.append(s["virtual_camera"]) or states[-1]["sent"] > sent + 60)
+        c.check(not any(state["resting"] for state in states), "it rests between two modes")
+        read(False)
     view.process.terminate()
     code, last, err = view.wait_end()
     c.check((code, err) == (143, "") and last["outages"] == 0, code, err, last)
