@@ -1,9 +1,7 @@
 // test_dmabuf.c: frames that a device copies from dma-bufs: of files in memory, and of cameras
 //
-//   test_dmabuf memory   any machine with OpenCL
-//   test_dmabuf camera   in the virtual machine of tests/vm, with a vivid that fills only its own memory (allocators=1)
-//
-// importing.c replaces the OpenCL extension.
+// importing.c replaces the OpenCL extension, and driver.c the camera, which fills only its own memory.
+#include "driver.h"
 #include "importing.h"
 #include "pictures.h"
 #include "unit.h"
@@ -14,11 +12,12 @@
 #include "source/source.h"
 
 #include <dirent.h>
-#include <fcntl.h>
+#include <errno.h>
+#include <linux/videodev2.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
-enum { PATIENCE_MS = 20000, FRAMES = 8 }; // an emulated machine is slow
+enum { PATIENCE_MS = 20000, FRAMES = 8 };
 
 // The device's path, and the one to compare with.
 struct lab {
@@ -268,24 +267,25 @@ static void run_memory(void)
     CHECK_NUMBER(count_files(), files);
 }
 
-static bool write_text(const char *path, const char *line)
-{
-    const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    const bool ok = fd >= 0 && write(fd, line, strlen(line)) == (ssize_t)strlen(line);
-    close(fd);
-    return ok;
-}
-
 // Takes frames until this number arrived that way. Every frame has the right bytes.
 static void take(struct lab *lab, struct source *source, const char *way)
 {
+    static uint8_t bytes[DRIVER_WIDTH * DRIVER_HEIGHT * 2], seed;
     const int64_t deadline_ns = clock_now_ns() + (int64_t)PATIENCE_MS * 1000000;
     struct frame frame;
     int count = 0;
     while (count < FRAMES && clock_now_ns() < deadline_ns) {
-        if (source_next(source, &frame, 500) != SOURCE_FRAME)
-            continue;
+        for (size_t i = 0; i < sizeof(bytes); i++)
+            bytes[i] = (uint8_t)(i * 7 / 5 + seed);
+        seed += 29;
+        driver_send(&(struct driver_frame){.data = bytes, .used = {sizeof(bytes)}});
+        enum source_status status = SOURCE_TIMEOUT;
+        while (status == SOURCE_TIMEOUT && clock_now_ns() < deadline_ns)
+            status = source_next(source, &frame, 500);
+        if (!CHECK(status == SOURCE_FRAME))
+            return;
         bool lost;
+        CHECK(frame.image.plane[0][5] == bytes[5]);
         CHECK(path_submit(lab->path, &frame.image, 0, &lost) && collect_same(lab, &frame.image));
         count += strcmp(path_info(lab->path)->input, way) == 0;
         source_return(source, &frame);
@@ -293,21 +293,29 @@ static void take(struct lab *lab, struct source *source, const char *way)
     CHECK_NUMBER(count, FRAMES);
 }
 
-// The driver is removed while a frame is lent, and returns.
+static void plug(bool there)
+{
+    driver.there = there;
+    driver.ask_error = there ? 0 : ENODEV;
+    driver_wake();
+}
+
+// The camera is removed while a frame is lent, and returns.
 static void replug(struct lab *lab, struct source *source)
 {
-    static const char unbind[] = "/sys/bus/platform/drivers/vivid/unbind",
-                      bind[] = "/sys/bus/platform/drivers/vivid/bind";
+    static const uint8_t bytes[DRIVER_WIDTH * DRIVER_HEIGHT * 2] = {1, 2, 3};
     struct frame held, frame;
-    if (!CHECK(source_next(source, &held, PATIENCE_MS) == SOURCE_FRAME) ||
-        !(comes(lab, &held.image, importing.refuses ? "copy" : "dma-buf"), CHECK(write_text(unbind, "vivid.0"))))
+    driver_send(&(struct driver_frame){.data = bytes, .used = {sizeof(bytes)}});
+    if (!CHECK(source_next(source, &held, PATIENCE_MS) == SOURCE_FRAME))
         return;
+    comes(lab, &held.image, importing.refuses ? "copy" : "dma-buf");
+    plug(false);
     for (int n = 0; n < 100 && source_health(source).trouble[0] == '\0'; n++)
         if (source_next(source, &frame, 100) == SOURCE_FRAME)
             source_return(source, &frame);
     CHECK_NUMBER(importing.alive, 0);
     comes(lab, &held.image, "copy");
-    CHECK(write_text(bind, "vivid.0"));
+    plug(true);
     source_return(source, &held);
 }
 
@@ -315,8 +323,9 @@ static void run_camera(bool refuses, const char *way)
 {
     enum { REPLUGS = 3, BUFFERS = SOURCE_LENT + 2 };
     struct lab lab;
-    struct source *source = source_open(&(struct source_setup){
-        .text = "camera", .width = 320, .height = 180, .has_format = true, .format = PIXFMT_YUYV});
+    driver_start(V4L2_PIX_FMT_YUYV, 1);
+    driver.own_memory = true;
+    struct source *source = source_open(&(struct source_setup){.text = "camera"});
     importing = (struct importing){.way = DMABUF_KHR, .refuses = refuses};
     if (!CHECK(source && lab_open(&lab, &source_info(source)->shape)))
         return;
@@ -338,9 +347,10 @@ static void run_camera(bool refuses, const char *way)
     CHECK_NUMBER(importing.alive, 0);
     source_close(source);
     lab_close(&lab);
+    driver_finish();
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     struct device_info devices[DEVICE_MAX];
     const char *why;
@@ -349,11 +359,8 @@ int main(int argc, char **argv)
         return CHECK_SKIP;
     }
     log_set_level(LOG_INFO);
-    if (check_name(argv[1], (const char *const[]){"memory", "camera", NULL}) == 1) {
-        run_camera(false, "dma-buf");
-        run_camera(true, "copy");
-    } else {
-        run_memory();
-    }
+    run_memory();
+    run_camera(false, "dma-buf");
+    run_camera(true, "copy");
     return check_end(&unit);
 }

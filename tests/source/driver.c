@@ -25,7 +25,7 @@ struct driver driver;
 static atomic_int haste = 1; // of the program's clock
 
 struct buffer {
-    bool queued;
+    unsigned queued; // number of VIDIOC_QBUF; 0: the program has it
     uint8_t *memory[PIXFMT_PLANES];
 };
 
@@ -37,6 +37,7 @@ static struct {
     pthread_mutex_t lock; // guards the frames and `ready`
     struct driver_frame pending[PENDING];
     int first, count;
+    unsigned queued; // number of buffers queued so far
     bool subscribed; // to changes of the signal
     int told;        // readers of the last event; -1: none yet
 } state = {.ready = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .told = -1};
@@ -286,7 +287,7 @@ static int query_planes(struct v4l2_buffer *buffer)
 static int queue_buffer(const struct v4l2_buffer *buffer)
 {
     struct buffer *queued = &state.buffer[buffer->index];
-    queued->queued = true;
+    queued->queued = ++state.queued;
     for (int i = 0; i < driver.memories; i++) {
         const unsigned long ours = driver.memories > 1 ? buffer->m.planes[i].m.userptr : buffer->m.userptr;
         queued->memory[i] = buffer->memory == V4L2_MEMORY_USERPTR
@@ -321,12 +322,13 @@ static int take_frame(struct v4l2_buffer *buffer)
     uint32_t index = 0;
     if (driver.take_error)
         return refuse(driver.take_error);
-    while (index < BUFFERS && !state.buffer[index].queued)
-        index++;
-    if (index == BUFFERS || state.count == 0)
+    for (uint32_t i = 1; i < BUFFERS; i++) // the one that has waited longest
+        if (state.buffer[i].queued - 1 < state.buffer[index].queued - 1)
+            index = i;
+    if (!state.buffer[index].queued || state.count == 0)
         return refuse(EAGAIN);
     buffer->index = index;
-    state.buffer[index].queued = false;
+    state.buffer[index].queued = 0;
     fill_buffer(&state.pending[state.first], buffer);
     buffer->index += driver.index_error;
     state.first = (state.first + 1) % PENDING;
@@ -355,7 +357,7 @@ static int stop(void)
 {
     driver.streams = false;
     for (int i = 0; i < BUFFERS; i++)
-        state.buffer[i].queued = false;
+        state.buffer[i].queued = 0;
     return 0;
 }
 
