@@ -362,26 +362,30 @@ def ended(c, view, *what):
     c.check(not os.path.exists(view.path), "the socket is removed")
 
 
-class PlayedCamera(Live):
-    """A live view of the camera of played.c, which takes orders: the table in played.c."""
+class Played:
+    """The camera of played.c takes orders: the table in played.c."""
     count = 0
 
+    def order(self, text):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+            end.sendto(text.encode(), self.camera)
+
+
+class PlayedCamera(Played, Live):
+    """A live view of the played camera, without a window."""
+
     def __init__(self, binary, *args, source=("camera:0",), runs=True, **env):
-        PlayedCamera.count += 1
-        self.place = at("played%d" % PlayedCamera.count)
-        super().__init__(binary, at(), *source, *args, "--socket", self.place + ".m", runs=False,
-                         PLAYED_SOCKET=self.place, **env)
+        Played.count += 1
+        self.camera = at("played%d" % Played.count)
+        super().__init__(binary, at(), *source, *args, "--socket", self.camera + ".m", runs=False,
+                         PLAYED_SOCKET=self.camera, **env)
         self.client = None
         if runs:
             self.control().ask("wait_frame", 1)
 
     def control(self):
-        self.client = self.client or Control(self.place + ".m")
+        self.client = self.client or Control(self.camera + ".m")
         return self.client
-
-    def order(self, text):
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
-            end.sendto(text.encode(), self.place)
 
     def more(self, frames=3):
         """Waits for more frames. Returns the status."""

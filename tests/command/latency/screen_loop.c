@@ -4,7 +4,7 @@
 //
 // It shows WIDTH by HEIGHT pixels (even) of the screen's top left, until it is stopped or its reader closes the pipe.
 //
-// OUTPUT is a V4L2 output device, which gets YUYV, or a file or pipe, which gets Y4M without colour.
+// OUTPUT is a file or pipe, which gets Y4M without colour.
 #include "base/clock.h"
 #include "base/file.h"
 
@@ -12,13 +12,11 @@
 #include <X11/Xutil.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/videodev2.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { QUEUE = 256, NS_PER_S = 1000000000 };
@@ -30,7 +28,7 @@ struct picture {
 
 struct loop {
     int width, height, fd;
-    bool device, mirror;
+    bool mirror;
     size_t head, size; // bytes of a frame with its Y4M header; bytes of that header
     int64_t period_ns, delay_ns;
     Display *display;
@@ -43,17 +41,7 @@ static bool open_output(struct loop *loop, const char *path, int fps)
     loop->fd = open(path, O_WRONLY | O_CREAT, 0666); // a pipe waits for its reader here
     if (loop->fd < 0)
         return false;
-    struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
-    format.fmt.pix.width = (uint32_t)loop->width;
-    format.fmt.pix.height = (uint32_t)loop->height;
-    format.fmt.pix.pixelformat = V4L2_PIX_FMT_YUYV;
-    format.fmt.pix.field = V4L2_FIELD_NONE;
     const size_t pixels = (size_t)loop->width * (size_t)loop->height;
-    loop->device = ioctl(loop->fd, VIDIOC_S_FMT, &format) == 0;
-    if (loop->device) {
-        loop->size = 2 * pixels;
-        return true;
-    }
     char line[80];
     snprintf(line, sizeof(line), "YUV4MPEG2 W%d H%d F%d:1 Ip A1:1 Cmono\n", loop->width, loop->height, fps);
     loop->head = strlen("FRAME\n");
@@ -74,8 +62,6 @@ static void grab(struct loop *loop, int64_t at_ns)
         for (int x = 0; x < loop->width; x++) {
             const uint8_t green = (uint8_t)(XGetPixel(image, loop->mirror ? loop->width - 1 - x : x, y) >> 8);
             *to++ = green;
-            if (loop->device)
-                *to++ = 128;
         }
     XDestroyImage(image);
     picture->due_ns = at_ns + loop->delay_ns;
