@@ -416,10 +416,23 @@ static int next_event(struct v4l2_event *event)
     return 0;
 }
 
+// Another program may have fixed the format.
+static int set_output(struct v4l2_pix_format *format)
+{
+    if (driver.output_fourcc)
+        format->pixelformat = driver.output_fourcc;
+    if (driver.output_width) {
+        format->width = driver.output_width;
+        format->height = driver.output_height;
+    }
+    return 0;
+}
+
 // Answers for v4l2loopback.
 static int ask_loopback(unsigned long request, void *argument)
 {
     struct v4l2_capability *about = argument;
+    struct v4l2_format *format = argument;
     const struct v4l2_event_subscription *events = argument;
     switch (request) {
     case VIDIOC_QUERYCAP:
@@ -428,6 +441,7 @@ static int ask_loopback(unsigned long request, void *argument)
                                           .capabilities = V4L2_CAP_VIDEO_OUTPUT | V4L2_CAP_READWRITE};
         return 0;
     case VIDIOC_S_FMT:
+        return set_output(&format->fmt.pix);
     case VIDIOC_S_PARM:
     case VIDIOC_STREAMON:
         return 0;
@@ -496,20 +510,24 @@ static bool is_refused(unsigned long request, const void *argument)
     return request == fault->request && (!fault->control || control->id == fault->control) && fault->passes-- <= 0;
 }
 
-static bool is_file(int fd)
+// Returns the type of the file; 0 for an eventfd.
+static mode_t type_of(int fd)
 {
     struct stat status;
-    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    return fstat(fd, &status) == 0 ? status.st_mode & S_IFMT : S_IFIFO;
 }
 
+int __real_videodev_ask(int fd, unsigned long request, void *argument);
 int __wrap_videodev_ask(int fd, unsigned long request, void *argument);
 int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
 {
     struct v4l2_fmtdesc *offer = argument;
     struct v4l2_frmsizeenum *size = argument;
     struct v4l2_frmivalenum *interval = argument;
-    if (is_file(fd))
+    if (S_ISREG(type_of(fd)))
         return ask_loopback(request, argument);
+    if (type_of(fd) != 0)
+        return __real_videodev_ask(fd, request, argument);
     while (driver.deaf && request != VIDIOC_DQBUF && request != VIDIOC_QBUF) // the kernel answers these itself
         clock_sleep_until_ns(clock_now_ns() + 1000000);
     if (driver.ask_error)

@@ -49,8 +49,10 @@ struct driver {
     int control[DRIVER_CONTROLS];
 
     // Of every regular file, which acts as an output device of v4l2loopback: a write adds a frame.
-    bool no_events;     // it refuses to report its readers
-    atomic_int readers; // number of programs that read it; for any thread
+    uint32_t output_fourcc;               // its only format; 0: any
+    uint32_t output_width, output_height; // its only size; 0: any
+    bool no_events;                       // it refuses to report its readers
+    atomic_int readers;                   // number of programs that read it; for any thread
 };
 
 // The camera. The test may change any member. driver_start sets some members and clears the others.

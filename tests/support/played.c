@@ -4,6 +4,7 @@
 // - PLAYED_FILES, _STALLED, _FORBIDDEN, _SIGNAL, _STANDARD: the orders of these names, at the start
 // - PLAYED_SOCKET: the path of a datagram socket, on which the camera takes the orders of the table below
 // - PLAYED_FEED: a pipe of Y4M without colour, of the mode's size; its pictures become the frames, instead
+// - PLAYED_OUTPUT: "YU12 64x48": the loopback has only this format, and only this size if there is one
 // - PLAYED_READERS: the loopback has a reader while this file exists
 // - PLAYED_STREAMS: this file exists while the camera streams
 // - PLAYED_OLD: a loopback that does not report its readers
@@ -123,15 +124,20 @@ static const struct {
               {"colors", change_colors},
               {"files", show_files}};
 
+// "NV12 64x48": the loopback's only format and size; the size may be missing.
+static void fix_output(const char *text)
+{
+    memcpy(&driver.output_fourcc, text, 4);
+    sscanf(text + 4, "%ux%u", &driver.output_width, &driver.output_height);
+}
+
 // Orders in the environment, at the start.
 static const struct {
     const char *name;
     void (*obey)(const char *text);
-} first_orders[] = {{"PLAYED_FILES", show_files},
-                    {"PLAYED_STALLED", stall},
-                    {"PLAYED_FORBIDDEN", forbid},
-                    {"PLAYED_SIGNAL", change_signal},
-                    {"PLAYED_STANDARD", change_standard}};
+} first_orders[] = {{"PLAYED_FILES", show_files},     {"PLAYED_OUTPUT", fix_output},
+                    {"PLAYED_STALLED", stall},        {"PLAYED_FORBIDDEN", forbid},
+                    {"PLAYED_SIGNAL", change_signal}, {"PLAYED_STANDARD", change_standard}};
 
 // "ORDER=TEXT"
 static void obey(char *order)

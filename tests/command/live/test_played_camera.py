@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_played_camera.py PLAYED: a camera's controls through the control socket, and --on-demand
+"""test_played_camera.py PLAYED: a camera's controls through the control socket, --on-demand, and a virtual camera
 
 PLAYED is monocle linked with played.c, a camera and v4l2loopback without a kernel.
 """
@@ -9,7 +9,8 @@ import time
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import Control, Live, PlayedCamera, run, wait_until
+from live_support import Control, Live, PlayedCamera, events, run, wait_until
+from loopback_support import expected, film
 
 BINARY, = programs(1)
 RUN = ["-p", "cpu", "--headless"]
@@ -118,4 +119,40 @@ def refused(c):
         c.check(got == code and words in err and err.count("\n") == 1, args, got, err)
 
 
-sys.exit(Checks().run(controls, on_demand, refused))
+def virtual_camera(c):
+    """Every format of the virtual camera, even and odd sizes, a chain: programs get exactly these bytes."""
+    for fourcc, name, width, height in (("NV12", "nv12", 32, 24), ("NV12", "nv12", 31, 23), ("YUYV", "yuyv", 31, 23),
+                                        ("YU12", "yu12", 31, 23)):
+        with open(at("node"), "wb"):
+            pass
+        source = film("film.y4m", width, height, 6)
+        allowed = expected(BINARY, source, width, height, name, "-f", "sepia")
+        size = len(next(iter(allowed)))
+        code, out, err = run(BINARY, "live", source, "-f", "sepia", *RUN, "--json", "--virtual-camera", at("node"),
+                             PLAYED_OUTPUT=fourcc)
+        said, last = (events(out)[i]["virtual_camera"] for i in (0, -1))
+        c.check(code == 0 and (said["pixel_format"], said["width"], said["height"], said["matrix"]) ==
+                (name, width // 2 * 2, height // 2 * 2, "601"), said, err)
+        with open(at("node"), "rb") as file:
+            data = file.read()
+        got = [data[i:i + size] for i in range(0, len(data), size)]
+        c.check(len(got) > 2 and all(frame in allowed for frame in got), name, width, len(data) / size)
+        c.check(len(set(got)) > 2 and len(got) == 1 + last["sent"] - last["skipped"] + last["repeated"], last, len(got))
+
+
+def wrong_nodes(c):
+    rows = (("/dev/video0", "it is a camera, not", {}), ("/dev/video99", "there is no such device", {}),
+            ("/dev/null", "not a V4L2 device", {}),
+            (at("node"), "fixed at 128x80 pixels", {"PLAYED_OUTPUT": "NV12 128x80"}),
+            (at("node"), "--size 128x80", {"PLAYED_OUTPUT": "NV12 128x80"}),
+            (at("node"), "fixed at the format RGB3", {"PLAYED_OUTPUT": "RGB3"}))
+    with open(at("node"), "w"):
+        pass
+    for node, words, env in rows:
+        code, _, err = run(BINARY, "live", "pattern:96x64", *RUN, "-n", "2", "--virtual-camera", node, **env)
+        c.check(code == 3 and words in err and err.count("\n") == 1, node, code, err)
+    code, _, err = run(BINARY, "live", "camera:/dev/video0", *RUN, "--virtual-camera", "/dev/video0")
+    c.check(code == 2 and "its own source" in err, code, err)
+
+
+sys.exit(Checks().run(controls, on_demand, refused, virtual_camera, wrong_nodes))
