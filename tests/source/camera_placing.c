@@ -8,7 +8,7 @@
 // Buffers move into lent memory while the stream runs. They stay if the driver cannot write there.
 void camera_placing(struct check *check, struct source *source)
 {
-    enum { ENOUGH = 20, PATIENCE_MS = 20000 }; // each buffer has been used several times
+    enum { ENOUGH = 12, PATIENCE_MS = 20000 }; // each buffer has been used twice
     struct lender lender = lender_of(LENDER_PIECES), sealed = lender_of(LENDER_PIECES);
     sealed.sealed = true;
     const struct {

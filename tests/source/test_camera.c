@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WIDTH = 320, HEIGHT = 180, FRAMES = 5, PATIENCE_MS = 20000 }; // an emulated machine is slow
+enum { WIDTH = 320, HEIGHT = 180, FRAMES = 3, PATIENCE_MS = 20000 }; // an emulated machine is slow
 
 static struct check check = {.name = "camera"};
 static struct scratch scratch;
@@ -311,7 +311,7 @@ static bool write_text(const char *path, const char *line)
 // The driver is removed and returns again and again, while a frame is lent: no file or mapping remains.
 static void test_replug(void)
 {
-    enum { CYCLES = 10, LET_GO_NS = 450000000 };
+    enum { CYCLES = 3, LET_GO_NS = 450000000 };
     static const char unbind[] = "/sys/bus/platform/drivers/vivid/unbind",
                       bind[] = "/sys/bus/platform/drivers/vivid/bind";
     struct frame held;
@@ -358,6 +358,16 @@ static void test_replug(void)
     source_close(source);
 }
 
+// Says how long the part before took: the test is slow on an emulated machine.
+static void part(const char *name)
+{
+    static int64_t began_ns;
+    const int64_t now_ns = clock_now_ns();
+    if (began_ns)
+        printf("%s took %.1f s\n", name, (double)(now_ns - began_ns) / 1e9);
+    began_ns = now_ns;
+}
+
 int main(void)
 {
     char why[CAMERA_WHY];
@@ -372,18 +382,26 @@ int main(void)
     snprintf(text, sizeof(text), "camera:%s", node);
     // Without text and movement every frame of vivid is the same.
     const bool vivid = set_control("OSD Text Mode", 2);
+    part("");
     test_formats(vivid);
+    part("formats");
     if (vivid)
         camera_interfaces(&check, node, &pictures);
+    part("interfaces");
     test_busy();
     test_default(vivid);
     test_lending();
+    part("busy, default, lending");
     camera_placing(&check, open_camera(usual, WIDTH, HEIGHT));
+    part("placing");
     test_thread();
+    part("thread");
     if (vivid)
         test_faults();
+    part("faults");
     if (vivid)
         test_replug();
+    part("replug");
     for (int i = 0; i < PIXFMT_COUNT; i++)
         image_free(&pictures.rgba[i]);
     scratch_close(&scratch);
