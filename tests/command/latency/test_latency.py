@@ -20,8 +20,8 @@ CAMERA = names[3:4] == ["camera"]
 CHECKS = names[4 if CAMERA else 3:]
 PATIENCE_S = 200
 FLASHES = 3 if CAMERA else 6
-# Screen, pipe and frames are not synchronous, and the machine may be busy. The test with a camera does not run alone, so
-# only its quickest flash is meaningful, and with a sanitizer none.
+# Screen, pipe and frames are not synchronous, and the machine may be busy. The test with a camera does not run alone,
+# so only its quickest flash is meaningful, and with a sanitizer none.
 FIGURE, TOLERANCE_MS, QUICKEST_MS = (("min_ms", 3000, 3000) if SANITIZED else ("min_ms", 150, 300) if CAMERA else
                                      ("median_ms", 100, 150))
 

@@ -9,7 +9,7 @@ import time
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import Control, Live, PlayedCamera, events, run, wait_until
+from live_support import Control, Live, PlayedCamera, events, run, wait_until, y4m
 from loopback_support import expected, film
 
 BINARY, = programs(1)
@@ -140,6 +140,25 @@ def virtual_camera(c):
         c.check(len(set(got)) > 2 and len(got) == 1 + last["sent"] - last["skipped"] + last["repeated"], last, len(got))
 
 
+def late_frames(c):
+    """If the source pauses, the last frame is repeated at the source's rate."""
+    os.mkfifo(at("fifo.y4m"))
+    with open(at("node"), "wb"):
+        pass
+    view = PlayedCamera(BINARY, *RUN, "--virtual-camera", at("node"), source=(at("fifo.y4m"),), runs=False)
+    with open(at("fifo.y4m"), "wb") as feed:
+        feed.write(y4m(64, 48, "444", 2, rate="20:1"))
+        feed.flush()
+        counts = view.until(lambda s: s["virtual_camera"]["repeated"] > 15)["virtual_camera"]
+    code, last, err = view.wait_end()
+    c.check(code == 0 and counts["sent"] == 2 == last["virtual_camera"]["sent"], code, last, err)
+    size = 64 * 48 * 3 // 2
+    with open(at("node"), "rb") as file:
+        data = file.read()
+    got = [data[i:i + size] for i in range(0, len(data), size)]
+    c.check(got[-1] == got[-15] != got[0], "the last frame is repeated")
+
+
 def wrong_nodes(c):
     rows = (("/dev/video0", "it is a camera, not", {}), ("/dev/video99", "there is no such device", {}),
             ("/dev/null", "not a V4L2 device", {}),
@@ -155,4 +174,4 @@ def wrong_nodes(c):
     c.check(code == 2 and "its own source" in err, code, err)
 
 
-sys.exit(Checks().run(controls, on_demand, refused, virtual_camera, wrong_nodes))
+sys.exit(Checks().run(controls, on_demand, refused, virtual_camera, late_frames, wrong_nodes))
