@@ -382,6 +382,7 @@ class PlayedCamera(Played, Live):
         self.client = None
         if runs:
             self.control().ask("wait_frame", 1)
+            self.find(lambda e: True)  # the thread that reads the events may be late
 
     def control(self):
         self.client = self.client or Control(self.camera + ".m")
