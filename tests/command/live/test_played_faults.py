@@ -193,6 +193,9 @@ def grabber(c):
         run.until(lambda s: s["virtual_camera"]["sent"] > state["virtual_camera"]["sent"])
         fed = run.control().get("status")["virtual_camera"]
         c.check((fed["width"], fed["height"]) == shapes[-1][:2], "the virtual camera's size", shapes[-1], fed)
+        files = "/proc/%d/fd/" % run.process.pid
+        writers = [name for name in os.listdir(files) if os.path.realpath(files + name) == at("node")]
+        c.check(len(writers) == 1, "v4l2loopback keeps its format while a writer has it open", writers)
     last, errors = end(c, run, "grabber")
     c.check(shapes == [(24, 16, "601"), (32, 20, "601"), (32, 20, "709"), (24, 16, "709")], shapes)
     c.check(errors.count("its video signal has changed its size or timing") == 3, errors)
