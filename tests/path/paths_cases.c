@@ -1,8 +1,4 @@
-// paths_cases.c: the cases of the path test: every format, filter and extreme value, selected chains, random chains
-//
-// The cpu path runs each filter at each size and in each format. OpenCL compiles a program for each chain and
-// work-group size, so it runs each format, filter, extreme value and kind of launch (only sides, sides and inside, one
-// long row), but not all combinations. Zerocopy on mapped memory runs the same programs, so a sixth of them is enough.
+// paths_cases.c: every format, every filter with extreme values, and random chains
 #include "path/variants.h"
 #include "paths_test.h"
 
@@ -12,13 +8,8 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof(*(array))))
 
-static const int sizes[][2] = {
-    {1, 1}, {2, 1}, {1, 2}, {3, 3}, {2, 2}, {7, 5}, {16, 16}, {33, 17}, {130, 67}, {641, 3}, {3, 200}, {256, 64},
-};
-static const int few_sizes[][2] = {{2, 1}, {34, 17}, {130, 67}};
-
 // Each filter with its default, its extremes, and values that take another branch.
-static const char *const filter_texts[] = {
+const char *const path_filters[] = {
     "none",
     "gray",
     "gray=average",
@@ -113,10 +104,11 @@ static const char *const filter_texts[] = {
     "undistort=40 40 48 32 -0.02 0.01 -0.001 0.0002:fisheye:0.3",
     "undistort=1 1 -1000000 1000000 1e6 1e6 1e6 1e6 1e6",
     "undistort=1 1 32 32 -1e6 1e6 1e6 1e6:fisheye",
+    NULL,
 };
 
 // Geometry in every place, stencils in a row, points alone, everything at once.
-static const char *const chain_texts[] = {
+const char *const path_chains[] = {
     "mirror,flip",
     "mirror,mirror",
     "flip,blur",
@@ -157,188 +149,35 @@ static const char *const chain_texts[] = {
     "scale=10:10,scale=100:90,invert,blur=15",
     "flip,rotate=90,convolve=edge,crop=1:1,blur",
     "threshold=90,convolve=9 8 7 6 5 4 3 2 1 0 -1 -2 -3 -4 -5 -6 -7 -8 -9 1 1 1 1 1 1:3:7,maxrgb,flip,blur=4",
+    "invert,blur=1,invert,gray,mirror,median,sepia,flip,sharpen,contrast=1.1,sobel,maxrgb,emboss,gamma=1.3,"
+    "convolve=edge:bias=90,blur=2",
+    NULL,
 };
 
-static const char *const long_chain = "invert,blur=1,invert,gray,mirror,median,sepia,flip,sharpen,contrast=1.1,sobel,"
-                                      "maxrgb,emboss,gamma=1.3,convolve=edge:bias=90,blur=2";
-
-static bool run(struct path_test *test, enum pixfmt format, const int size[2], const char *chain)
-{
-    struct path_case one = {.format = format, .width = size[0], .height = size[1], .chain = chain};
-    return !reference_size_ok(format, size[0], size[1]) || path_case_run(test, &one);
-}
-
-// Returns 3 (run every third case) if another test runs the same kernels or the same host code with all cases, 6 if
-// other tests run both, otherwise 1.
-static int stride(const struct path_test *test)
-{
-    return test->kind == PATH_ZEROCOPY ? 6 : test->variant ? 3 : 1;
-}
-
+// The sizes are those of two programs of a CPU device: only sides, and sides and inside.
 void paths_formats(struct path_test *test)
 {
-    bool all = test->kind == PATH_CPU;
     for (int format = 0; format < PIXFMT_COUNT; format++) {
-        for (int i = 0; i < (all ? COUNT(sizes) : COUNT(few_sizes)); i++)
-            run(test, format, all ? sizes[i] : few_sizes[i], "none");
-        for (int color = 0; color < 6; color++) {
-            struct path_case one = {.format = format, .width = 64, .height = 20, .chain = "none", .frames = 2};
-            one.color = (struct color){COLOR_MATRIX_601 + color % 3, COLOR_RANGE_LIMITED + color / 3};
-            if (all || color == format % 6)
-                path_case_run(test, &one);
-        }
+        path_case(test, format, (const int[]){2, 1}, "none");
+        path_case(test, format, (const int[]){130, 67}, "none");
     }
 }
 
-void paths_streaming_stores(struct path_test *test)
-{
-    static const char *const chains[] = {"none",
-                                         "gray",
-                                         "gray=average",
-                                         "maxrgb",
-                                         "invert,maxrgb",
-                                         "mirror",
-                                         "flip,mirror,gray",
-                                         "flip",
-                                         "gray,sepia,maxrgb",
-                                         "invert",
-                                         "threshold",
-                                         "sepia",
-                                         "gamma",
-                                         "contrast",
-                                         "blur=1",
-                                         "blur=2",
-                                         "blur=9",
-                                         "blur=3,gray",
-                                         "blur=2,mirror",
-                                         "blur=2,otsu",
-                                         "blur=3,flip",
-                                         "blur=2,emboss",
-                                         "gray,emboss",
-                                         "flip,gray,sobel"};
-    static const int pictures[][2] = {{8, 3}, {16, 16}, {33, 17}, {40, 20}, {72, 50}, {256, 64}};
-    test->streams = true;
-    for (int i = 0; i < COUNT(chains); i++)
-        for (int format = 0; format < PIXFMT_COUNT; format++)
-            for (int size = 0; size < COUNT(pictures); size++)
-                run(test, format, pictures[size], chains[i]);
-    test->streams = false;
-}
-
-// Runs the example of each filter of the table.
-static void run_examples(struct path_test *test)
-{
-    for (int i = 0; filters[i]; i++)
-        for (int turn = 0; turn < (test->kind == PATH_CPU ? PIXFMT_COUNT : 1); turn++)
-            run(test, (i + turn) % PIXFMT_COUNT, (const int[]){130, 67}, filters[i]->example);
-}
-
+// One format, so that all values of a filter run in one program. The formula does not know the format.
 void paths_filters(struct path_test *test)
 {
-    static const int sizes_by_turn[][2] = {{130, 67}, {34, 17}, {642, 3}, {2, 2}};
-    for (int i = 0; i < COUNT(filter_texts); i += stride(test)) {
-        if (test->kind == PATH_CPU)
-            for (int size = 0; size < COUNT(sizes); size++)
-                for (int turn = 0; turn < 3; turn++) // each filter meets each format
-                    run(test, (i + size + 4 * turn) % PIXFMT_COUNT, sizes[size], filter_texts[i]);
-        else
-            for (int turn = 0; turn < (i % 4 ? 1 : 2); turn++)
-                run(test, (i + 5 * turn) % PIXFMT_COUNT, sizes_by_turn[turn * (1 + i / 4 % 3)], filter_texts[i]);
+    static const int size[2] = {130, 67}, wide[2] = {2070, 37};                // more than a strip of sums.cl
+    const bool window = test->variant && strcmp(test->variant, "window") == 0; // has its own code for these filters
+    for (int i = 0; path_filters[i]; i++) {
+        const char *text = path_filters[i];
+        if (!window || strncmp(text, "blur", 4) == 0 || strncmp(text, "convolve", 8) == 0 ||
+            strncmp(text, "emboss", 6) == 0)
+            path_case(test, PIXFMT_RGBA, size, text);
     }
-    if (test->kind != PATH_ZEROCOPY)
-        run_examples(test);
-}
-
-// Rows of every width modulo the vector size, through the filters with vector code.
-void paths_widths(struct path_test *test)
-{
-    static const char *const chains[] = {
-        "gray",
-        "maxrgb",
-        "invert",
-        "threshold",
-        "gamma",
-        "contrast",
-        "sepia",
-        "mirror",
-        "flip",
-        "blur=1",
-        "blur=2",
-        "blur=4",
-        "blur=7",
-        "blur=8",
-        "blur=15",
-        "convolve",
-        "convolve=gaussian",
-        "emboss",
-        "sharpen",
-        "sobel",
-        "median",
-        "gray,sobel",
-        "gray,median",
-        "ridge=6",
-        "gray,ridge=21",
-        "blur=2,gray,emboss",
-        ("convolve=1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 "
-         "1 2 3 4 5 6 7 8 9 1 2 3 -99")};
-    enum { EACH = 96, WIDTHS = 300, STEP = 7 }; // then every remainder by a power of two
-    for (int width = 1; width <= WIDTHS; width += width < EACH ? 1 : STEP)
-        for (int i = 0; i < COUNT(chains); i++)
-            run(test, i % 3 ? PIXFMT_RGBA : PIXFMT_NV12, (const int[]){width, 3 + i % 2}, chains[i]);
-}
-
-void paths_chains(struct path_test *test)
-{
-    static const int medium[2] = {94, 61}, wide[2] = {2070, 37}; // more than a strip of sums.cl
-    for (int i = 0; i < COUNT(chain_texts); i += stride(test)) {
-        if (test->kind == PATH_CPU)
-            for (int size = 0; size < COUNT(sizes); size++)
-                for (int turn = 0; turn < 3; turn++)
-                    run(test, (i + 5 * turn) % PIXFMT_COUNT, sizes[size], chain_texts[i]);
-        else
-            run(test, (7 * i) % PIXFMT_COUNT, medium, chain_texts[i]);
-    }
-    if (test->kind != PATH_ZEROCOPY) {
-        run(test, PIXFMT_NV21, medium, long_chain);
-        run(test, PIXFMT_RGBA, wide, "blur=3");
-        run(test, PIXFMT_RGBA, wide, "mirror,blur=5,flip");
-        run(test, PIXFMT_RGBA, wide, "gray,blur=8");
-        run(test, PIXFMT_NV21, wide, "gray,blur=1,convolve=gaussian");
-        run(test, PIXFMT_YUYV, wide, "sepia,convolve=edge,blur=4");
-    }
-    for (int depth = 1; depth <= PATH_DEPTH_MAX; depth++)
-        for (int threads = 1; threads <= (test->kind == PATH_CPU ? 5 : 1); threads++) {
-            struct path_case one = {PIXFMT_NV12, 94,    61, {COLOR_MATRIX_709, COLOR_RANGE_FULL},
-                                    "blur,gray", depth, 7,  threads};
-            path_case_run(test, &one);
-        }
-}
-
-void paths_values(struct path_test *test)
-{
-    static const struct {
-        const char *variant, *chain;
-        enum pixfmt format;
-    } rows[] = {
-        {"inside:ROWS=2", "emboss", PIXFMT_RGBA},
-        {"inside:ROWS=3", "gray,blur=2", PIXFMT_NV21},
-        {"inside:ROWS=4:GROUP_WIDTH=32", "mirror,convolve=gaussian", PIXFMT_YUYV},
-        {"inside:ROWS=4", "gamma", PIXFMT_GREY},
-        {"sums:ROWS=256", "blur=6", PIXFMT_RGBA},
-        {"window:TILE=1", "gray,emboss", PIXFMT_NV21},
-        {"window:TILE=2", "convolve=gaussian", PIXFMT_RGBA},
-        {"window:TILE=3", "blur=2,flip", PIXFMT_RGBA},
-        {"window:TILE=3:CONSTANT=2", "gamma,sobel", PIXFMT_YU12},
-        {"window:CONSTANT=2", "convolve=1 2 3 4 5 6 7 8 300", PIXFMT_RGB24},
-    };
-    static const int few[][2] = {{34, 18}, {130, 67}};
-    const char *const variant = test->variant;
-    for (int i = 0; i < COUNT(rows); i++) {
-        test->variant = rows[i].variant;
-        for (int size = 0; size < COUNT(few); size++)
-            run(test, rows[i].format, few[size], rows[i].chain);
-    }
-    test->variant = variant;
+    for (int i = 0; filters[i] && !window; i++)
+        path_case(test, PIXFMT_RGBA, size, filters[i]->example);
+    path_case(test, PIXFMT_RGBA, wide, "blur=3");
+    path_case(test, PIXFMT_RGBA, wide, "blur=7");
 }
 
 static const char *pick(struct random *random, const char *const *words, int count)
@@ -486,7 +325,7 @@ void paths_random(struct path_test *test, long rounds)
         if (random_bits(&test->random) % 4 == 0) // as narrow as a stencil, or narrower
             size[random_bits(&test->random) % 2] = random_range(&test->random, 1, 12);
         size[0] += !reference_size_ok(format, size[0], size[1]);
-        run(test, format, size, text);
+        path_case(test, format, size, text);
     }
     test->variant = variant;
 }

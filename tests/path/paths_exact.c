@@ -201,6 +201,7 @@ static void exact_yuv(struct path_test *test, int step)
 
 void paths_exact(struct path_test *test, bool all)
 {
+    test->result = RESULT_PIXELS;
     exact_points(test, all ? 1 : 5);
     exact_yuv(test, all ? 1 : 5);
     for (int radius = 1; radius <= 15; radius++)
@@ -209,4 +210,5 @@ void paths_exact(struct path_test *test, bool all)
     exact_sobel(test);
     exact_sharpen(test, "sharpen=0.3", all ? 1 : 17);
     exact_sharpen(test, "sharpen=8", all ? 1 : 17);
+    test->result = RESULT_TURN;
 }

@@ -268,9 +268,14 @@ struct path_setup path_case_setup(struct path_test *test, const struct image_sha
         if (pixfmt_info((enum pixfmt)i)->yuv)
             formats[count++] = (enum pixfmt)i;
     // A format or none, 3 matrices, 2 ranges, 4 sizes; every third without RGBA.
-    const int which = (int)(test->cases % (count + 1)), turn = (int)(test->cases / (count + 1) % 72);
+    const enum result result = test->result;
+    const bool yuv = count > 0 && (result == RESULT_PIXELS_YUV || result == RESULT_YUV || result == RESULT_ALL);
+    const int which = result == RESULT_TURN ? (int)(test->cases % (count + 1))
+                      : yuv                 ? (int)(test->cases % count)
+                                            : count;
+    const int turn = (int)(test->cases / (count + 1) % 72);
     test->encode = (struct image_shape){0};
-    test->encoded_only = which < count && turn % 3 == 0;
+    test->encoded_only = result == RESULT_TURN ? which < count && turn % 3 == 0 : result == RESULT_YUV;
     if (which < count)
         test->encode = (struct image_shape){formats[which],
                                             width - turn / 6 % 2,
@@ -283,9 +288,12 @@ struct path_setup path_case_setup(struct path_test *test, const struct image_sha
         test->encoded_only = false;
     }
     // Every third case has measures: each set of them, 1 to 12 strips.
-    test->measures = test->encoded_only || test->cases % 3 ? 0 : 1 + (unsigned)(test->cases / 3 % 7);
+    const bool measured =
+        result == RESULT_TURN ? !test->encoded_only && test->cases % 3 == 0 : result >= RESULT_PIXELS_MEASURES;
+    test->measures = measured ? 1 + (unsigned)(test->cases / 3 % 7) : 0;
     test->strips = 1 + (int)(test->cases / 3 % 12);
-    test->measured_only = test->measures && test->encode.width == 0 && test->cases / 7 % 2;
+    test->measured_only = result == RESULT_TURN ? test->measures && test->encode.width == 0 && test->cases / 7 % 2
+                                                : result == RESULT_MEASURES;
     return (struct path_setup){.kind = test->kind,
                                .device = test->device,
                                .input = *shape,
@@ -347,4 +355,10 @@ bool path_case_run(struct path_test *test, const struct path_case *setup)
     path_close(path);
     free(why);
     return ok;
+}
+
+bool path_case(struct path_test *test, enum pixfmt format, const int size[2], const char *chain)
+{
+    struct path_case one = {.format = format, .width = size[0], .height = size[1], .chain = chain};
+    return !reference_size_ok(format, size[0], size[1]) || path_case_run(test, &one);
 }

@@ -5,6 +5,18 @@
 #include "path/path.h"
 #include "pictures.h"
 
+// What a case requests. RESULT_TURN: one of the others in turn.
+enum result {
+    RESULT_TURN,
+    RESULT_PIXELS,
+    RESULT_PIXELS_YUV,
+    RESULT_YUV,
+    RESULT_PIXELS_MEASURES,
+    RESULT_MEASURES,
+    RESULT_ALL,
+    RESULT_COUNT
+};
+
 // The path under test and its settings.
 struct path_test {
     struct check check;
@@ -19,6 +31,7 @@ struct path_test {
     unsigned measures;         // as in struct path_setup
     int strips;
     bool measured_only;
+    enum result result;
     bool streams; // the cpu path treats every frame as larger than the caches
     struct random random;
     long cases;
@@ -35,6 +48,8 @@ struct path_case {
 // Opens the path, runs the frames and compares every byte. Returns false at the first difference, after printing its
 // place. If section 4 or the matrix rule refuses the chain, chain_parse must refuse it, too.
 bool path_case_run(struct path_test *test, const struct path_case *setup);
+// The same for a format, a size and a chain, or true if the format has no such size.
+bool path_case(struct path_test *test, enum pixfmt format, const int size[2], const char *chain);
 
 // Runs one frame on an open path and compares it with the reference of `chain`.
 bool path_frame_run(struct path_test *test, struct path *path, const struct image_shape *shape, const char *chain);
@@ -42,14 +57,21 @@ bool path_frame_run(struct path_test *test, struct path *path, const struct imag
 // The YUV outputs change from case to case.
 struct path_setup path_case_setup(struct path_test *test, const struct image_shape *shape, const struct chain *chain);
 
-// paths_cases.c: the cases, and `rounds` random chains.
+// Texts of each filter with its extremes, and of chains with geometry and stencils in every place; NULL at the end.
+extern const char *const path_filters[], *const path_chains[];
+
+// paths_cases.c: tables of cases, and `rounds` random chains.
 void paths_formats(struct path_test *test);
-void paths_streaming_stores(struct path_test *test);
-void paths_widths(struct path_test *test);
 void paths_filters(struct path_test *test);
-void paths_chains(struct path_test *test);
-void paths_values(struct path_test *test); // values of variants' parameters
 void paths_random(struct path_test *test, long rounds);
+
+// paths_array.c: covering arrays of formats, filters, sizes, results, variants and the other settings.
+void paths_array(struct path_test *test);
+void paths_streaming_stores(struct path_test *test); // cpu
+void paths_chains(struct path_test *test);           // cpu
+
+// paths_vectors.c: cases of the cpu path that depend on the vector instructions. `all`: each width.
+void paths_vectors(struct path_test *test, bool all);
 
 // paths_exact.c: formulas at all of their values, or at some.
 void paths_exact(struct path_test *test, bool all);

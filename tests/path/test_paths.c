@@ -3,6 +3,7 @@
 //   test_paths cpu|opencl|gl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--variant NAME] [--discrete]
 //              [--kernels DIRECTORY]      kernel files that replace the embedded ones
 //              [--es]                     gl: OpenGL ES
+//              [--vectors none|few|all]   cpu: without or with only the cases that depend on vector instructions
 //   test_paths cpu|opencl|gl|zerocopy --exact [--variant NAME]           every formula at each of its values
 //   test_paths cpu|opencl|gl|zerocopy --case FORMAT WIDTHxHEIGHT CHAIN      runs one case, as a failure names it
 #include "compute/gl_context.h"
@@ -18,6 +19,7 @@ struct arguments {
     const char *device, *kernels;
     const char *format, *size, *chain;
     bool exact, es;
+    enum { PART_WHOLE, PART_PATH, PART_VECTORS, PART_VECTORS_ALL } part;
     bool discrete; // the device is treated as one with dedicated memory
 };
 
@@ -45,6 +47,11 @@ static bool arguments_read(struct arguments *arguments, struct path_test *test, 
             arguments->discrete = true;
         } else if (!strcmp(argv[i], "--es")) {
             arguments->es = true;
+        } else if (!strcmp(argv[i], "--vectors") && i + 1 < argc) {
+            const char *part = argv[++i];
+            arguments->part = !strcmp(part, "none")  ? PART_PATH
+                              : !strcmp(part, "all") ? PART_VECTORS_ALL
+                                                     : PART_VECTORS;
         } else if (!strcmp(argv[i], "--exact")) {
             arguments->exact = true;
         } else if (!strcmp(argv[i], "--case") && i + 3 < argc) {
@@ -112,6 +119,30 @@ static bool run_case(struct path_test *test, const struct arguments *arguments)
     return true;
 }
 
+static void run_fixed(struct path_test *test, const struct arguments *arguments)
+{
+    if (test->kind == PATH_CPU && arguments->part != PART_PATH)
+        paths_vectors(test, arguments->part == PART_VECTORS_ALL);
+    if (arguments->part == PART_VECTORS || arguments->part == PART_VECTORS_ALL)
+        return;
+    paths_swap(test);
+    if (test->kind == PATH_CPU) {
+        paths_array(test);
+        paths_chains(test);
+        paths_streaming_stores(test);
+        return;
+    }
+    if (!test->variant)
+        paths_formats(test);
+    if (test->kind == PATH_ZEROCOPY || arguments->discrete) // the programs of opencl; frames arrive in another way
+        return;
+    paths_array(test);
+    if (!test->variant || strcmp(test->variant, "window") == 0)
+        paths_filters(test);
+    if (!test->variant)
+        paths_exact(test, false);
+}
+
 int main(int argc, char **argv)
 {
     struct path_test test = {.check.name = "test_paths"};
@@ -119,7 +150,8 @@ int main(int argc, char **argv)
     if (!arguments_read(&arguments, &test, argc, argv)) {
         fprintf(stderr,
                 "usage: test_paths cpu|opencl|gl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--variant NAME] "
-                "[--discrete] [--kernels DIRECTORY] [--es] [--exact] [--case FORMAT WIDTHxHEIGHT CHAIN]\n");
+                "[--discrete] [--kernels DIRECTORY] [--es] [--vectors none|few|all] [--exact] [--case FORMAT "
+                "WIDTHxHEIGHT CHAIN]\n");
         return 2;
     }
     if (path_kind_info(test.kind)->needs_device && !(test.device = device_get(&arguments)))
@@ -136,27 +168,9 @@ int main(int argc, char **argv)
     } else if (arguments.exact) {
         paths_exact(&test, true);
     } else {
-        long rounds = test.kind == PATH_CPU                       ? 400
-                      : test.kind == PATH_OPENCL && !test.variant ? 8
-                      : test.kind == PATH_GL                      ? 40
-                                                                  : 6;
-        if (arguments.seed == 1) { // the fixed part does not change with the seed
-            paths_swap(&test);
-            paths_formats(&test);
-            if (test.kind == PATH_CPU) {
-                paths_streaming_stores(&test);
-                paths_widths(&test);
-            }
-        }
-        if (arguments.seed == 1 && !arguments.discrete) { // a discrete device differs only in the way frames arrive
-            paths_filters(&test);
-            paths_chains(&test);
-            if (test.kind != PATH_ZEROCOPY && !test.variant)
-                paths_exact(&test, false);
-            if (test.kind == PATH_OPENCL && !test.variant)
-                paths_values(&test);
-        }
-        paths_random(&test, arguments.rounds >= 0 ? arguments.rounds : rounds);
+        if (arguments.seed == 1) // the fixed part does not change with the seed
+            run_fixed(&test, &arguments);
+        paths_random(&test, arguments.rounds >= 0 ? arguments.rounds : test.kind == PATH_CPU ? 100 : 4);
     }
     device_close(test.device);
     device_close(test.stranger);
