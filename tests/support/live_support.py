@@ -29,7 +29,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 def environment(**more):
     """Returns the environment of a run, without the user's settings and tuning results."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("MONOCLE_")}
-    return {**env, "TERM": "xterm", "XDG_DATA_HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent",
+    return {**env, "TERM": "xterm", "XDG_DATA_HOME": "/proc/nowhere", "XDG_CONFIG_HOME": "/proc/nowhere",
             "XDG_STATE_HOME": "/proc/nowhere", **more}
 
 
