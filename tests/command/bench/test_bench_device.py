@@ -7,7 +7,6 @@ import io
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ except ImportError:
     jsonschema = None
 
 sys.path.append(sys.path[0] + "/../../support")
+from browser import CHROMIUM, Browser
 from checks import SOURCES, Checks, at, programs, skip
 from live_support import PATIENCE, environment, has_opencl, on_terminal, run, wait_until
 
@@ -238,7 +238,7 @@ def errors(c):
             (3, "no OpenCL device matches 'nothing'", ["-d", "nothing"])]:
         got, out, err = bench(*args)
         c.check(got == code and text in err and err.count("\n") == 1 and out == b"", args, got, err)
-    code, out, err = bench("latency", OCL_ICD_VENDORS="/nonexistent")
+    code, out, err = bench("latency", OCL_ICD_VENDORS="/proc/nowhere")
     c.check(code == 3 and "no OpenCL device" in err, code, err)
     code, out, err = run(BINARY, "measure", "1", "2", cwd=at())
     c.check(code == 2 and "internal" in err, code, err)
@@ -405,24 +405,13 @@ def sensors(c):
 EVIL = "</script><script>document.title = 'evil'</script><!-- <img src=x onerror=alert(1)> & \u2028 ü"
 
 
-def rendered(c, *args):
-    """Returns the elements of the page that Chromium shows, or "" if it is not installed."""
-    chromium = shutil.which("chromium")
-    if not chromium:
-        return ""
-    done = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=1000",
-                           f"--user-data-dir={at('profile')}", "--dump-dom", "file://" + at("report.html")],
-                          capture_output=True, text=True, timeout=60 * PATIENCE)
-    c.check("<h2 id=\"test-" in done.stdout, "the page's script ended early", done)
-    return done.stdout.partition("<main>")[2].partition("</main>")[0]
-
-
-def page(c):
-    """The page has the results of all devices, no address of a network, and text that stays text."""
+def make_page(c):
+    """Writes the report of two devices and a base, with several tests. Returns its text."""
     skipped = result(EVIL, one=(1, 0), two=(2, .1), three=None)
-    skipped["figures"] += [{"test": "own", "parameters": {"way": way, "n": n}, "status": "ok", "value": n,
+    skipped["figures"] += [{"test": "own", "parameters": {"way": way, "n": n}, "status": "ok", "value": value,
                             "spread": .25, "rounds": 9, "checked": True, "by_event": 77}
-                           for way in ("in", "out") for n in (1, 2, 40)]
+                           for way, values in (("in", (1, 2, 40)), ("out", (3, 4, 5)))
+                           for n, value in zip((1, 2, 40), values)]
     skipped["tests"].update(own={"unit": "x/s", "definition": "of another program"},
                             gone={"unit": "s", "definition": "ends early"})
     skipped["figures"].append({"test": "gone", "parameters": {}, "status": "failed", "reason": "it crashed"})
@@ -430,19 +419,69 @@ def page(c):
     code, out, err = bench(*files, "--compare", files[0], "--report", at("report.html"))
     c.check("another device" in err, code, out, err)
     with open(at("report.html"), encoding="utf-8") as file:
-        text = file.read()
+        return file.read()
+
+
+def page(c):
+    """The page has the results of all devices, and no address of a network."""
+    text = make_page(c)
     scripts = re.findall(r"<script[^>]*>(.*?)</script>", text, re.S)
     c.check(len(scripts) == 3 == text.count("</script"), len(scripts))
     results = json.loads(scripts[0])
     c.check([r["device"]["name"] for r in results] == [EVIL, EVIL, "B"] and results[0]["label"] == "base", results)
     c.check("innerHTML" not in text and "default-src 'none'" in text and "{{" not in scripts[2], "not safe")
     c.check(not re.search(r"""(src|href|url)\s*[=(]\s*["']?(https?:)?//""", text), "an address")
-    shown = rendered(c)
-    for part in ("same", "slower +200%", "three: skipped: lacks it", "A, B failed: it crashed", "event clock 77.0",
-                 "40.0 </span><small>±25%", "of another program", "(base)</h3>",
-                 "latency, µs (less is better)</h2>", "own, x/s</h2>", "<canvas", "&lt;script&gt;document"):
-        c.check(not shown or part in shown, "the page lacks", part, shown)
-    c.check("<img" not in shown, "a device's text became an element")
+
+
+# The number of pixels of each canvas, the number that are not transparent, and the colours of the series in it.
+CANVASES = """Array.from(document.querySelectorAll("canvas"), (canvas) => {
+  const bytes = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data, found = {};
+  let drawn = 0;
+  for (let i = 0; i < bytes.length; i += 4) {
+    drawn += bytes[i + 3] > 0;
+    const name = "#" + [0, 1, 2].map((k) => bytes[i + k].toString(16).padStart(2, "0")).join("");
+    if (bytes[i + 3] === 255 && colours.includes(name)) found[name] = (found[name] || 0) + 1;
+  }
+  return [bytes.length / 4, drawn, found];
+})"""
+
+
+def page_in_browser(c):
+    """Chromium draws the charts and bars, on a screen, on a phone and on paper. Text stays text."""
+    make_page(c)
+    if not CHROMIUM:
+        print("page_in_browser: left out: chromium is not installed")
+        return
+    browser = Browser(at("report.html"))
+    try:
+        shown = browser.value("document.querySelector('main').innerHTML")
+        for part in ("same", "slower +200%", "three: skipped: lacks it", "A, B failed: it crashed", "event clock 77.0",
+                     "40.0 </span><small>±25%", "of another program", "(base)</h3>",
+                     "latency, µs (less is better)</h2>", "own, x/s</h2>", "<canvas", "&lt;script&gt;document"):
+            c.check(part in shown, "the page lacks", part, shown)
+        c.check("<img" not in shown, "a text became an element")
+        c.check(browser.value("document.title").startswith("Device benchmark: </script>"), "a text became code")
+        canvases = browser.value(CANVASES)
+        c.check(len(canvases) == 2, "a chart for each run with several sizes", canvases)
+        for pixels, drawn, colours in canvases:
+            c.check(pixels > 20000 and 500 < drawn < pixels and len(colours) == 2 and min(colours.values()) > 20,
+                    "two series", pixels, drawn, colours)
+        bars = browser.value("Array.from(document.querySelectorAll('.bar i'), i => i.getBoundingClientRect().width)")
+        c.check(len(bars) >= 5 and max(bars) > 100 and max(bars) >= 2.9 * sorted(bars)[0], "bars", bars)
+        wide = "document.documentElement.scrollWidth"
+        c.check(browser.value(wide + " <= innerWidth"), "as wide as the window", browser.value(wide))
+        browser.resize(360, 740, mobile=True)
+        c.check(browser.value(wide) == 360, "as wide as a phone", browser.value(wide))
+        narrow = browser.value("Array.from(document.querySelectorAll('canvas'), c => c.getBoundingClientRect().right)")
+        c.check(len(narrow) == len(canvases) and max(narrow) <= 360, "charts as wide as a phone", narrow)
+        pdf = browser.pdf()
+        c.check(pdf.startswith(b"%PDF-") and pdf.rstrip().endswith(b"%%EOF") and len(pdf) > 20000, "paper", len(pdf))
+        if os.environ.get("KEEP_PICTURE"):
+            with open(os.environ["KEEP_PICTURE"], "wb") as file:
+                file.write(browser.picture())
+    finally:
+        browser.close()
+    c.check(not browser.errors, "errors of the page", browser.errors)
 
 
 def bad_results(c):
@@ -490,4 +529,4 @@ def stopped(c):
 
 sys.exit(Checks().run(figures, camera, energy, tables, faults, talkative, unwritten, shapes,
                       little_memory, last_column, builds, one_round, escaped, failed_table, errors, compared,
-                      shown, sensors, schema, page, bad_results, stopped))
+                      shown, sensors, schema, page, page_in_browser, bad_results, stopped))
