@@ -115,7 +115,7 @@ assert all(r["why"] for r in device["rungs"]) and device["rungs"][2]["works"]
 ' "$out" || fail "devices --json"
 fi
 refuses 2 "unexpected argument" devices 0
-export OCL_ICD_VENDORS=/nonexistent
+export OCL_ICD_VENDORS=/proc/nowhere
 refuses 3 "the cpu path (-p cpu) works without one" devices -d 0
 "$monocle" devices >"$out" 2>"$err" && fail "devices without an OpenCL device"
 says "   headless   " # GL

@@ -207,7 +207,7 @@ def directories(c):
     expect(c, doctor(c)["results"], "ok", "can be written", "")
     os.chmod(at("data/monocle"), 0o777)
     expect(c, doctor(c)["results"], "problem", "can be written by other users", "chmod go-w " + at("data/monocle"))
-    found = doctor(c, PATH="/nonexistent")["programs"]
+    found = doctor(c, PATH="/proc/nowhere")["programs"]
     expect(c, found[:1], "warning", "cc is not installed", "apt install gcc")
     expect(c, found[1:], "warning", "ffmpeg is not installed", "apt install ffmpeg")
 

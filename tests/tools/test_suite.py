@@ -146,7 +146,7 @@ def scripts_checks(c):
 
 def pages(c):
     """tools/filters-page reports a program that fails in one line."""
-    for program, says in (("/nonexistent", "cannot run /nonexistent: No such file"),
+    for program, says in (("/proc/nowhere", "cannot run /proc/nowhere: No such file"),
                           (shutil.which("false"), "exit status 1"), (shutil.which("true"), "is not monocle")):
         code, _, err = run(os.path.join(SOURCES, "tools/filters-page"), "--check", program)
         c.check(code == 1 and says in err and err.count("\n") == 1, program, code, err)

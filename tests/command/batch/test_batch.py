@@ -402,7 +402,7 @@ def contradictions(c):
     said = outcome(c, BINARY, ["-p", "gl", "-d", "0", "-o", "no-out", "no"], 2, "-p gl does not use one")
     c.check(len(said) == 1, said)
     said = outcome(c, BINARY, ["-p", "gl", "-o", "no-out", "no"], 3, "there is no GL context: ",
-                   __EGL_VENDOR_LIBRARY_FILENAMES="/nonexistent")
+                   __EGL_VENDOR_LIBRARY_FILENAMES="/proc/nowhere")
     c.check(len(said) == 1, said)
     png(at("gray"), 8, 8)
     outcome(c, BINARY, CPU + ["--quality", "50", "-o", "no-out", "no", "gray"], 0, MONOCLE_DEVICE="all",
@@ -461,7 +461,7 @@ def auto_path(c):
     for i in range(1, 100):
         png(at("au-large/%d.png" % i), 8, 8)
     code, out, err = batch(BINARY, "-f", ",".join(["median"] * 10), "-J", "1", "--json", "-o", "au-none", "au-large",
-                           OCL_ICD_VENDORS="/nonexistent")
+                           OCL_ICD_VENDORS="/proc/nowhere")
     summary = json.loads(out)
     c.check(code == 0 and summary["path"] == "cpu", code, summary, err)
     c.check(summary.get("path_why") == "there is no OpenCL device", summary)
@@ -475,7 +475,7 @@ def own_kernels(c):
         f.write("nonsense\n")
     png(at("own.png"), 9, 9)
     outcome(c, BINARY, ["-f", "blur", "--kernels", "wrong", "-o", "own", "own.png"], 3,
-            "use -p cpu without kernel files", OCL_ICD_VENDORS="/nonexistent")
+            "use -p cpu without kernel files", OCL_ICD_VENDORS="/proc/nowhere")
     c.check(not os.path.exists(at("own/own.png")), "an output without a device")
     if not has_opencl(BINARY):
         return

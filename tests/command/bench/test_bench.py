@@ -131,7 +131,7 @@ def paths(c):
 
 def default_paths(c):
     """Without -p, all paths that work are measured; a line names the reason for each one that is left out."""
-    cl, gl = {"OCL_ICD_VENDORS": "/nonexistent"}, {"__EGL_VENDOR_LIBRARY_FILENAMES": "/nonexistent"}
+    cl, gl = {"OCL_ICD_VENDORS": "/proc/nowhere"}, {"__EGL_VENDOR_LIBRARY_FILENAMES": "/proc/nowhere"}
     has_gl = bench("filters", *SMALL, "-p", "gl", "-f", "gray", DISPLAY="", WAYLAND_DISPLAY="")[0] == 0
     for without in {}, cl, gl, {**cl, **gl}:
         code, out, err = bench("paths", *SMALL, "-f", "gray", "--json", DISPLAY="", WAYLAND_DISPLAY="", **without)
@@ -264,9 +264,9 @@ def errors(c):
             (3, "has no results of 'monocle bench --json'", ["filters", "-c", at("broken.json")])]:
         got, out, err = bench(*args)
         c.check(got == code and text in err and err.count("\n") == 1 and out == b"", args, got, err)
-    code, out, err = bench("filters", *SMALL, "-p", "opencl", "-f", "gray", OCL_ICD_VENDORS="/nonexistent")
+    code, out, err = bench("filters", *SMALL, "-p", "opencl", "-f", "gray", OCL_ICD_VENDORS="/proc/nowhere")
     c.check(code == 3 and "no OpenCL device" in err, code, err)
-    code, out, err = bench("filters", *SMALL, "-f", "gray", OCL_ICD_VENDORS="/nonexistent")
+    code, out, err = bench("filters", *SMALL, "-f", "gray", OCL_ICD_VENDORS="/proc/nowhere")
     c.check(code == 0 and "leaving out the paths that need one" in err and out, code, err)
 
 

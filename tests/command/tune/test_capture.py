@@ -14,12 +14,12 @@ MONOCLE, = programs(1)
 LIVE = ("live", "--headless", "--frames", "3", "pattern:64x48@200,nv21")
 
 
-# The caches are shared by all checks: they change only the duration.
+# The cache of monocle is shared by all checks: it changes only the duration.
 cache = tempfile.TemporaryDirectory()
 
 
 def settings():
-    return {"XDG_CACHE_HOME": cache.name, "POCL_CACHE_DIR": cache.name, "XDG_DATA_HOME": at("data")}
+    return {"XDG_CACHE_HOME": cache.name, "XDG_DATA_HOME": at("data")}
 
 
 def prepare(c):

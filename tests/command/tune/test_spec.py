@@ -8,7 +8,6 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import SOURCES, Checks, at, programs, skip
@@ -19,8 +18,6 @@ EXAMPLES = os.path.join(SOURCES, "assets", "tune")
 
 if not has_opencl(MISLED):
     skip("there is no OpenCL device")
-
-pocl = tempfile.TemporaryDirectory()
 
 # HOW selects a fault. `out` of 4 work-items in one work-group.
 KERNEL = """
@@ -62,7 +59,7 @@ KIND = {1: "correct", 2: "compile", 3: "correctness", 4: "correctness", 5: "corr
 def settings(**more):
     """Returns the environment of a run. The limit of a child is long, because the machine may be busy."""
     return {"XDG_CACHE_HOME": at("cache"), "XDG_DATA_HOME": at("data"), "TEST_LIMIT_MS": "100000",
-            "POCL_CACHE_DIR": pocl.name, **more}
+            **more}
 
 
 def prepare(c):

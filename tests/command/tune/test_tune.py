@@ -9,11 +9,10 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.append(sys.path[0] + "/../../support")
-from checks import Checks, at, programs, skip
+from checks import Checks, at, programs, skip, slow
 from live_support import has_opencl, png, run
 
 MISLED, MONOCLE = programs(2)
@@ -22,14 +21,11 @@ SMALL = ("-f", "invert", "-s", "64x48")
 if not has_opencl(MISLED):
     skip("there is no OpenCL device")
 
-# PoCL's own cache is shared by all checks: it changes only their duration.
-pocl = tempfile.TemporaryDirectory()
-
 
 def settings(**more):
     """Returns the environment of a run. The limit of a child is long, because the machine may be busy."""
     return {"XDG_CACHE_HOME": at("cache"), "XDG_DATA_HOME": at("data"), "TEST_LIMIT_MS": "100000",
-            "TEST_CHILDREN": at("children"), "POCL_CACHE_DIR": pocl.name, **more}
+            "TEST_CHILDREN": at("children"), **more}
 
 
 def prepare(c):
@@ -155,12 +151,8 @@ def plans(c):
             [("fused", "emboss"), ("split", "convert"), ("split", "emboss")], found)
 
 
-def faults(c):
-    """A configuration that misbehaves fails with a reason, and is never chosen. The others are measured."""
-    for how, why in [("crash", "it crashed with signal 11"), ("wrong", "it computes wrong bytes"),
-                     ("stray", "it computes wrong bytes"), ("refuse", "it does not compile"),
-                     ("fail", "it does not run"), ("kill", "it was killed by signal 9"),
-                     ("leave", "the driver ended the process with status 0")]:
+def misbehave(c, faults):
+    for how, why in faults:
         code, (found,), err = tune(*SMALL, "--search", "full", "--budget", "8", TEST_MISBEHAVE=how,
                                    TEST_ONLY="GROUP_HEIGHT=2")
         failed = {trial["choice"]: trial["failed"] for trial in found["trials"] if "failed" in trial}
@@ -171,6 +163,20 @@ def faults(c):
         c.check("GROUP_HEIGHT=2" not in found["best"] and found["best_ms"] > 0, how, found["best"])
 
 
+def faults(c):
+    """A configuration that misbehaves fails with a reason, and is never chosen. The others are measured."""
+    misbehave(c, [("crash", "it crashed with signal 11"), ("wrong", "it computes wrong bytes"),
+                  ("refuse", "it does not compile")])
+
+
+@slow
+def other_faults(c):
+    """The tests of probes and of descriptions have these faults, too."""
+    misbehave(c, [("stray", "it computes wrong bytes"), ("fail", "it does not run"),
+                  ("kill", "it was killed by signal 9"), ("leave", "the driver ended the process with status 0")])
+
+
+@slow
 def hangs(c):
     """A configuration that hangs, but only on large pictures, fails after the time limit. The run continues."""
     start = time.monotonic()
@@ -307,5 +313,5 @@ def refuses(c):
         c.check(code == 2 and found == [] and err.count("\n") == 1 and says in err, args, code, err)
 
 
-sys.exit(Checks().run(tries, stores, says_where, tunes_cpu, not_stored, begins, repeats, passes, plans, faults, hangs,
-                      nothing_runs, interrupted, resumes, energy, stops, table, refuses, before=prepare))
+sys.exit(Checks().run(tries, stores, says_where, tunes_cpu, not_stored, begins, repeats, passes, plans, faults,
+                      other_faults, hangs, nothing_runs, interrupted, resumes, energy, stops, table, refuses, before=prepare))
