@@ -236,6 +236,11 @@ def compare(c):
     c.check(code == 0 and "4 rounds are too few" in err, out, err)
     write("short.json", [dict(r, samples_ms=r["samples_ms"][:3]) for r in scaled(base, 0.02)])
     c.check("3 rounds are too few" in bench(*args, "-c", at("short.json"))[2], "too short a base")
+    write("none.json", [dict(r, samples_ms=[], rounds=0) for r in scaled(base, 0.02)])
+    code, out, err = bench(*args, "-c", at("none.json"), "--json")
+    found = [json.loads(line) for line in out.splitlines()]
+    c.check(code == 0 and [(r["verdict"], r["p"]) for r in found] == [("unclear", 1)] * 2, code, found)
+    c.check(err.count("\n") == 1 and "0 rounds are too few" in err, err)
 
 
 def errors(c):
