@@ -492,7 +492,7 @@ def bad_results(c):
            '"tests": {}, "figures": [{"test": "latency", "parameters": {}, "status": "ok", "value": 1, "rounds": 9}]}'}
     one = result(one=(1, 0))
     for name, member, value in [("value", "value", "1"), ("spread", "spread", "0"), ("event", "by_event", "1"),
-                                ("change", "change", "1")]:
+                                ("change", "change", "1"), ("rounds", "rounds", 0)]:
         bad[name] = json.dumps(dict(one, figures=[dict(one["figures"][0], **{member: value})]))
     bad.update(measured=json.dumps(dict(one, measured=1)), tests=json.dumps(dict(one, tests=dict.fromkeys(
         ["latency", *map(str, range(256))], one["tests"]["latency"]))), missing=json.dumps(dict(one, base=one)))

@@ -1,0 +1,199 @@
+// test_session.c: the cases of a session on made times: turns, loops, runs, rounds, medians, failures; no device
+#include "measure/answer.h"
+#include "measure/session.h"
+
+#include "unit.h"
+
+#include <math.h>
+
+enum { CASES = 3, CALLS = 512, FIGURES = 16 };
+
+void __wrap_answer_figure(const struct figure *figure);
+void __wrap_answer_progress(const char *format, ...);
+
+static const struct measure_test test = {.name = "made", .unit = "Mpixel/s"};
+static struct session session;
+static struct session_case cases[CASES];
+static struct figure answered[FIGURES];
+static int answers, order[CALLS], runs_of[CALLS], calls;
+static bool calibrated; // the calls of `time` are recorded from here on
+
+void __wrap_answer_figure(const struct figure *figure)
+{
+    if (answers < FIGURES)
+        answered[answers++] = *figure;
+}
+
+void __wrap_answer_progress(const char *format, ...)
+{
+    calibrated = calibrated || strstr(format, "round");
+}
+
+static int index_of(const struct session_case *c)
+{
+    return (int)(c - cases);
+}
+
+static void record(const struct session_case *c, int runs)
+{
+    if (!calibrated || calls >= CALLS)
+        return;
+    order[calls] = index_of(c);
+    runs_of[calls++] = runs;
+}
+
+// A run takes as long as its loops: a microsecond each.
+static double by_loops(struct session_case *c, int runs)
+{
+    record(c, runs);
+    return c->loops * 1e-6;
+}
+
+// The rounds of each case have these values, in turns.
+static double by_round(struct session_case *c, int runs)
+{
+    static const double us[] = {10, 30, 20, 50, 40, 60, 80, 70, 90};
+    static int round[CASES];
+    record(c, runs);
+    return calibrated ? us[round[index_of(c)]++ % 9] / 1e6 : 1e-5;
+}
+
+static double never(struct session_case *c, int runs)
+{
+    record(c, runs);
+    snprintf(session.error, sizeof(session.error), "as the test wants");
+    return -1;
+}
+
+static double backwards(struct session_case *c, int runs)
+{
+    return 0;
+}
+
+static bool wrong(struct session_case *c)
+{
+    return false;
+}
+
+static bool right(struct session_case *c)
+{
+    return true;
+}
+
+static void begin(double (*time)(struct session_case *c, int runs), int rounds)
+{
+    answers = calls = 0;
+    calibrated = false;
+    session = (struct session){.test = &test, .seconds = 1e-3, .rounds = rounds};
+    memset(cases, 0, sizeof(cases));
+    for (int i = 0; i < CASES; i++) {
+        cases[i] = (struct session_case){.session = &session, .time = time, .check = right, .runs = 1, .loops = 1};
+        snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "case=%d", i);
+    }
+}
+
+// Each round begins with the next case. The figures have the order of the cases.
+static void test_turns(void)
+{
+    int place[CASES][CASES] = {{0}};
+    begin(by_loops, 9);
+    session_measure(&session, cases, CASES);
+    CHECK_NUMBER(calls, 9 * CASES);
+    for (int i = 0; i < calls; i++)
+        place[order[i]][i % CASES]++;
+    for (int i = 0; i < CASES * CASES; i++)
+        CHECK_NUMBER(place[i / CASES][i % CASES], 3);
+    CHECK_NUMBER(answers, CASES);
+    for (int i = 0; i < answers; i++) {
+        CHECK_NUMBER(answered[i].parameters[5] - '0', i);
+        CHECK(answered[i].rounds == 9 && answered[i].checked && strcmp(answered[i].test, "made") == 0);
+    }
+}
+
+// The value is the median of the rounds. The spread is half the interquartile range, unknown after one round.
+static void test_values(void)
+{
+    begin(by_round, 9);
+    session_measure(&session, cases, 1);
+    CHECK(fabs(answered[0].value - 50) < 1e-9 && fabs(answered[0].spread - .4) < 1e-9);
+    begin(by_round, 1);
+    session_measure(&session, cases, 1);
+    CHECK(answered[0].rounds == 1 && isnan(answered[0].spread));
+    begin(by_loops, 3);
+    cases[0].loops = 50;
+    cases[0].work = 2;
+    session_measure(&session, cases, 1);
+    CHECK(fabs(answered[0].value - 2e6) < 1e-3); // 2 * 50 in 50 microseconds
+}
+
+// Loops grow until a run takes a quarter of its slot: 1 ms / 4 rounds / 4. Then a measurement has runs that fill it.
+static void test_calibration(void)
+{
+    begin(by_loops, 4);
+    cases[0].runs = 0;
+    cases[0].loops_most = 100000;
+    session_measure(&session, cases, 1);
+    check_that(&unit, cases[0].loops >= 62 && cases[0].loops < 100, "%u loops", cases[0].loops);
+    check_that(&unit, cases[0].runs >= 1 && cases[0].runs <= 4, "%d runs", cases[0].runs);
+    begin(by_loops, 4);
+    cases[0].runs = 0;
+    cases[0].loops_most = 20;
+    session_measure(&session, cases, 1);
+    CHECK_NUMBER(cases[0].loops, 20);
+    for (int i = 0; i < calls && cases[0].runs > 1; i++) // one run restores the caches
+        CHECK_NUMBER(runs_of[i], i % 2 ? cases[0].runs : 1);
+}
+
+// A case that fails has its reason. The others are measured, and their slots are larger.
+static void test_failures(void)
+{
+    begin(by_loops, 3);
+    cases[0].time = never;
+    cases[1].check = wrong;
+    session_measure(&session, cases, CASES);
+    CHECK(answered[0].status == FIGURE_FAILED && answered[1].status == FIGURE_FAILED);
+    CHECK_TEXT(answered[0].note, "as the test wants");
+    CHECK_TEXT(answered[1].note, "it computes a wrong result");
+    CHECK(answered[2].status == FIGURE_OK && answered[2].rounds == 3);
+    begin(backwards, 3);
+    session_skip(&cases[1], "a device without %s", "it");
+    session_measure(&session, cases, 2);
+    CHECK_TEXT(answered[0].note, "the device reports impossible times");
+    CHECK(answered[1].status == FIGURE_SKIPPED);
+    CHECK_TEXT(answered[1].note, "a device without it");
+}
+
+// The first line of a compiler's log names the device. Warnings may precede the error.
+static void test_build_log(void)
+{
+    begin(by_loops, 3);
+    session_fail_build(&cases[0], "on a device\na.cl:1: warning: odd\na.cl:2: error: wrong\nmore");
+    CHECK_TEXT(cases[0].figure.note, "a.cl:2: error: wrong");
+    session_fail_build(&cases[0], "on a device\n\nsomething\nelse");
+    CHECK_TEXT(cases[0].figure.note, "something");
+    session_fail_build(&cases[0], NULL);
+    CHECK_TEXT(cases[0].figure.note, "out of memory");
+}
+
+static void test_best(void)
+{
+    begin(by_loops, 3);
+    for (int i = 0; i < CASES; i++)
+        cases[i].work = i == 1 ? 9 : i == 2 ? 20 : 3;
+    cases[2].check = wrong;
+    const struct figure best = session_best(cases, CASES);
+    CHECK(fabs(best.value - 9e6) < 1 && best.parameters[5] == '1' && answers == 0);
+    begin(never, 3);
+    CHECK_NUMBER(session_best(cases, CASES).value, 0);
+}
+
+int main(void)
+{
+    test_turns();
+    test_values();
+    test_calibration();
+    test_failures();
+    test_build_log();
+    test_best();
+    return check_end(&unit);
+}
