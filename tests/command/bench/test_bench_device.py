@@ -464,7 +464,7 @@ def page_in_browser(c):
         canvases = browser.value(CANVASES)
         c.check(len(canvases) == 2, "a chart for each run with several sizes", canvases)
         for pixels, drawn, colours in canvases:
-            c.check(pixels > 20000 and 500 < drawn < pixels and len(colours) == 2 and min(colours.values()) > 20,
+            c.check(pixels > 20000 and 500 < drawn < pixels and len(colours) == 2 and min(colours.values()) > 200,
                     "two series", pixels, drawn, colours)
         bars = browser.value("Array.from(document.querySelectorAll('.bar i'), i => i.getBoundingClientRect().width)")
         c.check(len(bars) >= 5 and max(bars) > 100 and max(bars) >= 2.9 * sorted(bars)[0], "bars", bars)
