@@ -1,4 +1,4 @@
-"""browser.py: a page in Chromium without a window, driven over the DevTools protocol; it has no network and no profile"""
+"""browser.py: a page in Chromium without a window, driven over the DevTools protocol, with a profile of its own"""
 import base64
 import fcntl
 import json

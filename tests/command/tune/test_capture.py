@@ -28,7 +28,7 @@ def prepare(c):
 
 def monocle(*args):
     """Returns the exit code, standard output and the lines of standard error."""
-    code, out, err = run(MONOCLE, *args, cwd=at(), **settings())
+    code, out, err = run(MONOCLE, *args, cwd=at(), timeout=250, **settings())
     return code, out, err.splitlines()
 
 

@@ -92,7 +92,7 @@ def tune(spec, *args, binary=MISLED, **env):
     """Writes the description. Returns the exit code, the JSON objects, and standard error."""
     with open(at("spec.json"), "w", encoding="utf-8") as file:
         file.write(spec if isinstance(spec, str) else json.dumps(spec))
-    code, out, err = run(binary, "tune", at("spec.json"), "--json", *args, **settings(**env))
+    code, out, err = run(binary, "tune", at("spec.json"), "--json", *args, timeout=500, **settings(**env))
     return code, [json.loads(line) for line in out.splitlines()], err
 
 

@@ -35,7 +35,7 @@ def prepare(c):
 
 def tune(*args, binary=MISLED, **env):
     """Returns the exit code, the JSON objects of the passes, and standard error."""
-    code, out, err = run(binary, "tune", "--json", *args, **settings(**env))
+    code, out, err = run(binary, "tune", "--json", *args, timeout=500, **settings(**env))
     return code, [json.loads(line) for line in out.splitlines()], err
 
 
@@ -314,4 +314,5 @@ def refuses(c):
 
 
 sys.exit(Checks().run(tries, stores, says_where, tunes_cpu, not_stored, begins, repeats, passes, plans, faults,
-                      other_faults, hangs, nothing_runs, interrupted, resumes, energy, stops, table, refuses, before=prepare))
+                      other_faults, hangs, nothing_runs, interrupted, resumes, energy, stops, table, refuses,
+                      before=prepare))

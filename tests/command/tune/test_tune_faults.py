@@ -62,7 +62,8 @@ def full_disk(c):
     code, _, err = run(MISLED, *words("invert"), **caches)  # fills the cache of PoCL, which needs the disk
     c.check(code == 0, code, err)
     write((HEAD + ENTRY).encode())
-    process = start(*words("invert"), caches=caches, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)))
+    process = start(*words("invert"), caches=caches,
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)))
     code, found, err = end(process)
     c.check(code == 1 and len(found) == 1 and found[0]["tried"] == 3 and found[0]["best_ms"] > 0, code, found, err)
     c.check(err.count("\n") == 2 and err.count("File too large") == 2, err)
