@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 sys.path.append(sys.path[0] + "/../support")
-from checks import Checks, at, programs, skip
+from checks import Checks, at, programs, skip, slow
 from live_support import SANITIZED, png, run
 
 BINARY, = programs(1)
@@ -21,6 +21,7 @@ def made(name):
     return at(name)
 
 
+@slow
 def finds_a_place(c):
     temporary = made("temporary")
     for unusable in ({"XDG_CACHE_HOME": UNWRITABLE}, {"XDG_CACHE_HOME": "", "HOME": UNWRITABLE},
@@ -39,6 +40,7 @@ def finds_a_place(c):
     c.check(code == 0 and "POCL_CACHE_DIR" in err, "a temporary directory that is none", code, err)
 
 
+@slow
 def leaves_alone(c):
     """A usable cache is used; POCL_CACHE_DIR comes first."""
     temporary = made("temporary")
@@ -54,6 +56,7 @@ def leaves_alone(c):
     c.check(os.listdir(temporary) == [], "left", os.listdir(temporary))
 
 
+@slow
 def unsafe(c):
     """A cache that another user could have written is not used. One message names each cache."""
     temporary = made("temporary")
@@ -74,6 +77,7 @@ def unsafe(c):
                     "is used", os.listdir(place), os.listdir(programs), os.listdir(temporary))
 
 
+@slow
 def full(c):
     """A cache on a full file system, where PoCL would end the process."""
     def on_full(*command, **env):
@@ -90,6 +94,7 @@ def full(c):
         c.check(made("full") in err and " is full;" in err and err.count("\n") == 1, name, "is logged once:", err)
 
 
+@slow
 def pipe_in_cache(c):
     """A named pipe at the name of a compiled program is replaced."""
     programs = made("pipes/monocle")
@@ -103,6 +108,7 @@ def pipe_in_cache(c):
     c.check(all(os.path.isfile(os.path.join(programs, name)) for name in kept), "still pipes", kept)
 
 
+@slow
 def too_large(c):
     """An image for which the device lacks memory is refused in one line."""
     code, out, err = run(BINARY, "live", "pattern:16384x16384@1,grey", *RUN[2:], POCL_MEMORY_LIMIT="1")

@@ -21,14 +21,10 @@ GENERIC = "runs the generic kernel: variant"
 if not has_opencl(MISLED):
     skip("there is no OpenCL device")
 
-# PoCL's own cache is shared by all checks: it changes only their duration.
-pocl = tempfile.TemporaryDirectory()
-
 
 def settings(**more):
     """Returns the environment of a run. Time limits are long, because the machine may be busy."""
-    return {"XDG_CACHE_HOME": at("cache"), "TEST_CHILDREN": at("children"), "TEST_LIMIT_MS": "100000",
-            "POCL_CACHE_DIR": pocl.name, **more}
+    return {"XDG_CACHE_HOME": at("cache"), "TEST_CHILDREN": at("children"), "TEST_LIMIT_MS": "100000", **more}
 
 
 def prepare(c):
@@ -115,6 +111,7 @@ def passes(c):
     check_run(c, "cache removed", 1)
 
 
+@slow
 def misbehaves(c):
     """The generic code replaces the variant. The first or, if the child died, the second run keeps the verdict."""
     for how, says, runs in [("crash", "it crashed with signal 11", 2),
@@ -129,6 +126,7 @@ def misbehaves(c):
     check_run(c, "a new driver", 1, TEST_DRIVER="repaired")
 
 
+@slow
 def without_verdict(c):
     """A driver without memory, a damaged driver cache or a single crash does not disable a variant for later runs."""
     for how, says, made in [("kill", "it was killed by signal 9", 1), ("unstarted", "its process cannot be started", 0),
@@ -168,6 +166,7 @@ def no_cache(c):
         c.check(err.count(GENERIC) == (1 if says else 0), how, err)
 
 
+@slow
 def passes_of_chains(c):
     """The child makes the same program as the parent for every pass of a chain, and every pass is trusted."""
     for source, chain, passes in [("nv21", "mirror,gray,sharpen,emboss,flip,invert", 2), ("rgba", "blur=6", 1),
@@ -236,6 +235,7 @@ def command(c):
     c.check(code == 1 and out == b"", "a probe whose parent is not the process that asks", code, out, err)
 
 
+@slow
 def byte_stores(c):
     """A device that stores whole words only is refused."""
     os.mkdir(at("words"))
@@ -247,6 +247,7 @@ def byte_stores(c):
     c.check(code == 0 and picture == wanted(), "a CPU is not tested", code, err)
 
 
+@slow
 def wide_integers(c):
     """A filter that needs integers of 64 bits does not run on a device that computes them wrong."""
     os.mkdir(at("narrow"))

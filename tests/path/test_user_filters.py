@@ -6,7 +6,7 @@ import shutil
 import sys
 
 sys.path.append(sys.path[0] + "/../support")
-from checks import SOURCES, Checks, at, programs, skip
+from checks import SOURCES, Checks, at, programs, skip, slow
 from live_support import gradient, has_opencl, png, run, y4m_pictures
 
 MONOCLE, = programs(1)
@@ -178,6 +178,7 @@ def equal(c, chain, directory=None, paths=FAST):
     return results["cpu"][1]
 
 
+@slow
 def shipped(c):
     """Each example, on pictures of odd sizes."""
     names = sorted(name[:-3] for name in os.listdir(SHIPPED))
@@ -189,6 +190,7 @@ def shipped(c):
     equal(c, ",".join(names), SHIPPED, PATHS)
 
 
+@slow
 def places(c):
     """Places and sizes are those of the filter's own picture, wherever mirrors and stencils stand."""
     write("place.cl", PLACE)
@@ -221,6 +223,7 @@ def safe(c):
     equal(c, "wild", paths=PATHS)
 
 
+@slow
 def warps(c):
     """A warp of a user's filter is that of the filter warp; mirrors, stencils and sizes around it count."""
     write("move.cl", MOVE)
@@ -246,6 +249,7 @@ def half(pixel):
     return mean
 
 
+@slow
 def files(c):
     """A filter with an image file gets it scaled and cut to its own picture."""
     write("cover.cl", COVER)

@@ -10,7 +10,7 @@ import zlib
 
 sys.path.append(sys.path[0] + "/../../support")
 from batch_support import NONE, batch, digests, files, lines, outcome, png_chunk, tree
-from checks import KERNELS, Checks, at, programs
+from checks import KERNELS, Checks, at, programs, slow
 from live_support import has_opencl, png, run
 
 BINARY, PLAIN = programs(2)
@@ -416,6 +416,7 @@ def contradictions(c):
         outcome(c, BINARY, CPU + ["--format", "tiff", "--quality", "50", "-o", "no-9", "no"], 2, "no effect on tiff")
 
 
+@slow
 def devices(c):
     """PoCL's drivers `basic` and `pthread` are two devices."""
     two = {"POCL_DEVICES": "basic pthread"}
@@ -628,6 +629,7 @@ def upright(c):
 
 
 
+@slow
 def sizes(c):
     """Results whose size is not that of the input."""
     png(at("wide.png"), 40, 20)

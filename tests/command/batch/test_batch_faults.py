@@ -18,7 +18,7 @@ import zlib
 
 sys.path.append(sys.path[0] + "/../../support")
 from batch_support import NONE, digests, files, lines, outcome, png_chunk, tree
-from checks import Checks, at, programs
+from checks import Checks, at, programs, slow
 from live_support import SANITIZED, environment, has_opencl, png, run
 
 BINARY, LATE = programs(2)
@@ -111,6 +111,7 @@ def orient(data, orientation):
     return data[:2] + b"\xff\xe1" + struct.pack(">H", len(tiff) + 2) + tiff + data[2:]
 
 
+@slow
 def turned_equally(c):
     """Images of one shape with four orientations: each is rotated according to its own."""
     os.mkdir(at("ta"))

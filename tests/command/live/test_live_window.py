@@ -229,6 +229,7 @@ def same(c, one, other, *what):
         c.check(different == 0, *what, different, "bytes differ")
 
 
+@slow
 def paths(c):
     """Every path on every device shows the same bytes, which a screenshot has too. The split view follows."""
     several = {"POCL_DEVICES": "basic pthread"}
@@ -361,6 +362,7 @@ def figures(c):
     c.check(code == 0 and "pass gray" in last["stages"] and not device and "download" not in last["stages"], last)
 
 
+@slow
 def kernel_reload(c):
     """Saved kernels and shaders are built again. While a build fails, the old chain keeps running. A broken kernel is
     one event, and one message on standard error."""

@@ -342,6 +342,7 @@ def leave_builds(c, *cases):
         c.check(wait_until(lambda: not alive(child), seconds=10), how, number, "leaves a child behind")
 
 
+@slow
 def leaving_a_build(c):
     """A driver that compiles cannot be stopped, in the child of a probe or in the program. The end of the view does not
     wait for it."""
