@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.append(sys.path[0] + "/../../support")
-from checks import KERNELS, Checks, at, programs
+from checks import KERNELS, Checks, at, programs, slow
 from live_support import environment, has_opencl, on_terminal, run
 
 BINARY, = programs(1)
@@ -42,6 +42,7 @@ def rows_of(c, *args, code=0, **keywords):
     return rows
 
 
+@slow
 def rows(c):
     gl = bench("filters", *SMALL, "-p", "gl", "-f", "gray")[0] == 0
     for path in ["cpu"] + OPENCL * ["opencl", "zerocopy"] + gl * ["gl"]:
@@ -70,6 +71,7 @@ def rows(c):
     c.check(3 <= found[0]["rounds"] < 30, "rounds of 10 ms at the least that fit", found)
 
 
+@slow
 def measures(c):
     """A measure is a row beside a plain read or, on a device, beside a copy."""
     for path in ["cpu"] + OPENCL * ["opencl"]:
@@ -87,6 +89,7 @@ def measures(c):
     c.check("copy by: read" in text and "levels" in text, text)
 
 
+@slow
 def variants(c):
     """Each case has a row for the generic code, then one for each variant that fits."""
     for path, chains in [("cpu", ["emboss", "mirror,median"]), ("opencl", ["blur=3", "mirror,blur=9"])]:
@@ -111,6 +114,7 @@ def variants(c):
     c.check(code == 0 and "x generic" in out.decode() and "generic  " in out.decode(), out, err)
 
 
+@slow
 def paths(c):
     for display in (True, False):
         kinds = (["cpu", "opencl", "zerocopy"] if OPENCL else ["cpu"]) + (["gl"] if display else [])
@@ -143,6 +147,7 @@ def default_paths(c):
         c.check(("no GL context" in err and "leaving out the gl path" in err) == (not draws), without, err)
 
 
+@slow
 def device_frames(c):
     """With a display, the frames of `bench device camera` end in textures."""
     if not OPENCL:

@@ -18,7 +18,7 @@ except ImportError:
 
 sys.path.append(sys.path[0] + "/../../support")
 from browser import CHROMIUM, Browser
-from checks import SOURCES, Checks, at, programs, skip
+from checks import SOURCES, Checks, at, programs, skip, slow
 from live_support import PATIENCE, environment, has_opencl, on_terminal, run, wait_until
 
 BINARY, MISLED = programs(2)
@@ -45,6 +45,7 @@ def figures_of(c, *args, code=0, **keywords):
     return json.loads(out)
 
 
+@slow
 def figures(c):
     # PoCL compiles the kernel for each shape of a work-group otherwise.
     found = figures_of(c, *CASES, *QUICK, POCL_WORK_GROUP_SPECIALIZATION="0", timeout=300)
@@ -76,6 +77,7 @@ def figures(c):
     c.check({"float", "int", "short", "char"} <= done, "types", done)
 
 
+@slow
 def camera(c):
     """Each path converts frames of each size, and the stages of a frame take no longer than the frame."""
     found = figures_of(c, "camera.path", "camera.stage", *QUICK, DISPLAY="", WAYLAND_DISPLAY="")["figures"]
@@ -100,6 +102,7 @@ def camera(c):
     c.check(all(f["status"] == "failed" and "cannot compile" in f["reason"] for f in found), found)
 
 
+@slow
 def energy(c):
     """The energy of frames on a board with a sensor of 20 W; without a counter, the reason."""
     for name, text in [("name", "ina3221"), ("in1_label", "VDD_IN"), ("in1_input", "10000"), ("curr1_input", "2000")]:
@@ -131,6 +134,7 @@ def tables(c):
     c.check(code == 0 and b"test 1 of 1, latency: round 3 of 9" in said, said)
 
 
+@slow
 def faults(c):
     """A driver that misbehaves in one test: the test has the reason, and the others go on."""
     for how, reason, limit in [("crash", "crashed with signal 11", ""), ("leave", "status 0", ""),
@@ -144,12 +148,14 @@ def faults(c):
         c.check(len(good) == CASES["latency"], how, good)
 
 
+@slow
 def talkative(c):
     """A driver that prints text changes no figure."""
     found = figures_of(c, "latency", *QUICK, binary=MISLED, TEST_MISBEHAVE="print")["figures"]
     c.check([f["status"] for f in found] == ["ok"] * CASES["latency"], found)
 
 
+@slow
 def unwritten(c):
     """Only the first work-group runs. The right results of the others are not 0, as the memory is before the test."""
     found = figures_of(c, "memory.stride", *QUICK, code=1, binary=MISLED, TEST_MISBEHAVE="wrong")
@@ -157,12 +163,14 @@ def unwritten(c):
             all("wrong result" in f.get("reason", "") for f in found["figures"]), found["figures"])
 
 
+@slow
 def shapes(c):
     """A driver allows large work-groups only to kernels that name their shape."""
     found = figures_of(c, "matmul.step", *QUICK, binary=MISLED, TEST_GROUP="256", POCL_WORK_GROUP_SPECIALIZATION="0")
     c.check([f["status"] for f in found["figures"]] == ["ok"] * CASES["matmul.step"], found["figures"])
 
 
+@slow
 def little_memory(c):
     """A device with little memory gets fewer small images."""
     found = figures_of(c, "small", *QUICK, binary=MISLED, TEST_MEMORY="1000000")["figures"]
@@ -181,6 +189,7 @@ def with_kernels(c, test, old, new, code=1):
     return figures_of(c, test, *QUICK, "--kernels", at("kernels"), code=code)["figures"]
 
 
+@slow
 def last_column(c):
     """The check of a product finds a last column that the kernel does not write."""
     found = with_kernels(c, "matmul.step", "c[y * n + x] = sum", "if (x < n - 1) c[y * n + x] = sum")
@@ -188,6 +197,7 @@ def last_column(c):
     c.check(len(naive) == 2 and all("wrong result" in f.get("reason", "") for f in naive), naive)
 
 
+@slow
 def builds(c):
     """A compiler's first error; a cache that stores nothing."""
     found = with_kernels(c, "build", "uint sum = 0;", "uint sum = nonsense;")
@@ -199,6 +209,7 @@ def builds(c):
     c.check("cannot store the compiled kernel" in found[-1]["reason"], found[-1])
 
 
+@slow
 def one_round(c):
     """One round has no spread."""
     args = ["latency", "-n", "1"]
@@ -209,6 +220,7 @@ def one_round(c):
     c.check(code == 0 and all(r["spread"] == "" for r in csv.DictReader(io.StringIO(out.decode()))), out, err)
 
 
+@slow
 def escaped(c):
     """Names with separators and control characters, in every output."""
     name = 'a "b", c\n\x1b\x7f\x85\u202e'
@@ -223,6 +235,7 @@ def escaped(c):
     c.check(code == 0 and out.decode().count(shown) == 2, out)
 
 
+@slow
 def failed_table(c):
     code, out, err = bench("latency", *QUICK, binary=MISLED, TEST_MISBEHAVE="crash")
     c.check(code == 1 and "latency failed: it crashed with signal 11" in out.decode(), out, err)
@@ -260,6 +273,7 @@ def write(name, *results):
     return at(name)
 
 
+@slow
 def compared(c):
     """The verdict of each figure, from two files and from a new run."""
     base = write("base.json", result("other"), result(more=(10, .01), less=(10, .01), noisy=(10, .2), near=(10, 0),
@@ -515,6 +529,7 @@ def bad_results(c):
         c.check(code == 1 and "cannot write /dev/full: No space left" in err and err.count("\n") == 1, code, err)
 
 
+@slow
 def stopped(c):
     """A run that is interrupted before the first figure keeps the page of an earlier run."""
     page = write("report.html")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 sys.path.append(sys.path[0] + "/../../support")
-from checks import Checks, at, programs
+from checks import Checks, at, programs, slow
 from lane_support import Window, is_blue, is_green, is_red, is_yellow, places
 from live_support import wait_until
 
@@ -56,6 +56,7 @@ def score(results):
     return json.loads(run("--score", "truth.json", "--json", input=text).stdout)
 
 
+@slow
 def levels(c):
     for level, least in LEVELS.items():
         seed = 3 if level in ("pitch", "night") else 7  # the search must not fit one seed alone
@@ -65,6 +66,7 @@ def levels(c):
         c.check(total["false_positives"] <= MISSED and total["false_negatives"] <= MISSED, level, total)
 
 
+@slow
 def paths(c):
     """Every path prints the same bytes but the times, and a table of stages. Two frames may be in flight."""
     road, texts = "road:seed=7,level=mixed,size=%s,nv21" % SIZE, {}
@@ -120,6 +122,7 @@ def bend(lane, rows):
     return ((x0 - x1) / (z0 - z1) - (x1 - x2) / (z1 - z2)) / (z0 - z2) * 2
 
 
+@slow
 def bends(c):
     """The radius is negative in a curve to the left, as in the truth. A mirrored film has the other sign."""
     for seed, right in ((3, True), (5, False)):
@@ -282,6 +285,7 @@ def files(c):
     c.check("--config: cannot read it: " in done.stderr and done.stderr.count("\n") == 1, done.stderr)
 
 
+@slow
 def degenerate(c):
     """Points of any kind are refused with one line, or give numbers."""
     rng = random.Random(5)

@@ -64,7 +64,7 @@ def processes(c):
     """ffmpeg has no input, no other open file and no terminal's signals, and ends with monocle however that ends."""
     film("a.mkv", "-c:v", "mpeg4")
     for how in (signal.SIGINT, signal.SIGKILL):
-        view = Live(BINARY, at(), "a.mkv", "--headless", "--loop", "-p", "cpu", asks=True)
+        view = Live(BINARY, at(), "a.mkv", "--headless", "--loop", "-p", "cpu")
         child, = children(view.process.pid)
         c.check(os.readlink("/proc/%d/fd/0" % child) == "/dev/null", "its standard input")
         c.check(os.getpgid(child) == child, "its process group", os.getpgid(child))

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 sys.path.append(sys.path[0] + "/../../support")
-from checks import SOURCES, Checks, at, programs, skip
+from checks import SOURCES, Checks, at, programs, skip, slow
 from live_support import has_opencl, run
 
 MISLED, MONOCLE = programs(2)
@@ -101,6 +101,7 @@ def results(path):
         return {result["configuration"]["HOW"]: result["invalidity"] for result in json.load(file)["results"]}
 
 
+@slow
 def examples(c):
     """Each example that is installed runs, also at odd sizes. --replay reads its T4 file."""
     for name, problem, values in [("matmul", [67, 67], {"WORK_X": 2, "WORK_Y": 2, "PAD": 1}),
@@ -125,6 +126,7 @@ def examples(c):
     c.check(os.listdir(at("data")) == [], "a result is stored")
 
 
+@slow
 def faults(c):
     """Each fault costs one configuration, which is recorded with its kind."""
     values = [1, 2, 3, 4, 5, 6, 8]
@@ -138,6 +140,7 @@ def faults(c):
     c.check(results(at("t4.json")) == {how: KIND[how] for how in values}, results(at("t4.json")))
 
 
+@slow
 def loops(c):
     """A kernel that never ends fails after the time limit."""
     code, (found,), err = tune(description([1, 7]), "--t4", at("t4.json"), TEST_LIMIT_MS="8000")
@@ -145,6 +148,7 @@ def loops(c):
     c.check(results(at("t4.json")) == {1: "correct", 7: "timeout"}, results(at("t4.json")))
 
 
+@slow
 def references(c):
     """The reference is a file, or by default the default configuration."""
     spec = description([1, 3])
@@ -228,6 +232,7 @@ def names(c):
         c.check(code == 0 and b"HOW=1,T=/*\\x1b[31m" in out and b"\x1b" not in out and err == "", name, code, out, err)
 
 
+@slow
 def endless(c):
     """A signal ends a run whose inputs or reference take forever."""
     generator, reference = description([1]), description([7])

@@ -52,6 +52,7 @@ def tries(c):
     c.check(found["pass"] == "invert" and found["width"] == 64 and found["format"] == "rgba", found)
 
 
+@slow
 def stores(c):
     """The winner is in the user's database, and the next run uses it. Another tuning replaces it."""
     png(at("picture.png"), 64, 48)
@@ -107,6 +108,7 @@ def not_stored(c):
     c.check(err.count("\n") == 2 and "cannot write " + at("data") in err, err)
 
 
+@slow
 def begins(c):
     """After the defaults, the search tries the stored results of other sizes and of similar devices."""
     tune(*SMALL, "--budget", "1", binary=MONOCLE)
@@ -124,6 +126,7 @@ def begins(c):
     c.check(code == 0 and [trial["choice"] for trial in found["trials"]][2:] == wanted, code, found["trials"], err)
 
 
+@slow
 def repeats(c):
     """The same seed gives the same search, if the stored results are the same."""
     runs = []
@@ -135,6 +138,7 @@ def repeats(c):
     c.check(choices[0] == choices[1] != choices[2], choices)
 
 
+@slow
 def passes(c):
     """Each pass of a chain is tuned. A device without tiles has one plan, in which the conversion is a pass."""
     code, found, err = tune("-f", "blur=5,emboss", "--formats", "nv21", "-s", "64x48", "--budget", "2", binary=MONOCLE)
@@ -143,6 +147,7 @@ def passes(c):
     c.check([row["plan"] for row in found] == [None] * 3, found)
 
 
+@slow
 def plans(c):
     """A device with tiles has two plans: one pass converts and filters, or two passes do."""
     code, found, err = tune("-f", "emboss", "--formats", "nv21", "-s", "64x48", "--budget", "2", "--search", "random")
@@ -163,6 +168,7 @@ def misbehave(c, faults):
         c.check("GROUP_HEIGHT=2" not in found["best"] and found["best_ms"] > 0, how, found["best"])
 
 
+@slow
 def faults(c):
     """A configuration that misbehaves fails with a reason, and is never chosen. The others are measured."""
     misbehave(c, [("crash", "it crashed with signal 11"), ("wrong", "it computes wrong bytes"),
@@ -188,6 +194,7 @@ def hangs(c):
     c.check(time.monotonic() - start < 300, "hangs")
 
 
+@slow
 def nothing_runs(c):
     """If no configuration runs, the command reports this and fails."""
     code, found, err = tune(*SMALL, "--budget", "3", TEST_MISBEHAVE="fail")
@@ -195,6 +202,7 @@ def nothing_runs(c):
     c.check(err.count("\n") == 1 and "no default configuration runs" in err, err)
 
 
+@slow
 def interrupted(c):
     """SIGINT ends the search. The results so far are compared and printed."""
     process = subprocess.Popen([MISLED, "tune", "--json", *SMALL, "--search", "full"], stdout=subprocess.PIPE,
@@ -221,6 +229,7 @@ def log_lines():
         return file.read().splitlines()
 
 
+@slow
 def resumes(c):
     """After kill -9, --resume takes over all results, times and failures. A run that finishes removes its log."""
     faulty = {"TEST_MISBEHAVE": "wrong", "TEST_ONLY": "GROUP_HEIGHT=2"}
@@ -248,6 +257,7 @@ def resumes(c):
     c.check(log_lines() == [], log_lines())
 
 
+@slow
 def energy(c):
     """If the device has a counter, the energy per frame is reported, and may be the objective."""
     for name, text in [("name", "ina3221"), ("in1_label", "VDD_IN"), ("in1_input", "10000"), ("curr1_input", "2000")]:
@@ -271,6 +281,7 @@ def stops(c):
     c.check(code == 0 and found["tried"] == 1, found["tried"], err)
 
 
+@slow
 def table(c):
     """--t4 writes the results and the kinds of failures, --csv the reasons too. --replay reads the results."""
     code, (found,), err = tune(*SMALL, "--search", "full", "--budget", "8", "--t4", at("t4.json"), "--csv", at("csv"),

@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.append(sys.path[0] + "/../../support")
-from checks import Checks, at, programs, skip
+from checks import Checks, at, programs, skip, slow
 from live_support import environment, has_opencl, run
 
 MISLED, = programs(1)
@@ -56,6 +56,7 @@ def end(process):
     return process.returncode, [json.loads(line) for line in out.splitlines()], err.decode("utf-8", "replace")
 
 
+@slow
 def full_disk(c):
     """The run prints its result, reports each file that it cannot write once, and changes no entry."""
     caches = settings(POCL_CACHE_DIR=at("pocl"))  # no other test must get the kernels that do not fit on the disk
@@ -93,6 +94,7 @@ def damaged(c):
     c.check(read() == b"a letter\n" and err.count("error:") == 1 and "its entries are unchanged" in err, err, read())
 
 
+@slow
 def two_at_once(c):
     """Two runs share the database. Only one of them can keep the log of the same pass."""
     runs = [start(*words(chain, "--resume")) for chain in ("invert", "gray", "invert")]
