@@ -296,8 +296,8 @@ def moments(c):
     write("shift.cl", SHIFT)
     source = "pattern:32x16@10,rgba"
     chains = {"moment": FAST, "blur,moment,gamma=2,gamma=0.5,moment,gray": PATHS, "echo": FAST,
-              "blur=3,gray,echo,mirror,echo,shift,flip": PATHS, "crop=20:10,echo,echo,gamma=2,moment": PATHS + ["gl es"],
-              "far=2": PATHS}
+              "blur=3,gray,echo,mirror,echo,shift,flip": PATHS,
+              "crop=20:10,echo,echo,gamma=2,moment": PATHS + ["gl es"], "far=2": PATHS}
     for chain, paths in chains.items():
         films = {}
         for path in paths:

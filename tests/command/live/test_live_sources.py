@@ -186,5 +186,5 @@ def headless_sources(c):
 
 
 need_window()
-sys.exit(Checks().run(sources, headless_sources, counts, spared, source_without_an_output, source_during_builds, sources_in_a_window,
-                      no_source, no_source_for_truth))
+sys.exit(Checks().run(sources, headless_sources, counts, spared, source_without_an_output, source_during_builds,
+                      sources_in_a_window, no_source, no_source_for_truth))

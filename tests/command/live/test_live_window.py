@@ -240,8 +240,9 @@ def paths(c):
     live.act("freeze")
     rows = [("path", "gl", None), ("path", "zerocopy", 0)] + both * [
         ("device", "zerocopy", 1), ("split-paths", "zerocopy", 1), ("device", "zerocopy", 0), ("split", "zerocopy", 0),
-        ("split", "zerocopy", 0)] + [("path", "cpu", None), ("device", "cpu", None), ("path", "opencl", int(both))] + both * [
-            ("device", "opencl", 0)]
+        ("split", "zerocopy", 0)] + [
+            ("path", "cpu", None), ("device", "cpu", None), ("path", "opencl", int(both))]
+    rows += both * [("device", "opencl", 0)]
     seen = [live.shot()]
     same(c, live.pixels(), seen[0], "window and screenshot")
     for action, path, device in rows if OPENCL else [("path", "gl", None)]:
@@ -429,8 +430,8 @@ def building(c):
         compiler.end()
         c.check(live.settled()["path"] == "opencl", action, "the requested path arrives")
     code, last, errors = live.quit()
-    c.check(code == 0 and (last["path"], last["chain"], last["why"]) == ("opencl", "invert,mirror", "as requested"), code,
-            last, errors)
+    c.check(code == 0 and (last["path"], last["chain"], last["why"]) == ("opencl", "invert,mirror", "as requested"),
+            code, last, errors)
 
 
 def still_picture(c):

@@ -371,6 +371,6 @@ def oversized(c):
 
 
 need_window()
-sys.exit(Checks().run(unwritable, leaving_a_build, leaving_other_builds, stalled_reader, stalled_reader_and_key, encoder,
-                      unsynced, stalled_events, no_reader, lost_display, lost_display_of_a_device, closed, lost_window,
-                      lost_window_of_other_paths, lost_at_once, oversized))
+sys.exit(Checks().run(unwritable, leaving_a_build, leaving_other_builds, stalled_reader, stalled_reader_and_key,
+                      encoder, unsynced, stalled_events, no_reader, lost_display, lost_display_of_a_device, closed,
+                      lost_window, lost_window_of_other_paths, lost_at_once, oversized))

@@ -196,7 +196,8 @@ def next_names(c):
 def goes_on(c):
     """The view goes on while ffmpeg writes the end of a recording. Its client waits for the file."""
     with open(at("ffmpeg"), "w", encoding="utf-8") as file:
-        file.write("#!/bin/sh\n%s \"$@\" || exit\ncase \"$*\" in *pipe:0*) cat %s;; esac\n" % (shutil.which("ffmpeg"), at("hold")))
+        file.write("#!/bin/sh\n%s \"$@\" || exit\ncase \"$*\" in *pipe:0*) cat %s;; esac\n" %
+                   (shutil.which("ffmpeg"), at("hold")))
     os.chmod(at("ffmpeg"), 0o755)
     os.mkfifo(at("hold"))
     view = Live(BINARY, at(), "pattern:64x48@50", *RUN, asks=True, PATH=at() + ":" + os.environ["PATH"])
@@ -329,5 +330,5 @@ def outlived(c):
     c.check(draft.startswith(".monocle-") and int(probe(draft)[1]["nb_read_frames"]) > 10, draft)
 
 
-sys.exit(Checks().run(formats, other_formats, shapes, animations, next_names, goes_on, new_size, killed, no_room, other_ffmpeg,
-                      outlived))
+sys.exit(Checks().run(formats, other_formats, shapes, animations, next_names, goes_on, new_size, killed, no_room,
+                      other_ffmpeg, outlived))
