@@ -1,4 +1,5 @@
-// test_video.c: videos through a simulated ffmpeg: its ends, its silence, its messages; with a clock that the test moves
+// test_video.c: videos through a simulated ffmpeg: its ends, silence and messages; the test moves the clock
+// moves
 #include "check.h"
 #include "scratch.h"
 
@@ -56,7 +57,8 @@ static bool file_has(const char *name, const char *text)
 // "frames" on until its end, then ends as "end" says.
 static void prepare(void)
 {
-    static const char ffmpeg[] = "#!/bin/sh\ncd \"${0%/*}\"\necho \"$*\" >arguments\ncat said >&2\ncat frames\n. ./end\n";
+    static const char ffmpeg[] =
+        "#!/bin/sh\ncd \"${0%/*}\"\necho \"$*\" >arguments\ncat said >&2\ncat frames\n. ./end\n";
     static const char ffprobe[] = "#!/bin/sh\ncat \"${0%/*}/answer\"\n";
     char path[1024];
     write_text("ffmpeg", ffmpeg);
@@ -207,8 +209,8 @@ static void test_loop(void)
         take(source, 0, 2);
         const int next_pipe = open_pipe();
         CHECK(end_pipe(source, pipe) == SOURCE_TIMEOUT);
-        check_that(&check, lines() == (i == 0) && said("film.mkv is damaged: ") == (i == 0),
-                   "round %d: %s", i, scratch.said.text);
+        check_that(&check, lines() == (i == 0) && said("film.mkv is damaged: ") == (i == 0), "round %d: %s", i,
+                   scratch.said.text);
         pipe = next_pipe;
     }
     close(pipe);
@@ -292,8 +294,8 @@ static void test_ends(void)
         add_frames(pipe, rows[i].frames);
         take(source, 0, rows[i].frames);
         const enum source_status status = end_pipe(source, pipe);
-        check_that(&check, status == rows[i].status && said(rows[i].said), "row %zu: status %d, said %s", i, (int)status,
-                   scratch.said.text);
+        check_that(&check, status == rows[i].status && said(rows[i].said), "row %zu: status %d, said %s", i,
+                   (int)status, scratch.said.text);
         check_that(&check, lines() == (rows[i].said[0] != '\0'), "row %zu: lines", i);
         CHECK(source_health(source).outages == (rows[i].status == SOURCE_TIMEOUT));
         source_close(source);
