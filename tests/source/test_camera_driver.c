@@ -153,6 +153,51 @@ static void test_jpeg_size(void)
     close_camera(source);
 }
 
+// Takes a frame and copies its first plane to `luma`. Returns true if one arrives.
+static bool take_luma(struct source *source, uint8_t luma[WIDTH * HEIGHT])
+{
+    struct frame frame;
+    if (!comes(source, &frame))
+        return false;
+    for (int y = 0; y < HEIGHT; y++)
+        memcpy(luma + (size_t)y * WIDTH, image_row(&frame.image, 0, y), WIDTH);
+    source_return(source, &frame);
+    return true;
+}
+
+// Some cameras leave the end marker of a frame out, or fill the frame up behind its pixels.
+static void test_jpeg_no_end(void)
+{
+    enum { END_BYTES = 2, FILL_BYTES = 64 };
+    static const uint8_t sizes[] = {END_BYTES, 1};
+    uint8_t luma[WIDTH * HEIGHT], expected[WIDTH * HEIGHT];
+    struct codec_buffer file = {.data = calloc(1, jpeg.size + FILL_BYTES), .size = jpeg.size};
+    memcpy(file.data, jpeg.data, jpeg.size);
+    driver_start(V4L2_PIX_FMT_MJPEG, 1);
+    file.size = jpeg.size - END_BYTES;
+    send_jpeg(&file); // the first frame has none
+    struct source *source = open_camera();
+    if (!check_that(&check, source != NULL, "a MJPEG camera without end markers opens"))
+        return;
+    send_jpeg(&jpeg);
+    const bool whole = take_luma(source, expected);
+    for (size_t i = 0; whole && i < sizeof(sizes); i++) {
+        file.size = jpeg.size - sizes[i];
+        send_jpeg(&file);
+        check_that(&check, take_luma(source, luma) && memcmp(luma, expected, sizeof(luma)) == 0,
+                   "a frame without %d bytes of its end marker has other pixels", sizes[i]);
+    }
+    memset(file.data + jpeg.size - END_BYTES, 0, END_BYTES + FILL_BYTES);
+    file.size = jpeg.size + FILL_BYTES;
+    send_jpeg(&file);
+    check_that(&check, take_luma(source, luma) && memcmp(luma, expected, sizeof(luma)) == 0,
+               "a frame with zeros instead of its end marker has other pixels");
+    check_that(&check, source_health(source).damaged == 0, "%llu frames count as damaged",
+               (unsigned long long)source_health(source).damaged);
+    codec_buffer_free(&file);
+    close_camera(source);
+}
+
 // A driver must report the number of filled bytes.
 static void test_bytes_used(void)
 {
@@ -502,6 +547,7 @@ int main(int argc, char **argv)
     jpeg_make(&large_jpeg, 2 * WIDTH, HEIGHT, &(struct jpeg_wish){0});
     test_jpeg_only(argc > 1 ? argv[1] : "");
     test_jpeg_size();
+    test_jpeg_no_end();
     test_bytes_used();
     test_bytes_used_planes();
     test_nonsense();
