@@ -84,8 +84,9 @@ static void test_carried(struct codec *codec, size_t icc_bytes, struct random *r
     uint8_t exif[128], *icc = malloc(icc_bytes);
     for (size_t i = 0; i < icc_bytes; i++)
         icc[i] = (uint8_t)random_bits(random);
-    const struct codec_metadata all = {
-        .icc = {icc, icc_bytes}, .exif = {exif, make_exif(exif, false, true)}, .xmp = {(const uint8_t *)xmp, sizeof(xmp) - 1}};
+    const struct codec_metadata all = {.icc = {icc, icc_bytes},
+                                       .exif = {exif, make_exif(exif, false, true)},
+                                       .xmp = {(const uint8_t *)xmp, sizeof(xmp) - 1}};
     struct codec_settings settings = {.metadata = all};
     struct codec_buffer file = {0}, kept[2] = {{0}, {0}};
     struct image image = {0};

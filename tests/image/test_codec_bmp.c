@@ -239,10 +239,10 @@ static void test_colours(struct codec *codec)
         for (int down = 0; down < 2 && (down == 0 || cases[i].info > 12); down++) {
             static struct file file;
             const int width = (int)strlen(cases[i].expected);
-            const bool behind = cases[i].info == 40 && cases[i].compression != NONE;
-            const int masks = !behind ? 0 : cases[i].compression == MASKS ? 3 : 4;
+            const int kind = cases[i].compression;
+            const int masks = cases[i].info > 40 || kind == NONE ? 0 : kind == MASKS ? 3 : 4;
             const int offset = FILE_HEAD + cases[i].info + 4 * masks + 4 * cases[i].colours;
-            begin(&file, cases[i].info, width, down ? -1 : 1, cases[i].bits, cases[i].compression, offset);
+            begin(&file, cases[i].info, width, down ? -1 : 1, cases[i].bits, kind, offset);
             file.size = cases[i].info > 40 ? FILE_HEAD + 40 : file.size;
             for (int c = 0; c < (cases[i].info > 40 ? 4 : masks); c++)
                 add_le(&file, cases[i].mask[c], 4);

@@ -592,8 +592,7 @@ static void test_sample_formats(struct codec *codec)
             check_that(&check, ok && memcmp(image_row(&image, 0, 0), pixels, sizeof(pixels)) == 0, "format %d: %s",
                        format, error.why);
         else
-            check_that(&check, !ok && error.fault == CODEC_UNSUPPORTED && strstr(error.why, "sample format"),
-                       "format %d: %s", format, error.why);
+            check_that(&check, !ok && error.fault == CODEC_UNSUPPORTED, "format %d: %s", format, error.why);
         image_free(&image);
     }
 }
