@@ -209,7 +209,6 @@ static void test_colours(struct codec *codec)
         {"16 bits with a palette", 40, 16, NONE, 2, {0}, "\0\x7c\xe0\3", 4, "ab"},
         {"24 bits", 40, 24, NONE, 0, {0}, "\0\0\xff\3\2\1\0\0", 8, "af"},
         {"24 bits with a palette", 40, 24, NONE, 3, {0}, "\0\0\xff\3\2\1", 6, "af"},
-        {"24 bits, version 5", V5, 24, NONE, 0, {0}, "\0\0\xff\3\2\1", 6, "af"},
         {"24 bits, OS/2", 12, 24, NONE, 0, {0}, "\0\0\xff\3\2\1", 6, "af"},
         {"32 bits, all alpha 0", 40, 32, NONE, 0, {0}, "\0\0\xff\0\0\xff\0\0", 8, "ab"},
         {"5-6-5 bits", 40, 16, MASKS, 0, {0xf800, 0x7e0, 0x1f}, "\0\xf8\xe0\7\x1f\0", 6, "abc"},
