@@ -40,4 +40,6 @@ struct variant_choice tune_pass_choice(const struct subject *subject, int config
 bool tune_pass_is_fused(const struct subject *subject);
 // Stores that the chain's other plan is faster than this fused pass: the choice is the generic kernel. False on failure
 // (logged).
+// Returns true if a stored result makes other commands use the plan `split` instead of this fused pass.
+bool tune_pass_runs_split(const struct subject *subject);
 bool tune_pass_store_split(const struct subject *subject, double split_ms, double fused_ms);
