@@ -1,6 +1,7 @@
 """live_support.py: runs of the program, the live view with its window and JSON events, small image and film files"""
 import contextlib
 import fcntl
+import functools
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ import threading
 import time
 import zlib
 
+import x_support
 from checks import at, skip
 
 SANITIZED = "LSAN_OPTIONS" in os.environ  # slower, and freed memory stays allocated for a while
@@ -109,8 +111,7 @@ class Compiler:
         self.in_child = how == "hang"
         self.when, self.noted = os.path.join(place, "when"), os.path.join(place, "noted")
         self.env = {"TEST_MISBEHAVE": how, "TEST_WHEN": self.when, "TEST_CHILDREN": self.noted,
-                    "TEST_LIMIT_MS": "6000000", "XDG_CACHE_HOME": os.path.join(caches or place, "cache"),
-                    "POCL_CACHE_DIR": os.path.join(caches or place, "pocl")}
+                    "TEST_LIMIT_MS": "6000000", "XDG_CACHE_HOME": os.path.join(caches or place, "cache")}
 
     def begin(self):
         with contextlib.suppress(FileNotFoundError):
@@ -192,27 +193,71 @@ def need_window():
 
 def need_tools():
     """Skips the test if a tool for windows and screenshots is missing."""
-    for tool in ("xdotool", "import", "convert"):
+    for tool in ("xdotool",):
         if not shutil.which(tool):
             skip("%s is not installed" % tool)
 
 
+def unfiltered(data, bytes_of_row, step):
+    """Returns the rows of a PNG's data without its filters."""
+    above, rows = bytes(bytes_of_row), []
+    for at_row in range(0, len(data), bytes_of_row + 1):
+        kind, row = data[at_row], bytearray(data[at_row + 1:at_row + 1 + bytes_of_row])
+        if kind == 2:
+            row = bytearray((a + b) & 255 for a, b in zip(row, above))
+        elif kind:
+            for i in range(bytes_of_row):
+                left, corner = (row[i - step], above[i - step]) if i >= step else (0, 0)
+                guess = left + above[i] - corner
+                best = min((abs(guess - left), 0, left), (abs(guess - above[i]), 1, above[i]),
+                           (abs(guess - corner), 2, corner))[2]
+                row[i] = (row[i] + {1: left, 3: (left + above[i]) // 2, 4: best}[kind]) & 255
+        rows.append(bytes(row))
+        above = row
+    return rows
+
+
 def picture(path):
-    """Returns the RGB bytes of a PNG file."""
-    return subprocess.run(["convert", path, "-depth", "8", "rgb:-"], check=True, stdout=subprocess.PIPE).stdout
+    """Returns the RGB bytes of a PNG file of 8 bits."""
+    with open(path, "rb") as file:
+        data = file.read()
+    place, packed = 8, b""
+    while place < len(data):
+        size, kind = struct.unpack(">I4s", data[place:place + 8])
+        chunk = data[place + 8:place + 8 + size]
+        assert struct.unpack(">I", data[place + 8 + size:place + 12 + size])[0] == zlib.crc32(kind + chunk), kind
+        if kind == b"IHDR":
+            width, _, bits, colour = struct.unpack(">IIBB", chunk[:10])
+        packed += chunk if kind == b"IDAT" else b""
+        place += size + 12
+    step = {0: 1, 2: 3, 6: 4}[colour]
+    assert bits == 8, bits
+    rows = b"".join(unfiltered(zlib.decompress(packed), step * width, step))
+    rgb = bytearray(len(rows) // step * 3)
+    for channel in range(3):
+        rgb[channel::3] = rows[channel if step > 1 else 0::step]
+    return bytes(rgb)
 
 
 class Live:
-    """A live view and its JSON events. Waits for its first frame, unless `runs` is false."""
+    """A live view and its JSON events. Waits for its first frame, unless `runs` is false. `asks` gives it a control
+    socket."""
+    sockets = tempfile.TemporaryDirectory(prefix="monocle-test-")
+    count = 0
 
-    def __init__(self, binary, cwd, *args, runs=True, limit=None, **env):
+    def __init__(self, binary, cwd, *args, runs=True, asks=False, limit=None, **env):
+        Live.count += 1
+        self.client, self.place_of_socket = None, os.path.join(self.sockets.name, str(Live.count))
+        args += ("--socket", self.place_of_socket) if asks else ()
         self.events, self.changed = [], threading.Condition()
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen([binary, "live", *args, "--json"], stdout=subprocess.PIPE, stderr=self.errors,
                                         cwd=cwd, env=environment(**env), text=True, preexec_fn=limit)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
-        if runs:
+        if runs and asks:
+            self.shown(1)
+        elif runs:
             self.wait(lambda e: e["event"] == "progress" and e["frames"] > 0)
 
     def read(self):
@@ -240,7 +285,61 @@ class Live:
         """Waits for the end of all builds. Returns the state."""
         return self.wait(lambda e: e["event"] in ("state", "progress") and not e["building"], since=since)
 
+    def control(self):
+        self.client = self.client or Control(self.place_of_socket, process=self.process)
+        return self.client
+
+    def shown(self, frames):
+        """Waits until this number of frames has been shown. Returns the status."""
+        return self.control().ask_all(("wait_frame", frames), ("get_property", "status"))[1]
+
+    def more(self, frames=1):
+        """Waits for more frames. Returns the status."""
+        return self.shown(self.control().get("frame") + frames)
+
+    def settled(self):
+        """Waits until the last frame has all changes. Returns the status."""
+        return self.control().ask_all(("wait_frame",), ("get_property", "status"))[1]
+
+    def until(self, test, seconds=90):
+        """Waits for a status that passes the test. Returns it."""
+        found = []
+
+        def look():
+            found[:] = [self.control().get("status")]
+            return test(found[0])
+
+        assert wait_until(look, seconds), "the status stays %s" % found
+        return found[0]
+
+    def after(self, *command):
+        """Carries out a command. Returns the status when the last frame has its changes, and the message at once."""
+        now, _, state = self.control().ask_all(command, ("get_property", "status"), ("wait_frame",),
+                                               ("get_property", "status"))[1:]
+        if not state["message"]:  # its time may be over
+            state.update((name, now[name]) for name in ("message", "message_is_error"))
+        return state
+
+    def act(self, *action):
+        """Carries out a key's action. Returns the state after it, and after the builds that it started."""
+        return self.after("key", *action)
+
+    def set(self, name, value):
+        """Sets a property. Returns the state after it, and after the builds that it started."""
+        return self.after("set_property", name, value)
+
+    def shot(self):
+        """Returns the RGB bytes of the last frame."""
+        self.control().ask_all(("wait_frame",), ("screenshot", self.place_of_socket + ".png"))
+        return picture(self.place_of_socket + ".png")
+
+    def quit(self):
+        self.control().ask("quit")
+        return self.wait_end()
+
     def wait_end(self):
+        if self.client:
+            self.client.close()
         try:
             code = self.process.wait(timeout=90 * PATIENCE)  # it hangs if this expires
         except subprocess.TimeoutExpired:
@@ -254,12 +353,13 @@ class Live:
 class Control:
     """A client of the control socket of a live view (--socket)."""
 
-    def __init__(self, path, seconds=60):
+    def __init__(self, path, seconds=60, process=None):
         end = time.monotonic() + seconds * PATIENCE
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(seconds * PATIENCE)
         while self.socket.connect_ex(path) != 0:  # it is not there yet
             assert time.monotonic() < end, "there is no socket %s" % path
+            assert not process or process.poll() is None, "the view has ended"
             time.sleep(0.01)
         self.file = self.socket.makefile("rb")
         self.events = []
@@ -292,6 +392,17 @@ class Control:
         assert reply and reply["request_id"] == self.number, "%s: the reply is %s" % (command, reply)
         assert reply["error"] == "success", reply["error"]
         return reply["data"]
+
+    def ask_all(self, *commands):
+        """Sends the commands at once. Returns the data of each reply."""
+        first = self.number + 1
+        for command in commands:
+            self.send(*command)
+        replies = [self.reply() for _ in commands]
+        for number, (command, reply) in enumerate(zip(commands, replies), first):
+            assert reply and reply["request_id"] == number, "%s: the reply is %s" % (command, reply)
+            assert reply["error"] == "success", reply["error"]
+        return [reply["data"] for reply in replies]
 
     def error(self, *command):
         """Returns the error of the reply; '' on success."""
@@ -363,76 +474,42 @@ def ended(c, view, *what):
 
 
 class Window(Live):
-    """A live view in a window, which receives keys. The test waits on its control socket, unless `asks` is false."""
-    places = tempfile.TemporaryDirectory(prefix="monocle-test-")
-    count = 0
+    """A live view in a window. The test waits on its control socket, unless `asks` is false."""
 
     def __init__(self, binary, cwd, *args, runs=True, asks=True, **more):
-        Window.count += 1
-        self.place_of_socket = os.path.join(self.places.name, str(Window.count))
-        self.client = None
-        asked = ["--socket", self.place_of_socket] if asks else []
-        super().__init__(binary, cwd, *args, *asked, runs=runs and not asks, **more)
-        if runs and asks:
-            self.shown(1)
-        self.window = None
-        while self.window is None and self.process.poll() is None:  # xdotool --sync would not see the end
-            found = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
-                                   capture_output=True, text=True).stdout.split()
-            self.window = found[-1] if found else None
-            time.sleep(0.02)
+        super().__init__(binary, cwd, *args, runs=runs and asks, asks=asks, **more)
+        if runs and not asks:
+            self.wait(lambda e: e["event"] == "progress" and e["frames"] > 0)
 
-    def control(self):
-        self.client = self.client or Control(self.place_of_socket)
-        return self.client
-
-    def shown(self, frames):
-        """Waits until this number of frames has been shown. Returns the status."""
-        self.control().ask("wait_frame", frames)
-        return self.control().get("status")
-
-    def more(self, frames=1):
-        """Waits for more frames. Returns the status."""
-        return self.shown(self.control().get("frame") + frames)
-
-    def settled(self):
-        """Waits until the frame on the screen has all changes. Returns the status."""
-        self.control().ask("wait_frame")
-        return self.control().get("status")
-
-    def until(self, test, seconds=90):
-        """Waits for a status that passes the test. Returns it."""
+    @functools.cached_property
+    def window(self):
+        """The window's number; None if the view ends without one."""
         found = []
-
-        def look():
-            found[:] = [self.control().get("status")]
-            return test(found[0])
-
-        assert wait_until(look, seconds), "the status stays %s" % found
-        return found[0]
+        wait_until(lambda: found or self.process.poll() is not None or
+                   found.extend(x_support.windows_of(self.process.pid)))
+        return found[-1] if found else None
 
     def key(self, name):
         """Presses a key. Returns the state after it, and after the builds that it started."""
         since = len(self.events)
+        assert self.window
         subprocess.run(["xdotool", "key", name], check=True)
         return self.state(self.find(lambda e: e["event"] == "state", since))
 
     def pixels(self):
         """Returns the RGB bytes of the window's content."""
         self.settled()  # the swap of this frame is over
-        return subprocess.run(["import", "-window", self.window, "-depth", "8", "rgb:-"], check=True,
-                              stdout=subprocess.PIPE).stdout
+        return x_support.pixels_of(self.window)
 
     def place(self):
         """Returns x, y, width and height of the window's content."""
-        text = subprocess.run(["xdotool", "getwindowgeometry", "--shell", self.window], capture_output=True,
-                              text=True).stdout
-        values = dict(line.split("=") for line in text.split())
-        return tuple(int(values.get(name, -1)) for name in ("X", "Y", "WIDTH", "HEIGHT"))
+        return x_support.place_of(self.window)
 
     def geometry(self):
         return self.place()[2:]
 
     def end(self, key="q"):
+        """Presses a key, and waits for the end."""
+        assert self.window
         subprocess.run(["xdotool", "key", key], check=True)
         return self.wait_end()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_latency.py MONOCLE LOOP WIDTH HEIGHT FPS [NODE]: monocle latency finds a known delay
+"""test_latency.py MONOCLE LOOP WIDTH HEIGHT FPS [NODE]: `monocle latency` finds a known delay
 
 Under an X display. LOOP (screen_loop.c) feeds the screen back with a delay: through a pipe, or through NODE,
 a device of v4l2loopback.
@@ -12,7 +12,7 @@ import sys
 import time
 
 sys.path.append(sys.path[0] + "/../../support")
-from checks import Checks, at, names, programs
+from checks import Checks, at, names, programs, slow
 from live_support import SANITIZED, environment, events, run
 
 BINARY, LOOP = programs(2)
@@ -20,15 +20,14 @@ WIDTH, HEIGHT, FPS = names[:3]
 NODE = names[3] if len(names) > 3 and names[3].startswith("/dev/") else None
 CHECKS = names[4 if NODE else 3:]
 PATIENCE_S = 200
-FLASHES = 5 if NODE else 6  # a flash takes seconds on an emulated machine
-# Screen, pipe and frames are not synchronous, and the machine may be busy. On an emulated machine only the quickest
-# flash is meaningful, and with a sanitizer none.
-FIGURE, TOLERANCE_MS, QUICKEST_MS = (("min_ms", 150, 300) if NODE else ("min_ms", 3000, 3000) if SANITIZED else
-                                     ("median_ms", 100, 150))
+FLASHES = 5 if NODE else 4  # a flash takes seconds on an emulated machine
+# Screen, pipe and frames are not synchronous, and the machine may be busy: only the quickest flash is meaningful, and
+# with a sanitizer none.
+TOLERANCE_MS, QUICKEST_MS = 150, 3000 if SANITIZED else 300
 
 
 def measure(c, delay_ms, *loop_args):
-    """Measures through a loop with this delay, and checks the whole report. Returns a figure in ms."""
+    """Measures through a loop with this delay, and checks the whole report. Returns the quickest, in ms."""
     output = NODE or at("loop.y4m")
     if not NODE:
         os.mkfifo(output)
@@ -58,35 +57,23 @@ def measure(c, delay_ms, *loop_args):
     c.check(figures["min_ms"] < delay_ms + QUICKEST_MS, "slower than the delay", delay_ms, figures)
     c.check(figures["min_ms"] <= figures["median_ms"] <= figures["p95_ms"] <= figures["max_ms"], figures)
     print("delay %d ms: %s" % (delay_ms, figures), flush=True)
-    return figures[FIGURE]
+    return figures["min_ms"]
 
 
+@slow
 def delay_is_found(c):
-    added = 400 if NODE else 200
+    """Through the screen and a pipe. test_latency_loop.c checks the measurement itself."""
     # The mirror also shows the flash in the right half of the window, but later: only the left half must count.
-    without, with_it = measure(c, 0), measure(c, added, "mirror")
-    c.check(abs(with_it - without - added) < TOLERANCE_MS, "put there", added, "found", with_it - without)
+    measure(c, 200, "mirror")
 
 
-def table(c):
-    """The summary is printed as text."""
-    output = at("loop.y4m")
-    os.mkfifo(output)
-    loop = subprocess.Popen([LOOP, WIDTH, HEIGHT, FPS, "50", output], stderr=subprocess.DEVNULL)
-    code, out, err = run(BINARY, "latency", output, "-n", "2", "-p", "cpu", "--vsync", "off", "-f", "gray",
-                         timeout=PATIENCE_S)
-    loop.kill()
-    loop.communicate()
-    os.unlink(output)
-    text = out.decode()
-    c.check(code == 0 and "2 flashes, 0 missed" in text and "glass to glass" in text and "#" in text, code, err, text)
-    c.check(" ms " in text and "median" in text, text)
+def delays_are_found(c):
+    """Through a virtual camera."""
+    without, with_it = measure(c, 0), measure(c, 400, "mirror")
+    c.check(abs(with_it - without - 400) < TOLERANCE_MS, "put there", 400, "found", with_it - without)
 
 
-def no_flash(c):
-    """A camera that does not see the flash, but moving things; and other errors."""
-    code, out, err = run(BINARY, "latency", "pattern:320x240@30", "-p", "cpu", "--vsync", "off", timeout=PATIENCE_S)
-    c.check(code == 3 and "does not see the flash" in err and "point the camera at the window" in err, code, out, err)
+def errors(c):
     code, out, err = run(BINARY, "latency", "/dev/video99", "-p", "cpu")
     c.check(code == 3 and err.count("\n") == 1, code, err)
     code, out, err = run(BINARY, "latency", "pattern", "-p", "cpu", DISPLAY="", WAYLAND_DISPLAY="")
@@ -105,5 +92,5 @@ def interrupted(c):
 
 
 if __name__ == "__main__":
-    tests = (delay_is_found,) if NODE else (delay_is_found, table, no_flash, interrupted)
+    tests = (delays_are_found,) if NODE else (delay_is_found, errors, interrupted)
     sys.exit(Checks().run(*tests, only=CHECKS))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_live_control.py MONOCLE: the control socket of the live view (--socket), and `monocle ctl`
 
-Needs a display (with-display gives one), xdotool and ImageMagick.
+Needs a display (with-display gives one) and xdotool.
 """
 import functools
 import json

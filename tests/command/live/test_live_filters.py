@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_live_filters.py MONOCLE: users' filters are taken again when their files are saved
 
-Needs a display (with-display gives one), xdotool and ImageMagick's import.
+Needs a display (with-display gives one) and xdotool.
 """
 import os
 import shutil

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_live_sources.py MONOCLE: the source of a running view changes through the control socket
 
-Needs a display (with-display gives one), xdotool and ImageMagick.
+Needs a display (with-display gives one) and xdotool.
 """
 import functools
 import glob
