@@ -14,12 +14,13 @@ import sys
 import time
 
 sys.path.append(sys.path[0] + "/../../support")
+import x_support
 from checks import Checks, at, programs
 from live_support import (PATIENCE, Control, ControlledView, ended, has_opencl, need_window, picture, png, run,
                           wait_until)
 
 BINARY, = programs(1)
-PATTERN = "pattern:320x240@30"
+PATTERN = "pattern:160x120@30"
 OPENCL = has_opencl(BINARY)
 View = functools.partial(ControlledView, BINARY)
 
@@ -33,11 +34,11 @@ def ctl(*words, **more):
 def check_both(c, m, left, right, width, height):
     """screenshot_both has the original on the left, and the result on the right with black below."""
     c.check(m.ask("screenshot_both", at("both.png")) == at("both.png"), "its name")
-    both, row = picture(at("both.png")), 3 * (320 + width)
-    c.check(len(both) == 240 * row, "the size of both", len(both))
-    rows = [both[y * row:(y + 1) * row] for y in range(240)]
-    c.check(b"".join(line[:3 * 320] for line in rows) == left, "the original")
-    c.check(b"".join(line[3 * 320:] for line in rows) == right + bytes(3 * width * (240 - height)), "the result", width)
+    both, row = picture(at("both.png")), 3 * (160 + width)
+    c.check(len(both) == 120 * row, "the size of both", len(both))
+    rows = [both[y * row:(y + 1) * row] for y in range(120)]
+    c.check(b"".join(line[:3 * 160] for line in rows) == left, "the original")
+    c.check(b"".join(line[3 * 160:] for line in rows) == right + bytes(3 * width * (120 - height)), "the result", width)
 
 
 def drive(c, *args):
@@ -66,14 +67,15 @@ def drive(c, *args):
             c.check(m.get("status")["chain"] == chain, "the frame has the chain", m.get("status")["chain"])
             c.check(m.ask("screenshot", at(chain + ".png")) == at(chain + ".png"), "screenshot")
         plain, inverted = picture(at("none.png")), picture(at("invert.png"))
-        c.check(len(plain) == 3 * 320 * 240 and all(a + b == 255 for a, b in zip(plain, inverted)), path, "inverts")
-        check_both(c, m, plain, inverted, 320, 240)
+        c.check(len(plain) == 3 * 160 * 120 and all(a + b == 255 for a, b in zip(plain, inverted)), path, "inverts")
+        check_both(c, m, plain, inverted, 160, 120)
         m.set("chain", "invert,crop=64:32")
         m.ask("screenshot", at("crop.png"))
         check_both(c, m, plain, picture(at("crop.png")), 64, 32)
     for number in range(len(json.loads(run(BINARY, "devices", "--json")[1])), 32):
         c.check("no OpenCL device matches" in m.error("set_property", "device", number), "device", number)
     c.check(m.get("frame") == frame, "a paused view shows no new frame")
+    m.set("path", "cpu")
     m.set("chain", "flip")
     m.key("mirror"), m.key("look", 4)
     c.check(m.get("chain") == "gray,gamma=0.9,contrast=2.2:-10,sharpen=0.6,mirror", "keys", m.get("chain"))
@@ -90,7 +92,7 @@ def drive(c, *args):
         c.check((m.get("selected"), m.get("message")) == (selected, message), value, m.get("selected"),
                 m.get("message"))
     for chain, key, changed, message in (
-            ("scale", "up", "scale=336", "scale: width 336"), ("crop=0:64", "down", "crop=304:64", "crop: width 304"),
+            ("scale", "up", "scale=176", "scale: width 176"), ("crop=0:64", "down", "crop=144:64", "crop: width 144"),
             ("scale=20", "down", "scale=4", "scale: width 4"),
             ("scale=16", "down", "scale=16", "scale: width 16, the minimum"),
             ("scale=factor=0.5", "up", "scale=factor=0.5",
@@ -104,7 +106,7 @@ def drive(c, *args):
         m.ask("key", "undo")
     for words in ("set_property", "chain", "scale"), ("key", "next"), ("key", "next"), ("key", "next"), ("key", "down"):
         m.ask(*words)
-    c.check(m.get("chain") == "scale=most=304", m.get("chain"))
+    c.check(m.get("chain") == "scale=most=144", m.get("chain"))
     m.set("chain", "key,gray")
     params = {param["name"]: (param.get("value"), param.get("max")) for param in m.get("params")}
     c.check(params["param/0/picture"] == ("none", None) and params["param/0/tolerance"][1] == 200, params)
@@ -130,7 +132,7 @@ def drive(c, *args):
     c.check(m.ask("wait_frame", frame + 5) >= frame + 5, "it goes on")
     stages = m.get("stages")
     c.check(any(name.startswith("pass") and stages[name]["median_ms"] > 0 for name in stages), stages)
-    c.check(m.get("size") == "320x240" and m.get("source") == "test pattern", m.get("size"), m.get("source"))
+    c.check(m.get("size") == "160x120" and m.get("source") == "test pattern", m.get("size"), m.get("source"))
     listed = {row["name"]: row for row in m.ask("list_properties")}
     c.check({"scope", "levels", "mirror", "zoom"} <= set(listed), sorted(listed))
     for name in set(listed) - {"param/", "control/"}:
@@ -167,37 +169,10 @@ def window(c):
     ended(c, view, "window")
 
 
-def window_pixels(view):
-    """Returns the RGB bytes of the window's content."""
-    window_id = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(view.process.pid)],
-                               capture_output=True, text=True).stdout.split()[-1]
-    return subprocess.run(["import", "-window", window_id, "-depth", "8", "rgb:-"], check=True,
-                          stdout=subprocess.PIPE).stdout
-
-
-def bytes_on_screen(c):
-    """wait_frame replies when the window shows the change."""
-    need_window()
-    view = View(PATTERN, "--overlay", "off")
-    m = view.client()
-    m.ask("wait_frame", 1)
-    m.set("paused", True)
-    shown = set()
-    for chain in "emboss", "gray,sobel", "invert", "none":
-        m.set("chain", chain)
-        name = m.ask("screenshot", at("shown.png"))
-        pixels = window_pixels(view)
-        c.check(pixels == picture(name), chain, "is on the screen")
-        shown.add(pixels)
-    c.check(len(shown) == 4, "four pictures", len(shown))
-    m.close()
-    ended(c, view)
-
-
 def list_of_keys(c):
     """The list of keys names the digits' looks, also a look that was just saved. Its digit then selects it."""
     need_window()
-    png(at("still.png"), 640, 480)
+    png(at("still.png"), 64, 48)
     view = View(at("still.png"), "-f", "invert", "-p", "cpu", "--overlay", "off", HOME=at(),
                 XDG_CONFIG_HOME=at("config"))
     m = view.client()
@@ -205,7 +180,7 @@ def list_of_keys(c):
 
     def listed():
         m.key("help")
-        pixels = window_pixels(view)
+        pixels = x_support.pixels_of(x_support.windows_of(view.process.pid)[0])
         m.key("help")
         return pixels
 
@@ -374,6 +349,18 @@ def malformed(c):
     c.check(log.count("\n") == 2 and "/nonexistent/a.png" in log, log)
 
 
+def has_place(view):
+    """Returns true if the view accepts another client. It closes the connection of a client that it refuses, so each
+    step may fail."""
+    client = view.client()
+    try:
+        return client.get("fps") is not None
+    except (AssertionError, OSError):
+        return False
+    finally:
+        client.close()
+
+
 def clients(c):
     """Clients that vanish, flood, do not read, or are too many: the others and the frames go on."""
     view = View(PATTERN, "--headless")
@@ -388,7 +375,7 @@ def clients(c):
             gone.send("wait_frame", 10 ** 9)
         gone.close()
     c.check(m.get("chain") == "none", "a half line is not carried out")
-    c.check(wait_until(lambda: "8 clients" not in view.client().error("get_property", "fps")), "they are forgotten")
+    c.check(wait_until(lambda: has_place(view)), "they are forgotten")
     flood = view.client()
     flood.get("chain")
     flood.socket.setblocking(False)
@@ -413,7 +400,7 @@ def clients(c):
     reply = ninth.line()
     c.check("8 clients are connected" in reply["error"] and ninth.line() is None, "the ninth client", reply)
     others.pop().close()
-    c.check(wait_until(lambda: "8 clients" not in view.client().error("get_property", "fps")), "a place is free again")
+    c.check(wait_until(lambda: has_place(view)), "a place is free again")
     m.close()
     for other in others:
         other.close()
@@ -505,7 +492,7 @@ def command(c):
     for words, want in rows:
         code, out, err = ctl(*words)
         c.check((code, out, err) == (0, want, ""), words, code, out, err)
-    c.check(len(picture(at("a.png"))) == 3 * 320 * 240, "screenshot")
+    c.check(len(picture(at("a.png"))) == 3 * 160 * 120, "screenshot")
     code, out, err = ctl("wait-frame")
     c.check(code == 0 and int(out) > 0, "wait-frame", out, err)
     code, out, err = ctl("get", "status")
@@ -536,5 +523,5 @@ def command(c):
     c.check(watch.communicate()[0] == "" and watch.returncode == 0, "observe ends with the view", watch.returncode)
 
 
-sys.exit(Checks().run(headless, window, bytes_on_screen, list_of_keys, overwriting, still, observers, order, malformed,
+sys.exit(Checks().run(headless, window, list_of_keys, overwriting, still, observers, order, malformed,
                       clients, end, files, command))

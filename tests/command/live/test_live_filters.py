@@ -13,7 +13,7 @@ from checks import Checks, at, programs, skip
 from live_support import Control, Live, Window, has_opencl, need_window, picture, png, wait_until
 
 MONOCLE, = programs(1)
-PATTERN = "pattern:160x120@30"
+PATTERN = "pattern:64x48@30"
 HEAD = "//!SUMMARY a test\n//!KIND point\n"
 CODE = """//!PARAM red
 //!TYPE int
@@ -76,28 +76,29 @@ def fails(c, live, path, text, place, red):
 
 def window(c):
     """In the window, on each path. The parameter keeps its value."""
+    save(HEAD + CODE % "ARG(args, 0)")
+    live = Window(MONOCLE, at(), PATTERN, "-f", "tint=red=20", "-p", "gl", "--filters", at("filters"), "--overlay",
+                  "off", **settings())
+    live.act("freeze")
     for path in PATHS:
         save(HEAD + CODE % "ARG(args, 0)")
-        live = Window(MONOCLE, at(), PATTERN, "-f", "tint=red=20", "-p", path, "--filters", at("filters"), "--overlay",
-                      "off", **settings())
-        live.state(0)
-        live.key("space")
+        live.set("path", path)
         c.check(wait_until(lambda: is_tint(live.pixels(), 20), 20), path, "the filter runs")
         fails(c, live, path, HEAD + CODE % "none_such", "tint.cl:9", 20)
-        state = live.key("plus")
+        state = live.act("up")
         c.check(state["chain"] == "tint=21" and wait_until(lambda: is_tint(live.pixels(), 21), 20), path, "it changes",
                 state)
-        live.key("minus")
+        live.act("down")
         fails(c, live, path, HEAD + "//!PARM x\n", "tint.cl:3: there is no declaration 'PARM'", 20)
         since = len(live.events)
         save(HEAD + CODE % "none_such")  # the last text that was not refused
         live.wait(lambda e: e["event"] == "state" and not e["message_is_error"], since=since)
         save(HEAD + CODE % "ARG(args, 0) + 100")
         c.check(wait_until(lambda: is_tint(live.pixels(), 120), 20), path, "the edited filter runs")
-        state = live.key("h")
+        state = live.settled()
         c.check(not state["message_is_error"] and state["chain"] == "tint=20", path, state)
-        code, _, errors = live.end()
-        c.check(code == 0, path, code, errors)
+    code, _, errors = live.quit()
+    c.check(code == 0, code, errors)
 
 
 def file(c):
@@ -107,30 +108,30 @@ def file(c):
         png(at(name), 8, 6, lambda x, y: (red, 0, 0))
     with open(at("broken.png"), "w") as broken:
         broken.write("no picture")
-    live = Window(MONOCLE, at(), PATTERN, "-f", "tint=one.png", "-p", "cpu", "--filters", at("filters"), "--overlay",
-                  "off", **settings())
+    live = Live(MONOCLE, at(), PATTERN, "-f", "tint=one.png", "-p", "cpu", "--filters", at("filters"), "--headless",
+                asks=True, **settings())
     control = live.control()
-    c.check(wait_until(lambda: is_tint(live.pixels(), 51), 20), "the file")
+    c.check(wait_until(lambda: is_tint(live.shot(), 51), 20), "the file")
     c.check(control.get("param/tint/image") == at("one.png"), control.get("params"))
-    state = live.key("minus")
-    c.check(state["chain"] == "tint" and wait_until(lambda: is_tint(live.pixels(), 1), 20), "hidden", state)
-    state = live.key("plus")
+    state = live.act("down")
+    c.check(state["chain"] == "tint" and wait_until(lambda: is_tint(live.shot(), 1), 20), "hidden", state)
+    state = live.act("up")
     c.check(state["chain"] == "tint=image=" + at("one.png"), state)
-    c.check(wait_until(lambda: is_tint(live.pixels(), 51), 20), "shown again")
+    c.check(wait_until(lambda: is_tint(live.shot(), 51), 20), "shown again")
     control.set("param/0/image", at("two.png"))
-    c.check(wait_until(lambda: is_tint(live.pixels(), 61), 20), "another file")
+    c.check(wait_until(lambda: is_tint(live.shot(), 61), 20), "another file")
     save(CARD % "2")
-    c.check(wait_until(lambda: is_tint(live.pixels(), 62), 20), "the edited filter")
+    c.check(wait_until(lambda: is_tint(live.shot(), 62), 20), "the edited filter")
     c.check("cannot read the file" in control.error("set_property", "param/0/image", "none.png"), "no file")
     since = len(live.events)
     control.set("param/0/image", "broken.png")
     state = live.wait(lambda e: e["event"] == "state" and e["message_is_error"], since=since)
-    c.check("broken.png" in state["message"] and is_tint(live.pixels(), 62), "the last chain runs on", state)
+    c.check("broken.png" in state["message"] and is_tint(live.shot(), 62), "the last chain runs on", state)
     control.set("param/0/image", "none")
-    c.check(wait_until(lambda: is_tint(live.pixels(), 2), 20), "none")
-    state = live.key("plus")
+    c.check(wait_until(lambda: is_tint(live.shot(), 2), 20), "none")
+    state = live.act("up")
     c.check(state["chain"] == "tint", "there is no file to show", state)
-    code, _, errors = live.end()
+    code, _, errors = live.quit()
     c.check(code == 0, code, errors)
 
 
@@ -154,7 +155,7 @@ def names(c):
 
 def headless(c):
     """Without a window, the next frames have the edited filter."""
-    for path in PATHS:
+    for path in ["cpu"] + ["opencl"] * ("opencl" in PATHS):
         save(HEAD + CODE % "ARG(args, 0)")
         live = Live(MONOCLE, at(), PATTERN, "-f", "tint", "-p", path, "--filters", at("filters"), "--headless",
                     "--frames", "1000000000", "--screenshot", at("last.png"), **settings())

@@ -20,7 +20,7 @@ need_ffmpeg()
 RUN = ["-p", "cpu", "--headless"]
 
 
-def record(name, *args, source="pattern:160x120@30", frames=20, **env):
+def record(name, *args, source="pattern:160x120@30", frames=8, **env):
     """Returns the exit code and standard error of a run that records every frame."""
     code, _, err = run(BINARY, "live", source, *RUN, "--frames", str(frames), "--record", name, *args, cwd=at(), **env)
     return code, err
@@ -64,12 +64,12 @@ def formats(c):
         facts = [stream[k] for k in ("codec_name", "width", "height", "r_frame_rate", "pix_fmt", "color_range",
                                      "color_space", "nb_read_frames")]
         c.check(container in names.split(","), name, names)
-        c.check(facts == [codec, 160, 120, "30/1", "yuv420p", "tv", "smpte170m", "20"], name, facts)
+        c.check(facts == [codec, 160, 120, "30/1", "yuv420p", "tv", "smpte170m", "8"], name, facts)
         got = decoded(name, len(want[0]))
-        for i in (3, 17):
+        for i in (1, 6):
             far = difference(got[i], want[i])
             c.check(far < 3, name, "frame", i, "differs by", far)
-            c.check(far < difference(got[i], want[20 - i]), name, "frame", i, "is another one")
+            c.check(far < difference(got[i], want[7 - i]), name, "frame", i, "is another one")
     c.check(stat.S_IMODE(os.stat(at("a.mp4")).st_mode) == stat.S_IMODE(os.stat(at("want.y4m")).st_mode), "the rights")
     c.check(sorted(os.listdir(at())) == ["-a.webm", "a.MOV", "a.mkv", "a.mp4", "want.y4m"], os.listdir(at()))
 
@@ -85,7 +85,7 @@ def shapes(c):
         facts = [stream[k] for k in ("width", "height", "r_frame_rate", "pix_fmt", "color_space")]
         c.check(facts == want and stream["nb_read_frames"] == "3", name, facts)
     sizes = []
-    for quality in ("1", "75", "100"):
+    for quality in ("1", "100"):
         c.check(record("q.mp4", "--overwrite", "--record-quality", quality)[0] == 0, quality)
         sizes.append(os.path.getsize(at("q.mp4")))
     c.check(sizes == sorted(set(sizes)), "bytes for each quality", sizes)
@@ -123,8 +123,8 @@ def animations(c):
     c.check((code, err) == (0, "") and (width, height) == (640, 320), code, err, width, height)
     c.check(len(durations) == 5 and all(60 <= ms <= 70 for ms in durations), durations)
 
-    view = Live(BINARY, at(), "pattern:64x48@30", *RUN, "--fast", "--socket", at("m"))
-    client = Control(at("m"))
+    view = Live(BINARY, at(), "pattern:64x48@4", *RUN, "--fast", asks=True)
+    client = view.control()
     client.ask("observe_property", 1, "recording")
     client.ask("key", "animation")
     names = [client.event("recording")["data"] for _ in range(3)]
@@ -132,77 +132,77 @@ def animations(c):
     client.ask("wait_frame")
     c.check("recorded 10.0 s to monocle-0001.gif" in client.get("message"), client.get("message"))
     client.ask("key", "animation")
-    client.ask("wait_frame", client.get("frame") + 20)
+    client.ask("wait_frame", client.get("frame") + 5)
     client.ask("key", "animation")
     client.ask("wait_frame")
     client.ask("set_property", "recording", "talk.mkv")
     client.ask("key", "animation")
     c.check(client.get("recording") == "talk.mkv" and "talk.mkv is being recorded" in client.get("message"),
             "a GIF does not end another recording", client.get("message"))
-    client.ask("quit")
-    client.close()
-    code, _, err = view.wait_end()
+    code, _, err = view.quit()
     c.check((code, err) == (0, ""), code, err)
-    c.check(probe("monocle-0001.gif")[1]["nb_read_frames"] == "151", probe("monocle-0001.gif"))
-    c.check(int(probe("monocle-0002.gif")[1]["nb_read_frames"]) >= 10, probe("monocle-0002.gif"))
+    c.check(probe("monocle-0001.gif")[1]["nb_read_frames"] == "41", probe("monocle-0001.gif"))
+    c.check(int(probe("monocle-0002.gif")[1]["nb_read_frames"]) >= 5, probe("monocle-0002.gif"))
 
 
 def next_names(c):
     """After --record talk.mp4, the key r records to the next free name. The property recording takes a new name."""
-    with open(at("talk-2.mp4"), "w", encoding="utf-8") as file:
+    with open(at("talk-2.y4m"), "w", encoding="utf-8") as file:
         file.write("older")
-    view = Live(BINARY, at(), "pattern:64x48@50", *RUN, "--socket", at("m"), "--record", "talk.mp4")
-    client = Control(at("m"))
+    view = Live(BINARY, at(), "pattern:64x48@50", *RUN, "--record", "talk.y4m", asks=True)
+    client = view.control()
 
     def recorded(name, begin, end):
         begin()
         c.check((client.get("recording"), client.get("message")) == (name, "recording " + name), client.get("message"))
-        client.ask("wait_frame", client.get("frame") + 5)
+        client.ask("wait_frame", client.get("frame") + 2)
         end()
         client.ask("wait_frame")
         c.check(client.get("recording") is None and "to %s" % name in client.get("message"), client.get("message"))
-        c.check(int(probe(name)[1]["nb_read_frames"]) >= 5, name)
+        c.check(int(probe(name)[1]["nb_read_frames"]) >= 2, name)
 
     def press():
         client.ask("key", "record")
 
     client.ask("wait_frame", 5)
     error = client.error("set_property", "recording", "x.mkv")
-    c.check("records to talk.mp4; set recording none" in error, error)
+    c.check("records to talk.y4m; set recording none" in error, error)
     press()
-    recorded("talk-3.mp4", press, press)
+    recorded("talk-3.y4m", press, press)
     recorded("x.mkv", lambda: client.ask("set_property", "recording", "x.mkv"), press)
     recorded("x-2.mkv", press, lambda: client.ask("set_property", "recording", "none"))
     client.ask("set_property", "recording", "none")
-    for name, why in (("talk.mp4", "talk.mp4 exists; name another file"), ("x.mp3", "x.mp3: monocle records MP4"),
+    for name, why in (("talk.y4m", "talk.y4m exists; name another file"), ("x.mp3", "x.mp3: monocle records MP4"),
                       ("-", "standard output"), ("/dev/null", "exists"), ("no/x.mp4", "No such file")):
         error = client.error("set_property", "recording", name)
         c.check(why in error and client.get("recording") is None, name, error)
     client.ask("set_property", "recording", "y.y4m")
     c.check(client.get("message") == "recording y.y4m", client.get("message"))
-    client.ask("quit")
-    client.close()
-    code, _, err = view.wait_end()
+    code, _, err = view.quit()
     c.check(code == 0 and err.count("\n") == 5, code, err)
-    c.check(open(at("talk-2.mp4"), encoding="utf-8").read() == "older", "talk-2.mp4")
+    c.check(open(at("talk-2.y4m"), encoding="utf-8").read() == "older", "talk-2.y4m")
 
 
 def goes_on(c):
     """The view goes on while ffmpeg writes the end of a recording. Its client waits for the file."""
     with open(at("ffmpeg"), "w", encoding="utf-8") as file:
-        file.write("#!/bin/sh\n%s \"$@\" || exit\ncase \"$*\" in *pipe:0*) sleep 2;; esac\n" % shutil.which("ffmpeg"))
+        file.write("#!/bin/sh\n%s \"$@\" || exit\ncase \"$*\" in *pipe:0*) cat %s;; esac\n" % (shutil.which("ffmpeg"), at("hold")))
     os.chmod(at("ffmpeg"), 0o755)
-    view = Live(BINARY, at(), "pattern:64x48@50", *RUN, "--socket", at("m"), "--record", "talk.mp4",
-                PATH=at() + ":" + os.environ["PATH"])
-    client, other = Control(at("m")), Control(at("m"))
-    client.ask("wait_frame", 5)
+    os.mkfifo(at("hold"))
+    view = Live(BINARY, at(), "pattern:64x48@50", *RUN, asks=True, PATH=at() + ":" + os.environ["PATH"])
+    client, other = view.control(), Control(view.place_of_socket)
+    client.ask("set_property", "recording", "talk.mp4")
+    client.ask("wait_frame", client.get("frame") + 5)
     client.send("set_property", "recording", "none")
     c.check(wait_until(lambda: other.get("recording") is None), "it does not end")
-    other.ask("wait_frame", other.get("frame") + 25)
+    other.ask("wait_frame", other.get("frame") + 5)
     c.check(other.get("message") == "finishing talk.mp4" and not os.path.exists(at("talk.mp4")),
             other.get("message"))
     for name, why in (("x.mp4", "still finishing talk.mp4"), ("talk.mp4", "still finishing")):
         c.check(why in other.error("set_property", "recording", name), name)
+    with open(at("hold"), "w"):  # ffmpeg may end now
+        os.unlink(at("hold"))
+    open(at("hold"), "w").close()
     c.check(client.reply()["error"] == "success" and int(probe("talk.mp4")[1]["nb_read_frames"]) >= 5, "talk.mp4")
     client.ask("set_property", "recording", "y.mp4")
     client.ask("wait_frame", client.get("frame") + 5)
@@ -226,13 +226,12 @@ def goes_on(c):
 
 def new_size(c):
     """If the size of the frames changes, the recording continues in a second file. A signal ends it completely."""
-    view = Live(BINARY, at(), "pattern:64x48@50", *RUN, "--socket", at("m"), "--record", "film.mkv")
-    client = Control(at("m"))
-    client.ask("wait_frame", 10)
+    view = Live(BINARY, at(), "pattern:64x48@50", *RUN, "--record", "film.mkv", asks=True)
+    client = view.control()
+    client.ask("wait_frame", 3)
     client.set("chain", "scale=32:24")
     c.check(client.get("recording") == "film-2.mkv", client.get("recording"))
-    client.ask("wait_frame", client.get("frame") + 10)
-    client.close()
+    client.ask("wait_frame", client.get("frame") + 3)
     view.process.send_signal(signal.SIGTERM)
     code, end, err = view.wait_end()
     c.check(code == 143 and "film.mkv ends after" in err and err.count("\n") == 1, code, err)
@@ -250,7 +249,7 @@ def killed(c):
     for name in ("a.mkv", "a.mp4"):
         with open(at(name), "w", encoding="utf-8") as file:
             file.write("older")
-        view = Live(BINARY, at(), "pattern:320x240@50", *RUN, "--frames", "100000", "--record", name, "--overwrite")
+        view = Live(BINARY, at(), "pattern:320x240@50", *RUN, "--record", name, "--overwrite", asks=True)
         victim, = children(view.process.pid)
         draft, = [n for n in os.listdir(at()) if n.startswith(".monocle-")]
         c.check(wait_until(lambda: os.path.getsize(at(draft)) > 100000), name, "does not grow")
@@ -289,7 +288,7 @@ def other_ffmpeg(c):
     script("ffmpeg", less % "libx264")
     code, err = record("a.mp4", PATH=path)
     c.check(code == 0 and "MPEG-4 part 2" in err and probe("a.mp4")[1]["codec_name"] == "mpeg4", code, err)
-    c.check(probe("a.mp4")[1]["nb_read_frames"] == "20", "frames")
+    c.check(probe("a.mp4")[1]["nb_read_frames"] == "8", "frames")
     script("ffmpeg", less % "vp9")
     code, err = record("a.webm", PATH=path)
     c.check(code == 3 and "lacks the encoder libvpx-vp9" in err and err.count("\n") == 1, code, err)
