@@ -274,6 +274,19 @@ def observers(c):
     ended(c, view)
 
 
+def rate_limit(c):
+    """An observed property is reported at most every 8 ms, not with each frame."""
+    view = View("pattern:16x16", "-p", "cpu", "--headless", "--fast")
+    m = view.client()
+    m.ask("observe_property", 1, "frame")
+    first = m.event("frame")["data"]
+    m.ask("wait_frame", first + 2000)
+    m.ask("unobserve_property", 1)
+    c.check(1 <= len(m.events) < 1000, len(m.events), "events for 2000 frames")
+    m.close()
+    ended(c, view)
+
+
 def order(c):
     """Replies come in the order of the requests, also behind a wait; a client that ends its side gets them all."""
     view = View(PATTERN, "--headless")
@@ -523,5 +536,5 @@ def command(c):
     c.check(watch.communicate()[0] == "" and watch.returncode == 0, "observe ends with the view", watch.returncode)
 
 
-sys.exit(Checks().run(headless, window, list_of_keys, overwriting, still, observers, order, malformed,
+sys.exit(Checks().run(headless, window, list_of_keys, overwriting, still, observers, rate_limit, order, malformed,
                       clients, end, files, command))

@@ -14,7 +14,7 @@ import sys
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import (PATIENCE, Compiler, alive, environment, events, has_opencl, run, wait_idle,
+from live_support import (PATIENCE, Compiler, Control, alive, environment, events, has_opencl, run, wait_idle,
                           wait_until, y4m, y4m_pictures)
 
 BINARY, LATE, MISLED = programs(3)
@@ -73,8 +73,12 @@ def full_disk(c):
 def emptied(c):
     """A film that is truncated to zero bytes while it loops ends the run with an error."""
     write("emptied.y4m", y4m(64, 48, "420jpeg", 3))
-    process = start("emptied.y4m", "--loop", "--frames", "100000", "-p", "cpu", "--headless", "--json")
-    head = process.stdout.readline() + process.stdout.readline()  # the first second has been played
+    process = start("emptied.y4m", "--loop", "--frames", "100000", "-p", "cpu", "--headless", "--json", "--socket",
+                    at("m"))
+    client = Control(at("m"))
+    client.ask("wait_frame", 4)  # it repeats
+    client.close()
+    head = process.stdout.readline()
     os.truncate(at("emptied.y4m"), 0)
     out, err = process.communicate(timeout=60 * PATIENCE)
     noticed = "monocle: warning: emptied.y4m was truncated while it played\n"  # except at the end of a loop
@@ -97,31 +101,30 @@ def interrupt(c, name, process, number):
 def signals_while_waiting(c):
     """Signals while the run waits for frames, and while it waits for the reader of its recording."""
     os.mkfifo(at("fifo.y4m"))
-    for args in ["fifo.y4m"], ["-"], ["pattern:32x24", "--record", "fifo.y4m", "-p", "cpu"]:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            process = start(*args, "--headless", "--json", stdin=subprocess.PIPE)
-            wait_idle(process)
-            interrupt(c, args, process, number)
-            out, err = process.communicate()
-            c.check(out == b"" and err == b"", args, "says", out, err)
+    for args, number in ((["fifo.y4m"], signal.SIGINT), (["-"], signal.SIGTERM),
+                         (["pattern:32x24", "--record", "fifo.y4m", "-p", "cpu"], signal.SIGINT)):
+        process = start(*args, "--headless", "--json", stdin=subprocess.PIPE)
+        wait_idle(process)
+        interrupt(c, args, process, number)
+        out, err = process.communicate()
+        c.check(out == b"" and err == b"", args, "says", out, err)
 
 
 def signals_while_compiling(c):
     """A driver that compiles cannot be stopped. A signal does not wait for it, in the program or in a probe's child."""
     if not has_opencl(MISLED):
         return
-    for how in ("hang", "compile"):  # in the child, in the program
-        for number in (signal.SIGINT, signal.SIGTERM):
-            compiler = Compiler(how)
-            compiler.begin()
-            process = subprocess.Popen([MISLED, "live", "pattern:32x24", "-p", "opencl", "-f", "invert", "--headless",
-                                        "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=at(),
-                                       env=environment(**compiler.env))
-            where = compiler.wait(process)
-            interrupt(c, how, process, number)
-            out, err = process.communicate()
-            c.check(out == b"" and err == b"", how, "says", out, err)
-            c.check(wait_until(lambda: not alive(where), seconds=10), how, number, "leaves a child behind")
+    for how, number in ("hang", signal.SIGINT), ("compile", signal.SIGTERM):  # in the child, in the program
+        compiler = Compiler(how)
+        compiler.begin()
+        process = subprocess.Popen([MISLED, "live", "pattern:32x24", "-p", "opencl", "-f", "invert", "--headless",
+                                    "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=at(),
+                                   env=environment(**compiler.env))
+        where = compiler.wait(process)
+        interrupt(c, how, process, number)
+        out, err = process.communicate()
+        c.check(out == b"" and err == b"", how, "says", out, err)
+        c.check(wait_until(lambda: not alive(where), seconds=10), how, number, "leaves a child behind")
 
 
 def signals_before_pictures(c):

@@ -165,6 +165,11 @@ def by_hand(c):
         state = live.act(*action.split())
         c.check(state["chain"] == chain, number, action, "gives", state["chain"], "not", chain)
     c.check(state["message"] == "there is no change to undo", state["message"])
+    # After an undo, a press begins another run.
+    for action, chain in (("look 4", "blur"), ("up", "blur=3"), ("undo", "blur"), ("up", "blur=3"), ("undo", "blur"),
+                          ("undo", "none")):
+        state = live.act(*action.split())
+        c.check(state["chain"] == chain, action, "gives", state["chain"], "not", chain)
     live.act("add")
     c.check(live.act("add")["selected"] == "1:gray.mode", "the new filter is selected", live.events[-1]["selected"])
     c.check(live.act("filter-next")["selected"] == "1:maxrgb", "a filter without a parameter")

@@ -6,7 +6,7 @@ import time
 import zlib
 
 sys.path.append(sys.path[0] + "/../../support")
-from checks import Checks, at, programs
+from checks import Checks, at, programs, slow
 from live_support import Control, Live, png, wait_until, y4m
 from video_support import ffmpeg, need_ffmpeg
 
@@ -60,6 +60,15 @@ def end(c, running, client):
 
 def seek(c):
     """Seeks and steps show exactly the frame, in every kind of source that can seek."""
+    check_seeks(c, "film.y4m", "film.mp4")
+
+
+@slow
+def seek_in_others(c):
+    check_seeks(c, "film.mkv", "film.raw")
+
+
+def check_seeks(c, *names):
     film()
     ffmpeg("-i", "film.y4m", "-c:v", "ffv1", "film.mkv")
     ffmpeg("-i", "film.y4m", "-c:v", "libx264", "-g", "12", "-crf", "5", "-pix_fmt", "yuv420p", "film.mp4")
@@ -67,8 +76,9 @@ def seek(c):
         raw = file.read().split(b"FRAME\n")[1:]
     with open(at("film.raw"), "wb") as file:
         file.write(b"".join(raw))
-    for name, args in (("film.y4m", []), ("film.mkv", []), ("film.mp4", []),
-                       ("film.raw", ["--size", "32x24", "--pixel-format", "grey", "--rate", "25", "--range", "full"])):
+    for name in names:
+        args = ["--size", "32x24", "--pixel-format", "grey", "--rate", "25", "--range", "full"]
+        args = args if name == "film.raw" else []
         running, client = view(name, *args)
         c.check(abs(client.get("duration") - 2) < 0.03, name, client.get("duration"))
         client.set("paused", True)
@@ -91,10 +101,31 @@ def seek(c):
 def beyond(c):
     """A seek beyond the end stays at the last frame, frozen; Space then begins at the start. Playing to the end ends
     the run. A loop goes on."""
+    check_beyond(c, ("film.y4m", True))
+    ffmpeg("-i", "film.y4m", "-c:v", "ffv1", "-f", "matroska", "-live", "1", "endless.mkv")
+    running, client = view("endless.mkv")
+    c.check(client.get("duration") is None, "the duration is unknown", client.get("duration"))
+    client.ask("key", "forward")
+    c.check(wait_until(lambda: client.get("paused")), "a seek beyond an unknown end")
+    client.key("freeze")
+    c.check(client.get("position") < 1 and not client.get("paused"), "again", client.get("position"))
+    end(c, running, client)
+    running, client = view("film.y4m", "--loop")
+    client.key("forward")
+    c.check(wait_until(lambda: client.get("position") < 1) and not client.get("paused"), "it repeats")
+    end(c, running, client)
+
+
+@slow
+def beyond_videos(c):
+    check_beyond(c, ("film.mkv", True), ("film.gif", False))
+
+
+def check_beyond(c, *rows):
     film()
     ffmpeg("-i", "film.y4m", "-c:v", "ffv1", "film.mkv")
     ffmpeg("-i", "film.y4m", "film.gif")
-    for name, exact in (("film.y4m", True), ("film.mkv", True), ("film.gif", False)):
+    for name, exact in rows:
         running, client = view(name)
         client.key("forward")
         c.check(client.get("paused"), name, "is not frozen")
@@ -109,18 +140,6 @@ def beyond(c):
         client.close()
         code, _, err = running.wait_end()
         c.check(code == 0 and err == "", name, code, err)
-    ffmpeg("-i", "film.mkv", "-c", "copy", "-live", "1", "endless.mkv")
-    running, client = view("endless.mkv")
-    c.check(client.get("duration") is None, "the duration is unknown", client.get("duration"))
-    client.ask("key", "forward")
-    c.check(wait_until(lambda: client.get("paused")), "a seek beyond an unknown end")
-    client.key("freeze")
-    c.check(client.get("position") < 1 and not client.get("paused"), "again", client.get("position"))
-    end(c, running, client)
-    running, client = view("film.mkv", "--loop")
-    client.key("forward")
-    c.check(wait_until(lambda: client.get("position") < 1) and not client.get("paused"), "it repeats")
-    end(c, running, client)
 
 
 def messages(c):
@@ -204,4 +223,4 @@ def often(c):
         end(c, running, client)
 
 
-sys.exit(Checks().run(seek, beyond, messages, pause, refusals, often))
+sys.exit(Checks().run(seek, seek_in_others, beyond, beyond_videos, messages, pause, refusals, often))
