@@ -11,7 +11,7 @@ import sys
 import time
 
 sys.path.append(sys.path[0] + "/../../support")
-from checks import Checks, at, programs
+from checks import Checks, at, programs, slow
 from live_support import PATIENCE, ControlledView, ended, events, has_opencl, need_window, picture, png, wait_until, y4m
 
 BINARY, = programs(1)
@@ -115,6 +115,7 @@ def source_without_an_output(c):
     os.close(reader)
 
 
+@slow
 def source_during_builds(c):
     """A new source arrives even if the chain changes faster than it is built."""
     if not has_opencl(BINARY):
@@ -126,7 +127,7 @@ def source_during_builds(c):
     filters = "gray", "sepia", "emboss", "sharpen", "sobel", "invert", "hue"
     changes = 0
     while other.get("size") != "80x60" and time.monotonic() < end:
-        chain = "%s,%s" % (filters[changes % 7], filters[changes // 7 % 7])
+        chain = "blur=%d,%s,%s" % (1 + changes % 9, filters[changes % 7], filters[changes // 63 % 7])
         other.ask("set_property", "chain", chain)
         changes += 1
         if changes == 20:
