@@ -54,7 +54,9 @@ make_chroot() {
         rm -rf --one-file-system "$part"
         if contained debootstrap --force-check-gpg --variant=minbase --include=ca-certificates "$2" "$part" "$mirror" \
             >"$log" 2>&1; then
-            set_up "$part"
+            # A mirror may keep a release for longer than its files are valid; apt still checks their signatures.
+            echo 'Acquire::Check-Valid-Until "false";' >"$part/etc/apt/apt.conf.d/90valid"
+            set_up "$part" || return
             mv "$part" "$1"
             return
         fi

@@ -15,6 +15,7 @@ from live_support import run
 programs(0)
 # A project whose test 'a flaky' fails only at its first run, 'odd' is skipped at its second, 'picky' fails with the
 # argument "wrong".
+# Test 'long' is slow and alone in its suite.
 PROJECT = """project('toy')
 sh = find_program('sh')
 test('good', sh, args: ['-c', 'exit 0'], suite: 'a')
@@ -22,6 +23,7 @@ test('bad', sh, args: ['-c', 'exit 1'], suite: 'b')
 test('absent', sh, args: ['-c', 'exit 77'], suite: 'a')
 test('a flaky', sh, args: ['-c', 'test -e "$0" || ! touch "$0"', meson.current_build_dir() / 'ran'], suite: 'c')
 test('odd', sh, args: ['-c', 'test -e "$0" && exit 77; ! touch "$0"', meson.current_build_dir() / 'odd'], suite: 'd')
+test('long', sh, args: ['-c', 'exit 1'], suite: ['e', 'slow'])
 test('picky', sh, args: ['-c', 'test "$1" != wrong', 'sh'], suite: 'd')
 """
 
@@ -52,6 +54,16 @@ def counts(c):
     code, lines, _ = suite()
     c.check(code == 1 and lines == ["suite: 1 flaky (passed when run again alone): 'a flaky'",
                                     "3 passed, 2 failed, 1 skipped"], code, lines)
+    code, lines, _ = suite("--all", "--suite=a", "--suite=e")
+    c.check(code == 1 and lines[1] == "1 passed, 1 failed, 1 skipped", "with the slow tests", code, lines)
+    for arguments in (["--suite=slow"], ["long"], ["--all", "absent", "--suite=e"]):
+        code, lines, _ = suite(*arguments)
+        c.check(code == 1 and "1 failed" in lines[1] and "left out" not in lines[0], arguments, code, lines)
+    code, lines, _ = suite("--suite=a", "--suite=e")
+    c.check(code == 0 and lines == ["suite: left out 1 slow tests; --all runs them, too",
+                                    "1 passed, 0 failed, 1 skipped"], code, lines)
+    code, lines, _ = suite("absent", "good", "--suite=e")
+    c.check(code == 0 and lines[1] == "1 passed, 0 failed, 1 skipped", "a slow test of a suite", code, lines)
     code, lines, _ = suite("--suite", "a", "--suite=c")
     c.check(code == 0 and lines == ["suite: 1 flaky (passed when run again alone): 'a flaky'",
                                     "2 passed, 0 failed, 1 skipped"], code, lines)
@@ -68,12 +80,12 @@ def wrong_names(c):
     for arguments in (["good", "goood"], ["goood"], ["--suite", "a", "goood"], ["good", "--verbose", "goood"]):
         code, lines, err = suite(*arguments)
         c.check(code == 1 and lines == ["0 passed, 1 failed, 0 skipped"], arguments, code, lines)
-        wanted = "no test has the name goood; there are: a flaky, absent, bad, good, odd, picky\n"
+        wanted = "no test has the name goood; there are: a flaky, absent, bad, good, long, odd, picky\n"
         c.check(wanted in err, arguments, err)
     for arguments in (["--suite", "a", "--suite", "aa"], ["--no-suite=aa"]):
         code, lines, err = suite(*arguments)
         c.check(code == 1 and lines == ["0 passed, 1 failed, 0 skipped"], arguments, code, lines)
-        c.check("no suite has the name aa; there are: a, b, c, d\n" in err, arguments, err)
+        c.check("no suite has the name aa; there are: a, b, c, d, e, slow\n" in err, arguments, err)
 
 
 def summed(c):
@@ -84,11 +96,11 @@ def summed(c):
 echo "suite: 2 flaky (passed when run again alone): 'live', 'latency camera'"
 echo 5 passed, 0 failed, 1 skipped
 """)
-    code, out, err = run(at("copy/.ci/run"), "test", "test", "clang")
+    code, out, err = run(at("copy/.ci/run"), "test", "test", "gcc")
     c.check(code == 0 and out.decode().splitlines()[-2:] == [
         "run: 4 flaky (passed when run again alone): 'live' (test), 'latency camera' (test), 'live' (test), "
         "'latency camera' (test)", "12 passed, 0 failed, 2 skipped"], code, out, err)
-    code, out, err = run(at("copy/.ci/run"), "clang", "tset")
+    code, out, err = run(at("copy/.ci/run"), "gcc", "tset")
     lines = out.decode().splitlines()
     c.check(code == 1 and lines[-1] == "2 passed, 1 failed, 0 skipped", code, out, err)
     c.check("no step has the name tset; there are: gcc" in err and "flaky" not in lines[-2], out, err)
