@@ -1,4 +1,5 @@
-// test_video.c: videos through a simulated ffmpeg: its ends, its silence, its messages; with a clock that the test moves
+// test_video.c: videos through a simulated ffmpeg: its ends, its silence, its messages; with a clock that the test
+// moves
 #include "check.h"
 #include "scratch.h"
 
@@ -56,7 +57,8 @@ static bool file_has(const char *name, const char *text)
 // "frames" on until its end, then ends as "end" says.
 static void prepare(void)
 {
-    static const char ffmpeg[] = "#!/bin/sh\ncd \"${0%/*}\"\necho \"$*\" >arguments\ncat said >&2\ncat frames\n. ./end\n";
+    static const char ffmpeg[] =
+        "#!/bin/sh\ncd \"${0%/*}\"\necho \"$*\" >arguments\ncat said >&2\ncat frames\n. ./end\n";
     static const char ffprobe[] = "#!/bin/sh\ncat \"${0%/*}/answer\"\n";
     char path[1024];
     write_text("ffmpeg", ffmpeg);
@@ -207,11 +209,52 @@ static void test_loop(void)
         take(source, 0, 2);
         const int next_pipe = open_pipe();
         CHECK(end_pipe(source, pipe) == SOURCE_TIMEOUT);
-        check_that(&check, lines() == (i == 0) && said("film.mkv is damaged: ") == (i == 0),
-                   "round %d: %s", i, scratch.said.text);
+        check_that(&check, lines() == (i == 0) && said("film.mkv is damaged: ") == (i == 0), "round %d: %s", i,
+                   scratch.said.text);
         pipe = next_pipe;
     }
     close(pipe);
+    source_close(source);
+}
+
+// A frame has the time that ffmpeg reports. The time since the first frame goes on in the next round.
+static void test_times(void)
+{
+    static const char said[] = "[Parsed_metadata_3 @ 0x1] [info] frame:0    pts:0       pts_time:0\n"
+                               "[Parsed_metadata_3 @ 0x1] [info] monocle=1\n"
+                               "[Parsed_metadata_3 @ 0x1] [info] frame:1    pts:30000   pts_time:0.03\n"
+                               "[Parsed_metadata_3 @ 0x1] [info] frame:2    pts:1030000 pts_time:1.03\n";
+    static const int video_ms[] = {0, 30, 1030, 0, 30, 1030}, elapsed_ms[] = {0, 30, 1030, 1070, 1100, 2100};
+    unlink(scratch_path(&scratch, "frames"));
+    write_text("frames", "");
+    struct source *source = open_film("printf 123456781234567812345678\nexit 0\n", "2.0", true);
+    CHECK(source_info(source)->timed);
+    write_text("said", said);
+    CHECK(source_seek(source, 0));
+    for (int i = 0; i < 6; i++) {
+        struct frame frame = {0};
+        while (source_next(source, &frame, 1000) == SOURCE_TIMEOUT)
+            ;
+        check_that(&check, frame.video_ns == video_ms[i] * 1000000L && frame.elapsed_ns == elapsed_ms[i] * 1000000L,
+                   "frame %d: %g s, after %g s", i, (double)frame.video_ns / 1e9, (double)frame.elapsed_ns / 1e9);
+        source_return(source, &frame);
+    }
+    source_close(source);
+}
+
+// ffmpeg before 5.1 has another name for an option.
+static void test_older(void)
+{
+    struct source *source =
+        open_film("case \"$*\" in *-fps_mode*) echo \"[error] Unrecognized option 'fps_mode'.\" >&2\n"
+                  "echo '[fatal] Error splitting the argument list: Option not found' >&2; exit 1;; esac\n"
+                  "printf 1234567812345678\nexit 0\n",
+                  "2.0", false);
+    capture_stderr(&scratch.said);
+    take(source, 0, 2);
+    CHECK(next(source, WAIT_MS) == SOURCE_END);
+    captured_stderr(&scratch.said);
+    CHECK(lines() == 0 && file_has("arguments", "-vsync passthrough "));
     source_close(source);
 }
 
@@ -292,8 +335,8 @@ static void test_ends(void)
         add_frames(pipe, rows[i].frames);
         take(source, 0, rows[i].frames);
         const enum source_status status = end_pipe(source, pipe);
-        check_that(&check, status == rows[i].status && said(rows[i].said), "row %zu: status %d, said %s", i, (int)status,
-                   scratch.said.text);
+        check_that(&check, status == rows[i].status && said(rows[i].said), "row %zu: status %d, said %s", i,
+                   (int)status, scratch.said.text);
         check_that(&check, lines() == (rows[i].said[0] != '\0'), "row %zu: lines", i);
         CHECK(source_health(source).outages == (rows[i].status == SOURCE_TIMEOUT));
         source_close(source);
@@ -349,6 +392,8 @@ int main(void)
     prepare();
     test_play();
     test_loop();
+    test_times();
+    test_older();
     test_silence();
     test_ends();
     test_size();
