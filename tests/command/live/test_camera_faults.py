@@ -269,7 +269,7 @@ def cycles_while_recording(c):
         c.check(seen[-1][number] <= seen[1][number] + more, what, "grow", seen)
     last, errors = end(c, run, "cycles")
     with open(at("cycles.y4m"), "rb") as file:
-        c.check(len(y4m_pictures(file.read())) == last["frames"] and last["outages"] == CYCLES, "recorded", last)
+        c.check(len(y4m_pictures(file.read())) >= last["frames"] and last["outages"] == CYCLES, "recorded", last)
 
 
 def set_camera(node, setting):
@@ -313,7 +313,7 @@ def grabber(c):
             data = file.read()
         c.check(data.startswith(b"YUV4MPEG2 W%d H%d " % shape[:2]), name, data[:40])
         frames += len(y4m_pictures(data))
-    c.check(frames == last["frames"] and errors.count("recording continues in") == 2, frames, last, errors)
+    c.check(frames >= last["frames"] and errors.count("recording continues in") == 2, frames, last, errors)
 
 
 def television(c):
