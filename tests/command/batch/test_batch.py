@@ -418,7 +418,9 @@ def contradictions(c):
 
 @slow
 def devices(c):
-    """PoCL's drivers `basic` and `pthread` are two devices."""
+    """PoCL's drivers `basic` and `pthread` are two devices. PoCL 3.1 sometimes ends a process in which both run
+    kernels, with an assertion about the list of loaded kernels that they share. Such a run, and no other, is repeated.
+    """
     two = {"POCL_DEVICES": "basic pthread"}
     if run(BINARY, "devices", **two)[1].count(b"compute  ") < 2:
         return
@@ -428,8 +430,14 @@ def devices(c):
     os.sched_setaffinity(0, {min(cpus)})  # a single thread would use one device
     for jobs, expected in ([], 2), (["--jobs", "1"], 1), (["--jobs", "5"], 2):
         out = "de-out" + "".join(jobs)
-        outcome(c, BINARY, ["-p", "opencl", "-d", "all", *jobs, "-f", "blur", "-r", "-o", out, "--report",
-                            out + ".jsonl", "de"], 0, **two)
+        for _ in range(5):
+            code, _, err = batch(BINARY, "-p", "opencl", "-d", "all", *jobs, "-f", "blur", "-r", "--overwrite", "-o",
+                                 out, "--report", out + ".jsonl", "de", **two)
+            if "pocl_release_dlhandle_cache: Assertion" not in err:
+                break
+            print("devices: PoCL ended the process; this run is repeated:", err.strip())
+            os.remove(at(out + ".jsonl"))
+        c.check(code == 0 and err == "", jobs, code, err)
         rows = files(at(out + ".jsonl")).values()
         used = {row["device_number"] for row in rows}
         c.check(all([p["pass"] for p in row["passes"]][-1] == "blur" for row in rows), jobs, "passes")
