@@ -29,6 +29,7 @@ inside() {
 enter() {
     local chroot=$1
     shift
+    mount --bind "$chroot" "$chroot" # bwrap needs a mount as its root
     mount -t proc proc "$chroot/proc"
     mount --rbind /sys "$chroot/sys"
     mount --rbind /dev "$chroot/dev"
