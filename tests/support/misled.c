@@ -1,7 +1,7 @@
 // misled.c: makes every device seem to be a GPU, so that variants fit, and its driver misbehave in the children that
 // probe variants or measure a device, or in the program itself; linked into the program with --wrap
 // - TEST_DRIVER: the driver's version
-// - TEST_MISBEHAVE: in a child, crash, leave, hang, loop, refuse or be killed (kill) when it builds a program; have no
+// - TEST_MISBEHAVE: in a child, begin (it crashes at once), crash, leave, hang, loop, refuse or be killed (kill) when it builds a program; have no
 //   kernel (lose), as with a damaged cache; print when it lists devices or runs a kernel; wrong, stray (it writes
 //   after its output) or fail when it runs a kernel. endless: a kernel with more than 200 kB of output never returns.
 //   unstarted: no child starts. In the program, compile or stall: a build compiles as long as TEST_WHEN exists. stall
@@ -147,6 +147,8 @@ void __wrap_child_begin(int parent, size_t bytes, int seconds)
     __real_child_begin(parent, bytes, limit && *limit ? 1000 : seconds);
     in_child = true;
     note_process();
+    if (misbehaves("begin"))
+        signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
 }
 
 // Prints a line that is not complete.
