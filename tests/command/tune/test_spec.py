@@ -37,6 +37,8 @@ kernel void k(int n, global float *in, global float *out, global float *both)
         in[i] = 7;
     if (HOW == 6)
         *(global int *)(size_t)n = 7;
+    if (HOW == 9)
+        out[i + 100000] = 1; // far behind it
     if (HOW == 7)
         while (out[i] != -1.25f)
             barrier(CLK_GLOBAL_MEM_FENCE);
@@ -51,9 +53,10 @@ kernel void r(int n, global const float *in, global float *out, global float *bo
 """
 WHY = {2: "refused", 3: "out[1] is ", 4: "it writes before or after 'out'",
        5: "it writes to 'in', which is ReadOnly", 6: "signal 11", 7: "it took longer than",
+       9: "it writes before or after 'out'",
        8: "a work-group of 1048576 work-items; the device allows "}
 KIND = {1: "correct", 2: "compile", 3: "correctness", 4: "correctness", 5: "correctness", 6: "runtime", 7: "timeout",
-        8: "runtime"}
+        8: "runtime", 9: "correctness"}
 
 
 def settings(**more):
@@ -129,10 +132,10 @@ def examples(c):
 @slow
 def faults(c):
     """Each fault costs one configuration, which is recorded with its kind."""
-    values = [1, 2, 3, 4, 5, 6, 8]
+    values = [1, 2, 3, 4, 5, 6, 8, 9]
     code, (found,), err = tune(description(values), "--t4", at("t4.json"))
     failed = {int(trial["choice"][4:]): trial["failed"] for trial in found["trials"] if "failed" in trial}
-    c.check(code == 0 and found["best"] == "HOW=1" and found["tried"] == 7, code, found, err)
+    c.check(code == 0 and found["best"] == "HOW=1" and found["tried"] == 8, code, found, err)
     c.check(sorted(failed) == values[1:], failed)
     for how, why in failed.items():
         # A sanitizer turns the crash into an exit status.
@@ -146,6 +149,29 @@ def loops(c):
     code, (found,), err = tune(description([1, 7]), "--t4", at("t4.json"), TEST_LIMIT_MS="8000")
     c.check(code == 0 and found["best"] == "HOW=1" and WHY[7] in found["trials"][1]["failed"], code, found, err)
     c.check(results(at("t4.json")) == {1: "correct", 7: "timeout"}, results(at("t4.json")))
+
+
+def timing_crashes(c):
+    """A kernel that crashes only while it is timed fails, and does not end the program."""
+    code, found, err = tune(description([1]), TEST_MISBEHAVE="crash", TEST_ONLY="time")
+    c.check(code == 1 and found == [] and "no default configuration runs" in err, code, found, err)
+
+
+def included(c):
+    """A file that a kernel includes belongs to the verdicts, the compiled programs and the log of results."""
+    spec = description([1, 3])
+    with open(at("k.cl"), "w", encoding="utf-8") as file:
+        file.write("#include \"of.h\"\n" + KERNEL.replace("in[i] * n + both[i]", "in[i] * OF + both[i]"))
+    spec["KernelSpecification"]["CompilerOptions"] = ["-I" + at("inc")]
+    os.mkdir(at("inc"))
+    hashes = []
+    for of, code in ("n", 0), ("n + 1", 1), ("n", 0):
+        with open(at("inc/of.h"), "w", encoding="utf-8") as file:
+            file.write(f"#define OF ({of})\n")
+        got, found, err = tune(spec, "--t4", at("t4.json"))
+        c.check(got == code, of, got, found, err)
+        hashes.append(len(os.listdir(at("cache/monocle"))))
+    c.check(hashes[0] < hashes[1], "the changed file is compiled", hashes)
 
 
 @slow
@@ -183,7 +209,10 @@ def limits(c):
 
 def refuses(c):
     """Each wrong description or argument gives one line, before a kernel runs."""
-    good, missing, size, large, unknown, binary = (description([1]) for _ in range(6))
+    good, missing, size, large, unknown, binary, lines, both = (description([1]) for _ in range(8))
+    lines["KernelSpecification"]["Arguments"][1]["Size"] = "SIZE\n\n+ 1"
+    both["Unknown\nmember"] = {}
+    both["KernelSpecification"]["KernelFile"] = "none\n.cl"
     missing["KernelSpecification"]["KernelFile"] = "none.cl"
     size["KernelSpecification"]["GlobalSize"]["X"] = "HOW / 2"
     large["KernelSpecification"]["Arguments"][1]["Size"] = "2 ** 36"
@@ -194,6 +223,7 @@ def refuses(c):
             (missing, (), 3, "none.cl' of "), (size, (), 3, "must be a whole number"),
             (large, (), 3, "argument 'in' has 262144 MiB"), (unknown, (), 3, "there is no name 'SIZE'"),
             (binary, (), 3, "cannot read 'none.bin' for argument 'in'"),
+            (lines, (), 3, "'SIZE  + 1': there is no name 'SIZE'"), (both, (), 3, "none .cl' of "),
             (good, ("--target", "5"), 2, "--target does not apply"),
             (good, ("-f", "gray"), 2, "--filter does not apply"),
             (good, ("other.json",), 2, "other.json")]:
@@ -257,4 +287,4 @@ def endless(c):
         process.communicate()
 
 
-sys.exit(Checks().run(examples, faults, loops, references, limits, refuses, overwrites, names, endless, before=prepare))
+sys.exit(Checks().run(examples, faults, loops, timing_crashes, included, references, limits, refuses, overwrites, names, endless, before=prepare))
