@@ -287,4 +287,5 @@ def endless(c):
         process.communicate()
 
 
-sys.exit(Checks().run(examples, faults, loops, timing_crashes, included, references, limits, refuses, overwrites, names, endless, before=prepare))
+sys.exit(Checks().run(examples, faults, loops, timing_crashes, included, references, limits, refuses, overwrites, names,
+                      endless, before=prepare))
