@@ -374,6 +374,10 @@ def errors(c):
     code, data, err = convert("auto", "a", PATH=at("bin"), XDG_CACHE_HOME=at("other"))
     c.check((code == 0 and data == wanted and "cc for users' filters, which is missing; using the" in err) or
             "no GL context" in err, code, err)
+    wrapped = ["-c", 'ulimit -n 10; exec "$@"', "sh", MONOCLE, "batch", "--overwrite", "-p", "cpu", "-f", "a",
+               "--filters", at("filters"), at("in.png"), "-o", at("out.png")]
+    code, _, err = run("sh", *wrapped, **{**settings(), "XDG_CACHE_HOME": at("few")})
+    c.check(code == 0 or "the limit of open files is 10" in err, code, err)
     live = ["live", "pattern:32x16", "--headless", "--frames", "2", "-f", "a", "--filters", at("filters"), "--json"]
     needed = b'"path":"cpu"' in run(MONOCLE, *live, **settings())[1]  # else a GPU runs the filters
     code, _, err = run(MONOCLE, *live, **{**settings(), "PATH": at("bin"), "XDG_CACHE_HOME": at("other")})
@@ -502,4 +506,5 @@ def kernels(c):
 
 if not shutil.which("cc"):
     skip("there is no C compiler")
-sys.exit(Checks().run(shipped, places, safe, warps, files, moments, levels, lists, errors, refused, kernels, before=prepare))
+sys.exit(Checks().run(shipped, places, safe, warps, files, moments, levels, lists, errors, refused, kernels,
+                      before=prepare))
