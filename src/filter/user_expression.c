@@ -194,7 +194,7 @@ static bool note_change(struct code *c, const struct operand *operand)
         return code_fail(c, "only variables and their members can be changed");
     if (c->changes == CHANGES)
         return code_fail(c, "the expression changes more than %d variables; write several statements", CHANGES);
-    c->changed[c->changes++] = operand->variable;
+    c->changed[c->changes++] = (struct change){operand->variable, 0};
     return true;
 }
 
@@ -404,7 +404,10 @@ static bool take_expression(struct code *c, struct operand *operand)
             continue;
         if (!note_change(c, operand) || !code_enter(c))
             return false;
-        c->assigned = c->assigned || operand->variable == c->first;
+        if (operand->variable == c->target) {
+            c->changed[c->changes - 1].tokens = (int)(c->next - c->target);
+            c->target = c->next + 1;
+        }
         operand->variable = NULL;
         if (strchr("/%", *assigns[i]) ? !take_divide_assign(c, left) : !code_take(c) || !take_expression(c, &right))
             return false;
@@ -413,16 +416,35 @@ static bool take_expression(struct code *c, struct operand *operand)
     return true;
 }
 
+static bool is_same_target(const struct change *a, const struct change *b)
+{
+    for (int i = 0; i < a->tokens; i++) {
+        if (a->tokens != b->tokens || !code_same_name(&a->name[i], &b->name[i]))
+            return false;
+    }
+    return a->tokens > 0;
+}
+
+// Returns true if the order of the expression's parts matters. The target of an assignment gets its value last.
+static bool is_used_twice(const struct code *c, const struct change *change)
+{
+    int uses = 0;
+    for (const struct change *other = c->changed; other < change; other++) {
+        if (is_same_target(change, other))
+            return true;
+    }
+    for (const struct user_token *at = c->first; at < c->next && change->tokens == 0; at++)
+        uses += at->kind == USER_WORD_TOKEN && code_same_name(at, change->name) &&
+                (at == c->first || at[-1].text[0] != '.');
+    return uses > 1;
+}
+
 // Refuses a variable that a part of the expression changes and another part uses.
 static bool check_changes(struct code *c)
 {
     for (int i = 0; i < c->changes; i++) {
-        const struct user_token *name = c->changed[i];
-        int uses = 0;
-        for (const struct user_token *at = c->first; at < c->next; at++)
-            uses +=
-                at->kind == USER_WORD_TOKEN && code_same_name(at, name) && (at == c->first || at[-1].text[0] != '.');
-        if (uses > 1 && !(c->assigned && name == c->first))
+        const struct user_token *name = c->changed[i].name;
+        if (is_used_twice(c, &c->changed[i]))
             return code_fail(c, "the expression changes '%.*s' and uses it twice; write two statements", SHOWN(name));
     }
     return true;
@@ -432,8 +454,7 @@ static bool check_changes(struct code *c)
 bool code_take_whole(struct code *c)
 {
     struct operand operand;
-    c->first = c->next;
+    c->first = c->target = c->next;
     c->changes = c->operators = 0;
-    c->assigned = false;
     return take_expression(c, &operand) && check_changes(c);
 }

@@ -25,6 +25,12 @@ struct owns {
     int count;
 };
 
+// A variable that an expression changes.
+struct change {
+    const struct user_token *name;
+    int tokens; // of a target of "a.x = b = value", with its members; else 0
+};
+
 struct code {
     const char *name; // of the filter
     const struct user_token *next;
@@ -37,10 +43,10 @@ struct code {
     struct owns variables, functions, structs;
     const struct user_token *function; // whose body this is; NULL: none
     bool returns_value, in_switch;
-    bool *breaks; // gets true at a `break` that ends the innermost switch; NULL: in a loop
-    bool loops;   // the body has a loop
-    const struct user_token *first, *changed[CHANGES]; // of the expression
-    bool assigned;                                     // its first variable, which its other parts may use
+    bool *breaks;                            // gets true at a `break` that ends the innermost switch; NULL: in a loop
+    bool loops;                              // the body has a loop
+    const struct user_token *first, *target; // of the expression: its first token, and its next target's
+    struct change changed[CHANGES];
     int changes;
     int *fail_line;
     char *why;

@@ -226,6 +226,11 @@ static void check_order(void)
     CANNOT("x = y++ + y;", "changes 'y' and uses it twice");
     CANNOT("x++ + x;", "changes 'x' and uses it twice");
     CANNOT("p.r = max(p.g++, 1);", "changes 'p' and uses it twice");
+    CANNOT("p.r = p.r = x;", "changes 'p' and uses it twice");
+    CANNOT("x += x = 1;", "changes 'x' and uses it twice");
+    CANNOT("x = (y = 1) + y;", "changes 'y' and uses it twice");
+    CANNOT("x = y = y++;", "changes 'y' and uses it twice");
+    DOES("p.r = p.g = p.b + p.g;", "own_n_p.r = own_n_p.g = own_n_p.b + own_n_p.g;");
     CANNOT("x + 1 = 2;", "only variables and their members can be changed");
     CANNOT("(x) /= 2;", "only variables and their members can be changed");
     CANNOT("x = 1, y = 2;", "',' cannot stand here");

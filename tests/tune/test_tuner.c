@@ -319,12 +319,12 @@ static void test_used(void)
         double ms[CONFIGURATIONS], speedup;
         int budget, best, trials;
     } cases[] = {
-        {{1, .52, 2, .5, 3, 4, 5, 6}, 1, 0, 3, 8},   // faster than the default only
-        {{1, .495, 2, .5, 3, 4, 5, 6}, 1, 0, 3, 8},  // by 1 %
-        {{1, .4, 2, .5, 3, 4, 5, 6}, 1.25, 0, 1, 8}, // clearly faster
-        {{1, 2, 2, 1.5, 3, 4, 5, 6}, 1.5, 0, 0, 8},  // the default is faster than the one in use
-        {{1, .1, .2, .5, .3, .4, 5, 6}, 1, 1, 3, 2}, // the one in use is tried beyond the budget
-        {{1, .6, .7, .9, .5, .45, .6, .7}, 2, 0, 5, 8}, // and if if it is not among the fastest
+        {{1, .52, 2, .5, 3, 4, 5, 6}, 1, 0, 3, 8},      // faster than the default only
+        {{1, .495, 2, .5, 3, 4, 5, 6}, 1, 0, 3, 8},     // by 1 %
+        {{1, .4, 2, .5, 3, 4, 5, 6}, 1.25, 0, 1, 8},    // clearly faster
+        {{1, 2, 2, 1.5, 3, 4, 5, 6}, 1.5, 0, 0, 8},     // the default is faster than the one in use
+        {{1, .1, .2, .5, .3, .4, 5, 6}, 1, 1, 3, 2},    // the one in use is tried beyond the budget
+        {{1, .6, .7, .9, .5, .45, .6, .7}, 2, 0, 5, 8}, // and if it is not among the fastest
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct tuner_result result;

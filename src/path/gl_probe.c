@@ -1,4 +1,4 @@
-// probe_shader.c: the child's part of a probe of a shader: builds it, and draws a pixel with it
+// gl_probe.c: the child's part of a probe of a shader: builds it, and draws a pixel with it
 #include "base/child.h"
 #include "base/file.h"
 #include "compute/gl_context.h"
