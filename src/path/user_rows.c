@@ -227,10 +227,12 @@ static user_row *find_row(const struct filter *filter, char **error)
     return row;
 }
 
-static bool make_row(struct user_filter *user, char **error)
+// *first becomes true if no earlier call has made or tried it.
+static bool make_row(struct user_filter *user, bool *first, char **error)
 {
     pthread_mutex_lock(&user->lock);
-    if (!user->row && !user->why)
+    *first = !user->row && !user->why;
+    if (*first)
         user->row = find_row(&user->filter, &user->why);
     if (!user->row)
         path_fail(error, user->why ? user->why : "cannot compile a user's filter: out of memory");
@@ -256,10 +258,15 @@ void path_warn_compiler(enum path_kind kind)
 
 bool user_rows_make(const struct chain *chain, char **error)
 {
+    bool checked = false;
     for (int i = 0; i < chain->count; i++) {
         struct user_filter *user = chain->stage[i].filter->user;
-        if (user && !make_row(user, error))
+        bool first = false;
+        if (user && !make_row(user, &first, error))
             return false;
+        if (first && !checked)
+            kept_check();
+        checked = checked || first;
     }
     return true;
 }
