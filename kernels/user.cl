@@ -38,6 +38,35 @@ INLINE int user_mod(int a, int b)
     return a - a / divisor * divisor;
 }
 
+// As clamp, which OpenCL and GLSL leave undefined if low > high.
+INLINE int user_clamp(int value, int low, int high)
+{
+    return min(max(value, low), high);
+}
+
+// Returns the integer nearest to the square root of n; 0 below 0. The root of the language may differ from it by 1.
+INLINE int user_root(int n)
+{
+    int m = max(n, 0);
+    int r = min(root(m), 46340);
+    r = r > 0 && r * r - r >= m ? r - 1 : r;
+    return r * r + r < m ? r + 1 : r;
+}
+
+INLINE pixel user_zero_pixel(void)
+{
+    pixel p;
+    p.r = p.g = p.b = p.a = 0;
+    return p;
+}
+
+INLINE place user_zero_place(void)
+{
+    place at;
+    at.x = at.y = 0;
+    return at;
+}
+
 // Returns the filter's previous output, or its input if there is none.
 INLINE pixel user_previous(pixel p, pixel previous, user_arguments args)
 {

@@ -23,6 +23,44 @@ const char *cache_unsafe(const struct stat *status)
     return why_unsafe(status, false);
 }
 
+// Returns why another user may replace what the path leads to: because of the directories above it, up to /. The owner
+// of / is trusted as root is: it is another user in a user namespace.
+static const char *why_unsafe_above(const char *path)
+{
+    struct stat root, status;
+    char above[PATH_MAX];
+    const size_t size = (size_t)snprintf(above, sizeof(above), "%s", path);
+    if (size >= sizeof(above) || stat("/", &root) != 0)
+        return "has a path that cannot be checked";
+    for (char *slash; (slash = strrchr(above, '/'));) {
+        *slash = '\0';
+        if (!above[0] || stat(above, &status) != 0)
+            continue;
+        if (status.st_uid != geteuid() && status.st_uid != 0 && status.st_uid != root.st_uid)
+            return "is below a directory of another user";
+        if (status.st_mode & S_IWOTH && !(status.st_mode & S_ISVTX))
+            return "is below a directory that all users can write";
+    }
+    return NULL;
+}
+
+// The same for an open file or directory, whatever links led to it.
+static const char *why_unsafe_open(int fd)
+{
+    char name[32], path[PATH_MAX];
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(name, path, sizeof(path) - 1);
+    path[length < 0 ? 0 : length] = '\0';
+    return why_unsafe_above(path);
+}
+
+const char *cache_remedy(const char *unsafe)
+{
+    if (strstr(unsafe, "can be written by"))
+        return "run chmod go-w on it";
+    return strstr(unsafe, "belongs to") ? "change its owner" : "move it to a directory of your own";
+}
+
 // Finds the directory that the variable names, or `standard` in the home directory. The specification says to ignore
 // relative paths. False: there is none.
 static bool find_base(const char *variable, const char *standard, char base[PATH_MAX])
@@ -57,7 +95,7 @@ static int open_safe(const char *path, bool root, const char **unsafe)
         *unsafe = errno == ENOTDIR || errno == ELOOP ? "is a file or a symbolic link, not a directory" : NULL;
         return -1;
     }
-    if (fstat(fd, &status) == 0 && !(*unsafe = why_unsafe(&status, root)))
+    if (fstat(fd, &status) == 0 && !(*unsafe = why_unsafe(&status, root)) && !(*unsafe = why_unsafe_open(fd)))
         return fd;
     close(fd);
     return -1;
@@ -151,7 +189,19 @@ static int trust(int fd, const char **unsafe)
 {
     struct stat status;
     *unsafe = NULL;
-    if (fd < 0 || (fstat(fd, &status) == 0 && !(*unsafe = why_unsafe(&status, true))))
+    if (fd < 0 ||
+        (fstat(fd, &status) == 0 && !(*unsafe = why_unsafe(&status, true)) && !(*unsafe = why_unsafe_open(fd))))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+// The same, also for the directories that the path names: a link in one of them may lead anywhere.
+static int trust_path(int fd, const char *path, const char **unsafe)
+{
+    if (trust(fd, unsafe) < 0)
+        return -1;
+    if (!(*unsafe = why_unsafe_above(path)))
         return fd;
     close(fd);
     return -1;
@@ -159,7 +209,7 @@ static int trust(int fd, const char **unsafe)
 
 int trusted_open(const char *path, const char **unsafe)
 {
-    return trust(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), unsafe);
+    return trust_path(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, unsafe);
 }
 
 char *trusted_read(int directory, const char *name, size_t limit, size_t *size, const char **unsafe)
@@ -195,31 +245,46 @@ bool config_path(const char *name, char path[PATH_MAX])
     return false;
 }
 
-char *config_read(const char *name, size_t limit, char path[PATH_MAX])
+char *config_read(const char *name, size_t limit, char path[PATH_MAX], const char **unsafe)
 {
-    struct stat status;
-    if (!config_path(name, path) || stat(path, &status) != 0)
+    *unsafe = NULL;
+    if (!config_path(name, path))
         return NULL;
-    if (!why_unsafe(&status, true))
+    const int fd = trust_path(open(path, O_PATH | O_CLOEXEC), path, unsafe);
+    if (fd >= 0) {
+        close(fd);
         return file_read_text(path, limit);
-    errno = EPERM;
+    }
+    errno = *unsafe ? EPERM : errno;
     return NULL;
+}
+
+// Makes an empty file, with the directories above it. False with errno set.
+static bool make_settings(char *path)
+{
+    char above[PATH_MAX + 1], real[PATH_MAX];
+    make_parents(path);
+    snprintf(above, sizeof(above), "%.*s", (int)(strrchr(path, '/') - path), path);
+    if (!realpath(above, real))
+        return false;
+    snprintf(above, sizeof(above), "%s/", real);
+    if (why_unsafe_above(path) || why_unsafe_above(above)) {
+        errno = EPERM;
+        return false;
+    }
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    return fd >= 0 && close(fd) == 0;
 }
 
 bool config_append(const char *name, size_t limit, const char *line)
 {
-    char path[PATH_MAX], *old = config_read(name, limit, path);
+    char path[PATH_MAX];
+    const char *unsafe;
+    char *old = config_read(name, limit, path, &unsafe);
     if (!old && errno != ENOENT)
         return false;
-    if (!old) {
-        if (!path[0])
-            return false;
-        make_parents(path);
-        const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-        if (fd < 0)
-            return false;
-        close(fd);
-    }
+    if (!old && (!path[0] || !make_settings(path)))
+        return false;
     const size_t size = old ? strlen(old) : 0, more = strlen(line);
     char *text = malloc(size + more + 2);
     bool ok = text != NULL;

@@ -9,6 +9,9 @@
 // Returns why other users may have written a file or directory, such as "belongs to another user"; NULL if only this
 // user can write it. Static text.
 const char *cache_unsafe(const struct stat *status);
+// Returns what to do about the *unsafe of a function below, such as "change its owner". The functions also set it if
+// another user owns a directory above the file or directory, or if all users can write one without the sticky bit.
+const char *cache_remedy(const char *unsafe);
 
 // Opens "$XDG_CACHE_HOME/monocle", or "~/.cache/monocle" where that variable is unset or relative. Makes it (mode 0700)
 // if it is missing. Returns a descriptor that the caller closes; -1 on failure, not logged. If the directory exists but
@@ -33,8 +36,9 @@ int cache_open_named(const char *path, bool make, const char **unsafe);
 // environment names no place.
 bool config_path(const char *name, char path[PATH_MAX]);
 // Reads a settings file as file_read_text. It may be a symbolic link. NULL with errno set on failure (ENOENT: there is
-// none; EPERM: a user other than this one and root can write it); not logged. `path` gets its name.
-char *config_read(const char *name, size_t limit, char path[PATH_MAX]);
+// none; EPERM: a user other than this one and root can write it, and *unsafe says why, else NULL); not logged. `path`
+// gets its name.
+char *config_read(const char *name, size_t limit, char path[PATH_MAX], const char **unsafe);
 // Adds a line to a settings file as file_write_atomic; makes the file (mode 0600) and its directories if they are
 // missing. False with errno set on failure; not logged.
 bool config_append(const char *name, size_t limit, const char *line);

@@ -537,12 +537,13 @@ static bool take_file(const struct parser *line)
     char path[PATH_MAX];
     if (!list->file || (off && line->given[off - list->options]))
         return true;
-    char *text = config_read(list->file, FILE_MOST, path);
+    const char *unsafe;
+    char *text = config_read(list->file, FILE_MOST, path, &unsafe);
     file_of(list, line->values)->text = text;
     if (text)
         return take_text(line, path, text);
-    if (errno == EPERM)
-        log_warn("the options in %s are not used: other users can write the file; run: chmod go-w %s", path, path);
+    if (unsafe)
+        log_warn("the options in %s are not used: the file %s; %s", path, unsafe, cache_remedy(unsafe));
     else if (errno == EFBIG)
         log_warn("the options in %s are not used: the file has more than %d bytes", path, FILE_MOST);
     else if (errno != ENOENT && errno != ENOTDIR)

@@ -105,6 +105,12 @@ static char *trim(char *text)
     return text;
 }
 
+void text_join_lines(char *text)
+{
+    for (; *text; text++)
+        *text = *text == '\n' ? ' ' : *text;
+}
+
 bool text_next_setting(char **rest, int *line, char **name, char **value)
 {
     while (*rest && **rest) {

@@ -24,6 +24,9 @@ struct span span_head(struct span span, int columns); // returns its first colum
 // after a space if it has one, else anywhere. Drops that line feed, or the spaces at the break.
 struct span span_take_line(struct span *text, int columns);
 
+// Replaces line feeds by spaces, for texts from elsewhere: in a message, a line feed begins an indented line.
+void text_join_lines(char *text);
+
 // Removes the next line "name = value" from *rest, cuts it in place, and trims name and value. Skips empty lines and
 // those that begin with '#'. *line counts the lines; it begins at 0. *value is NULL if the line has no '='. False:
 // there is no more.

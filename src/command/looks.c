@@ -84,9 +84,10 @@ static void add_text(struct looks *looks, char *text, bool users, const char *fi
 static void add_users(struct looks *looks)
 {
     char path[PATH_MAX];
-    char *text = looks->text[0] = config_read(file_name, FILE_MOST, path);
-    if (!text && errno == EPERM)
-        log_warn("the looks in %s are not used: other users can write the file; run: chmod go-w %s", path, path);
+    const char *unsafe;
+    char *text = looks->text[0] = config_read(file_name, FILE_MOST, path, &unsafe);
+    if (unsafe)
+        log_warn("the looks in %s are not used: the file %s; %s", path, unsafe, cache_remedy(unsafe));
     else if (!text && errno == EFBIG)
         log_warn("the looks in %s are not used: the file has more than %d bytes", path, FILE_MOST);
     else if (!text && errno != ENOENT && errno != ENOTDIR)
@@ -198,7 +199,7 @@ bool looks_save(struct looks *looks, const struct chain *chain, char name[LOOK_N
         config_path(file_name, path);
         snprintf(why, CHAIN_ERROR, "cannot save the look in %.150s: %s", path[0] ? path : "$XDG_CONFIG_HOME/monocle",
                  !ok              ? "the chain is too long"
-                 : errno == EPERM ? "other users can write the file; run chmod go-w"
+                 : errno == EPERM ? "another user can write the file or its directory"
                                   : strerror(errno));
         return false;
     }

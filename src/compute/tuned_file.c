@@ -169,7 +169,7 @@ static void read_file(int directory, const char *place, const char *unsafe, stru
     size_t size;
     snprintf(path, sizeof(path), "%s/%s", place, file_name);
     if (unsafe)
-        log_warn("%s is not used: its directory %s; change its owner or mode", path, unsafe);
+        log_warn("%s is not used: its directory %s; %s", path, unsafe, cache_remedy(unsafe));
     if (directory < 0)
         return;
     char *text = cache_read(directory, file_name, TUNED_FILE_BYTES, &size);

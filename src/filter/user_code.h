@@ -1,20 +1,23 @@
 // user_code.h: checks the code of a user's filter, and rewrites it so that it cannot end the process
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "filter/user_tokens.h"
 
-enum { USER_WHY = 200, USER_DIVISIONS = 1000, USER_NESTING = 64 };
+enum { USER_DIVISIONS = 1000, USER_OPERATORS = 1000, USER_BRANCHES = 200, USER_STRUCT = 64 };
 
-// Returns the text of a filter's file with the changes below, NUL-terminated; the caller frees it. Its lines have the
-// same numbers. NULL on failure: `why` gets one line, and *line the number of the line. The changes
-// (kernels/user.cl has the functions):
+// Returns the code of a filter's file, NUL-terminated; the caller frees it. Its lines have the same numbers. NULL on
+// failure: `why` gets one line, and *line the number of the line. The code is parsed, so that it is in the kernel
+// language and nothing else reaches a compiler: no pointers, arrays, casts, recursion, variables outside functions, and
+// no numbers but integers. The changes (kernels/user.cl has the functions):
+// - macros are expanded, and comments are removed
+// - all names but those of the language and filter_NAME get the prefix own_NAME_, which no other code has
 // - a / b and a % b become user_div(a, b) and user_mod(a, b), which are defined for every b; a / 2 stays
 // - a loop also counts its turns, and ends after USER_TURNS turns of all loops of its function
 // - view, arguments, tap and ARG become user_view, user_arguments, user_tap and user_arg, which stay within the picture
-//   and the arguments
-// - comments become spaces
-// The code has no pointers, arrays, recursion, prototypes, variables outside functions, goto and strings, no directive
-// but #define, and no numbers but integers up to 2147483647, because monocle could not make these safe. A function is
-// defined before any other use of its name, so that macros cannot hide a recursion.
-char *user_code_make(const char *text, int *line, char why[USER_WHY]);
+//   and the arguments; clamp and root become user_clamp and user_root, which are defined for all numbers
+// - a variable without a value begins with 0
+// An expression that changes a variable cannot use it a second time, because compilers differ in the order.
+// Limits: the code has at most USER_TOKENS tokens after macros and calls are expanded, USER_NESTING levels of brackets
+// and statements, USER_BRANCHES `else if` in a row, USER_OPERATORS operators in an expression and USER_DIVISIONS
+// divisions; a struct has at most USER_STRUCT numbers.
+char *user_code_make(const char *name, const char *text, int *line, char why[USER_WHY]);

@@ -53,7 +53,7 @@ static bool check_bytes(struct reading *at, const char *text, size_t size)
 static bool make_safe(struct reading *at)
 {
     char why[USER_WHY];
-    char *safe = user_code_make(at->user->text, &at->line, why);
+    char *safe = user_code_make(at->user->name, at->user->text, &at->line, why);
     if (!safe)
         return fail(at, "%s", why);
     free(at->user->text);

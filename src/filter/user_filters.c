@@ -65,8 +65,8 @@ static char *read_file(int directory, const char *path, const char *file, size_t
     if (text)
         return text;
     if (unsafe)
-        snprintf(error, USER_ERROR, "cannot use the filter %.200s/%.100s: it %s; own it, and run chmod go-w on it",
-                 path, file, unsafe);
+        snprintf(error, USER_ERROR, "cannot use the filter %.200s/%.100s: it %s; %s", path, file, unsafe,
+                 cache_remedy(unsafe));
     else
         snprintf(error, USER_ERROR, "cannot read the filter %.200s/%.100s: %s", path, file,
                  errno == EFBIG    ? "it is larger than 256 KiB"
@@ -177,8 +177,8 @@ static bool take_directories(struct registry *r)
             take_directory(r, directory, path);
             close(directory);
         } else if (unsafe) {
-            log_message(named ? LOG_ERROR : LOG_WARN,
-                        "cannot use the filters in %s: it %s; own it, and run chmod go-w on it", path, unsafe);
+            log_message(named ? LOG_ERROR : LOG_WARN, "cannot use the filters in %s: it %s; %s", path, unsafe,
+                        cache_remedy(unsafe));
         } else if (named) {
             log_error("cannot use the filters in %s: %s; correct --filters or MONOCLE_FILTERS", path, strerror(errno));
         }

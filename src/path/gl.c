@@ -374,6 +374,8 @@ static bool gl_read_texture(struct path *path, struct image *rgba)
 static void *gl_build(const struct path *path, const struct chain *chain, char **error)
 {
     const struct gl_path *gl = (const struct gl_path *)path;
+    if (!gl_chain_builds(&gl->target, chain, error))
+        return NULL;
     if (!gl_context_bind(gl->context, true)) {
         path_fail(error, "cannot make a GL context current");
         return NULL;
@@ -498,7 +500,8 @@ static bool open_parts(struct gl_path *gl, const struct path_setup *setup, char 
         snprintf(why, sizeof(why), "GL refuses the textures and buffers of frames of %dx%d", setup->input.width,
                  setup->input.height);
     else
-        return (gl->path.build = gl_chain_open(&gl->target, setup->chain, error)) != NULL;
+        return gl_chain_builds(&gl->target, setup->chain, error) &&
+               (gl->path.build = gl_chain_open(&gl->target, setup->chain, error)) != NULL;
     path_fail(error, why);
     return false;
 }

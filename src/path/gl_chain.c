@@ -6,6 +6,7 @@
 #include "path/histogram.h"
 #include "path/pass_text.h"
 #include "path/picture.h"
+#include "path/probe.h"
 
 #include <epoxy/gl.h>
 
@@ -336,6 +337,24 @@ static bool make_steps(struct gl_chain *chain, char **error)
             return false;
     }
     return true;
+}
+
+bool gl_chain_builds(const struct gl_target *target, const struct chain *chain, char **error)
+{
+    struct gl_chain *planned = calloc(1, sizeof(*planned));
+    bool ok = planned;
+    if (!planned)
+        path_fail(error, "cannot build a chain: out of memory");
+    else
+        planned->steps = gl_plan(&planned->plan, chain, &target->input, planned->step);
+    for (int i = 0; ok && i < planned->steps; i++) {
+        struct composer parts;
+        char *text = gl_text(&planned->step[i], target->input.format, target->es, target->kernel_dir, &parts, error);
+        ok = text && (!parts.users[0] || probe_shader_builds(target->context, text, target->es, error));
+        free(text);
+    }
+    free(planned);
+    return ok;
 }
 
 struct gl_chain *gl_chain_open(const struct gl_target *target, const struct chain *chain, char **error)

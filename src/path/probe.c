@@ -2,11 +2,14 @@
 #include "path/probe.h"
 
 #include "base/child.h"
+#include "base/file.h"
+#include "base/gl_handles.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/workers.h"
 #include "compute/program.h"
 #include "filter/user_filters.h"
+#include "path/backend.h"
 #include "path/pass_text.h"
 
 #include <assert.h>
@@ -14,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static const char passed[] = "passed";
@@ -29,7 +33,7 @@ char *probe_key(const struct probe *probe, size_t *bytes, char **error)
     FILE *out = program ? open_memstream(&key, bytes) : NULL;
     if (out) {
         variant_print(probe->choice, variant);
-        fprintf(out, "%s\n%s", variant, program);
+        fprintf(out, "%s%s\n%s", probe->builds_only ? "builds " : "", variant, program);
         fclose(out);
     }
     free(program);
@@ -59,7 +63,7 @@ static enum child_end ask(const struct question *question, int *value)
     char parent[16], number[16], size[32], chain[CHAIN_TEXT], variant[VARIANT_TEXT];
     snprintf(parent, sizeof(parent), "%d", (int)getpid());
     snprintf(number, sizeof(number), "%d", probe->number);
-    snprintf(size, sizeof(size), "%dx%d", probe->width, probe->height);
+    snprintf(size, sizeof(size), probe->builds_only ? "build" : "%dx%d", probe->width, probe->height);
     variant_print(probe->choice, variant);
     chain_print(probe->chain, chain);
     const char *const arguments[1 + WORDS + 1] = {
@@ -76,7 +80,8 @@ static enum child_end ask(const struct question *question, int *value)
         [1 + WORD_FILTERS] = user_filters_named(),
         [1 + WORD_SIZE] = size,
     };
-    return child_run(probe_program, (char *const *)arguments, probe_limit_s(probe->width, probe->height) * 1000, value);
+    const int limit_s = probe->builds_only ? PROBE_BUILD_LIMIT_S : probe_limit_s(probe->width, probe->height);
+    return child_run(probe_program, (char *const *)arguments, limit_s * 1000, value);
 }
 
 // Writes the verdict of a probe that ended in this way.
@@ -136,6 +141,106 @@ bool probe_trusts(const struct probe *probe)
     free(key);
     return trusted;
 }
+
+// ---- users' filters ----
+
+// Writes the verdict of a child that has built a user's code and ended in this way. A child that answers has not
+// crashed, whatever the answer is.
+static enum verdict_hold judge_build(enum child_end end, int value, char verdict[VERDICT_TEXT])
+{
+    const bool answered = end == CHILD_EXITED && value >= PROBE_ANSWERS && value <= PROBE_UNKNOWN;
+    if (answered || end == CHILD_NOT_STARTED) {
+        strcpy(verdict, passed);
+        return value == PROBE_PASSED || value == PROBE_NOT_BUILT ? VERDICT_LASTS : VERDICT_UNKNOWN;
+    }
+    child_explain(end, value, PROBE_BUILD_LIMIT_S, PROBE_BUILD_CPU_S, verdict);
+    return child_was_killed(end, value) ? VERDICT_UNKNOWN : VERDICT_DOUBTFUL;
+}
+
+static bool explain_build(const char *verdict, const char *compiler, char **error)
+{
+    char text[512];
+    if (strcmp(verdict, passed) == 0)
+        return true;
+    snprintf(
+        text, sizeof(text),
+        "the compiler of '%.200s' fails at a user's filter, and was tried in a process of its own: %s; simplify the "
+        "filter, or use -p cpu",
+        compiler, verdict);
+    path_fail(error, text);
+    return false;
+}
+
+static enum verdict_hold find_build(void *context, char verdict[VERDICT_TEXT])
+{
+    int value = 0;
+    const enum child_end end = ask(context, &value);
+    return judge_build(end, value, verdict);
+}
+
+bool probe_builds(const struct probe *probe, char **error)
+{
+    struct probe builds = *probe;
+    struct question question = {.probe = &builds};
+    char verdict[VERDICT_TEXT];
+    size_t bytes;
+    builds.builds_only = true;
+    char *key = probe_program ? probe_key(&builds, &bytes, error) : NULL;
+    if (!key)
+        return !probe_program;
+    hash_128_text(key, bytes, question.key);
+    verdicts_get(&probe->device->verdicts, key, bytes, find_build, &question, verdict);
+    free(key);
+    return explain_build(verdict, probe->device->info.name, error);
+}
+
+// A shader to build: its text in memory that the child reads.
+struct shader {
+    int fd;
+    bool es;
+};
+
+static enum verdict_hold find_shader(void *context, char verdict[VERDICT_TEXT])
+{
+    const struct shader *shader = context;
+    char parent[16], fd[16];
+    int value = 0;
+    snprintf(parent, sizeof(parent), "%d", (int)getpid());
+    snprintf(fd, sizeof(fd), "%d", shader->fd);
+    const char *const arguments[1 + SHADER_WORDS + 1] = {
+        "monocle",
+        [1 + SHADER_WORD_COMMAND] = "probe",
+        [1 + SHADER_WORD_KIND] = "shader",
+        [1 + SHADER_WORD_PARENT] = parent,
+        [1 + SHADER_WORD_ES] = shader->es ? "es" : "",
+        [1 + SHADER_WORD_TEXT] = fd,
+    };
+    const enum child_end end = child_run(probe_program, (char *const *)arguments, PROBE_BUILD_LIMIT_S * 1000, &value);
+    return judge_build(end, value, verdict);
+}
+
+bool probe_shader_builds(const struct gl_context *context, const char *text, bool es, char **error)
+{
+    struct shader shader = {.es = es};
+    struct verdicts verdicts;
+    char verdict[VERDICT_TEXT] = "out of memory", *key = NULL;
+    if (!probe_program)
+        return true;
+    const int bytes = asprintf(&key, "shader %s\n%s\n%s", MONOCLE_VERSION, context->name, text);
+    shader.fd = memfd_create("monocle-shader", MFD_CLOEXEC);
+    if (bytes >= 0 && shader.fd >= 0 && file_write_all(shader.fd, text, strlen(text))) {
+        verdicts_init(&verdicts);
+        verdicts_get(&verdicts, key, (size_t)bytes, find_shader, &shader, verdict);
+        verdicts_finish(&verdicts);
+    }
+    if (bytes >= 0)
+        free(key);
+    if (shader.fd >= 0)
+        close(shader.fd);
+    return explain_build(verdict, context->name, error);
+}
+
+// ---- for the tuner ----
 
 enum probe_status probe_now(const struct probe *probe, char why[VERDICT_TEXT])
 {

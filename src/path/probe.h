@@ -17,6 +17,7 @@ struct probe {
     enum pixfmt format; // of the chain's input
     int number;         // of the pass in the chain's plan
     int width, height;  // of a picture that the child also runs it on, without a comparison; 0: none
+    bool builds_only;   // the child builds it and runs it on one small picture, without a comparison
 };
 
 // Returns true if the variant computes the same bytes as the cpu path. A child process builds it and runs it on small
@@ -27,6 +28,29 @@ struct probe {
 // - Another process killed the child, the child did not start, or the driver cannot open the kernels: this run does not
 //   use the variant, and the next run probes it again.
 bool probe_trusts(const struct probe *probe);
+
+// Returns true unless the driver crashes or exceeds a limit when it builds the pass's program, which has a user's
+// filter, and runs it once. Otherwise *error is as in path_open. A child process tries it; it has PROBE_BUILD_CPU_S s
+// of processor time and the same memory as above. The verdict is kept in the same way. A program that does not compile
+// gives true: the caller then gets the compiler's messages.
+bool probe_builds(const struct probe *probe, char **error);
+
+// As probe_builds, for a fragment shader of the gl path. No context need be current.
+struct gl_context;
+bool probe_shader_builds(const struct gl_context *context, const char *text, bool es, char **error);
+
+// The arguments of the child that builds a shader, after the program's name.
+enum probe_shader_word {
+    SHADER_WORD_COMMAND,
+    SHADER_WORD_KIND, // "shader"
+    SHADER_WORD_PARENT,
+    SHADER_WORD_ES,   // "es" or ""
+    SHADER_WORD_TEXT, // file descriptor of the parent, with the text
+    SHADER_WORDS,
+};
+
+// The child's part of probe_shader_builds. Returns the exit status.
+int probe_shader_answer(char *const *words);
 
 // The child's arguments, after the program's name.
 enum probe_word {
@@ -40,7 +64,7 @@ enum probe_word {
     WORD_CHAIN,
     WORD_KERNELS, // directory; "": none
     WORD_FILTERS, // directory of users' filters; "": none but the standard ones
-    WORD_SIZE,    // of the picture without a comparison: "1920x1080"; "0x0": none
+    WORD_SIZE,    // of the picture without a comparison: "1920x1080"; "0x0": none; "build": see builds_only
     WORDS,
 };
 
@@ -62,6 +86,8 @@ enum probe_status probe_now(const struct probe *probe, char why[VERDICT_TEXT]);
 
 // The stricter limit is one of processor time, so that no variant fails because the machine is busy.
 enum { PROBE_CPU_S = 10, PROBE_LIMIT_S = 30 };
+// The limits of probe_builds. A user's filter that exceeds them cannot be used, so they are long.
+enum { PROBE_BUILD_CPU_S = 30, PROBE_BUILD_LIMIT_S = 180 };
 // With a picture, both limits are multiplied by its size in units of 2 Mpixel, and the limit of processor time by the
 // number of processors. Return seconds.
 int probe_limit_s(int width, int height);

@@ -19,6 +19,7 @@ struct task {
     const struct pass *pass;
     struct opencl_pass opened;
     struct option_size large; // of the picture without a comparison; 0: none
+    bool builds_only;         // as in struct probe
 };
 
 enum { PLAN_WIDTH = 130, PLAN_HEIGHT = 67 };
@@ -111,6 +112,12 @@ static enum probe_status try_pictures(struct task *task)
     if (opened != CL_SUCCESS)
         return opened == CL_BUILD_PROGRAM_FAILURE ? PROBE_NOT_BUILT : PROBE_NOT_OPENED;
     enum probe_status status = PROBE_PASSED;
+    if (task->builds_only) {
+        const bool sized = pass_has_size(task->pass);
+        task->large.width = sized ? task->pass->from_width : PLAN_WIDTH;
+        task->large.height = sized ? task->pass->from_height : PLAN_HEIGHT;
+        return try_large(task);
+    }
     if (pass_has_size(task->pass))
         return try_picture(task, task->pass->from_width, task->pass->from_height);
     for (size_t i = 0; status == PROBE_PASSED && i < sizeof(sizes) / sizeof(*sizes); i++)
@@ -128,7 +135,11 @@ static bool has_key(const struct task *task, struct device *device, const char *
     char hash[HASH_TEXT] = "", *error = NULL;
     size_t bytes;
     const struct pass_target target = opencl_pass_target(&task->target, &task->plan, task->number);
-    const struct probe probe = {.device = device, .pass = task->pass, .target = &target, .choice = &task->choice};
+    const struct probe probe = {.device = device,
+                                .pass = task->pass,
+                                .target = &target,
+                                .choice = &task->choice,
+                                .builds_only = task->builds_only};
     char *key = probe_key(&probe, &bytes, &error);
     if (key)
         hash_128_text(key, bytes, hash);
@@ -185,10 +196,14 @@ int probe_answer(char *const *words)
     struct option_size large = {0};
     if (!options_parse_size(words[WORD_SIZE], &large))
         large = (struct option_size){0};
-    child_begin(atoi(words[WORD_PARENT]), PROBE_DATA_BYTES, probe_cpu_s(large.width, large.height));
+    const bool builds_only = strcmp(words[WORD_SIZE], "build") == 0;
+    child_begin(atoi(words[WORD_PARENT]), PROBE_DATA_BYTES,
+                builds_only ? PROBE_BUILD_CPU_S : probe_cpu_s(large.width, large.height));
     struct task *task = calloc(1, sizeof(*task));
-    if (task)
+    if (task) {
         task->large = large;
+        task->builds_only = builds_only;
+    }
     if (!task || !parse(task, words) || !(task->target.device = find_device(task, words)))
         return PROBE_UNKNOWN;
     return (int)try_pictures(task);

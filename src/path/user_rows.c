@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { LIMIT_S = 60, LIBRARY_MAX = 16 << 20, LOG_BYTES = 4096, OPEN_FILES = 16, NO_PROGRAM = 127 };
@@ -94,6 +95,17 @@ static bool make_directory(char path[PATH_MAX])
     return mkdtemp(path);
 }
 
+// The shell cannot even say why, if this process may open too few files.
+static void explain_silence(int status, char text[LOG_BYTES])
+{
+    struct rlimit files = {0};
+    getrlimit(RLIMIT_NOFILE, &files);
+    snprintf(text, LOG_BYTES,
+             "cannot compile a filter: cc ended with status %d and without a message; the limit of open files is %llu, "
+             "and it needs about 32 (ulimit -n)",
+             status, (unsigned long long)files.rlim_cur);
+}
+
 // Runs the compiler in the directory, which has the program. Returns the library's bytes, which the caller frees.
 static char *run_compiler(const char *directory, size_t *bytes, char **error)
 {
@@ -134,8 +146,10 @@ static char *run_compiler(const char *directory, size_t *bytes, char **error)
             path_fail(error, "cannot read the compiled filter");
         return data;
     }
+    if (end == CHILD_EXITED && !messages.text[0])
+        explain_silence(value, messages.text);
     if (end == CHILD_EXITED)
-        path_fail(error, value == NO_PROGRAM ? no_compiler : messages.text[0] ? messages.text : "cc failed");
+        path_fail(error, value == NO_PROGRAM ? no_compiler : messages.text);
     else {
         child_explain(end, value, LIMIT_S, LIMIT_S, why);
         snprintf(messages.text, sizeof(messages.text), "cannot compile a filter with cc: %s", why);
@@ -213,10 +227,12 @@ static user_row *find_row(const struct filter *filter, char **error)
     return row;
 }
 
-static bool make_row(struct user_filter *user, char **error)
+// *first becomes true if no earlier call has made or tried it.
+static bool make_row(struct user_filter *user, bool *first, char **error)
 {
     pthread_mutex_lock(&user->lock);
-    if (!user->row && !user->why)
+    *first = !user->row && !user->why;
+    if (*first)
         user->row = find_row(&user->filter, &user->why);
     if (!user->row)
         path_fail(error, user->why ? user->why : "cannot compile a user's filter: out of memory");
@@ -242,10 +258,15 @@ void path_warn_compiler(enum path_kind kind)
 
 bool user_rows_make(const struct chain *chain, char **error)
 {
+    bool checked = false;
     for (int i = 0; i < chain->count; i++) {
         struct user_filter *user = chain->stage[i].filter->user;
-        if (user && !make_row(user, error))
+        bool first = false;
+        if (user && !make_row(user, &first, error))
             return false;
+        if (first && !checked)
+            kept_check();
+        checked = checked || first;
     }
     return true;
 }

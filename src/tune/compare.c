@@ -1,4 +1,5 @@
-// compare.c: runs the fastest configurations of a search and the default in turns, and chooses the winner
+// compare.c: runs the fastest configurations of a search, the default and the one in use in turns, and chooses the
+// winner
 #include "tune/compare.h"
 
 #include "base/clock.h"
@@ -21,12 +22,12 @@ enum { ENERGY_ROUNDS = 5 };
 static const double gap_most_ms = 10, gap_batch_ms = 20;
 enum { GAP_TRIES = 3, BATCH_MAX = 64 };
 
-// The values of the rounds, and for each the default's value in this round / this value.
+// The values of the rounds, and for each the first finalist's value in this round / this value.
 struct series {
     struct samples value, ratio;
 };
 
-// A configuration in the comparison. finalist[0] is the default.
+// A configuration in the comparison. finalist[0] is the one in use.
 struct finalist {
     int configuration;
     void *build; // NULL: it has failed
@@ -38,6 +39,7 @@ struct comparison {
     const struct subject_type *type;
     struct finalist finalist[FINALISTS_MAX];
     int count;
+    int base; // index of the default
 };
 
 static double ms_since(int64_t start_ns)
@@ -96,7 +98,8 @@ static struct series *series_of(struct finalist *finalist, bool energy)
     return energy ? &finalist->mj : &finalist->ms;
 }
 
-// Measures each finalist once. One that fails leaves the comparison. False: the default fails, or there is no memory.
+// Measures each finalist once. One that fails leaves the comparison. False: the one in use fails, or there is no
+// memory.
 static bool run_round(struct comparison *comparison, int round, bool energy)
 {
     double value[FINALISTS_MAX];
@@ -136,7 +139,7 @@ static int compare_trials(const void *a, const void *b)
     return x->ms < y->ms ? -1 : x->ms > y->ms;
 }
 
-// Writes the default and the fastest configurations. False: no memory.
+// Writes the configuration in use, the default and the fastest ones. False: no memory.
 static bool choose_finalists(struct comparison *comparison, const struct tuner_result *result)
 {
     const struct tuner_state *state = &result->state;
@@ -147,20 +150,22 @@ static bool choose_finalists(struct comparison *comparison, const struct tuner_r
     for (int i = 0; i < state->trials; i++)
         sorted[i] = &state->trial[i];
     qsort(sorted, (size_t)state->trials, sizeof(*sorted), compare_trials);
-    comparison->finalist[comparison->count++].configuration = result->base;
+    comparison->finalist[comparison->count++].configuration = result->used;
+    if (result->base != result->used)
+        comparison->finalist[comparison->base = comparison->count++].configuration = result->base;
     for (int i = 0; i < state->trials && comparison->count < most && !isinf(sorted[i]->ms); i++) {
-        if (sorted[i]->configuration != result->base)
+        if (sorted[i]->configuration != result->base && sorted[i]->configuration != result->used)
             comparison->finalist[comparison->count++].configuration = sorted[i]->configuration;
     }
     free(sorted);
     return true;
 }
 
-// Returns the index of the winner in time or energy: the default if no other one is better by more than the noise.
+// Returns the index of the winner in time or energy: the one in use if no other one is better by more than the noise.
 static int choose_winner(struct comparison *comparison, bool energy, double *noise)
 {
-    const struct samples *base = &series_of(&comparison->finalist[0], energy)->value;
-    *noise = (samples_percentile(base, 75) - samples_percentile(base, 25)) / 2 / samples_percentile(base, 50);
+    const struct samples *used = &series_of(&comparison->finalist[0], energy)->value;
+    *noise = (samples_percentile(used, 75) - samples_percentile(used, 25)) / 2 / samples_percentile(used, 50);
     double least = 1 + fmax(TUNER_GAIN_MIN, *noise);
     int winner = 0;
     for (int i = 1; i < comparison->count; i++) {
@@ -175,8 +180,9 @@ static int choose_winner(struct comparison *comparison, bool energy, double *noi
 
 static void write_result(const struct comparison *comparison, int winner, struct tuner_result *result)
 {
-    const struct finalist *base = &comparison->finalist[0], *best = &comparison->finalist[winner];
+    const struct finalist *base = &comparison->finalist[comparison->base], *best = &comparison->finalist[winner];
     result->best = best->configuration;
+    result->used_ms = samples_percentile(&comparison->finalist[0].ms.value, 50);
     result->base_ms = samples_percentile(&base->ms.value, 50);
     result->best_ms = samples_percentile(&best->ms.value, 50);
     result->speedup = winner == 0 ? 1 : samples_percentile(&best->ms.ratio, 50);
@@ -185,13 +191,13 @@ static void write_result(const struct comparison *comparison, int winner, struct
     result->best_mj = samples_percentile(&best->mj.value, 50);
 }
 
-// Measures the energy of the default and of the winner.
+// Measures the energy of the default and of the winner, unless the comparison has.
 static void add_energy(struct comparison *comparison, int winner)
 {
-    struct finalist *both[2] = {&comparison->finalist[0], &comparison->finalist[winner]};
+    struct finalist *both[2] = {&comparison->finalist[comparison->base], &comparison->finalist[winner]};
     double mj;
-    for (int i = 0; comparison->setup->energy && comparison->type->run && i < (winner > 0 ? 2 : 1); i++) {
-        if (!measure_mj(comparison, both[i], &mj) || !samples_add(&both[i]->mj.value, mj))
+    for (int i = 0; comparison->setup->energy && comparison->type->run && i < (both[0] == both[1] ? 1 : 2); i++) {
+        if (!both[i]->build || !measure_mj(comparison, both[i], &mj) || !samples_add(&both[i]->mj.value, mj))
             log_info("%s: the energy counter cannot be read, or does not change", comparison->setup->subject->name);
     }
 }
@@ -217,6 +223,7 @@ bool compare_run(const struct tuner_setup *setup, struct tuner_result *result)
 {
     struct subject *subject = setup->subject;
     struct comparison comparison = {.setup = setup, .type = subject->type};
+    const char *with = result->used == result->base ? "its default" : "the configuration in use";
     char why[VERDICT_TEXT] = "";
     if (setup->by_energy && !subject->type->run) {
         log_error("the energy of %s cannot be measured; use --objective time", subject->name);
@@ -227,9 +234,9 @@ bool compare_run(const struct tuner_setup *setup, struct tuner_result *result)
         comparison.finalist[i].build = subject->type->build(subject, comparison.finalist[i].configuration, why);
     ok = ok && comparison.finalist[0].build;
     if (!ok)
-        log_error("cannot compare %s with its default: %s", subject->name, why[0] ? why : "out of memory");
+        log_error("cannot compare %s with %s: %s", subject->name, with, why[0] ? why : "out of memory");
     else if (!(ok = run(&comparison, result)))
-        log_error("cannot compare %s with its default: %s", subject->name,
+        log_error("cannot compare %s with %s: %s", subject->name, with,
                   setup->by_energy ? "a run failed, or the energy counter does not change" : "see above");
     for (int i = 0; i < comparison.count; i++)
         finalist_close(subject->type, &comparison.finalist[i]);

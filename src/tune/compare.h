@@ -3,6 +3,6 @@
 
 #include "tune/tuner.h"
 
-// Compares the fastest trials of result->state with result->base, and fills in the other members. False on failure
-// (logged).
+// Compares the fastest trials of result->state with result->used and result->base, and fills in the other members.
+// False on failure (logged).
 bool compare_run(const struct tuner_setup *setup, struct tuner_result *result);

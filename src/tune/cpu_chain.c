@@ -334,6 +334,28 @@ static void name_chain(struct cpu_chain *of)
         used += snprintf(of->name + used, sizeof(of->name) - (size_t)used, "%s%s", i > 0 ? "+" : "", plan.pass[i].name);
 }
 
+// Sets the configuration in use, where `preset` are the defaults.
+static void set_used(struct cpu_chain *of, const struct cpu_tuning *preset)
+{
+    struct subject *subject = &of->subject;
+    struct tuned tuned;
+    struct tuned_found found = {.entry = NULL};
+    struct cpu_tuning used;
+    struct cpu_key key;
+    cpu_key_make(&key, &of->chain, &of->input, of->threads);
+    tuned_init(&tuned);
+    if (cpu_tuned(&tuned, &key, &used, &found)) {
+        for (int p = 0; p < CPU_PARAMS; p++) {
+            if (used.value[p] == CPU_UNSET || preset->value[p] == CPU_UNSET)
+                used.value[p] = preset->value[p];
+        }
+        subject->used = configuration_of(&subject->space, &used);
+        subject->has_used = subject->used >= 0;
+        subject->used_exactly = found.match == TUNED_EXACT && !found.stale;
+    }
+    tuned_finish(&tuned);
+}
+
 struct subject *tune_cpu_open(const struct chain *chain, const struct image_shape *input, const struct image *frame,
                               int threads)
 {
@@ -368,6 +390,7 @@ struct subject *tune_cpu_open(const struct chain *chain, const struct image_shap
     space_init(&subject->space);
     if (add_params(&subject->space, &preset) && add_configurations(&subject->space)) {
         subject->preset[subject->presets++] = configuration_of(&subject->space, &preset);
+        set_used(of, &preset);
         return subject;
     }
     log_error("cannot tune: out of memory");

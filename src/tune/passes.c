@@ -174,6 +174,17 @@ static void add_presets(struct subject *subject, const struct variant_pass *of)
     }
 }
 
+// Sets the configuration in use.
+static void set_used(struct subject *subject, const struct variant_pass *of, const struct opencl_target *target)
+{
+    struct pass_choice found;
+    if (!pass_tuned(target->device, of, target->input.width, target->input.height, NULL, NULL, &found))
+        return;
+    subject->used = find_choice(&subject->space, &found.choice);
+    subject->has_used = subject->used >= 0;
+    subject->used_exactly = found.tuned.match == TUNED_EXACT && !found.tuned.stale;
+}
+
 // Adds the results of the database: of this device, of other sizes and of similar devices.
 static void add_seeds(struct subject *subject, const struct variant_pass *of, const struct opencl_target *target)
 {
@@ -328,6 +339,16 @@ bool tune_pass_is_fused(const struct subject *subject)
     return pass_prepares_input(pass->of.pass, pass->reads.format);
 }
 
+bool tune_pass_runs_split(const struct subject *subject)
+{
+    const struct tune_pass *pass = pass_of(subject);
+    const struct image_shape *input = &pass->target.input;
+    struct pass_choice found;
+    return tune_pass_is_fused(subject) &&
+           pass_tuned(pass->target.device, &pass->of, input->width, input->height, NULL, NULL, &found) &&
+           !found.choice.variant->tiles;
+}
+
 // Adds a result to this run's results and, unless the user has kernels of their own, to the user's database.
 static bool store_choice(const struct tune_pass *pass, const struct variant_choice *choice, double ms,
                          double default_ms)
@@ -454,6 +475,7 @@ struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int
     pass->subject.name = pass->of.pass->name;
     if (make_space(&pass->subject.space, &pass->of)) {
         add_presets(&pass->subject, &pass->of);
+        set_used(&pass->subject, &pass->of, &pass->target);
         add_seeds(&pass->subject, &pass->of, &pass->target);
         return &pass->subject;
     }

@@ -38,6 +38,8 @@ struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int
 struct variant_choice tune_pass_choice(const struct subject *subject, int configuration);
 // Returns true if the pass converts or filters before its stencil. The chain's other plan then has two passes for it.
 bool tune_pass_is_fused(const struct subject *subject);
+// Returns true if a stored result makes other commands use the plan `split` instead of this fused pass.
+bool tune_pass_runs_split(const struct subject *subject);
 // Stores that the chain's other plan is faster than this fused pass: the choice is the generic kernel. False on failure
 // (logged).
 bool tune_pass_store_split(const struct subject *subject, double split_ms, double fused_ms);

@@ -77,17 +77,17 @@ static bool load_kernels(struct spec *spec, const char *text)
     size_t bytes;
     bool ok = true;
     for (int i = 0; ok && i < spec->kernels; i++)
-        ok = load_kernel(spec, &spec->kernel[i]);
+        ok = load_kernel(spec, &spec->kernel[i]) && spec_find_included(spec, &spec->kernel[i]);
     for (int i = 0; ok && i < spec->references; i++)
-        ok = load_kernel(spec, &spec->reference[i]);
+        ok = load_kernel(spec, &spec->reference[i]) && spec_find_included(spec, &spec->reference[i]);
     FILE *out = ok ? open_memstream(&all, &bytes) : NULL;
     if (!out)
         return false;
     fputs(text, out);
     for (int i = 0; i < spec->kernels; i++)
-        fputs(spec->kernel[i].text, out);
+        fprintf(out, "%s%s", spec->kernel[i].text, spec->kernel[i].included);
     for (int i = 0; i < spec->references; i++)
-        fputs(spec->reference[i].text, out);
+        fprintf(out, "%s%s", spec->reference[i].text, spec->reference[i].included);
     fclose(out);
     hash_128_text(all, bytes, spec->hash);
     free(all);

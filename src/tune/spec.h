@@ -61,6 +61,7 @@ struct spec_argument {
 
 struct spec_kernel {
     char *name, *file, *text; // `text`: the content of the file; NULL before spec_load
+    char included[HASH_TEXT]; // the hash of the files that it includes
     char options[SPEC_OPTIONS];
     bool groups;                  // GlobalSize counts work-groups, not work-items
     char *global[3], *local[3];   // expressions
@@ -89,7 +90,7 @@ struct spec {
     double fraction;      // of the configurations; 0: no such limit
     double seconds;       // 0: no such limit
     char ignored[200];    // names of members that have no effect; ""
-    char hash[HASH_TEXT]; // of the description and the kernels, after spec_load
+    char hash[HASH_TEXT]; // of the description, the kernels and the files that they include, after spec_load
 };
 
 // Reads a description from a text. `path` is its file's name. Checks all expressions, but reads no other file. Returns
@@ -99,6 +100,11 @@ bool spec_parse(struct spec *spec, const char *text, const char *path, char why[
 // any case.
 bool spec_load(struct spec *spec, const char *path);
 void spec_finish(struct spec *spec);
+
+// Sets kernel->included to the hash of all files that the kernel's text includes, also indirectly: those that exist in
+// the directory of the including file, in the current one and in those of the options -I. A name that is a macro is not
+// followed. False: no memory.
+bool spec_find_included(const struct spec *spec, struct spec_kernel *kernel);
 
 // Returns the path of a file that the description names. The caller frees it. NULL: no memory.
 char *spec_file(const struct spec *spec, const char *name);

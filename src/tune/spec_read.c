@@ -1,4 +1,5 @@
 // spec_read.c: reads a description of a user's kernel from JSON
+#include "base/text.h"
 #include "tune/spec.h"
 
 #include <ctype.h>
@@ -29,6 +30,7 @@ static bool refuse(struct reader *reader, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(reader->why + used, SPEC_WHY - (size_t)used, format, arguments);
     va_end(arguments);
+    text_join_lines(reader->why);
     return false;
 }
 
@@ -49,12 +51,16 @@ static void note_ignored(struct reader *reader, const json_t *object, const char
         if (!found && !strstr(list, key))
             snprintf(list + used, sizeof(reader->spec->ignored) - used, "%s%s", used > 0 ? ", " : "", key);
     }
+    text_join_lines(list);
 }
 
+// Copies a name or an expression, in one line.
 static bool copy_text(struct reader *reader, char **to, const char *text)
 {
     free(*to);
     *to = strdup(text);
+    if (*to)
+        text_join_lines(*to);
     return *to || refuse(reader, "out of memory");
 }
 

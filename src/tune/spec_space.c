@@ -1,4 +1,5 @@
 // spec_space.c: computes with the parameters of a description: its configurations, sizes and programs
+#include "base/text.h"
 #include "tune/spec.h"
 
 #include <limits.h>
@@ -151,14 +152,16 @@ static bool check_launches(const struct spec *spec, char why[SPEC_WHY])
 bool spec_enumerate(struct spec *spec, char why[SPEC_WHY])
 {
     struct walk walk = {.spec = spec, .why = why};
-    if (!add_all(&walk, 0))
-        return false;
-    if (spec->space.count == 0) {
+    bool ok = add_all(&walk, 0);
+    if (ok && !(ok = spec->space.count > 0))
         snprintf(why, SPEC_WHY, "the conditions allow no configuration");
-        return false;
+    if (ok) {
+        space_sort(&spec->space);
+        ok = check_launches(spec, why);
     }
-    space_sort(&spec->space);
-    return check_launches(spec, why);
+    if (!ok)
+        text_join_lines(why); // of values
+    return ok;
 }
 
 // ---- a configuration ----
@@ -213,6 +216,7 @@ char *spec_program(const struct spec *spec, const struct spec_kernel *kernel, co
         return NULL;
     for (int p = 0; p < spec->space.params; p++)
         fprintf(out, "#define %s %s\n", spec->space.param[p].name, spec->space.param[p].value[tuple[p]]);
+    fprintf(out, "// included: %s\n", kernel->included); // drivers and caches know a program by its text
     fprintf(out, "#line 1 \"%s\"\n%s", strpbrk(kernel->file, "\"\\\n") ? "kernel" : kernel->file, kernel->text);
     if (fclose(out) == 0)
         return text;

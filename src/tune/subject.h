@@ -47,6 +47,11 @@ struct subject {
     int preset[SUBJECT_PRESETS], presets;
     // Configurations that it tries next, such as earlier results.
     int seed[SUBJECT_SEEDS], seeds;
+    // The configuration that a stored result makes other commands use; it is tried like a preset. has_used false: they
+    // use the default.
+    bool has_used;
+    bool used_exactly; // the result is for this device, driver and size, so it need not be stored again
+    int used;
 };
 
 // Frees a subject with its members; accepts NULL.

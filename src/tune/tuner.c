@@ -127,6 +127,18 @@ static int find_base(const struct tuner *tuner)
     return -1;
 }
 
+// Returns the configuration in use, if it runs, or else the default.
+static int find_used(const struct tuner *tuner)
+{
+    const struct tuner_state *state = &tuner->result->state;
+    const struct subject *subject = tuner->setup->subject;
+    for (int i = 0; subject->has_used && i < state->trials; i++) {
+        if (state->trial[i].configuration == subject->used && !isinf(state->trial[i].ms))
+            return subject->used;
+    }
+    return tuner->result->base;
+}
+
 static bool is_tried(const struct tuner_state *state, int configuration)
 {
     for (int i = 0; i < state->trials; i++) {
@@ -146,11 +158,18 @@ static bool needs_base(const struct tuner *tuner)
     return untried && find_base(tuner) < 0;
 }
 
+// Returns true while the configuration in use is untried. The search tries it early.
+static bool needs_used(const struct tuner *tuner)
+{
+    const struct subject *subject = tuner->setup->subject;
+    return subject->has_used && !is_tried(&tuner->result->state, subject->used);
+}
+
 static bool search_over(const struct tuner *tuner)
 {
     const struct tuner_setup *setup = tuner->setup;
     const struct tuner_state *state = &tuner->result->state;
-    if (needs_base(tuner))
+    if (needs_base(tuner) || (needs_used(tuner) && !tuner->stopped))
         return false;
     if (tuner->stopped || (setup->budget > 0 && state->trials >= setup->budget))
         return true;
@@ -164,7 +183,7 @@ static void ask(struct tuner *tuner)
 {
     int left = tuner->setup->budget > 0 ? tuner->setup->budget - tuner->result->state.trials : tuner->jobs;
     if (left < 1)
-        left = 1; // no default runs yet
+        left = 1; // no default runs yet, or the configuration in use is untried
     tuner->batch = 0;
     while (tuner->batch < tuner->jobs && tuner->batch < left) {
         const int configuration = search_next(tuner->search);
@@ -233,7 +252,9 @@ static bool compare(struct tuner *tuner)
 {
     tuner->result->state.comparing = true;
     report(tuner);
-    if ((tuner->result->base = find_base(tuner)) >= 0)
+    tuner->result->base = find_base(tuner);
+    tuner->result->used = find_used(tuner);
+    if (tuner->result->base >= 0)
         return compare_run(tuner->setup, tuner->result);
     log_error("cannot tune %s: no default configuration runs on this device; see --log-level info",
               tuner->setup->subject->name);
@@ -242,16 +263,19 @@ static bool compare(struct tuner *tuner)
 
 // ---- the tuner ----
 
-// Returns the configurations to try first: the results of the log, the presets and the seeds. The caller frees them.
+// Returns the configurations to try first: the results of the log, the presets, the one in use and the seeds. The
+// caller frees them.
 static int *first_configurations(const struct subject *subject, const struct tuner_trial *logged, int logs)
 {
-    int *first = malloc(sizeof(*first) * (size_t)(logs + subject->presets + subject->seeds + 1));
+    int *first = malloc(sizeof(*first) * (size_t)(logs + subject->presets + subject->seeds + 2));
     for (int i = 0; first && i < logs; i++)
         first[i] = logged[i].configuration;
     for (int i = 0; first && i < subject->presets; i++)
         first[logs + i] = subject->preset[i];
+    if (first && subject->has_used)
+        first[logs + subject->presets] = subject->used;
     for (int i = 0; first && i < subject->seeds; i++)
-        first[logs + subject->presets + i] = subject->seed[i];
+        first[logs + subject->presets + subject->has_used + i] = subject->seed[i];
     return first;
 }
 
@@ -263,7 +287,7 @@ static bool open_search(struct tuner *tuner, const struct tuner_trial *logged, i
     int *first = first_configurations(subject, logged, logs);
     if (first)
         tuner->search = search_open(setup->strategy, &subject->space, all ? subject->space.count : setup->budget,
-                                    setup->seed, first, logs + subject->presets + subject->seeds);
+                                    setup->seed, first, logs + subject->presets + subject->has_used + subject->seeds);
     free(first);
     if (!tuner->search)
         log_error("cannot tune: out of memory");
@@ -292,7 +316,7 @@ static bool open_tuner(struct tuner *tuner)
 
 bool tuner_run(const struct tuner_setup *setup, struct tuner_result *result)
 {
-    *result = (struct tuner_result){.state.best = -1, .base = -1, .best = -1, .speedup = 1};
+    *result = (struct tuner_result){.state.best = -1, .base = -1, .used = -1, .best = -1, .speedup = 1};
     struct tuner tuner = {.setup = setup, .result = result, .start_ns = clock_now_ns()};
     const bool ok =
         setup->subject->type->prepare(setup->subject) && open_tuner(&tuner) && search(&tuner) && compare(&tuner);

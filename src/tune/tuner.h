@@ -41,7 +41,7 @@ struct tuner_setup {
     // time counts towards `seconds`. NULL: none.
     struct journal *journal;
     struct energy *energy; // counter of the device (base/energy.h); NULL: none
-    bool by_energy;        // the comparison chooses the least energy, of the 11 fastest and the default; needs `energy`
+    bool by_energy; // the comparison chooses the least energy, of the 11 fastest and the one in use; needs `energy`
     // Called after each configuration and before the comparison, on the thread of tuner_run. Returns false to end the
     // search; the comparison follows. May be NULL.
     bool (*progress)(void *context, const struct tuner_state *state);
@@ -50,17 +50,17 @@ struct tuner_setup {
 
 struct tuner_result {
     struct tuner_state state;
-    int base, best;          // configurations: the default and the winner
-    double base_ms, best_ms; // medians of the comparison
-    double speedup;          // median over the rounds of the default's time / the winner's; 1: the default wins
-    double noise;            // half the interquartile range of the default's times / their median
-    double gap_ms;           // pause between two runs of the winner in a queue; 0: unknown
+    int base, used, best;             // configurations: the default, the one in use, and the winner
+    double base_ms, used_ms, best_ms; // medians of the comparison
+    double speedup; // median over the rounds of the time of the one in use / the winner's; 1: the one in use wins
+    double noise;   // half the interquartile range of the times of the one in use / their median
+    double gap_ms;  // pause between two runs of the winner in a queue; 0: unknown
     double base_mj, best_mj; // millijoules of a run; 0: not measured
 };
 
 // Tries configurations: validates several at a time in child processes, then times one after the other. At the end,
-// runs the five fastest and the default in turns. A configuration replaces the default only if it is faster by more
-// than 2 % and by more than the noise. Returns false on failure, such as no default that runs (logged). The caller
-// calls tuner_finish in any case.
+// runs the fastest, the default and the one in use (subject->used, else the default) in turns. A configuration replaces
+// the one in use only if it is faster by more than 2 % and by more than the noise. Returns false on failure, such as no
+// default that runs (logged). The caller calls tuner_finish in any case.
 bool tuner_run(const struct tuner_setup *setup, struct tuner_result *result);
 void tuner_finish(struct tuner_result *result);

@@ -1,10 +1,12 @@
-// user_answer.c: the child's part of a validation: builds a configuration of a user's kernel, runs it and compares
+// user_answer.c: the children of a user's kernel: validate a configuration (build, run, compare), or time all of them
 #include "base/child.h"
 #include "base/log.h"
 #include "tune/user_kernel.h"
 #include "tune/user_rig.h"
+#include "tune/user_timer.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@ struct task {
     struct user_build build;
     uint16_t tuple[SPACE_PARAMS];
     bool reference; // writes the references
+    bool times;     // answers requests
     char why[SPEC_WHY];
 };
 
@@ -57,9 +60,9 @@ static bool open_task(struct task *task, char *const *words)
         snprintf(task->why, sizeof(task->why), "the description or a kernel file has changed");
         return false;
     }
-    task->reference = words[USER_WORD_REFERENCE][0];
+    task->reference = strcmp(words[USER_WORD_HOW], "reference") == 0;
     snprintf(task->why, sizeof(task->why), "its test cannot open the device or the arguments");
-    return parse_tuple(task, words[USER_WORD_TUPLE]) &&
+    return (task->times || parse_tuple(task, words[USER_WORD_TUPLE])) &&
            user_data_open(&task->data, &task->spec, atoi(words[USER_WORD_PARENT]), atoi(words[USER_WORD_DATA])) &&
            (task->device = find_device(words[USER_WORD_DEVICE]));
 }
@@ -135,6 +138,120 @@ static enum probe_status try_task(struct task *task)
     return status;
 }
 
+// ---- the child that times ----
+
+// A configuration that was built.
+struct timed {
+    struct timed *next;
+    int configuration;
+    struct user_build build;
+};
+
+static struct timed **find_timed(struct timed **first, int configuration)
+{
+    while (*first && (*first)->configuration != configuration)
+        first = &(*first)->next;
+    return first;
+}
+
+static cl_int build_timed(const struct task *task, struct timed **first, const struct user_timer_request *request,
+                          char why[SPEC_WHY])
+{
+    struct timed *timed = calloc(1, sizeof(*timed));
+    double ms;
+    if (!timed)
+        return CL_OUT_OF_HOST_MEMORY;
+    cl_int result = user_build_open(&timed->build, &task->rig, false, request->tuple, why);
+    if (result == CL_SUCCESS && (result = user_build_time(&timed->build, 1, &ms)) != CL_SUCCESS)
+        snprintf(why, SPEC_WHY, "its first run fails: %s", compute_result_name(result));
+    if (result != CL_SUCCESS) {
+        user_build_close(&timed->build);
+        free(timed);
+        return result;
+    }
+    timed->configuration = request->configuration;
+    timed->next = *first;
+    *first = timed;
+    return result;
+}
+
+static void release_timed(struct timed **timed)
+{
+    struct timed *next = (*timed)->next;
+    user_build_close(&(*timed)->build);
+    free(*timed);
+    *timed = next;
+}
+
+static cl_int time_timed(const struct timed *timed, double for_ms, double *ms)
+{
+    cl_int result = user_build_time(&timed->build, 1, ms); // also restores caches and clock rates
+    const double runs = for_ms / fmax(*ms, 1e-3);
+    if (result == CL_SUCCESS)
+        result = user_build_time(&timed->build, (int)fmin(fmax(runs, 2), TIMING_RUNS), ms);
+    return result;
+}
+
+// Does what a request wants. A configuration may be built more than once.
+static void answer(const struct task *task, struct timed **first, const struct user_timer_request *request,
+                   struct user_timer_reply *reply)
+{
+    char why[SPEC_WHY] = "";
+    struct timed **timed = find_timed(first, request->configuration);
+    cl_int result = CL_INVALID_PROGRAM;
+    if (request->action == TIMER_BUILD)
+        result = build_timed(task, first, request, why);
+    else if (*timed && request->action == TIMER_TIME)
+        result = time_timed(*timed, request->for_ms, &reply->ms);
+    else if (*timed && request->action == TIMER_RUN)
+        result = user_build_time(&(*timed)->build, request->runs, &reply->ms);
+    else if (*timed)
+        release_timed(timed), result = CL_SUCCESS;
+    reply->ok = result == CL_SUCCESS;
+    snprintf(reply->why, sizeof(reply->why), "%.*s", VERDICT_TEXT - 1,
+             reply->ok ? ""
+             : why[0]  ? why
+                       : compute_result_name(result));
+}
+
+// Opens a pipe of the parent.
+static int open_pipe(const char *parent, int fd, int flags)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", atoi(parent), fd);
+    return open(path, flags | O_CLOEXEC);
+}
+
+// Answers requests until the parent ends.
+static enum probe_status answer_requests(struct task *task, char *const *words)
+{
+    const char *comma = strchr(words[USER_WORD_NOTE], ',');
+    const int requests = open_pipe(words[USER_WORD_PARENT], atoi(words[USER_WORD_NOTE]), O_RDONLY);
+    const int replies = open_pipe(words[USER_WORD_PARENT], comma ? atoi(comma + 1) : -1, O_WRONLY);
+    struct user_timer_reply reply = {.ok = true, .process = (int)getpid()};
+    struct user_timer_request request;
+    struct timed *first = NULL;
+    bool opened = false;
+    if (requests < 0 || replies < 0 || write(replies, &reply, sizeof(reply)) != (ssize_t)sizeof(reply))
+        return PROBE_UNKNOWN;
+    while (read(requests, &request, sizeof(request)) == (ssize_t)sizeof(request)) {
+        reply.ok = opened;
+        if (!opened && open_task(task, words)) {
+            const cl_int result = user_rig_open(&task->rig, task->device, &task->spec, &task->data);
+            opened = result == CL_SUCCESS;
+            if (!opened)
+                fail(task, PROBE_NOT_OPENED, result);
+        }
+        if (opened)
+            answer(task, &first, &request, &reply);
+        else
+            snprintf(reply.why, sizeof(reply.why), "%.*s", VERDICT_TEXT - 1, task->why);
+        if (write(replies, &reply, sizeof(reply)) != (ssize_t)sizeof(reply))
+            break;
+    }
+    return PROBE_PASSED;
+}
+
 // Does not free its memory: the process ends after this call.
 int user_kernel_answer(char *const *words)
 {
@@ -143,6 +260,9 @@ int user_kernel_answer(char *const *words)
     struct task *task = calloc(1, sizeof(*task));
     if (!task)
         return PROBE_UNKNOWN;
+    task->times = strcmp(words[USER_WORD_HOW], "time") == 0;
+    if (task->times)
+        return (int)answer_requests(task, words);
     const enum probe_status status = open_task(task, words) ? try_task(task) : PROBE_UNKNOWN;
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", atoi(words[USER_WORD_PARENT]), atoi(words[USER_WORD_NOTE]));
     const int fd = status == PROBE_PASSED ? -1 : open(path, O_WRONLY | O_CLOEXEC);

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "tune/user_rig.h"
+#include "tune/user_timer.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -20,20 +21,29 @@
 enum { LIMIT_S = 30, LIMIT_REFERENCES = 10, REFERENCE_LIMIT_S = 600 };
 static const size_t data_bytes_max = (size_t)4 << 30;
 
+// The arguments of a child.
+struct words {
+    char parent[16], data[16], note[16], device[200], indexes[8 * SPACE_PARAMS];
+    const char *at[1 + USER_WORDS + 1];
+};
+
 struct user_kernel {
     struct subject subject;
     struct device *device;
     struct spec spec; // its space is the subject's
     char name[64];
     struct user_data data;
-    struct user_rig rig;
     bool ready;
     int limit_ms; // of a validation
+    struct words timer_words;
+    struct user_timer *timer; // NULL: not started, or it has ended
+    int timers;               // that were started
 };
 
-// A build of a configuration.
+// A build of a configuration, in the child that times it.
 struct built {
-    struct user_build build;
+    struct user_kernel *user;
+    int configuration, timer; // number of the child that has it
 };
 
 static const struct user_kernel *kernel_of(const struct subject *subject)
@@ -61,36 +71,43 @@ static enum probe_status judge(enum child_end end, int value, int limit_ms, char
     return end == CHILD_LATE ? PROBE_LATE : PROBE_NOT_RUN;
 }
 
+static void make_words(const struct user_kernel *user, const char *how, const uint16_t *tuple, int note,
+                       struct words *words)
+{
+    *words = (struct words){.indexes = ""};
+    for (int p = 0; tuple && p < user->subject.space.params; p++)
+        snprintf(words->indexes + strlen(words->indexes), sizeof(words->indexes) - strlen(words->indexes), "%d ",
+                 tuple[p]);
+    snprintf(words->parent, sizeof(words->parent), "%d", (int)getpid());
+    snprintf(words->data, sizeof(words->data), "%d", user->data.fd);
+    snprintf(words->note, sizeof(words->note), "%d", note);
+    user_kernel_print_device(&user->device->info, words->device);
+    const char *const arguments[] = {
+        "monocle",
+        [1 + USER_WORD_COMMAND] = "probe",
+        [1 + USER_WORD_KIND] = "spec",
+        [1 + USER_WORD_PARENT] = words->parent,
+        [1 + USER_WORD_SPEC] = user->spec.path,
+        [1 + USER_WORD_HASH] = user->spec.hash,
+        [1 + USER_WORD_DEVICE] = words->device,
+        [1 + USER_WORD_HOW] = how,
+        [1 + USER_WORD_TUPLE] = words->indexes,
+        [1 + USER_WORD_DATA] = words->data,
+        [1 + USER_WORD_NOTE] = words->note,
+    };
+    memcpy(words->at, arguments, sizeof(arguments));
+}
+
 // Runs a configuration in a child.
 static enum probe_status ask(const struct user_kernel *user, int configuration, bool reference, int limit_ms,
                              char why[VERDICT_TEXT])
 {
-    const struct space *space = &user->subject.space;
-    const uint16_t *tuple = space_tuple(space, configuration);
-    char parent[16], data[16], note[16], device[200], indexes[8 * SPACE_PARAMS] = "";
+    struct words words;
     int value = 0;
     const int fd = memfd_create("monocle-note", MFD_CLOEXEC);
-    for (int p = 0; p < space->params; p++)
-        snprintf(indexes + strlen(indexes), sizeof(indexes) - strlen(indexes), "%d ", tuple[p]);
-    snprintf(parent, sizeof(parent), "%d", (int)getpid());
-    snprintf(data, sizeof(data), "%d", user->data.fd);
-    snprintf(note, sizeof(note), "%d", fd);
-    user_kernel_print_device(&user->device->info, device);
-    const char *const arguments[1 + USER_WORDS + 1] = {
-        "monocle",
-        [1 + USER_WORD_COMMAND] = "probe",
-        [1 + USER_WORD_KIND] = "spec",
-        [1 + USER_WORD_PARENT] = parent,
-        [1 + USER_WORD_SPEC] = user->spec.path,
-        [1 + USER_WORD_HASH] = user->spec.hash,
-        [1 + USER_WORD_DEVICE] = device,
-        [1 + USER_WORD_REFERENCE] = reference ? "reference" : "",
-        [1 + USER_WORD_TUPLE] = indexes,
-        [1 + USER_WORD_DATA] = data,
-        [1 + USER_WORD_NOTE] = note,
-    };
+    make_words(user, reference ? "reference" : "", space_tuple(&user->subject.space, configuration), fd, &words);
     why[0] = '\0';
-    const enum child_end end = child_run(probe_program, (char *const *)arguments, limit_ms, &value);
+    const enum child_end end = child_run(probe_program, (char *const *)words.at, limit_ms, &value);
     const ssize_t read = fd >= 0 ? pread(fd, why, VERDICT_TEXT - 1, 0) : 0;
     why[read > 0 ? read : 0] = '\0';
     if (fd >= 0)
@@ -199,84 +216,102 @@ static bool make_references(struct user_kernel *user)
 static bool prepare(struct subject *subject)
 {
     struct user_kernel *user = (struct user_kernel *)subject;
-    user->ready = user->ready || (check_sizes(user) && fill(user) && make_references(user) &&
-                                  compute_ok(user_rig_open(&user->rig, user->device, &user->spec, &user->data),
-                                             "store the arguments on the device"));
+    user->ready = user->ready || (check_sizes(user) && fill(user) && make_references(user));
     return user->ready;
 }
 
 // ---- time ----
 
-// Runs the kernels `runs` times, and sets *ms to the average sum of their times.
-static cl_int time_runs(const struct user_build *build, int runs, double *ms)
+// Sends a request to the child that times, which this starts if there is none. False: `reply` has the reason.
+static bool ask_timer(struct user_kernel *user, const struct user_timer_request *request, int runs,
+                      struct user_timer_reply *reply)
 {
-    cl_event event[TIMING_RUNS][SPEC_KERNELS] = {{NULL}};
-    cl_int result = CL_SUCCESS;
-    double ns = 0;
-    for (int i = 0; result == CL_SUCCESS && i < runs; i++)
-        result = user_build_enqueue(build, event[i]);
-    const cl_int finished = clFinish(build->rig->queue);
-    result = result == CL_SUCCESS ? finished : result;
-    for (int i = 0; i < runs; i++) {
-        for (int k = 0; k < build->kernels; k++) {
-            cl_int status = CL_COMPLETE;
-            if (!event[i][k])
-                continue;
-            clGetEventInfo(event[i][k], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);
-            result = status < 0 ? status : result;
-            ns += (double)(event_stamp(event[i][k], CL_PROFILING_COMMAND_END) -
-                           event_stamp(event[i][k], CL_PROFILING_COMMAND_START));
-            event_release(&event[i][k]);
-        }
+    const int limit_ms = user->limit_ms < INT_MAX / (runs + 1) ? user->limit_ms * (runs + 1) : INT_MAX;
+    *reply = (struct user_timer_reply){.why = "its process cannot be started"};
+    if (!probe_program)
+        return false;
+    if (!user->timer) {
+        make_words(user, "time", NULL, 0, &user->timer_words);
+        user->timer = user_timer_open(user->timer_words.at, 1 + USER_WORDS + 1, 1 + USER_WORD_NOTE);
+        user->timers++;
     }
-    *ms = ns / 1e6 / runs;
-    return result;
+    if (!user->timer)
+        return false;
+    user_timer_ask(user->timer, request, limit_ms, reply);
+    if (reply->ended) {
+        user_timer_close(user->timer);
+        user->timer = NULL;
+    }
+    return reply->ok && !reply->ended;
 }
 
-static void release(void *built)
+// Builds the configuration in the child, unless the child has it.
+static bool build_there(struct built *built, struct user_timer_reply *reply)
 {
-    struct built *build = built;
-    user_build_close(&build->build);
-    free(build);
+    struct user_kernel *user = built->user;
+    struct user_timer_request request = {TIMER_BUILD, .configuration = built->configuration};
+    if (user->timer && user->timers == built->timer)
+        return true;
+    memcpy(request.tuple, space_tuple(&user->subject.space, built->configuration),
+           sizeof(*request.tuple) * (size_t)user->subject.space.params);
+    if (!ask_timer(user, &request, 2, reply))
+        return false;
+    built->timer = user->timers;
+    return true;
+}
+
+static void release(void *of)
+{
+    struct built *built = of;
+    struct user_timer_reply reply;
+    const struct user_timer_request request = {TIMER_RELEASE, .configuration = built->configuration};
+    if (built->user->timer && built->user->timers == built->timer)
+        ask_timer(built->user, &request, 1, &reply);
+    free(built);
 }
 
 static void *build(struct subject *subject, int configuration, char why[VERDICT_TEXT])
 {
-    const struct user_kernel *user = kernel_of(subject);
-    struct built *build = calloc(1, sizeof(*build));
-    char reason[SPEC_WHY] = "out of memory";
-    double ms;
-    cl_int result = CL_OUT_OF_HOST_MEMORY;
-    if (build)
-        result = user_build_open(&build->build, &user->rig, false, space_tuple(&subject->space, configuration), reason);
-    if (result == CL_SUCCESS && (result = time_runs(&build->build, 1, &ms)) != CL_SUCCESS)
-        snprintf(reason, sizeof(reason), "its first run fails: %s", compute_result_name(result));
-    if (result == CL_SUCCESS)
-        return build;
-    snprintf(why, VERDICT_TEXT, "%.*s", VERDICT_TEXT - 1, reason);
-    if (build)
-        release(build);
+    struct built *built = calloc(1, sizeof(*built));
+    struct user_timer_reply reply = {.why = "out of memory"};
+    if (built)
+        *built = (struct built){(struct user_kernel *)subject, configuration, 0};
+    if (built && build_there(built, &reply))
+        return built;
+    memcpy(why, reply.why, VERDICT_TEXT);
+    free(built);
     return NULL;
 }
 
-static bool time_build(void *built, double for_ms, double *ms)
+// Lets the child do something with a build. False on failure (logged).
+static bool use_build(struct built *built, const struct user_timer_request *request, int runs,
+                      struct user_timer_reply *reply)
 {
-    const struct user_build *build = &((struct built *)built)->build;
-    cl_int result = time_runs(build, 1, ms); // also restores caches and clock rates
-    const double runs = for_ms / fmax(*ms, 1e-3);
-    if (result == CL_SUCCESS)
-        result = time_runs(build, (int)fmin(fmax(runs, 2), TIMING_RUNS), ms);
-    if (!compute_ok(result, "run a measurement on the device"))
+    if (build_there(built, reply) && ask_timer(built->user, request, runs, reply))
+        return true;
+    log_error("cannot run a measurement on the device: %s", reply->why);
+    return false;
+}
+
+static bool time_build(void *of, double for_ms, double *ms)
+{
+    struct built *built = of;
+    struct user_timer_reply reply;
+    const struct user_timer_request request = {TIMER_TIME, .configuration = built->configuration, .for_ms = for_ms};
+    if (!use_build(built, &request, 3, &reply))
         return false;
+    *ms = reply.ms;
     if (!(*ms > 0))
         log_error("the device does not report the times of its kernels");
     return *ms > 0;
 }
 
-static bool run_build(void *built, int runs)
+static bool run_build(void *of, int runs)
 {
-    double ms;
-    return compute_ok(time_runs(&((struct built *)built)->build, runs, &ms), "run a measurement on the device");
+    struct built *built = of;
+    struct user_timer_reply reply;
+    const struct user_timer_request request = {TIMER_RUN, .configuration = built->configuration, .runs = runs};
+    return use_build(built, &request, runs, &reply);
 }
 
 // ---- the subject ----
@@ -308,7 +343,7 @@ static void print(const struct subject *subject, int configuration, char text[SU
 static void close_kernel(struct subject *subject)
 {
     struct user_kernel *user = (struct user_kernel *)subject;
-    user_rig_close(&user->rig);
+    user_timer_close(user->timer);
     user_data_close(&user->data);
     space_init(&user->spec.space); // the caller has freed it
     spec_finish(&user->spec);

@@ -11,7 +11,7 @@ struct user_budget {
 };
 
 // Reads the description and its kernels. NULL on failure (logged). Each configuration is validated on the whole input,
-// in a child process, for at most 30 s and 10 times the duration of the reference.
+// in a child process, for at most 30 s and 10 times the duration of the reference. Another child times all of them.
 struct subject *user_kernel_open(struct device *device, const char *path, struct user_budget *budget);
 
 // Returns true if the path is one of the files that the description names.
@@ -22,13 +22,13 @@ enum user_word {
     USER_WORD_COMMAND,
     USER_WORD_KIND, // "spec"
     USER_WORD_PARENT,
-    USER_WORD_SPEC,      // path of the description
-    USER_WORD_HASH,      // spec.hash
-    USER_WORD_DEVICE,    // platform and name
-    USER_WORD_REFERENCE, // "reference": write the references; "": compare with them
-    USER_WORD_TUPLE,     // indexes of the values
-    USER_WORD_DATA,      // file descriptor of the parent: struct user_data
-    USER_WORD_NOTE,      // the same: the child writes the reason of a failure to it
+    USER_WORD_SPEC,   // path of the description
+    USER_WORD_HASH,   // spec.hash
+    USER_WORD_DEVICE, // platform and name
+    USER_WORD_HOW,    // "reference": write the references; "": compare with them; "time": answer requests
+    USER_WORD_TUPLE,  // indexes of the values; "time": ""
+    USER_WORD_DATA,   // file descriptor of the parent: struct user_data
+    USER_WORD_NOTE,   // the same: the child writes the reason of a failure to it; "time": see user_timer.h
     USER_WORDS,
 };
 

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { GUARD_BYTES = 4096, GUARD_VALUE = 0xA5 }; // a multiple of every device's alignment of sub-buffers
-enum { ALIGN_BYTES = 4096 };
+enum { GUARD_VALUE = 0xA5, GUARD_LEAST = 1 << 20, GUARD_MOST = 256 << 20 };
+enum { ALIGN_BYTES = 4096 }; // a multiple of every device's alignment of sub-buffers
 
 // ---- the shared memory ----
 
@@ -55,21 +55,34 @@ void user_data_close(struct user_data *data)
 
 // ---- the arguments ----
 
+// Allocates a vector argument with its guards: each as large as the argument, or smaller if the device has no room.
+static cl_int open_guarded(struct user_rig *rig, int i)
+{
+    const size_t bytes = rig->spec->argument[i].bytes;
+    size_t guard = aligned(bytes < GUARD_LEAST ? GUARD_LEAST : bytes > GUARD_MOST ? GUARD_MOST : bytes);
+    const cl_uchar value = GUARD_VALUE;
+    cl_int result;
+    for (;; guard = guard / 4 > ALIGN_BYTES ? aligned(guard / 4) : ALIGN_BYTES) {
+        rig->guard[i] = guard;
+        rig->guarded[i] = clCreateBuffer(rig->device->context, CL_MEM_READ_WRITE, bytes + 2 * guard, NULL, &result);
+        if (result == CL_SUCCESS)
+            result = clEnqueueFillBuffer(rig->queue, rig->guarded[i], &value, 1, 0, bytes + 2 * guard, 0, NULL, NULL);
+        if (result == CL_SUCCESS || guard == ALIGN_BYTES)
+            return result;
+        memory_release(rig->guarded[i]);
+        rig->guarded[i] = NULL;
+    }
+}
+
 // Opens the buffers of a vector argument.
 static cl_int open_argument(struct user_rig *rig, int i, const void *content)
 {
     const struct spec_argument *argument = &rig->spec->argument[i];
-    const cl_buffer_region inner = {GUARD_BYTES, argument->bytes};
-    const cl_uchar guard = GUARD_VALUE;
-    cl_int result;
-    rig->guarded[i] =
-        clCreateBuffer(rig->device->context, CL_MEM_READ_WRITE, inner.size + 2 * GUARD_BYTES, NULL, &result);
+    cl_int result = open_guarded(rig, i);
+    const cl_buffer_region inner = {rig->guard[i], argument->bytes};
     if (result == CL_SUCCESS)
-        result =
-            clEnqueueFillBuffer(rig->queue, rig->guarded[i], &guard, 1, 0, inner.size + 2 * GUARD_BYTES, 0, NULL, NULL);
-    if (result == CL_SUCCESS)
-        result =
-            clEnqueueWriteBuffer(rig->queue, rig->guarded[i], CL_TRUE, GUARD_BYTES, inner.size, content, 0, NULL, NULL);
+        result = clEnqueueWriteBuffer(rig->queue, rig->guarded[i], CL_TRUE, inner.origin, inner.size, content, 0, NULL,
+                                      NULL);
     if (result == CL_SUCCESS)
         rig->buffer[i] = clCreateSubBuffer(rig->guarded[i], 0, CL_BUFFER_CREATE_TYPE_REGION, &inner, &result);
     if (result == CL_SUCCESS && argument->access == SPEC_READ_WRITE)
@@ -112,15 +125,17 @@ cl_int user_rig_read(const struct user_rig *rig, int argument, void *to)
 
 cl_int user_rig_check(const struct user_rig *rig, int argument, bool *intact)
 {
-    cl_uchar guard[GUARD_BYTES];
-    cl_int result = CL_SUCCESS;
+    const size_t bytes = rig->spec->argument[argument].bytes, guard = rig->guard[argument];
+    cl_uchar *read = malloc(guard);
+    cl_int result = read ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     for (int side = 0; result == CL_SUCCESS && side < 2; side++) {
-        const size_t at = side == 0 ? 0 : GUARD_BYTES + rig->spec->argument[argument].bytes;
-        result =
-            clEnqueueReadBuffer(rig->queue, rig->guarded[argument], CL_TRUE, at, GUARD_BYTES, guard, 0, NULL, NULL);
-        for (int i = 0; result == CL_SUCCESS && i < GUARD_BYTES; i++)
-            *intact = *intact && guard[i] == GUARD_VALUE;
+        const size_t at = side == 0 ? 0 : guard + bytes;
+        result = clEnqueueReadBuffer(rig->queue, rig->guarded[argument], CL_TRUE, at, guard, read, 0, NULL, NULL);
+        // All bytes are equal if each one is equal to the next.
+        if (result == CL_SUCCESS)
+            *intact = *intact && read[0] == GUARD_VALUE && memcmp(read, read + 1, guard - 1) == 0;
     }
+    free(read);
     return result;
 }
 
@@ -224,5 +239,30 @@ cl_int user_build_enqueue(const struct user_build *build, cl_event event[SPEC_KE
         result = clEnqueueNDRangeKernel(rig->queue, build->kernel[i], 3, NULL, launch->global, launch->local, 0, NULL,
                                         &event[i]);
     }
+    return result;
+}
+
+cl_int user_build_time(const struct user_build *build, int runs, double *ms)
+{
+    cl_event event[TIMING_RUNS][SPEC_KERNELS] = {{NULL}};
+    cl_int result = CL_SUCCESS;
+    double ns = 0;
+    for (int i = 0; result == CL_SUCCESS && i < runs; i++)
+        result = user_build_enqueue(build, event[i]);
+    const cl_int finished = clFinish(build->rig->queue);
+    result = result == CL_SUCCESS ? finished : result;
+    for (int i = 0; i < runs; i++) {
+        for (int k = 0; k < build->kernels; k++) {
+            cl_int status = CL_COMPLETE;
+            if (!event[i][k])
+                continue;
+            clGetEventInfo(event[i][k], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);
+            result = status < 0 ? status : result;
+            ns += (double)(event_stamp(event[i][k], CL_PROFILING_COMMAND_END) -
+                           event_stamp(event[i][k], CL_PROFILING_COMMAND_START));
+            event_release(&event[i][k]);
+        }
+    }
+    *ms = ns / 1e6 / runs;
     return result;
 }

@@ -22,6 +22,7 @@ struct user_rig {
     struct device *device;
     cl_command_queue queue;         // with profiling
     cl_mem guarded[SPEC_ARGUMENTS]; // each vector argument, with guard bytes before and after it
+    size_t guard[SPEC_ARGUMENTS];   // their number on each side
     cl_mem buffer[SPEC_ARGUMENTS];  // the argument
     cl_mem start[SPEC_ARGUMENTS];   // its content at the start of a run, if a kernel reads and writes it
 };
@@ -49,6 +50,9 @@ void user_build_close(struct user_build *build);
 // Enqueues all kernels, after their inputs are restored. Adds an event of each kernel to `event`, which the caller
 // releases in any case.
 cl_int user_build_enqueue(const struct user_build *build, cl_event event[SPEC_KERNELS]);
+
+// Runs all kernels `runs` times, 1 to TIMING_RUNS, and sets *ms to the average sum of their times.
+cl_int user_build_time(const struct user_build *build, int runs, double *ms);
 
 // Waits, and copies an argument.
 cl_int user_rig_read(const struct user_rig *rig, int argument, void *to);

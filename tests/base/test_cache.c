@@ -153,12 +153,82 @@ static void test_entry(void)
     CHECK(close(directory) == 0 && rmdir(path) == 0);
 }
 
+// Checks every way to a file below "foreign", and a link there; NULL: they may be used.
+static void check_above(const char *why)
+{
+    char place[80], text[PATH_MAX], *read;
+    const bool safe = !why;
+    for (int i = 0; i < 3; i++) {
+        static const char *const names[] = {"foreign/mine", "link", "foreign/out"};
+        snprintf(place, sizeof(place), "%s/%s", home, names[i]);
+        const int directory = trusted_open(place, &unsafe);
+        check_that(&unit, safe == (directory >= 0), "%s: %s", names[i], unsafe ? unsafe : "is used");
+        if (directory >= 0)
+            close(directory);
+        setenv("XDG_CONFIG_HOME", place, 1);
+        read = config_read("file", 100, text, &unsafe);
+        check_that(&unit, safe == (read != NULL), "%s: %s", names[i], unsafe ? unsafe : "is read");
+        free(read);
+        if (!safe) {
+            CHECK_HAS(unsafe, why);
+            CHECK_TEXT(cache_remedy(unsafe), "move it to a directory of your own");
+            CHECK(!config_append("file", 100, "more") && errno == EPERM);
+            CHECK(!config_append("new", 100, "more") && errno == EPERM);
+        }
+    }
+    snprintf(place, sizeof(place), "%s/foreign/mine", home);
+    setenv("XDG_CACHE_HOME", place, 1);
+    const int directory = cache_open(path, &unsafe);
+    CHECK(safe == (directory >= 0) && (safe || strstr(unsafe, why)));
+    if (directory >= 0)
+        close(directory);
+}
+
+// Another user can replace whatever is below a directory that this user can write.
+static void test_above(void)
+{
+    char foreign[80], place[100];
+    snprintf(foreign, sizeof(foreign), "%s/foreign", home);
+    static const char *const directories[] = {"foreign", "foreign/mine", "foreign/mine/monocle", "own", "own/monocle"};
+    for (int i = 0; i < 5; i++) {
+        snprintf(place, sizeof(place), "%s/%s", home, directories[i]);
+        CHECK(mkdir(place, 0700) == 0);
+    }
+    for (int i = 2; i < 5; i += 2) {
+        snprintf(place, sizeof(place), "%s/%s/file", home, directories[i]);
+        CHECK(file_write_atomic(place, "text\n", 5) && chmod(place, 0600) == 0);
+    }
+    snprintf(place, sizeof(place), "%s/link", home);
+    CHECK(symlink("foreign/mine", place) == 0);
+    snprintf(place, sizeof(place), "%s/out", foreign);
+    CHECK(symlink("../own", place) == 0);
+    check_above(NULL);
+    CHECK(chmod(foreign, 0777) == 0);
+    check_above("is below a directory that all users can write");
+    CHECK(chmod(foreign, 01777) == 0);
+    check_above(NULL); // as /tmp
+    if (geteuid() == 0) {
+        CHECK(chmod(foreign, 0755) == 0 && chown(foreign, NOBODY, NOBODY) == 0);
+        check_above("is below a directory of another user");
+    }
+    static const char *const made[] = {"foreign/out", "link", "own/monocle/file", "foreign/mine/monocle/file"};
+    for (int i = 3; i >= 0; i--) {
+        snprintf(place, sizeof(place), "%s/%s", home, made[i]);
+        CHECK(remove(place) == 0);
+    }
+    for (int i = 4; i >= 0; i--) {
+        snprintf(place, sizeof(place), "%s/%s", home, directories[i]);
+        CHECK(remove(place) == 0);
+    }
+}
+
 int main(void)
 {
     unit_directory(home);
     test_place();
     test_directory();
     test_entry();
+    test_above();
     CHECK(rmdir(home) == 0); // no file is left behind
     return check_end(&unit);
 }

@@ -56,7 +56,9 @@ static const char *const seeds[] = {
     "//!SCALE 16\n//!PARAM d\n//!CHOICES e|f\n//!DEFAULT f\nINLINE pixel filter_a(pixel p, int x, int y, arguments "
     "args)\n{\n    p.r = p.g * 2 / -(x % 3).r + ARG(args, 0);\n    return p;\n}\n",
     "//!SUMMARY a\n//!KIND stencil\n//!RADIUS 15\n#define F(x, y) (x / 2) /* g */\n/*\n*/ // h\n"
-    "INLINE int filter_a(view v, arguments args)\n{\n    int s = 0;\n    for (int i = 0; i < 3; i++)\n"
+    "STRUCT(t)\nstruct t { int a, b; pixel p; };\nINLINE int f(t u, int s)\n{\n    u.a /= F(s, F(2, u.b++));\n    "
+    "switch (s) { case 1: return u.p.r; default: s += 2; }\n    return s;\n}\n"
+    "INLINE int filter_a(view v, arguments args)\n{\n    int s = 0, t2;\n    for (int i = 0; i < 3; i++)\n"
     "        s += tap(v, i, 0x1f) ? 1 : s / i / 3;\n    do {\n        s /= s % 010 == 0 ? 5 : 7;\n"
     "    } while (s > 3 && s != -1);\n    return s << 1 >> 2;\n}\n",
     "//!KIND\n//!PARAM\n//!RANGE 1e38 -1e38\n//!CHOICES a\n",

@@ -262,5 +262,27 @@ def wide_integers(c):
         c.check(("wrong integers of 64 bits" in err) == (code != 0), folder, err)
 
 
+def users(c):
+    """A user's filter at which a compiler fails in the child never reaches this compiler in the program itself."""
+    os.mkdir(at("filters"))
+    with open(at("filters/mine.cl"), "w", encoding="utf-8") as file:
+        file.write("//!SUMMARY x\n//!KIND point\nINLINE pixel filter_mine(pixel p, int x, int y, arguments args)\n{\n"
+                   "    p.r = 255 - p.r;\n    p.g = 255 - p.g;\n    p.b = 255 - p.b;\n    return p;\n}\n")
+    mine = {"chain": "mine", "MONOCLE_FILTERS": at("filters")}
+    fails = "fails at a user's filter, and was tried in a process of its own: it crashed with signal 11; simplify the "
+    for path, how in (("opencl", {"TEST_MISBEHAVE": "crash"}),
+                      ("gl", {"TEST_MISBEHAVE": "begin", "TEST_ONLY": "shader"})):
+        code, got, err = convert(path=path, **mine, **how)
+        if "no GL context" in err:
+            continue
+        c.check(code == 0 and got == wanted() and "runs on the cpu path" in err and fails in err, path, code, err)
+        code, got, err = convert(path=path, TEST_DRIVER="repaired", **mine)
+        c.check(code == 0 and got == wanted(), path, "a driver that behaves", code, err)
+        children()
+        code, got, err = convert(path=path, TEST_DRIVER="repaired", **mine)
+        c.check(code == 0 and got == wanted() and not children(), path, "the verdict is kept", code, err)
+
+
 sys.exit(Checks().run(passes, passes_of_chains, misbehaves, without_verdict, hangs, loops, no_cache, interrupted,
-                      on_processors, unreadable, ignored, command, byte_stores, wide_integers, before=prepare))
+                      on_processors, unreadable, ignored, command, byte_stores, wide_integers, users,
+                      before=prepare))

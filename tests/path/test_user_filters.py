@@ -7,7 +7,9 @@ import sys
 
 sys.path.append(sys.path[0] + "/../support")
 from checks import SOURCES, Checks, at, programs, skip, slow
+from hostile_filters import hostile_filters
 from live_support import gradient, has_opencl, png, run, y4m_pictures
+from random_filter import filter_text
 
 MONOCLE, = programs(1)
 SHIPPED = os.path.join(SOURCES, "assets", "filters")
@@ -223,6 +225,26 @@ def safe(c):
     equal(c, "wild", paths=PATHS)
 
 
+def equal_at_random(c, seed):
+    for i, kind in enumerate(("point", "stencil", "warp", "point")):
+        write("r%d.cl" % i, filter_text("r%d" % i, kind, 4 * seed + i))
+    if not equal(c, "r0,r1,r2,r3", paths=PATHS):
+        print("FAILED: the filters of the seed %d" % seed, file=sys.stderr)
+
+
+def at_random(c):
+    """Random filters give the same bytes on each path."""
+    png(at("in.png"), 23, 11)
+    equal_at_random(c, 0)
+
+
+@slow
+def more_at_random(c):
+    png(at("in.png"), 23, 11)
+    for seed in range(1, 16):
+        equal_at_random(c, seed)
+
+
 @slow
 def warps(c):
     """A warp of a user's filter is that of the filter warp; mirrors, stencils and sizes around it count."""
@@ -328,6 +350,54 @@ def moments(c):
     c.check(code == 0 and convert("cpu", "same")[1] == convert("cpu", "none")[1], code, err)
 
 
+def levels(c):
+    """A filter that was compiled for one level of vectors is not loaded for another one."""
+    png(at("in.png"), 8, 8)
+    write("a.cl", HEAD + "point\n" + POINT)
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        two = "avx2" in file.read() and "MONOCLE_VECTORS" not in os.environ
+    for level, files in (("plain", 1), ("avx2", 2 if two else 1), ("plain", 2 if two else 1)):
+        code, _, err = convert("cpu", "a", MONOCLE_VECTORS=level)
+        kept = [name for name in os.listdir(at("cache", "monocle")) if name.endswith(".so")]
+        c.check(code == 0 and len(kept) == files, level, kept, code, err)
+
+
+def foreign(c):
+    """Filters and a cache in a directory that other users can replace: one line, and none is used."""
+    png(at("in.png"), 8, 8)
+    write("a.cl", HEAD + "point\n" + POINT)
+    os.makedirs(at("cache", "monocle"), 0o700)
+    os.chmod(at("cache"), 0o777)
+    code, _, err = convert("cpu", "a,a")
+    c.check(code == 0 and err.count("\n") == 1 and "cannot store compiled kernels: " in err and
+            "is below a directory that all users can write" in err, code, err)
+    os.chmod(at("cache"), 0o700)
+    os.makedirs(at("theirs", "mine"))
+    shutil.move(at("filters"), at("theirs", "mine", "filters"))
+    os.symlink(at("theirs", "mine", "filters"), at("link"))
+    if os.geteuid() == 0:
+        os.chown(at("theirs"), 65534, 65534)
+        why = "is below a directory of another user"
+    else:
+        os.chmod(at("theirs"), 0o777)
+        why = "is below a directory that all users can write"
+    for place in at("theirs", "mine", "filters"), at("link"):
+        code, _, err = convert("cpu", "a", place)
+        c.check(code == 2 and err.count("\n") == 1 and
+                "error: cannot use the filters in %s: it %s; move it to a directory of your own" % (place, why) in err,
+                place, code, err)
+    # The options of a configuration there are not used, nor its filters and looks.
+    os.makedirs(at("theirs", "mine", "monocle"))
+    shutil.move(at("theirs", "mine", "filters"), at("theirs", "mine", "monocle", "filters"))
+    for name, text in ("config", "mistake = 1\n"), ("looks", "ours = gray\n"):
+        with open(at("theirs", "mine", "monocle", name), "w", encoding="utf-8") as file:
+            file.write(text)
+    live = ["live", "pattern:8x8", "--headless", "--frames", "1", "-p", "cpu"]
+    for more, wanted, lines in ([], 0, 2), (["--look", "ours"], 2, 4):
+        code, _, err = run(MONOCLE, *live, *more, **{**settings(), "XDG_CONFIG_HOME": at("theirs", "mine")})
+        c.check(code == wanted and err.count("\n") == lines and err.count(why) == lines - bool(more), more, code, err)
+
+
 def lists(c):
     code, out, err = run(MONOCLE, "filters", "--json", **settings())
     own = {row["name"] for row in json.loads(out) if row["user"]}
@@ -347,19 +417,11 @@ def lists(c):
 def errors(c):
     """An error of a compiler names the file and the line."""
     png(at("in.png"), 8, 8)
-    write("a.cl", HEAD + "point\n" + POINT.replace("return p", "return q"))
+    write("a.cl", HEAD + "point\n" + POINT.replace("return p", "p.r = p; return p"))
     for path in PATHS:
         code, _, err = convert(path, "a")
         if "no GL context" not in err:
             c.check(code == 3 and "a.cl:5" in err, path, code, err)
-    write("a.cl", HEAD + "point\n" + POINT.replace("return p", "p"))
-    code, _, err = convert("cpu", "a")
-    c.check(code == 3 and "a.cl:6" in err and "no return" in err and "warning" not in err, "without return", err)
-    # A function of a library, whose name is also that of a variable.
-    write("a.cl", HEAD + "point\nINLINE int a_f(int abort)\n{\n    return abort;\n}\n" +
-          POINT.replace("return", "abort(); return"))
-    code, _, err = convert("cpu", "a")
-    c.check(code == 3 and "abort" in err, code, err)
     write("a.cl", HEAD + "point\n" + POINT)
     os.mkdir(at("bin"))
     if shutil.which("ld"):
@@ -370,6 +432,10 @@ def errors(c):
     code, data, err = convert("auto", "a", PATH=at("bin"), XDG_CACHE_HOME=at("other"))
     c.check((code == 0 and data == wanted and "cc for users' filters, which is missing; using the" in err) or
             "no GL context" in err, code, err)
+    wrapped = ["-c", 'ulimit -n 10; exec "$@"', "sh", MONOCLE, "batch", "--overwrite", "-p", "cpu", "-f", "a",
+               "--filters", at("filters"), at("in.png"), "-o", at("out.png")]
+    code, _, err = run("sh", *wrapped, **{**settings(), "XDG_CACHE_HOME": at("few")})
+    c.check(code == 0 or "the limit of open files is 10" in err, code, err)
     live = ["live", "pattern:32x16", "--headless", "--frames", "2", "-f", "a", "--filters", at("filters"), "--json"]
     needed = b'"path":"cpu"' in run(MONOCLE, *live, **settings())[1]  # else a GPU runs the filters
     code, _, err = run(MONOCLE, *live, **{**settings(), "PATH": at("bin"), "XDG_CACHE_HOME": at("other")})
@@ -412,8 +478,13 @@ def refused(c):
         (HEAD + "point\n//!PARAM a\n//!DESC \u00e9\n", "a.cl:4: a declaration must be plain ASCII text"),
         (HEAD + "point\n// \u00e9 /* \u00e9 */\n" + POINT.replace("return", "\u00e9; return"), "a.cl:6: the byte 0xc3"),
         (HEAD + "point\n" + POINT.replace("return", "p.r = lum(p); return"), "a.cl:5: there is no function 'lum'; a"),
-        (HEAD + "point\n#define A_N(x) sqrt(x)\n" + POINT, "a.cl:3: there is no function 'sqrt'"),
-        (HEAD + "point\n" + POINT.replace("return", "int b, kill(int); kill(0); return"), "no function 'kill'"),
+        (HEAD + "point\n#define A_N(x) sqrt(x)\n" + POINT.replace("return", "p.r = A_N(4); return"),
+         "a.cl:6: there is no function 'sqrt'"),
+        (HEAD + "point\nINLINE int a_f(int abort)\n{\n    return abort;\n}\n" +
+         POINT.replace("return", "abort(); return"), "a.cl:9: there is no function 'abort'"),
+        (HEAD + "point\n" + POINT.replace("return p", "return q"), "a.cl:5: there is no variable 'q'"),
+        (HEAD + "point\n" + POINT.replace("return p", "p"), "a.cl:6: the end of the function 'filter_a' has no return"),
+        (HEAD + "point\n" + POINT.replace("return", "int b, kill(int); return"), "a function cannot be declared"),
         (HEAD + "point\n#include </etc/passwd>\n" + POINT, "a.cl:3: #include is not allowed"),
         (HEAD + "point\n" + POINT.replace("return", "int t[3]; return"), "a.cl:5: a filter cannot have arrays"),
         (HEAD + "point\n" + POINT.replace("return", "*&p; return"), "a.cl:5: a filter cannot have pointers"),
@@ -426,23 +497,23 @@ def refused(c):
         (HEAD + "point\n" + POINT.replace("return", "if (x { return"), "a.cl:5: "),
         (HEAD + "point\n#if '/*'\n#endif\n" + POINT, "a.cl:3: #if is not allowed"),
         (HEAD + "point\n#define X '/*'\n" + POINT, "a.cl:3: the kernel language has no"),
-        (HEAD + "point\n#define X(/*) 1\n" + POINT, "a.cl:3: the parameters of a macro must be names"),
+        (HEAD + "point\n#define X(1) 1\n" + POINT, "a.cl:3: the parameters of a macro must be names"),
         (HEAD + "point\n#define if while\n" + POINT, "a.cl:3: 'if' cannot be a macro"),
         (HEAD + "point\n#define user_turns x\n" + POINT, "a.cl:3: the name 'user_turns' belongs to monocle"),
         (HEAD + "point\n" + POINT.replace("return", "\n#define X 1\nreturn"), "a #define must stand outside functions"),
         (HEAD + "point\n" + POINT.replace("return", "__builtin_trap(); return"),
          "'__builtin_trap' belongs to compilers"),
         (HEAD + "point\n" + POINT.replace("return", "int gl_a; return"), "the name 'gl_a' belongs to compilers"),
-        (HEAD + "point\n" + POINT.replace("return", "int a<:4:>; return"), "a.cl:5: put a space into '<:'"),
+        (HEAD + "point\n" + POINT.replace("return", "int a<:4:>; return"), "a.cl:5: '<' cannot stand here"),
         (HEAD + "point\nint a_n;\n" + POINT, "a.cl:3: outside functions there can be only"),
         (HEAD + "point\nINLINE int a_f(int x), a_d;\n" + POINT, "a.cl:3: outside functions there can be only"),
         (HEAD + "point\nINLINE int a_f(int x)\n{\n    return a_f\n(x);\n}\n" + POINT,
          "a.cl:5: the function 'a_f' calls"),
         (HEAD + "point\n#define A_R a_f\nINLINE int a_f(int x)\n{\n    return A_R(x);\n}\n" + POINT,
-         "a.cl:5: the function 'a_f' is used before its definition"),
+         "a.cl:6: the function 'a_f' calls itself"),
         (HEAD + "point\nINLINE int f(int x);\n" + POINT, "a.cl:3: a function cannot be declared without its body"),
-        (HEAD + "point\n" + POINT + "(" * 100, "a.cl:7: the code is nested more than 64 levels deep"),
     ]
+    cases += [(text, "a.cl:%d: %s" % (line, says)) for text, line, says in hostile_filters("a")]
     for text, wanted in cases:
         write("a.cl", text)
         code, out, err = run(MONOCLE, "filters", "blur", "--filters", at("filters"), **settings())
@@ -488,4 +559,5 @@ def kernels(c):
 
 if not shutil.which("cc"):
     skip("there is no C compiler")
-sys.exit(Checks().run(shipped, places, safe, warps, files, moments, lists, errors, refused, kernels, before=prepare))
+sys.exit(Checks().run(shipped, places, safe, at_random, more_at_random, warps, files, moments, levels, foreign, lists,
+                      errors, refused, kernels, before=prepare))

@@ -1,7 +1,8 @@
 // misled.c: makes every device seem to be a GPU, so that variants fit, and its driver misbehave in the children that
 // probe variants or measure a device, or in the program itself; linked into the program with --wrap
 // - TEST_DRIVER: the driver's version
-// - TEST_MISBEHAVE: in a child, crash, leave, hang, loop, refuse or be killed (kill) when it builds a program; have no
+// - TEST_MISBEHAVE: in a child, begin (it crashes at once), crash, leave, hang, loop, refuse or be killed (kill) when
+// it builds a program; have no
 //   kernel (lose), as with a damaged cache; print when it lists devices or runs a kernel; wrong, stray (it writes
 //   after its output) or fail when it runs a kernel. endless: a kernel with more than 200 kB of output never returns.
 //   unstarted: no child starts. In the program, compile or stall: a build compiles as long as TEST_WHEN exists. stall
@@ -131,7 +132,10 @@ enum child_end __wrap_child_run(const char *program, char *const arguments[], in
         *value = EAGAIN;
         return CHILD_NOT_STARTED;
     }
-    return __real_child_run(program, arguments, limit && *limit ? atoi(limit) : limit_ms, value);
+    bool serves = false; // it answers requests as long as the program runs
+    for (int i = 0; arguments[i]; i++)
+        serves = serves || strcmp(arguments[i], "time") == 0;
+    return __real_child_run(program, arguments, limit && *limit && !serves ? atoi(limit) : limit_ms, value);
 }
 
 enum child_end __wrap_child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
@@ -147,6 +151,8 @@ void __wrap_child_begin(int parent, size_t bytes, int seconds)
     __real_child_begin(parent, bytes, limit && *limit ? 1000 : seconds);
     in_child = true;
     note_process();
+    if (misbehaves("begin"))
+        signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
 }
 
 // Prints a line that is not complete.

@@ -80,6 +80,7 @@ static void begin(double (*ms)(int configuration, int run))
     subject.presets = 1;
     subject.preset[0] = 0;
     subject.seeds = 0;
+    subject.has_used = false;
 }
 
 // ---- the comparison ----
@@ -91,7 +92,7 @@ static bool compare(int count, struct tuner_result *result)
     const struct tuner_setup setup = {.subject = &subject};
     for (int i = 0; i < count; i++)
         trial[i] = (struct tuner_trial){.configuration = i, .ms = plain_ms[i], .status = PROBE_PASSED};
-    *result = (struct tuner_result){.state = {.trial = trial, .trials = count}, .base = 0, .best = -1, .speedup = 1};
+    *result = (struct tuner_result){.state = {.trial = trial, .trials = count}, .best = -1, .speedup = 1};
     const bool ok = compare_run(&setup, result);
     CHECK_NUMBER(made.released, made.builds);
     return ok;
@@ -304,6 +305,61 @@ static void test_faults(void)
     tuner_finish(&result);
 }
 
+static const double *given_ms;
+
+static double ms_given(int configuration, int run)
+{
+    return given_ms[configuration];
+}
+
+// The configuration in use is tried and compared, also beyond the budget. Only a faster one replaces it.
+static void test_used(void)
+{
+    static const struct {
+        double ms[CONFIGURATIONS], speedup;
+        int budget, best, trials;
+    } cases[] = {
+        {{1, .52, 2, .5, 3, 4, 5, 6}, 1, 0, 3, 8},      // faster than the default only
+        {{1, .495, 2, .5, 3, 4, 5, 6}, 1, 0, 3, 8},     // by 1 %
+        {{1, .4, 2, .5, 3, 4, 5, 6}, 1.25, 0, 1, 8},    // clearly faster
+        {{1, 2, 2, 1.5, 3, 4, 5, 6}, 1.5, 0, 0, 8},     // the default is faster than the one in use
+        {{1, .1, .2, .5, .3, .4, 5, 6}, 1, 1, 3, 2},    // the one in use is tried beyond the budget
+        {{1, .6, .7, .9, .5, .45, .6, .7}, 2, 0, 5, 8}, // and if it is not among the fastest
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct tuner_result result;
+        begin(ms_given);
+        given_ms = cases[i].ms;
+        subject.has_used = true;
+        subject.used = 3;
+        CHECK(tune((struct tuner_setup){.budget = cases[i].budget}, &result));
+        check_that(&unit, result.best == cases[i].best, "case %zu: the winner is %d", i, result.best);
+        CHECK(result.base == 0 && result.used == 3 && result.state.trials == cases[i].trials);
+        CHECK(fabs(result.speedup - cases[i].speedup) < 1e-9);
+        CHECK_NUMBER(result.base_ms, cases[i].ms[0]);
+        CHECK_NUMBER(result.used_ms, cases[i].ms[3]);
+        CHECK_NUMBER(result.best_ms, cases[i].ms[cases[i].best]);
+        tuner_finish(&result);
+    }
+}
+
+// Without a result, or if that one does not run, the default is in use.
+static void test_unused(void)
+{
+    struct tuner_result result;
+    begin(ms_plain);
+    subject.has_used = true;
+    subject.used = 2;
+    made.status[2] = PROBE_WRONG;
+    CHECK(tune((struct tuner_setup){.budget = 0}, &result) && result.used == 0 && result.best == 4);
+    CHECK_NUMBER(result.used_ms, 1);
+    tuner_finish(&result);
+    begin(ms_plain);
+    CHECK(tune((struct tuner_setup){.budget = 0}, &result) && result.used == 0 && result.best == 2);
+    CHECK_NUMBER(result.speedup, 2);
+    tuner_finish(&result);
+}
+
 static double ms_varying(int configuration, int run)
 {
     static const double runs[TUNER_RUNS] = {9, 1, 2};
@@ -330,6 +386,8 @@ int main(void)
     test_ends();
     test_defaults();
     test_faults();
+    test_used();
+    test_unused();
     test_median();
     space_finish(&subject.space);
     return check_end(&unit);

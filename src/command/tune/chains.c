@@ -133,18 +133,20 @@ static json_t *work_json(const struct run *run)
 
 static json_t *result_json(const struct run *run, const struct tuner_result *result)
 {
-    char base[SUBJECT_TEXT], best[SUBJECT_TEXT];
+    char base[SUBJECT_TEXT], used[SUBJECT_TEXT], best[SUBJECT_TEXT];
     choice_text(run->subject, result->base, base);
+    choice_text(run->subject, result->used, used);
     choice_text(run->subject, result->best, best);
     json_t *json = work_json(run);
     json_object_update_new(json, json_pack("{s:o,s:i,s:i,s:i,s:i,s:f}", "device", text_json(run->device_name),
                                            "configurations", run->subject->space.count, "tried", result->state.trials,
                                            "resumed", result->state.resumed, "failed", result->state.failed, "seconds",
                                            result->state.spent_s));
-    json_object_update_new(json, json_pack("{s:s,s:f,s:s,s:f,s:f,s:f,s:f,s:o}", "default", base, "default_ms",
-                                           result->base_ms, "best", best, "best_ms", result->best_ms, "speedup",
-                                           result->speedup, "noise", result->noise, "gap_ms", result->gap_ms, "trials",
-                                           trials_json(run->subject, &result->state)));
+    json_object_update_new(json,
+                           json_pack("{s:s,s:f,s:s,s:f,s:s,s:f,s:f,s:f,s:f,s:o}", "default", base, "default_ms",
+                                     result->base_ms, "used", used, "used_ms", result->used_ms, "best", best, "best_ms",
+                                     result->best_ms, "speedup", result->speedup, "noise", result->noise, "gap_ms",
+                                     result->gap_ms, "trials", trials_json(run->subject, &result->state)));
     if (result->base_mj > 0)
         json_object_update_new(json, json_pack("{s:s,s:f,s:f}", "energy_counter", energy_name(run->energy),
                                                "default_mj", result->base_mj, "best_mj", result->best_mj));
@@ -155,8 +157,8 @@ static void print_head(bool chains)
 {
     if (chains)
         printf("%-16s %-6s %-10s %-5s ", "chain", "format", "size", "plan");
-    printf("%-12s %10s %9s %8s  %9s %8s  %s\n", chains ? "pass" : "kernel", "default ms", "best ms", "speed-up",
-           "tried", "search s", "best");
+    printf("%-12s %10s %9s %9s %8s  %9s %8s  %s\n", chains ? "pass" : "kernel", "default ms", "used ms", "best ms",
+           "speed-up", "tried", "search s", "best");
 }
 
 static void print_result(const struct run *run, const struct tuner_result *result)
@@ -169,8 +171,9 @@ static void print_result(const struct run *run, const struct tuner_result *resul
     if (work->chain)
         printf("%-16.16s %-6s %-10s %-5s ", work->chain->text, pixfmt_info(shape->format)->name, size,
                work->plan ? work->plan : "-");
-    printf("%-12.12s %10.3f %9.3f %8.2f  %9s %8.1f  %s\n", run->subject->name, result->base_ms, result->best_ms,
-           result->speedup, tried, result->state.spent_s, choice_text(run->subject, result->best, best));
+    printf("%-12.12s %10.3f %9.3f %9.3f %8.2f  %9s %8.1f  %s\n", run->subject->name, result->base_ms, result->used_ms,
+           result->best_ms, result->speedup, tried, result->state.spent_s,
+           choice_text(run->subject, result->best, best));
     if (result->base_mj > 0)
         printf("  energy per %s (%s): default %.3f mJ, best %.3f mJ\n", work->chain ? "frame" : "run",
                energy_name(run->energy), result->base_mj, result->best_mj);
@@ -296,7 +299,8 @@ static bool tune(struct run *run, const struct work *work, struct subject *subje
         else
             print_result(run, &result);
         ok = explain(run, &result) && ok;
-        if (subject->type->store && (!of->kernels || !of->kernels[0])) {
+        const bool kept = subject->has_used && subject->used_exactly && result.best == subject->used;
+        if (!kept && subject->type->store && (!of->kernels || !of->kernels[0])) {
             const bool stored = subject->type->store(subject, result.best, result.best_ms, result.base_ms);
             run->stored = run->stored || stored;
             ok = ok && stored;
@@ -324,6 +328,17 @@ static struct plan_times tune_plan(struct run *run, struct work *work)
     return times;
 }
 
+static bool runs_split(const struct work *work)
+{
+    bool split = false;
+    for (int i = 0; i < tune_passes(&work->target, true); i++) {
+        struct subject *subject = tune_pass_open(&work->target, true, i);
+        split = split || (subject && tune_pass_runs_split(subject));
+        subject_close(subject);
+    }
+    return split;
+}
+
 // Stores that the plan `split` is faster than `fused`: the generic kernel as the choice of each fused pass.
 static void store_split(struct run *run, const struct work *work, double fused_ms, double split_ms)
 {
@@ -349,12 +364,16 @@ static void tune_target(struct run *run, const struct case_chain *chain, const s
         return;
     }
     const bool both = tune_passes(&work.target, true) > 0 && tune_passes(&work.target, false) > 0;
+    const bool was_split = both && runs_split(&work);
     work.plan = both ? "fused" : NULL;
     const struct plan_times fused = tune_plan(run, &work);
     work.tiles = false;
     work.plan = both ? "split" : NULL;
     const struct plan_times split = tune_plan(run, &work);
-    if (fused.passes > 0 && split.passes > 0 && split.best_ms < split_gain * fused.best_ms)
+    const bool complete = fused.passes > 0 && split.passes > 0;
+    // The plan in use stays, unless the other one is clearly faster.
+    if (complete &&
+        (was_split ? fused.best_ms >= split_gain * split.best_ms : split.best_ms < split_gain * fused.best_ms))
         store_split(run, &work, fused.best_ms, split.best_ms);
 }
 

@@ -10,6 +10,7 @@ import sys
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs, skip
+from hostile_filters import hostile_filters
 from live_support import Control, Live, Window, has_opencl, need_window, picture, png, wait_until
 
 MONOCLE, = programs(1)
@@ -162,6 +163,10 @@ def headless(c):
         since = len(live.events)
         save(HEAD + CODE % "none_such")
         live.wait(lambda e: e["event"] == "error" and "tint.cl:9" in e["message"], since=since)
+        for text, line, says in hostile_filters("tint"):
+            since, wanted = len(live.events), "tint.cl:%d: %s" % (line, says)
+            save(text)
+            live.wait(lambda e, wanted=wanted: e["event"] == "error" and wanted in e["message"], since=since)
         since = len(live.events)
         save(HEAD + CODE % "77")
         live.wait(lambda e: e["event"] == "state" and not e["building"] and not e["message_is_error"], since=since)

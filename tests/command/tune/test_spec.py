@@ -37,6 +37,8 @@ kernel void k(int n, global float *in, global float *out, global float *both)
         in[i] = 7;
     if (HOW == 6)
         *(global int *)(size_t)n = 7;
+    if (HOW >= 9)
+        out[i + (HOW == 9 ? 2000 : 1 << 24)] = 1; // 8 kB and 64 MiB behind it
     if (HOW == 7)
         while (out[i] != -1.25f)
             barrier(CLK_GLOBAL_MEM_FENCE);
@@ -140,12 +142,43 @@ def faults(c):
     c.check(results(at("t4.json")) == {how: KIND[how] for how in values}, results(at("t4.json")))
 
 
+def far(c):
+    """A kernel that writes far behind its buffer fails in a child process."""
+    code, (found,), err = tune(description([1, 9, 10]))
+    failed = [trial.get("failed", "") for trial in found["trials"]]
+    c.check(code == 0 and found["best"] == "HOW=1" and found["tried"] == 3, code, found, err)
+    c.check("it writes before or after 'out'" in failed[1] and failed[2], failed)
+
+
 @slow
 def loops(c):
     """A kernel that never ends fails after the time limit."""
     code, (found,), err = tune(description([1, 7]), "--t4", at("t4.json"), TEST_LIMIT_MS="8000")
     c.check(code == 0 and found["best"] == "HOW=1" and WHY[7] in found["trials"][1]["failed"], code, found, err)
     c.check(results(at("t4.json")) == {1: "correct", 7: "timeout"}, results(at("t4.json")))
+
+
+def timing_crashes(c):
+    """A kernel that crashes only while it is timed fails, and does not end the program."""
+    code, found, err = tune(description([1]), TEST_MISBEHAVE="crash", TEST_ONLY="time")
+    c.check(code == 1 and found == [] and "no default configuration runs" in err, code, found, err)
+
+
+def included(c):
+    """A file that a kernel includes belongs to the verdicts, the compiled programs and the log of results."""
+    spec = description([1, 3])
+    with open(at("k.cl"), "w", encoding="utf-8") as file:
+        file.write("#include \"of.h\"\n" + KERNEL.replace("in[i] * n + both[i]", "in[i] * OF + both[i]"))
+    spec["KernelSpecification"]["CompilerOptions"] = ["-I" + at("inc")]
+    os.mkdir(at("inc"))
+    hashes = []
+    for of, code in ("n", 0), ("n + 1", 1), ("n", 0):
+        with open(at("inc/of.h"), "w", encoding="utf-8") as file:
+            file.write(f"#define OF ({of})\n")
+        got, found, err = tune(spec, "--t4", at("t4.json"))
+        c.check(got == code, of, got, found, err)
+        hashes.append(len(os.listdir(at("cache/monocle"))))
+    c.check(hashes[0] < hashes[1], "the changed file is compiled", hashes)
 
 
 @slow
@@ -183,7 +216,10 @@ def limits(c):
 
 def refuses(c):
     """Each wrong description or argument gives one line, before a kernel runs."""
-    good, missing, size, large, unknown, binary = (description([1]) for _ in range(6))
+    good, missing, size, large, unknown, binary, lines, both = (description([1]) for _ in range(8))
+    lines["KernelSpecification"]["Arguments"][1]["Size"] = "SIZE\n\n+ 1"
+    both["Unknown\nmember"] = {}
+    both["KernelSpecification"]["KernelFile"] = "none\n.cl"
     missing["KernelSpecification"]["KernelFile"] = "none.cl"
     size["KernelSpecification"]["GlobalSize"]["X"] = "HOW / 2"
     large["KernelSpecification"]["Arguments"][1]["Size"] = "2 ** 36"
@@ -194,6 +230,7 @@ def refuses(c):
             (missing, (), 3, "none.cl' of "), (size, (), 3, "must be a whole number"),
             (large, (), 3, "argument 'in' has 262144 MiB"), (unknown, (), 3, "there is no name 'SIZE'"),
             (binary, (), 3, "cannot read 'none.bin' for argument 'in'"),
+            (lines, (), 3, "'SIZE  + 1': there is no name 'SIZE'"), (both, (), 3, "none .cl' of "),
             (good, ("--target", "5"), 2, "--target does not apply"),
             (good, ("-f", "gray"), 2, "--filter does not apply"),
             (good, ("other.json",), 2, "other.json")]:
@@ -257,4 +294,5 @@ def endless(c):
         process.communicate()
 
 
-sys.exit(Checks().run(examples, faults, loops, references, limits, refuses, overwrites, names, endless, before=prepare))
+sys.exit(Checks().run(examples, faults, far, loops, timing_crashes, included, references, limits, refuses, overwrites,
+                      names, endless, before=prepare))

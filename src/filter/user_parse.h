@@ -1,0 +1,83 @@
+// user_parse.h: the parser of users' filters: new text, names and expressions (user_expression.c) and the statements,
+// functions and structs around them (user_code.c)
+#pragma once
+
+#include "filter/user_code.h"
+
+#include <stddef.h>
+
+enum { NAMES = 512, CHANGES = 16 };
+
+// A name of the language: a function or a type.
+struct known {
+    const char *word, *safe;
+    int numbers; // of a type: the numbers that it has
+};
+
+// A variable, function or struct of the filter.
+struct own {
+    const struct user_token *name;
+    int size; // of a function: its tokens, with those of the functions that it calls; of a struct: its numbers
+};
+
+struct owns {
+    struct own at[NAMES];
+    int count;
+};
+
+// A variable that an expression changes.
+struct change {
+    const struct user_token *name;
+    int tokens; // of a target of "a.x = b = value", with its members; else 0
+};
+
+struct code {
+    const char *name; // of the filter
+    const struct user_token *next;
+    const struct user_token *last; // written; NULL: other text
+    char *out;                     // the new text, always with room for a NUL
+    size_t size, room;
+    int line; // of the end of the new text
+    int depth, divisions, operators;
+    int size_tokens; // of the function, as in struct own
+    struct owns variables, functions, structs;
+    const struct user_token *function; // whose body this is; NULL: none
+    bool returns_value, in_switch;
+    bool *breaks;                            // gets true at a `break` that ends the innermost switch; NULL: in a loop
+    bool loops;                              // the body has a loop
+    const struct user_token *first, *target; // of the expression: its first token, and its next target's
+    struct change changed[CHANGES];
+    int changes;
+    int *fail_line;
+    char *why;
+};
+
+struct type {
+    const struct known *known;      // of the language; NULL: a struct of the filter
+    const struct user_token *named; // the struct
+    int numbers;
+};
+
+// For messages: "%.*s".
+#define SHOWN(token) (token)->length, (token)->text
+
+// All functions return false on failure. Those without a comment write the named part of the file as new text.
+
+__attribute__((format(printf, 2, 3))) bool code_fail(struct code *c, const char *format, ...);
+bool code_fail_here(struct code *c); // the next token is wrong
+
+bool code_insert(struct code *c, size_t at, const char *text, size_t size);
+bool code_append(struct code *c, const char *text);
+bool code_append_space(struct code *c, const struct user_token *token); // which precedes a token, with line ends
+bool code_take(struct code *c);                                         // the next token
+bool code_take_mark(struct code *c, const char *mark);                  // it must be this one
+bool code_take_own(struct code *c);                                     // a name of the filter
+bool code_is(const struct code *c, const char *text);                   // true: the next token is this one
+
+bool code_same_name(const struct user_token *a, const struct user_token *b);
+bool code_declare(struct code *c, struct owns *owns, int size); // notes the next token as the name of something new
+bool code_is_type(const struct code *c);                        // true: a type stands next
+bool code_take_type(struct code *c, struct type *type);
+bool code_take_member(struct code *c); // its name
+bool code_enter(struct code *c);       // another level of brackets or statements
+bool code_take_whole(struct code *c);  // an expression that is no part of another one

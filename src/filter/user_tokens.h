@@ -1,0 +1,37 @@
+// user_tokens.h: the tokens of a user's filter, after its comments are removed and its macros are expanded
+#pragma once
+
+#include <stdbool.h>
+
+// USER_TOKENS also limits the code after calls are expanded (user_code.c).
+enum { USER_WHY = 200, USER_TOKENS = 20000, USER_NESTING = 64, USER_WORD = 64 };
+
+enum user_token_kind {
+    USER_WORD_TOKEN,
+    USER_NUMBER, // an integer from 0 to 2147483647
+    USER_MARK,   // an operator or a bracket
+    USER_PARAM,  // in a macro: its parameter `number`
+    USER_END,    // only the last token
+};
+
+struct user_token {
+    enum user_token_kind kind;
+    int line, column; // of a macro's token: of the macro's use
+    const char *text; // borrowed from the text of the file
+    int length, number;
+};
+
+struct user_tokens {
+    struct user_token *at;
+    int count, room;
+};
+
+// Reads the tokens; the last one is USER_END. The caller calls user_tokens_free in any case. False on failure: `why`
+// gets one line, and *line the number of the line. A macro can use the macros above it, and expands at most to
+// USER_TOKENS tokens.
+bool user_tokens_read(struct user_tokens *tokens, const char *text, int *line, char why[USER_WHY]);
+void user_tokens_free(struct user_tokens *tokens);
+
+bool user_token_is(const struct user_token *token, const char *text);
+// Returns true if the kernel language has this word, so that no macro, variable or function can have its name.
+bool user_word_is_known(const struct user_token *token);

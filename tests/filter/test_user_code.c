@@ -1,0 +1,282 @@
+// test_user_code.c: the code of users' filters: what it becomes, and what is refused
+#include "filter/user_code.h"
+#include "unit.h"
+
+#include <stdarg.h>
+
+// Puts a function around statements. The caller frees the result.
+static char *in_function(const char *statements)
+{
+    char *text = NULL;
+    if (asprintf(&text, "INLINE int f(int x, int y, pixel p)\n{ %s return x; }", statements) < 0)
+        abort();
+    return text;
+}
+
+// Checks that the code becomes one that has `part`.
+static void becomes(const char *text, const char *part, int line)
+{
+    char why[USER_WHY] = "";
+    int at = 0;
+    char *made = user_code_make("n", text, &at, why);
+    check_that(&unit, made && strstr(made, part), "line %d: '%s' lacks '%s' (%s)", line, made ? made : "(refused)",
+               part, why);
+    free(made);
+}
+
+// Checks that the code is refused in a line with a text.
+static void refused(const char *text, int wanted_line, const char *part, int line)
+{
+    char why[USER_WHY] = "";
+    int at = 0;
+    char *made = user_code_make("n", text, &at, why);
+    check_that(&unit, !made && strstr(why, part) && at == wanted_line && !strchr(why, '\n'),
+               "line %d: '%.200s' is not refused in line %d with '%s', but: %d: '%s'", line, text, wanted_line, part,
+               at, made ? made : why);
+    free(made);
+}
+
+static void statements_become(const char *statements, const char *part, int line)
+{
+    char *text = in_function(statements);
+    becomes(text, part, line);
+    free(text);
+}
+
+static void statements_refused(const char *statements, const char *part, int line)
+{
+    char *text = in_function(statements);
+    refused(text, 2, part, line);
+    free(text);
+}
+
+#define BECOMES(text, part) becomes(text, part, __LINE__)
+#define REFUSED(text, at, part) refused(text, at, part, __LINE__)
+#define DOES(statements, part) statements_become(statements, part, __LINE__)
+#define CANNOT(statements, part) statements_refused(statements, part, __LINE__)
+
+static void check_divisions(void)
+{
+    DOES("x = x / 2;", "own_n_x = own_n_x / 2;");
+    DOES("x = x / 0;", "own_n_x = user_div( own_n_x, 0);"); // compilers make a trap of it
+    DOES("x = x / 0x0;", "user_div( own_n_x, 0x0);");
+    DOES("x = x % 2;", "own_n_x = user_mod( own_n_x, 2);");
+    DOES("x /= y;", "own_n_x = user_div( own_n_x, own_n_y);");
+    DOES("p.r /= 2;", "own_n_p.r = user_div( own_n_p.r, 2);");
+    DOES("p\n.r\n%=\ny;", "own_n_p\n.r = user_mod( own_n_p .r,\n\nown_n_y);");
+    DOES("x = y * x / y % 3 - 1;", "= user_mod( user_div( own_n_y * own_n_x, own_n_y), 3) - 1;");
+    DOES("return x / -y / (x - y);", "return user_div( user_div( own_n_x, - own_n_y), (own_n_x - own_n_y));");
+}
+
+static void check_numbers(void)
+{
+    DOES("x = 2147483647 + 0x7fffffff + 010;", "2147483647 + 0x7fffffff + 010");
+    CANNOT("x = 2147483648;", "2147483648 is not an integer from 0 to 2147483647");
+    CANNOT("x = 4294967295;", "4294967295 is not an integer");
+    CANNOT("x = 4294967296;", "4294967296 is not an integer");
+    CANNOT("x = 0xffffffff;", "0xffffffff is not an integer");
+    CANNOT("x = 99999999999999999999;", "9999999 is not an integer");
+    CANNOT("x = 1u;", "1u is not");
+    CANNOT("x = 1.5;", "1.5 is not");
+    CANNOT("x = 09;", "09 is not");
+}
+
+// Each way to a pointer or an array.
+static void check_memory(void)
+{
+    REFUSED("#define E\nINLINE int f(int x)\n{\n    int *q = 4096;\n    E *(q + x) = 5;\n    return x;\n}\n", 4,
+            "pointers");
+    REFUSED("#define E\nINLINE int f(int x)\n{\n    E *(4096) = 5;\n    return x;\n}\n", 4, "pointers");
+    CANNOT("UNROLL *(x) = 5;", "pointers");
+    CANNOT("x = (int)*x;", "a filter cannot have casts");
+    CANNOT("x = (pixel){1, 2, 3, 4}.r;", "casts");
+    CANNOT("if (x) *x = 5;", "pointers");
+    CANNOT("x = x + &y;", "pointers");
+    CANNOT("x = x && *y;", "pointers");
+    CANNOT("x = p->r;", "pointers");
+    CANNOT("int a[3];", "arrays");
+    CANNOT("int a<:3:>;", "'<' cannot stand here");
+    CANNOT("int a\?\?(3\?\?);", "'?' cannot stand here");
+    CANNOT("int a = x \?\?( y;", "'?' cannot stand here");
+    CANNOT("x = \"a\";", "the kernel language has no '\"'");
+    CANNOT("arguments a; x = ARG(a, 0);", "a variable of the type arguments needs a value");
+    CANNOT("view v; x = tap(v, 0, 0);", "a variable of the type view needs a value");
+    CANNOT("switch (x) { int a = 1; case 1: x = a; }", "put brackets");
+    REFUSED("STRUCT(s)\nstruct s { view v; };\n", 2, "the members of a struct have the type int");
+    REFUSED("struct s { int *a; };\n", 1, "pointers");
+    REFUSED("INLINE int *f(int x) { return x; }\n", 1, "pointers");
+    REFUSED("INLINE int f(int *x) { return 1; }\n", 1, "pointers");
+    REFUSED("INLINE int f(int x)\n{\n    x = f(x);\n    return x;\n}\n", 3, "the function 'f' calls itself");
+    REFUSED("#define G f\nINLINE int f(int x)\n{\n    return G(x);\n}\n", 4, "calls itself");
+    REFUSED("INLINE int f(int x)\n{\n    return g(x);\n}\nINLINE int g(int x) { return f(x); }\n", 3,
+            "no function 'g'");
+    REFUSED("INLINE view f(view v) { }\n", 1, "no return");
+    REFUSED("INLINE int f(int x) { if (x > 0) return 1; }\n", 1, "no return");
+    REFUSED("INLINE int f(int x) { return; }\n", 1, "needs a value");
+    BECOMES("INLINE int f(int x) { if (x > 0) return 1; else { return 2; } }\n", "else {");
+    BECOMES("INLINE int f(int x) { switch (x) { case 1: return 1; default: return 2; } }\n", "switch");
+    REFUSED("INLINE int f(int x) { switch (x) { case 1: break; default: return 2; } }\n", 1, "no return");
+}
+
+static void check_macros(void)
+{
+    BECOMES("#define A 3\n#define F(x, y) ((x) * A / (y))\nINLINE int f(int x) { return F(x + 1, F(x, 2)); }\n",
+            "\n\nINLINE int own_n_f(int own_n_x) { return( user_div((own_n_x + 1) * 3, (( user_div((own_n_x) * 3, "
+            "(2)))))); }");
+    BECOMES("#define F(a) \\\n  (a + 1) // c\nINLINE int f(int x) { return F\n( 2 ) + F (3); }\n",
+            "\n\nINLINE int own_n_f(int own_n_x) { return(\n  2 + 1) + (3 + 1);");
+    BECOMES("#define M -\nINLINE int f(int x) { return M M x; }\n", "return - - own_n_x;");
+    BECOMES("#define A(x) x\n#define B A\nINLINE int f(int A) { return A + B; }\n", "return own_n_A + own_n_A;");
+    static const char *const known[] = {"sat8", "luma", "tap", "ARG", "int", "pixel", "if", "return", "INLINE", "min"};
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+        char text[200];
+        snprintf(text, sizeof(text), "#define %s(v) 1\n", known[i]);
+        REFUSED(text, 1, "cannot be a macro");
+        snprintf(text, sizeof(text), "INLINE int f(int x) { int %s = 1; return x; }\n", known[i]);
+        REFUSED(text, 1, "");
+        snprintf(text, sizeof(text), "INLINE int %s(int x) { return x; }\n", known[i]);
+        REFUSED(text, 1, "");
+    }
+    REFUSED("#define A 1\n#define A 2\n", 2, "the macro 'A' is defined twice");
+    REFUSED("#define A(x) x\nINLINE int f(int x)\n{\n    return A(1, 2);\n}\n", 4, "the macro 'A' has 1 argument");
+    REFUSED("#define A A\nINLINE int f(int x)\n{\n    return A;\n}\n", 4, "there is no variable 'A'");
+    REFUSED("INLINE int f(int x)\n{\n#define A 1\n    return A;\n}\n", 3, "a #define must stand outside");
+    REFUSED("#define A(x) x\nINLINE int f(int x)\n{\n    return A(\n#define B\n1);\n}\n", 5, "must stand outside");
+    REFUSED("#define A(x) x\nINLINE int f(int x)\n{\n    return A((1);\n}\n", 4, "has no end");
+    REFUSED("#define A 1 ## 2\n", 1, "no '#'");
+    REFUSED("#define A(/*) 1\n", 1, "a comment has no end");
+    REFUSED("#undef A\n", 1, "#undef is not allowed");
+}
+
+// Repeats a text. The caller frees the result.
+static char *repeated(const char *before, const char *text, int count, const char *after)
+{
+    const size_t length = strlen(text);
+    char *made = malloc(strlen(before) + (size_t)count * length + strlen(after) + 1), *at = made;
+    if (!made)
+        abort();
+    at = stpcpy(at, before);
+    for (int i = 0; i < count; i++, at += length)
+        memcpy(at, text, length);
+    strcpy(at, after);
+    return made;
+}
+
+static void check_repeated(const char *text, int fits, int refused_count, const char *after, const char *why, int line)
+{
+    for (int i = 0; i < 2; i++) {
+        char *made = repeated("INLINE int f(int x) { ", text, i == 0 ? fits : refused_count, after);
+        if (i == 0)
+            becomes(made, "own_n_f", line);
+        else
+            refused(made, 1, why, line);
+        free(made);
+    }
+}
+#define REPEATED(text, fits, too_many, after, why) check_repeated(text, fits, too_many, after, why, __LINE__)
+
+static void check_limits(void)
+{
+    REPEATED("if (x > 1) x = 1; else ", 200, 202, "x = 2; return x; }", "more than 200 'else if' in a row");
+    REPEATED("x = x + 1;", 2000, 20000, "return x; }", "more than 20000 tokens");
+    REPEATED("{ ", 1, 200, "} return x; }", "nested more than 64 levels deep");
+    REPEATED("if (x > 1) ", 60, 100, "x = 2; return x; }", "nested more than 64 levels deep");
+    static const struct {
+        const char *text, *why;
+        int fits, too_many;
+    } terms[] = {{"x + ", "more than 1000 operators", 1000, 1001}, {"~", "nested more than 64 levels", 60, 1000},
+                 {"(", "nested more than 64 levels", 0, 1000},     {"x ? x : ", "nested more than 64 levels", 60, 1000},
+                 {"x / ", "nested more than 64 levels", 64, 65},   {"sat8(", "nested more than 64 levels", 0, 1000}};
+    for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
+        char *made = repeated("INLINE int f(int x) { return ", terms[i].text, terms[i].fits, "x; }");
+        BECOMES(made, "own_n_f");
+        free(made);
+        made = repeated("INLINE int f(int x) { return ", terms[i].text, terms[i].too_many, "x; }");
+        REFUSED(made, 1, terms[i].why);
+        free(made);
+    }
+}
+
+static void check_growth(void)
+{
+    char text[4000] = "#define M0 x + x\n", line[100];
+    for (int i = 1; i <= 30; i++) {
+        snprintf(line, sizeof(line), "#define M%d M%d + M%d\n", i, i - 1, i - 1);
+        strcat(text, line);
+    }
+    REFUSED(text, 14, "more than 20000 tokens after its macros are expanded");
+    strcpy(text, "struct s0 { int a; };\n");
+    for (int i = 1; i <= 20; i++) {
+        snprintf(line, sizeof(line), "struct s%d { s%d a, b; };\n", i, i - 1);
+        strcat(text, line);
+    }
+    REFUSED(text, 8, "a struct has more than 64 numbers");
+    strcpy(text, "INLINE int f0(int x) { return x; }\n");
+    for (int i = 1; i <= 30; i++) {
+        snprintf(line, sizeof(line), "INLINE int f%d(int x) { return f%d(f%d(x)); }\n", i, i - 1, i - 1);
+        strcat(text, line);
+    }
+    REFUSED(text, 11, "more than 20000 tokens after its macros and calls are expanded");
+}
+
+// An order of changes that compilers choose differently.
+static void check_order(void)
+{
+    CANNOT("x = x++;", "changes 'x' and uses it twice");
+    CANNOT("x = y++ + y;", "changes 'y' and uses it twice");
+    CANNOT("x++ + x;", "changes 'x' and uses it twice");
+    CANNOT("p.r = max(p.g++, 1);", "changes 'p' and uses it twice");
+    CANNOT("p.r = p.r = x;", "changes 'p' and uses it twice");
+    CANNOT("x += x = 1;", "changes 'x' and uses it twice");
+    CANNOT("x = (y = 1) + y;", "changes 'y' and uses it twice");
+    CANNOT("x = y = y++;", "changes 'y' and uses it twice");
+    DOES("p.r = p.g = p.b + p.g;", "own_n_p.r = own_n_p.g = own_n_p.b + own_n_p.g;");
+    CANNOT("x + 1 = 2;", "only variables and their members can be changed");
+    CANNOT("(x) /= 2;", "only variables and their members can be changed");
+    CANNOT("x = 1, y = 2;", "',' cannot stand here");
+    DOES("x = x + y++;", "own_n_x = own_n_x + own_n_y ++;");
+    DOES("while (x-- > 0) y += 2;", "while( ( own_n_x -- > 0) && user_turns++ < USER_TURNS)");
+    DOES("for (int i = 0, j; ; i++, j--) y = i;",
+         "{ int user_turns = 0; for(int own_n_i = 0, own_n_j = 0;user_turns++");
+    DOES("do { x++; } while (x < 5);", "while( ( own_n_x < 5) && user_turns++ < USER_TURNS);");
+}
+
+static void check_names(void)
+{
+    DOES("int input = x; pixel q; p = q;", "int own_n_input = own_n_x; pixel own_n_q = user_zero_pixel();");
+    DOES("int a; { int b = a; a = b; }", "int own_n_a = 0;");
+    CANNOT("{ int b = 1; } x = b;", "there is no variable 'b'");
+    CANNOT("int b = b;", "there is no variable 'b'");
+    CANNOT("x = v.base;", "there is no variable 'v'");
+    CANNOT("x = sqrt(x);", "there is no function 'sqrt'");
+    CANNOT("x = p(x);", "there is no function 'p'");
+    CANNOT("int f = 1, g(int);", "a function cannot be declared here");
+    CANNOT("x = if (1);", "'if' cannot stand here");
+    CANNOT("int x__y = 1;", "belongs to compilers");
+    CANNOT("x = clamp(x, 1, y) + root(x), 1;", "',' cannot stand here");
+    DOES("x = clamp(x, 1, y) + root(x);", "user_clamp(own_n_x, 1, own_n_y) + user_root(own_n_x);");
+    BECOMES("STRUCT(s)\nstruct s { int r, kernel; pixel p; };\nINLINE s f(s t) { s u; return u; }\n",
+            "\nSTRUCT(own_n_s) struct own_n_s { int r, own_n_kernel; pixel own_n_p; }; INLINE own_n_s "
+            "user_zero_own_n_s(void) { own_n_s zero; zero.r = 0; zero.own_n_kernel = 0; zero.own_n_p = "
+            "user_zero_pixel(); return zero; }\nINLINE own_n_s own_n_f(own_n_s own_n_t) { own_n_s own_n_u = "
+            "user_zero_own_n_s();");
+    BECOMES("INLINE int filter_n(int x) { return x; }\n", "INLINE int filter_n(int own_n_x)");
+    REFUSED("INLINE int f(int x) { return x; }\nINLINE int f(int x) { return x; }\n", 2, "is that of a function");
+    REFUSED("int a;\n", 1, "outside functions there can be only functions, structs and #define");
+    REFUSED("int f(int x) { return x; }\n", 1, "a function begins with INLINE");
+    REFUSED("INLINE int f(int x);\n", 1, "a function cannot be declared without its body");
+    REFUSED("/* a\n\xe4 */ \xe4", 2, "the byte 0xe4 is not plain ASCII");
+}
+
+int main(void)
+{
+    check_divisions();
+    check_numbers();
+    check_memory();
+    check_macros();
+    check_limits();
+    check_growth();
+    check_order();
+    check_names();
+    return check_end(&unit);
+}
