@@ -32,6 +32,7 @@ struct jpeg {
     struct jpeg_destination_mgr destination;
     struct codec_buffer *file; // the writer's output
     struct jpeg_error_mgr errors;
+    bool ended;                   // the reader is at the end of the file, before an end marker
     struct codec_error *error;    // where a failure is reported
     jmp_buf back;                 // target of longjmp after a failure; set by each function that calls libjpeg
     struct codec_buffer scratch;  // rows that do not fit the image; for one call
@@ -65,7 +66,7 @@ static void fail(j_common_ptr info)
     const enum codec_fault fault = fault_of(info->err->msg_code);
     char text[JMSG_LENGTH_MAX];
     info->err->format_message(info, text);
-    if (info->err->msg_code == JWRN_JPEG_EOF)
+    if (jpeg->ended && fault == CODEC_DAMAGED)
         codec_refuse(jpeg->error, fault, "the file is truncated");
     else if (fault == CODEC_NO_MEMORY)
         codec_refuse(jpeg->error, fault, "out of memory");
@@ -161,11 +162,15 @@ static bool read_markers(struct jpeg *jpeg, struct codec_metadata *metadata)
     return ok || codec_refuse(jpeg->error, CODEC_NO_MEMORY, "out of memory");
 }
 
-// libjpeg calls this if the file ends too early. The warning does not return.
+// libjpeg calls this at the end of the file, and gets an end marker: some cameras leave it out. libjpeg warns if a scan
+// then lacks data.
 static boolean more(j_decompress_ptr info)
 {
-    WARNMS(info, JWRN_JPEG_EOF);
-    return FALSE;
+    static const JOCTET end_marker[] = {0xff, JPEG_EOI};
+    ((struct jpeg *)info->client_data)->ended = true;
+    info->src->next_input_byte = end_marker;
+    info->src->bytes_in_buffer = sizeof(end_marker);
+    return TRUE;
 }
 
 static void skip(j_decompress_ptr info, long count)
@@ -173,8 +178,10 @@ static void skip(j_decompress_ptr info, long count)
     struct jpeg_source_mgr *source = info->src;
     if (count <= 0)
         return;
-    if ((size_t)count > source->bytes_in_buffer)
+    if ((size_t)count > source->bytes_in_buffer) {
         more(info);
+        return;
+    }
     source->next_input_byte += count;
     source->bytes_in_buffer -= (size_t)count;
 }
@@ -246,6 +253,7 @@ static bool start_reading(struct jpeg *jpeg, const uint8_t *data, size_t size, u
         .term_source = nothing,
     };
     info->src = &jpeg->source;
+    jpeg->ended = false;
     jpeg_save_markers(info, APP1, marker_bytes);
     jpeg_save_markers(info, APP2, marker_bytes);
     jpeg_read_header(info, TRUE);
@@ -294,6 +302,16 @@ static uint64_t least_bytes(const struct jpeg_decompress_struct *info)
     return info->arith_code ? 0 : (uint64_t)info->image_width * info->image_height / DCTSIZE2 / 8;
 }
 
+// Returns true if the compressed data, in which these two bytes are only a marker, has no end marker behind it.
+static bool lacks_end(const struct jpeg_decompress_struct *info)
+{
+    const uint8_t *data = info->src->next_input_byte, *at;
+    size_t left = info->src->bytes_in_buffer;
+    while ((at = memrchr(data, JPEG_EOI, left)) && at > data && at[-1] != 0xff)
+        left = (size_t)(at - data);
+    return !at || at == data;
+}
+
 static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
 {
     struct jpeg *jpeg = state;
@@ -308,6 +326,8 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
         head->jpeg = jpeg->reader.jpeg_color_space == JCS_RGB ? PIXFMT_444P : PIXFMT_YU12;
     if (!codec_can_hold(size, least_bytes(&jpeg->reader), error))
         return false;
+    if (lacks_end(&jpeg->reader))
+        head->metadata.left_out = "the file lacks its end marker (EOI), but not its pixels";
     return read_markers(jpeg, &head->metadata);
 }
 
@@ -373,6 +393,19 @@ static bool decode_begin(void *state, const uint8_t *data, size_t size, const st
     return true;
 }
 
+// Returns false if scans are missing. libjpeg would show what it has.
+static bool has_all_scans(const struct jpeg_decompress_struct *info)
+{
+    for (int c = 0; c < info->num_components; c++) {
+        if (!info->comp_info[c].quant_table) // libjpeg sets it at the component's first scan
+            return false;
+        for (int i = 0; info->coef_bits && i < DCTSIZE2; i++)
+            if (info->coef_bits[c][i] != 0)
+                return false;
+    }
+    return true;
+}
+
 static int decode_rows(void *state, struct image *image, int last, struct codec_error *error)
 {
     struct jpeg *jpeg = state;
@@ -388,8 +421,11 @@ static int decode_rows(void *state, struct image *image, int last, struct codec_
         jpeg_read_scanlines(info, &row, 1);
     }
     const int done = (int)info->output_scanline, height = image->shape.height; // libjpeg counts the last MCU row whole
-    if (before < height && done >= height)
+    if (before < height && done >= height) {
+        if (jpeg->ended && !has_all_scans(info))
+            return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
         jpeg_finish_decompress(info);
+    }
     return done < height ? done : height;
 }
 
