@@ -1,0 +1,211 @@
+// gif.c: the first frame of GIF files, on their logical screen, by giflib
+#include "image/codec/kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <gif_lib.h>
+
+enum {
+    EMPTY_MOST = 1 << 24, // pixels of a screen that a file too small for them may have
+    OPAQUE = 255,
+    NONE = -1, // no transparent colour
+};
+
+struct gif {
+    struct codec_buffer row;
+};
+
+// A file in memory. Behind its end there is a block terminator: some files leave it out.
+struct stream {
+    const uint8_t *data;
+    size_t size, at;
+};
+
+// The first frame. The file has been read up to its pixels.
+struct gif_frame {
+    GifFileType *file; // close it with frame_close
+    struct stream stream;
+    int transparent;   // index of the transparent colour, or NONE
+    int width, height; // of the screen; a screen without a size has that of the frame
+};
+
+static bool looks_so(const uint8_t *data, size_t size)
+{
+    return size >= 6 && (memcmp(data, "GIF87a", 6) == 0 || memcmp(data, "GIF89a", 6) == 0);
+}
+
+static int read_bytes(GifFileType *file, GifByteType *to, int wanted)
+{
+    struct stream *stream = file->UserData;
+    const size_t left = stream->size - stream->at;
+    const size_t count = (size_t)wanted < left ? (size_t)wanted : left;
+    memcpy(to, stream->data + stream->at, count);
+    stream->at += count;
+    if (count > 0 || wanted != 1)
+        return (int)count;
+    to[0] = 0; // an empty block
+    return 1;
+}
+
+static bool refuse(const struct gif_frame *frame, int code, struct codec_error *error)
+{
+    const char *why = GifErrorString(code);
+    if (code == D_GIF_ERR_NOT_ENOUGH_MEM)
+        return codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
+    if (code == D_GIF_ERR_READ_FAILED || frame->stream.at >= frame->stream.size)
+        return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
+    return codec_refuse(error, CODEC_DAMAGED, "the image is damaged (giflib: %s)", why ? why : "no reason given");
+}
+
+static void frame_close(struct gif_frame *frame)
+{
+    if (frame->file)
+        DGifCloseFile(frame->file, NULL);
+    frame->file = NULL;
+}
+
+// Reads an extension. The graphics control extension names the transparent colour.
+static bool read_extension(struct gif_frame *frame)
+{
+    GifByteType *block; // its first byte is its length
+    GraphicsControlBlock control;
+    int code;
+    if (DGifGetExtension(frame->file, &code, &block) == GIF_ERROR)
+        return false;
+    if (code == GRAPHICS_EXT_FUNC_CODE && block && DGifExtensionToGCB(block[0], block + 1, &control) == GIF_OK)
+        frame->transparent = control.TransparentColor;
+    while (block)
+        if (DGifGetExtensionNext(frame->file, &block) == GIF_ERROR)
+            return false;
+    return true;
+}
+
+// Reads up to the pixels of the first frame. Close the frame in any case.
+static bool frame_open(struct gif_frame *frame, const uint8_t *data, size_t size, struct codec_error *error)
+{
+    GifRecordType type = UNDEFINED_RECORD_TYPE;
+    int code = 0;
+    *frame = (struct gif_frame){.stream = {data, size, 0}, .transparent = NONE};
+    frame->file = DGifOpen(&frame->stream, read_bytes, &code);
+    if (!frame->file)
+        return refuse(frame, code, error);
+    while (type != IMAGE_DESC_RECORD_TYPE) {
+        if (DGifGetRecordType(frame->file, &type) == GIF_ERROR)
+            return refuse(frame, frame->file->Error, error);
+        if (type == TERMINATE_RECORD_TYPE)
+            return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: it has no frame");
+        if (type == EXTENSION_RECORD_TYPE && !read_extension(frame))
+            return refuse(frame, frame->file->Error, error);
+    }
+    if (DGifGetImageDesc(frame->file) == GIF_ERROR)
+        return refuse(frame, frame->file->Error, error);
+    const GifImageDesc *image = &frame->file->Image;
+    frame->width = frame->file->SWidth > 0 ? frame->file->SWidth : image->Left + image->Width;
+    frame->height = frame->file->SHeight > 0 ? frame->file->SHeight : image->Top + image->Height;
+    if (image->Width == 0 || image->Height == 0)
+        return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its first frame has no pixels");
+    if (!image->ColorMap && !frame->file->SColorMap)
+        return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: it has no colour table");
+    return true;
+}
+
+// Returns true if the frame covers the screen.
+static bool is_covered(const struct gif_frame *frame)
+{
+    const GifImageDesc *image = &frame->file->Image;
+    return image->Left == 0 && image->Top == 0 && image->Width >= frame->width && image->Height >= frame->height;
+}
+
+static bool read_head(const struct gif_frame *frame, size_t size, struct codec_head *head, struct codec_error *error)
+{
+    const uint64_t pixels = (uint64_t)frame->file->Image.Width * (uint64_t)frame->file->Image.Height;
+    const uint64_t screen = (uint64_t)frame->width * (uint64_t)frame->height;
+    head->shape = (struct image_shape){.format = PIXFMT_RGBA, .width = frame->width, .height = frame->height};
+    head->jpeg = PIXFMT_YU12;
+    head->alpha = frame->transparent != NONE || !is_covered(frame);
+    if (!codec_can_hold(size, pixels / CODEC_LZW_MOST, error))
+        return false;
+    return screen <= EMPTY_MOST || codec_can_hold(size, screen / CODEC_LZW_MOST, error);
+}
+
+static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
+{
+    struct gif_frame frame;
+    const bool ok = frame_open(&frame, data, size, error) && read_head(&frame, size, head, error);
+    frame_close(&frame);
+    return ok;
+}
+
+// Writes a colour of the table; black for an index beyond it.
+static void put_colour(const ColorMapObject *map, int index, int alpha, uint8_t to[4])
+{
+    const GifColorType black = {0}, *colour = map && index < map->ColorCount ? &map->Colors[index] : &black;
+    to[0] = colour->Red;
+    to[1] = colour->Green;
+    to[2] = colour->Blue;
+    to[3] = (uint8_t)alpha;
+}
+
+// Fills the screen with its background colour, transparent: viewers show the page behind it.
+static void put_screen(const struct gif_frame *frame, struct image *image)
+{
+    uint8_t colour[4];
+    put_colour(frame->file->SColorMap, frame->file->SBackGroundColor, 0, colour);
+    for (int y = 0; y < frame->height; y++)
+        for (int x = 0; x < frame->width; x++)
+            memcpy(image_row(image, 0, y) + 4 * (size_t)x, colour, sizeof(colour));
+}
+
+// Reads a row of the frame. The screen cuts it off.
+static bool read_row(struct gif_frame *frame, struct gif *gif, struct image *image, int y)
+{
+    const GifImageDesc *desc = &frame->file->Image;
+    const ColorMapObject *map = desc->ColorMap ? desc->ColorMap : frame->file->SColorMap;
+    if (DGifGetLine(frame->file, gif->row.data, desc->Width) == GIF_ERROR)
+        return false;
+    for (int x = 0; x < desc->Width && desc->Left + x < frame->width && desc->Top + y < frame->height; x++) {
+        const int index = gif->row.data[x];
+        put_colour(map, index, index == frame->transparent ? 0 : OPAQUE,
+                   image_row(image, 0, desc->Top + y) + 4 * (size_t)(desc->Left + x));
+    }
+    return true;
+}
+
+static bool decode(void *state, const uint8_t *data, size_t size, const struct codec_head *head, struct image *image,
+                   struct codec_error *error)
+{
+    static const int first[] = {0, 4, 2, 1}, step[] = {8, 8, 4, 2}; // GIF89a, appendix E: interlaced rows
+    struct gif *gif = state;
+    struct gif_frame frame;
+    bool ok = frame_open(&frame, data, size, error);
+    const struct image_shape shape = {.format = PIXFMT_RGBA, .width = frame.width, .height = frame.height};
+    ok = ok && codec_fits(image, &shape, error);
+    if (ok && !codec_buffer_room(&gif->row, (size_t)frame.file->Image.Width))
+        ok = codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
+    if (ok && !is_covered(&frame))
+        put_screen(&frame, image);
+    const bool interlaced = ok && frame.file->Image.Interlace;
+    for (int pass = 0; ok && pass < (interlaced ? 4 : 1); pass++)
+        for (int y = interlaced ? first[pass] : 0; ok && y < frame.file->Image.Height; y += interlaced ? step[pass] : 1)
+            ok = read_row(&frame, gif, image, y) || refuse(&frame, frame.file->Error, error);
+    frame_close(&frame);
+    return ok;
+}
+
+static void gif_close(void *state)
+{
+    struct gif *gif = state;
+    codec_buffer_free(&gif->row);
+}
+
+static const char *const extensions[] = {"gif", NULL};
+
+const struct codec_kind codec_gif = {
+    .info = {.name = "gif", .extensions = extensions},
+    .state_bytes = sizeof(struct gif),
+    .close = gif_close,
+    .looks_so = looks_so,
+    .head = head_of,
+    .decode = decode,
+};
