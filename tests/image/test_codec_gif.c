@@ -233,10 +233,12 @@ static void test_screen(struct codec *codec)
     }
 }
 
-// An index beyond the frame's own colours is black. A stream need not begin with a clear code.
+// An index beyond the frame's own colours is black. A stream need not begin with a clear code. Without a colour table,
+// an index is a level of grey.
 static void test_odd(struct codec *codec)
 {
-    static const uint8_t colours[][4] = {{0, 0, 0, 255}, {1, 2, 3, 255}, {32, 64, 96, 255}};
+    static const uint8_t colours[][4] = {
+        {0, 0, 0, 255}, {1, 2, 3, 255}, {32, 64, 96, 255}, {1, 1, 1, 255}, {3, 3, 3, 255}};
     static struct file file;
     begin_screen(&file, 3, 1, 0);
     begin_frame(&file, 0, 0, 3, 1, 0x80);
@@ -247,6 +249,83 @@ static void test_odd(struct codec *codec)
     begin_frame(&file, 0, 0, 2, 1, 0);
     add_pixels(&file, "10", false);
     check_pixels(codec, &file, 2, "ca", colours, "no clear code at the beginning");
+    begin_screen(&file, 3, 1, 0);
+    file.data[10] = 0; // no colour table
+    file.size -= 12;
+    begin_frame(&file, 0, 0, 3, 1, 0);
+    add_pixels(&file, "130", true);
+    check_pixels(codec, &file, 3, "dea", colours, "no colour table");
+}
+
+static void add_text(struct file *file, const char *text)
+{
+    add_byte(file, (int)strlen(text));
+    add(file, text, strlen(text));
+}
+
+// Adds XMP data as the XMP specification says: not in blocks, with a trailer.
+static void add_xmp(struct file *file, const char *text, int first)
+{
+    add(file, "!\xff\x0bXMP DataXMP", 14);
+    add(file, text, strlen(text));
+    add_byte(file, first);
+    for (int i = 255; i >= 0; i--)
+        add_byte(file, i);
+    add_byte(file, 0);
+}
+
+// Makes a file with metadata ahead of the frame and behind it.
+static void make_described(struct file *file, const char *xmp, int first)
+{
+    begin_screen(file, 1, 1, 0);
+    add(file, "!\xfe", 2);
+    add_text(file, "one");
+    add_text(file, " comment");
+    add_byte(file, 0);
+    add_xmp(file, xmp, first);
+    add(file, "!\xff\x0bICCRGBG1012", 14);
+    add_text(file, "pro");
+    add_text(file, "file");
+    add_byte(file, 0);
+    begin_frame(file, 0, 0, 1, 1, 0x80);
+    add(file, "\1\2\3\1\2\3", 6);
+    add_pixels(file, "1", true);
+    file->size--; // the end
+    add(file, "!\xfe", 2);
+    add_text(file, "end");
+    add(file, "\0;", 2);
+}
+
+static bool is_text(struct codec_bytes bytes, const char *text)
+{
+    return bytes.size == strlen(text) && memcmp(bytes.data, text, bytes.size) == 0;
+}
+
+static void test_metadata(struct codec *codec)
+{
+    static const char xmp[] = "<x:xmpmeta xmlns:x='adobe:ns:meta/'/>";
+    static struct file file;
+    struct codec_head head;
+    struct codec_error error = {0};
+    const struct codec_metadata *metadata = &head.metadata;
+    make_described(&file, xmp, 1);
+    check_that(&check, codec_head(codec, file.data, file.size, 0, &head, &error), "metadata: %s", error.why);
+    check_that(&check, is_text(metadata->comment, "one comment\nend"), "comments: %.*s", (int)metadata->comment.size,
+               (const char *)metadata->comment.data);
+    check_that(&check, is_text(metadata->xmp, xmp), "XMP: %zu bytes", metadata->xmp.size);
+    check_that(&check, is_text(metadata->icc, "profile"), "ICC profile: %zu bytes", metadata->icc.size);
+    check_that(&check, metadata->left_out[0] == '\0', "left out: %s", metadata->left_out);
+    make_described(&file, xmp, 2);
+    check_that(&check,
+               codec_head(codec, file.data, file.size, 0, &head, &error) && !metadata->xmp.data &&
+                   strstr(metadata->left_out, "XMP data are damaged"),
+               "a wrong trailer of XMP: %s", metadata->left_out);
+    make_described(&file, xmp, 1);
+    for (file.size -= 2; file.data[file.size - 1] != ','; file.size--) { // the sanitizer reports reads beyond it
+        struct image image = {0};
+        read_file(codec, &file, &head, &image, &error);
+        image_free(&image);
+    }
 }
 
 static void test_refused(struct codec *codec)
@@ -268,12 +347,6 @@ static void test_refused(struct codec *codec)
     begin_frame(&file, 0, 0, 0, 2, 0);
     add_pixels(&file, "1", true);
     refuse(codec, &file, CODEC_DAMAGED, "no pixels");
-    begin_screen(&file, 2, 2, 0);
-    file.data[10] = 0; // no colour table
-    file.size -= 12;
-    begin_frame(&file, 0, 0, 2, 2, 0);
-    add_pixels(&file, "1230", true);
-    refuse(codec, &file, CODEC_DAMAGED, "no colour table");
     begin_screen(&file, 2, 2, 0);
     begin_frame(&file, 0, 0, 2, 2, 0);
     add_pixels(&file, "123", true); // a pixel is missing
@@ -297,6 +370,7 @@ int main(void)
     test_packed(codec);
     test_screen(codec);
     test_odd(codec);
+    test_metadata(codec);
     test_refused(codec);
     codec_close(codec);
     return check_end(&check);

@@ -1,4 +1,4 @@
-// gif.c: the first frame of GIF files, on their logical screen, by giflib
+// gif.c: the first frame of GIF files, on their logical screen, by giflib; their metadata
 #include "image/codec/kind.h"
 
 #include <stdlib.h>
@@ -14,6 +14,7 @@ enum {
 
 struct gif {
     struct codec_buffer row;
+    struct codec_buffer comment, icc; // of the last head
 };
 
 // A file in memory. Behind its end there is a block terminator: some files leave it out.
@@ -105,8 +106,6 @@ static bool frame_open(struct gif_frame *frame, const uint8_t *data, size_t size
     frame->height = frame->file->SHeight > 0 ? frame->file->SHeight : image->Top + image->Height;
     if (image->Width == 0 || image->Height == 0)
         return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its first frame has no pixels");
-    if (!image->ColorMap && !frame->file->SColorMap)
-        return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: it has no colour table");
     return true;
 }
 
@@ -129,18 +128,97 @@ static bool read_head(const struct gif_frame *frame, size_t size, struct codec_h
     return screen <= EMPTY_MOST || codec_can_hold(size, screen / CODEC_LZW_MOST, error);
 }
 
+// Returns the place behind blocks, which an empty block ends; at most `size`.
+static size_t skip_blocks(const uint8_t *data, size_t size, size_t at)
+{
+    while (at < size && data[at] != 0)
+        at += 1 + (size_t)data[at];
+    return at < size ? at + 1 : size;
+}
+
+// Appends the content of blocks. Returns false if there is no memory.
+static bool join_blocks(struct codec_buffer *buffer, const uint8_t *data, size_t at, size_t end)
+{
+    bool ok = true;
+    for (; ok && at < end && data[at] != 0; at += 1 + (size_t)data[at]) {
+        const size_t left = end - at - 1;
+        ok = codec_buffer_append(buffer, data + at + 1, data[at] < left ? data[at] : left);
+    }
+    return ok;
+}
+
+// Takes XMP data, which are not cut into blocks. A trailer leads readers of blocks to the empty block: 1, 255, 254 ...
+// 0 (XMP specification, part 3, "GIF 89a").
+static void take_xmp(const uint8_t *data, size_t at, size_t end, struct codec_metadata *metadata)
+{
+    enum { TRAILER = 258 }; // bytes, with the empty block
+    if (end - at > TRAILER && data[end - TRAILER] == 1 && data[end - TRAILER + 1] == 255)
+        metadata->xmp = (struct codec_bytes){data + at, end - at - TRAILER};
+    else
+        codec_lacks(metadata, "its XMP data are damaged and are left out");
+}
+
+static bool take_extension(struct gif *gif, const uint8_t *data, size_t at, size_t end, struct codec_metadata *metadata)
+{
+    enum { NAME = 12 }; // bytes of an application's block
+    const int code = data[at + 1];
+    const size_t blocks = at + 2;
+    if (code == COMMENT_EXT_FUNC_CODE)
+        return codec_buffer_append(&gif->comment, "\n", gif->comment.size > 0) &&
+               join_blocks(&gif->comment, data, blocks, end);
+    if (code != APPLICATION_EXT_FUNC_CODE || end - at < 2 + NAME)
+        return true;
+    if (memcmp(data + blocks, "\x0bXMP DataXMP", NAME) == 0)
+        take_xmp(data, blocks + NAME, end, metadata);
+    if (memcmp(data + blocks, "\x0bICCRGBG1012", NAME) == 0)
+        return join_blocks(&gif->icc, data, blocks + NAME, end);
+    return true;
+}
+
+static size_t table_bytes(int flags)
+{
+    return flags & 0x80 ? (size_t)6 << (flags & 7) : 0;
+}
+
+// Reads the metadata of the whole file, because comments may follow the frames: comments, one per line, XMP, ICC
+// profile. Returns false if there is no memory.
+static bool read_metadata(struct gif *gif, const uint8_t *data, size_t size, struct codec_metadata *metadata)
+{
+    enum { SCREEN = 13, SCREEN_FLAGS = 10, FRAME = 11, FRAME_FLAGS = 9 }; // bytes, and places
+    bool ok = true;
+    gif->comment.size = gif->icc.size = 0;
+    for (size_t at = SCREEN + table_bytes(data[SCREEN_FLAGS]), end; ok && at + 2 < size; at = end) {
+        if (data[at] == ',' && at + FRAME <= size) {
+            end = skip_blocks(data, size, at + FRAME + table_bytes(data[at + FRAME_FLAGS]));
+        } else if (data[at] == '!') {
+            end = skip_blocks(data, size, at + 2);
+            ok = take_extension(gif, data, at, end, metadata);
+        } else {
+            break;
+        }
+    }
+    if (gif->comment.size > 0)
+        metadata->comment = (struct codec_bytes){gif->comment.data, gif->comment.size};
+    if (gif->icc.size > 0)
+        metadata->icc = (struct codec_bytes){gif->icc.data, gif->icc.size};
+    return ok;
+}
+
 static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
 {
     struct gif_frame frame;
     const bool ok = frame_open(&frame, data, size, error) && read_head(&frame, size, head, error);
     frame_close(&frame);
-    return ok;
+    return ok &&
+           (read_metadata(state, data, size, &head->metadata) || codec_refuse(error, CODEC_NO_MEMORY, "out of memory"));
 }
 
-// Writes a colour of the table; black for an index beyond it.
+// Writes a colour of the table; black for an index beyond it. Without a table, the index is a level of grey.
 static void put_colour(const ColorMapObject *map, int index, int alpha, uint8_t to[4])
 {
-    const GifColorType black = {0}, *colour = map && index < map->ColorCount ? &map->Colors[index] : &black;
+    const GifByteType level = (GifByteType)(map ? 0 : index);
+    const GifColorType other = {level, level, level};
+    const GifColorType *colour = map && index < map->ColorCount ? &map->Colors[index] : &other;
     to[0] = colour->Red;
     to[1] = colour->Green;
     to[2] = colour->Blue;
@@ -197,6 +275,8 @@ static void gif_close(void *state)
 {
     struct gif *gif = state;
     codec_buffer_free(&gif->row);
+    codec_buffer_free(&gif->comment);
+    codec_buffer_free(&gif->icc);
 }
 
 static const char *const extensions[] = {"gif", NULL};
