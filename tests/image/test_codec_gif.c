@@ -344,6 +344,10 @@ static void test_refused(struct codec *codec)
     add_byte(&file, ';');
     refuse(codec, &file, CODEC_DAMAGED, "no frame");
     begin_screen(&file, 2, 2, 0);
+    begin_frame(&file, 0, 0, 2, 2, 0);
+    add(&file, "\x0b\2\0\0\0;", 6);
+    refuse(codec, &file, CODEC_UNSUPPORTED, "11 bits");
+    begin_screen(&file, 2, 2, 0);
     begin_frame(&file, 0, 0, 0, 2, 0);
     add_pixels(&file, "1", true);
     refuse(codec, &file, CODEC_DAMAGED, "no pixels");

@@ -9,7 +9,8 @@
 enum {
     EMPTY_MOST = 1 << 24, // pixels of a screen that a file too small for them may have
     OPAQUE = 255,
-    NONE = -1, // no transparent colour
+    CODE_BITS_MOST = 8, // of an index: GIF89a, appendix F
+    NONE = -1,          // no transparent colour
 };
 
 struct gif {
@@ -99,8 +100,13 @@ static bool frame_open(struct gif_frame *frame, const uint8_t *data, size_t size
         if (type == EXTENSION_RECORD_TYPE && !read_extension(frame))
             return refuse(frame, frame->file->Error, error);
     }
-    if (DGifGetImageDesc(frame->file) == GIF_ERROR)
+    if (DGifGetImageDesc(frame->file) == GIF_ERROR) {
+        // giflib stops at the byte with the number of bits.
+        if (frame->stream.at < size && data[frame->stream.at - 1] > CODE_BITS_MOST)
+            return codec_refuse(error, CODEC_UNSUPPORTED, "GIF files with indices of %d bits are not supported",
+                                data[frame->stream.at - 1]);
         return refuse(frame, frame->file->Error, error);
+    }
     const GifImageDesc *image = &frame->file->Image;
     frame->width = frame->file->SWidth > 0 ? frame->file->SWidth : image->Left + image->Width;
     frame->height = frame->file->SHeight > 0 ? frame->file->SHeight : image->Top + image->Height;
