@@ -134,6 +134,13 @@ static void test_palettes(struct codec *codec)
         add_palette(&file, 3, each);
         add(&file, "\x01\x23\xf0\0", 4);
         check_pixels(codec, &file, 5, "abcdd", palette, "4 bits");
+        if (infos[i] >= 36) { // the place of the palette instead of that of the pixels
+            begin(&file, infos[i], 5, 1, 4, NONE, FILE_HEAD + infos[i]);
+            file.data[FILE_HEAD + 32] = 3;
+            add_palette(&file, 3, each);
+            add(&file, "\x01\x23\xf0", 3);
+            check_pixels(codec, &file, 5, "abcdd", palette, "pixels behind the palette");
+        }
         begin(&file, infos[i], 5, 1, 2, NONE, offset);
         add_palette(&file, 3, each);
         add(&file, "\x1b\x40\0\0", 4);
@@ -191,12 +198,13 @@ static void test_runs(struct codec *codec)
     refuse(codec, &file, CODEC_DAMAGED, "truncated");
 }
 
+static const uint8_t rgb[][4] = {{255, 0, 0, 255}, {0, 255, 0, 255}, {0, 0, 255, 255}, {255, 0, 0, 51},
+                                 {33, 0, 0, 255},  {1, 2, 3, 255},   {255, 0, 0, 0},   {0, 255, 0, 0}};
+
 // 16, 24 and 32 bits: with masks, a needless palette, alpha, from top to bottom.
 static void test_colours(struct codec *codec)
 {
     enum { V3 = 56, V5 = 124 };
-    static const uint8_t colours[][4] = {{255, 0, 0, 255}, {0, 255, 0, 255}, {0, 0, 255, 255},
-                                         {255, 0, 0, 51},  {33, 0, 0, 255},  {1, 2, 3, 255}};
     static const struct {
         const char *name;
         int info, bits, compression, colours;
@@ -224,6 +232,7 @@ static void test_colours(struct codec *codec)
          "\xff\0\0\x33\0\xff\0\xff",
          8,
          "db"},
+        {"a mask of alpha, all 0", V5, 16, MASKS, 0, {0xf00, 0xf0, 0xf, 0xf000}, "\0\x0f\xf0\0", 4, "gh"},
         {"11-11-10 bits",
          40,
          32,
@@ -248,7 +257,7 @@ static void test_colours(struct codec *codec)
             file.size = cases[i].info > 40 ? FILE_HEAD + (size_t)cases[i].info : file.size;
             add_palette(&file, cases[i].colours, 4);
             add(&file, cases[i].pixels, cases[i].size);
-            check_pixels(codec, &file, width, cases[i].expected, colours, cases[i].name);
+            check_pixels(codec, &file, width, cases[i].expected, rgb, cases[i].name);
         }
     }
 }

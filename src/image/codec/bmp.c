@@ -46,13 +46,16 @@ static bool looks_so(const uint8_t *data, size_t size)
            read_int(data + 15, 3) == 0;
 }
 
-// Reads the palette at `place`, which has `each` bytes per colour and ends at the pixels.
+// Reads the palette at `place`, which has `each` bytes per colour and ends at the pixels. Some programs give its place
+// as that of the pixels.
 static void read_colours(struct bmp *bmp, size_t place, size_t each, uint32_t used)
 {
-    const size_t end = bmp->pixels < bmp->size ? bmp->pixels : bmp->size;
     size_t count = (size_t)1 << bmp->bits;
     if (used > 0 && used < count)
         count = used;
+    if (bmp->pixels == place)
+        bmp->pixels += count * each;
+    const size_t end = bmp->pixels < bmp->size ? bmp->pixels : bmp->size;
     for (size_t i = 0; i < COLOURS; i++) {
         const uint8_t *from = bmp->data + place + i * each;
         memcpy(bmp->colours[i], "\0\0\0\xff", 4);
@@ -216,7 +219,7 @@ static void read_row(const struct bmp *bmp, const uint8_t *from, uint8_t *to)
     }
 }
 
-// Many programs leave alpha 0 in all pixels: the image is then opaque.
+// Many programs leave the fourth byte of all pixels 0: the image is then opaque.
 static void settle_alpha(struct image *image)
 {
     const size_t bytes = 4 * (size_t)image->shape.width;
@@ -234,7 +237,7 @@ static void read_rows(const struct bmp *bmp, struct image *image)
     const size_t row = (row_bytes(bmp) + 3) / 4 * 4;
     for (int64_t y = 0; y < bmp->height; y++)
         read_row(bmp, bmp->data + bmp->pixels + (size_t)y * row, row_of(bmp, image, y));
-    if (has_alpha(bmp))
+    if (has_alpha(bmp) && bmp->compression == RGB)
         settle_alpha(image);
 }
 
