@@ -251,7 +251,7 @@ static void restart_stalled(struct camera *camera)
     char why[CAMERA_WHY];
     const struct camera_decoder_state decoder = camera_decoder_state(camera->decoder);
     const char *dropped = decoder.why[0] != '\0' ? decoder.why : camera->dropped;
-    snprintf(why, sizeof(why), "no %sframe arrived for %.0f s%s%s", dropped ? "valid " : "",
+    snprintf(why, sizeof(why), "no %sframe arrived for %.0f s%s%.300s", dropped ? "valid " : "",
              (double)camera_link_patience_ns(&camera->link) / 1e9, dropped ? ": " : "", dropped ? dropped : "");
     camera_link_restart(&camera->link, why);
 }

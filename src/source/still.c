@@ -80,7 +80,7 @@ extern const struct source_kind source_still;
 const struct source_kind source_still = {
     .name = "image",
     .help = {"FILE.png, .jpg, .webp, .tiff, .bmp, .tga, .psd, .gif\tone image, the first frame of a GIF; 16 bits per "
-             "channel only in PNG and TIFF; WebP and TIFF only in builds with libwebp and libtiff"},
+             "channel only in PNG and TIFF; WebP, TIFF and GIF only in builds with libwebp, libtiff and giflib"},
     .still = true,
     .claims = still_claims,
     .state_bytes = sizeof(struct still),

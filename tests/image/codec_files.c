@@ -79,6 +79,12 @@ void jpeg_make(struct codec_buffer *file, int width, int height, const struct jp
         info.scan_info = scans;
         info.num_scans = wish->scans;
     }
+    for (int i = 0; i < 3 && wish->apart; i++)
+        scans[i] = (jpeg_scan_info){.comps_in_scan = 1, .component_index = {i}, .Se = DCTSIZE2 - 1};
+    if (wish->apart) {
+        info.scan_info = scans;
+        info.num_scans = 3;
+    }
     info.arith_code = wish->arithmetic;
     info.restart_interval = wish->restarts ? 2 : 0;
     jpeg_start_compress(&info, TRUE);

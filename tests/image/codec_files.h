@@ -10,6 +10,7 @@ struct jpeg_wish {
     bool grey, rgb, cmyk;                                // not YCbCr
     bool progressive, arithmetic, restarts, old_quality; // old_quality: 50, not 95
     bool flat;                                           // all pixels grey 128
+    bool apart;                                          // each component has a scan of its own
     int scans; // of a progressive grey file, 1 to JPEG_SCANS_MOST; 0: the usual number
 };
 

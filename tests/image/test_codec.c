@@ -84,8 +84,9 @@ static void test_carried(struct codec *codec, size_t icc_bytes, struct random *r
     uint8_t exif[128], *icc = malloc(icc_bytes);
     for (size_t i = 0; i < icc_bytes; i++)
         icc[i] = (uint8_t)random_bits(random);
-    const struct codec_metadata all = {
-        {icc, icc_bytes}, {exif, make_exif(exif, false, true)}, {(const uint8_t *)xmp, sizeof(xmp) - 1}, NULL};
+    const struct codec_metadata all = {.icc = {icc, icc_bytes},
+                                       .exif = {exif, make_exif(exif, false, true)},
+                                       .xmp = {(const uint8_t *)xmp, sizeof(xmp) - 1}};
     struct codec_settings settings = {.metadata = all};
     struct codec_buffer file = {0}, kept[2] = {{0}, {0}};
     struct image image = {0};
@@ -247,7 +248,7 @@ static void test_left_out(struct codec *codec, struct random *random)
         {"iTXt", "XML:com.adobe.xmp\0\1\0\0", "its XMP data are damaged or larger than 16 MiB", 22, MOST + 1, 0, 0},
         {"iTXt", "XML:com.adobe.xmp\0\1\0\0", "its XMP data are damaged", 22, 100, 3, 0},
         {"iTXt", "XML:com.adobe.xmp\0\0\0\0", "its XMP data are damaged", 22, 100, 0, 1},
-        {"iTXt", "another text\0\0\0\0", NULL, 17, 100, 0, 1},
+        {"iTXt", "another text\0\0\0\0", "a damaged chunk is left out", 17, 100, 0, 1},
         {"eXIf", "MM\0*", "its EXIF data are damaged", 4, 100, 0, 1},
     };
     struct libdeflate_compressor *deflater = libdeflate_alloc_compressor(1);
@@ -288,7 +289,6 @@ static void test_twice(struct codec *codec, struct random *random)
         {"iCCP", "a profile\0\0\x78\x01\1\3\0\xfc\xffICC\1\xa7\0\xd0", 25, 3},
         {"iTXt", "XML:com.adobe.xmp\0\0\0\0\0<x/>", 26, 4},
         {"eXIf", "MM\0*\0\0\0\10\0\0", 10, 10},
-        {"iTXt", "another text\0\0\0\0\0text", 21, 0},
     };
     struct codec_buffer file = {0};
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -301,7 +301,7 @@ static void test_twice(struct codec *codec, struct random *random)
         check_that(&check, ok && has->icc.size + has->xmp.size + has->exif.size == cases[i].carried,
                    "%s twice: %zu bytes carried, %s", cases[i].type, has->icc.size + has->xmp.size + has->exif.size,
                    error.why);
-        check_that(&check, ok && !has->left_out, "%s twice says: %s", cases[i].type, has->left_out);
+        check_that(&check, ok && !has->left_out[0], "%s twice says: %s", cases[i].type, has->left_out);
     }
     codec_buffer_free(&file);
 }

@@ -62,9 +62,9 @@ static const struct {
     double tolerance; // lossless formats: 0
     int needless;     // bytes at the end that may be missing: no pixel lies there
 } good[] = {
-    {"small.png", 0, 0},  {"small-interlaced.png", 0, 0},   {"small-deep.png", 0, 0}, {"small.gif", 0, 1},
+    {"small.png", 0, 0},  {"small-interlaced.png", 0, 0},   {"small-deep.png", 0, 0}, {"small.gif", 0, 2},
     {"small.bmp", 0, 1},  {"small-raw.tga", 0, 0},          {"small-rle.tga", 0, 0},  {"small.psd", 0, 1},
-    {"small.jpg", 20, 0}, {"small-progressive.jpg", 20, 0},
+    {"small.jpg", 20, 2}, {"small-progressive.jpg", 20, 2},
 };
 
 static void test_formats(void)
@@ -107,12 +107,10 @@ static void refuse(const char *path, const char *because)
     image_free(&image);
 }
 
-// A BMP with a negative height starts with its top row. An OS/2 BMP with a palette is refused, because stb_image
-// would show wrong colours.
+// A BMP with a negative height starts with its top row.
 static void test_bmp(void)
 {
     enum { HEIGHT_AT = 22 };
-    static const char os2[] = "BM\x23\0\0\0\0\0\0\0\x20\0\0\0\x0c\0\0\0\x01\0\x01\0\x01\0\x01\0\1\2\3\4\5\6\x80\0\0";
     size_t size;
     struct image up, down;
     char *data = load("small.bmp", &size);
@@ -132,7 +130,6 @@ static void test_bmp(void)
     image_free(&up);
     image_free(&down);
     free(data);
-    refuse(scratch_write(&scratch, "os2.bmp", os2, sizeof(os2)), "OS/2");
 }
 
 // Two pixels, dark and light, in each type of TGA file: palette, colours, grey; compressed or not.

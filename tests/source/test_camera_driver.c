@@ -1,4 +1,5 @@
 // test_camera_driver.c: answers and frames of camera drivers, played by driver.h; needs no camera
+#include "camera_jpeg.h"
 #include "check.h"
 #include "codec_files.h"
 #include "driver.h"
@@ -665,6 +666,7 @@ int main(int argc, char **argv)
     jpeg_make(&large_jpeg, 2 * WIDTH, HEIGHT, &(struct jpeg_wish){0});
     test_jpeg_only(argc > 1 ? argv[1] : "");
     test_jpeg_size();
+    camera_jpeg_no_end(&check, &jpeg);
     test_bytes_used();
     test_bytes_used_planes();
     test_nonsense();

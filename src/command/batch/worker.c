@@ -144,10 +144,16 @@ static struct codec_settings settings_of(const struct work *work)
         .grey = chain_is_grey(&o->chain, head->shape.format == PIXFMT_GREY),
         .opaque = !head->alpha,
         .orientation = o->keep_orientation ? 0 : 1,
+        .remark = head->remark,
     };
     name_format(work->outcome->task->output, &settings.format);
-    if (!o->strip_metadata)
-        settings.metadata = head->metadata;
+    if (o->strip_metadata)
+        return settings;
+    settings.metadata = head->metadata;
+    if (work->job.turn.transpose) {
+        settings.metadata.density[0] = head->metadata.density[1];
+        settings.metadata.density[1] = head->metadata.density[0];
+    }
     return settings;
 }
 
@@ -183,9 +189,8 @@ static uint64_t needed_bytes(const struct work *work)
     // 4 bytes per pixel each: two outputs, one intermediate result, and an encoder's memory
     const uint64_t input = (uint64_t)work->head.shape.width * (uint64_t)work->head.shape.height;
     const uint64_t output = (uint64_t)work->width * (uint64_t)work->height, pixels = input > output ? input : output;
-    const struct codec_metadata *metadata = &work->head.metadata; // counted twice: unpacked, and the copy
     return work->file.size + image_bytes(&work->head.shape) * (work->job.turn.transpose ? 2 : 1) + 16 * pixels +
-           2 * (metadata->icc.size + metadata->exif.size + metadata->xmp.size);
+           2 * codec_metadata_bytes(&work->head.metadata); // unpacked, and the copy
 }
 
 // Takes memory for the image too. If the thread must wait, it first frees the file and its memory, because two threads

@@ -3,6 +3,7 @@
 
 #include "image/codec/exif.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -23,6 +24,12 @@ const struct codec_kind codec_webp;
 #define TIFF_NAMED ""
 const struct codec_kind codec_tiff;
 #endif
+#ifdef HAVE_GIF
+#define GIF_NAMED "GIF, "
+#else
+#define GIF_NAMED ""
+const struct codec_kind codec_gif;
+#endif
 
 static bool is_built(int format)
 {
@@ -42,6 +49,7 @@ static const struct {
     {"TIFF", "libtiff", 0, "MM\0+", 4},          {"HEIF or AVIF", NULL, 4, "ftypheic", 8},
     {"HEIF or AVIF", NULL, 4, "ftypmif1", 8},    {"HEIF or AVIF", NULL, 4, "ftypavif", 8},
     {"JPEG XL", NULL, 0, "\xff\x0a", 2},         {"JPEG XL", NULL, 4, "JXL \r\n\x87\n", 8},
+    {"GIF", "giflib", 0, "GIF87a", 6},           {"GIF", "giflib", 0, "GIF89a", 6},
     {"JPEG 2000", NULL, 4, "jP  \r\n\x87\n", 8},
 };
 
@@ -86,7 +94,8 @@ bool codec_from_name(const char *name, enum codec_format *format)
 
 const char *codec_missing_library(const char *name)
 {
-    static const char *const libraries[][2] = {{"webp", "libwebp"}, {"tif", "libtiff"}, {"tiff", "libtiff"}};
+    static const char *const libraries[][2] = {
+        {"webp", "libwebp"}, {"tif", "libtiff"}, {"tiff", "libtiff"}, {"gif", "giflib"}};
     enum codec_format format;
     for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++) {
         if (strcasecmp(name, libraries[i][0]) == 0 && !codec_from_name(name, &format))
@@ -188,6 +197,12 @@ static bool begin_head(size_t size, struct codec_head *head, struct codec_error 
     return size <= IMAGE_MAX_BYTES || codec_refuse(error, CODEC_TOO_LARGE, "the file is larger than 1 GiB");
 }
 
+static bool density_ok(const double density[2])
+{
+    enum { MOST = 1000000 };
+    return density[0] > 0 && density[1] > 0 && density[0] < MOST && density[1] < MOST;
+}
+
 // Reads the head with the codec of head->format.
 static bool read_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,
                       struct codec_error *error)
@@ -198,8 +213,13 @@ static bool read_head(struct codec *codec, const void *data, size_t size, uint64
         return false;
     if (!ok)
         return false;
-    if (head->metadata.exif.data)
-        head->orientation = exif_orientation(head->metadata.exif.data, head->metadata.exif.size);
+    struct codec_metadata *metadata = &head->metadata;
+    if (metadata->exif.data)
+        head->orientation = exif_orientation(metadata->exif.data, metadata->exif.size);
+    if (!density_ok(metadata->density))
+        exif_density(metadata->exif.data, metadata->exif.size, metadata->density);
+    if (!density_ok(metadata->density))
+        metadata->density[0] = metadata->density[1] = 0;
     return true;
 }
 
@@ -210,7 +230,7 @@ bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t mos
         return false;
     if (!codec_probe(data, size, &head->format))
         return codec_refuse(error, CODEC_NOT_A_PICTURE,
-                            "it is not a JPEG, PNG, " WEBP_NAMED TIFF_NAMED "GIF, BMP, PSD or TGA file");
+                            "it is not a JPEG, PNG, " WEBP_NAMED TIFF_NAMED GIF_NAMED "BMP, PSD or TGA file");
     if (head->format == CODEC_OTHER)
         return refuse_other(data, size, error);
     return read_head(codec, data, size, most_pixels, head, error);
@@ -262,6 +282,52 @@ static bool is_misfit(const struct codec_bytes *icc, bool grey)
     return icc->size >= COLOUR_SPACE_AT + 4 && memcmp(icc->data + COLOUR_SPACE_AT, grey ? "RGB " : "GRAY", 4) == 0;
 }
 
+static void leave_unkept(struct codec_error *error, const char *what, const struct codec_kind *kind)
+{
+    char text[CODEC_WHY];
+    snprintf(text, sizeof(text), "its %s left out, because a %s file cannot hold them", what, kind->info.name);
+    codec_leave_out(error, text);
+}
+
+// Names the PNG chunks that another format cannot hold. It need not hold an explicit sRGB, which is the default.
+static void leave_chunks(struct codec_error *error, struct codec_bytes chunks, const struct codec_kind *kind)
+{
+    enum { HEAD = 8, EXTRA = 12, TYPE_AT = 4 };
+    static const uint8_t srgb_gamma[] = {0, 0, 0xb1, 0x8f};
+    char names[64] = "PNG chunks";
+    for (size_t at = 0; at < chunks.size;) {
+        const uint8_t *from = chunks.data + at;
+        char name[6] = " ";
+        memcpy(name + 1, from + TYPE_AT, 4);
+        const bool same = strcmp(name, " sRGB") == 0 ||
+                          (strcmp(name, " gAMA") == 0 && memcmp(from + HEAD, srgb_gamma, sizeof(srgb_gamma)) == 0);
+        if (!same && !strstr(names, name) && strlen(names) + sizeof(name) < sizeof(names))
+            strcat(names, name);
+        at += EXTRA + ((size_t)from[0] << 24 | (size_t)from[1] << 16 | (size_t)from[2] << 8 | from[3]);
+    }
+    if (!strchr(names + 4, ' '))
+        return;
+    strcat(names, " are");
+    leave_unkept(error, names, kind);
+}
+
+// Removes the metadata that the format cannot hold, and names them.
+static void remove_unkept(const struct codec_kind *kind, struct codec_metadata *metadata, struct codec_error *error)
+{
+    if (metadata->iptc.data && !(kind->keeps & CODEC_KEEPS_IPTC)) {
+        leave_unkept(error, "IPTC data are", kind);
+        metadata->iptc = (struct codec_bytes){0};
+    }
+    if (metadata->comment.data && !(kind->keeps & CODEC_KEEPS_COMMENT)) {
+        leave_unkept(error, "comments are", kind);
+        metadata->comment = (struct codec_bytes){0};
+    }
+    if (metadata->chunks.data && !(kind->keeps & CODEC_KEEPS_CHUNKS)) {
+        leave_chunks(error, metadata->chunks, kind);
+        metadata->chunks = (struct codec_bytes){0};
+    }
+}
+
 // Checks that the image can be encoded, and empties the buffer. Writes the settings to `fitting`, without a profile
 // that does not fit and with EXIF data for the new pixels.
 static bool prepare(struct codec *codec, const struct image *image, const struct codec_settings *settings,
@@ -279,8 +345,11 @@ static bool prepare(struct codec *codec, const struct image *image, const struct
     if (!(kind->encodes & 1u << image->shape.format))
         return codec_refuse(error, CODEC_UNSUPPORTED, "%s files cannot be written from %s pixels", kind->info.name,
                             pixfmt_info(image->shape.format)->name);
-    if (settings->metadata.left_out)
+    if (settings->remark)
+        codec_leave_out(error, settings->remark);
+    if (settings->metadata.left_out[0])
         codec_leave_out(error, settings->metadata.left_out);
+    remove_unkept(kind, &fitting->metadata, error);
     if (is_misfit(&fitting->metadata.icc, grey))
         fitting->metadata.icc = (struct codec_bytes){0};
     if (!exif->data)

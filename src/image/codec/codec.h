@@ -13,7 +13,7 @@
     ROW(CODEC_PNG, codec_png)                                                                                          \
     ROW(CODEC_WEBP, codec_webp) /* refused as unsupported without libwebp */                                           \
     ROW(CODEC_TIFF, codec_tiff) /* refused as unsupported without libtiff */                                           \
-    ROW(CODEC_GIF, codec_gif)                                                                                          \
+    ROW(CODEC_GIF, codec_gif)   /* refused as unsupported without giflib */                                            \
     ROW(CODEC_BMP, codec_bmp)                                                                                          \
     ROW(CODEC_PSD, codec_psd)                                                                                          \
     ROW(CODEC_TGA, codec_tga) /* no signature: last */
@@ -53,7 +53,7 @@ enum codec_fault {
 };
 const char *codec_fault_name(enum codec_fault fault); // "not-a-picture"
 
-enum { CODEC_WHY = 256 };
+enum { CODEC_WHY = 512 };
 struct codec_error {
     enum codec_fault fault;
     char why[CODEC_WHY]; // half a sentence: "the file is truncated"
@@ -71,25 +71,30 @@ struct codec_buffer {
 };
 void codec_buffer_free(struct codec_buffer *buffer);
 
-// Metadata without the container's framing: ICC profile, EXIF (TIFF data: "II*" or "MM"), XMP (XML).
+// Metadata without the container's framing: ICC profile, EXIF (TIFF data: "II*" or "MM"), XMP (XML), IPTC (records of
+// IPTC-IIM), a comment (text in any encoding).
 struct codec_metadata {
-    struct codec_bytes icc, exif, xmp;
-    const char *left_out; // "its colour profile is damaged and is left out"; NULL: nothing
+    struct codec_bytes icc, exif, xmp, iptc, comment;
+    struct codec_bytes chunks; // PNG chunks, one after the other, that no other format has
+    double density[2];         // pixels per inch across and down; 0: unknown. Rotate it with the image.
+    char left_out[CODEC_WHY];  // "its colour profile is damaged and is left out"; "": nothing
 };
 
 struct codec_head {
     enum codec_format format;
     // Of the decoded image: yu12, 422p, 444p or grey (601, full range) for most JPEGs; otherwise rgba, rgb24 or grey.
     struct image_shape shape;
-    enum pixfmt jpeg; // the best format to encode this image as JPEG from: the file's own planes, grey or yu12
-    int orientation;  // EXIF orientation, 1 to 8; default: 1. The decoded image is not rotated.
-    bool alpha;       // the image may have transparent pixels
-    int quality;      // 1 to 100; JPEG: the quality whose table in libjpeg is nearest; 0: does not apply
+    enum pixfmt jpeg;   // the best format to encode this image as JPEG from: the file's own planes, grey or yu12
+    int orientation;    // EXIF orientation, 1 to 8; default: 1. The decoded image is not rotated.
+    bool alpha;         // the image may have transparent pixels
+    int quality;        // 1 to 100; JPEG: the quality whose table in libjpeg is nearest; 0: does not apply
+    const char *remark; // about a file that is read, but not quite right; NULL: none
     struct codec_metadata metadata; // in the file's bytes or in the codec; valid until its next codec_head
 };
 
 // Copies the metadata into the buffer, so that they survive the next codec_head. Returns false if there is no memory.
 bool codec_metadata_keep(struct codec_metadata *metadata, struct codec_buffer *buffer);
+size_t codec_metadata_bytes(const struct codec_metadata *metadata);
 
 struct codec;
 
@@ -121,11 +126,12 @@ int codec_decode_rows(struct codec *codec, const struct codec_head *head, struct
 
 struct codec_settings {
     enum codec_format format;
-    int quality;     // JPEG, WebP: 1 to 100; 100 makes WebP lossless; 0: 90
-    int compression; // PNG, TIFF: 1 (fast) to 9 (small); 0: 1
-    bool grey;       // PNG, TIFF from rgba: all pixels are grey, write one channel
-    bool opaque;     // PNG, WebP, TIFF from rgba: leave alpha out
-    int orientation; // to write into the EXIF data, 1 to 8; 0: unchanged
+    int quality;        // JPEG, WebP: 1 to 100; 100 makes WebP lossless; 0: 90
+    int compression;    // PNG, TIFF: 1 (fast) to 9 (small); 0: 1
+    bool grey;          // PNG, TIFF from rgba: all pixels are grey, write one channel
+    bool opaque;        // PNG, WebP, TIFF from rgba: leave alpha out
+    int orientation;    // to write into the EXIF data, 1 to 8; 0: unchanged
+    const char *remark; // of the head; codec_encode copies it to error->why
     struct codec_metadata metadata;
 };
 

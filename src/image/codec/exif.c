@@ -3,17 +3,23 @@
 
 #include "image/codec/kind.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
     TAG_ORIENTATION = 0x0112,
+    TAG_RESOLUTION_ACROSS = 0x011a,
+    TAG_RESOLUTION_DOWN = 0x011b,
+    TAG_RESOLUTION_UNIT = 0x0128,
     TAG_THUMBNAIL = 0x0201,
     TAG_THUMBNAIL_BYTES = 0x0202,
     TAG_EXIF = 0x8769, // this and the next two: the offset of another directory
     TAG_GPS = 0x8825,
     TAG_INTEROPERABILITY = 0xa005,
+    TYPE_BYTE = 1,
     TYPE_SHORT = 3,
     TYPE_LONG = 4,
+    TYPE_RATIONAL = 5,
     HEAD = 8,   // bytes of TIFF's header,
     COUNT = 2,  // of a directory: before its entries,
     ENTRY = 12, // of an entry,
@@ -77,18 +83,27 @@ static size_t find_entry(const struct tiff *tiff, size_t at, uint32_t tag)
     return 0;
 }
 
-// Returns the place of the orientation's two bytes; 0: none.
-static size_t orientation_place(const struct tiff *tiff)
+// Returns the place of an entry's number; 0: none. It has 2 bytes (SHORT); other programs also write 1 (BYTE) or 4
+// (LONG).
+static size_t number_place(const struct tiff *tiff, uint32_t tag, int *bytes)
 {
-    const size_t entry = find_entry(tiff, first_directory(tiff), TAG_ORIENTATION);
-    return entry && read_int(tiff, entry + 2, 2) == TYPE_SHORT ? entry + 8 : 0;
+    const size_t entry = find_entry(tiff, first_directory(tiff), tag);
+    const uint32_t type = entry ? read_int(tiff, entry + 2, 2) : 0;
+    *bytes = type == TYPE_BYTE ? 1 : type == TYPE_SHORT ? 2 : 4;
+    return type == TYPE_BYTE || type == TYPE_SHORT || type == TYPE_LONG ? entry + 8 : 0;
+}
+
+static uint32_t read_number(const struct tiff *tiff, uint32_t tag, uint32_t none)
+{
+    int bytes;
+    const size_t place = number_place(tiff, tag, &bytes);
+    return place ? read_int(tiff, place, bytes) : none;
 }
 
 int exif_orientation(const uint8_t *data, size_t size)
 {
     struct tiff tiff;
-    const size_t place = tiff_open(&tiff, data, size) ? orientation_place(&tiff) : 0;
-    const uint32_t orientation = place ? read_int(&tiff, place, 2) : 1;
+    const uint32_t orientation = tiff_open(&tiff, data, size) ? read_number(&tiff, TAG_ORIENTATION, 1) : 1;
     return orientation >= 1 && orientation <= 8 ? (int)orientation : 1;
 }
 
@@ -121,11 +136,10 @@ size_t exif_settle(uint8_t *data, size_t size, int orientation)
     struct tiff tiff;
     if (!tiff_open(&tiff, data, size))
         return size;
-    const size_t place = orientation > 0 ? orientation_place(&tiff) : 0;
-    if (place) {
-        data[place + (tiff.big_endian ? 1 : 0)] = (uint8_t)orientation;
-        data[place + (tiff.big_endian ? 0 : 1)] = 0;
-    }
+    int bytes;
+    const size_t place = orientation > 0 ? number_place(&tiff, TAG_ORIENTATION, &bytes) : 0;
+    for (int i = 0; place && i < bytes; i++)
+        data[place + (size_t)(tiff.big_endian ? bytes - 1 - i : i)] = i == 0 ? (uint8_t)orientation : 0;
     return remove_thumbnail(&tiff, data);
 }
 
@@ -152,6 +166,64 @@ static bool read_entry(const struct tiff *tiff, size_t at, struct entry *entry)
     if (entry->bytes > 4)
         entry->value = read_int(tiff, entry->value, 4);
     return entry->bytes > 0 && entry->value <= tiff->size && entry->bytes <= tiff->size - entry->value;
+}
+
+struct codec_bytes exif_value(const uint8_t *data, size_t size, uint32_t tag)
+{
+    struct tiff tiff;
+    struct entry entry;
+    const size_t at = tiff_open(&tiff, data, size) ? find_entry(&tiff, first_directory(&tiff), tag) : 0;
+    if (!at || !read_entry(&tiff, at, &entry))
+        return (struct codec_bytes){0};
+    return (struct codec_bytes){data + entry.value, entry.bytes};
+}
+
+bool exif_density(const uint8_t *data, size_t size, double density[2])
+{
+    enum { INCH = 2, CENTIMETRE = 3 };
+    struct tiff tiff;
+    if (!tiff_open(&tiff, data, size))
+        return false;
+    const uint32_t unit = read_number(&tiff, TAG_RESOLUTION_UNIT, INCH);
+    for (int i = 0; i < 2; i++) {
+        struct entry entry;
+        const size_t at = find_entry(&tiff, first_directory(&tiff), i ? TAG_RESOLUTION_DOWN : TAG_RESOLUTION_ACROSS);
+        if (!at || !read_entry(&tiff, at, &entry) || entry.type != TYPE_RATIONAL)
+            return false;
+        const double below = read_int(&tiff, entry.value + 4, 4);
+        density[i] = below > 0 ? read_int(&tiff, entry.value, 4) / below * (unit == CENTIMETRE ? 2.54 : 1) : 0;
+    }
+    return (unit == INCH || unit == CENTIMETRE) && density[0] > 0 && density[1] > 0;
+}
+
+void exif_from_density(const double density[2], uint8_t exif[EXIF_DENSITY_BYTES])
+{
+    enum { VALUES = 50, PARTS = 10000 };
+    static const uint8_t head[VALUES] = {
+        'I',  'I',  42,
+        0,    HEAD, 0,
+        0,    0,    3,
+        0, // three entries
+        0x1a, 1,    TYPE_RATIONAL,
+        0,    1,    0,
+        0,    0,    VALUES,
+        0,    0,    0,
+        0x1b, 1,    TYPE_RATIONAL,
+        0,    1,    0,
+        0,    0,    VALUES + 8,
+        0,    0,    0,
+        0x28, 1,    TYPE_SHORT,
+        0,    1,    0,
+        0,    0,    2,
+        0,    0,    0,
+    };
+    memcpy(exif, head, sizeof(head));
+    for (int i = 0; i < 2; i++) {
+        const bool whole = density[i] == floor(density[i]);
+        const uint32_t parts[] = {(uint32_t)lround(density[i] * (whole ? 1 : PARTS)), whole ? 1 : PARTS};
+        for (int k = 0; k < 8; k++)
+            exif[VALUES + 8 * i + k] = (uint8_t)(parts[k / 4] >> 8 * (k % 4));
+    }
 }
 
 static void write_int(struct copy *copy, size_t at, size_t value, int bytes)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct codec_buffer;
+struct codec_bytes;
 
 // Returns the orientation, 1 to 8; 1 if there is none or the data are damaged.
 int exif_orientation(const uint8_t *data, size_t size);
@@ -13,6 +14,16 @@ int exif_orientation(const uint8_t *data, size_t size);
 // Adapts EXIF data to changed pixels: sets their orientation, if they have one (0: leaves it), and removes the
 // thumbnail. Returns the remaining size.
 size_t exif_settle(uint8_t *data, size_t size, int orientation);
+
+// Reads the resolution in pixels per inch, across and down. Returns false if there is none with a unit.
+bool exif_density(const uint8_t *data, size_t size, double density[2]);
+
+// Makes EXIF data that have only this resolution.
+enum { EXIF_DENSITY_BYTES = 66 };
+void exif_from_density(const double density[2], uint8_t exif[EXIF_DENSITY_BYTES]);
+
+// Returns the value of an entry of the first directory of a TIFF file, as it is in the file; no data if it has none.
+struct codec_bytes exif_value(const uint8_t *data, size_t size, uint32_t tag);
 
 // EXIF data are a TIFF file without an image. The next two functions copy the entries that describe an image: maker,
 // model, times, authors, resolution and the like, with the EXIF and GPS directories. Damaged entries and those beyond

@@ -1,6 +1,9 @@
 // jpeg.c: JPEG files, by libjpeg-turbo: planes as the file codes them (raw data), other files as RGBA
+#include "image/codec/exif.h"
 #include "image/codec/kind.h"
+#include "image/codec/photoshop.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +23,7 @@ enum {
     PART_HEAD = 14,      // "ICC_PROFILE", NUL, number, count
     APP1 = JPEG_APP0 + 1,
     APP2 = JPEG_APP0 + 2,
+    APP13 = JPEG_APP0 + 13,
     PROFILE_MAX = PARTS_MAX * (SEGMENT_MAX - PART_HEAD),
 };
 
@@ -32,10 +36,13 @@ struct jpeg {
     struct jpeg_destination_mgr destination;
     struct codec_buffer *file; // the writer's output
     struct jpeg_error_mgr errors;
+    bool ended;                   // the reader is at the end of the file, before an end marker
     struct codec_error *error;    // where a failure is reported
     jmp_buf back;                 // target of longjmp after a failure; set by each function that calls libjpeg
     struct codec_buffer scratch;  // rows that do not fit the image; for one call
     struct codec_buffer metadata; // of the last head
+    struct codec_buffer blocks;   // of Photoshop: of the last head, or to be written
+    struct codec_buffer comment;  // of the last head
 };
 
 static enum codec_fault fault_of(int code)
@@ -65,7 +72,7 @@ static void fail(j_common_ptr info)
     const enum codec_fault fault = fault_of(info->err->msg_code);
     char text[JMSG_LENGTH_MAX];
     info->err->format_message(info, text);
-    if (info->err->msg_code == JWRN_JPEG_EOF)
+    if (jpeg->ended && fault == CODEC_DAMAGED)
         codec_refuse(jpeg->error, fault, "the file is truncated");
     else if (fault == CODEC_NO_MEMORY)
         codec_refuse(jpeg->error, fault, "out of memory");
@@ -103,6 +110,8 @@ static void jpeg_close(void *state)
     jpeg_destroy_compress(&jpeg->writer);
     codec_buffer_free(&jpeg->scratch);
     codec_buffer_free(&jpeg->metadata);
+    codec_buffer_free(&jpeg->blocks);
+    codec_buffer_free(&jpeg->comment);
 }
 
 static bool looks_so(const uint8_t *data, size_t size)
@@ -125,8 +134,8 @@ static const struct sampling *sampling_of(enum pixfmt format)
     return NULL;
 }
 
-// The names of APP1 markers; each includes a final NUL.
-static const char exif_name[] = "Exif\0", xmp_name[] = "http://ns.adobe.com/xap/1.0/";
+// The names of APP1 and APP13 markers; each includes a final NUL.
+static const char exif_name[] = "Exif\0", xmp_name[] = "http://ns.adobe.com/xap/1.0/", blocks_name[] = "Photoshop 3.0";
 
 // Returns the bytes after the name, or none if the marker has another name.
 static struct codec_bytes behind(jpeg_saved_marker_ptr marker, const char *name, size_t name_bytes)
@@ -136,36 +145,75 @@ static struct codec_bytes behind(jpeg_saved_marker_ptr marker, const char *name,
     return (struct codec_bytes){marker->data + name_bytes, marker->data_length - name_bytes};
 }
 
+// Reads the comments, one per line, and the IPTC data, which may be split over several markers.
+static bool read_texts(struct jpeg *jpeg, struct codec_metadata *metadata)
+{
+    bool ok = true;
+    jpeg->blocks.size = jpeg->comment.size = 0;
+    for (jpeg_saved_marker_ptr marker = jpeg->reader.marker_list; ok && marker; marker = marker->next) {
+        const struct codec_bytes blocks = behind(marker, blocks_name, sizeof(blocks_name));
+        const size_t length = strnlen((const char *)marker->data, marker->data_length);
+        if (marker->marker == APP13 && blocks.data)
+            ok = codec_buffer_append(&jpeg->blocks, blocks.data, blocks.size);
+        else if (marker->marker == JPEG_COM && length > 0)
+            ok = codec_buffer_append(&jpeg->comment, "\n", jpeg->comment.size > 0) &&
+                 codec_buffer_append(&jpeg->comment, marker->data, length);
+    }
+    metadata->iptc = photoshop_iptc((struct codec_bytes){jpeg->blocks.data, jpeg->blocks.size});
+    if (jpeg->comment.size > 0)
+        metadata->comment = (struct codec_bytes){jpeg->comment.data, jpeg->comment.size};
+    return ok;
+}
+
+// Reads the resolution of the JFIF header.
+static void read_density(const struct jpeg_decompress_struct *info, struct codec_metadata *metadata)
+{
+    const double inch = info->density_unit == 1 ? 1 : info->density_unit == 2 ? 2.54 : 0;
+    if (!info->saw_JFIF_marker || info->X_density == 0 || info->Y_density == 0)
+        return;
+    metadata->density[0] = info->X_density * inch;
+    metadata->density[1] = info->Y_density * inch;
+    if (inch == 0 && info->X_density != info->Y_density)
+        codec_lacks(metadata, "the shape of its pixels (JFIF) is left out");
+}
+
 // Returns the ICC profile, EXIF and XMP data of the markers that libjpeg has saved.
 static bool read_markers(struct jpeg *jpeg, struct codec_metadata *metadata)
 {
     static const char more_xmp[] = "http://ns.adobe.com/xmp/extension/";
     JOCTET *profile = NULL;
     unsigned profile_bytes = 0;
-    bool has_profile = false;
+    bool has_profile = false, more = false;
     for (jpeg_saved_marker_ptr marker = jpeg->reader.marker_list; marker; marker = marker->next) {
         if (marker->marker == APP1 && !metadata->exif.data)
             metadata->exif = behind(marker, exif_name, sizeof(exif_name));
         if (marker->marker == APP1 && !metadata->xmp.data)
             metadata->xmp = behind(marker, xmp_name, sizeof(xmp_name));
         if (marker->marker == APP1 && behind(marker, more_xmp, sizeof(more_xmp)).data)
-            metadata->left_out = "its XMP data beyond the first 64 KiB are left out";
+            more = true;
         has_profile |= marker->marker == APP2 && behind(marker, "ICC_PROFILE", 12).data;
     }
     if (has_profile && jpeg_read_icc_profile(&jpeg->reader, &profile, &profile_bytes))
         metadata->icc = (struct codec_bytes){profile, profile_bytes};
     else if (has_profile)
-        metadata->left_out = "its colour profile is damaged and is left out";
-    const bool ok = codec_metadata_keep(metadata, &jpeg->metadata);
+        codec_lacks(metadata, "its colour profile is damaged and is left out");
+    if (more)
+        codec_lacks(metadata, "its XMP data beyond the first 64 KiB are left out");
+    read_density(&jpeg->reader, metadata);
+    const bool ok = read_texts(jpeg, metadata) && codec_metadata_keep(metadata, &jpeg->metadata);
     free(profile);
     return ok || codec_refuse(jpeg->error, CODEC_NO_MEMORY, "out of memory");
 }
 
-// libjpeg calls this if the file ends too early. The warning does not return.
+// libjpeg calls this at the end of the file, and gets an end marker: some cameras leave it out. libjpeg warns if a scan
+// then lacks data.
 static boolean more(j_decompress_ptr info)
 {
-    WARNMS(info, JWRN_JPEG_EOF);
-    return FALSE;
+    static const JOCTET end_marker[] = {0xff, JPEG_EOI};
+    ((struct jpeg *)info->client_data)->ended = true;
+    info->src->next_input_byte = end_marker;
+    info->src->bytes_in_buffer = sizeof(end_marker);
+    return TRUE;
 }
 
 static void skip(j_decompress_ptr info, long count)
@@ -173,8 +221,10 @@ static void skip(j_decompress_ptr info, long count)
     struct jpeg_source_mgr *source = info->src;
     if (count <= 0)
         return;
-    if ((size_t)count > source->bytes_in_buffer)
+    if ((size_t)count > source->bytes_in_buffer) {
         more(info);
+        return;
+    }
     source->next_input_byte += count;
     source->bytes_in_buffer -= (size_t)count;
 }
@@ -246,8 +296,11 @@ static bool start_reading(struct jpeg *jpeg, const uint8_t *data, size_t size, u
         .term_source = nothing,
     };
     info->src = &jpeg->source;
+    jpeg->ended = false;
     jpeg_save_markers(info, APP1, marker_bytes);
     jpeg_save_markers(info, APP2, marker_bytes);
+    jpeg_save_markers(info, APP13, marker_bytes);
+    jpeg_save_markers(info, JPEG_COM, marker_bytes);
     jpeg_read_header(info, TRUE);
     if (!colour_ok(info, jpeg->error))
         return false;
@@ -294,6 +347,27 @@ static uint64_t least_bytes(const struct jpeg_decompress_struct *info)
     return info->arith_code ? 0 : (uint64_t)info->image_width * info->image_height / DCTSIZE2 / 8;
 }
 
+// Returns what follows the image's end marker: these two bytes are only a marker in compressed data. NULL: it has none.
+static const uint8_t *find_end(const struct jpeg_decompress_struct *info)
+{
+    static const uint8_t end_marker[] = {0xff, JPEG_EOI};
+    const uint8_t *end = memmem(info->src->next_input_byte, info->src->bytes_in_buffer, end_marker, sizeof(end_marker));
+    return end ? end + sizeof(end_marker) : NULL;
+}
+
+// Names what follows the image: phones and cameras add a gain map (Ultra HDR, ISO 21496-1), previews, or a video.
+static void look_behind(struct codec_metadata *metadata, const uint8_t *end, size_t size)
+{
+    static const uint8_t start[] = {0xff, 0xd8, 0xff};
+    const bool gain_map = metadata->xmp.data && memmem(metadata->xmp.data, metadata->xmp.size, "/hdr-gain-map/", 14);
+    if (memmem(end, size, start, sizeof(start)))
+        codec_lacks(metadata, gain_map
+                                  ? "its gain map (Ultra HDR) is left out"
+                                  : "the further images of the file, such as a gain map or a preview, are left out");
+    if (memmem(end, size, "ftyp", 4))
+        codec_lacks(metadata, "the video of the file is left out");
+}
+
 static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
 {
     struct jpeg *jpeg = state;
@@ -308,7 +382,14 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
         head->jpeg = jpeg->reader.jpeg_color_space == JCS_RGB ? PIXFMT_444P : PIXFMT_YU12;
     if (!codec_can_hold(size, least_bytes(&jpeg->reader), error))
         return false;
-    return read_markers(jpeg, &head->metadata);
+    const uint8_t *end = find_end(&jpeg->reader);
+    if (!end)
+        head->remark = "the file lacks its end marker (EOI), but not its pixels";
+    if (!read_markers(jpeg, &head->metadata))
+        return false;
+    if (end)
+        look_behind(&head->metadata, end, (size_t)(data + size - end));
+    return true;
 }
 
 // Copies rows that libjpeg could not write into the image.
@@ -373,6 +454,19 @@ static bool decode_begin(void *state, const uint8_t *data, size_t size, const st
     return true;
 }
 
+// Returns false if scans are missing. libjpeg would show what it has.
+static bool has_all_scans(const struct jpeg_decompress_struct *info)
+{
+    for (int c = 0; c < info->num_components; c++) {
+        if (!info->comp_info[c].quant_table) // libjpeg sets it at the component's first scan
+            return false;
+        for (int i = 0; info->coef_bits && i < DCTSIZE2; i++)
+            if (info->coef_bits[c][i] != 0)
+                return false;
+    }
+    return true;
+}
+
 static int decode_rows(void *state, struct image *image, int last, struct codec_error *error)
 {
     struct jpeg *jpeg = state;
@@ -388,8 +482,11 @@ static int decode_rows(void *state, struct image *image, int last, struct codec_
         jpeg_read_scanlines(info, &row, 1);
     }
     const int done = (int)info->output_scanline, height = image->shape.height; // libjpeg counts the last MCU row whole
-    if (before < height && done >= height)
+    if (before < height && done >= height) {
+        if (jpeg->ended && !has_all_scans(info))
+            return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
         jpeg_finish_decompress(info);
+    }
     return done < height ? done : height;
 }
 
@@ -421,8 +518,21 @@ static void end(j_compress_ptr info)
     file->size = file->room - info->dest->free_in_buffer;
 }
 
+// Writes the resolution into the JFIF header: in the unit in which it is nearer to whole numbers.
+static void set_density(struct jpeg_compress_struct *info, const double density[2])
+{
+    const double inch[] = {1, 2.54};
+    const int unit = fabs(density[0] - round(density[0])) <= fabs(density[0] / 2.54 - round(density[0] / 2.54)) ? 0 : 1;
+    const double across = round(density[0] / inch[unit]), down = round(density[1] / inch[unit]);
+    if (across < 1 || down < 1 || across > UINT16_MAX || down > UINT16_MAX)
+        return;
+    info->density_unit = (UINT8)(unit + 1);
+    info->X_density = (UINT16)across;
+    info->Y_density = (UINT16)down;
+}
+
 // Call after setjmp.
-static void start_writing(struct jpeg *jpeg, const struct image_shape *shape, int quality)
+static void start_writing(struct jpeg *jpeg, const struct image_shape *shape, const struct codec_settings *settings)
 {
     struct jpeg_compress_struct *info = &jpeg->writer;
     const struct sampling *sampling = sampling_of(shape->format);
@@ -438,21 +548,22 @@ static void start_writing(struct jpeg *jpeg, const struct image_shape *shape, in
     info->input_components = grey ? 1 : PIXFMT_PLANES;
     info->in_color_space = grey ? JCS_GRAYSCALE : JCS_YCbCr;
     jpeg_set_defaults(info);
-    jpeg_set_quality(info, quality ? quality : QUALITY, TRUE);
+    jpeg_set_quality(info, settings->quality ? settings->quality : QUALITY, TRUE);
+    set_density(info, settings->metadata.density);
     info->raw_data_in = TRUE;
     info->comp_info[0].h_samp_factor = sampling->across;
     info->comp_info[0].v_samp_factor = sampling->down;
     jpeg_start_compress(info, TRUE);
 }
 
-// Writes an APP1 marker: a name, then the data. Returns false if it is too long for a marker.
-static bool write_marker(struct jpeg *jpeg, const char *name, size_t name_bytes, struct codec_bytes bytes)
+// Writes a marker: a name, then the data. Returns false if it is too long for a marker.
+static bool write_marker(struct jpeg *jpeg, int kind, const char *name, size_t name_bytes, struct codec_bytes bytes)
 {
     if (!bytes.data)
         return true;
     if (name_bytes + bytes.size > SEGMENT_MAX)
         return false;
-    jpeg_write_m_header(&jpeg->writer, APP1, (unsigned)(name_bytes + bytes.size));
+    jpeg_write_m_header(&jpeg->writer, kind, (unsigned)(name_bytes + bytes.size));
     for (size_t i = 0; i < name_bytes; i++)
         jpeg_write_m_byte(&jpeg->writer, name[i]);
     for (size_t i = 0; i < bytes.size; i++)
@@ -462,10 +573,18 @@ static bool write_marker(struct jpeg *jpeg, const char *name, size_t name_bytes,
 
 static void write_metadata(struct jpeg *jpeg, const struct codec_metadata *metadata)
 {
-    if (!write_marker(jpeg, exif_name, sizeof(exif_name), metadata->exif))
+    if (!write_marker(jpeg, APP1, exif_name, sizeof(exif_name), metadata->exif))
         codec_leave_out(jpeg->error, "its EXIF data are too long for a JPEG and are left out");
-    if (!write_marker(jpeg, xmp_name, sizeof(xmp_name), metadata->xmp))
+    if (!write_marker(jpeg, APP1, xmp_name, sizeof(xmp_name), metadata->xmp))
         codec_leave_out(jpeg->error, "its XMP data are too long for a JPEG and are left out");
+    jpeg->blocks.size = 0;
+    if (metadata->iptc.data && !photoshop_append(&jpeg->blocks, PHOTOSHOP_IPTC, metadata->iptc))
+        ERREXIT1(&jpeg->writer, JERR_OUT_OF_MEMORY, 0);
+    const struct codec_bytes blocks = {jpeg->blocks.size > 0 ? jpeg->blocks.data : NULL, jpeg->blocks.size};
+    if (!write_marker(jpeg, APP13, blocks_name, sizeof(blocks_name), blocks))
+        codec_leave_out(jpeg->error, "its IPTC data are too long for a JPEG and are left out");
+    if (!write_marker(jpeg, JPEG_COM, "", 0, metadata->comment))
+        codec_leave_out(jpeg->error, "its comments are too long for a JPEG and are left out");
     if (metadata->icc.size > PROFILE_MAX)
         codec_leave_out(jpeg->error, "its colour profile is too long for a JPEG and is left out");
     else if (metadata->icc.data)
@@ -520,7 +639,7 @@ static bool encode_begin(void *state, const struct image *image, const struct co
     jpeg->file = buffer;
     if (setjmp(jpeg->back) != 0)
         return false;
-    start_writing(jpeg, &image->shape, settings->quality);
+    start_writing(jpeg, &image->shape, settings);
     write_metadata(jpeg, &settings->metadata);
     return true;
 }
@@ -546,6 +665,7 @@ const struct codec_kind codec_jpeg = {
     .close = jpeg_close,
     .looks_so = looks_so,
     .head = head_of,
+    .keeps = CODEC_KEEPS_IPTC | CODEC_KEEPS_COMMENT,
     .encodes = 1 << PIXFMT_YU12 | 1 << PIXFMT_422P | 1 << PIXFMT_444P | 1 << PIXFMT_GREY,
     .decode_begin = decode_begin,
     .decode_rows = decode_rows,

@@ -32,10 +32,25 @@ bool codec_fits(const struct image *image, const struct image_shape *shape, stru
            codec_refuse(error, CODEC_DAMAGED, "its pixels do not match its header");
 }
 
+static void add_text(char text[CODEC_WHY], const char *more)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, CODEC_WHY - used, "%s%s", used > 0 ? "; " : "", more);
+}
+
 void codec_leave_out(struct codec_error *error, const char *what)
 {
-    const size_t used = strlen(error->why);
-    snprintf(error->why + used, sizeof(error->why) - used, "%s%s", used > 0 ? "; " : "", what);
+    add_text(error->why, what);
+}
+
+bool codec_begins(struct codec_bytes bytes, const char *with, size_t size)
+{
+    return bytes.size >= size && memcmp(bytes.data, with, size) == 0;
+}
+
+void codec_lacks(struct codec_metadata *metadata, const char *what)
+{
+    add_text(metadata->left_out, what);
 }
 
 void codec_pack_row(const struct image *image, int y, int channels, uint8_t *to)
@@ -73,6 +88,8 @@ bool codec_buffer_room(struct codec_buffer *buffer, size_t room)
 
 bool codec_buffer_append(struct codec_buffer *buffer, const void *data, size_t size)
 {
+    if (size == 0)
+        return true;
     if (!codec_buffer_room(buffer, buffer->size + size))
         return false;
     memcpy(buffer->data + buffer->size, data, size);
@@ -86,16 +103,34 @@ void codec_buffer_free(struct codec_buffer *buffer)
     *buffer = (struct codec_buffer){0};
 }
 
+enum { PARTS = 6 };
+
+static void parts_of(struct codec_metadata *metadata, struct codec_bytes *parts[PARTS])
+{
+    struct codec_bytes *const all[PARTS] = {&metadata->icc,  &metadata->exif,    &metadata->xmp,
+                                            &metadata->iptc, &metadata->comment, &metadata->chunks};
+    memcpy(parts, all, sizeof(all));
+}
+
+size_t codec_metadata_bytes(const struct codec_metadata *metadata)
+{
+    struct codec_metadata copy = *metadata;
+    struct codec_bytes *parts[PARTS];
+    size_t size = 0;
+    parts_of(&copy, parts);
+    for (int i = 0; i < PARTS; i++)
+        size += parts[i]->size;
+    return size;
+}
+
 bool codec_metadata_keep(struct codec_metadata *metadata, struct codec_buffer *buffer)
 {
-    struct codec_bytes *const parts[] = {&metadata->icc, &metadata->exif, &metadata->xmp};
-    size_t size = 0;
-    for (int i = 0; i < 3; i++)
-        size += parts[i]->size;
-    if (!codec_buffer_room(buffer, size))
+    struct codec_bytes *parts[PARTS];
+    parts_of(metadata, parts);
+    if (!codec_buffer_room(buffer, codec_metadata_bytes(metadata)))
         return false;
     buffer->size = 0;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < PARTS; i++) {
         if (!parts[i]->data)
             continue;
         memcpy(buffer->data + buffer->size, parts[i]->data, parts[i]->size);

@@ -1,19 +1,21 @@
 // png.c: PNG files (PNG specification, third edition): libdeflate unpacks; png_filter.c and runs.c do the rest
 #include "image/codec/kind.h"
+#include "image/codec/photoshop.h"
+#include "image/codec/png_chunk.h"
 #include "image/codec/png_filter.h"
+#include "image/codec/png_profile.h"
 #include "image/codec/runs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <libdeflate.h>
 
 enum colour { GREY = 0, RGB = 2, PALETTE = 3, GREY_ALPHA = 4, RGBA = 6 };
-enum { ICC, EXIF, XMP, METADATA };
+enum { ICC, EXIF, XMP, PROFILE, METADATA }; // PROFILE: EXIF, XMP or IPTC data, as text (ImageMagick, ExifTool)
 enum {
     SIGNATURE_BYTES = 8,
-    CHUNK_HEAD = 8,          // length and type
-    CHUNK_EXTRA = 12,        // length, type and checksum
     PALETTE_MAX = 256,       // colours
     UNPACKED_MAX = 16 << 20, // bytes of a profile, or of XMP data
     SLACK = 16,              // bytes behind and before rows that png_filter may read
@@ -27,10 +29,10 @@ struct png {
     struct libdeflate_decompressor *inflater;
     struct libdeflate_compressor *deflater;
     int deflater_level;
-    struct codec_buffer packed;             // compressed pixels
-    struct codec_buffer plain;              // filtered rows
-    struct codec_buffer rows;               // a few rows of the image
-    struct codec_buffer unpacked[METADATA]; // until the next head
+    struct codec_buffer packed;                           // compressed pixels
+    struct codec_buffer plain;                            // filtered rows
+    struct codec_buffer rows;                             // a few rows of the image
+    struct codec_buffer unpacked[METADATA], iptc, chunks; // until the next head
 };
 
 // All of a file but its pixels.
@@ -40,6 +42,7 @@ struct header {
     enum pixfmt format; // of the decoded image
     bool interlaced, has_palette;
     bool seen[METADATA];             // the file has such a chunk, damaged or not
+    int profiles;                    // text chunks with profiles
     bool transparent;                // the palette has alpha, or one colour is transparent
     uint8_t palette[PALETTE_MAX][4]; // RGBA
     uint16_t key[3];                 // the transparent colour, as samples of `depth` bits
@@ -47,41 +50,9 @@ struct header {
     struct codec_bytes pixels;       // data of the first of them; size of all of them
 };
 
-struct chunk {
-    char type[5];
-    struct codec_bytes bytes;
-    bool whole; // the checksum is right
-};
-
 static bool looks_so(const uint8_t *data, size_t size)
 {
     return size >= SIGNATURE_BYTES && memcmp(data, signature, SIGNATURE_BYTES) == 0;
-}
-
-static uint32_t read_u32(const uint8_t *at)
-{
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
-
-// Reads the chunk at *at, and moves *at behind it. Returns false if the file ends within it. The checksums of pixels
-// are verified only if `pixels`.
-static bool next_chunk(struct chunk *chunk, const uint8_t *data, size_t size, size_t *at, bool pixels)
-{
-    const uint8_t *from = data + *at;
-    if (size - *at < CHUNK_EXTRA || read_u32(from) > size - *at - CHUNK_EXTRA)
-        return false;
-    const size_t length = read_u32(from);
-    *chunk = (struct chunk){.bytes = {from + CHUNK_HEAD, length}};
-    memcpy(chunk->type, from + 4, 4);
-    chunk->whole = (!pixels && memcmp(chunk->type, "IDAT", 4) == 0) ||
-                   libdeflate_crc32(0, from + 4, length + 4) == read_u32(from + CHUNK_HEAD + length);
-    *at += length + CHUNK_EXTRA;
-    return true;
-}
-
-static bool is(const struct chunk *chunk, const char *type)
-{
-    return memcmp(chunk->type, type, 4) == 0;
 }
 
 static int channels_of(enum colour colour)
@@ -89,14 +60,14 @@ static int channels_of(enum colour colour)
     return colour == RGB ? 3 : colour == RGBA ? 4 : colour == GREY_ALPHA ? 2 : 1;
 }
 
-static bool take_header(struct header *header, const struct chunk *chunk, struct codec_error *error)
+static bool take_header(struct header *header, const struct png_chunk *chunk, struct codec_error *error)
 {
     static const uint8_t depths[] = {
         [GREY] = 1 | 2 | 4 | 8 | 16, [RGB] = 8 | 16, [PALETTE] = 1 | 2 | 4 | 8, [GREY_ALPHA] = 8 | 16, [RGBA] = 8 | 16};
     const uint8_t *data = chunk->bytes.data;
-    if (!is(chunk, "IHDR") || chunk->bytes.size != 13 || !chunk->whole)
+    if (!png_chunk_is(chunk, "IHDR") || chunk->bytes.size != 13 || !chunk->whole)
         return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its header (IHDR) is invalid");
-    const uint32_t width = read_u32(data), height = read_u32(data + 4);
+    const uint32_t width = png_read_u32(data), height = png_read_u32(data + 4);
     header->depth = data[8];
     header->colour = data[9];
     header->interlaced = data[12] == 1;
@@ -112,7 +83,7 @@ static bool take_header(struct header *header, const struct chunk *chunk, struct
     return true;
 }
 
-static bool take_palette(struct header *header, const struct chunk *chunk, struct codec_error *error)
+static bool take_palette(struct header *header, const struct png_chunk *chunk, struct codec_error *error)
 {
     const size_t count = chunk->bytes.size / 3;
     if (chunk->bytes.size % 3 != 0 || count > PALETTE_MAX || count == 0)
@@ -123,7 +94,7 @@ static bool take_palette(struct header *header, const struct chunk *chunk, struc
     return true;
 }
 
-static bool take_transparency(struct header *header, const struct chunk *chunk, struct codec_error *error)
+static bool take_transparency(struct header *header, const struct png_chunk *chunk, struct codec_error *error)
 {
     const size_t size = chunk->bytes.size;
     const uint8_t *data = chunk->bytes.data;
@@ -174,13 +145,15 @@ static bool unpack(struct png *png, struct codec_buffer *buffer, struct codec_by
 }
 
 // Returns the metadata in a chunk.
-static bool read_metadata(struct png *png, const struct chunk *chunk, int kind, struct codec_bytes *bytes)
+static bool read_metadata(struct png *png, const struct png_chunk *chunk, int kind, struct codec_bytes *bytes)
 {
-    bool ok = chunk->whole, packed = kind == ICC;
+    bool ok = chunk->whole, packed = png_chunk_is(chunk, "iCCP") || png_chunk_is(chunk, "zTXt");
     *bytes = chunk->bytes;
-    if (kind == ICC) { // iCCP: name, method 0, packed profile
+    if (packed) { // name, method 0, packed profile or text
         ok = ok && skip_text(bytes) && bytes->size > 1 && bytes->data[0] == 0 && skip(bytes, 1);
-    } else if (kind == XMP) { // iTXt: keyword, whether packed, method 0, language, translated keyword, text
+    } else if (png_chunk_is(chunk, "tEXt")) {
+        ok = ok && skip_text(bytes);
+    } else if (png_chunk_is(chunk, "iTXt")) { // keyword, whether packed, method 0, language, translated keyword, text
         ok = ok && skip_text(bytes) && bytes->size >= 2;
         packed = ok && bytes->data[0] == 1;
         ok = ok && skip(bytes, 2) && skip_text(bytes) && skip_text(bytes);
@@ -188,10 +161,75 @@ static bool read_metadata(struct png *png, const struct chunk *chunk, int kind, 
     return ok && (!packed || unpack(png, &png->unpacked[kind], bytes));
 }
 
+// Copies metadata, unless there are some already.
+static void keep_profile(struct codec_bytes *part, struct codec_buffer *buffer, struct codec_bytes bytes)
+{
+    if (!part->data && bytes.size > 0 && codec_buffer_append(buffer, bytes.data, bytes.size))
+        *part = (struct codec_bytes){buffer->data, bytes.size};
+}
+
+// Takes EXIF, XMP or IPTC data from a text chunk. A chunk of their own has precedence.
+static void take_profile(struct png *png, const struct png_chunk *chunk, struct codec_metadata *metadata)
+{
+    static const char exif_name[] = "Exif\0", xmp_name[] = "http://ns.adobe.com/xap/1.0/"; // each with its final NUL
+    struct codec_buffer *unpacked = png->unpacked;
+    struct codec_bytes bytes = {0};
+    const bool ok = read_metadata(png, chunk, PROFILE, &bytes) && png_profile_read(&unpacked[PROFILE], &bytes);
+    const struct codec_bytes iptc = photoshop_iptc(ok ? bytes : (struct codec_bytes){0});
+    if (ok && codec_begins(bytes, exif_name, sizeof(exif_name)))
+        skip(&bytes, sizeof(exif_name));
+    const bool named = ok && codec_begins(bytes, xmp_name, sizeof(xmp_name)) && skip(&bytes, sizeof(xmp_name));
+    if (ok && iptc.data)
+        keep_profile(&metadata->iptc, &png->iptc, iptc);
+    else if (ok && (named || codec_begins(bytes, "<", 1)))
+        keep_profile(&metadata->xmp, &unpacked[XMP], bytes);
+    else if (ok && (codec_begins(bytes, "II*\0", 4) || codec_begins(bytes, "MM\0*", 4)))
+        keep_profile(&metadata->exif, &unpacked[EXIF], bytes);
+    else
+        codec_lacks(metadata, "a damaged or too large profile in its texts is left out");
+}
+
+static bool is_ascii(struct codec_bytes bytes)
+{
+    bool ascii = true;
+    for (size_t i = 0; i < bytes.size; i++)
+        ascii = ascii && bytes.data[i] > 0 && bytes.data[i] < 128;
+    return ascii;
+}
+
+// Takes the resolution, a comment, and chunks that a PNG file can keep as they are.
+static void take_other(struct png *png, const struct png_chunk *chunk, struct codec_metadata *metadata)
+{
+    static const char kept[][5] = {"cICP", "cHRM", "gAMA", "sRGB", "mDCV", "cLLI", "pHYs", "tEXt", "zTXt", "iTXt"};
+    static const double inch = 0.0254;
+    struct codec_bytes text = chunk->bytes;
+    bool keep = false;
+    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+        keep |= png_chunk_is(chunk, kept[i]);
+    if (!keep)
+        return;
+    if (!chunk->whole) {
+        codec_lacks(metadata, "a damaged chunk is left out");
+    } else if (png_chunk_is(chunk, "pHYs") && text.size == 9 &&
+               text.data[8] == 1) { // per metre; otherwise the shape of a pixel
+        metadata->density[0] = png_read_u32(text.data) * inch;
+        metadata->density[1] = png_read_u32(text.data + 4) * inch;
+    } else if (png_chunk_is(chunk, "tEXt") && codec_begins(text, "Comment", 8) && skip(&text, 8) && is_ascii(text) &&
+               !metadata->comment.data && text.size > 0) {
+        metadata->comment = text;
+    } else if (png->chunks.size + chunk->bytes.size > UNPACKED_MAX) {
+        codec_lacks(metadata, "texts beyond 16 MiB are left out");
+    } else if (codec_buffer_append(&png->chunks, chunk->bytes.data - PNG_CHUNK_HEAD,
+                                   chunk->bytes.size + PNG_CHUNK_EXTRA)) {
+        metadata->chunks = (struct codec_bytes){png->chunks.data, png->chunks.size};
+    }
+}
+
 // Takes the first chunk of each kind, as libpng does: unpacking hundreds of them could take seconds.
-static void take_metadata(struct png *png, const struct chunk *chunk, struct header *header,
+static void take_metadata(struct png *png, const struct png_chunk *chunk, struct header *header,
                           struct codec_metadata *metadata)
 {
+    enum { PROFILES_MOST = 4 };
     static const char xmp[] = "XML:com.adobe.xmp"; // with its NUL
     static const char *const left_out[METADATA] = {
         [ICC] = "its colour profile is damaged or larger than 16 MiB and is left out",
@@ -200,19 +238,25 @@ static void take_metadata(struct png *png, const struct chunk *chunk, struct hea
     };
     struct codec_bytes *const parts[METADATA] = {&metadata->icc, &metadata->exif, &metadata->xmp};
     struct codec_bytes bytes;
-    const bool is_xmp =
-        is(chunk, "iTXt") && chunk->bytes.size >= sizeof(xmp) && memcmp(chunk->bytes.data, xmp, sizeof(xmp)) == 0;
-    const int kind = is(chunk, "iCCP") ? ICC : is(chunk, "eXIf") ? EXIF : is_xmp ? XMP : METADATA;
+    const bool is_xmp = png_chunk_is(chunk, "iTXt") && chunk->bytes.size >= sizeof(xmp) &&
+                        memcmp(chunk->bytes.data, xmp, sizeof(xmp)) == 0;
+    const int kind = png_chunk_is(chunk, "iCCP") ? ICC : png_chunk_is(chunk, "eXIf") ? EXIF : is_xmp ? XMP : METADATA;
+    const bool profile = (png_chunk_is(chunk, "tEXt") || png_chunk_is(chunk, "zTXt") || png_chunk_is(chunk, "iTXt")) &&
+                         png_is_profile(chunk->bytes);
+    if (profile && header->profiles++ < PROFILES_MOST)
+        take_profile(png, chunk, metadata);
+    else if (kind == METADATA && !profile)
+        take_other(png, chunk, metadata);
     if (kind == METADATA || header->seen[kind])
         return;
     header->seen[kind] = true;
     if (!read_metadata(png, chunk, kind, &bytes))
-        metadata->left_out = left_out[kind];
+        codec_lacks(metadata, left_out[kind]);
     else if (bytes.size > 0)
         *parts[kind] = bytes;
 }
 
-static bool take_pixels(struct header *header, const struct chunk *chunk, bool follows, struct codec_error *error)
+static bool take_pixels(struct header *header, const struct png_chunk *chunk, bool follows, struct codec_error *error)
 {
     if (header->pieces > 0 && !follows)
         return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its IDAT chunks are not consecutive");
@@ -223,21 +267,21 @@ static bool take_pixels(struct header *header, const struct chunk *chunk, bool f
     return true;
 }
 
-static bool take_chunk(struct png *png, const struct chunk *chunk, bool follows, struct header *header,
+static bool take_chunk(struct png *png, const struct png_chunk *chunk, bool follows, struct header *header,
                        struct codec_metadata *metadata, struct codec_error *error)
 {
-    const bool critical = (chunk->type[0] & 0x20) == 0 && !is(chunk, "IEND");
+    const bool critical = (chunk->type[0] & 0x20) == 0 && !png_chunk_is(chunk, "IEND");
     if (!critical && metadata)
         take_metadata(png, chunk, header, metadata);
     if (!chunk->whole) // without its transparency it would be another image
-        return !(critical || is(chunk, "tRNS")) ||
+        return !(critical || png_chunk_is(chunk, "tRNS")) ||
                codec_refuse(error, CODEC_DAMAGED, "the image is damaged: the checksum of its %s chunk is wrong",
                             chunk->type);
-    if (is(chunk, "IDAT"))
+    if (png_chunk_is(chunk, "IDAT"))
         return take_pixels(header, chunk, follows, error);
-    if (is(chunk, "PLTE"))
+    if (png_chunk_is(chunk, "PLTE"))
         return header->colour != PALETTE || take_palette(header, chunk, error);
-    if (is(chunk, "tRNS"))
+    if (png_chunk_is(chunk, "tRNS"))
         return take_transparency(header, chunk, error);
     if (critical)
         return codec_refuse(error, CODEC_UNSUPPORTED,
@@ -250,18 +294,20 @@ static bool take_chunk(struct png *png, const struct chunk *chunk, bool follows,
 static bool read_header(struct png *png, const uint8_t *data, size_t size, struct header *header,
                         struct codec_metadata *metadata, struct codec_error *error)
 {
-    struct chunk chunk;
+    struct png_chunk chunk;
     size_t at = SIGNATURE_BYTES;
     bool pixels = false; // the previous chunk was IDAT
     *header = (struct header){0};
+    if (metadata)
+        png->unpacked[EXIF].size = png->unpacked[XMP].size = png->iptc.size = png->chunks.size = 0;
     do {
-        if (!next_chunk(&chunk, data, size, &at, !metadata))
+        if (!png_chunk_next(&chunk, data, size, &at, !metadata))
             return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
         if (header->depth == 0 ? !take_header(header, &chunk, error)
                                : !take_chunk(png, &chunk, pixels, header, metadata, error))
             return false;
-        pixels = is(&chunk, "IDAT");
-    } while (!is(&chunk, "IEND"));
+        pixels = png_chunk_is(&chunk, "IDAT");
+    } while (!png_chunk_is(&chunk, "IEND"));
     header->format = header->transparent || header->colour == GREY_ALPHA || header->colour == RGBA ? PIXFMT_RGBA
                      : header->colour == GREY                                                      ? PIXFMT_GREY
                                                                                                    : PIXFMT_RGB24;
@@ -385,10 +431,10 @@ static const uint8_t *join_pixels(struct png *png, const struct header *header)
         return NULL;
     size_t size = 0;
     for (const uint8_t *at = header->pixels.data; size < header->pixels.size;) {
-        const size_t length = read_u32(at - CHUNK_HEAD);
+        const size_t length = png_read_u32(at - PNG_CHUNK_HEAD);
         memcpy(png->packed.data + size, at, length);
         size += length;
-        at += length + CHUNK_EXTRA;
+        at += length + PNG_CHUNK_EXTRA;
     }
     return png->packed.data;
 }
@@ -441,35 +487,6 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
     return true;
 }
 
-static void write_u32(uint8_t *at, uint32_t value)
-{
-    for (int i = 0; i < 4; i++)
-        at[i] = (uint8_t)(value >> (24 - 8 * i));
-}
-
-// Begins a chunk with its first data; append the rest, then call chunk_end.
-static bool chunk_begin(struct codec_buffer *buffer, const char *type, const void *data, size_t size, size_t *start)
-{
-    *start = buffer->size;
-    return codec_buffer_append(buffer, (const uint8_t[4]){0}, 4) && codec_buffer_append(buffer, type, 4) &&
-           codec_buffer_append(buffer, data, size);
-}
-
-static bool chunk_end(struct codec_buffer *buffer, size_t start)
-{
-    const size_t size = buffer->size - start - CHUNK_HEAD;
-    uint8_t sum[4];
-    write_u32(buffer->data + start, (uint32_t)size);
-    write_u32(sum, libdeflate_crc32(0, buffer->data + start + 4, size + 4));
-    return codec_buffer_append(buffer, sum, sizeof(sum));
-}
-
-static bool write_chunk(struct codec_buffer *buffer, const char *type, const void *data, size_t size)
-{
-    size_t start;
-    return chunk_begin(buffer, type, data, size, &start) && chunk_end(buffer, start);
-}
-
 static bool append_packed(struct png *png, struct codec_buffer *buffer, int level, const void *data, size_t size)
 {
     if (!png->deflater || png->deflater_level != level) {
@@ -486,6 +503,38 @@ static bool append_packed(struct png *png, struct codec_buffer *buffer, int leve
     return packed > 0;
 }
 
+// Writes IPTC data as ImageMagick and ExifTool do: PNG has no place of its own for them.
+static bool write_iptc(struct png *png, struct codec_buffer *buffer, struct codec_bytes iptc)
+{
+    enum { LINE = 36 };                                   // bytes
+    static const char head[] = "Raw profile type iptc\0"; // keyword, method 0
+    struct codec_buffer *blocks = &png->packed, *text = &png->plain;
+    size_t start;
+    blocks->size = text->size = 0;
+    return photoshop_append(blocks, PHOTOSHOP_IPTC, iptc) &&
+           png_profile_write(text, "iptc", (struct codec_bytes){blocks->data, blocks->size}) &&
+           png_chunk_begin(buffer, "zTXt", head, sizeof(head), &start) &&
+           append_packed(png, buffer, LEVEL_MAX, text->data, text->size) && png_chunk_end(buffer, start);
+}
+
+// tEXt is Latin-1 and iTXt UTF-8. A comment that is not ASCII is taken for UTF-8.
+static bool write_comment(struct codec_buffer *buffer, struct codec_bytes comment)
+{
+    static const char head[] = "Comment\0\0\0\0"; // keyword, not packed, no language, no translation
+    const bool ascii = is_ascii(comment);
+    size_t start;
+    return png_chunk_begin(buffer, ascii ? "tEXt" : "iTXt", head, ascii ? 8 : sizeof(head), &start) &&
+           codec_buffer_append(buffer, comment.data, comment.size) && png_chunk_end(buffer, start);
+}
+
+static bool write_density(struct codec_buffer *buffer, const double density[2])
+{
+    uint8_t data[9] = {[8] = 1}; // per metre
+    png_write_u32(data, (uint32_t)lround(density[0] / 0.0254));
+    png_write_u32(data + 4, (uint32_t)lround(density[1] / 0.0254));
+    return png_chunk_write(buffer, "pHYs", data, sizeof(data));
+}
+
 static bool write_metadata(struct png *png, struct codec_buffer *buffer, const struct codec_metadata *metadata)
 {
     static const char icc_head[] = "ICC profile\0";             // name, method 0
@@ -494,12 +543,16 @@ static bool write_metadata(struct png *png, struct codec_buffer *buffer, const s
     size_t start;
     bool ok = true;
     if (icc.data)
-        ok = chunk_begin(buffer, "iCCP", icc_head, sizeof(icc_head), &start) &&
-             append_packed(png, buffer, LEVEL_MAX, icc.data, icc.size) && chunk_end(buffer, start);
-    ok = ok && (!exif.data || write_chunk(buffer, "eXIf", exif.data, exif.size));
+        ok = png_chunk_begin(buffer, "iCCP", icc_head, sizeof(icc_head), &start) &&
+             append_packed(png, buffer, LEVEL_MAX, icc.data, icc.size) && png_chunk_end(buffer, start);
+    ok = ok && (!metadata->chunks.data || codec_buffer_append(buffer, metadata->chunks.data, metadata->chunks.size));
+    ok = ok && (metadata->density[0] <= 0 || write_density(buffer, metadata->density));
+    ok = ok && (!exif.data || png_chunk_write(buffer, "eXIf", exif.data, exif.size));
+    ok = ok && (!metadata->iptc.data || write_iptc(png, buffer, metadata->iptc));
+    ok = ok && (!metadata->comment.data || write_comment(buffer, metadata->comment));
     if (ok && xmp.data)
-        ok = chunk_begin(buffer, "iTXt", xmp_head, sizeof(xmp_head), &start) &&
-             codec_buffer_append(buffer, xmp.data, xmp.size) && chunk_end(buffer, start);
+        ok = png_chunk_begin(buffer, "iTXt", xmp_head, sizeof(xmp_head), &start) &&
+             codec_buffer_append(buffer, xmp.data, xmp.size) && png_chunk_end(buffer, start);
     return ok;
 }
 
@@ -576,7 +629,7 @@ static bool write_quick(struct png *png, struct rows *rows, struct codec_buffer 
         filled = 0;
     }
     uint8_t bytes[4];
-    write_u32(bytes, sum);
+    png_write_u32(bytes, sum);
     return codec_buffer_append(buffer, bytes, sizeof(bytes));
 }
 
@@ -604,15 +657,15 @@ static bool encode(void *state, const struct image *image, const struct codec_se
     struct png *png = state;
     struct rows rows;
     uint8_t head[13] = {[8] = 8, [9] = colour_of(format, settings)};
-    write_u32(head, (uint32_t)image->shape.width);
-    write_u32(head + 4, (uint32_t)image->shape.height);
+    png_write_u32(head, (uint32_t)image->shape.width);
+    png_write_u32(head + 4, (uint32_t)image->shape.height);
     size_t start = 0;
     bool ok = codec_buffer_append(buffer, signature, SIGNATURE_BYTES) &&
-              write_chunk(buffer, "IHDR", head, sizeof(head)) && write_metadata(png, buffer, &settings->metadata) &&
-              rows_open(&rows, png, image, settings) && chunk_begin(buffer, "IDAT", "", 0, &start);
+              png_chunk_write(buffer, "IHDR", head, sizeof(head)) && write_metadata(png, buffer, &settings->metadata) &&
+              rows_open(&rows, png, image, settings) && png_chunk_begin(buffer, "IDAT", "", 0, &start);
     ok = ok && (settings->compression <= LEVEL_QUICK ? write_quick(png, &rows, buffer)
                                                      : write_small(png, &rows, buffer, settings->compression));
-    ok = ok && chunk_end(buffer, start) && write_chunk(buffer, "IEND", "", 0);
+    ok = ok && png_chunk_end(buffer, start) && png_chunk_write(buffer, "IEND", "", 0);
     return ok || codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
 }
 
@@ -624,6 +677,8 @@ static void png_close(void *state)
     codec_buffer_free(&png->packed);
     codec_buffer_free(&png->plain);
     codec_buffer_free(&png->rows);
+    codec_buffer_free(&png->iptc);
+    codec_buffer_free(&png->chunks);
     for (int i = 0; i < METADATA; i++)
         codec_buffer_free(&png->unpacked[i]);
 }
@@ -636,6 +691,7 @@ const struct codec_kind codec_png = {
     .close = png_close,
     .looks_so = looks_so,
     .head = head_of,
+    .keeps = CODEC_KEEPS_IPTC | CODEC_KEEPS_COMMENT | CODEC_KEEPS_CHUNKS,
     .encodes = 1 << PIXFMT_RGBA | 1 << PIXFMT_RGB24 | 1 << PIXFMT_GREY,
     .decode = decode,
     .encode = encode,

@@ -1,5 +1,7 @@
-// stb.c: reads GIF (first frame), BMP, PSD and TGA files, by stb_image, which is compiled only here
+// stb.c: reads PSD and TGA files, by stb_image, which is compiled only here
 #include "image/codec/kind.h"
+#include "image/codec/photoshop.h"
+#include "image/rgb_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +15,6 @@ static void *block_alloc(size_t size)
     return size <= STB_BLOCK_MAX ? malloc(size) : NULL;
 }
 
-static void *block_resize(void *block, size_t size)
-{
-    return size <= STB_BLOCK_MAX ? realloc(block, size) : NULL;
-}
-
 // stb declares functions of disabled features and does not define them. GCC warns at the end of the file, so there is
 // no pop.
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -25,13 +22,11 @@ static void *block_resize(void *block, size_t size)
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
 #define STBI_NO_STDIO
-#define STBI_ONLY_GIF
-#define STBI_ONLY_BMP
 #define STBI_ONLY_PSD
 #define STBI_ONLY_TGA
 #define STBI_MAX_DIMENSIONS 32768
 #define STBI_MALLOC block_alloc
-#define STBI_REALLOC block_resize
+#define STBI_REALLOC realloc // not called for these formats
 #define STBI_FREE free
 #include <stb_image.h>
 
@@ -100,11 +95,6 @@ static uint8_t *load(const uint8_t *data, size_t size, int *width, int *height, 
     return NULL;
 }
 
-static bool is_gif(const uint8_t *data, size_t size)
-{
-    return size >= 6 && (memcmp(data, "GIF87a", 6) == 0 || memcmp(data, "GIF89a", 6) == 0);
-}
-
 static bool is_psd(const uint8_t *data, size_t size)
 {
     return size >= 4 && memcmp(data, "8BPS", 4) == 0;
@@ -116,16 +106,20 @@ static uint32_t read_u16_be(const uint8_t *at)
 }
 
 // Offsets of fields: Adobe Photoshop File Formats Specification, "File Header Section".
-enum { PSD_CHANNELS = 12, PSD_DEPTH = 22, PSD_SECTIONS = 26 };
+enum { PSD_CHANNELS = 12, PSD_DEPTH = 22, PSD_MODE = 24, PSD_SECTIONS = 26, PSD_RGB = 3 };
 
 static bool psd_supported(const uint8_t *data, size_t size, struct codec_error *error)
 {
     if (size < PSD_SECTIONS)
         return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
     // stb_image reads the depth at a wrong offset and decodes such images wrongly.
-    if (read_u16_be(data + PSD_DEPTH) == 16)
+    if (read_u16_be(data + PSD_DEPTH) != 8)
         return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "PSD files with 16 bits per channel are not supported; convert the image to 8 bits first");
+                            "PSD files with %u bits per channel are not supported; convert the image to 8 bits first",
+                            read_u16_be(data + PSD_DEPTH));
+    if (read_u16_be(data + PSD_MODE) != PSD_RGB)
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "PSD files that are not in RGB mode are not supported; save the image as PNG first");
     // stb_image takes any fourth channel for alpha and divides by it, even if the result is out of range.
     if (read_u16_be(data + PSD_CHANNELS) > 3)
         return codec_refuse(error, CODEC_UNSUPPORTED,
@@ -133,46 +127,92 @@ static bool psd_supported(const uint8_t *data, size_t size, struct codec_error *
     return true;
 }
 
+static size_t read_u32_be(const uint8_t *at)
+{
+    return (size_t)read_u16_be(at) << 16 | read_u16_be(at + 2);
+}
+
+// Reads the image resources, the second of the sections.
+static void psd_metadata(const uint8_t *data, size_t size, struct codec_metadata *metadata)
+{
+    enum { FIXED_ONE = 1 << 16, LENGTH = 4, RESOLUTION_BYTES = 16, DOWN_AT = 8 };
+    if (size < PSD_SECTIONS + 2 * LENGTH) // the lengths of two sections
+        return;
+    const size_t colours = read_u32_be(data + PSD_SECTIONS);
+    if (colours > size - PSD_SECTIONS - 2 * LENGTH)
+        return;
+    const size_t at = PSD_SECTIONS + LENGTH + colours + LENGTH, bytes = read_u32_be(data + at - LENGTH);
+    const struct codec_bytes blocks = {data + at, bytes < size - at ? bytes : size - at};
+    metadata->icc = photoshop_find(blocks, PHOTOSHOP_ICC);
+    metadata->exif = photoshop_find(blocks, PHOTOSHOP_EXIF);
+    metadata->xmp = photoshop_find(blocks, PHOTOSHOP_XMP);
+    metadata->iptc = photoshop_find(blocks, PHOTOSHOP_IPTC);
+    const struct codec_bytes resolution = photoshop_find(blocks, PHOTOSHOP_RESOLUTION); // 16.16 bits, per inch
+    if (resolution.size >= RESOLUTION_BYTES) {
+        metadata->density[0] = (double)read_u32_be(resolution.data) / FIXED_ONE;
+        metadata->density[1] = (double)read_u32_be(resolution.data + DOWN_AT) / FIXED_ONE;
+    }
+}
+
 static bool is_one_of(int value, const uint8_t *choices, size_t count)
 {
     return memchr(choices, value, count) != NULL;
 }
 
-// Two letters are too short a signature, so the size of the info header must also be a known one.
-static bool is_bmp(const uint8_t *data, size_t size)
+// Offsets of fields: Truevision TGA 2.0, section "TGA file header".
+enum { TGA_MAP = 1, TGA_TYPE, TGA_MAP_FIRST, TGA_WIDTH = 12, TGA_HEIGHT = 14, TGA_DEPTH = 16, TGA_ORDER, TGA_HEAD };
+enum { TGA_RIGHT_TO_LEFT = 0x10, TGA_INTERLEAVED = 0xc0 };
+
+static bool has_colour_map_type(const uint8_t *data)
 {
-    static const uint8_t info_sizes[] = {12, 40, 56, 108, 124};
-    return size >= 18 && data[0] == 'B' && data[1] == 'M' && is_one_of(data[14], info_sizes, sizeof(info_sizes)) &&
-           data[15] == 0 && data[16] == 0 && data[17] == 0;
+    return data[TGA_TYPE] % 8 == 1;
 }
 
-// stb_image reads too few colours of the palette of OS/2 BMP files.
-static bool is_os2_palette(const uint8_t *data, size_t size)
+// A TGA file has no signature, so its whole header must make sense.
+static bool is_tga(const uint8_t *data, size_t size)
 {
-    enum { INFO_SIZE = 14, OS2_SIZE = 12, DEPTH = 24 };
-    return is_bmp(data, size) && data[INFO_SIZE] == OS2_SIZE && size > DEPTH && data[DEPTH] < 24;
+    static const uint8_t types[] = {1, 2, 3, 9, 10, 11}, depths[] = {8, 15, 16, 24, 32}, of_maps[] = {15, 16, 24, 32};
+    enum { MAP_COUNT = 5, MAP_DEPTH = 7 };
+    if (size < TGA_HEAD || data[TGA_MAP] > 1 || !is_one_of(data[TGA_TYPE], types, sizeof(types)) ||
+        !is_one_of(data[TGA_DEPTH], depths, sizeof(depths)))
+        return false;
+    const bool has_map = data[TGA_MAP] == 1;
+    const bool map_ok = !has_map || ((data[MAP_COUNT] | data[MAP_COUNT + 1]) != 0 &&
+                                     is_one_of(data[MAP_DEPTH], of_maps, sizeof(of_maps)));
+    return (has_map || !has_colour_map_type(data)) && map_ok && (data[TGA_WIDTH] | data[TGA_WIDTH + 1]) != 0 &&
+           (data[TGA_HEIGHT] | data[TGA_HEIGHT + 1]) != 0 && (data[TGA_ORDER] & TGA_INTERLEAVED) == 0;
+}
+
+static bool tga_supported(const uint8_t *data, size_t size, struct codec_error *error)
+{
+    // stb_image would take a needless colour map for pixels, and ignores the number of the map's first colour.
+    if (data[TGA_MAP] == 1 && !has_colour_map_type(data))
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "TGA files with a colour map that they do not use are not supported; convert the image to "
+                            "PNG first");
+    if (data[TGA_MAP] == 1 && (data[TGA_MAP_FIRST] | data[TGA_MAP_FIRST + 1]) != 0)
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "TGA files whose colour map does not begin at 0 are not supported; convert the image to "
+                            "PNG first");
+    return true;
 }
 
 static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
 {
     int channels;
     struct image_shape *shape = &head->shape;
-    if (is_os2_palette(data, size))
-        return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "OS/2 BMP files with a palette are not supported; convert the image to PNG first");
+    if (!(is_psd(data, size) ? psd_supported : tga_supported)(data, size, error))
+        return false;
     if (stbi_info_from_memory(data, (int)size, &shape->width, &shape->height, &channels) == 0) {
         // Only the decoder reports the reason. It fails at the same place of the head.
         uint8_t *pixels = load(data, size, &shape->width, &shape->height, error);
         free(pixels);
         return pixels ? codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its header is invalid") : false;
     }
-    if (is_psd(data, size) && !psd_supported(data, size, error))
+    if (!codec_can_hold(size, (uint64_t)shape->width * (uint64_t)shape->height / CODEC_RUN_MOST, error))
         return false;
-    if (shape->height < 0 && shape->height >= -IMAGE_MAX_SIDE) // a BMP whose first row comes first
-        shape->height = -shape->height;
-    const unsigned most = is_gif(data, size) ? CODEC_LZW_MOST : CODEC_RUN_MOST;
-    if (!codec_can_hold(size, (uint64_t)shape->width * (uint64_t)shape->height / most, error))
-        return false;
+    if (is_psd(data, size))
+        psd_metadata(data, size, &head->metadata);
     shape->format = PIXFMT_RGBA;
     head->jpeg = channels <= 2 ? PIXFMT_GREY : PIXFMT_YU12;
     head->alpha = (channels == 2 || channels == 4) && !is_psd(data, size);
@@ -192,28 +232,15 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
         image_wrap(&from, &shape, pixels);
         image_copy(image, &from);
     }
+    // stb_image ignores this order.
+    for (int y = 0; ok && !is_psd(data, size) && (data[TGA_ORDER] & TGA_RIGHT_TO_LEFT) && y < shape.height; y++)
+        rgb_rows()->mirror(image_row(image, 0, y), image_row(image, 0, y), shape.width);
     free(pixels);
     return ok;
 }
 
-// Truevision TGA 2.0, section "TGA file header".
-static bool is_tga(const uint8_t *data, size_t size)
-{
-    static const uint8_t types[] = {1, 2, 3, 9, 10, 11}, depths[] = {8, 15, 16, 24, 32};
-    if (size < 18 || data[1] > 1 || !is_one_of(data[2], types, sizeof(types)) ||
-        !is_one_of(data[16], depths, sizeof(depths)))
-        return false;
-    const bool has_map = data[1] == 1, needs_map = data[2] % 8 == 1;
-    return has_map == needs_map && (data[12] | data[13]) != 0 && (data[14] | data[15]) != 0 && (data[17] & 0xc0) == 0;
-}
+static const char *const psd[] = {"psd", NULL}, *const tga[] = {"tga", NULL};
 
-static const char *const gif[] = {"gif", NULL}, *const bmp[] = {"bmp", "dib", NULL}, *const psd[] = {"psd", NULL},
-                         *const tga[] = {"tga", NULL};
-
-const struct codec_kind codec_gif = {
-    .info = {.name = "gif", .extensions = gif}, .looks_so = is_gif, .head = head_of, .decode = decode};
-const struct codec_kind codec_bmp = {
-    .info = {.name = "bmp", .extensions = bmp}, .looks_so = is_bmp, .head = head_of, .decode = decode};
 const struct codec_kind codec_psd = {
     .info = {.name = "psd", .extensions = psd}, .looks_so = is_psd, .head = head_of, .decode = decode};
 const struct codec_kind codec_tga = {

@@ -1,6 +1,7 @@
 // tiff.c: TIFF files of one image, by libtiff, from and to memory
 #include "image/codec/exif.h"
 #include "image/codec/kind.h"
+#include "image/codec/photoshop.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct tiff {
     struct codec_buffer raster;   // RGBA without gaps; a row for writing
     struct codec_buffer exif;     // of the last head
     struct codec_buffer metadata; // of the last head
+    struct codec_buffer iptc;     // to be written
 };
 
 // A file in memory, and libtiff's first error.
@@ -251,6 +253,8 @@ static bool begin(TIFFRGBAImage *reader, TIFF *file, struct codec_error *error)
     char why[WHY_BYTES] = "";
     TIFFGetFieldDefaulted(file, TIFFTAG_COMPRESSION, &compression);
     TIFFGetFieldDefaulted(file, TIFFTAG_SAMPLEFORMAT, &sample_format);
+    if (sample_format == SAMPLEFORMAT_VOID) // TIFF 6.0, section 19: undefined; readers take it for unsigned
+        sample_format = SAMPLEFORMAT_UINT;
     TIFFGetFieldDefaulted(file, TIFFTAG_EXTRASAMPLES, &extras, &extra);
     if (!is_compression_ok(compression))
         return codec_refuse(error, CODEC_UNSUPPORTED,
@@ -299,6 +303,19 @@ static bool has_exif(TIFF *file)
     return has;
 }
 
+static void take_density(TIFF *file, double density[2])
+{
+    float across = 0, down = 0;
+    uint16_t unit = RESUNIT_INCH;
+    TIFFGetField(file, TIFFTAG_XRESOLUTION, &across);
+    TIFFGetField(file, TIFFTAG_YRESOLUTION, &down);
+    TIFFGetField(file, TIFFTAG_RESOLUTIONUNIT, &unit);
+    if (unit == RESUNIT_NONE || !(across > 0) || !(down > 0))
+        return;
+    density[0] = across * (unit == RESUNIT_CENTIMETER ? 2.54 : 1);
+    density[1] = down * (unit == RESUNIT_CENTIMETER ? 2.54 : 1);
+}
+
 static bool take_metadata(struct tiff *tiff, TIFF *file, const struct stream *stream, int orientation,
                           struct codec_metadata *metadata)
 {
@@ -311,10 +328,14 @@ static bool take_metadata(struct tiff *tiff, TIFF *file, const struct stream *st
         metadata->xmp = (struct codec_bytes){data, size};
     if (exif_from_tiff(stream->data, stream->size, orientation <= 8 ? orientation : 1, &tiff->exif, &left_out))
         metadata->exif = (struct codec_bytes){tiff->exif.data, tiff->exif.size};
+    metadata->iptc = exif_value(stream->data, stream->size, TIFFTAG_RICHTIFFIPTC);
+    if (!metadata->iptc.data)
+        metadata->iptc = photoshop_iptc(exif_value(stream->data, stream->size, TIFFTAG_PHOTOSHOP));
+    take_density(file, metadata->density);
     if (left_out)
-        metadata->left_out = EXIF_LEFT_OUT;
+        codec_lacks(metadata, EXIF_LEFT_OUT);
     else if (TIFFIsBigTIFF(file) && has_exif(file))
-        metadata->left_out = "its EXIF data are left out, because it is a BigTIFF file";
+        codec_lacks(metadata, "its EXIF data are left out, because it is a BigTIFF file");
     return codec_metadata_keep(metadata, &tiff->metadata);
 }
 
@@ -419,10 +440,35 @@ static void set_fields(TIFF *file, const struct image *image, const struct codec
     TIFFSetField(file, TIFFTAG_ORIENTATION, orientation);
     if (!settings->opaque)
         TIFFSetField(file, TIFFTAG_EXTRASAMPLES, 1, &alpha);
+    double density[2];
+    if (metadata->density[0] > 0 && !exif_density(metadata->exif.data, metadata->exif.size, density)) {
+        TIFFSetField(file, TIFFTAG_XRESOLUTION, metadata->density[0]);
+        TIFFSetField(file, TIFFTAG_YRESOLUTION, metadata->density[1]);
+        TIFFSetField(file, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+    }
     if (metadata->icc.data)
         TIFFSetField(file, TIFFTAG_ICCPROFILE, (uint32_t)metadata->icc.size, metadata->icc.data);
     if (metadata->xmp.data)
         TIFFSetField(file, TIFFTAG_XMLPACKET, (uint32_t)metadata->xmp.size, metadata->xmp.data);
+}
+
+// The tag has bytes, or in some versions of libtiff 4-byte numbers, whose bytes libtiff may exchange. Returns false if
+// there is no memory.
+static bool set_iptc(struct tiff *tiff, TIFF *file, struct codec_bytes iptc)
+{
+    const TIFFField *field = TIFFFindField(file, TIFFTAG_RICHTIFFIPTC, TIFF_ANY);
+    const size_t count = (iptc.size + 3) / 4;
+    tiff->iptc.size = 0;
+    if (!iptc.data)
+        return true;
+    if (field && TIFFFieldDataType(field) != TIFF_LONG)
+        return TIFFSetField(file, TIFFTAG_RICHTIFFIPTC, (uint32_t)iptc.size, iptc.data);
+    if (!codec_buffer_append(&tiff->iptc, iptc.data, iptc.size) ||
+        !codec_buffer_append(&tiff->iptc, (const uint8_t[3]){0}, 4 * count - iptc.size))
+        return false;
+    if (TIFFIsByteSwapped(file))
+        TIFFSwabArrayOfLong((uint32_t *)(void *)tiff->iptc.data, (tmsize_t)count);
+    return TIFFSetField(file, TIFFTAG_RICHTIFFIPTC, (uint32_t)count, tiff->iptc.data);
 }
 
 static bool write_file(struct tiff *tiff, TIFF *file, const struct image *image, const struct codec_settings *settings)
@@ -445,7 +491,7 @@ static bool encode(void *state, const struct image *image, const struct codec_se
     TIFF *file = stream_open(&stream, big_endian ? "wb" : "wl", 8 * (uint64_t)image->shape.width * STRIP_ROWS);
     if (file)
         set_fields(file, image, settings);
-    const bool ok = file && write_file(state, file, image, settings);
+    const bool ok = file && set_iptc(state, file, settings->metadata.iptc) && write_file(state, file, image, settings);
     if (file)
         TIFFClose(file);
     buffer->size = stream.size;
@@ -462,6 +508,7 @@ static void tiff_close(void *state)
     codec_buffer_free(&tiff->raster);
     codec_buffer_free(&tiff->exif);
     codec_buffer_free(&tiff->metadata);
+    codec_buffer_free(&tiff->iptc);
 }
 
 static const char *const extensions[] = {"tif", "tiff", NULL};
@@ -472,6 +519,7 @@ const struct codec_kind codec_tiff = {
     .close = tiff_close,
     .looks_so = looks_so,
     .head = head_of,
+    .keeps = CODEC_KEEPS_IPTC,
     .encodes = 1 << PIXFMT_RGBA,
     .decode = decode,
     .encode = encode,

@@ -1,4 +1,5 @@
 // webp.c: WebP files, by libwebp; the container with the metadata is read and written here
+#include "image/codec/exif.h"
 #include "image/codec/kind.h"
 
 #include <string.h>
@@ -142,7 +143,14 @@ static uint8_t *put_extended(uint8_t *at, const struct image *image, int flags)
 // Adds metadata to the file in the buffer. Returns false if there is no memory.
 static bool add_metadata(struct codec_buffer *buffer, const struct image *image, const struct codec_settings *settings)
 {
-    const struct codec_bytes icc = settings->metadata.icc, exif = settings->metadata.exif, xmp = settings->metadata.xmp;
+    const struct codec_bytes icc = settings->metadata.icc, xmp = settings->metadata.xmp;
+    const double *density = settings->metadata.density;
+    uint8_t resolution[EXIF_DENSITY_BYTES];
+    struct codec_bytes exif = settings->metadata.exif;
+    if (!exif.data && density[0] > 0) { // the container has no place of its own for it
+        exif_from_density(density, resolution);
+        exif = (struct codec_bytes){resolution, sizeof(resolution)};
+    }
     const bool extended = memcmp(buffer->data + RIFF_BYTES, "VP8X", 4) == 0;
     const size_t skip = RIFF_BYTES + (extended ? EXTENDED_CHUNK : 0), picture = buffer->size - skip;
     const size_t ahead = RIFF_BYTES + EXTENDED_CHUNK + (icc.data ? CHUNK_HEAD + icc.size + icc.size % 2 : 0);
@@ -194,6 +202,11 @@ static bool encode(void *state, const struct image *image, const struct codec_se
                                                                                        (int)image->stride[0]) &&
                     WebPEncode(&config, &picture) && add_metadata(buffer, image, settings);
     WebPPictureFree(&picture);
+    double density[2];
+    const struct codec_metadata *metadata = &settings->metadata;
+    if (metadata->density[0] > 0 && metadata->exif.data &&
+        !exif_density(metadata->exif.data, metadata->exif.size, density))
+        codec_leave_out(error, "its resolution is left out");
     return ok || codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
 }
 
