@@ -4,6 +4,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+// Path of the program whose hidden commands (probe, measure, inspect) are the children of monocle. A program that does
+// not define this constant, such as a unit test, starts none: it trusts every driver and every variant.
+extern const char child_program[] __attribute__((weak));
+
 enum child_end {
     CHILD_EXITED,      // *value is its exit status
     CHILD_KILLED,      // by a signal: *value is the number of the signal

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "command/command.h"
 #include "command/shared.h"
+#include "compute/driver_guard.h"
 #include "source/cameras.h"
 
 #include <dlfcn.h>
@@ -51,46 +52,9 @@ json_t *inspect(const char *what, const char *argument, char why[INSPECT_WHY])
     snprintf(parent, sizeof(parent), "%d", (int)getpid());
     char *const arguments[] = {"monocle", "inspect", parent, (char *)what, (char *)argument, NULL};
     json_t *all = json_object();
-    const enum child_end end = child_talk("/proc/self/exe", arguments, limit_of(what) * 1000, &value, merge, all);
+    const enum child_end end = child_talk(child_program, arguments, limit_of(what) * 1000, &value, merge, all);
     explain(end, value, limit_of(what), why);
     return all;
-}
-
-// Lists the devices of each driver alone. Keeps the drivers that work.
-static int select_drivers(struct driver *drivers, int count,
-                          void (*warn)(void *context, const struct driver *driver, const char *why), void *context)
-{
-    int kept = 0;
-    for (int i = 0; i < count; i++) {
-        struct drivers_choice alone;
-        char why[INSPECT_WHY] = "";
-        if (drivers_use(&alone, &drivers[i], 1))
-            json_decref(inspect(INSPECT_OPENCL, "", why));
-        drivers_restore(&alone);
-        if (why[0])
-            warn(context, &drivers[i], why);
-        else
-            drivers[kept++] = drivers[i];
-    }
-    return kept;
-}
-
-json_t *inspect_opencl(const char *vendors, struct drivers_choice *choice,
-                       void (*warn)(void *context, const struct driver *driver, const char *why), void *context)
-{
-    char why[INSPECT_WHY];
-    *choice = (struct drivers_choice){.path = ""};
-    json_t *list = inspect(INSPECT_OPENCL, "", why);
-    struct driver *drivers = why[0] ? calloc(DRIVERS_MAX, sizeof(*drivers)) : NULL;
-    if (drivers) {
-        const int kept = select_drivers(drivers, drivers_list(vendors, drivers), warn, context);
-        json_decref(list);
-        list = drivers_use(choice, drivers, kept) ? inspect(INSPECT_OPENCL, "", why) : json_object();
-    }
-    free(drivers);
-    if (why[0])
-        json_object_set_new(list, "why", json_sprintf("the OpenCL drivers cannot be queried: %s", why));
-    return list;
 }
 
 // ---- the child ----
@@ -146,6 +110,7 @@ static int inspect_run(int argc, char **argv)
     int code;
     if (argc == 4) {
         child_begin(atoi(argv[1]), DATA_BYTES, limit_of(argv[2]));
+        drivers_guard_skip();
         answer(argv[2], argv[3]);
         // EXIT_AT_ONCE, because a faulty driver could crash in the functions that exit() runs.
         return DONE | EXIT_AT_ONCE;

@@ -2,6 +2,7 @@
 #include "compute/device.h"
 
 #include "base/log.h"
+#include "compute/driver_guard.h"
 #include "compute/kept.h"
 #include "compute/texture.h"
 
@@ -139,6 +140,7 @@ static const char *why_too_little(void)
 static cl_int get_platforms(cl_platform_id *platforms, cl_uint *found)
 {
     static const char variable[] = "OCL_ICD_FILENAMES";
+    drivers_guard(NULL);
     const char *value = getenv(variable);
     char *copy = value ? strdup(value) : NULL;
     const cl_int result = clGetPlatformIDs(PLATFORM_MAX, platforms, found);
@@ -157,7 +159,9 @@ int device_list(struct device_info devices[DEVICE_MAX], const char **why)
         return 0;
     const cl_int result = get_platforms(platforms, &found);
     if (result != CL_SUCCESS || found == 0) {
-        *why = "no OpenCL platform is installed; install a driver (Debian: pocl-opencl-icd for the CPU)";
+        *why = drivers_guard_left_out()
+                   ? "no OpenCL driver works"
+                   : "no OpenCL platform is installed; install a driver (Debian: pocl-opencl-icd for the CPU)";
         return 0;
     }
     int count = 0;

@@ -76,7 +76,7 @@ static enum child_end ask(const struct question *question, int *value)
         [1 + WORD_FILTERS] = user_filters_named(),
         [1 + WORD_SIZE] = size,
     };
-    return child_run(probe_program, (char *const *)arguments, probe_limit_s(probe->width, probe->height) * 1000, value);
+    return child_run(child_program, (char *const *)arguments, probe_limit_s(probe->width, probe->height) * 1000, value);
 }
 
 // Writes the verdict of a probe that ended in this way.
@@ -115,7 +115,7 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
 
 bool probe_trusts(const struct probe *probe)
 {
-    if (!probe_program)
+    if (!child_program)
         return true;
     struct device *device = probe->device;
     struct question question = {.probe = probe};
@@ -143,7 +143,7 @@ enum probe_status probe_now(const struct probe *probe, char why[VERDICT_TEXT])
     size_t bytes;
     int value = 0;
     char *error = NULL, *key = NULL;
-    if (!probe_program)
+    if (!child_program)
         return PROBE_PASSED;
     if (!(key = probe_key(probe, &bytes, &error))) {
         snprintf(why, VERDICT_TEXT, "%.*s", VERDICT_TEXT - 1, error ? error : "out of memory");

@@ -90,7 +90,7 @@ static enum probe_status ask(const struct user_kernel *user, int configuration, 
         [1 + USER_WORD_NOTE] = note,
     };
     why[0] = '\0';
-    const enum child_end end = child_run(probe_program, (char *const *)arguments, limit_ms, &value);
+    const enum child_end end = child_run(child_program, (char *const *)arguments, limit_ms, &value);
     const ssize_t read = fd >= 0 ? pread(fd, why, VERDICT_TEXT - 1, 0) : 0;
     why[read > 0 ? read : 0] = '\0';
     if (fd >= 0)
@@ -123,7 +123,7 @@ static enum probe_status validate(const struct subject *subject, int configurati
     const struct user_kernel *user = kernel_of(subject);
     if (!fits_device(user, configuration, why))
         return PROBE_NOT_RUN;
-    if (!probe_program)
+    if (!child_program)
         return PROBE_PASSED;
     return ask(user, configuration, false, user->limit_ms, why);
 }
@@ -183,7 +183,7 @@ static bool make_references(struct user_kernel *user)
     bool needed = false;
     for (int i = 0; i < spec->arguments; i++)
         needed = needed || (spec->argument[i].output && !spec->argument[i].has_reference);
-    if (!needed || !probe_program)
+    if (!needed || !child_program)
         return true;
     if (spec->references == 0)
         log_warn("%s has no ReferenceKernel: all configurations are compared with the default one", spec->path);

@@ -9,7 +9,7 @@ import shutil
 import sys
 
 sys.path.append(sys.path[0] + "/../support")
-from checks import Checks, at, programs, skip
+from checks import SOURCES, Checks, at, programs, skip
 from live_support import has_opencl, run
 
 MONOCLE, MISLED, ICD = programs(3)
@@ -94,6 +94,19 @@ def hangs(c):
     c.check("monocle doctor" in err, err)
 
 
+def other_commands(c):
+    """batch leaves the driver out, names it, and lists the devices of the others; the cpu path asks no driver."""
+    batch = [MONOCLE, "batch", "-f", "gray", "-o", at("out"), "--overwrite", os.path.join(SOURCES, "assets/raccoon.jpg")]
+    env = {"OCL_ICD_VENDORS": vendors(ICD), "TEST_ICD": "crash", "TMPDIR": at()}
+    for _ in range(2):
+        code, out, err = run(*batch, "-p", "opencl", "-d", "no such name", **env)
+        c.check(code == 3 and err.count("\n") == 2, code, err)
+        c.check("left out the OpenCL driver " + ICD in err and "devices: 0 '" in err, err)
+    code, out, err = run(*batch, "-p", "cpu", **env)
+    c.check(code == 0 and err == "", code, err)
+    c.check(sorted(os.listdir(at())) == ["out", "vendors"], os.listdir(at()))
+
+
 def crashes_later(c):
     """A driver that crashes when it compiles: the facts known before are listed."""
     for how, why in ("crash", "crashed with signal 11"), ("leave", "ended the process with status 0"):
@@ -119,4 +132,4 @@ def internal(c):
     c.check(code == 1 and out == b"", "a child whose parent is another process", code, out, err)
 
 
-sys.exit(Checks().run(facts, text, one, crashes, hangs, crashes_later, talkative, internal))
+sys.exit(Checks().run(facts, text, one, crashes, hangs, other_commands, crashes_later, talkative, internal))

@@ -1,6 +1,8 @@
 // hardware.c: finds GPUs in /sys, and checks that each has an OpenCL device and may be opened
 #include "command/doctor/doctor.h"
 
+#include "compute/drivers.h"
+
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // drivers.c: finds the OpenCL drivers that the loader would load
-#include "command/inspect.h"
+#include "compute/drivers.h"
 
 #include "base/file.h"
 
@@ -88,9 +88,17 @@ int drivers_list(const char *vendors, struct driver drivers[DRIVERS_MAX])
     return count;
 }
 
-static void driver_path(const struct drivers_choice *choice, int number, char path[DRIVER_PATH])
+void driver_repair(const struct driver *driver, char *text, size_t size)
 {
-    snprintf(path, DRIVER_PATH, "%s/%02d.icd", choice->path, number);
+    if (strchr(driver->file, '/'))
+        snprintf(text, size, "sudo mv %s %s.disabled", driver->file, driver->file);
+    else
+        snprintf(text, size, "unset %s", driver->file);
+}
+
+static void driver_path(const char *directory, int number, char path[DRIVER_PATH])
+{
+    snprintf(path, DRIVER_PATH, "%s/%02d.icd", directory, number);
 }
 
 // Not OCL_ICD_FILENAMES: ocl-icd 2.3.1 ignores it.
@@ -107,7 +115,7 @@ bool drivers_use(struct drivers_choice *choice, const struct driver *drivers, in
     }
     for (; choice->count < count; choice->count++) {
         char path[DRIVER_PATH], text[sizeof(drivers->library) + 1];
-        driver_path(choice, choice->count, path);
+        driver_path(choice->path, choice->count, path);
         const int length = snprintf(text, sizeof(text), "%s\n", drivers[choice->count].library);
         if (!file_replace(AT_FDCWD, path, 0600, false, text, (size_t)length))
             break;
@@ -128,16 +136,23 @@ static void restore(const char *variable, char *value)
     free(value);
 }
 
+void drivers_remove(const char *directory)
+{
+    for (int i = 0; directory[0] && i < DRIVERS_MAX; i++) {
+        char path[DRIVER_PATH];
+        driver_path(directory, i, path);
+        if (unlink(path) != 0)
+            break;
+    }
+    if (directory[0])
+        rmdir(directory);
+}
+
 void drivers_restore(struct drivers_choice *choice)
 {
     if (!choice->path[0])
         return;
-    for (int i = 0; i < choice->count; i++) {
-        char path[DRIVER_PATH];
-        driver_path(choice, i, path);
-        unlink(path);
-    }
-    rmdir(choice->path);
+    drivers_remove(choice->path);
     restore(vendors_variable, choice->vendors);
     restore(libraries_variable, choice->libraries);
     *choice = (struct drivers_choice){.path = ""};
