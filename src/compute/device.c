@@ -1,6 +1,7 @@
 // device.c: lists, chooses and opens OpenCL devices
 #include "compute/device.h"
 
+#include "base/driver_call.h"
 #include "base/log.h"
 #include "compute/driver_guard.h"
 #include "compute/kept.h"
@@ -143,7 +144,9 @@ static cl_int get_platforms(cl_platform_id *platforms, cl_uint *found)
     drivers_guard(NULL);
     const char *value = getenv(variable);
     char *copy = value ? strdup(value) : NULL;
+    driver_call_begin();
     const cl_int result = clGetPlatformIDs(PLATFORM_MAX, platforms, found);
+    driver_call_end();
     if (copy)
         setenv(variable, copy, 1);
     free(copy);
@@ -264,7 +267,7 @@ static bool write_texture(struct device *device, cl_command_queue queue, struct 
         return no_sharing(device, "cannot write a GL texture", result);
     result = shared_texture_release(shared, queue, NULL, NULL);
     if (result == CL_SUCCESS)
-        result = clFinish(queue);
+        result = compute_finish(queue);
     if (result != CL_SUCCESS)
         return no_sharing(device, "cannot release a GL texture", result);
     const bool same = shared_texture_read(shared, TRIAL_SIDE, TRIAL_SIDE, 0, seen) && !memcmp(sent, seen, sizeof(sent));
@@ -275,6 +278,14 @@ static bool write_texture(struct device *device, cl_command_queue queue, struct 
         snprintf(device->sharing_why, sizeof(device->sharing_why),
                  "a shared GL texture does not contain the pixels that OpenCL wrote");
     return same;
+}
+
+static cl_context create_context(const struct device *device, const cl_context_properties *properties, cl_int *result)
+{
+    driver_call_begin();
+    const cl_context context = clCreateContext(properties, 1, &device->info.id, NULL, NULL, result);
+    driver_call_end();
+    return context;
 }
 
 // Opens a context that shares with GL. Some drivers accept the properties but then reject every texture, so this tests
@@ -292,7 +303,7 @@ static bool open_shared(struct device *device, const struct gl_handles *gl)
         0,
     };
     cl_int result;
-    device->context = clCreateContext(properties, 1, &device->info.id, NULL, NULL, &result);
+    device->context = create_context(device, properties, &result);
     if (!device->context)
         return no_sharing(device, glx ? "rejects a context shared with GLX" : "rejects a context shared with EGL",
                           result);
@@ -313,7 +324,7 @@ static bool open_alone(struct device *device)
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)device->info.platform, 0};
     char doing[200];
     cl_int result;
-    device->context = clCreateContext(properties, 1, &device->info.id, NULL, NULL, &result);
+    device->context = create_context(device, properties, &result);
     snprintf(doing, sizeof(doing), "open the OpenCL device '%s'", device->info.name);
     return compute_ok(result, doing);
 }

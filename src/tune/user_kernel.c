@@ -215,7 +215,7 @@ static cl_int time_runs(const struct user_build *build, int runs, double *ms)
     double ns = 0;
     for (int i = 0; result == CL_SUCCESS && i < runs; i++)
         result = user_build_enqueue(build, event[i]);
-    const cl_int finished = clFinish(build->rig->queue);
+    const cl_int finished = compute_finish(build->rig->queue);
     result = result == CL_SUCCESS ? finished : result;
     for (int i = 0; i < runs; i++) {
         for (int k = 0; k < build->kernels; k++) {

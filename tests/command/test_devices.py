@@ -96,7 +96,8 @@ def hangs(c):
 
 def other_commands(c):
     """batch leaves the driver out, names it, and lists the devices of the others; the cpu path asks no driver."""
-    batch = [MONOCLE, "batch", "-f", "gray", "-o", at("out"), "--overwrite", os.path.join(SOURCES, "assets/raccoon.jpg")]
+    photo = os.path.join(SOURCES, "assets/raccoon.jpg")
+    batch = [MONOCLE, "batch", "-f", "gray", "-o", at("out"), "--overwrite", photo]
     env = {"OCL_ICD_VENDORS": vendors(ICD), "TEST_ICD": "crash", "TMPDIR": at()}
     for _ in range(2):
         code, out, err = run(*batch, "-p", "opencl", "-d", "no such name", **env)

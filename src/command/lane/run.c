@@ -329,7 +329,7 @@ int lane_run(const struct lane_options *options, const char *source)
     run->options = options;
     enum exit_code code = open_all(run, source);
     if (code == EXIT_OK) {
-        command_hold_signals();
+        command_hold_signals(CALLS_MAIN);
         code = options->calibrate ? lane_calibrate(run->source, &run->camera, options->config, options->threads)
                                   : process(run);
     }
