@@ -72,7 +72,7 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device_inf
     info->host_unified = (info->type & CL_DEVICE_TYPE_CPU) || get_number(id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
     info->half = compute_lists(extensions, "cl_khr_fp16");
     info->gl_event = compute_lists(extensions, "cl_khr_gl_event");
-    info->dmabuf = dmabuf_find_way(extensions, info->version);
+    info->dmabuf = dmabuf_find_way(id, extensions, info->version);
     if (compute_lists(extensions, "cl_nv_device_attribute_query"))
         info->nv_arch = (int)(10 * get_number(id, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV) +
                               get_number(id, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV));
