@@ -23,6 +23,53 @@ const char *cache_unsafe(const struct stat *status)
     return why_unsafe(status, false);
 }
 
+// Returns why another user can put another file at this path; NULL: none can. `at` gets the directory. `itself`: the
+// path is a directory, whose entries matter, too. Group members may write the directories, because a file of theirs is
+// refused by its owner. The owner of / can do everything; in a user namespace it is not root.
+static const char *why_replaceable(char at[PATH_MAX], bool itself)
+{
+    struct stat status, top = {0};
+    stat("/", &top);
+    for (bool cut = !itself; strcmp(at, "/") != 0; cut = true) {
+        char *slash = strrchr(at, '/');
+        if (!slash)
+            break;
+        if (cut)
+            slash[slash == at] = '\0';
+        const bool found = lstat(at, &status) == 0;
+        if (found && status.st_uid != geteuid() && status.st_uid != 0 && status.st_uid != top.st_uid)
+            return "belongs to another user";
+        if (found && S_ISDIR(status.st_mode) && status.st_mode & S_IWOTH && !(status.st_mode & S_ISVTX))
+            return "can be written by other users";
+    }
+    return NULL;
+}
+
+const char *path_unsafe(const char *path, char where[PATH_MAX])
+{
+    struct stat status;
+    snprintf(where, PATH_MAX, "%s", path);
+    const char *why = why_replaceable(where, false);
+    if (why)
+        return why;
+    // Without its links. A path that does not exist may lie below a link.
+    char *real, *slash;
+    bool exists = true;
+    snprintf(where, PATH_MAX, "%s", path);
+    while (!(real = realpath(where, NULL)) && (slash = strrchr(where, '/')) && slash != where) {
+        *slash = '\0';
+        exists = false;
+    }
+    snprintf(where, PATH_MAX, "%s", real ? real : "/");
+    free(real);
+    why = why_replaceable(where, !exists);
+    if (!why && exists && stat(path, &status) == 0) {
+        snprintf(where, PATH_MAX, "%s", path);
+        why = why_unsafe(&status, true);
+    }
+    return why;
+}
+
 // Finds the directory that the variable names, or `standard` in the home directory. The specification says to ignore
 // relative paths. False: there is none.
 static bool find_base(const char *variable, const char *standard, char base[PATH_MAX])
@@ -197,23 +244,40 @@ bool config_path(const char *name, char path[PATH_MAX])
 
 char *config_read(const char *name, size_t limit, char path[PATH_MAX])
 {
+    char where[PATH_MAX];
     struct stat status;
     if (!config_path(name, path) || stat(path, &status) != 0)
         return NULL;
-    if (!why_unsafe(&status, true))
+    if (!path_unsafe(path, where))
         return file_read_text(path, limit);
     errno = EPERM;
     return NULL;
 }
 
+void config_explain(const char *path, int error, size_t limit, char why[CONFIG_WHY])
+{
+    char where[PATH_MAX];
+    const char *unsafe = error == EPERM ? path_unsafe(path, where) : NULL;
+    if (error == EFBIG)
+        snprintf(why, CONFIG_WHY, "the file has more than %zu bytes", limit);
+    else if (!unsafe)
+        snprintf(why, CONFIG_WHY, "%s", strerror(error));
+    else if (strstr(unsafe, "other users"))
+        snprintf(why, CONFIG_WHY, "%s %s; run: chmod go-w %s", where, unsafe, where);
+    else
+        snprintf(why, CONFIG_WHY, "%s %s; set XDG_CONFIG_HOME to a directory of your own", where, unsafe);
+}
+
 bool config_append(const char *name, size_t limit, const char *line)
 {
-    char path[PATH_MAX], *old = config_read(name, limit, path);
-    if (!old && errno != ENOENT)
+    char path[PATH_MAX], where[PATH_MAX], *old = config_read(name, limit, path);
+    if (!old && (errno != ENOENT || !path[0]))
         return false;
+    if (!old && path_unsafe(path, where)) {
+        errno = EPERM;
+        return false;
+    }
     if (!old) {
-        if (!path[0])
-            return false;
         make_parents(path);
         const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         if (fd < 0)

@@ -29,12 +29,20 @@ int data_system_open(const char *path, const char **unsafe);
 // set if *unsafe is NULL after a failure.
 int cache_open_named(const char *path, bool make, const char **unsafe);
 
+// Returns why another user may have written the file or directory of an absolute path, or can put another one there: a
+// directory above it or above the target of its links belongs to another user than this one and root, or every user can
+// write it. NULL: no other user can. The path need not exist. `where` gets the faulty file or directory. Static text.
+const char *path_unsafe(const char *path, char where[PATH_MAX]);
+
 // Writes the path of a settings file, "$XDG_CONFIG_HOME/monocle/NAME" or "~/.config/monocle/NAME". False: the
 // environment names no place.
 bool config_path(const char *name, char path[PATH_MAX]);
 // Reads a settings file as file_read_text. It may be a symbolic link. NULL with errno set on failure (ENOENT: there is
-// none; EPERM: a user other than this one and root can write it); not logged. `path` gets its name.
+// none; EPERM: path_unsafe refuses it); not logged. `path` gets its name.
 char *config_read(const char *name, size_t limit, char path[PATH_MAX]);
+// Writes why config_read or config_append failed with the errno value `error`, and the remedy.
+enum { CONFIG_WHY = 2 * PATH_MAX + 80 };
+void config_explain(const char *path, int error, size_t limit, char why[CONFIG_WHY]);
 // Adds a line to a settings file as file_write_atomic; makes the file (mode 0600) and its directories if they are
 // missing. False with errno set on failure; not logged.
 bool config_append(const char *name, size_t limit, const char *line);

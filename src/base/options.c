@@ -541,12 +541,12 @@ static bool take_file(const struct parser *line)
     file_of(list, line->values)->text = text;
     if (text)
         return take_text(line, path, text);
-    if (errno == EPERM)
-        log_warn("the options in %s are not used: other users can write the file; run: chmod go-w %s", path, path);
-    else if (errno == EFBIG)
-        log_warn("the options in %s are not used: the file has more than %d bytes", path, FILE_MOST);
-    else if (errno != ENOENT && errno != ENOTDIR)
-        log_warn("cannot read the options in %s: %s", path, strerror(errno));
+    const int error = errno;
+    if (error == ENOENT || error == ENOTDIR)
+        return true;
+    char why[CONFIG_WHY];
+    config_explain(path, error, FILE_MOST, why);
+    log_warn("the options in %s are not used: %s", path, why);
     return true;
 }
 

@@ -85,14 +85,14 @@ static void add_users(struct looks *looks)
 {
     char path[PATH_MAX];
     char *text = looks->text[0] = config_read(file_name, FILE_MOST, path);
-    if (!text && errno == EPERM)
-        log_warn("the looks in %s are not used: other users can write the file; run: chmod go-w %s", path, path);
-    else if (!text && errno == EFBIG)
-        log_warn("the looks in %s are not used: the file has more than %d bytes", path, FILE_MOST);
-    else if (!text && errno != ENOENT && errno != ENOTDIR)
-        log_warn("cannot read the looks in %s: %s", path, strerror(errno));
+    const int error = errno;
     if (text)
         add_text(looks, text, true, path);
+    else if (error != ENOENT && error != ENOTDIR) {
+        char why[CONFIG_WHY];
+        config_explain(path, error, FILE_MOST, why);
+        log_warn("the looks in %s are not used: %s", path, why);
+    }
 }
 
 void looks_open(struct looks *looks)
@@ -195,11 +195,13 @@ bool looks_save(struct looks *looks, const struct chain *chain, char name[LOOK_N
     looks_close(&now);
     snprintf(line, sizeof(line), "%s = %s", name, text);
     if (!ok || !config_append(file_name, FILE_MOST, line)) {
+        char reason[CONFIG_WHY] = "the chain is too long";
+        const int error = errno;
         config_path(file_name, path);
-        snprintf(why, CHAIN_ERROR, "cannot save the look in %.150s: %s", path[0] ? path : "$XDG_CONFIG_HOME/monocle",
-                 !ok              ? "the chain is too long"
-                 : errno == EPERM ? "other users can write the file; run chmod go-w"
-                                  : strerror(errno));
+        if (ok)
+            config_explain(path, error, FILE_MOST, reason);
+        snprintf(why, CHAIN_ERROR, "cannot save the look in %.100s: %.120s",
+                 path[0] ? path : "$XDG_CONFIG_HOME/monocle", reason);
         return false;
     }
     looks_close(looks);

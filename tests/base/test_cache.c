@@ -153,12 +153,63 @@ static void test_entry(void)
     CHECK(close(directory) == 0 && rmdir(path) == 0);
 }
 
+static void check_path(const char *file, const char *want, const char *place)
+{
+    char where[PATH_MAX], at[PATH_MAX];
+    const char *why = path_unsafe(file, where);
+    snprintf(at, sizeof(at), "%s%s", home, place);
+    check_that(&unit, want ? why && strstr(why, want) && strcmp(where, at) == 0 : !why, "%s: %s %s, not %s %s", file,
+               why ? where : "", why ? why : "is safe", want ? at : "", want ? want : "safe");
+}
+
+// A settings file is used only if no other user can have written it or put it there, through no directory or link.
+static void test_config(void)
+{
+    char base[100], directory[120], file[160], link[100], got[PATH_MAX], why[CONFIG_WHY];
+    snprintf(base, sizeof(base), "%s/config", home);
+    snprintf(directory, sizeof(directory), "%s/monocle", base);
+    snprintf(file, sizeof(file), "%s/looks", directory);
+    snprintf(link, sizeof(link), "%s/link", home);
+    setenv("XDG_CONFIG_HOME", base, 1);
+    CHECK(config_append("looks", 100, "a = gray"));
+    char *text = config_read("looks", 100, got);
+    CHECK_TEXT(text, "a = gray\n");
+    free(text);
+    check_path(file, NULL, "");
+    CHECK(chmod(file, 0620) == 0);
+    check_path(file, "can be written by other users", "/config/monocle/looks");
+    CHECK(chmod(file, 0600) == 0 && chmod(directory, 0775) == 0);
+    check_path(file, NULL, ""); // the group of a user has the same name
+    CHECK(chmod(directory, 0777) == 0);
+    check_path(file, "can be written by other users", "/config/monocle");
+    CHECK(chmod(directory, 01777) == 0);
+    check_path(file, NULL, ""); // as /tmp
+    CHECK(chmod(directory, 0700) == 0 && symlink(base, link) == 0);
+    if (geteuid() == 0) {
+        CHECK(chown(base, NOBODY, 0) == 0);
+        check_path(file, "belongs to another user", "/config");
+        CHECK(!config_read("looks", 100, got) && errno == EPERM);
+        config_explain(got, errno, 100, why);
+        CHECK_HAS(why, "/config belongs to another user; set XDG_CONFIG_HOME to a directory of your own");
+        CHECK(unlink(file) == 0 && rmdir(directory) == 0);
+        CHECK(!config_append("looks", 100, "a = gray") && errno == EPERM && access(directory, F_OK) != 0);
+        setenv("XDG_CONFIG_HOME", link, 1); // a link of this user to the directory of another one
+        CHECK(!config_append("looks", 100, "a = gray") && errno == EPERM && access(directory, F_OK) != 0);
+        CHECK(chown(base, 0, 0) == 0 && lchown(link, NOBODY, 0) == 0);
+        CHECK(!config_append("looks", 100, "a = gray") && errno == EPERM && access(directory, F_OK) != 0);
+    }
+    unlink(file);
+    rmdir(directory);
+    CHECK(unlink(link) == 0 && rmdir(base) == 0);
+}
+
 int main(void)
 {
     unit_directory(home);
     test_place();
     test_directory();
     test_entry();
+    test_config();
     CHECK(rmdir(home) == 0); // no file is left behind
     return check_end(&unit);
 }
