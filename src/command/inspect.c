@@ -19,7 +19,7 @@
 enum { LIMIT_S = 60, DEVICE_LIMIT_S = 180 };
 // The exit status of a complete answer. 0 or 1: the driver ended the process.
 enum { DONE = 100 };
-#define DATA_BYTES ((size_t)16 << 30)
+#define DATA_LEAST ((size_t)16 << 30)
 
 // ---- the parent ----
 
@@ -109,7 +109,7 @@ static int inspect_run(int argc, char **argv)
     struct command_operands operands;
     int code;
     if (argc == 4) {
-        child_begin(atoi(argv[1]), DATA_BYTES, limit_of(argv[2]));
+        child_begin(atoi(argv[1]), child_memory(DATA_LEAST), limit_of(argv[2]));
         drivers_guard_skip();
         answer(argv[2], argv[3]);
         // EXIT_AT_ONCE, because a faulty driver could crash in the functions that exit() runs.

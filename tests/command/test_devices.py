@@ -2,6 +2,7 @@
 """test_devices.py MONOCLE MONOCLE_MISLED ICD: the facts of devices; drivers that crash, hang or are missing
 
 ICD is a driver without devices that misbehaves when it is loaded (tests/support/icd.c)."""
+import ctypes
 import json
 import os
 import re
@@ -30,10 +31,27 @@ def vendors(*libraries, real=True):
     return at("vendors")
 
 
+def memory_sizes():
+    """Returns the sizes of the memories of all devices, in the loader's order, as clinfo reads them."""
+    cl, count = ctypes.CDLL("libOpenCL.so.1"), ctypes.c_uint()
+    platforms, devices, size, sizes = (ctypes.c_void_p * 16)(), (ctypes.c_void_p * 16)(), ctypes.c_uint64(), []
+    cl.clGetPlatformIDs(16, platforms, ctypes.byref(count))
+    for platform in platforms[:count.value]:
+        found = ctypes.c_uint()
+        cl.clGetDeviceIDs(ctypes.c_void_p(platform), ctypes.c_uint64(0xffffffff), 16, devices, ctypes.byref(found))
+        for device in devices[:found.value]:
+            cl.clGetDeviceInfo(ctypes.c_void_p(device), 0x101f, 8, ctypes.byref(size), None)  # GLOBAL_MEM_SIZE
+            sizes.append(size.value)
+    return sizes
+
+
 def facts(c):
     code, out, err = run(MONOCLE, "devices", "--json")
     device = json.loads(out)[0]
     c.check(code == 0 and err == "", code, err)
+    # The limits of the child that asks the drivers do not change what they report.
+    listed, real = sorted(d["memory_bytes"] for d in json.loads(out)), sorted(memory_sizes())
+    c.check(listed == real, listed, real)
     c.check(device["opens"] is True and device["problem"] is None, device)
     limits = device["limits"]
     c.check(limits["image2d_width"] >= 2048 and limits["allocation_bytes"] > 1 << 20, limits)
