@@ -35,13 +35,22 @@ static void explain(enum child_end end, int value, int limit_s, char why[INSPECT
         child_explain(end, value, limit_s, limit_s, why);
 }
 
-// Adds a line, which is a JSON object.
+struct answers {
+    json_t *all;
+    const char *what, *argument;
+    struct status_line status;
+};
+
+// Adds a line, which is a JSON object; NULL: the child is still at work.
 static bool merge(void *context, char *text)
 {
+    struct answers *answers = context;
     json_t *part = text ? json_loads(text, 0, NULL) : NULL;
     if (json_is_object(part))
-        json_object_update(context, part);
+        json_object_update(answers->all, part);
     json_decref(part);
+    if (!text)
+        status_line_tick(&answers->status, "testing %s %s", answers->what, answers->argument);
     return true;
 }
 
@@ -51,10 +60,11 @@ json_t *inspect(const char *what, const char *argument, char why[INSPECT_WHY])
     int value;
     snprintf(parent, sizeof(parent), "%d", (int)getpid());
     char *const arguments[] = {"monocle", "inspect", parent, (char *)what, (char *)argument, NULL};
-    json_t *all = json_object();
-    const enum child_end end = child_talk(child_program, arguments, limit_of(what) * 1000, &value, merge, all);
+    struct answers answers = {.all = json_object(), .what = what, .argument = argument};
+    const enum child_end end = child_talk(child_program, arguments, limit_of(what) * 1000, &value, merge, &answers);
+    status_line_end(&answers.status);
     explain(end, value, limit_of(what), why);
-    return all;
+    return answers.all;
 }
 
 // ---- the child ----

@@ -2,6 +2,7 @@
 #include "compute/driver_guard.h"
 
 #include "base/child.h"
+#include "base/driver_call.h"
 #include "base/log.h"
 #include "compute/drivers.h"
 #include "compute/kept.h"
@@ -78,8 +79,9 @@ struct question {
     bool all; // these are all drivers, so the environment need not change
 };
 
-static bool ignore_line(void *context, char *text)
+static bool wait_on(void *context, char *text)
 {
+    status_line_tick(context, "waiting for the OpenCL drivers");
     return true;
 }
 
@@ -88,6 +90,7 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
     const struct question *question = context;
     const int limit_ms = question->guard->limit_ms ? question->guard->limit_ms : LIMIT_MS;
     struct drivers_choice choice = {.path = ""};
+    struct status_line status = {0};
     char parent[16];
     int value;
     snprintf(parent, sizeof(parent), "%d", (int)getpid());
@@ -97,7 +100,10 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
         drivers_restore(&choice);
         return VERDICT_UNKNOWN;
     }
-    const enum child_end end = child_talk(child_program, arguments, limit_ms, &value, ignore_line, NULL);
+    driver_call_begin(); // so that a signal ends the wait
+    const enum child_end end = child_talk(child_program, arguments, limit_ms, &value, wait_on, &status);
+    driver_call_end();
+    status_line_end(&status);
     drivers_restore(&choice);
     // This process cannot start children: it uses the drivers unasked.
     if (end == CHILD_NOT_STARTED || (end == CHILD_EXITED && value == ANSWERED))
