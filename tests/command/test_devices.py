@@ -7,11 +7,13 @@ import json
 import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
 
 sys.path.append(sys.path[0] + "/../support")
 from checks import SOURCES, Checks, at, programs, skip
-from live_support import has_opencl, run
+from live_support import PATIENCE, environment, has_opencl, png, run, wait_until
 
 MONOCLE, MISLED, ICD = programs(3)
 VENDORS = "/etc/OpenCL/vendors"
@@ -137,6 +139,39 @@ def crashes_later(c):
         c.check(why in device["problem"] and why in device["rungs"][2]["why"], how, device["problem"])
 
 
+def read(name):
+    if not os.path.exists(at(name)):
+        return ""
+    with open(at(name), encoding="utf-8") as file:
+        return file.read()
+
+
+def start(*args, **env):
+    return subprocess.Popen([MISLED, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, text=True, env=environment(TEST_STUCK_MS="300", **env))
+
+
+def signals(c):
+    """One SIGTERM ends a run whose driver does not return, from a compile or when it is loaded."""
+    png(at("a.png"), 16, 16)
+    runs = {"live": ["live", "pattern:16x16", "-f", "gray", "-p", "opencl", "--headless"],
+            "batch": ["batch", "-f", "gray", "-p", "opencl", "-o", at("out"), at("a.png")],
+            "tune": ["tune", "-f", "gray", "-s", "16x16"], "devices": ["devices"]}
+    loads = {"TEST_ICD": "hang", "OCL_ICD_VENDORS": vendors(ICD, real=False), "TEST_LIMIT_MS": "100000"}
+    for how, env in ("compile", {"TEST_LIMIT_MS": "100000"}), ("load", loads):
+        begun = {name: start(*words, TEST_CHILDREN=at(how + name), XDG_CACHE_HOME=at(),
+                             TEST_MISBEHAVE="hang" if name == "devices" else "stuck", **env)
+                 for name, words in runs.items()}
+        for name, process in begun.items():
+            inside = "%d\n" % process.pid if how == "compile" and name != "devices" else "\n"  # else its child hangs
+            wait_until(lambda: process.poll() is not None or inside in read(how + name))
+            process.send_signal(signal.SIGTERM)
+        for name, process in begun.items():
+            err = process.communicate(timeout=60 * PATIENCE)[1]
+            c.check(process.returncode == 143, how, name, process.returncode, err)
+            c.check(err == "" or "a driver call does not return" in err, how, name, err)
+
+
 def talkative(c):
     """A driver that prints text hides no fact."""
     code, out, err = run(MISLED, "devices", "--json", TEST_MISBEHAVE="print")
@@ -151,4 +186,5 @@ def internal(c):
     c.check(code == 1 and out == b"", "a child whose parent is another process", code, out, err)
 
 
-sys.exit(Checks().run(facts, text, one, crashes, hangs, other_commands, crashes_later, talkative, internal))
+sys.exit(Checks().run(facts, text, one, crashes, hangs, other_commands, crashes_later, signals,
+                      talkative, internal))
