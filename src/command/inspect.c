@@ -88,9 +88,9 @@ static void open_cameras(void)
 {
     struct camera_node node;
     for (int next = 0; camera_node_next(&next, &node, NULL);)
-        inspect_write(json_pack("{s:{s:o,s:o,s:b,s:o}}", node.path, "name", text_json(node.card), "driver",
-                                text_json(node.driver), "opened", (int)node.opened, "why",
-                                text_json(node.why ? node.why : "")));
+        inspect_write(json_pack("{s:{s:o,s:o,s:b,s:b,s:o}}", node.path, "name", text_json(node.card), "driver",
+                                text_json(node.driver), "opened", (int)node.opened, "readable", (int)node.readable,
+                                "why", text_json(node.why ? node.why : "")));
 }
 
 static void answer(const char *what, const char *argument)

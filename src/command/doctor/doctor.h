@@ -29,6 +29,7 @@ struct doctor {
     struct gpu gpu[GPUS_MAX];
     int gpus;
     char vendors[PATH_MAX]; // directory of the OpenCL drivers
+    const char *isp;        // name of an image signal processor that has video nodes; NULL: none was found
     bool has_drivers;       // there is an OpenCL driver, perhaps a broken one
     struct json_t *devices; // OpenCL devices with their facts; NULL before check_devices
 };
