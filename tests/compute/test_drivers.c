@@ -104,6 +104,26 @@ static void test_hang(void)
     CHECK_TEXT(why, "no OpenCL driver works");
 }
 
+// Both variables name the drivers, as for loaders that read only one of them. Each driver is listed once.
+static void test_both_variables(void)
+{
+    struct driver drivers[DRIVERS_MAX];
+    struct drivers_choice choice;
+    char names[1300];
+    snprintf(names, sizeof(names), "%s/libbad.so:other.so:other.so", scratch.dir);
+    setenv("OCL_ICD_VENDORS", vendors, 1);
+    setenv("OCL_ICD_FILENAMES", names, 1);
+    CHECK_NUMBER(drivers_list("/none", drivers), 3);
+    CHECK_TEXT(drivers[2].library, "other.so");
+    CHECK(drivers_use(&choice, &drivers[1], 2));
+    snprintf(names, sizeof(names), "%s/libgood.so:other.so", scratch.dir);
+    CHECK_TEXT(getenv("OCL_ICD_FILENAMES"), names);
+    CHECK_NUMBER(drivers_list("/none", drivers), 2);
+    drivers_restore(&choice);
+    CHECK_HAS(getenv("OCL_ICD_FILENAMES"), "/libbad.so:other.so:other.so");
+    unsetenv("OCL_ICD_FILENAMES");
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "inspect") == 0)
@@ -116,6 +136,7 @@ int main(int argc, char **argv)
     CHECK(mkdir(vendors, 0700) == 0);
     add_driver("bad", argv[1]);
     add_driver("good", argv[1]);
+    test_both_variables();
     test_crash();
     test_hang();
     scratch_close(&scratch);
