@@ -21,8 +21,9 @@ int main(int argc, char **argv)
         // reason.
         if (errno == 0 && (command_interrupted() || write(STDOUT_FILENO, "\n", 1) == 1))
             errno = command_interrupted() ? EINTR : EIO;
-        log_error("cannot write to standard output: %s",
-                  errno == EBADF ? "it is closed; redirect it to a file or a program" : strerror(errno));
+        if (errno != EPIPE) // head(1) and pagers end before all lines are written
+            log_error("cannot write to standard output: %s",
+                      errno == EBADF ? "it is closed; redirect it to a file or a program" : strerror(errno));
         if (code == EXIT_OK && (settled || !command_interrupted()))
             code = EXIT_FAILED_SOME;
     }

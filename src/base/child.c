@@ -202,6 +202,12 @@ void child_explain(enum child_end end, int value, int limit_s, int cpu_s, char w
     }
 }
 
+size_t child_memory(size_t least)
+{
+    const size_t all = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    return all > least ? all : least;
+}
+
 // Returns the bytes of data memory that the process already has. Sanitizers reserve terabytes.
 static size_t data_bytes(void)
 {

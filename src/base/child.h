@@ -4,6 +4,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+// Path of the program whose hidden commands (probe, measure, inspect) are the children of monocle. A program that does
+// not define this constant, such as a unit test, starts none: it trusts every driver and every variant.
+extern const char child_program[] __attribute__((weak));
+
 enum child_end {
     CHILD_EXITED,      // *value is its exit status
     CHILD_KILLED,      // by a signal: *value is the number of the signal
@@ -38,3 +42,6 @@ void child_explain(enum child_end end, int value, int limit_s, int cpu_s, char w
 // and to `seconds` of processor time (SIGXCPU). The kernel kills the program when the thread that started it ends.
 // `parent` is the process that started it; if that process has ended already, this ends the program.
 void child_begin(int parent, size_t bytes, int seconds);
+// Returns the size of the machine's memory, but not less than `least`. A child that reports a device needs this limit:
+// PoCL reports a lower one as the size of the device's memory.
+size_t child_memory(size_t least);

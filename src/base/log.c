@@ -1,24 +1,30 @@
 // log.c: messages and the status line on standard error
 #include "base/log.h"
 
+#include "base/clock.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { MESSAGE_BYTES = 2048 };
+enum { MESSAGE_BYTES = 2048, ONCE_MOST = 16 };
 
 static struct log_state {
     enum log_level level;
-    pthread_mutex_t lock; // guards the hook, also while it runs
+    pthread_mutex_t lock; // guards the members below; held while the hook runs
     void (*hook)(void *context, const char *message);
     void *context;
+    uint64_t once[ONCE_MOST]; // hashes of the texts of log_warn_once
+    int onces;
+    atomic_bool status; // a status line is shown
 } log_state = {.level = LOG_WARN, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 // Where the thread's latest error is kept; text NULL: nowhere.
@@ -98,7 +104,8 @@ static void call_hook(const char *message)
 static void print(const char *kind, char message[MESSAGE_BYTES])
 {
     char text[2 * MESSAGE_BYTES];
-    size_t used = (size_t)snprintf(text, sizeof(text), "monocle: %s", kind);
+    const char *clear = atomic_exchange(&log_state.status, false) ? "\r\033[K" : "";
+    size_t used = (size_t)snprintf(text, sizeof(text), "%smonocle: %s", clear, kind);
     char *rest = message, *line;
     for (bool first = true; (line = strsep(&rest, "\n")); first = false) {
         if (!first && *line && used + sizeof(indent) < sizeof(text)) {
@@ -135,6 +142,21 @@ void log_message(enum log_level level, const char *format, ...)
         print(kinds[level], message); // modifies the message
 }
 
+void log_warn_once(const char *text)
+{
+    const uint64_t hash = hash_64(text, strlen(text));
+    int i = 0;
+    pthread_mutex_lock(&log_state.lock);
+    while (i < log_state.onces && log_state.once[i] != hash)
+        i++;
+    const bool new = i == log_state.onces;
+    if (new &&i < ONCE_MOST)
+        log_state.once[log_state.onces++] = hash;
+    pthread_mutex_unlock(&log_state.lock);
+    if (new)
+        log_warn("%s", text);
+}
+
 bool status_line_possible(void)
 {
     const char *terminal = getenv("TERM");
@@ -145,6 +167,35 @@ void status_line_show(const char *text)
 {
     struct winsize size;
     const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    log_state.status = *text != '\0';
     fprintf(stderr, "\r\033[K%.*s", known ? size.ws_col - 1 : INT_MAX, text);
     fflush(stderr);
+}
+
+void status_line_tick(struct status_line *line, const char *format, ...)
+{
+    enum { LATE_MS = 2000, TURN_MS = 200 };
+    const int64_t now_ns = clock_now_ns();
+    if (line->start_ns == 0) {
+        line->start_ns = now_ns;
+        line->next_ns = now_ns + (int64_t)LATE_MS * 1000000;
+    }
+    if (now_ns < line->next_ns || !status_line_possible())
+        return;
+    char text[256], shown[sizeof(text)];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    log_escape(shown, sizeof(shown), text);
+    status_line_show(shown);
+    line->shown = true;
+    line->next_ns = now_ns + (int64_t)TURN_MS * 1000000;
+}
+
+void status_line_end(struct status_line *line)
+{
+    if (line->shown)
+        status_line_show("");
+    *line = (struct status_line){0};
 }

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "command/shared.h"
 #include "compute/device.h"
+#include "compute/driver_guard.h"
 #include "compute/kept.h"
 
 #include <jansson.h>
@@ -26,8 +27,8 @@ static const char *const details[] = {
     "mapped\tkernels write host memory; OpenCL copies nothing",
     "opencl\tOpenCL copies each frame to the device, and each result back",
     "Below the devices, the list shows the GL context of a window, and the GL context of --headless.",
-    "A child process with a limit of 180 s queries each device. If a driver crashes or hangs, the list says so and "
-    "continues with the other drivers.",
+    "A child process with a limit of 20 s lists the devices, and one with a limit of 180 s queries each device. If a "
+    "driver crashes or hangs, a warning names it, and the list continues with the other drivers.",
     "The members of a device in --json, besides those of the list (null: the driver does not report it):",
     "vendor_id\tPCI vendor id, such as \"0x10de\"",
     "pci\tPCI address, such as \"0000:01:00.0\"",
@@ -77,13 +78,6 @@ static const struct option_list list = {
 
 static const char *const modes[] = {"gl-shared", "mapped", "opencl"};
 enum { MODES = sizeof(modes) / sizeof(*modes) };
-
-static void warn_driver(void *context, const struct driver *driver, const char *why)
-{
-    log_warn("skipped the OpenCL driver %s (%s): %s; other commands will fail in the same way until you repair it, or "
-             "disable it: sudo mv %s %s.disabled",
-             driver->library, driver->file, why, driver->file, driver->file);
-}
 
 // Adds what a child finds out about the device.
 static void complete(json_t *device)
@@ -343,11 +337,12 @@ static int devices_run(int argc, char **argv)
 {
     struct devices_options o = {0};
     struct command_operands operands;
-    struct drivers_choice choice;
+    char why[INSPECT_WHY];
     int code;
     if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))
         return code;
-    json_t *found = inspect_opencl("/etc/OpenCL/vendors", &choice, warn_driver, NULL);
+    drivers_guard(&(struct driver_guard){.again = true});
+    json_t *found = inspect(INSPECT_OPENCL, "", why);
     json_t *array = json_object_get(found, "devices");
     const bool any = json_array_size(array) > 0;
     const int only = any && o.device ? choose(array, o.device) : -1;
@@ -361,10 +356,9 @@ static int devices_run(int argc, char **argv)
     if (!any)
         log_error("there is no OpenCL device: %s; the cpu path (-p cpu) works without one; to find the cause, run: "
                   "monocle doctor",
-                  text_of(found, "why"));
+                  why[0] ? why : text_of(found, "why"));
     if (!o.json && !o.device)
         print_gl();
-    drivers_restore(&choice);
     json_decref(found);
     return code;
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "command/command.h"
 #include "command/shared.h"
+#include "compute/driver_guard.h"
 #include "source/cameras.h"
 
 #include <dlfcn.h>
@@ -18,7 +19,7 @@
 enum { LIMIT_S = 60, DEVICE_LIMIT_S = 180 };
 // The exit status of a complete answer. 0 or 1: the driver ended the process.
 enum { DONE = 100 };
-#define DATA_BYTES ((size_t)16 << 30)
+#define DATA_LEAST ((size_t)16 << 30)
 
 // ---- the parent ----
 
@@ -34,13 +35,22 @@ static void explain(enum child_end end, int value, int limit_s, char why[INSPECT
         child_explain(end, value, limit_s, limit_s, why);
 }
 
-// Adds a line, which is a JSON object.
+struct answers {
+    json_t *all;
+    const char *what, *argument;
+    struct status_line status;
+};
+
+// Adds a line, which is a JSON object; NULL: the child is still at work.
 static bool merge(void *context, char *text)
 {
+    struct answers *answers = context;
     json_t *part = text ? json_loads(text, 0, NULL) : NULL;
     if (json_is_object(part))
-        json_object_update(context, part);
+        json_object_update(answers->all, part);
     json_decref(part);
+    if (!text)
+        status_line_tick(&answers->status, "testing %s %s", answers->what, answers->argument);
     return true;
 }
 
@@ -50,47 +60,11 @@ json_t *inspect(const char *what, const char *argument, char why[INSPECT_WHY])
     int value;
     snprintf(parent, sizeof(parent), "%d", (int)getpid());
     char *const arguments[] = {"monocle", "inspect", parent, (char *)what, (char *)argument, NULL};
-    json_t *all = json_object();
-    const enum child_end end = child_talk("/proc/self/exe", arguments, limit_of(what) * 1000, &value, merge, all);
+    struct answers answers = {.all = json_object(), .what = what, .argument = argument};
+    const enum child_end end = child_talk(child_program, arguments, limit_of(what) * 1000, &value, merge, &answers);
+    status_line_end(&answers.status);
     explain(end, value, limit_of(what), why);
-    return all;
-}
-
-// Lists the devices of each driver alone. Keeps the drivers that work.
-static int select_drivers(struct driver *drivers, int count,
-                          void (*warn)(void *context, const struct driver *driver, const char *why), void *context)
-{
-    int kept = 0;
-    for (int i = 0; i < count; i++) {
-        struct drivers_choice alone;
-        char why[INSPECT_WHY] = "";
-        if (drivers_use(&alone, &drivers[i], 1))
-            json_decref(inspect(INSPECT_OPENCL, "", why));
-        drivers_restore(&alone);
-        if (why[0])
-            warn(context, &drivers[i], why);
-        else
-            drivers[kept++] = drivers[i];
-    }
-    return kept;
-}
-
-json_t *inspect_opencl(const char *vendors, struct drivers_choice *choice,
-                       void (*warn)(void *context, const struct driver *driver, const char *why), void *context)
-{
-    char why[INSPECT_WHY];
-    *choice = (struct drivers_choice){.path = ""};
-    json_t *list = inspect(INSPECT_OPENCL, "", why);
-    struct driver *drivers = why[0] ? calloc(DRIVERS_MAX, sizeof(*drivers)) : NULL;
-    if (drivers) {
-        const int kept = select_drivers(drivers, drivers_list(vendors, drivers), warn, context);
-        json_decref(list);
-        list = drivers_use(choice, drivers, kept) ? inspect(INSPECT_OPENCL, "", why) : json_object();
-    }
-    free(drivers);
-    if (why[0])
-        json_object_set_new(list, "why", json_sprintf("the OpenCL drivers cannot be queried: %s", why));
-    return list;
+    return answers.all;
 }
 
 // ---- the child ----
@@ -114,9 +88,9 @@ static void open_cameras(void)
 {
     struct camera_node node;
     for (int next = 0; camera_node_next(&next, &node, NULL);)
-        inspect_write(json_pack("{s:{s:o,s:o,s:b,s:o}}", node.path, "name", text_json(node.card), "driver",
-                                text_json(node.driver), "opened", (int)node.opened, "why",
-                                text_json(node.why ? node.why : "")));
+        inspect_write(json_pack("{s:{s:o,s:o,s:b,s:b,s:o}}", node.path, "name", text_json(node.card), "driver",
+                                text_json(node.driver), "opened", (int)node.opened, "readable", (int)node.readable,
+                                "why", text_json(node.why ? node.why : "")));
 }
 
 static void answer(const char *what, const char *argument)
@@ -145,7 +119,8 @@ static int inspect_run(int argc, char **argv)
     struct command_operands operands;
     int code;
     if (argc == 4) {
-        child_begin(atoi(argv[1]), DATA_BYTES, limit_of(argv[2]));
+        child_begin(atoi(argv[1]), child_memory(DATA_LEAST), limit_of(argv[2]));
+        drivers_guard_skip();
         answer(argv[2], argv[3]);
         // EXIT_AT_ONCE, because a faulty driver could crash in the functions that exit() runs.
         return DONE | EXIT_AT_ONCE;

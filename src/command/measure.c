@@ -4,8 +4,6 @@
 #include "base/log.h"
 #include "command/command.h"
 
-const char measure_program[] = "/proc/self/exe";
-
 static const struct option_list list = {
     .command = "measure",
     .usage = "ARGUMENTS",

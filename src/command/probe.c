@@ -1,13 +1,14 @@
 // probe.c: the hidden command that tests a kernel variant in a child process (path/probe.h)
 #include "path/probe.h"
 
+#include "base/child.h"
 #include "base/log.h"
 #include "command/command.h"
 #include "tune/user_kernel.h"
 
 #include <string.h>
 
-const char probe_program[] = "/proc/self/exe";
+const char child_program[] = "/proc/self/exe";
 
 static const struct option_list list = {
     .command = "probe",

@@ -1,6 +1,8 @@
 // process.c: signals, standard streams and limits of the process
 #include "command/command.h"
 
+#include "base/driver_call.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,10 +14,12 @@
 #include <unistd.h>
 
 // A signal handler may set only such variables.
-static volatile sig_atomic_t interrupted, interrupted_ms;
+static volatile sig_atomic_t interrupted, interrupted_ms, interrupted_main;
 
 // timeout(1) and other programs send a signal to the process and again to its process group. Both count as one signal.
 enum { ONE_SIGNAL_MS = 100 };
+// A driver call that runs this long after a signal never returns.
+enum { STUCK_MS = 10000 };
 
 static int now_ms(void)
 {
@@ -24,10 +28,22 @@ static int now_ms(void)
     return (int)((now.tv_sec * 1000 + now.tv_nsec / 1000000) & INT_MAX);
 }
 
+// Before a call that does not return, AddressSanitizer takes its allocator's lock. It would wait forever if the signal
+// interrupted the allocator.
+__attribute__((no_sanitize("address"))) static void leave(int number)
+{
+    _exit(128 + number);
+}
+
 // A signal that arrives just before a wait begins does not interrupt it. Therefore an alarm interrupts waits every
-// second.
+// second. A driver that hangs does not return: the process then ends. Outputs are complete files or not there.
 static void nudge(int number)
 {
+    static const char text[] = "monocle: error: a driver call does not return; a signal has ended the run\n";
+    if (interrupted && driver_call_stuck(interrupted_main, STUCK_MS)) {
+        (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+        leave(interrupted);
+    }
     alarm(1);
 }
 
@@ -46,13 +62,6 @@ static void hold(int number)
     nudge(number);
 }
 
-// Before a call that does not return, AddressSanitizer takes its allocator's lock. It would wait forever if the signal
-// interrupted the allocator.
-__attribute__((no_sanitize("address"))) static void leave(int number)
-{
-    _exit(128 + number);
-}
-
 int command_interrupted(void)
 {
     return interrupted;
@@ -69,8 +78,9 @@ static void catch (void (*handler)(int number))
         sigaction(SIGHUP, &caught, NULL);
 }
 
-void command_hold_signals(void)
+void command_hold_signals(enum command_calls calls)
 {
+    interrupted_main = calls == CALLS_MAIN;
     const struct sigaction nudged = {.sa_handler = nudge};
     sigaction(SIGALRM, &nudged, NULL);
     catch (hold);

@@ -1,6 +1,7 @@
 // cl.c: names OpenCL results and checks them
 #include "compute/cl.h"
 
+#include "base/driver_call.h"
 #include "base/log.h"
 
 #include <stdio.h>
@@ -92,4 +93,28 @@ bool compute_lists(const char *extensions, const char *name)
             return true;
     }
     return false;
+}
+
+cl_int compute_build(cl_program program, cl_device_id device, const char *options)
+{
+    driver_call_begin();
+    const cl_int result = clBuildProgram(program, 1, &device, options, NULL, NULL);
+    driver_call_end();
+    return result;
+}
+
+cl_int compute_finish(cl_command_queue queue)
+{
+    driver_call_begin();
+    const cl_int result = clFinish(queue);
+    driver_call_end();
+    return result;
+}
+
+cl_int compute_wait(cl_uint count, const cl_event *events)
+{
+    driver_call_begin();
+    const cl_int result = clWaitForEvents(count, events);
+    driver_call_end();
+    return result;
 }

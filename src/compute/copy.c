@@ -164,7 +164,7 @@ void device_copy_close(struct device_copy *copy)
     if (!copy)
         return;
     if (copy->queue)
-        clFinish(copy->queue);
+        compute_finish(copy->queue);
     for (int i = 0; i < WAYS; i++) {
         if (copy->kernel[i])
             clReleaseKernel(copy->kernel[i]);

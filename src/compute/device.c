@@ -1,7 +1,9 @@
 // device.c: lists, chooses and opens OpenCL devices
 #include "compute/device.h"
 
+#include "base/driver_call.h"
 #include "base/log.h"
+#include "compute/driver_guard.h"
 #include "compute/kept.h"
 #include "compute/texture.h"
 
@@ -70,7 +72,7 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device_inf
     info->host_unified = (info->type & CL_DEVICE_TYPE_CPU) || get_number(id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
     info->half = compute_lists(extensions, "cl_khr_fp16");
     info->gl_event = compute_lists(extensions, "cl_khr_gl_event");
-    info->dmabuf = dmabuf_find_way(extensions, info->version);
+    info->dmabuf = dmabuf_find_way(id, extensions, info->version);
     if (compute_lists(extensions, "cl_nv_device_attribute_query"))
         info->nv_arch = (int)(10 * get_number(id, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV) +
                               get_number(id, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV));
@@ -139,9 +141,12 @@ static const char *why_too_little(void)
 static cl_int get_platforms(cl_platform_id *platforms, cl_uint *found)
 {
     static const char variable[] = "OCL_ICD_FILENAMES";
+    drivers_guard(NULL);
     const char *value = getenv(variable);
     char *copy = value ? strdup(value) : NULL;
+    driver_call_begin();
     const cl_int result = clGetPlatformIDs(PLATFORM_MAX, platforms, found);
+    driver_call_end();
     if (copy)
         setenv(variable, copy, 1);
     free(copy);
@@ -157,7 +162,9 @@ int device_list(struct device_info devices[DEVICE_MAX], const char **why)
         return 0;
     const cl_int result = get_platforms(platforms, &found);
     if (result != CL_SUCCESS || found == 0) {
-        *why = "no OpenCL platform is installed; install a driver (Debian: pocl-opencl-icd for the CPU)";
+        *why = drivers_guard_left_out()
+                   ? "no OpenCL driver works"
+                   : "no OpenCL platform is installed; install a driver (Debian: pocl-opencl-icd for the CPU)";
         return 0;
     }
     int count = 0;
@@ -260,7 +267,7 @@ static bool write_texture(struct device *device, cl_command_queue queue, struct 
         return no_sharing(device, "cannot write a GL texture", result);
     result = shared_texture_release(shared, queue, NULL, NULL);
     if (result == CL_SUCCESS)
-        result = clFinish(queue);
+        result = compute_finish(queue);
     if (result != CL_SUCCESS)
         return no_sharing(device, "cannot release a GL texture", result);
     const bool same = shared_texture_read(shared, TRIAL_SIDE, TRIAL_SIDE, 0, seen) && !memcmp(sent, seen, sizeof(sent));
@@ -271,6 +278,14 @@ static bool write_texture(struct device *device, cl_command_queue queue, struct 
         snprintf(device->sharing_why, sizeof(device->sharing_why),
                  "a shared GL texture does not contain the pixels that OpenCL wrote");
     return same;
+}
+
+static cl_context create_context(const struct device *device, const cl_context_properties *properties, cl_int *result)
+{
+    driver_call_begin();
+    const cl_context context = clCreateContext(properties, 1, &device->info.id, NULL, NULL, result);
+    driver_call_end();
+    return context;
 }
 
 // Opens a context that shares with GL. Some drivers accept the properties but then reject every texture, so this tests
@@ -288,7 +303,7 @@ static bool open_shared(struct device *device, const struct gl_handles *gl)
         0,
     };
     cl_int result;
-    device->context = clCreateContext(properties, 1, &device->info.id, NULL, NULL, &result);
+    device->context = create_context(device, properties, &result);
     if (!device->context)
         return no_sharing(device, glx ? "rejects a context shared with GLX" : "rejects a context shared with EGL",
                           result);
@@ -309,7 +324,7 @@ static bool open_alone(struct device *device)
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)device->info.platform, 0};
     char doing[200];
     cl_int result;
-    device->context = clCreateContext(properties, 1, &device->info.id, NULL, NULL, &result);
+    device->context = create_context(device, properties, &result);
     snprintf(doing, sizeof(doing), "open the OpenCL device '%s'", device->info.name);
     return compute_ok(result, doing);
 }

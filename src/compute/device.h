@@ -32,7 +32,8 @@ enum { DEVICE_MAX = 32 };
 
 // Lists the devices of all platforms in a stable order: GPUs, accelerators, CPUs. Returns their number. If it is 0,
 // *why is a static text: no platform, no device, or a resource limit that is too low for drivers. Logs a warning if
-// compiled programs cannot be cached safely.
+// compiled programs cannot be cached safely, and one for each driver that is left out because it crashes or hangs
+// (driver_guard.h). On the main thread.
 int device_list(struct device_info devices[DEVICE_MAX], const char **why);
 
 // Makes the OpenCL drivers find their devices. Call it before a window opens: ROCm may find none once a GL context

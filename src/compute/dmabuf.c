@@ -15,9 +15,26 @@ struct qcom_dmabuf {
     void *at;
 };
 
-enum dmabuf_way dmabuf_find_way(const char *extensions, const char *version)
+// Intel's driver lists cl_khr_external_memory, and not the extension of each type of handle.
+static bool imports_khr(cl_device_id device, const char *extensions)
 {
-    if (compute_lists(extensions, "cl_khr_external_memory_dma_buf") && strncmp(version, "OpenCL 3.", 9) == 0)
+    cl_external_memory_handle_type_khr types[16];
+    size_t bytes = 0;
+    if (compute_lists(extensions, "cl_khr_external_memory_dma_buf"))
+        return true;
+    if (!compute_lists(extensions, "cl_khr_external_memory") ||
+        clGetDeviceInfo(device, CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR, sizeof(types), types, &bytes) !=
+            CL_SUCCESS)
+        return false;
+    for (size_t i = 0; i < bytes / sizeof(*types) && i < sizeof(types) / sizeof(*types); i++)
+        if (types[i] == CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR)
+            return true;
+    return false;
+}
+
+enum dmabuf_way dmabuf_find_way(cl_device_id device, const char *extensions, const char *version)
+{
+    if (strncmp(version, "OpenCL 3.", 9) == 0 && imports_khr(device, extensions))
         return DMABUF_KHR;
     if (compute_lists(extensions, "cl_arm_import_memory_dma_buf"))
         return DMABUF_ARM;

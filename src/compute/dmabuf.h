@@ -6,13 +6,13 @@
 // The extension that imports.
 enum dmabuf_way {
     DMABUF_NONE,
-    DMABUF_KHR,  // cl_khr_external_memory_dma_buf, in OpenCL 3.0
+    DMABUF_KHR,  // cl_khr_external_memory with handles of dma-bufs, in OpenCL 3.0
     DMABUF_ARM,  // cl_arm_import_memory_dma_buf (Mali)
     DMABUF_QCOM, // cl_qcom_dmabuf_host_ptr (Adreno)
 };
 
 // Returns the way of a device with these extensions (separated by blanks) and this version.
-enum dmabuf_way dmabuf_find_way(const char *extensions, const char *version);
+enum dmabuf_way dmabuf_find_way(cl_device_id device, const char *extensions, const char *version);
 
 // How a device imports.
 struct dmabuf_importer {

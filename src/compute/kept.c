@@ -79,11 +79,14 @@ void kept_write(const struct kept *kept, const void *data, size_t bytes)
 
 void kept_check(void)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], text[PATH_MAX + 160];
     const char *unsafe;
     const int directory = cache_open(path, &unsafe);
     if (directory >= 0)
         close(directory);
-    else if (unsafe)
-        log_warn("cannot store compiled kernels: %s %s; set XDG_CACHE_HOME to a directory of your own", path, unsafe);
+    else if (unsafe) {
+        snprintf(text, sizeof(text),
+                 "cannot store compiled kernels: %s %s; set XDG_CACHE_HOME to a directory of your own", path, unsafe);
+        log_warn_once(text);
+    }
 }

@@ -20,5 +20,5 @@ void kept_close(struct kept *kept);
 void *kept_read(const struct kept *kept, size_t *bytes);
 void kept_write(const struct kept *kept, const void *data, size_t bytes); // a failure is logged (log_info)
 
-// Logs a warning if the cache directory is unsafe: nothing is then read or written.
+// Logs a warning, once in a process, if the cache directory is unsafe: nothing is then read or written.
 void kept_check(void);

@@ -113,7 +113,7 @@ static const char *disprove(const struct lender *lender, const struct piece *pie
     if (result == CL_SUCCESS && importer->release)
         result = importer->release(lender->queue, 1, buffer, 0, NULL, NULL);
     if (result == CL_SUCCESS)
-        result = clFinish(lender->queue);
+        result = compute_finish(lender->queue);
     if (result != CL_SUCCESS)
         return compute_result_name(result);
     return memcmp(sent, seen, bytes) == 0 ? NULL : "it reads wrong bytes";

@@ -33,7 +33,7 @@ static cl_program program_load(struct device *device, const struct kept *kept, c
         return NULL;
     cl_program program =
         clCreateProgramWithBinary(device->context, 1, &device->info.id, &bytes, &binary, &status, &result);
-    if (program && clBuildProgram(program, 1, &device->info.id, options, NULL, NULL) != CL_SUCCESS) {
+    if (program && compute_build(program, device->info.id, options) != CL_SUCCESS) {
         clReleaseProgram(program);
         program = NULL;
     }
@@ -129,7 +129,7 @@ static cl_int load_or_compile(struct device *device, const char *text, const cha
     if (!*program) {
         *program = clCreateProgramWithSource(device->context, 1, &text, NULL, &result);
         if (*program)
-            result = clBuildProgram(*program, 1, &device->info.id, options, NULL, NULL);
+            result = compute_build(*program, device->info.id, options);
         if (result == CL_SUCCESS)
             program_keep(*program, &kept);
         else

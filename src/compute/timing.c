@@ -74,7 +74,7 @@ bool timing_run(cl_command_queue queue, int runs, cl_int (*enqueue)(void *contex
     const int64_t start_ns = clock_now_ns();
     for (int i = 0; result == CL_SUCCESS && i < runs; i++)
         result = enqueue(context, i, &spans[i]);
-    const cl_int finished = clFinish(queue);
+    const cl_int finished = compute_finish(queue);
     const int64_t end_ns = clock_now_ns();
     bool ok = compute_ok(result == CL_SUCCESS ? finished : result, "run a measurement on the device");
     if (ok) {

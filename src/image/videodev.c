@@ -2,14 +2,14 @@
 #include "image/videodev.h"
 
 #include <errno.h>
-#include <libv4l2.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 int videodev_ask(int fd, unsigned long request, void *argument)
 {
     int result;
     do
-        result = v4l2_ioctl(fd, request, argument); // plain ioctl, unless libv4l2 converts the frames of `fd`
+        result = ioctl(fd, request, argument);
     while (result < 0 && errno == EINTR);
     return result;
 }
@@ -70,6 +70,8 @@ struct color videodev_color(const struct v4l2_pix_format *format, bool compresse
         encoding = V4L2_MAP_YCBCR_ENC_DEFAULT(space);
     if (encoding != V4L2_YCBCR_ENC_DEFAULT)
         color.matrix = matrix_of(encoding);
+    if (range == V4L2_QUANTIZATION_DEFAULT && format->pixelformat == V4L2_PIX_FMT_GREY)
+        range = V4L2_QUANTIZATION_FULL_RANGE; // sensors without colours have no limited range
     if (range == V4L2_QUANTIZATION_DEFAULT && known)
         range = V4L2_MAP_QUANTIZATION_DEFAULT(false, space, encoding);
     if (range != V4L2_QUANTIZATION_DEFAULT)
@@ -82,7 +84,9 @@ size_t videodev_lay_out(const struct v4l2_pix_format *format, const struct image
 {
     const struct pixfmt_info *info = pixfmt_info(shape->format);
     const size_t row = pixfmt_row_bytes(shape->format, 0, shape->width);
-    const size_t first = format->bytesperline > row ? format->bytesperline : row;
+    // Some drivers give the bytes of all planes as bytesperline, although the planes have no padding.
+    const bool tight = info->planes > 1 && format->sizeimage > 0 && format->sizeimage == image_bytes(shape);
+    const size_t first = format->bytesperline > row && !tight ? format->bytesperline : row;
     size_t offset = 0, bytes = 0;
     if (image)
         *image = (struct image){.shape = *shape};

@@ -173,6 +173,8 @@ enum {
     BUSY_MS = 500,     // the same for an encoder
 };
 
+static const char standard_output[] = "standard output";
+
 struct y4m_writer {
     char *name; // for messages; NULL: failures of the pipe are not logged
     int fd;
@@ -216,7 +218,7 @@ static size_t write_some(const struct y4m_writer *writer, const uint8_t *data, s
 
 static void log_failure(const struct y4m_writer *writer)
 {
-    if (!writer->name)
+    if (!writer->name || (errno == EPIPE && strcmp(writer->name, standard_output) == 0)) // as head(1) does
         return;
     if (errno == EPIPE)
         log_error("cannot record more frames to %s: the program that read them has exited", writer->name);
@@ -251,7 +253,7 @@ static bool take_file(const struct y4m_writer *writer)
 static bool open_output(struct y4m_writer *writer, const char *path)
 {
     const bool to_stdout = strcmp(path, "-") == 0;
-    writer->name = strdup(to_stdout ? "standard output" : path);
+    writer->name = strdup(to_stdout ? standard_output : path);
     if (!writer->name) {
         log_error("cannot record to %s: out of memory", path);
         return false;

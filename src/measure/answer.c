@@ -113,7 +113,7 @@ int measure_answer(char *const *words)
 {
     // The parent has a time limit; the processor time of a device with many processors has none.
     enum { CPU_S = 1 << 20 };
-    child_begin(atoi(words[MEASURE_PARENT]), (size_t)64 << 30, CPU_S);
+    child_begin(atoi(words[MEASURE_PARENT]), child_memory((size_t)64 << 30), CPU_S);
     struct session session = {.test = find_test(words[MEASURE_TEST]),
                               .seconds = atoi(words[MEASURE_MS]) / 1e3,
                               .rounds = atoi(words[MEASURE_COUNT])};

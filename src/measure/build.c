@@ -42,7 +42,7 @@ static cl_kernel build_text(struct session_case *c, const char *text, const char
     cl_int result;
     cl_program program = clCreateProgramWithSource(device->context, 1, &text, NULL, &result);
     if (result == CL_SUCCESS)
-        result = clBuildProgram(program, 1, &device->info.id, options, NULL, NULL);
+        result = compute_build(program, device->info.id, options);
     if (result == CL_SUCCESS) {
         kernel = clCreateKernel(program, "build", &result);
     } else if (program) {
@@ -81,7 +81,7 @@ static double launch(const struct builder *b, cl_kernel kernel)
     const int64_t start_ns = clock_now_ns();
     cl_int result = kernel_run(kernel, b->session->queue, arguments, 4, none, size, NULL, NULL, &span);
     if (result == CL_SUCCESS)
-        result = clFinish(b->session->queue);
+        result = compute_finish(b->session->queue);
     const double seconds = (double)(clock_now_ns() - start_ns) / 1e9;
     span_release(&span);
     return compute_ok(result, "launch a kernel") ? seconds : -1;

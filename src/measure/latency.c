@@ -42,7 +42,7 @@ static double launch(struct session_case *c, cl_ulong stamps[STAMPS])
     cl_int result = kernel_run(c->kernel, latency->queue, c->arguments, (cl_uint)c->argument_count, none, c->size,
                                c->local, NULL, &span);
     if (result == CL_SUCCESS)
-        result = clFinish(latency->queue);
+        result = compute_finish(latency->queue);
     const double seconds = (double)(clock_now_ns() - start_ns) / 1e9;
     for (int i = 0; i < STAMPS; i++)
         stamps[i] = latency->part->profiled ? event_stamp(span.first, stamp_names[i]) : 0;

@@ -94,7 +94,7 @@ bool measure_run(const struct measure_setup *setup)
         [1 + MEASURE_KERNELS] = setup->kernels ? setup->kernels : "",
     };
     const enum child_end end =
-        child_talk(measure_program, (char *const *)arguments, limit_s * 1000, &value, hear, &listener);
+        child_talk(child_program, (char *const *)arguments, limit_s * 1000, &value, hear, &listener);
     if (!listener.stopped && (end != CHILD_EXITED || value != EXIT_SUCCESS || listener.figures == 0)) {
         struct figure figure = {.status = FIGURE_FAILED};
         snprintf(figure.test, sizeof(figure.test), "%s", setup->test->name);

@@ -20,9 +20,6 @@ extern const struct measure_test *const measure_tests[]; // ends with NULL
 // Returns true if the word names the test or its group.
 bool measure_is_named(const struct measure_test *test, const char *word);
 
-// Path of the program whose hidden command `measure` calls measure_answer.
-extern const char measure_program[] __attribute__((weak));
-
 struct measure_setup {
     const struct measure_test *test;
     int device;          // number in device_list

@@ -64,7 +64,7 @@ bool memory_clear(const struct memory *memory, struct session *session)
     cl_int result =
         clEnqueueFillBuffer(session->queue, memory->to, &zero, sizeof(zero), 0, memory->bytes, 0, NULL, NULL);
     if (result == CL_SUCCESS)
-        result = clFinish(session->queue);
+        result = compute_finish(session->queue);
     return compute_ok(result, "clear memory on the device");
 }
 

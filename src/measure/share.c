@@ -55,7 +55,7 @@ static cl_int write_texture(const struct session_case *c)
     if (result == CL_SUCCESS)
         result = shared_texture_release(shared, queue, NULL, &released);
     if (result == CL_SUCCESS)
-        result = fence ? clWaitForEvents(1, &released) : clFinish(queue);
+        result = fence ? compute_wait(1, &released) : compute_finish(queue);
     event_release(&released);
     return result;
 }
@@ -67,7 +67,7 @@ static bool run_once(const struct session_case *c)
     if (share->way == WAY_IMAGE) {
         result = write_pattern(c, &share->sharing->image);
         if (result == CL_SUCCESS)
-            result = clFinish(c->session->queue);
+            result = compute_finish(c->session->queue);
     } else {
         result = write_texture(c);
     }
@@ -174,7 +174,7 @@ static void run(struct session *session)
             session_fail(c, "%s", session->error);
     }
     session_measure(session, cases, WAYS);
-    clFinish(session->queue);
+    compute_finish(session->queue);
     shared_texture_close(&sharing.shared);
     memory_release(sharing.image);
 }

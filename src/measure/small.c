@@ -104,7 +104,7 @@ static bool run_once(const struct session_case *c)
     for (int i = 0; result == CL_SUCCESS && i < small->queues; i++)
         result = clFlush(m->queue[i]);
     for (int i = 0; i < small->queues; i++) {
-        const cl_int finished = clFinish(m->queue[i]); // also after an error: commands use the memory
+        const cl_int finished = compute_finish(m->queue[i]); // also after an error: commands use the memory
         result = result == CL_SUCCESS ? finished : result;
     }
     return compute_ok(result, "process small images");
@@ -138,7 +138,7 @@ static bool check(struct session_case *c)
             result = clEnqueueWriteBuffer(m->queue[0], part->from, CL_FALSE, 0, part->bytes, m->from + part->offset, 0,
                                           NULL, NULL);
     }
-    const cl_int finished = clFinish(m->queue[0]);
+    const cl_int finished = compute_finish(m->queue[0]);
     if (!compute_ok(result == CL_SUCCESS ? finished : result, "clear the images") || !run_once(c))
         return false;
     for (int i = 0; i < PARTS && result == CL_SUCCESS && !small->copies; i++)
@@ -216,7 +216,7 @@ static void close_images(struct images *m)
         clEnqueueUnmapMemObject(m->queue[0], m->pin_to, m->to, 0, NULL, NULL);
     for (int i = 0; i < PARTS; i++) {
         if (m->queue[i]) {
-            clFinish(m->queue[i]);
+            compute_finish(m->queue[i]);
             clReleaseCommandQueue(m->queue[i]);
         }
         memory_release(m->part[i].from);

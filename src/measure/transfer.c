@@ -60,7 +60,7 @@ static cl_int map(struct session_case *c, cl_event *event)
         memcpy(mapped, t->host, t->bytes);
     result = clEnqueueUnmapMemObject(c->session->queue, t->device, mapped, 0, NULL, read ? &done : event);
     if (result == CL_SUCCESS)
-        result = clFinish(c->session->queue);
+        result = compute_finish(c->session->queue);
     event_release(&done);
     return result;
 }
@@ -75,7 +75,7 @@ static cl_int copy_queued(struct session_case *c)
         result = t->way == WAY_QUEUE_WRITE
                      ? clEnqueueWriteBuffer(queue, t->device, CL_FALSE, 0, t->bytes, t->host, 0, NULL, NULL)
                      : clEnqueueReadBuffer(queue, t->device, CL_FALSE, 0, t->bytes, t->host, 0, NULL, NULL);
-    const cl_int finished = clFinish(queue);
+    const cl_int finished = compute_finish(queue);
     return result == CL_SUCCESS ? finished : result;
 }
 
@@ -165,7 +165,7 @@ static double mapping_seconds(const struct session *session, cl_mem buffer, size
     double least_s = -1;
     for (cl_uint i = 0; i < TRIES; i++) {
         cl_int result = clEnqueueFillBuffer(session->queue, buffer, &i, sizeof(i), 0, WRITTEN, 0, NULL, NULL);
-        clFinish(session->queue);
+        compute_finish(session->queue);
         const int64_t start_ns = clock_now_ns();
         void *mapped = result == CL_SUCCESS ? clEnqueueMapBuffer(session->queue, buffer, CL_TRUE, CL_MAP_READ, 0, bytes,
                                                                  0, NULL, NULL, &result)
@@ -173,7 +173,7 @@ static double mapping_seconds(const struct session *session, cl_mem buffer, size
         const double seconds = (double)(clock_now_ns() - start_ns) / 1e9;
         if (result == CL_SUCCESS)
             result = clEnqueueUnmapMemObject(session->queue, buffer, mapped, 0, NULL, NULL);
-        if (result != CL_SUCCESS || clFinish(session->queue) != CL_SUCCESS)
+        if (result != CL_SUCCESS || compute_finish(session->queue) != CL_SUCCESS)
             return -1;
         least_s = least_s < 0 ? seconds : fmin(least_s, seconds);
     }
@@ -196,7 +196,7 @@ static void close_memories(struct memories *m, const struct session *session)
 {
     if (m->pinned)
         clEnqueueUnmapMemObject(session->queue, m->pin, m->pinned, 0, NULL, NULL);
-    clFinish(session->queue);
+    compute_finish(session->queue);
     memory_release(m->device);
     memory_release(m->pin);
     free(m->pageable);

@@ -256,7 +256,7 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
     const cl_int result = enqueue(cl, slot, frame);
     if (!compute_ok(result, "run a frame on the device")) {
         *lost = compute_device_lost(result);
-        clFinish(cl->compute_queue);
+        compute_finish(cl->compute_queue);
         release_frame(slot);
         return false;
     }
@@ -343,7 +343,7 @@ static bool opencl_collect(struct path *path, struct path_result *result, bool *
         shared_texture_lent(&cl->slot[cl->lent_slot].shared);
     cl->lent_slot = cl->read_slot;
     cl->read_slot = (cl->read_slot + 1) % cl->slots;
-    const cl_int waited = clWaitForEvents(slot->end_count, slot->ends);
+    const cl_int waited = compute_wait(slot->end_count, slot->ends);
     result->tag = slot->tag;
     if (waited == CL_SUCCESS)
         add_stages(cl, slot, result);
@@ -467,7 +467,7 @@ static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *
     if (measured)
         result = opencl_measures_run(&cl->measures, queue, to, measured, NULL, &measuring);
     if (queue) {
-        const cl_int finished = clFinish(queue);
+        const cl_int finished = compute_finish(queue);
         result = result == CL_SUCCESS ? finished : result;
         clReleaseCommandQueue(queue);
     }
@@ -517,7 +517,7 @@ static void opencl_close(struct path *path)
 {
     struct opencl_path *cl = (struct opencl_path *)path;
     if (cl->compute_queue)
-        clFinish(cl->compute_queue);
+        compute_finish(cl->compute_queue);
     for (int i = 0; i < cl->slots; i++)
         slot_close(cl, &cl->slot[i]);
     opencl_encoder_close(&cl->encoder);
@@ -526,7 +526,7 @@ static void opencl_close(struct path *path)
     const cl_command_queue queues[] = {cl->upload_queue, cl->compute_queue, cl->download_queue};
     for (int i = 0; i < 3; i++) {
         if (queues[i]) {
-            clFinish(queues[i]);
+            compute_finish(queues[i]);
             clReleaseCommandQueue(queues[i]);
         }
     }

@@ -180,7 +180,7 @@ cl_int pass_alone_open(struct pass_alone *alone, const struct opencl_target *tar
 void pass_alone_close(struct pass_alone *alone)
 {
     if (alone->queue)
-        clFinish(alone->queue);
+        compute_finish(alone->queue);
     for (int i = 0; i < alone->pictures; i++) {
         memory_release(alone->input[i]);
         memory_release(alone->output[i]);

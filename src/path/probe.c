@@ -81,7 +81,7 @@ static enum child_end ask(const struct question *question, int *value)
         [1 + WORD_SIZE] = size,
     };
     const int limit_s = probe->builds_only ? PROBE_BUILD_LIMIT_S : probe_limit_s(probe->width, probe->height);
-    return child_run(probe_program, (char *const *)arguments, limit_s * 1000, value);
+    return child_run(child_program, (char *const *)arguments, limit_s * 1000, value);
 }
 
 // Writes the verdict of a probe that ended in this way.
@@ -120,7 +120,7 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
 
 bool probe_trusts(const struct probe *probe)
 {
-    if (!probe_program)
+    if (!child_program)
         return true;
     struct device *device = probe->device;
     struct question question = {.probe = probe};
@@ -185,9 +185,9 @@ bool probe_builds(const struct probe *probe, char **error)
     char verdict[VERDICT_TEXT];
     size_t bytes;
     builds.builds_only = true;
-    char *key = probe_program ? probe_key(&builds, &bytes, error) : NULL;
+    char *key = child_program ? probe_key(&builds, &bytes, error) : NULL;
     if (!key)
-        return !probe_program;
+        return !child_program;
     hash_128_text(key, bytes, question.key);
     verdicts_get(&probe->device->verdicts, key, bytes, find_build, &question, verdict);
     free(key);
@@ -215,7 +215,7 @@ static enum verdict_hold find_shader(void *context, char verdict[VERDICT_TEXT])
         [1 + SHADER_WORD_ES] = shader->es ? "es" : "",
         [1 + SHADER_WORD_TEXT] = fd,
     };
-    const enum child_end end = child_run(probe_program, (char *const *)arguments, PROBE_BUILD_LIMIT_S * 1000, &value);
+    const enum child_end end = child_run(child_program, (char *const *)arguments, PROBE_BUILD_LIMIT_S * 1000, &value);
     return judge_build(end, value, verdict);
 }
 
@@ -224,7 +224,7 @@ bool probe_shader_builds(const struct gl_context *context, const char *text, boo
     struct shader shader = {.es = es};
     struct verdicts verdicts;
     char verdict[VERDICT_TEXT] = "out of memory", *key = NULL;
-    if (!probe_program)
+    if (!child_program)
         return true;
     const int bytes = asprintf(&key, "shader %s\n%s\n%s", MONOCLE_VERSION, context->name, text);
     shader.fd = memfd_create("monocle-shader", MFD_CLOEXEC);
@@ -248,7 +248,7 @@ enum probe_status probe_now(const struct probe *probe, char why[VERDICT_TEXT])
     size_t bytes;
     int value = 0;
     char *error = NULL, *key = NULL;
-    if (!probe_program)
+    if (!child_program)
         return PROBE_PASSED;
     if (!(key = probe_key(probe, &bytes, &error))) {
         snprintf(why, VERDICT_TEXT, "%.*s", VERDICT_TEXT - 1, error ? error : "out of memory");

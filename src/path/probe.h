@@ -3,10 +3,6 @@
 
 #include "path/variants.h"
 
-// Path of the program that runs probes. Its hidden command `probe` calls probe_answer. A program that does not define
-// this constant, such as a unit test, trusts every variant.
-extern const char probe_program[] __attribute__((weak));
-
 // A variant of a pass, and the facts from which the child finds the pass again.
 struct probe {
     struct device *device; // need not be open for probe_key

@@ -92,7 +92,7 @@ static enum probe_status try_large(struct task *task)
     if (image_alloc(&picture, &shape)) {
         pass_alone_fill(&picture, &task->plan, task->number);
         if (pass_alone_open(&alone, &task->target, &task->plan, task->number, &picture, 1) == CL_SUCCESS &&
-            pass_alone_run(&alone, &task->opened, 0, &span) == CL_SUCCESS && clFinish(alone.queue) == CL_SUCCESS)
+            pass_alone_run(&alone, &task->opened, 0, &span) == CL_SUCCESS && compute_finish(alone.queue) == CL_SUCCESS)
             status = PROBE_PASSED;
         span_release(&span);
         pass_alone_close(&alone);

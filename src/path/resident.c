@@ -68,7 +68,7 @@ void resident_close(struct resident *resident)
     if (!resident)
         return;
     if (resident->queue)
-        clFinish(resident->queue);
+        compute_finish(resident->queue);
     for (int i = 0; i < resident->pictures; i++)
         memory_release(resident->picture[i]);
     for (int i = 0; i < OUTPUTS; i++)
@@ -90,7 +90,7 @@ bool resident_fill(struct resident *resident, int picture, const struct image *f
         result = clEnqueueUnmapMemObject(resident->queue, memory, to, 0, NULL, NULL);
     }
     if (result == CL_SUCCESS)
-        result = clFinish(resident->queue);
+        result = compute_finish(resident->queue);
     return compute_ok(result, "copy an image to the device");
 }
 

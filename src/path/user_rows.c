@@ -215,6 +215,7 @@ static user_row *find_row(const struct filter *filter, char **error)
     if (asprintf(&key, "%s %s\n%s", MONOCLE_VERSION, vectors_name(vectors_level()), program) < 0)
         key = NULL;
     kept_open(&kept, "so", key, key ? strlen(key) : 0);
+    kept_check();
     char *library = kept_read(&kept, &bytes);
     if (!library && (library = compile(program, &bytes, error)))
         kept_write(&kept, library, bytes);

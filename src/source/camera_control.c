@@ -40,14 +40,15 @@ static bool next_control(const struct camera_device *device, uint32_t *id, struc
     for (;;) {
         struct v4l2_queryctrl *about = &control->about;
         *about = (struct v4l2_queryctrl){.id = *id | V4L2_CTRL_FLAG_NEXT_CTRL};
-        if (videodev_ask(device->fd, VIDIOC_QUERYCTRL, about) != 0)
+        if (camera_device_ask(device, VIDIOC_QUERYCTRL, about) != 0)
             return false;
         *id = about->id;
         const bool number = about->type == V4L2_CTRL_TYPE_INTEGER || about->type == V4L2_CTRL_TYPE_BOOLEAN ||
                             about->type == V4L2_CTRL_TYPE_MENU || about->type == V4L2_CTRL_TYPE_INTEGER_MENU;
         plain_name((const char *)about->name, control->name);
         struct v4l2_control got = {.id = about->id};
-        if (number && !(about->flags & V4L2_CTRL_FLAG_DISABLED) && videodev_ask(device->fd, VIDIOC_G_CTRL, &got) == 0) {
+        if (number && !(about->flags & V4L2_CTRL_FLAG_DISABLED) &&
+            camera_device_ask(device, VIDIOC_G_CTRL, &got) == 0) {
             control->value = got.value;
             return true;
         }
@@ -59,7 +60,7 @@ static bool item_name(const struct camera_device *device, const struct control *
                       char name[SOURCE_WORD])
 {
     struct v4l2_querymenu item = {.id = control->about.id, .index = (uint32_t)index};
-    if (videodev_ask(device->fd, VIDIOC_QUERYMENU, &item) != 0)
+    if (camera_device_ask(device, VIDIOC_QUERYMENU, &item) != 0)
         return false;
     if (control->about.type == V4L2_CTRL_TYPE_MENU)
         plain_name((const char *)item.name, name);
@@ -100,7 +101,7 @@ static bool parse_value(const struct camera_device *device, const struct control
 static const char *set_value(const struct camera_device *device, uint32_t id, int *value)
 {
     struct v4l2_control set = {.id = id, .value = *value};
-    const bool ok = videodev_ask(device->fd, VIDIOC_S_CTRL, &set) == 0;
+    const bool ok = camera_device_ask(device, VIDIOC_S_CTRL, &set) == 0;
     *value = set.value;
     return ok ? NULL
            : errno == EBUSY || errno == EACCES

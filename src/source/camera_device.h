@@ -16,6 +16,10 @@ struct camera_device {
     char driver[16];
 };
 
+// Returns the reason if the device is v4l2loopback, which gives no frames as long as no program writes to it; otherwise
+// NULL.
+const char *camera_device_idle(const char *driver);
+
 // Opens the node. Returns NULL if it can capture video, else the reason with advice. Call camera_device_close in either
 // case.
 const char *camera_device_open(struct camera_device *device, const char *path);
@@ -25,6 +29,9 @@ void camera_device_close(struct camera_device *device);
 // then be mapped, and they are lost when the stream stops. Returns false if it cannot.
 bool camera_device_convert(struct camera_device *device);
 
+// Calls ioctl, as videodev_ask.
+int camera_device_ask(const struct camera_device *device, unsigned long request, void *argument);
 // Maps a buffer of the driver. Returns MAP_FAILED on failure.
 void *camera_device_map(const struct camera_device *device, size_t length, off_t offset);
-void camera_device_unmap(void *memory, size_t length);
+// `converted`: device->converts when it was mapped.
+void camera_device_unmap(void *memory, size_t length, bool converted);

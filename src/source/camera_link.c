@@ -34,7 +34,7 @@ static void change_again(struct camera_link *link)
     memcpy(change, link->change, sizeof(change));
     pthread_mutex_unlock(&link->lock);
     for (int i = 0; i < changes; i++)
-        if (videodev_ask(link->stream.device.fd, VIDIOC_S_CTRL, &change[i]) != 0)
+        if (camera_device_ask(&link->stream.device, VIDIOC_S_CTRL, &change[i]) != 0)
             log_info("cannot set a control of camera %s again: %s", link->node.path, videodev_advice(errno));
 }
 
@@ -85,7 +85,8 @@ bool camera_link_open(struct camera_link *link, const struct source_setup *setup
 static void wait_unplugged(struct camera_link *link)
 {
     struct v4l2_capability capability;
-    if (link->connected && videodev_ask(link->stream.device.fd, VIDIOC_QUERYCAP, &capability) != 0 && errno == ENODEV)
+    if (link->connected && camera_device_ask(&link->stream.device, VIDIOC_QUERYCAP, &capability) != 0 &&
+        errno == ENODEV)
         clock_sleep_until_ns(clock_now_ns() + UNPLUGGED_NS);
 }
 
@@ -116,10 +117,19 @@ static void schedule_retry(struct camera_link *link)
     link->retry_ns = clock_now_ns() + link->delay_ns;
 }
 
+// Not F_DUPFD_CLOEXEC: libcamera's and PipeWire's layers for V4L2 replace only dup.
+static int duplicate(int fd)
+{
+    const int copy = dup(fd);
+    if (copy >= 0)
+        fcntl(copy, F_SETFD, FD_CLOEXEC);
+    return copy;
+}
+
 void camera_link_accept(struct camera_link *link)
 {
     pthread_mutex_lock(&link->lock);
-    link->control_fd = fcntl(link->stream.device.fd, F_DUPFD_CLOEXEC, 0);
+    link->control_fd = duplicate(link->stream.device.fd);
     link->health.userptr = link->stream.kind == V4L2_MEMORY_USERPTR && !link->stream.mode.compressed &&
                            link->stream.buffers == CAMERA_BUFFERS;
     pthread_mutex_unlock(&link->lock);
@@ -161,7 +171,7 @@ bool camera_link_retry(struct camera_link *link, int64_t deadline_ns)
     }
     char why[CAMERA_WHY];
     struct camera_node found;
-    bool ok = camera_find_again(&link->node, &found, why);
+    bool ok = camera_find_again(&link->node, &link->twins, &found, why);
     if (ok) {
         pthread_mutex_lock(&link->lock);
         memcpy(link->node.path, found.path, sizeof(found.path));
@@ -177,6 +187,7 @@ bool camera_link_retry(struct camera_link *link, int64_t deadline_ns)
 void camera_link_lose(struct camera_link *link, const char *why)
 {
     report_trouble(link, why);
+    camera_find_twins(&link->node, &link->twins);
     disconnect(link);
     if (!link->closed)
         link->delay_ns = DELAY_FIRST_NS;
@@ -255,7 +266,7 @@ static void explain_rate(struct camera_link *link)
         "auto-exposure lowers the frame rate; add light or use --control exposure_dynamic_framerate=0";
     const double enough = 0.8;
     struct v4l2_control allowed = {.id = V4L2_CID_EXPOSURE_AUTO_PRIORITY};
-    const bool may = videodev_ask(link->stream.device.fd, VIDIOC_G_CTRL, &allowed) == 0 && allowed.value;
+    const bool may = camera_device_ask(&link->stream.device, VIDIOC_G_CTRL, &allowed) == 0 && allowed.value;
     pthread_mutex_lock(&link->lock);
     link->health.hint[0] = '\0';
     if (may && recent_rate(link) < enough * link->rate)
@@ -302,7 +313,7 @@ static bool open_controls(struct camera_link *link, struct camera_device *device
 {
     pthread_mutex_lock(&link->lock);
     const bool away = link->health.trouble[0] != '\0';
-    *device = (struct camera_device){.fd = away ? -1 : fcntl(link->control_fd, F_DUPFD_CLOEXEC, 0)};
+    *device = (struct camera_device){.fd = away ? -1 : duplicate(link->control_fd)};
     memcpy(device->path, link->node.path, sizeof(link->node.path));
     pthread_mutex_unlock(&link->lock);
     return device->fd >= 0;

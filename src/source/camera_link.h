@@ -28,6 +28,7 @@ struct camera_link {
 
     int64_t lost_ns;            // when the signal was lost; 0: there is a signal
     bool restarted;             // the stream was restarted since the last valid frame
+    struct camera_twins twins;  // other cameras of the same model when the signal was lost
     bool closed;                // the stream was closed since the last valid frame
     int64_t retry_ns, delay_ns; // time of the next attempt to reconnect; delay before the attempt after it
     bool counting;              // `sequence` is the sequence number of the last frame of this stream

@@ -27,6 +27,8 @@ struct search {
     const struct camera_device *device;
     const struct source_setup *setup;
     struct camera_mode best[FORMATS]; // of each format; fourcc 0: none
+    struct camera_mode unfit;         // a mode with a size that monocle does not read; fourcc 0: none
+    const char *unfit_why;
 };
 
 bool camera_mode_known(uint32_t fourcc, struct camera_mode *mode)
@@ -100,8 +102,11 @@ static void consider(struct search *search, int index, const struct camera_mode 
 {
     const char *why;
     struct camera_mode *best = &search->best[index];
-    if (!mode->compressed && !pixfmt_size_ok(mode->format, mode->width, mode->height, &why))
+    if (!mode->compressed && !pixfmt_size_ok(mode->format, mode->width, mode->height, &why)) {
+        search->unfit = *mode;
+        search->unfit_why = why;
         return;
+    }
     const struct fitness new = rate_mode(search->setup, mode), old = rate_mode(search->setup, best);
     if (best->fourcc == 0 || fits_better(&new, &old))
         *best = *mode;
@@ -125,7 +130,7 @@ static void consider_size(struct search *search, int index, int width, int heigh
     mode.width = width;
     mode.height = height;
     struct v4l2_frmivalenum rate = {.pixel_format = mode.fourcc, .width = (uint32_t)width, .height = (uint32_t)height};
-    for (; videodev_ask(search->device->fd, VIDIOC_ENUM_FRAMEINTERVALS, &rate) == 0; rate.index++) {
+    for (; camera_device_ask(search->device, VIDIOC_ENUM_FRAMEINTERVALS, &rate) == 0; rate.index++) {
         const bool discrete = rate.type == V4L2_FRMIVAL_TYPE_DISCRETE;
         mode.interval = discrete ? rate.discrete : nearest_interval(search->setup, &rate.stepwise);
         consider(search, index, &mode);
@@ -148,7 +153,7 @@ static void consider_format(struct search *search, int index)
     const int width = search->setup->width > 0 ? search->setup->width : DEFAULT_WIDTH;
     const int height = search->setup->width > 0 ? search->setup->height : DEFAULT_HEIGHT;
     struct v4l2_frmsizeenum size = {.pixel_format = mode_of(index).fourcc};
-    for (; videodev_ask(search->device->fd, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
+    for (; camera_device_ask(search->device, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
         if (size.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
             consider_size(search, index, (int)size.discrete.width, (int)size.discrete.height);
             continue;
@@ -167,7 +172,7 @@ static void find_offered(const struct camera_device *device, bool offered[FORMAT
 {
     memset(offered, 0, FORMATS * sizeof(*offered));
     struct v4l2_fmtdesc offer = {.type = device->type};
-    for (; videodev_ask(device->fd, VIDIOC_ENUM_FMT, &offer) == 0; offer.index++)
+    for (; camera_device_ask(device, VIDIOC_ENUM_FMT, &offer) == 0; offer.index++)
         for (int i = 0; i < FORMATS; i++)
             if (offer.pixelformat != 0 && mode_of(i).fourcc == offer.pixelformat)
                 offered[i] = true;
@@ -191,18 +196,47 @@ static void log_mode(const struct search *search, const struct camera_mode *mode
              mode->interval.numerator == 0 ? " (the driver reports no frame rate)" : "");
 }
 
-static void log_no_mode(const struct camera_device *device, const struct source_setup *setup)
+// Lists the formats of the camera, which monocle does not read, as "H264 HEVC".
+static void list_others(const struct camera_device *device, char text[64])
+{
+    struct v4l2_fmtdesc offer = {.type = device->type};
+    text[0] = '\0';
+    for (; camera_device_ask(device, VIDIOC_ENUM_FMT, &offer) == 0 && strlen(text) < 56; offer.index++)
+        snprintf(text + strlen(text), 64 - strlen(text), "%s%.4s", text[0] ? " " : "",
+                 (const char *)&offer.pixelformat);
+}
+
+static void log_unreadable(const struct camera_device *device)
+{
+    char others[64];
+    const char *idle = camera_device_idle(device->driver);
+    list_others(device, others);
+    if (idle && !others[0])
+        log_error("cannot use camera %s (%s): %s", device->path, device->card, idle);
+    else
+        log_error("camera %s (%s) offers %s%s, which neither monocle nor libv4l2 reads; let ffmpeg decode its frames: "
+                  "ffmpeg -f v4l2 -i %s -f yuv4mpegpipe - | monocle live -",
+                  device->path, device->card, others[0] ? "only the format " : "no pixel format", others, device->path);
+}
+
+static void log_no_mode(const struct search *search, const struct camera_device *device,
+                        const struct source_setup *setup)
 {
     char offered[128];
     camera_mode_list(device, offered);
-    if (offered[0] != '\0')
+    const struct camera_mode *unfit = &search->unfit;
+    if (unfit->fourcc)
+        log_error(
+            "camera %s (%s) offers %s only in sizes that monocle does not read, such as %dx%d: %s; choose another "
+            "format with --pixel-format, or let ffmpeg convert its frames: ffmpeg -f v4l2 -i %s -vf "
+            "'crop=trunc(iw/2)*2' -f yuv4mpegpipe - | monocle live -",
+            device->path, device->card, camera_mode_name(unfit), unfit->width, unfit->height, search->unfit_why,
+            device->path);
+    else if (offered[0] != '\0')
         log_error("camera %s (%s) does not offer the pixel format %s; choose one of these with --pixel-format: %s",
                   device->path, device->card, setup->compressed ? "mjpeg" : pixfmt_info(setup->format)->name, offered);
     else
-        log_error("camera %s (%s) offers no pixel format that monocle or libv4l2 reads; let ffmpeg convert its frames: "
-                  "ffmpeg -f "
-                  "v4l2 -i %s -f yuv4mpegpipe - | monocle live -",
-                  device->path, device->card, device->path);
+        log_unreadable(device);
 }
 
 bool camera_mode_choose(const struct camera_device *device, const struct source_setup *setup, struct camera_mode *mode)
@@ -221,7 +255,7 @@ bool camera_mode_choose(const struct camera_device *device, const struct source_
             best = new;
     }
     if (!best) {
-        log_no_mode(device, setup);
+        log_no_mode(&search, device, setup);
         return false;
     }
     for (int i = 0; i < FORMATS; i++)

@@ -16,15 +16,16 @@ enum { BUFFERS_NEEDED = 2 };
 static bool failed(const struct camera_stream *stream, const char *doing, char why[CAMERA_WHY])
 {
     const int error = errno;
+    const char *idle = error == EIO ? camera_device_idle(stream->device.driver) : NULL;
     snprintf(why, CAMERA_WHY, "cannot %s camera %s (%s): %s", doing, stream->device.path, stream->device.card,
-             videodev_advice(error));
+             idle ? idle : videodev_advice(error));
     errno = error;
     return false;
 }
 
 static int ask(const struct camera_stream *stream, unsigned long request, void *argument)
 {
-    return videodev_ask(stream->device.fd, request, argument);
+    return camera_device_ask(&stream->device, request, argument);
 }
 
 // The signal of a grabber may have any size. The driver uses its timings, or its TV standard, only on request, and
@@ -250,7 +251,7 @@ static void free_memories(struct camera_memory memory[PIXFMT_PLANES])
         if (memory[i].owner)
             pages_give(memory[i].owner, memory[i].at);
         else if (memory[i].length > 0)
-            camera_device_unmap(memory[i].at, memory[i].length);
+            camera_device_unmap(memory[i].at, memory[i].length, memory[i].converted);
         memory[i] = (struct camera_memory){0};
     }
 }
@@ -279,7 +280,8 @@ static bool map_buffer(struct camera_stream *stream, int index, char why[CAMERA_
         void *memory = ours ? take_memory(NULL, length) : camera_device_map(&stream->device, length, offset);
         if (!memory || memory == MAP_FAILED)
             return failed(stream, "map the buffers of", why);
-        stream->buffer[index].memory[i] = (struct camera_memory){.at = memory, .length = length};
+        stream->buffer[index].memory[i] =
+            (struct camera_memory){.at = memory, .length = length, .converted = !ours && stream->device.converts};
     }
     return true;
 }

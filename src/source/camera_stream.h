@@ -24,6 +24,7 @@ struct camera_memory {
     size_t start, filled;      // offset and number of the bytes that the driver has filled
     struct pages_owner *owner; // owner of our memory, NULL: the system; or the owner that imported the driver's memory
     bool imported;             // `owner` has imported the driver's memory
+    bool converted;            // libv4l2 has mapped it
 };
 
 struct camera_buffer {

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "source/camera_mode.h"
+#include "source/camera_trial.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ static void list_rates(const struct camera_device *device, uint32_t fourcc, stru
 {
     struct v4l2_frmivalenum rate = {
         .pixel_format = fourcc, .width = (uint32_t)offer->width, .height = (uint32_t)offer->height};
-    for (; videodev_ask(device->fd, VIDIOC_ENUM_FRAMEINTERVALS, &rate) == 0; rate.index++) {
+    for (; camera_device_ask(device, VIDIOC_ENUM_FRAMEINTERVALS, &rate) == 0; rate.index++) {
         if (rate.type == V4L2_FRMIVAL_TYPE_DISCRETE) {
             add_rate(offer, rate.discrete);
             continue;
@@ -80,17 +81,41 @@ static void add_offer(const struct camera_device *device, uint32_t fourcc, const
     list_rates(device, fourcc, offer);
 }
 
+// The driver lists no sizes: adds its present one.
+static void add_present(const struct camera_device *device, uint32_t fourcc, struct camera_offers *offers)
+{
+    struct v4l2_format present = {.type = device->type};
+    struct v4l2_frmsizeenum size = {.type = V4L2_FRMSIZE_TYPE_DISCRETE};
+    if (camera_device_ask(device, VIDIOC_G_FMT, &present) == 0) {
+        size.discrete.width = present.fmt.pix.width; // both APIs' structures begin with these members
+        size.discrete.height = present.fmt.pix.height;
+    }
+    add_offer(device, fourcc, &size, offers);
+}
+
 static void list_offers(const struct camera_device *device, struct camera_offers *offers)
 {
     struct v4l2_fmtdesc format = {.type = device->type};
-    for (; videodev_ask(device->fd, VIDIOC_ENUM_FMT, &format) == 0; format.index++) {
+    for (; camera_device_ask(device, VIDIOC_ENUM_FMT, &format) == 0; format.index++) {
         struct v4l2_frmsizeenum size = {.pixel_format = format.pixelformat};
-        for (; videodev_ask(device->fd, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
+        for (; camera_device_ask(device, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
             add_offer(device, format.pixelformat, &size, offers);
             if (size.type != V4L2_FRMSIZE_TYPE_DISCRETE)
                 break;
         }
+        if (size.type == 0)
+            add_present(device, format.pixelformat, offers);
     }
+}
+
+// Returns true if monocle or libv4l2 reads a format of the camera.
+static bool is_readable(struct camera_device *device)
+{
+    char offered[128];
+    camera_mode_list(device, offered);
+    if (offered[0] == '\0' && camera_device_convert(device))
+        camera_mode_list(device, offered);
+    return offered[0] != '\0';
 }
 
 // Opens the node and describes it. `offers` may be NULL; otherwise it gets the modes.
@@ -101,6 +126,7 @@ static void look_at(struct camera_node *node, struct camera_offers *offers)
     node->opened = device.fd >= 0;
     if (offers && !node->why)
         list_offers(&device, offers);
+    node->readable = !node->why && is_readable(&device);
     camera_device_close(&device);
     memcpy(node->card, device.card, sizeof(node->card));
     memcpy(node->driver, device.driver, sizeof(node->driver));
@@ -137,11 +163,31 @@ static int fit_name(const struct camera_node *node, const char *text)
     return best;
 }
 
-static int fit_known(const struct camera_node *node, const struct camera_node *known)
+static bool same_model(const struct camera_node *a, const struct camera_node *b)
 {
+    return strcmp(a->card, b->card) == 0 && strcmp(a->driver, b->driver) == 0;
+}
+
+void camera_find_twins(const struct camera_node *known, struct camera_twins *twins)
+{
+    enum { TWINS_MOST = sizeof(twins->bus) / sizeof(*twins->bus) };
+    struct camera_node at;
+    twins->count = 0;
+    for (int next = 0; camera_node_next(&next, &at, NULL);) {
+        const bool own = strcmp(at.path, known->path) == 0 || strcmp(at.bus, known->bus) == 0;
+        if (!at.why && !own && same_model(&at, known) && twins->count < TWINS_MOST)
+            memcpy(twins->bus[twins->count++], at.bus, sizeof(at.bus));
+    }
+}
+
+static int fit_known(const struct camera_node *node, const struct camera_node *known, const struct camera_twins *twins)
+{
+    for (int i = 0; i < twins->count; i++)
+        if (strcmp(node->bus, twins->bus[i]) == 0)
+            return 0;
     if (known->id[0] && strcmp(known->id, node->id) == 0)
         return 3;
-    if (strcmp(known->card, node->card) != 0 || strcmp(known->driver, node->driver) != 0)
+    if (!same_model(known, node) || (known->id[0] && node->id[0]))
         return 0;
     return strcmp(known->bus, node->bus) == 0 ? 2 : 1;
 }
@@ -160,16 +206,53 @@ static bool find_path(const char *text, struct camera_node *node, char why[CAMER
     return !node->why;
 }
 
+// Returns false if the camera gives no picture; `why` has the reason. USB cameras do, and their start takes a second.
+static bool gives_picture(const struct camera_node *node, char why[CAMERA_WHY])
+{
+    if (!node->readable)
+        snprintf(why, CAMERA_WHY, "it offers no pixel format that monocle or libv4l2 reads");
+    return node->readable && (strcmp(node->driver, "uvcvideo") == 0 || camera_gives_picture(node->path, why));
+}
+
+// Finds the first camera that gives a picture.
+static bool find_first(struct camera_node *node, char why[CAMERA_WHY])
+{
+    struct camera_node at, closed = {0};
+    char reason[CAMERA_WHY];
+    int blank = 0;
+    *why = '\0';
+    for (int next = 0; camera_node_next(&next, &at, NULL);) {
+        if (!at.why && gives_picture(&at, reason)) {
+            *node = at;
+            return true;
+        }
+        if (!at.why && blank++ == 0)
+            snprintf(why, CAMERA_WHY, "no camera gives a picture: %s (%s): %.300s", at.path, at.card, reason);
+        log_info("skipped %s (%s): %s", at.path, at.card, at.why ? at.why : reason);
+        if (!at.opened && !closed.why)
+            closed = at;
+    }
+    *node = closed;
+    if (closed.why)
+        snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", closed.path, closed.why);
+    else if (blank)
+        node->why = "no camera gives a picture";
+    else
+        snprintf(why, CAMERA_WHY, "there is no camera: no device node /dev/video* captures video; plug in a camera");
+    return false;
+}
+
 bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY])
 {
     *node = (struct camera_node){0};
-    const bool any = !text || text[0] == '\0';
-    if (!any && (text[0] == '/' || text[0] == '.' || text[strspn(text, "0123456789")] == '\0'))
+    if (!text || text[0] == '\0')
+        return find_first(node, why);
+    if (text[0] == '/' || text[0] == '.' || text[strspn(text, "0123456789")] == '\0')
         return find_path(text, node, why);
     int best = 0;
     struct camera_node at, closed = {0};
-    for (int next = 0; !(any && best > 0) && camera_node_next(&next, &at, NULL);) {
-        const int fit = any ? 1 : fit_name(&at, text);
+    for (int next = 0; camera_node_next(&next, &at, NULL);) {
+        const int fit = fit_name(&at, text);
         if (at.why && fit > 0)
             log_info("skipped %s: %s", at.path, at.why);
         if (!at.opened && !closed.why)
@@ -186,20 +269,19 @@ bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY
     *node = closed;
     if (closed.why)
         snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", closed.path, closed.why);
-    else if (any)
-        snprintf(why, CAMERA_WHY, "there is no camera: no device node /dev/video* captures video; plug in a camera");
     else
         snprintf(why, CAMERA_WHY, "there is no camera named %.100s; to list the cameras, run: monocle cameras", text);
     return false;
 }
 
-bool camera_find_again(const struct camera_node *known, struct camera_node *node, char why[CAMERA_WHY])
+bool camera_find_again(const struct camera_node *known, const struct camera_twins *twins, struct camera_node *node,
+                       char why[CAMERA_WHY])
 {
     int best = 0;
     const char *reason = "the camera was removed";
     struct camera_node at;
     for (int next = 0; camera_node_next(&next, &at, NULL);) {
-        const int fit = at.why ? 0 : fit_known(&at, known);
+        const int fit = at.why ? 0 : fit_known(&at, known, twins);
         if (at.why && strcmp(at.path, known->path) == 0)
             reason = at.why;
         if (fit > best) {

@@ -15,6 +15,7 @@ struct camera_node {
     char id[CAMERA_ID]; // name in /dev/v4l/by-id; "" if it has none
     bool opened;
     const char *why; // why it cannot capture video; NULL if it can
+    bool readable;   // monocle or libv4l2 reads one of its formats
 };
 
 struct camera_offer {
@@ -36,10 +37,19 @@ struct camera_offers {
 bool camera_node_next(int *next, struct camera_node *node, struct camera_offers *offers);
 
 // Finds the node for `text`: a path, a number, a stable id, the bus, or a part of the id, the bus or the camera's name.
-// NULL or "" means the first node that captures. Returns false if no such node is usable; `why` is then a complete
-// message. If the text is no path or number, *node is then the first node that cannot be opened (it may be the camera);
-// its path is "" if there is no such node.
+// NULL or "" means the first node that gives a picture (camera_trial.h). Returns false if no such node is usable; `why`
+// is then a complete message. If the text is no path or number, *node is then the first node that cannot be opened (it
+// may be the camera); its path is "" if there is no such node, and node->why is set if nodes give no picture.
 bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY]);
+// The ports of other cameras of the same model.
+struct camera_twins {
+    char bus[8][32];
+    int count;
+};
+// Finds the cameras of the same model and driver that are there besides this one.
+void camera_find_twins(const struct camera_node *known, struct camera_twins *twins);
 // Finds the same camera again by its id, else by its name, driver and preferably its bus. Its node number may have
-// changed. Returns false if it is not there; `why` then has the reason.
-bool camera_find_again(const struct camera_node *known, struct camera_node *node, char why[CAMERA_WHY]);
+// changed. A camera with another id, or at the port of a twin, is another one. Returns false if it is not there; `why`
+// then has the reason.
+bool camera_find_again(const struct camera_node *known, const struct camera_twins *twins, struct camera_node *node,
+                       char why[CAMERA_WHY]);

@@ -30,8 +30,9 @@ const char *source_help(int row)
 {
     enum { LINES = sizeof(kinds[0]->help) / sizeof(*kinds[0]->help) };
     if (row == 0)
-        return "(nothing)\tthe first camera; without a camera: the photograph raccoon in a window, the test pattern "
-               "without a window";
+        return "(nothing)\tthe first camera that gives a picture; without one: the photograph raccoon in a window, the "
+               "test "
+               "pattern without a window";
     for (int i = 0; i < KINDS * LINES; i++) {
         const char *line = kinds[i / LINES]->help[i % LINES];
         if (line && --row == 0)
@@ -177,13 +178,17 @@ struct source *source_open(const struct source_setup *setup)
     camera_find(NULL, &node, why);
     if (node.path[0] != '\0')
         return open_kind(&source_camera, setup, node.path);
+    if (node.why)
+        log_warn("%s; showing the %s instead; to list the cameras, run: monocle cameras", why,
+                 setup->show ? "photograph" : "test pattern");
     if (setup->show) {
         struct source *source = open_kind(&source_raccoon, setup, NULL);
         if (source)
             source->info.show = true;
         return source;
     }
-    log_info("there is no camera; showing the test pattern");
+    if (!node.why)
+        log_info("there is no camera; showing the test pattern");
     return open_kind(&source_pattern, setup, NULL);
 }
 

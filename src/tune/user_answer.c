@@ -77,7 +77,7 @@ static cl_int run(struct task *task)
 {
     cl_event event[SPEC_KERNELS] = {NULL};
     cl_int result = user_build_enqueue(&task->build, event), status = CL_COMPLETE;
-    const cl_int finished = clFinish(task->rig.queue);
+    const cl_int finished = compute_finish(task->rig.queue);
     result = result == CL_SUCCESS ? finished : result;
     for (int i = 0; result == CL_SUCCESS && i < task->build.kernels; i++) {
         clGetEventInfo(event[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);

@@ -107,7 +107,7 @@ static enum probe_status ask(const struct user_kernel *user, int configuration, 
     const int fd = memfd_create("monocle-note", MFD_CLOEXEC);
     make_words(user, reference ? "reference" : "", space_tuple(&user->subject.space, configuration), fd, &words);
     why[0] = '\0';
-    const enum child_end end = child_run(probe_program, (char *const *)words.at, limit_ms, &value);
+    const enum child_end end = child_run(child_program, (char *const *)words.at, limit_ms, &value);
     const ssize_t read = fd >= 0 ? pread(fd, why, VERDICT_TEXT - 1, 0) : 0;
     why[read > 0 ? read : 0] = '\0';
     if (fd >= 0)
@@ -140,7 +140,7 @@ static enum probe_status validate(const struct subject *subject, int configurati
     const struct user_kernel *user = kernel_of(subject);
     if (!fits_device(user, configuration, why))
         return PROBE_NOT_RUN;
-    if (!probe_program)
+    if (!child_program)
         return PROBE_PASSED;
     return ask(user, configuration, false, user->limit_ms, why);
 }
@@ -200,7 +200,7 @@ static bool make_references(struct user_kernel *user)
     bool needed = false;
     for (int i = 0; i < spec->arguments; i++)
         needed = needed || (spec->argument[i].output && !spec->argument[i].has_reference);
-    if (!needed || !probe_program)
+    if (!needed || !child_program)
         return true;
     if (spec->references == 0)
         log_warn("%s has no ReferenceKernel: all configurations are compared with the default one", spec->path);
@@ -228,7 +228,7 @@ static bool ask_timer(struct user_kernel *user, const struct user_timer_request 
 {
     const int limit_ms = user->limit_ms < INT_MAX / (runs + 1) ? user->limit_ms * (runs + 1) : INT_MAX;
     *reply = (struct user_timer_reply){.why = "its process cannot be started"};
-    if (!probe_program)
+    if (!child_program)
         return false;
     if (!user->timer) {
         make_words(user, "time", NULL, 0, &user->timer_words);

@@ -106,7 +106,7 @@ cl_int user_rig_open(struct user_rig *rig, struct device *device, const struct s
 void user_rig_close(struct user_rig *rig)
 {
     if (rig->queue)
-        clFinish(rig->queue);
+        compute_finish(rig->queue);
     for (int i = 0; i < SPEC_ARGUMENTS; i++) {
         memory_release(rig->buffer[i]);
         memory_release(rig->guarded[i]);

@@ -33,7 +33,7 @@ static void *run_child(void *context)
     struct user_timer *timer = context;
     struct user_timer_reply last = {.ended = true};
     int value = 0;
-    const enum child_end end = child_run(probe_program, (char *const *)timer->words, DAY_MS, &value);
+    const enum child_end end = child_run(child_program, (char *const *)timer->words, DAY_MS, &value);
     child_explain(end, value, DAY_MS / 1000, DAY_MS / 1000, last.why);
     if (write(timer->replies[1], &last, sizeof(last)) < 0)
         log_error("cannot time a kernel: %s", strerror(errno));

@@ -52,7 +52,7 @@ static cl_int run(struct workbench *bench, struct opencl_chain *chain, int rows,
     struct opencl_layout layout = bench->layout;
     layout.height = rows;
     cl_int result = opencl_chain_run(chain, bench->queue, bench->input, &layout, bench->output, NULL, spans);
-    const cl_int finished = clFinish(bench->queue);
+    const cl_int finished = compute_finish(bench->queue);
     *ms = ((double)event_stamp(spans[pass].last, CL_PROFILING_COMMAND_END) -
            (double)event_stamp(spans[pass].first, CL_PROFILING_COMMAND_START)) /
           1e6;
@@ -110,7 +110,7 @@ bool workbench_open(struct workbench *bench, const struct workbench_job *job, co
 void workbench_close(struct workbench *bench)
 {
     if (bench->queue) {
-        clFinish(bench->queue);
+        compute_finish(bench->queue);
         clReleaseCommandQueue(bench->queue);
     }
     memory_release(bench->input);

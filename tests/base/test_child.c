@@ -273,6 +273,13 @@ static void test_parent(void)
     CHECK_NUMBER(value, EXIT_FAILURE);
 }
 
+// A device's memory is at most that of the machine, so this limit hides none of it.
+static void test_memory(void)
+{
+    const size_t pages = (size_t)sysconf(_SC_PHYS_PAGES), all = pages * (size_t)sysconf(_SC_PAGESIZE);
+    CHECK(child_memory(1) == all && child_memory(all + 1) == all + 1);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3)
@@ -287,6 +294,7 @@ int main(int argc, char **argv)
     test_explain();
     test_limits();
     test_parent();
+    test_memory();
     rmdir(directory);
     return check_end(&unit);
 }

@@ -85,11 +85,23 @@ static void test_messages(void)
     CHECK_TEXT(captured_stderr(&c), "monocle: error: a\n");
 }
 
+static void test_once(void)
+{
+    struct captured c;
+    capture_stderr(&c);
+    for (int i = 0; i < 3; i++) {
+        log_warn_once("one");
+        log_warn_once("two: 100 %s");
+    }
+    CHECK_TEXT(captured_stderr(&c), "monocle: warning: one\nmonocle: warning: two: 100 %s\n");
+}
+
 int main(void)
 {
     test_kept();
     test_escaped();
     test_fits();
     test_messages();
+    test_once();
     return check_end(&unit);
 }

@@ -259,7 +259,7 @@ bool command_limit_operands(const struct option_list *list, const struct command
     return operands->count <= most;
 }
 
-void command_hold_signals(void)
+void command_hold_signals(enum command_calls calls)
 {
     world.held_late = world.report && access(world.report, F_OK) == 0;
 }

@@ -2,15 +2,18 @@
 """test_devices.py MONOCLE MONOCLE_MISLED ICD: the facts of devices; drivers that crash, hang or are missing
 
 ICD is a driver without devices that misbehaves when it is loaded (tests/support/icd.c)."""
+import ctypes
 import json
 import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
 
 sys.path.append(sys.path[0] + "/../support")
-from checks import Checks, at, programs, skip
-from live_support import has_opencl, run
+from checks import SOURCES, Checks, at, programs, skip
+from live_support import PATIENCE, environment, has_opencl, png, run, wait_until
 
 MONOCLE, MISLED, ICD = programs(3)
 VENDORS = "/etc/OpenCL/vendors"
@@ -30,10 +33,27 @@ def vendors(*libraries, real=True):
     return at("vendors")
 
 
+def memory_sizes():
+    """Returns the sizes of the memories of all devices, in the loader's order, as clinfo reads them."""
+    cl, count = ctypes.CDLL("libOpenCL.so.1"), ctypes.c_uint()
+    platforms, devices, size, sizes = (ctypes.c_void_p * 16)(), (ctypes.c_void_p * 16)(), ctypes.c_uint64(), []
+    cl.clGetPlatformIDs(16, platforms, ctypes.byref(count))
+    for platform in platforms[:count.value]:
+        found = ctypes.c_uint()
+        cl.clGetDeviceIDs(ctypes.c_void_p(platform), ctypes.c_uint64(0xffffffff), 16, devices, ctypes.byref(found))
+        for device in devices[:found.value]:
+            cl.clGetDeviceInfo(ctypes.c_void_p(device), 0x101f, 8, ctypes.byref(size), None)  # GLOBAL_MEM_SIZE
+            sizes.append(size.value)
+    return sizes
+
+
 def facts(c):
     code, out, err = run(MONOCLE, "devices", "--json")
     device = json.loads(out)[0]
     c.check(code == 0 and err == "", code, err)
+    # The limits of the child that asks the drivers do not change what they report.
+    listed, real = sorted(d["memory_bytes"] for d in json.loads(out)), sorted(memory_sizes())
+    c.check(listed == real, listed, real)
     c.check(device["opens"] is True and device["problem"] is None, device)
     limits = device["limits"]
     c.check(limits["image2d_width"] >= 2048 and limits["allocation_bytes"] > 1 << 20, limits)
@@ -94,6 +114,20 @@ def hangs(c):
     c.check("monocle doctor" in err, err)
 
 
+def other_commands(c):
+    """batch leaves the driver out, names it, and lists the devices of the others; the cpu path asks no driver."""
+    photo = os.path.join(SOURCES, "assets/raccoon.jpg")
+    batch = [MONOCLE, "batch", "-f", "gray", "-o", at("out"), "--overwrite", photo]
+    env = {"OCL_ICD_VENDORS": vendors(ICD), "TEST_ICD": "crash", "TMPDIR": at()}
+    for _ in range(2):
+        code, out, err = run(*batch, "-p", "opencl", "-d", "no such name", **env)
+        c.check(code == 3 and err.count("\n") == 2, code, err)
+        c.check("left out the OpenCL driver " + ICD in err and "devices: 0 '" in err, err)
+    code, out, err = run(*batch, "-p", "cpu", **env)
+    c.check(code == 0 and err == "", code, err)
+    c.check(sorted(os.listdir(at())) == ["out", "vendors"], os.listdir(at()))
+
+
 def crashes_later(c):
     """A driver that crashes when it compiles: the facts known before are listed."""
     for how, why in ("crash", "crashed with signal 11"), ("leave", "ended the process with status 0"):
@@ -103,6 +137,39 @@ def crashes_later(c):
         c.check(code == 0 and device["opens"] and device["limits"]["timer_ns"], how, code, out, err)
         c.check(not any(r["works"] for r in device["rungs"]), how, device["rungs"])
         c.check(why in device["problem"] and why in device["rungs"][2]["why"], how, device["problem"])
+
+
+def read(name):
+    if not os.path.exists(at(name)):
+        return ""
+    with open(at(name), encoding="utf-8") as file:
+        return file.read()
+
+
+def start(*args, **env):
+    return subprocess.Popen([MISLED, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, text=True, env=environment(TEST_STUCK_MS="300", **env))
+
+
+def signals(c):
+    """One SIGTERM ends a run whose driver does not return, from a compile or when it is loaded."""
+    png(at("a.png"), 16, 16)
+    runs = {"live": ["live", "pattern:16x16", "-f", "gray", "-p", "opencl", "--headless"],
+            "batch": ["batch", "-f", "gray", "-p", "opencl", "-o", at("out"), at("a.png")],
+            "tune": ["tune", "-f", "gray", "-s", "16x16"], "devices": ["devices"]}
+    loads = {"TEST_ICD": "hang", "OCL_ICD_VENDORS": vendors(ICD, real=False), "TEST_LIMIT_MS": "100000"}
+    for how, env in ("compile", {"TEST_LIMIT_MS": "100000"}), ("load", loads):
+        begun = {name: start(*words, TEST_CHILDREN=at(how + name), XDG_CACHE_HOME=at(),
+                             TEST_MISBEHAVE="hang" if name == "devices" else "stuck", **env)
+                 for name, words in runs.items()}
+        for name, process in begun.items():
+            inside = "%d\n" % process.pid if how == "compile" and name != "devices" else "\n"  # else its child hangs
+            wait_until(lambda: process.poll() is not None or inside in read(how + name))
+            process.send_signal(signal.SIGTERM)
+        for name, process in begun.items():
+            err = process.communicate(timeout=60 * PATIENCE)[1]
+            c.check(process.returncode == 143, how, name, process.returncode, err)
+            c.check(err == "" or "a driver call does not return" in err, how, name, err)
 
 
 def talkative(c):
@@ -119,4 +186,5 @@ def internal(c):
     c.check(code == 1 and out == b"", "a child whose parent is another process", code, out, err)
 
 
-sys.exit(Checks().run(facts, text, one, crashes, hangs, crashes_later, talkative, internal))
+sys.exit(Checks().run(facts, text, one, crashes, hangs, other_commands, crashes_later, signals,
+                      talkative, internal))

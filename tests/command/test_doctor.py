@@ -135,10 +135,22 @@ def gpus(c):
     expect(c, doctor(c)["gpus"], "ok", "no GPU", "")
     gpu("0x8086", kind="0x038000")
     expect(c, doctor(c)["gpus"], "problem", "its driver is not installed", "apt install intel-opencl-icd")
+    for release, package in (("VERSION_ID=\"13\"\nID=debian\n", "mesa-opencl-icd && export RUSTICL_ENABLE=iris"),
+                             ("ID=ubuntu\nID_LIKE=debian\nVERSION_ID=\"24.04\"\n", "intel-opencl-icd")):
+        write("etc/os-release", release)
+        expect(c, doctor(c)["gpus"], "problem", "its driver is not installed", "apt install " + package)
     machine(**{"proc__device-tree__model": "Raspberry Pi 5 Model B Rev 1.0\0"})
     found = doctor(c)
     expect(c, found["gpus"], "problem", "GPU of the Raspberry Pi", "RUSTICL_ENABLE=v3d")
     expect(c, found["cameras"], "warning", "there is no camera", "libcamerify")
+
+
+def isp(c):
+    """The nodes of an image signal processor are no cameras without libcamera."""
+    machine()
+    write("sys/class/video4linux/video0/name", "Intel IPU6 ISYS Capture 0\n")
+    write("dev/video0", "", 0o666)
+    expect(c, doctor(c)["cameras"], "warning", "signal processor Intel IPU6 need libcamera", "libcamerify")
 
 
 def rusticl(c):
@@ -240,5 +252,5 @@ def text(c):
     c.check(code == 2 and "unexpected argument" in err, code, err)
 
 
-sys.exit(Checks().run(empty, drivers, good_and_bad, chosen, gpus, rusticl, permissions, virtual_camera, display,
+sys.exit(Checks().run(empty, drivers, good_and_bad, chosen, gpus, isp, rusticl, permissions, virtual_camera, display,
                       directories, real, text))

@@ -91,7 +91,14 @@ def wrong(c):
     os.remove(at("config", "monocle", "looks"))
     os.mkfifo(at("config", "monocle", "looks"))
     code, listed, errors = looks(**env)
-    c.check(code == 0 and listed == shipped_looks and "cannot read the looks" in errors, errors)
+    c.check(code == 0 and listed == shipped_looks and "are not used: " in errors, errors)
+    if os.geteuid() == 0:
+        os.remove(at("config", "monocle", "looks"))
+        write("ok = gray\n")
+        os.chown(at("config"), 65534, 65534)
+        code, listed, errors = looks(**env)
+        c.check(code == 0 and listed == shipped_looks and errors.count("\n") == 1, errors)
+        c.check("%s belongs to another user" % at("config") in errors and "chmod" not in errors, errors)
 
 
 def arguments(c):

@@ -21,8 +21,8 @@ static struct made_up drivers[PLATFORMS][MANY] = {
     {{"First CPU", "", LONG_VERSION, CL_DEVICE_TYPE_CPU, false, false},
      {"  Slow GPU  ", "cl_khr_gl_event cl_qcom_dmabuf_host_ptr", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, false, true},
      {"Lost GPU", "", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, true, false}},
-    {{"Fast GPU", "cl_khr_gl_event2 cl_khr_external_memory_dma_buf cl_khr_gl_event", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU,
-      false, false},
+    {{"Fast GPU", "cl_khr_gl_event2 cl_khr_external_memory cl_khr_gl_event", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, false,
+      false},
      {"Old\x1b GPU\xc2\x8e", "xcl_khr_gl_event cl_khr_external_memory_dma_buf", "OpenCL 1.2 x", CL_DEVICE_TYPE_GPU,
       false, false},
      {"Board", "cl_khr_gl_events cl_khr_external_memory_dma_buf_ cl_arm_import_memory_dma_buf", "OpenCL 3.0 x",
@@ -96,6 +96,10 @@ cl_int __wrap_clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t room,
         return CL_SUCCESS;
     case CL_DEVICE_HOST_UNIFIED_MEMORY:
         *(cl_bool *)value = device->unified;
+        return CL_SUCCESS;
+    case CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR: // as Intel's driver
+        memcpy(value, (cl_uint[2]){CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR}, 8);
+        *size = 8;
         return CL_SUCCESS;
     default:
         return CL_INVALID_VALUE;

@@ -277,16 +277,18 @@ static void test_table(struct check *check)
 {
     static const enum param_type types[] = {
         [INTEGER] = PARAM_INT, [REAL] = PARAM_REAL, [WORD] = PARAM_CHOICE, [MATRIX] = PARAM_MATRIX, [MAP] = PARAM_MAP};
-    int count = 0;
-    for (const struct filter *const *filter = filters; *filter; filter++, count++) {
+    for (const struct filter *const *filter = filters; *filter; filter++) {
         char error[CHAIN_ERROR] = "";
         struct chain chain;
+        int row = 0;
+        while (row < reference_filters && strcmp(reference_rules[row].name, (*filter)->name) != 0)
+            row++;
+        check_that(check, row < reference_filters, "the filter %s has no row in tests/reference/reference_filters.c",
+                   (*filter)->name);
         check_that(check, filter_find((*filter)->name) == *filter, "%s is not found by its name", (*filter)->name);
         check_that(check, chain_parse(&chain, (*filter)->example, error), "the example of %s: %s", (*filter)->name,
                    error);
     }
-    check_that(check, count == reference_filters, "monocle has %d filters, reference_filters.c %d", count,
-               reference_filters);
     check_that(check, !filter_find("") && !filter_find("nothing"), "a filter is found by a wrong name");
     for (int i = 0; i < reference_filters; i++) {
         const struct rule *rule = &reference_rules[i];

@@ -442,6 +442,19 @@ def errors(c):
     c.check((code == 0 and ("which is missing; using the" in err) == needed) or "no GL context" in err, code, err)
 
 
+def foreign_cache(c):
+    """The cpu path reports once that it cannot store the compiled filter, because other users can write the cache."""
+    png(at("in.png"), 8, 8)
+    write("a.cl", HEAD + "point\n" + POINT)
+    write("b.cl", HEAD + "point\n" + POINT.replace("filter_a", "filter_b"))
+    os.mkdir(at("cache", "monocle"))
+    os.chmod(at("cache", "monocle"), 0o777)
+    code, _, err = convert("cpu", "a,b")
+    c.check(code == 0 and err.count("\n") == 1, code, err)
+    c.check(at("cache", "monocle") + " can be written by other users" in err, err)
+    c.check(os.listdir(at("cache", "monocle")) == [], "is used")
+
+
 def refused(c):
     """One line says what is wrong with a file, and the other files are used."""
     png(at("in.png"), 8, 8)
@@ -559,5 +572,5 @@ def kernels(c):
 
 if not shutil.which("cc"):
     skip("there is no C compiler")
-sys.exit(Checks().run(shipped, places, safe, at_random, more_at_random, warps, files, moments, levels, foreign, lists,
-                      errors, refused, kernels, before=prepare))
+sys.exit(Checks().run(shipped, places, safe, at_random, more_at_random, warps, files, moments, levels, foreign,
+                      foreign_cache, lists, errors, refused, kernels, before=prepare))

@@ -130,7 +130,9 @@ static void goldens_compare(struct check *check, const char *directory)
         struct picture picture = stored_picture(check, directory, i, path);
         int width = 0, height = 0, channels = 0;
         uint8_t *stored = stbi_load(path, &width, &height, &channels, 4);
-        if (check_that(check, stored != NULL, "cannot read %s: %s", path, stbi_failure_reason()) &&
+        if (check_that(check, stored != NULL,
+                       "cannot read %s: %s; to write the image of a new filter or format: test_golden --write %s", path,
+                       stbi_failure_reason(), directory) &&
             check_that(check, width == picture.width && height == picture.height && channels == 4,
                        "%s is %dx%d with %d channels", path, width, height, channels)) {
             int byte = 0, bytes = 4 * width * height;

@@ -14,12 +14,13 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { BUFFERS = 8, PENDING = 16, MEMORIES = BUFFERS * PIXFMT_PLANES, MEMORY_BYTES = DRIVER_LENGTH_MOST };
-static const char node[] = "/dev/video0", memory_name[] = "driver-buffers";
+static const char node[] = "/dev/video0", twin_node[] = "/dev/video1", memory_name[] = "driver-buffers";
 
 struct driver driver;
 static atomic_int haste = 1; // of the program's clock
@@ -75,6 +76,7 @@ static const struct v4l2_queryctrl controls[DRIVER_CONTROLS] = {
 void driver_start(uint32_t fourcc, int memories)
 {
     driver = (struct driver){.there = true,
+                             .name = "uvcvideo",
                              .fourcc = fourcc,
                              .memories = memories,
                              .width = DRIVER_WIDTH,
@@ -158,10 +160,11 @@ int __real_access(const char *path, int mode);
 int __wrap_access(const char *path, int mode);
 int __wrap_access(const char *path, int mode)
 {
-    if (strcmp(path, node) != 0)
+    const bool twin = strcmp(path, twin_node) == 0;
+    if (strcmp(path, node) != 0 && !(twin && driver.twin))
         return __real_access(path, mode);
     errno = ENOENT;
-    return driver.there ? 0 : -1;
+    return twin || driver.there ? 0 : -1;
 }
 
 static int open_camera(void)
@@ -169,6 +172,17 @@ static int open_camera(void)
     errno = driver.there ? driver.open_error : ENOENT;
     state.subscribed = false;
     return errno ? -1 : fcntl(state.ready, F_DUPFD_CLOEXEC, 0);
+}
+
+// Only the descriptor of the twin is a socket.
+static int open_node(const char *path)
+{
+    return strcmp(path, node) == 0 ? open_camera() : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+}
+
+static bool is_node(const char *path)
+{
+    return strcmp(path, node) == 0 || (driver.twin && strcmp(path, twin_node) == 0);
 }
 
 int __real_open(const char *path, int flags, ...);
@@ -179,7 +193,7 @@ int __wrap_open(const char *path, int flags, ...)
     va_start(arguments, flags);
     const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
-    return strcmp(path, node) == 0 ? open_camera() : __real_open(path, flags, mode);
+    return is_node(path) ? open_node(path) : __real_open(path, flags, mode);
 }
 
 int __real_open64(const char *path, int flags, ...);
@@ -190,7 +204,7 @@ int __wrap_open64(const char *path, int flags, ...)
     va_start(arguments, flags);
     const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
-    return strcmp(path, node) == 0 ? open_camera() : __real_open64(path, flags, mode);
+    return is_node(path) ? open_node(path) : __real_open64(path, flags, mode);
 }
 
 // A program may wait for seconds; a test need not. Clocks of other programs are as usual.
@@ -243,11 +257,12 @@ static int refuse(int error)
     return -1;
 }
 
-static int describe_camera(struct v4l2_capability *about)
+static int describe_camera(struct v4l2_capability *about, const char *port)
 {
     const uint32_t kind = driver.memories > 1 ? V4L2_CAP_VIDEO_CAPTURE_MPLANE : V4L2_CAP_VIDEO_CAPTURE;
-    *about = (struct v4l2_capability){
-        .driver = "driver", .card = "played", .bus_info = "port 1", .capabilities = kind | V4L2_CAP_STREAMING};
+    *about = (struct v4l2_capability){.card = "played", .capabilities = kind | V4L2_CAP_STREAMING};
+    snprintf((char *)about->driver, sizeof(about->driver), "%s", driver.name);
+    snprintf((char *)about->bus_info, sizeof(about->bus_info), "%s", port);
     return 0;
 }
 
@@ -517,15 +532,35 @@ static mode_t type_of(int fd)
     return fstat(fd, &status) == 0 ? status.st_mode & S_IFMT : S_IFIFO;
 }
 
-int __real_videodev_ask(int fd, unsigned long request, void *argument);
-int __wrap_videodev_ask(int fd, unsigned long request, void *argument);
-int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
+static int list_mode(unsigned long request, void *argument)
 {
     struct v4l2_fmtdesc *offer = argument;
     struct v4l2_frmsizeenum *size = argument;
     struct v4l2_frmivalenum *interval = argument;
+    if (request == VIDIOC_ENUM_FMT) {
+        offer->pixelformat = driver.fourcc;
+        return offer->index == 0 ? 0 : refuse(EINVAL);
+    }
+    if (request == VIDIOC_ENUM_FRAMESIZES) {
+        if (size->index > 0 || driver.no_sizes)
+            return refuse(EINVAL);
+        size->type = V4L2_FRMSIZE_TYPE_DISCRETE;
+        size->discrete = (struct v4l2_frmsize_discrete){driver.width, driver.height};
+        return 0;
+    }
+    interval->type = V4L2_FRMIVAL_TYPE_DISCRETE;
+    interval->discrete = (struct v4l2_fract){1, 30};
+    return interval->index == 0 ? 0 : refuse(EINVAL);
+}
+
+int __real_videodev_ask(int fd, unsigned long request, void *argument);
+int __wrap_videodev_ask(int fd, unsigned long request, void *argument);
+int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
+{
     if (S_ISREG(type_of(fd)))
         return ask_loopback(request, argument);
+    if (S_ISSOCK(type_of(fd)))
+        return request == VIDIOC_QUERYCAP ? describe_camera(argument, "port 2") : refuse(EIO);
     if (type_of(fd) != 0)
         return __real_videodev_ask(fd, request, argument);
     while (driver.deaf && request != VIDIOC_DQBUF && request != VIDIOC_QBUF) // the kernel answers these itself
@@ -536,7 +571,7 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
         return refuse(driver.refuse.error);
     switch (request) {
     case VIDIOC_QUERYCAP:
-        return describe_camera(argument);
+        return describe_camera(argument, "port 1");
     case VIDIOC_G_INPUT:
     case VIDIOC_S_PARM:
         return 0;
@@ -551,16 +586,10 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
     case VIDIOC_S_CTRL:
         return access_control(argument, request == VIDIOC_S_CTRL);
     case VIDIOC_ENUM_FMT:
-        offer->pixelformat = driver.fourcc;
-        return offer->index == 0 ? 0 : refuse(EINVAL);
     case VIDIOC_ENUM_FRAMESIZES:
-        size->type = V4L2_FRMSIZE_TYPE_DISCRETE;
-        size->discrete = (struct v4l2_frmsize_discrete){driver.width, driver.height};
-        return size->index == 0 ? 0 : refuse(EINVAL);
     case VIDIOC_ENUM_FRAMEINTERVALS:
-        interval->type = V4L2_FRMIVAL_TYPE_DISCRETE;
-        interval->discrete = (struct v4l2_fract){1, 30};
-        return interval->index == 0 ? 0 : refuse(EINVAL);
+        return list_mode(request, argument);
+    case VIDIOC_G_FMT:
     case VIDIOC_S_FMT:
         return set_format(argument);
     case VIDIOC_REQBUFS:

@@ -1,4 +1,4 @@
-// driver.h: a fake V4L2 driver: one camera, /dev/video0, with one mode; the test chooses its frames; and v4l2loopback
+// driver.h: a fake V4L2 driver: a camera, /dev/video0, with one mode; the test chooses its frames; and v4l2loopback
 //
 // Linked with --wrap=access, open, open64, poll, videodev_ask and camera_device_map (tests/support/meson.build).
 #pragma once
@@ -29,6 +29,9 @@ enum { DRIVER_HASTE = 5 }; // the clock of a program that is linked with --wrap=
 
 struct driver {
     atomic_bool there;     // the node exists
+    atomic_bool twin;      // /dev/video1 exists, too: a camera of the same model at another port, which gives no frames
+    const char *name;      // of the driver; default: uvcvideo
+    bool no_sizes;         // it does not list its sizes
     atomic_int open_error; // errno of opening it; 0: it opens
     atomic_int ask_error;  // errno of every ioctl: ENODEV once the camera is removed; 0: they succeed
     atomic_bool deaf;      // ioctls that the device answers wait until this is false

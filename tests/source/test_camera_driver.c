@@ -460,40 +460,6 @@ static void test_controls(void)
     close_camera(source);
 }
 
-// The default is the first camera. The pattern replaces it only if there is no camera: otherwise a fault of the camera
-// would look like a success.
-static void test_default(void)
-{
-    static const struct {
-        int open_error;
-        unsigned long busy;
-        const char *says;
-    } rows[] = {
-        {EACCES, 0, "sudo usermod -aG video $USER"},
-        {EPERM, 0, "container"},
-        {EBUSY, 0, "another program is using it"},
-        {0, VIDIOC_S_FMT, "another program is using it"},
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        driver_start(V4L2_PIX_FMT_YUYV, 1);
-        driver.open_error = rows[i].open_error;
-        driver.refuse = (struct driver_refusal){.request = rows[i].busy, .error = EBUSY};
-        capture_stderr(&scratch.said);
-        struct source *source = source_open(&(struct source_setup){0});
-        const int lines = captured_lines(&scratch.said);
-        check_that(&check,
-                   !source && lines == 1 && strstr(scratch.said.text, rows[i].says) &&
-                       strstr(scratch.said.text, "error"),
-                   "case %zu: %s", i, scratch.said.text);
-        close_camera(source);
-    }
-    driver_start(V4L2_PIX_FMT_YUYV, 1);
-    driver.there = false;
-    struct source *source = source_open(&(struct source_setup){0});
-    check_that(&check, source && strcmp(source_info(source)->kind, "pattern") == 0, "without a camera: the pattern");
-    close_camera(source);
-}
-
 // A driver refuses a call: one line with advice.
 static void test_refused(void)
 {
@@ -676,7 +642,6 @@ int main(int argc, char **argv)
     test_silent();
     test_removed();
     test_controls();
-    test_default();
     test_refused();
     test_refused_later();
     test_restarted();

@@ -39,6 +39,16 @@ static void test_color(void)
         check_that(&check, color.matrix == rules[i].matrix && color.range == rules[i].said, "rule %zu: %s %s", i,
                    color_matrix_name(color.matrix), color_range_name(color.range));
     }
+    // A sensor without colours has full range, unless the driver says otherwise.
+    for (uint32_t range = 0; range < 3; range++) {
+        const struct v4l2_pix_format grey = {.pixelformat = V4L2_PIX_FMT_GREY,
+                                             .colorspace = V4L2_COLORSPACE_SRGB,
+                                             .priv = V4L2_PIX_FMT_PRIV_MAGIC,
+                                             .quantization = range};
+        const bool limited = range == V4L2_QUANTIZATION_LIM_RANGE;
+        check_that(&check, videodev_color(&grey, false).range == (limited ? COLOR_RANGE_LIMITED : COLOR_RANGE_FULL),
+                   "grey, quantization %u", range);
+    }
     // An old driver does not set new members.
     const struct v4l2_pix_format old = {.colorspace = V4L2_COLORSPACE_REC709, .ycbcr_enc = 77, .quantization = 1};
     const struct color color = videodev_color(&old, false);
@@ -52,20 +62,23 @@ static void test_padding(void)
         enum pixfmt format;
         uint32_t line; // bytesperline of the driver; 640x480 pixels
         size_t stride[3], offset[3], bytes;
+        uint32_t size; // sizeimage; 0: unknown
     } cases[] = {
-        {PIXFMT_YUYV, 0, {1280}, {0}, 1280 * 480},
-        {PIXFMT_YUYV, 1344, {1344}, {0}, 1344 * 479 + 1280},
-        {PIXFMT_NV12, 640, {640, 640}, {0, 640 * 480}, 640 * 720},
-        {PIXFMT_NV21, 704, {704, 704}, {0, 704 * 480}, 704 * 719 + 640},
-        {PIXFMT_NV16, 704, {704, 704}, {0, 704 * 480}, 704 * 959 + 640},
-        {PIXFMT_YU12, 704, {704, 352, 352}, {0, 704 * 480, 704 * 600}, 704 * 600 + 352 * 239 + 320},
-        {PIXFMT_YV12, 640, {640, 320, 320}, {0, 640 * 480, 640 * 600}, 640 * 720},
-        {PIXFMT_RGB24, 2048, {2048}, {0}, 2048 * 479 + 1920},
-        {PIXFMT_GREY, 100, {640}, {0}, 640 * 480}, // invalid: less than a row
+        {PIXFMT_YUYV, 0, {1280}, {0}, 1280 * 480, 0},
+        {PIXFMT_YUYV, 1344, {1344}, {0}, 1344 * 479 + 1280, 0},
+        {PIXFMT_NV12, 640, {640, 640}, {0, 640 * 480}, 640 * 720, 0},
+        {PIXFMT_NV21, 704, {704, 704}, {0, 704 * 480}, 704 * 719 + 640, 0},
+        {PIXFMT_NV16, 704, {704, 704}, {0, 704 * 480}, 704 * 959 + 640, 0},
+        {PIXFMT_YU12, 704, {704, 352, 352}, {0, 704 * 480, 704 * 600}, 704 * 600 + 352 * 239 + 320, 0},
+        {PIXFMT_YV12, 640, {640, 320, 320}, {0, 640 * 480, 640 * 600}, 640 * 720, 0},
+        {PIXFMT_YU12, 960, {640, 320, 320}, {0, 640 * 480, 640 * 600}, 640 * 720, 640 * 720}, // of all planes
+        {PIXFMT_YU12, 704, {704, 352, 352}, {0, 704 * 480, 704 * 600}, 704 * 600 + 352 * 239 + 320, 704 * 720},
+        {PIXFMT_RGB24, 2048, {2048}, {0}, 2048 * 479 + 1920, 0},
+        {PIXFMT_GREY, 100, {640}, {0}, 640 * 480, 0}, // invalid: less than a row
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         static uint8_t memory[1 << 21];
-        const struct v4l2_pix_format format = {.bytesperline = cases[i].line};
+        const struct v4l2_pix_format format = {.bytesperline = cases[i].line, .sizeimage = cases[i].size};
         const struct image_shape shape = {.format = cases[i].format, .width = 640, .height = 480};
         struct image image;
         videodev_lay_out(&format, &shape, memory, &image);
@@ -93,6 +106,7 @@ static void test_most_pixels(void)
 
 // The driver of the test: every format that it offers has one size and one rate.
 static const uint32_t *offers;
+static uint32_t width = 640;
 
 int __wrap_videodev_ask(int fd, unsigned long request, void *argument);
 int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
@@ -106,7 +120,7 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
     }
     if (request == VIDIOC_ENUM_FRAMESIZES && size->index == 0) {
         size->type = V4L2_FRMSIZE_TYPE_DISCRETE;
-        size->discrete.width = 640;
+        size->discrete.width = width;
         size->discrete.height = 480;
         return 0;
     }
@@ -153,8 +167,39 @@ static void test_preference(void)
     }
 }
 
+// A message names what the camera offers.
+static void test_unreadable(void)
+{
+    static const uint32_t h264[] = {V4L2_PIX_FMT_H264, V4L2_PIX_FMT_HEVC, 0}, yuyv[] = {V4L2_PIX_FMT_YUYV, 0};
+    static const struct {
+        const uint32_t *offers;
+        uint32_t width;
+        const char *driver, *says;
+    } rows[] = {
+        {h264, 640, "uvcvideo", "offers only the format H264 HEVC, which neither"},
+        {yuyv, 641, "uvcvideo", "offers yuyv only in sizes that monocle does not read, such as 641x480: "},
+        {h264 + 2, 640, "uvcvideo", "offers no pixel format, which neither"},
+        {h264 + 2, 640, "v4l2 loopback", "no program writes to it"},
+    };
+    const struct source_setup setup = {0};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct camera_device device = {.path = "/dev/video0"};
+        struct camera_mode mode;
+        struct captured said;
+        snprintf(device.driver, sizeof(device.driver), "%s", rows[i].driver);
+        offers = rows[i].offers;
+        width = rows[i].width;
+        capture_stderr(&said);
+        const bool found = camera_mode_choose(&device, &setup, &mode);
+        const char *text = captured_stderr(&said);
+        check_that(&check, !found && strstr(text, rows[i].says), "row %zu: %s", i, text);
+    }
+    width = 640;
+}
+
 int main(void)
 {
+    test_unreadable();
     test_preference();
     test_color();
     test_padding();

@@ -110,7 +110,7 @@ class Compiler:
         place = tempfile.mkdtemp(dir=at())
         self.in_child = how == "hang"
         self.when, self.noted = os.path.join(place, "when"), os.path.join(place, "noted")
-        self.env = {"TEST_MISBEHAVE": how, "TEST_WHEN": self.when, "TEST_CHILDREN": self.noted,
+        self.env = {"MONOCLE_DRIVERS": "0:", "TEST_MISBEHAVE": how, "TEST_WHEN": self.when, "TEST_CHILDREN": self.noted,
                     "TEST_LIMIT_MS": "6000000", "XDG_CACHE_HOME": os.path.join(caches or place, "cache")}
 
     def begin(self):

@@ -6,16 +6,19 @@
 //   kernel (lose), as with a damaged cache; print when it lists devices or runs a kernel; wrong, stray (it writes
 //   after its output) or fail when it runs a kernel. endless: a kernel with more than 200 kB of output never returns.
 //   unstarted: no child starts. In the program, compile or stall: a build compiles as long as TEST_WHEN exists. stall
-//   also holds back kernels, as PoCL does during a part of its compilation.
+//   also holds back kernels, as PoCL does during a part of its compilation. stuck: a build
+//   never returns.
 // - TEST_ONLY: only children with this text in an argument misbehave
 // - TEST_WHEN: the driver misbehaves only while this file exists
 // - TEST_LIMIT_MS: time limit of a child; its processor time is then not limited
+// - TEST_STUCK_MS: time limit of a driver call after a signal
 // - TEST_MEMORY: size of a device's memory, in bytes
 // - TEST_GROUP: the limit of work-items in a work-group, except for kernels that name the shape of theirs
 // - TEST_ENERGY: directory with sys/class, where the device's energy counter is (base/energy.h)
 // - TEST_CONFIGURATIONS: number of configurations that a search tries
 // - TEST_CHILDREN: file that gets a line with the process id of each child, and of a program that starts such a build
 #include "base/child.h"
+#include "base/driver_call.h"
 #include "base/energy.h"
 #include "compute/device.h"
 #include "tune/search.h"
@@ -90,6 +93,8 @@ enum child_end __wrap_child_talk(const char *program, char *const arguments[], i
                                  bool (*line)(void *context, char *text), void *context);
 void __real_child_begin(int parent, size_t bytes, int seconds);
 void __wrap_child_begin(int parent, size_t bytes, int seconds);
+bool __real_driver_call_stuck(bool main_thread, int ms);
+bool __wrap_driver_call_stuck(bool main_thread, int ms);
 int __real_device_list(struct device_info devices[DEVICE_MAX], const char **why);
 int __wrap_device_list(struct device_info devices[DEVICE_MAX], const char **why);
 cl_int __real_clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
@@ -153,6 +158,12 @@ void __wrap_child_begin(int parent, size_t bytes, int seconds)
     note_process();
     if (misbehaves("begin"))
         signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
+}
+
+bool __wrap_driver_call_stuck(bool main_thread, int ms)
+{
+    const char *limit = getenv("TEST_STUCK_MS");
+    return __real_driver_call_stuck(main_thread, limit ? atoi(limit) : ms);
 }
 
 // Prints a line that is not complete.
@@ -233,6 +244,10 @@ cl_int __wrap_clBuildProgram(cl_program program, cl_uint count, const cl_device_
                              void(CL_CALLBACK *done)(cl_program program, void *data), void *data)
 {
     compile_on(program, devices);
+    if (!in_child && is_wanted("stuck"))
+        note_process();
+    while (!in_child && is_wanted("stuck"))
+        pause();
     if (misbehaves("crash"))
         signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
     if (misbehaves("kill"))

@@ -102,6 +102,8 @@ static const char *const details[] = {
     "'filters', 'paths' and 'variants' measure every case once per round. The table shows the median over the rounds, "
     "and the 5th and 95th percentiles. Input images are random. Before the first round, monocle compares each case's "
     "output with the cpu path's output, computed filter by filter, and skips cases that differ.",
+    "All results have the load, the average number of processes that ran in the minute before the start. If it is near "
+    "the number of processors, the machine was busy.",
     "For these three, --compare gives a case the verdict 'same' if the medians differ by at most 3 %, 'unclear' if a "
     "Mann-Whitney rank test gives p >= 0.001, and otherwise 'slower' or 'faster'. If the plain copy changed in the "
     "same direction, its change is added to the 3 %. Both runs need at least 8 rounds.",
@@ -248,10 +250,12 @@ static int bench_run(int argc, char **argv)
     bench->word = operands.word + 1;
     bench->words = operands.count - 1;
     if (parse_lists(bench)) {
-        command_hold_signals(); // after a signal, the results so far are printed
+        command_hold_signals(CALLS_ANY); // after a signal, the results so far are printed
         json_t *(*base_read)(const char *) = measurement->base_read ? measurement->base_read : bench_base_read;
         code = EXIT_NOTHING;
         bench_cpu_name(bench->cpu_name);
+        if (getloadavg(&bench->load, 1) != 1)
+            bench->load = -1;
         if ((!o.compare || (bench->base = base_read(o.compare))) && (bench->memory = bench_memory_open(o.pictures)))
             code = measurement->run(bench);
     }

@@ -32,6 +32,7 @@ struct bench {
     struct device *device; // NULL: none is open
     struct tuned tuned;    // tuning results for the cpu path
     char cpu_name[128];
+    double load;           // average number of processes that ran in the minute before; negative: unknown
     const char *gl_name;   // of the GL context; NULL: none
     struct gl_context *gl; // without a window, current; NULL: none
     struct json_t *base;   // rows to compare with; NULL: none

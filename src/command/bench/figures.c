@@ -236,7 +236,10 @@ static void finish_device(struct figures *figures, json_t *result)
             print_csv_head();
         print_csv(result);
     } else {
+        const json_t *load = json_object_get(json_object_get(result, "device"), "load");
         printf("\n");
+        if (load)
+            printf("load at the start: %.2f\n", json_number_value(load));
         print_sensor(json_object_get(result, "device"), "clock_mhz", "clock", "MHz");
         print_sensor(json_object_get(result, "device"), "temperature_c", "temperature", "°C");
         if (figures->bench->base)
@@ -334,6 +337,7 @@ static void measure_device(struct figures *figures, int number)
     }
     device_sensors_read(&figures->device[number], &end);
     json_object_set_new(device, "start", sensors_json(&start));
+    json_object_set_new(device, "load", json_real(figures->bench->load));
     json_object_set_new(device, "end", sensors_json(&end));
     finish_device(figures, result_json(figures, device, tests));
 }

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
+#include "base/workers.h"
 #include "command/shared.h"
 
 #include <errno.h>
@@ -279,6 +280,8 @@ int bench_report(const struct bench *bench, json_t *rows, const struct bench_col
     const int slower = bench->base ? compare(rows, bench->base) : 0;
     json_t *row;
     size_t i;
+    json_array_foreach(rows, i, row)
+        json_object_update_new(row, json_pack("{s:f,s:i}", "load", bench->load, "processors", workers_available()));
     if (o->csv && json_array_size(rows) > 0)
         print_csv_line(json_array_get(rows, 0), NULL);
     json_array_foreach(rows, i, row)
@@ -290,6 +293,7 @@ int bench_report(const struct bench *bench, json_t *rows, const struct bench_col
     }
     if (json_array_size(rows) > 0 && !o->json && !o->csv) {
         print_devices(rows);
+        printf("load at the start: %.2f, on %d processors\n", bench->load, workers_available());
         print_table(rows, columns);
         if (bench->base)
             print_changes(rows);

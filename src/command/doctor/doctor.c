@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "command/command.h"
 #include "command/shared.h"
+#include "compute/drivers.h"
 
 #include <dirent.h>
 #include <grp.h>
@@ -50,7 +51,7 @@ static const char *const details[] = {
     "cache, results\tcompiled kernels and tuning results can be stored safely",
     "programs\tother programs that monocle's messages name are installed",
     "Drivers run in child processes with a limit of 60 s (devices: 180 s), so a driver that crashes or hangs is only a "
-    "finding.",
+    "finding. All commands leave such an OpenCL driver out.",
     "The members of a finding in --json: check, level (ok, warning, problem), text, fix (a command, or null).",
     NULL,
 };
@@ -184,7 +185,7 @@ static int doctor_run(int argc, char **argv)
         return EXIT_USAGE;
     }
     struct doctor doctor = {.root = o.root, .json = o.json, .findings = json_array()};
-    doctor_path(&doctor, doctor.vendors, "/etc/OpenCL/vendors");
+    doctor_path(&doctor, doctor.vendors, DRIVERS_VENDORS);
     if (o.root[0])
         setenv("OCL_ICD_VENDORS", doctor.vendors, 0);
     hardware_find(&doctor);
@@ -192,7 +193,6 @@ static int doctor_run(int argc, char **argv)
         doctor.check = checks[i].name;
         checks[i].run(&doctor);
     }
-    drivers_restore(&doctor.choice);
     const int problems = doctor.count[FINDING_PROBLEM], warnings = doctor.count[FINDING_WARNING];
     if (o.json)
         print_json(json_incref(doctor.findings), JSON_INDENT(2));

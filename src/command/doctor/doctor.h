@@ -3,6 +3,7 @@
 
 #include "command/inspect.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 enum finding_level {
@@ -27,10 +28,10 @@ struct doctor {
     int count[FINDING_PROBLEM + 1];
     struct gpu gpu[GPUS_MAX];
     int gpus;
-    char vendors[PATH_MAX];       // directory of the OpenCL drivers
-    bool has_drivers;             // there is an OpenCL driver, perhaps a broken one
-    struct json_t *devices;       // OpenCL devices with their facts; NULL before check_devices
-    struct drivers_choice choice; // of drivers that do not crash
+    char vendors[PATH_MAX]; // directory of the OpenCL drivers
+    const char *isp;        // name of an image signal processor that has video nodes; NULL: none was found
+    bool has_drivers;       // there is an OpenCL driver, perhaps a broken one
+    struct json_t *devices; // OpenCL devices with their facts; NULL before check_devices
 };
 
 // Reports a finding. `fix`: the command that repairs it; NULL: none.

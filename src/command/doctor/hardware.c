@@ -1,6 +1,8 @@
 // hardware.c: finds GPUs in /sys, and checks that each has an OpenCL device and may be opened
 #include "command/doctor/doctor.h"
 
+#include "compute/drivers.h"
+
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +125,23 @@ static void advise_nvidia(struct doctor *doctor, const struct gpu *gpu)
             gpu->name);
 }
 
+// Returns true if the main section of the release has no intel-opencl-icd: Debian from version 13 on.
+static bool lacks_intel_driver(struct doctor *doctor)
+{
+    char path[PATH_MAX], line[128];
+    bool debian = false;
+    int version = INT_MAX; // unstable has none
+    doctor_path(doctor, path, "/etc/os-release");
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof(line), file)) {
+        debian = debian || strcmp(line, "ID=debian\n") == 0;
+        sscanf(line, "VERSION_ID=\"%d", &version);
+    }
+    if (file)
+        fclose(file);
+    return debian && version >= 13;
+}
+
 static void advise_rusticl(struct doctor *doctor, const struct gpu *gpu)
 {
     char fix[256];
@@ -133,7 +152,7 @@ static void advise_rusticl(struct doctor *doctor, const struct gpu *gpu)
                       gpu->name);
         return;
     }
-    if (gpu->vendor == INTEL)
+    if (gpu->vendor == INTEL && !lacks_intel_driver(doctor))
         snprintf(fix, sizeof(fix), "sudo apt install intel-opencl-icd");
     else
         snprintf(fix, sizeof(fix),

@@ -1,6 +1,9 @@
 // opencl.c: checks the OpenCL drivers and devices
 #include "command/doctor/doctor.h"
 
+#include "compute/driver_guard.h"
+#include "compute/drivers.h"
+
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +48,7 @@ static void check_driver(struct doctor *doctor, const struct driver *driver)
     const char *error = json_string_value(json_object_get(found, "error"));
     const size_t count = json_array_size(json_object_get(found, "devices"));
     if (why[0]) {
-        snprintf(fix, sizeof(fix), "sudo mv %s %s.disabled", driver->file, driver->file);
+        driver_repair(driver, fix, sizeof(fix));
         doctor_report(doctor, FINDING_PROBLEM, fix, "%s, which %s names, is broken: %s", driver->library, driver->file,
                       why);
     } else if (!error || error[0]) {
@@ -80,9 +83,6 @@ void check_drivers(struct doctor *doctor)
                       "no OpenCL driver is installed; only the cpu path works");
     free(drivers);
 }
-
-// check_drivers has reported it.
-static void ignore_driver(void *context, const struct driver *driver, const char *why) {}
 
 // Writes the sharing modes that work: "mapped, opencl".
 static void list_modes(json_t *device, char *text, size_t size)
@@ -122,8 +122,10 @@ static void check_device(struct doctor *doctor, json_t *device)
 
 void check_devices(struct doctor *doctor)
 {
-    json_t *found = inspect_opencl(doctor->vendors, &doctor->choice, ignore_driver, NULL);
-    const char *why = json_string_value(json_object_get(found, "why"));
+    char broken[INSPECT_WHY];
+    drivers_guard(&(struct driver_guard){.vendors = doctor->vendors, .quiet = true, .again = true}); // check_drivers
+    json_t *found = inspect(INSPECT_OPENCL, "", broken);
+    const char *why = broken[0] ? broken : json_string_value(json_object_get(found, "why"));
     size_t i;
     json_t *device;
     doctor->devices = json_incref(json_object_get(found, "devices"));

@@ -248,6 +248,7 @@ static enum exit_code process(struct run *run)
 {
     enum exit_code code = EXIT_OK, source_code = EXIT_OK;
     bool ended = false;
+    struct status_line status = {0};
     while (code == EXIT_OK && command_interrupted() == 0 && !run->quit) {
         const int before = run->submitted;
         code = follow_config(run);
@@ -258,7 +259,10 @@ static enum exit_code process(struct run *run)
             code = source_code == EXIT_DEVICE ? source_code : finish_oldest(run);
         else if (ended && run->flights == 0)
             break;
+        if (!run->window && !run->options->json)
+            status_line_tick(&status, "%d frames, %.1f fps", run->frames, meter_fps(&run->meter));
     }
+    status_line_end(&status);
     if (run->window && lane_window_lost(run->window))
         return EXIT_DEVICE;
     return code == EXIT_OK ? source_code : code;
@@ -329,7 +333,7 @@ int lane_run(const struct lane_options *options, const char *source)
     run->options = options;
     enum exit_code code = open_all(run, source);
     if (code == EXIT_OK) {
-        command_hold_signals();
+        command_hold_signals(CALLS_MAIN);
         code = options->calibrate ? lane_calibrate(run->source, &run->camera, options->config, options->threads)
                                   : process(run);
     }

@@ -184,7 +184,7 @@ static int run(struct latency *l)
         return EXIT_USAGE;
     }
     if (setup(l)) {
-        command_hold_signals();
+        command_hold_signals(CALLS_MAIN);
         latency_report_start(l);
         if (latency_measure(l))
             latency_report(l);

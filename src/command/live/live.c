@@ -46,6 +46,9 @@ static void report_news(struct session *s, bool ok)
 static void report_progress(struct session *s)
 {
     const int64_t now = clock_now_ns();
+    if (!s->window && !s->options.json)
+        status_line_tick(&s->status_line, "%llu frames, %.1f fps", (unsigned long long)s->meter.frames,
+                         meter_fps(&s->meter));
     if (now - s->reported_ns < progress_ns)
         return;
     s->reported_ns = now;
@@ -356,10 +359,11 @@ static int run(struct session *s)
 {
     report_open(&s->report, &s->options);
     if (session_open(s)) {
-        command_hold_signals();
+        command_hold_signals(CALLS_MAIN);
         report_start(&s->report, status_read(s));
         s->reported_ns = clock_now_ns();
         run_frames(s);
+        status_line_end(&s->status_line);
         finish_outputs(s);
         if (s->options.json || s->meter.frames > 0 || s->code < EXIT_NOTHING) // else an error was logged
             report_summary(&s->report, status_read(s));

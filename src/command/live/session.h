@@ -2,6 +2,7 @@
 // them, and events.c handles keys and pointer events. A part does not know the session. Main thread.
 #pragma once
 
+#include "base/log.h"
 #include "base/trace.h"
 #include "command/command.h"
 #include "command/live/control.h"
@@ -60,18 +61,19 @@ struct session {
     bool still;      // the source is one image, shown once
     bool driven;     // a window or the control socket may change the wish
 
-    int64_t reported_ns; // when progress was last reported
-    int64_t drawn_ns;    // when the window was last drawn, after the swap
-    uint64_t taken;      // frames taken from the capture
-    bool reshaped;       // the source's next frames have another shape
-    bool ended;          // the source has no more frames
-    bool stepping;       // a frame is due that a seek or a step has asked for
-    uint64_t stepped;    // `taken` when this frame arrived
-    double position_s;   // time of the newest frame in a source that can seek, or of the frame that is due
-    bool redraw;         // the screen is out of date
-    bool capture_due;    // capture the next frame: the path or its frames have changed
-    bool save_due;       // save the next frame: there was none when the user pressed the key
-    bool save_both;      // before and after the chain
+    int64_t reported_ns;            // when progress was last reported
+    struct status_line status_line; // of a run without a window
+    int64_t drawn_ns;               // when the window was last drawn, after the swap
+    uint64_t taken;                 // frames taken from the capture
+    bool reshaped;                  // the source's next frames have another shape
+    bool ended;                     // the source has no more frames
+    bool stepping;                  // a frame is due that a seek or a step has asked for
+    uint64_t stepped;               // `taken` when this frame arrived
+    double position_s;              // time of the newest frame in a source that can seek, or of the frame that is due
+    bool redraw;                    // the screen is out of date
+    bool capture_due;               // capture the next frame: the path or its frames have changed
+    bool save_due;                  // save the next frame: there was none when the user pressed the key
+    bool save_both;                 // before and after the chain
     bool quit;
     enum exit_code code;
 };

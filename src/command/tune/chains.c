@@ -533,7 +533,7 @@ static int tune_spec(struct run *run)
         subject_close(subject);
         return safe ? EXIT_NOTHING : EXIT_USAGE;
     }
-    command_hold_signals();
+    command_hold_signals(CALLS_ANY);
     if (limited.budget == 0 && limited.seconds <= 0) { // the limits of the description
         limited.budget = budget.configurations;
         limited.seconds = budget.seconds;
@@ -623,7 +623,7 @@ int tune_chains_run(const struct tune_chains *of)
     run->of = of;
     const bool ok = resource_check_kernels(of->kernels) && parse(run);
     if (ok && !of->spec)
-        command_hold_signals(); // after a signal, the results so far are kept
+        command_hold_signals(CALLS_ANY); // after a signal, the results so far are kept
     if (ok)
         code = of->from ? tune_from(run) : of->spec ? tune_spec(run) : tune_cases(run);
     if (run->stored && !of->json)

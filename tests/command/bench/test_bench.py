@@ -38,6 +38,7 @@ def rows_of(c, *args, code=0, **keywords):
     rows = [json.loads(line) for line in out.decode().splitlines()]
     for row in rows:
         c.check(row["ms_p5"] <= row["ms_median"] <= row["ms_p95"], args, "percentiles out of order", row)
+        c.check(row["load"] >= 0 and row["processors"] >= 1, args, row)
         c.check(row["ms_median"] > 0 and len(row["samples_ms"]) == row["rounds"] > 0, args, row)
     return rows
 

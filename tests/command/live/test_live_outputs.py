@@ -360,11 +360,18 @@ def config(c):
     write(b"filter=gray\nframes=1\n")
     os.chmod(path, 0o666)
     found = chain("-n1")
-    c.check(found[:2] == ("none", 1) and "other users can write" in found[2], "an unsafe file", found)
+    c.check(found[:2] == ("none", 1) and "can be written by other users; run: chmod go-w " + path in found[2], found)
     os.chmod(path, 0o600)
     write(b"#" * (1 << 20) + b"\nframes=1")
     found = chain("-n1")
     c.check(found[:2] == ("none", 1) and "more than 1048576 bytes" in found[2], "a large file", found)
+    write(b"filter=gray\nframes=1\nrecord=%s\n" % at("named.y4m").encode())
+    if os.geteuid() == 0:
+        os.chown(at("config"), 65534, 65534)
+        found = chain("-n1")
+        c.check(found[:2] == ("none", 1) and found[2].count("\n") == 1, "a directory of another user", found)
+        c.check(at("config") + " belongs to another user; set XDG_CONFIG_HOME" in found[2] and
+                not os.path.exists(at("named.y4m")), "a directory of another user", found)
 
 
 sys.exit(Checks().run(unwritable, no_room, unprivileged, standard_output, existing, rates, formats, sources,

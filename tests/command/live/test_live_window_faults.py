@@ -162,7 +162,7 @@ def no_reader(c):
         code = process.kill()
     errors = process.stderr.read().decode()
     c.check(first["screen"] and code == 1, "nobody reads the events", code)
-    c.check(errors == "monocle: error: cannot write to standard output: Broken pipe\n", errors)
+    c.check(errors == "", errors)
     with open(at("left.y4m"), "rb") as f:
         c.check(len(y4m_pictures(f.read())) > 0, "recording")
 
@@ -171,9 +171,7 @@ def no_reader(c):
     done = subprocess.run([BINARY, "latency", PATTERN, "-p", "cpu", "--json"], stdout=writer, stderr=subprocess.PIPE,
                           env=environment(), timeout=60 * PATIENCE)
     os.close(writer)
-    errors = done.stderr.decode()
-    c.check(done.returncode == 1 and errors.count("\n") == 1 and "Broken pipe" in errors, "latency", done.returncode,
-            errors)
+    c.check(done.returncode == 1 and not done.stderr, "latency", done.returncode, done.stderr)
 
 
 @contextlib.contextmanager

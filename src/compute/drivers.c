@@ -1,5 +1,5 @@
 // drivers.c: finds the OpenCL drivers that the loader would load
-#include "command/inspect.h"
+#include "compute/drivers.h"
 
 #include "base/file.h"
 
@@ -74,26 +74,54 @@ static int add_chosen(const char *chosen, const char *vendors, struct driver *dr
     return 1;
 }
 
+static bool is_listed(const struct driver *drivers, int count, const char *library)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(drivers[i].library, library) == 0)
+            return true;
+    return false;
+}
+
 int drivers_list(const char *vendors, struct driver drivers[DRIVERS_MAX])
 {
     const char *chosen = getenv(vendors_variable), *libraries = getenv(libraries_variable);
     int count = chosen && *chosen ? add_chosen(chosen, vendors, drivers) : add_directory(vendors, drivers);
-    for (const char *at = libraries; at && *at && count < DRIVERS_MAX; count++) {
+    for (const char *at = libraries; at && *at && count < DRIVERS_MAX;) {
+        struct driver *driver = &drivers[count];
         const size_t bytes = strcspn(at, ":");
-        drivers[count] = (struct driver){.library = ""};
-        snprintf(drivers[count].file, sizeof(drivers[count].file), "%s", libraries_variable);
-        snprintf(drivers[count].library, sizeof(drivers[count].library), "%.*s", (int)bytes, at);
+        *driver = (struct driver){.library = ""};
+        snprintf(driver->file, sizeof(driver->file), "%s", libraries_variable);
+        snprintf(driver->library, sizeof(driver->library), "%.*s", (int)bytes, at);
+        count += !is_listed(drivers, count, driver->library); // a loader loads it once
         at += bytes + (at[bytes] == ':');
     }
     return count;
 }
 
-static void driver_path(const struct drivers_choice *choice, int number, char path[DRIVER_PATH])
+void driver_repair(const struct driver *driver, char *text, size_t size)
 {
-    snprintf(path, DRIVER_PATH, "%s/%02d.icd", choice->path, number);
+    if (strchr(driver->file, '/'))
+        snprintf(text, size, "sudo mv %s %s.disabled", driver->file, driver->file);
+    else
+        snprintf(text, size, "unset %s", driver->file);
 }
 
-// Not OCL_ICD_FILENAMES: ocl-icd 2.3.1 ignores it.
+static void driver_path(const char *directory, int number, char path[DRIVER_PATH])
+{
+    snprintf(path, DRIVER_PATH, "%s/%02d.icd", directory, number);
+}
+
+// Sets the variable, or removes it if the value is NULL. Frees the value.
+static void restore(const char *variable, char *value)
+{
+    if (value)
+        setenv(variable, value, 1);
+    else
+        unsetenv(variable);
+    free(value);
+}
+
+// ocl-icd reads only OCL_ICD_VENDORS, CUDA's own loader only OCL_ICD_FILENAMES.
 bool drivers_use(struct drivers_choice *choice, const struct driver *drivers, int count)
 {
     const char *vendors = getenv(vendors_variable), *libraries = getenv(libraries_variable);
@@ -105,39 +133,43 @@ bool drivers_use(struct drivers_choice *choice, const struct driver *drivers, in
         choice->path[0] = '\0';
         return false;
     }
-    for (; choice->count < count; choice->count++) {
+    char *names = NULL;
+    size_t bytes;
+    FILE *list = open_memstream(&names, &bytes);
+    for (; list && choice->count < count; choice->count++) {
         char path[DRIVER_PATH], text[sizeof(drivers->library) + 1];
-        driver_path(choice, choice->count, path);
+        driver_path(choice->path, choice->count, path);
         const int length = snprintf(text, sizeof(text), "%s\n", drivers[choice->count].library);
         if (!file_replace(AT_FDCWD, path, 0600, false, text, (size_t)length))
             break;
+        fprintf(list, "%s%s", choice->count ? ":" : "", drivers[choice->count].library);
     }
+    if (list)
+        fclose(list);
     choice->vendors = vendors ? strdup(vendors) : NULL;
     choice->libraries = libraries ? strdup(libraries) : NULL;
     setenv(vendors_variable, choice->path, 1);
-    unsetenv(libraries_variable);
-    return choice->count == count;
+    restore(libraries_variable, names);
+    return list && choice->count == count;
 }
 
-static void restore(const char *variable, char *value)
+void drivers_remove(const char *directory)
 {
-    if (value)
-        setenv(variable, value, 1);
-    else
-        unsetenv(variable);
-    free(value);
+    for (int i = 0; directory[0] && i < DRIVERS_MAX; i++) {
+        char path[DRIVER_PATH];
+        driver_path(directory, i, path);
+        if (unlink(path) != 0)
+            break;
+    }
+    if (directory[0])
+        rmdir(directory);
 }
 
 void drivers_restore(struct drivers_choice *choice)
 {
     if (!choice->path[0])
         return;
-    for (int i = 0; i < choice->count; i++) {
-        char path[DRIVER_PATH];
-        driver_path(choice, i, path);
-        unlink(path);
-    }
-    rmdir(choice->path);
+    drivers_remove(choice->path);
     restore(vendors_variable, choice->vendors);
     restore(libraries_variable, choice->libraries);
     *choice = (struct drivers_choice){.path = ""};

@@ -1,0 +1,12 @@
+// driver_call.h: counts calls of drivers that may never return, so that a signal can end the process
+#pragma once
+
+#include <stdbool.h>
+
+// Call around a call of a driver that waits or compiles. On any thread.
+void driver_call_begin(void);
+void driver_call_end(void);
+
+// Returns true if a driver call runs, and none has begun or returned for `ms`. `main_thread`: only calls of the main
+// thread count. A signal handler may call it.
+bool driver_call_stuck(bool main_thread, int ms);
