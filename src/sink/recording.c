@@ -10,6 +10,7 @@
 #include "image/y4m.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,8 +93,11 @@ struct recording {
     struct program ffmpeg;
     struct file_draft draft;  // ffmpeg writes it
     char fault[PROGRAM_LINE]; // the first error of ffmpeg
-    uint64_t frames;
-    bool failed; // the failure was logged, and the draft is closed
+    double rate;              // frames per second
+    uint64_t most;            // frames that the video may have
+    uint64_t frames;          // in the video, repeated ones included
+    int64_t first_ns, end_ns; // time of the first frame, and of the end (recording_set_end)
+    bool failed;              // the failure was logged, and the draft is closed
     pthread_t thread;
     bool ending;                     // by the thread
     atomic_bool ended;               // the thread is done; `failed` has its result
@@ -309,6 +313,8 @@ struct recording *recording_open(const char *path, const struct recording_setup 
         return NULL;
     }
     recording->container = container_of(path);
+    recording->most = setup->most ? setup->most : UINT64_MAX;
+    recording->rate = (double)setup->rate_numerator / setup->rate_denominator;
     if (!recording->container)
         recording->writer =
             y4m_writer_open(path, setup->width, setup->height, setup->rate_numerator, setup->rate_denominator);
@@ -319,10 +325,15 @@ struct recording *recording_open(const char *path, const struct recording_setup 
     return NULL;
 }
 
-bool recording_add(struct recording *recording, const struct image *rgba, bool *left_out)
+// Returns how many frames the video lacks before the frame of this time. Negative: it has so many more.
+static int64_t lacking(const struct recording *recording, int64_t time_ns)
 {
-    if (recording->failed)
-        return false;
+    return llround((double)(time_ns - recording->first_ns) / 1e9 * recording->rate) - (int64_t)recording->frames;
+}
+
+// Writes a frame; NULL: the last one again.
+static bool write_frame(struct recording *recording, const struct image *rgba, bool *left_out)
+{
     if (recording->container)
         program_listen(&recording->ffmpeg);
     if (!y4m_writer_add(recording->writer, rgba, left_out)) {
@@ -334,9 +345,52 @@ bool recording_add(struct recording *recording, const struct image *rgba, bool *
     return true;
 }
 
+// Repeats the last frame `count` times, until the reader stalls or the video is full.
+static bool repeat(struct recording *recording, int64_t count, bool *left_out)
+{
+    while (count-- > 0 && recording->frames < recording->most && !(left_out && *left_out)) {
+        if (!write_frame(recording, NULL, left_out))
+            return false;
+    }
+    return true;
+}
+
+bool recording_fill(struct recording *recording, int64_t time_ns, bool *left_out)
+{
+    const int64_t most = llround(recording->rate) + 1, count = recording->frames > 0 ? lacking(recording, time_ns) : 0;
+    if (left_out)
+        *left_out = false;
+    return !recording->failed && repeat(recording, count < most ? count : most, left_out);
+}
+
+bool recording_add(struct recording *recording, const struct image *rgba, int64_t time_ns, bool every, bool *left_out)
+{
+    if (recording->frames == 0)
+        recording->first_ns = time_ns;
+    if (!recording_fill(recording, time_ns, left_out))
+        return false;
+    // A frame that is early by less than two places moves the next ones: the times of cameras jitter.
+    const bool early = !every && lacking(recording, time_ns) < -1;
+    return early || recording->frames >= recording->most || (left_out && *left_out) ||
+           write_frame(recording, rgba, left_out);
+}
+
+uint64_t recording_frames(const struct recording *recording)
+{
+    return recording->frames;
+}
+
+void recording_set_end(struct recording *recording, int64_t time_ns)
+{
+    recording->end_ns = time_ns;
+}
+
 // Ends the video. Without a frame, it is no file: ffmpeg cannot finish every format without one.
 static void end(struct recording *recording)
 {
+    bool stalled = false;
+    if (!recording->failed && recording->frames > 0 && recording->end_ns > 0)
+        repeat(recording, lacking(recording, recording->end_ns), &stalled);
     if (!recording->failed && recording->container && recording->frames == 0) {
         y4m_writer_close(recording->writer);
         abandon(recording);

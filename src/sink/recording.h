@@ -4,13 +4,15 @@
 #include "image/image.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct recording;
 
 struct recording_setup {
     int width, height;                    // of every image
     int rate_numerator, rate_denominator; // frames per second
-    int quality; // 1 to RECORDING_QUALITY_BEST; 0: the default. Y4M has no loss, GIF no choice.
+    int quality;   // 1 to RECORDING_QUALITY_BEST; 0: the default. Y4M has no loss, GIF no choice.
+    uint64_t most; // frames that the video may have; 0: no limit
 };
 enum { RECORDING_QUALITY_BEST = 100, RECORDING_QUALITY = 75 };
 
@@ -24,9 +26,16 @@ bool recording_has_format(const char *path);
 // temporary name until recording_close. GIF and WebP have at most 15 frames per second, and a width of at most 640
 // pixels. Call all functions on one thread. Returns NULL on failure (logged, with advice).
 struct recording *recording_open(const char *path, const struct recording_setup *setup);
-// Adds a frame. Waits for the reader of a pipe and for ffmpeg; with `left_out`, it drops frames if they stall, as
-// y4m_writer_add does. Returns false on failure (logged once; later calls fail silently).
-bool recording_add(struct recording *recording, const struct image *rgba, bool *left_out);
+// Adds a frame of this time. The rate of a video is constant, so the last frame is repeated before it (at most for a
+// second), or a frame that comes too early for the rate is left out. With `every`, no frame is. Waits for the reader of
+// a pipe and for ffmpeg; with `left_out`, it drops frames if they stall, as y4m_writer_add does. Returns false on
+// failure (logged once; later calls fail silently).
+bool recording_add(struct recording *recording, const struct image *rgba, int64_t time_ns, bool every, bool *left_out);
+// Repeats the last frame (at most for a second) until the video lasts to this time. Otherwise as recording_add.
+bool recording_fill(struct recording *recording, int64_t time_ns, bool *left_out);
+uint64_t recording_frames(const struct recording *recording); // of the video, repeated ones included
+// Sets the time to which the end of the recording repeats the last frame.
+void recording_set_end(struct recording *recording, int64_t time_ns);
 // Starts a thread that ends the video. Until recording_ended returns true, call no other function; recording_close then
 // does not wait.
 void recording_end(struct recording *recording);

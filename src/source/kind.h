@@ -75,6 +75,9 @@ struct source {
     enum source_status ending;           // SOURCE_FRAME until the source has ended or failed
     int64_t period_ns;                   // time between frames; 0: not paced
     int64_t due_ns;                      // when the next frame is due; 0 before the first frame
+    double elapsed_s;                    // time of the newest frame; negative before the first one
+    int64_t video_ns;                    // its frame.video_ns
+    bool sought;                         // the next frame follows a seek
     _Atomic(struct pages_owner *) owner; // set by source_place
 };
 

@@ -87,6 +87,23 @@ static const struct row {
      "yuv422p",
      120,
      {0}},
+    // H.264 with a picture for each field; a GIF of pictures that last 30, 70 and 1000 ms
+    {"\"width\": 32, \"height\": 18, \"codec_name\": \"h264\", \"r_frame_rate\": \"50/1\", \"avg_frame_rate\": "
+     "\"25/1\"",
+     32,
+     18,
+     PIXFMT_YU12,
+     "yuv420p",
+     25,
+     {0}},
+    {"\"width\": 32, \"height\": 18, \"codec_name\": \"gif\", \"pix_fmt\": \"bgra\", \"r_frame_rate\": \"100/1\", "
+     "\"avg_frame_rate\": \"113/12\"",
+     32,
+     18,
+     PIXFMT_RGBA,
+     "rgba",
+     30,
+     {0}},
 };
 
 static void test_rows(void)

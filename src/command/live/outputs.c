@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 enum { NUMBERED_FILES = 10000, DEFAULT_RATE = 30, ANIMATION_S = 10 };
+static const int64_t late_ns = 1000000000;  // a frame may arrive so long after its time
+static const int64_t rest_ns = 10000000000; // the longest time of a film's last frame; more is a wrong duration
 static const char last_name[] = "monocle-last.png";
 
 // Creates the first file STEM-NUMBERSUFFIX that does not exist yet. NUMBER counts from `first` and has at least
@@ -128,14 +130,15 @@ bool outputs_watch(struct outputs *o)
     return virtual_camera_watch(o->camera);
 }
 
-void outputs_set_source(struct outputs *o, const struct source_info *info)
+void outputs_set_source(struct outputs *o, const struct source_info *info, bool was_live)
 {
+    o->shifted = !(info->live && was_live); // else both have the times of the clock
     o->info = info;
 }
 
 void outputs_close(struct outputs *o)
 {
-    outputs_end_recording(o);
+    outputs_end_recording(o, false);
     close_camera(o);
 }
 
@@ -154,17 +157,17 @@ static bool begin(struct outputs *o)
         y4m_rate(rate_of(o), &numerator, &denominator);
     file->rate = rate_of(o);
     file->frames = file->left_out = 0;
-    const struct recording_setup setup = {o->width, o->height, numerator, denominator, o->quality};
+    const struct recording_setup setup = {o->width, o->height, numerator, denominator, o->quality, o->most};
     file->recording = recording_open(file->name, &setup);
     if (!file->recording && file->created)
         unlink(file->name);
     return file->recording != NULL;
 }
 
-// Begins the recording of o->file. `created`: the file is new.
-static bool start_named(struct outputs *o, bool created)
+// Begins the recording of o->file, of at most `most` frames (0: no limit). `created`: the file is new.
+static bool start_named(struct outputs *o, bool created, uint64_t most)
 {
-    o->most = 0;
+    o->most = most;
     o->file.created = created;
     memcpy(o->first, o->file.name, sizeof(o->first));
     return begin(o);
@@ -195,7 +198,7 @@ bool outputs_start_recording(struct outputs *o, const char *path, int quality)
     struct stat status;
     o->quality = quality;
     snprintf(o->file.name, sizeof(o->file.name), "%s", path);
-    if (!start_named(o, strcmp(path, "-") != 0 && lstat(path, &status) != 0))
+    if (!start_named(o, strcmp(path, "-") != 0 && lstat(path, &status) != 0, 0))
         return false;
     memcpy(o->given, o->first, sizeof(o->given));
     return true;
@@ -223,19 +226,40 @@ bool outputs_record_new(struct outputs *o, const char *path, int quality)
     return false;
 }
 
-bool outputs_add_frame(struct outputs *o, const struct image *rgba, bool wait)
+// Returns the frame's time in the recording. It goes on from source to source.
+static int64_t time_of(struct outputs *o, const struct frame *frame)
 {
+    const int64_t time_ns = o->info->live ? frame->captured_ns : frame->elapsed_ns;
+    if (o->shifted)
+        o->shift_ns = o->time_ns + (int64_t)(1e9 / rate_of(o)) - time_ns;
+    o->shifted = false;
+    return time_ns + o->shift_ns;
+}
+
+bool outputs_add_frame(struct outputs *o, const struct frame *frame, const struct image *rgba, bool wait)
+{
+    struct outputs_file *file = &o->file;
     bool left_out = false;
-    if (!recording_add(o->file.recording, rgba, wait ? NULL : &left_out))
-        return false;
-    o->file.frames += !left_out;
-    o->file.left_out += left_out;
-    return true;
+    o->time_ns = time_of(o, frame);
+    o->added_ns = clock_now_ns();
+    o->rest_ns = o->info->timed ? (int64_t)(o->info->duration_s * 1e9) - frame->video_ns : 0;
+    const bool ok = recording_add(file->recording, rgba, o->time_ns, !o->info->live, wait ? NULL : &left_out);
+    file->frames = recording_frames(file->recording);
+    file->left_out += left_out;
+    return ok;
+}
+
+// Returns the time of the end of the recording, if it ends now. A film ends after the time of its last frame.
+static int64_t end_time(const struct outputs *o, bool film_ended)
+{
+    const bool has_rest = film_ended && o->rest_ns > 0 && o->rest_ns < rest_ns;
+    return o->time_ns + (o->info->live ? clock_now_ns() - o->added_ns : has_rest ? o->rest_ns : 0);
 }
 
 // Starts a thread that ends the recording. Only one recording may be ending.
 static void start_ending(struct outputs *o)
 {
+    recording_set_end(o->file.recording, end_time(o, false));
     o->ending = o->file;
     o->file.recording = NULL;
     recording_end(o->ending.recording);
@@ -264,8 +288,10 @@ static bool close_ending(struct outputs *o)
     return close_file(&o->ending);
 }
 
-bool outputs_end_recording(struct outputs *o)
+bool outputs_end_recording(struct outputs *o, bool film_ended)
 {
+    if (o->file.recording)
+        recording_set_end(o->file.recording, end_time(o, film_ended));
     const bool ok = close_ending(o);
     return close_file(&o->file) && ok;
 }
@@ -280,7 +306,70 @@ const char *outputs_end_failure(const struct outputs *o)
     return o->end_failure[0] ? o->end_failure : NULL;
 }
 
-bool outputs_follow(struct outputs *o, bool frozen)
+void outputs_toggle_recording(struct outputs *o, bool animation, bool still)
+{
+    if (animation && o->file.recording && o->most == 0) {
+        note_set(o->note, true, NOTE_S, "%s is being recorded; end it before you record a GIF", o->file.name);
+    } else if (o->file.recording && outputs_ending(o)) {
+        note_set(o->note, true, NOTE_S, "monocle is still finishing %s; try again later", o->ending.name);
+    } else if (o->file.recording) {
+        start_ending(o);
+        note_set(o->note, false, 0, "finishing %s", o->ending.name);
+    } else if (still) {
+        note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
+    } else if (!(animation ? new_name(o->file.name, "monocle", 1, 4, ".gif") : next_name(o)) ||
+               !start_named(o, true, animation ? (uint64_t)(ANIMATION_S * rate_of(o)) + 1 : 0)) {
+        note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
+    } else {
+        note_start(o);
+    }
+}
+
+// Follows a frame for the recording. `ok`: it was added; `left_out`: dropped frames before it. Returns `ok`.
+static bool added(struct outputs *o, bool ok, uint64_t left_out)
+{
+    enum { STALL_S = 1 }; // how long the message stays after the last dropped frame
+    struct outputs_file *file = &o->file;
+    if (!ok) {
+        note_set(o->note, true, 0, "recording to %s stopped after %llu frames", file->name,
+                 (unsigned long long)file->frames);
+        close_file(file);
+    } else if (file->left_out > left_out) {
+        note_set(o->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", file->name,
+                 (unsigned long long)file->left_out);
+    }
+    if (ok && o->most > 0 && file->frames >= o->most && !outputs_ending(o))
+        start_ending(o);
+    return ok;
+}
+
+bool outputs_record(struct outputs *o, struct lanes *lanes, const struct frame *frame, bool wait)
+{
+    const struct outputs_file *file = &o->file;
+    if (!file->recording)
+        return true;
+    const int64_t start = clock_now_ns();
+    const struct image *picture = lanes_picture(lanes);
+    const uint64_t left_out = file->left_out;
+    const bool ok = added(o, picture && outputs_add_frame(o, frame, picture, wait), left_out);
+    meter_host(o->meter, "main", "record", start, clock_now_ns());
+    return ok;
+}
+
+// Repeats the last frame of the recording while no frame arrives. False on failure (logged).
+static bool fill(struct outputs *o)
+{
+    struct recording *recording = o->file.recording;
+    bool stalled;
+    if (!recording || !o->info->live)
+        return true;
+    const bool ok = recording_fill(recording, end_time(o, false) - late_ns, &stalled);
+    o->file.frames = recording_frames(recording);
+    return added(o, ok, o->file.left_out);
+}
+
+// Closes the recording that a thread has ended. Returns false if it is incomplete (logged).
+static bool take_ended(struct outputs *o, bool frozen)
 {
     const struct outputs_file *file = &o->ending;
     if (!file->recording || !recording_ended(file->recording))
@@ -296,48 +385,10 @@ bool outputs_follow(struct outputs *o, bool frozen)
     return ok;
 }
 
-void outputs_toggle_recording(struct outputs *o, bool animation, bool still)
+bool outputs_follow(struct outputs *o, bool frozen)
 {
-    if (animation && o->file.recording && o->most == 0) {
-        note_set(o->note, true, NOTE_S, "%s is being recorded; end it before you record a GIF", o->file.name);
-    } else if (o->file.recording && outputs_ending(o)) {
-        note_set(o->note, true, NOTE_S, "monocle is still finishing %s; try again later", o->ending.name);
-    } else if (o->file.recording) {
-        start_ending(o);
-        note_set(o->note, false, 0, "finishing %s", o->ending.name);
-    } else if (still) {
-        note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
-    } else if (!(animation ? new_name(o->file.name, "monocle", 1, 4, ".gif") : next_name(o)) || !start_named(o, true)) {
-        note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
-    } else {
-        note_start(o);
-        if (animation)
-            o->most = (uint64_t)(ANIMATION_S * rate_of(o)) + 1;
-    }
-}
-
-bool outputs_record(struct outputs *o, struct lanes *lanes, bool wait)
-{
-    enum { STALL_S = 1 }; // how long the message stays after the last dropped frame
-    struct outputs_file *file = &o->file;
-    if (!file->recording)
-        return true;
-    const int64_t start = clock_now_ns();
-    const struct image *picture = lanes_picture(lanes);
-    const uint64_t left_out = file->left_out;
-    const bool ok = picture && outputs_add_frame(o, picture, wait);
-    if (!ok) {
-        note_set(o->note, true, 0, "recording to %s stopped after %llu frames", file->name,
-                 (unsigned long long)file->frames);
-        close_file(file);
-    } else if (file->left_out > left_out) {
-        note_set(o->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", file->name,
-                 (unsigned long long)file->left_out);
-    }
-    if (ok && o->most > 0 && file->frames >= o->most && !outputs_ending(o))
-        start_ending(o);
-    meter_host(o->meter, "main", "record", start, clock_now_ns());
-    return ok;
+    const bool filled = fill(o);
+    return take_ended(o, frozen) && filled;
 }
 
 bool outputs_send(struct outputs *o, const struct lanes *lanes)
@@ -359,13 +410,13 @@ bool outputs_send(struct outputs *o, const struct lanes *lanes)
 
 bool outputs_rest_changed(struct outputs *o)
 {
-    static const int64_t rest_ns = 2000000000; // programs close and open a camera to change its mode
+    static const int64_t patience_ns = 2000000000; // programs close and open a camera to change its mode
     const int64_t now_ns = clock_now_ns();
     if (!o->camera || !o->on_demand)
         return false;
     if (virtual_camera_watched(o->camera))
         o->watched_ns = now_ns;
-    const bool rest = o->watched_ns == 0 || now_ns - o->watched_ns > rest_ns;
+    const bool rest = o->watched_ns == 0 || now_ns - o->watched_ns > patience_ns;
     if (rest == o->resting)
         return false;
     o->resting = rest;
