@@ -10,6 +10,7 @@
 #include "image/y4m.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,6 +18,8 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     LIST_MS = 10000,      // for ffmpeg to list its encoders
@@ -91,7 +94,9 @@ struct recording {
     const struct container *container; // NULL: Y4M
     struct y4m_writer *writer;
     struct program ffmpeg;
-    struct file_draft draft;  // ffmpeg writes it
+    bool replace; // ffmpeg writes the draft, else the file
+    struct file_draft draft;
+    int file;                 // without `replace`: its descriptor, so that no other file gets its identity
     char fault[PROGRAM_LINE]; // the first error of ffmpeg
     double rate;              // frames per second
     uint64_t most;            // frames that the video may have
@@ -190,7 +195,7 @@ static void write_filters(const struct encoder *encoder, const struct recording_
         snprintf(text + used, size - (size_t)used, ",%s", encoder->filter);
 }
 
-// Starts ffmpeg with the draft as its output. Returns false on failure (logged).
+// Starts ffmpeg. Returns false on failure (logged).
 static bool start_encoder(struct recording *recording, const struct encoder *encoder,
                           const struct recording_setup *setup)
 {
@@ -201,7 +206,7 @@ static bool start_encoder(struct recording *recording, const struct encoder *enc
              encoder->best +
                  (encoder->worst - encoder->best) * (RECORDING_QUALITY_BEST - quality) / (RECORDING_QUALITY_BEST - 1));
     write_filters(encoder, setup, filters, sizeof(filters));
-    snprintf(output, sizeof(output), "file:%s", recording->draft.temporary);
+    snprintf(output, sizeof(output), "file:%s", recording->replace ? recording->draft.temporary : recording->name);
     const char *arguments[40] = {"ffmpeg",      "-hide_banner", "-nostats",     "-y",   "-v",
                                  "level+error", "-f",           "yuv4mpegpipe", "-i",   "pipe:0",
                                  "-vf",         filters,        "-an",          "-c:v", encoder->name};
@@ -220,7 +225,36 @@ static bool start_encoder(struct recording *recording, const struct encoder *enc
     return start(recording, arguments, PROGRAM_READS);
 }
 
-// Ends ffmpeg and the draft. Returns true if ffmpeg has encoded all; otherwise logs why.
+// Keeps the video, or leaves an empty file or the old one. False with errno set on failure.
+static bool end_file(struct recording *recording, bool keep)
+{
+    struct stat status;
+    if (recording->replace)
+        return file_draft_end(&recording->draft, keep);
+    bool ok =
+        fstat(recording->file, &status) == 0 && (keep ? fsync(recording->file) : ftruncate(recording->file, 0)) == 0;
+    if (ok && keep && status.st_nlink == 0) { // another program has removed it
+        errno = ENOENT;
+        ok = false;
+    }
+    const int error = errno;
+    close(recording->file);
+    errno = error;
+    return ok;
+}
+
+// Begins the file, as ffmpeg must find it. False is logged.
+static bool begin_file(struct recording *recording)
+{
+    if (recording->replace ? file_draft_begin(&recording->draft, recording->name)
+                           : (recording->file = open(recording->name, O_WRONLY | O_CLOEXEC)) >= 0)
+        return true;
+    log_error("cannot record to %s: %s", recording->name,
+              errno == ESPIPE ? "it is not a regular file; pipes and devices get Y4M" : strerror(errno));
+    return false;
+}
+
+// Ends ffmpeg and the file. Returns true if ffmpeg has encoded all; otherwise logs why.
 static bool end_encoder(struct recording *recording, bool written, int limit_ms)
 {
     const char *const begun = recording->frames > 0 ? "cannot record more frames to" : "cannot record";
@@ -237,20 +271,20 @@ static bool end_encoder(struct recording *recording, bool written, int limit_ms)
         log_error("%s %s: ffmpeg reports: %s", begun, recording->name,
                   recording->fault[0] ? recording->fault : "an error without a message");
     const bool keep = recording->frames > 0 && (complete || !recording->container->whole);
-    if (!file_draft_end(&recording->draft, keep)) {
+    if (!end_file(recording, keep)) {
         log_error("cannot record to %s: %s", recording->name, strerror(errno));
         ok = false;
     }
     return ok;
 }
 
-// Ends ffmpeg at once. No file is made.
+// Ends ffmpeg at once, without a video.
 static void abandon(struct recording *recording)
 {
     int value;
     recording->ffmpeg.pipe = -1; // the writer has closed it
     program_end(&recording->ffmpeg, 0, &value);
-    file_draft_end(&recording->draft, false);
+    end_file(recording, false);
 }
 
 // Closes the writer and ffmpeg. Returns true if all frames are written.
@@ -277,18 +311,15 @@ static bool await_encoder(struct recording *recording, int pipe)
 }
 
 // Begins an encoded video. Returns false on failure (logged).
-static bool begin_encoded(struct recording *recording, const char *path, const struct recording_setup *setup)
+static bool begin_encoded(struct recording *recording, const struct recording_setup *setup)
 {
     const struct encoder *encoder = choose_encoder(recording);
     if (!encoder)
         return false;
-    if (!file_draft_begin(&recording->draft, path)) {
-        log_error("cannot record to %s: %s", path,
-                  errno == ESPIPE ? "it is not a regular file; pipes and devices get Y4M" : strerror(errno));
+    if (!begin_file(recording))
         return false;
-    }
     if (!start_encoder(recording, encoder, setup)) {
-        file_draft_end(&recording->draft, false);
+        end_file(recording, false);
         return false;
     }
     const int pipe = recording->ffmpeg.pipe;
@@ -313,12 +344,13 @@ struct recording *recording_open(const char *path, const struct recording_setup 
         return NULL;
     }
     recording->container = container_of(path);
+    recording->replace = setup->replace;
     recording->most = setup->most ? setup->most : UINT64_MAX;
     recording->rate = (double)setup->rate_numerator / setup->rate_denominator;
     if (!recording->container)
         recording->writer =
             y4m_writer_open(path, setup->width, setup->height, setup->rate_numerator, setup->rate_denominator);
-    if (recording->container ? begin_encoded(recording, path, setup) : recording->writer != NULL)
+    if (recording->container ? begin_encoded(recording, setup) : recording->writer != NULL)
         return recording;
     recording->failed = true;
     recording_close(recording);

@@ -277,9 +277,13 @@ static void advance_due(struct source *source)
         source->due_ns = now;
 }
 
-// Sets the time since the first frame.
-static void count_time(struct source *source, struct frame *frame)
+// Sets the frame's time in a recording: when it was due, when a camera captured it, or the time since the first frame.
+static void set_time(struct source *source, struct frame *frame, int64_t due_ns)
 {
+    if (source->info.live) {
+        frame->elapsed_ns = due_ns > 0 ? due_ns : frame->captured_ns;
+        return;
+    }
     const double rate = source->info.rate > 0 ? source->info.rate : SOURCE_DEFAULT_RATE;
     const int64_t step_ns = frame->video_ns - source->video_ns;
     if (source->elapsed_s < 0)
@@ -298,13 +302,14 @@ enum source_status source_next(struct source *source, struct frame *frame, int t
     const int64_t deadline = timeout_ms < 0 ? INT64_MAX : clock_now_ns() + (int64_t)timeout_ms * NS_PER_MS;
     if (source->period_ns > 0 && !wait_due(source, deadline))
         return SOURCE_TIMEOUT;
+    const int64_t due_ns = source->due_ns;
     const enum source_status status = source->kind->next(source, frame, deadline);
     if (status != SOURCE_FRAME && status != SOURCE_TIMEOUT)
         source->ending = status;
     if (status == SOURCE_FRAME && source->period_ns > 0)
         advance_due(source);
     if (status == SOURCE_FRAME)
-        count_time(source, frame);
+        set_time(source, frame, due_ns);
     return status;
 }
 

@@ -328,7 +328,7 @@ static bool save_last(struct session *s)
         return false;
     }
     if (named)
-        return imagefile_write_png(named, picture);
+        return imagefile_write_claimed(&s->claims[OUTPUT_SCREENSHOT], picture);
     char name[OUTPUT_NAME];
     if (!output_save_last(picture, s->source, source_change_text(s), name))
         return false;

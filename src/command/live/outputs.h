@@ -1,6 +1,8 @@
 // outputs.h: screenshots, the recording and the virtual camera. Main thread.
 #pragma once
 
+#include "base/claim.h"
+#include "base/file.h"
 #include "command/live/lanes.h"
 #include "sink/recording.h"
 #include "sink/virtual_camera.h"
@@ -48,8 +50,8 @@ struct outputs {
     struct outputs_file {
         struct recording *recording; // NULL: none
         char name[OUTPUT_NAME];
-        bool created; // the file did not exist before
-        double rate;  // frames per second
+        struct file_id own; // of a file that this run has made; else zero
+        double rate;        // frames per second
         uint64_t frames;
         uint64_t left_out;           // frames dropped because the reader stalled
     } file, ending;                  // `ending`: a thread ends this one
@@ -68,7 +70,7 @@ void outputs_set_source(struct outputs *outputs, const struct source_info *info,
 void outputs_close(struct outputs *outputs); // accepts a zeroed struct
 
 // Begins a recording. `quality`: as in struct recording_setup, also for later recordings. False on failure (logged).
-bool outputs_start_recording(struct outputs *outputs, const char *path, int quality);
+bool outputs_start_recording(struct outputs *outputs, struct claim *claim, int quality);
 // The same during a run, in a new file; the note names it. Refuses an existing file, standard output and a wrong
 // suffix. False on failure (logged).
 bool outputs_record_new(struct outputs *outputs, const char *path, int quality);

@@ -33,6 +33,12 @@ int64_t __wrap_clock_now_ns(void)
     return stopped ? stopped_ns : __real_clock_now_ns();
 }
 
+static bool start(struct outputs *outputs, const char *name)
+{
+    struct claim claim;
+    return claim_take(&claim, name, false) && outputs_start_recording(outputs, &claim, 0);
+}
+
 // Adds frames of a source that is not live, at 25 frames per second.
 static void add(struct outputs *outputs, int frames)
 {
@@ -104,7 +110,7 @@ static void test_times(struct outputs *outputs, const struct source_info *info)
         other.live = rows[i].live;
         outputs_set_source(outputs, &other, other.live);
         stopped = true;
-        CHECK(outputs_start_recording(outputs, "times.y4m", 0));
+        CHECK(start(outputs, "times.y4m"));
         add_at(outputs, rows[i].ms, rows[i].count);
         stopped_ns = rows[i].end_ms * 1000000L + 5000000000;
         CHECK(outputs_end_recording(outputs, false));
@@ -121,7 +127,7 @@ static void test_pause(struct outputs *outputs, const struct source_info *info)
     static const int ms[] = {0, 40};
     stopped = true;
     outputs_set_source(outputs, &live, true);
-    CHECK(outputs_start_recording(outputs, "times.y4m", 0));
+    CHECK(start(outputs, "times.y4m"));
     CHECK(outputs_follow(outputs, true)); // without a frame, there is nothing to repeat
     CHECK_NUMBER(outputs->file.frames, 0);
     add_at(outputs, ms, 2);
@@ -157,12 +163,12 @@ static void test_film(struct outputs *outputs, const struct source_info *info)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         film.duration_s = rows[i].seconds;
         outputs_set_source(outputs, &film, false);
-        CHECK(outputs_start_recording(outputs, "times.y4m", 0));
+        CHECK(start(outputs, "times.y4m"));
         add_at(outputs, ms, 3);
         CHECK(outputs_end_recording(outputs, rows[i].ended));
         check_frames("times.y4m", rows[i].frames);
     }
-    CHECK(outputs_start_recording(outputs, "times.y4m", 0));
+    CHECK(start(outputs, "times.y4m"));
     add_at(outputs, ms, 3);
     outputs_set_source(outputs, &film, false);
     add_at(outputs, ms, 3); // its times are those of the first film
@@ -178,7 +184,7 @@ static void test_without_frames(struct outputs *outputs)
     for (int there = 0; there < 2; there++) {
         const int fd = there ? open("empty.y4m", O_WRONLY | O_CREAT, 0666) : -1;
         CHECK(!there || close(fd) == 0);
-        CHECK(outputs_start_recording(outputs, "empty.y4m", 0));
+        CHECK(start(outputs, "empty.y4m"));
         CHECK(access("empty.y4m", F_OK) == 0);
         capture_stderr(&captured);
         CHECK(outputs_end_recording(outputs, false));
@@ -188,7 +194,7 @@ static void test_without_frames(struct outputs *outputs)
     }
 
     // It begins again if the frame size changes.
-    CHECK(outputs_start_recording(outputs, "none.y4m", 0));
+    CHECK(start(outputs, "none.y4m"));
     CHECK(outputs_resize(outputs, 4, 2)); // the same size
     CHECK_TEXT(outputs->file.name, "none.y4m");
     CHECK(outputs_resize(outputs, 6, 2));
@@ -212,12 +218,12 @@ static void test_ending(struct outputs *outputs, const struct source_info *slow)
     struct captured captured;
     bool error;
     capture_stderr(&captured);
-    CHECK(outputs_start_recording(outputs, "bad.y4m", 0));
+    CHECK(start(outputs, "bad.y4m"));
     add(outputs, 1);
     disk_fails = true;
     end_on_thread(outputs);
     disk_fails = false;
-    CHECK(outputs_start_recording(outputs, "good.y4m", 0));
+    CHECK(start(outputs, "good.y4m"));
     add(outputs, 5);
     CHECK(outputs_resize(outputs, 7, 3));
     CHECK_TEXT(outputs->file.name, "good-2.y4m");
@@ -232,6 +238,49 @@ static void test_ending(struct outputs *outputs, const struct source_info *slow)
     CHECK(outputs_follow(outputs, false));
     CHECK(!outputs_end_failure(outputs));
     CHECK_HAS(note_text(outputs->note, &error), "recorded 0.4 s to good-2.y4m");
+}
+
+static void make_file(const char *name, const char *text)
+{
+    const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && close(fd) == 0);
+}
+
+static void check_text(const char *name, const char *want)
+{
+    char text[64] = "";
+    const int fd = open(name, O_RDONLY);
+    CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) >= 0 && close(fd) == 0);
+    CHECK_TEXT(text, want);
+    CHECK(unlink(name) == 0);
+}
+
+// A file that another program makes after the start of the run is neither replaced nor removed.
+static void test_taken(struct outputs *outputs)
+{
+    struct captured captured;
+    struct claim claim;
+    for (int encoded = 0; encoded < 2; encoded++) {
+        const char *const name = encoded ? "taken.mkv" : "taken.y4m", *other = encoded ? "taken-2.mkv" : "taken-2.y4m";
+        CHECK(claim_take(&claim, name, false));
+        make_file(name, "theirs");
+        capture_stderr(&captured);
+        CHECK(outputs_start_recording(outputs, &claim, 0));
+        CHECK_TEXT(outputs->file.name, other);
+        CHECK_TEXT(outputs->given, name);
+        CHECK_HAS(captured_stderr(&captured), encoded ? "another program has made taken.mkv during the run; monocle "
+                                                        "writes taken-2.mkv"
+                                                      : "monocle writes taken-2.y4m");
+        if (!encoded) { // else ffmpeg may open the file later
+            CHECK(unlink(other) == 0);
+            make_file(other, "theirs, too");
+        }
+        CHECK(outputs_end_recording(outputs, false));
+        check_text(name, "theirs");
+        if (!encoded)
+            check_text(other, "theirs, too");
+        CHECK(access(other, F_OK) != 0);
+    }
 }
 
 static void remove_files(void)
@@ -269,7 +318,7 @@ int main(void)
     test_without_frames(&outputs);
 
     // The next recording counts from zero.
-    CHECK(outputs_start_recording(&outputs, "film.y4m", 0));
+    CHECK(start(&outputs, "film.y4m"));
     CHECK_NUMBER(outputs.file.frames, 0);
     CHECK_NUMBER(outputs.file.left_out, 0);
     add(&outputs, 1);
@@ -287,7 +336,7 @@ int main(void)
     CHECK_HAS(captured_stderr(&captured), "film-2.y4m");
     CHECK(!outputs.file.recording);
     CHECK(access("film-3.y4m", F_OK) != 0);
-    CHECK(outputs_start_recording(&outputs, "film-4.y4m", 0));
+    CHECK(start(&outputs, "film-4.y4m"));
     add(&outputs, 1);
     capture_stderr(&captured);
     CHECK(!outputs_end_recording(&outputs, false));
@@ -298,6 +347,7 @@ int main(void)
     test_times(&outputs, &info);
     test_pause(&outputs, &info);
     test_film(&outputs, &info);
+    test_taken(&outputs);
     remove_files();
     outputs_close(&outputs);
     CHECK(chdir("/") == 0 && rmdir(directory) == 0);
