@@ -70,7 +70,8 @@ struct color videodev_color(const struct v4l2_pix_format *format, bool compresse
         encoding = V4L2_MAP_YCBCR_ENC_DEFAULT(space);
     if (encoding != V4L2_YCBCR_ENC_DEFAULT)
         color.matrix = matrix_of(encoding);
-    if (range == V4L2_QUANTIZATION_DEFAULT && known)
+    // The default of the colour space is for YUV. The values of a camera without colour fill the range.
+    if (range == V4L2_QUANTIZATION_DEFAULT && known && format->pixelformat != V4L2_PIX_FMT_GREY)
         range = V4L2_MAP_QUANTIZATION_DEFAULT(false, space, encoding);
     if (range != V4L2_QUANTIZATION_DEFAULT)
         color.range = range == V4L2_QUANTIZATION_FULL_RANGE ? COLOR_RANGE_FULL : COLOR_RANGE_LIMITED;

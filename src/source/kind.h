@@ -88,6 +88,9 @@ struct color source_color(const struct source_setup *setup, struct color said, c
 // Returns true if the file has the size that the user wants, or if the user wants none. Otherwise logs and returns
 // false.
 bool source_size_fits(const struct source_setup *setup, int width, int height, const char *name);
+// Enlarges a size whose pixels have this ratio of width to height to square ones. Returns false if they are square, or
+// if the ratio is unlikely.
+bool source_square(int *width, int *height, int across, int down);
 // Converts an RGBA image with own pixels to the format that the user wants, if any, and sets its colour. Returns false
 // on failure (logged with `name`).
 bool source_convert(struct image *image, const struct source_setup *setup, const char *name);

@@ -6,10 +6,10 @@
 #include "base/program.h"
 #include "image/codec/codec.h"
 #include "source/kind.h"
+#include "source/moving.h"
 #include "source/stream.h"
 #include "source/video_info.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +48,7 @@ struct times {
 struct video {
     const struct way *way;
     char *input; // for ffmpeg: the URL, or "file:PATH"
+    bool jpegs;  // the file holds JPEGs, one after the other
     struct video_info info;
     struct program ffmpeg;
     struct stream stream; // of its standard output
@@ -175,23 +176,26 @@ static void log_unreadable(const struct video *video, const char *name)
                   name, fault, name);
 }
 
+// Adds ffmpeg's or ffprobe's options for the input. Returns the number of all arguments.
+static int add_input_options(const struct video *video, const char *arguments[], int count)
+{
+    arguments[count++] = "-protocol_whitelist";
+    arguments[count++] = video->way->protocols;
+    if (video->jpegs) { // by its name, the file may be one image
+        arguments[count++] = "-f";
+        arguments[count++] = "mjpeg";
+    }
+    return count;
+}
+
 // Asks ffprobe. False on failure (logged).
 static bool probe(struct video *video, const char *name)
 {
-    const char *const arguments[] = {"ffprobe",
-                                     "-v",
-                                     "error",
-                                     "-of",
-                                     "json",
-                                     "-show_streams",
-                                     "-show_format",
-                                     "-select_streams",
-                                     "V:0",
-                                     "-protocol_whitelist",
-                                     video->way->protocols,
-                                     "-i",
-                                     video->input,
-                                     NULL};
+    const char *arguments[20] = {"ffprobe",       "-v",           "error",           "-of", "json",
+                                 "-show_streams", "-show_format", "-select_streams", "V:0"};
+    const int count = add_input_options(video, arguments, 9);
+    arguments[count] = "-i";
+    arguments[count + 1] = video->input;
     char why[VIDEO_WHY];
     int value;
     struct program ffprobe = {.heard = hear_ffprobe, .context = video};
@@ -234,9 +238,8 @@ static bool start(struct source *source)
     snprintf(begin, sizeof(begin), "%.6f", video->begin_s);
     snprintf(rate, sizeof(rate), "%d/%d", video->info.rate_numerator, video->info.rate_denominator);
     write_filters(source, filters, sizeof(filters));
-    const char *arguments[40] = {"ffmpeg", "-nostdin",      "-hide_banner",        "-nostats",
-                                 "-v",     "level+verbose", "-protocol_whitelist", video->way->protocols};
-    int count = 8;
+    const char *arguments[40] = {"ffmpeg", "-nostdin", "-hide_banner", "-nostats", "-v", "level+verbose"};
+    int count = add_input_options(video, arguments, 6);
     for (int i = 0; i < 4 && video->way->options[i]; i++)
         arguments[count++] = video->way->options[i];
     if (video->begin_s > 0) {
@@ -328,6 +331,7 @@ static bool video_open(struct source *source, const struct source_setup *setup, 
         log_error("cannot play %s: out of memory", text);
         return false;
     }
+    video->jpegs = !video->way->scheme && moving_jpeg(text);
     snprintf(source->info.name, sizeof(source->info.name), "%s", text);
     video->loop = setup->loop;
     // Linux kills ffmpeg at the end of the thread that starts it (program.h), so here video_next starts it.
@@ -485,28 +489,25 @@ static enum source_status video_next(struct source *source, struct frame *frame,
     return watch(source, SOURCE_FRAME);
 }
 
-// Returns true for a GIF that names a number of repetitions: one image never does.
-static bool is_animated(const struct source_target *target)
+// Returns true for a file that also begins as an image does.
+static bool is_moving(const struct source_target *target)
 {
-    char head[1024];
-    static const char mark[] = "NETSCAPE2.0";
-    if (target->head_bytes < 4 || memcmp(target->head, "GIF8", 4) != 0)
+    static const uint8_t gif[] = {'G', 'I', 'F', '8'}, jpeg[] = {0xff, 0xd8, 0xff};
+    if (target->head_bytes < sizeof(gif))
         return false;
-    const int fd = open(target->text, O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd < 0 ? -1 : read(fd, head, sizeof(head));
-    if (fd >= 0)
-        close(fd);
-    return got > 0 && memmem(head, (size_t)got, mark, sizeof(mark) - 1);
+    return memcmp(target->head, gif, sizeof(gif)) == 0     ? moving_gif(target->text)
+           : memcmp(target->head, jpeg, sizeof(jpeg)) == 0 ? moving_jpeg(target->text)
+                                                           : false;
 }
 
-// Claims URLs, and files that no other kind reads. Without ffmpeg, the first frame of a GIF remains an image.
+// Claims URLs, and files that no other kind reads. Without ffmpeg, the first picture remains an image.
 static bool video_claims(const struct source_target *target, const struct source_setup *setup)
 {
     enum codec_format format;
     char path[4096];
     if (!target->head || (setup->has_format && setup->width > 0))
         return video_is_url(target->text);
-    if (is_animated(target))
+    if (is_moving(target))
         return program_find("ffmpeg", path, sizeof(path));
     return !codec_probe(target->head, target->head_bytes, &format);
 }
@@ -514,7 +515,8 @@ static bool video_claims(const struct source_target *target, const struct source
 extern const struct source_kind source_video;
 const struct source_kind source_video = {
     .name = "video",
-    .help = {"FILE.mp4, .mkv, .webm, ...\tany other video, and an animated GIF, through ffmpeg; video:FILE forces this",
+    .help = {"FILE.mp4, .mkv, .webm, ...\tany other video, an animated GIF and JPEGs in one file, through ffmpeg; "
+             "video:FILE forces this",
              "rtsp://..., http://...\ta stream or a video from a server, through ffmpeg; also rtsps and https"},
     .word = true,
     .claims = video_claims,

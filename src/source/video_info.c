@@ -1,6 +1,8 @@
 // video_info.c: what ffprobe says about a video, and how ffmpeg must deliver its frames
 #include "source/video_info.h"
 
+#include "source/kind.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -156,11 +158,14 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
     *info = (struct video_info){.format = layout->name};
     info->width = (int)json_integer_value(json_object_get(stream, "width"));
     info->height = (int)json_integer_value(json_object_get(stream, "height"));
+    int across = 1, down = 1, width = info->width, height = info->height;
+    if (sscanf(text_of(stream, "sample_aspect_ratio"), "%9d:%9d", &across, &down) == 2)
+        source_square(&width, &height, across, down);
     const bool turned = is_sideways(stream);
     info->shape.format = layout->format;
     info->shape.color = read_color(stream, layout);
-    info->shape.width = turned ? info->height : info->width;
-    info->shape.height = turned ? info->width : info->height;
+    info->shape.width = turned ? height : width;
+    info->shape.height = turned ? width : height;
     const char *fields = text_of(stream, "field_order");
     info->interlaced = fields[0] && strcmp(fields, "progressive") != 0 && strcmp(fields, "unknown") != 0;
     info->seconds = read_seconds(stream, format);

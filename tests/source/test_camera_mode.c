@@ -39,6 +39,8 @@ static void test_color(void)
         check_that(&check, color.matrix == rules[i].matrix && color.range == rules[i].said, "rule %zu: %s %s", i,
                    color_matrix_name(color.matrix), color_range_name(color.range));
     }
+    const struct v4l2_pix_format grey = {.colorspace = V4L2_COLORSPACE_SRGB, .pixelformat = V4L2_PIX_FMT_GREY};
+    check_that(&check, videodev_color(&grey, false).range == COLOR_RANGE_DEFAULT, "a camera without colour");
     // An old driver does not set new members.
     const struct v4l2_pix_format old = {.colorspace = V4L2_COLORSPACE_REC709, .ycbcr_enc = 77, .quantization = 1};
     const struct color color = videodev_color(&old, false);

@@ -87,6 +87,31 @@ static const struct row {
      "yuv422p",
      120,
      {0}},
+    // pixels that are not square; the last difference is too small
+    {"\"width\": 720, \"height\": 576, \"pix_fmt\": \"yuv420p\", \"r_frame_rate\": \"25/1\", \"sample_aspect_ratio\": "
+     "\"64:45\"",
+     1024,
+     576,
+     PIXFMT_YU12,
+     "yuv420p",
+     25,
+     {0}},
+    {"\"width\": 720, \"height\": 480, \"pix_fmt\": \"yuv420p\", \"r_frame_rate\": \"25/1\", \"sample_aspect_ratio\": "
+     "\"8:9\", \"tags\": {\"rotate\": \"90\"}",
+     540,
+     720,
+     PIXFMT_YU12,
+     "yuv420p",
+     25,
+     {0}},
+    {"\"width\": 404, \"height\": 720, \"pix_fmt\": \"yuv420p\", \"r_frame_rate\": \"25/1\", \"sample_aspect_ratio\": "
+     "\"405:404\"",
+     404,
+     720,
+     PIXFMT_YU12,
+     "yuv420p",
+     25,
+     {0}},
     // H.264 with a picture for each field; a GIF of pictures that last 30, 70 and 1000 ms
     {"\"width\": 32, \"height\": 18, \"codec_name\": \"h264\", \"r_frame_rate\": \"50/1\", \"avg_frame_rate\": "
      "\"25/1\"",
