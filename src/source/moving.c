@@ -114,8 +114,8 @@ static bool read_jpeg(FILE *file, bool to_next, int *size)
 static bool jpeg_has_two(FILE *file)
 {
     int one, two;
-    return getc_unlocked(file) == 0xff && getc_unlocked(file) == SOI && read_jpeg(file, true, &one) && read_jpeg(file, false, &two) && one == two &&
-           one != -1;
+    return getc_unlocked(file) == 0xff && getc_unlocked(file) == SOI && read_jpeg(file, true, &one) &&
+           read_jpeg(file, false, &two) && one == two && one != -1;
 }
 
 static bool look(const char *path, bool (*has_two)(FILE *file))

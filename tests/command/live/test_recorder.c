@@ -291,6 +291,40 @@ static void remove_files(void)
         CHECK(unlink(*name) == 0);
 }
 
+// The next recording counts from zero, and goes on in another file at another size.
+static void test_resized(struct outputs *outputs, struct note *note)
+{
+    bool error;
+    CHECK(start(outputs, "film.y4m"));
+    CHECK_NUMBER(outputs->file.frames, 0);
+    CHECK_NUMBER(outputs->file.left_out, 0);
+    add(outputs, 1);
+    CHECK(outputs_resize(outputs, 5, 3));
+    CHECK_TEXT(outputs->file.name, "film-2.y4m");
+    CHECK_HAS(note_text(note, &error), "film.y4m ends after 1 frame, and the recording continues in film-2.y4m");
+    CHECK(!error);
+    CHECK_NUMBER(outputs->file.frames, 0);
+    add(outputs, 1);
+}
+
+// A recording that cannot be finished is not continued in another file.
+static void test_full_disk(struct outputs *outputs)
+{
+    struct captured captured;
+    disk_fails = true;
+    capture_stderr(&captured);
+    CHECK(!outputs_resize(outputs, 4, 2));
+    CHECK_HAS(captured_stderr(&captured), "film-2.y4m");
+    CHECK(!outputs->file.recording);
+    CHECK(access("film-3.y4m", F_OK) != 0);
+    CHECK(start(outputs, "film-4.y4m"));
+    add(outputs, 1);
+    capture_stderr(&captured);
+    CHECK(!outputs_end_recording(outputs, false));
+    CHECK_HAS(captured_stderr(&captured), "film-4.y4m");
+    disk_fails = false;
+}
+
 int main(void)
 {
     static struct outputs outputs;
@@ -317,32 +351,8 @@ int main(void)
 
     test_without_frames(&outputs);
 
-    // The next recording counts from zero.
-    CHECK(start(&outputs, "film.y4m"));
-    CHECK_NUMBER(outputs.file.frames, 0);
-    CHECK_NUMBER(outputs.file.left_out, 0);
-    add(&outputs, 1);
-    CHECK(outputs_resize(&outputs, 5, 3));
-    CHECK_TEXT(outputs.file.name, "film-2.y4m");
-    CHECK_HAS(note_text(&note, &error), "film.y4m ends after 1 frame, and the recording continues in film-2.y4m");
-    CHECK(!error);
-    CHECK_NUMBER(outputs.file.frames, 0);
-    add(&outputs, 1);
-
-    // A recording that cannot be finished is not continued in another file.
-    disk_fails = true;
-    capture_stderr(&captured);
-    CHECK(!outputs_resize(&outputs, 4, 2));
-    CHECK_HAS(captured_stderr(&captured), "film-2.y4m");
-    CHECK(!outputs.file.recording);
-    CHECK(access("film-3.y4m", F_OK) != 0);
-    CHECK(start(&outputs, "film-4.y4m"));
-    add(&outputs, 1);
-    capture_stderr(&captured);
-    CHECK(!outputs_end_recording(&outputs, false));
-    CHECK_HAS(captured_stderr(&captured), "film-4.y4m");
-
-    disk_fails = false;
+    test_resized(&outputs, &note);
+    test_full_disk(&outputs);
     test_ending(&outputs, &slow);
     test_times(&outputs, &info);
     test_pause(&outputs, &info);
