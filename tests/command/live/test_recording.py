@@ -8,6 +8,7 @@ import stat
 import struct
 import subprocess
 import sys
+import time
 from fractions import Fraction
 
 sys.path.append(sys.path[0] + "/../../support")
@@ -193,6 +194,32 @@ def next_names(c):
     c.check(open(at("talk-2.y4m"), encoding="utf-8").read() == "older", "talk-2.y4m")
 
 
+def keeps_time(c):
+    """A view that stops again and again records files that last as long as their recordings."""
+    view = Live(BINARY, at(), "pattern:64x48@25", *RUN, asks=True)
+    client = view.control()
+    for name, rate, begin, end in (("monocle-0001.y4m", 25, ("key", "record"), ("key", "record")),
+                                   ("a.mp4", 25, ("set_property", "recording", "a.mp4"), ("key", "record")),
+                                   ("monocle-0001.gif", 15, ("key", "animation"), ("key", "animation"))):
+        before = time.monotonic()
+        client.ask_all(begin, ("wait_frame",))
+        first = time.monotonic()
+        for seconds in 0.1, 0.4, 0.2:
+            view.process.send_signal(signal.SIGSTOP)
+            time.sleep(seconds)
+            view.process.send_signal(signal.SIGCONT)
+            client.ask("wait_frame", client.get("frame") + 2)
+        last = time.monotonic()
+        client.ask(*end)
+        after = time.monotonic()
+        client.ask("wait_frame")
+        seconds = int(probe(name)[1]["nb_read_frames"]) / rate
+        c.check(last - first - 1 / rate < seconds < after - before + 1 / rate, name, "lasts", seconds, "not",
+                last - first, "to", after - before)
+    code, _, err = view.quit()
+    c.check((code, err) == (0, ""), code, err)
+
+
 def goes_on(c):
     """The view goes on while ffmpeg writes the end of a recording. Its client waits for the file."""
     with open(at("ffmpeg"), "w", encoding="utf-8") as file:
@@ -328,5 +355,5 @@ def outlived(c):
     c.check(os.listdir(at()) == ["a.mp4"] and int(probe("a.mp4")[1]["nb_read_frames"]) > 10, os.listdir(at()))
 
 
-sys.exit(Checks().run(formats, other_formats, shapes, animations, next_names, goes_on, new_size, killed, no_room,
-                      other_ffmpeg, outlived))
+sys.exit(Checks().run(formats, other_formats, shapes, animations, next_names, keeps_time, goes_on, new_size, killed,
+                      no_room, other_ffmpeg, outlived))

@@ -65,6 +65,7 @@ def processes(c):
     film("a.mkv", "-c:v", "mpeg4")
     for how in (signal.SIGINT, signal.SIGKILL):
         view = Live(BINARY, at(), "a.mkv", "--headless", "--loop", "-p", "cpu")
+        c.check(wait_until(lambda: children(view.process.pid)), "there is no ffmpeg")  # none runs between two rounds
         child, = children(view.process.pid)
         c.check(os.readlink("/proc/%d/fd/0" % child) == "/dev/null", "its standard input")
         c.check(os.getpgid(child) == child, "its process group", os.getpgid(child))
