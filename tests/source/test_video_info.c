@@ -152,6 +152,22 @@ static void test_rows(void)
     }
 }
 
+// The duration of the stream precedes that of the file. Some files have an endless one.
+static void test_durations(void)
+{
+    static const struct {
+        const char *duration;
+        double seconds;
+    } durations[] = {{"1.5", 1.5}, {"N/A", 2.5}, {"-1", 2.5}, {"nan", 2.5}, {"inf", 0}, {"9223372036854", 0}};
+    for (size_t i = 0; i < sizeof(durations) / sizeof(*durations); i++) {
+        struct video_info info;
+        char stream[128], why[VIDEO_WHY];
+        snprintf(stream, sizeof(stream), "\"width\": 32, \"height\": 18, \"duration\": \"%s\"", durations[i].duration);
+        check_that(&check, parse(stream, &info, why) && fabs(info.seconds - durations[i].seconds) < 1e-9, "%s: %g s",
+                   durations[i].duration, info.seconds);
+    }
+}
+
 static void test_refusals(void)
 {
     static const char *const streams[] = {
@@ -184,6 +200,7 @@ static void test_convert(void)
 int main(void)
 {
     test_rows();
+    test_durations();
     test_refusals();
     test_convert();
     return check_end(&check);
