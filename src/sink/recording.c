@@ -387,23 +387,37 @@ static bool repeat(struct recording *recording, int64_t count, bool *left_out)
     return true;
 }
 
-bool recording_fill(struct recording *recording, int64_t time_ns, bool *left_out)
+// Repeats the last frame, at most `most` times, until the time.
+static bool fill(struct recording *recording, int64_t time_ns, int64_t most, bool *left_out)
 {
-    const int64_t most = llround(recording->rate) + 1, count = recording->frames > 0 ? lacking(recording, time_ns) : 0;
+    const int64_t count = recording->frames > 0 ? lacking(recording, time_ns) : 0;
     if (left_out)
         *left_out = false;
     return !recording->failed && repeat(recording, count < most ? count : most, left_out);
+}
+
+// One call fills at most a second, so that it does not hold up the view.
+static int64_t fill_most(const struct recording *recording)
+{
+    return llround(recording->rate) + 1;
+}
+
+bool recording_fill(struct recording *recording, int64_t time_ns, bool *left_out)
+{
+    return fill(recording, time_ns, fill_most(recording), left_out);
 }
 
 bool recording_add(struct recording *recording, const struct image *rgba, int64_t time_ns, bool every, bool *left_out)
 {
     if (recording->frames == 0)
         recording->first_ns = time_ns;
-    if (!recording_fill(recording, time_ns, left_out))
+    if (!fill(recording, time_ns, every ? INT64_MAX : fill_most(recording), left_out))
         return false;
-    // A frame that is early by less than two places moves the next ones: the times of cameras jitter.
-    const bool early = !every && lacking(recording, time_ns) < -1;
-    return early || recording->frames >= recording->most || (left_out && *left_out) ||
+    // A frame that is early by less than two places moves the next ones: the times of cameras jitter. A frame whose
+    // place is still ahead is left out.
+    const int64_t lacks = lacking(recording, time_ns);
+    const bool misplaced = !every && (lacks < -1 || lacks > 0);
+    return misplaced || recording->frames >= recording->most || (left_out && *left_out) ||
            write_frame(recording, rgba, left_out);
 }
 

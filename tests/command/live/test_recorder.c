@@ -103,6 +103,9 @@ static void test_times(struct outputs *outputs, const struct source_info *info)
         {true, 2, {0, 40}, 240, "011111"}, // no frame arrived before the end
         {false, 4, {0, 30, 100, 1100}, 1100, "01122222222222222222222222223"},
         {false, 6, {0, 1, 2, 3, 4, 120}, 120, "012345"}, // none is left out
+        {false, 3, {0, 40, 1640}, 1640, "011111111111111111111111111111111111111112"},
+        // One call repeats 26 frames. A frame whose place is later than these is left out.
+        {true, 5, {0, 40, 1640, 1680, 1720}, 1720, "01111111111111111111111111111111111111111134"},
     };
     struct source_info other = *info;
     CHECK(outputs_resize(outputs, 4, 2));
