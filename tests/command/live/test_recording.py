@@ -341,18 +341,18 @@ def other_ffmpeg(c):
 
 
 def outlived(c):
-    """If monocle is killed, ffmpeg completes the file."""
-    with subprocess.Popen([BINARY, "live", "noise:64x48@50", *RUN, "--frames", "100000", "--record", "a.mp4"],
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=at(),
-                          env=environment()) as process:
-        def large():
-            return os.path.exists(at("a.mp4")) and os.path.getsize(at("a.mp4")) > 50000
-
-        c.check(wait_until(large), "nothing is recorded")
-        victim, = children(process.pid)
-        process.kill()
-    c.check(wait_until(lambda: not os.path.exists("/proc/%d" % victim), 20), "ffmpeg does not end")
-    c.check(os.listdir(at()) == ["a.mp4"] and int(probe("a.mp4")[1]["nb_read_frames"]) > 10, os.listdir(at()))
+    """If monocle is killed, the files have their names and play: ffmpeg completes the MP4, and Y4M needs no end."""
+    for name in "a.mp4", "b.y4m":
+        with subprocess.Popen([BINARY, "live", "noise:64x48@50", *RUN, "--frames", "100000", "--record", name],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=at(),
+                              env=environment()) as process:
+            c.check(wait_until(lambda n=name: os.path.exists(at(n)) and os.path.getsize(at(n)) > 500000), name)
+            victims = children(process.pid)
+            process.kill()
+        c.check(wait_until(lambda v=victims: not any(os.path.exists("/proc/%d" % child) for child in v), 20), "ffmpeg")
+        code, out, err = run(BINARY, "live", name, *RUN, "--fast", "--json", cwd=at())
+        c.check(code == 0 and json.loads(out.splitlines()[-1])["frames"] > 10, name, code, err)
+    c.check(sorted(os.listdir(at())) == ["a.mp4", "b.y4m"], os.listdir(at()))
 
 
 sys.exit(Checks().run(formats, other_formats, shapes, animations, next_names, keeps_time, goes_on, new_size, killed,
