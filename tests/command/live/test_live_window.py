@@ -142,7 +142,7 @@ def looks(c):
                 "look-2 = gray\n", "the file of looks")
     os.chmod(at("config", "monocle", "looks"), 0o666)
     state = live.act("save-look")
-    c.check(state["message_is_error"] and "other users can write" in state["message"], "an unsafe file", state)
+    c.check(state["message_is_error"] and "another user can write" in state["message"], "an unsafe file", state)
     code, last, errors = live.quit()
     c.check(code == 0 and errors.count("\n") == 2, code, errors)
 
