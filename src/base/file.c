@@ -228,13 +228,71 @@ bool file_write_atomic(const char *path, const void *data, size_t size)
     return errno == ESPIPE && write_device(path, data, size);
 }
 
+bool file_create_numbered(char name[PATH_MAX], const char *stem, int first, int digits, const char *suffix)
+{
+    for (int i = first; i < FILE_NUMBERS; i++) {
+        if (snprintf(name, PATH_MAX, "%s-%0*d%s", stem, digits, i, suffix) >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+        const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+        if (fd >= 0)
+            return close(fd) == 0;
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
+bool file_create_after(char name[PATH_MAX], const char *path)
+{
+    char stem[PATH_MAX], suffix[PATH_MAX] = "";
+    snprintf(stem, sizeof(stem), "%s", path);
+    char *dot = strrchr(stem, '.'), *slash = strrchr(stem, '/');
+    if (dot && dot > stem && (!slash || dot > slash + 1)) {
+        snprintf(suffix, sizeof(suffix), "%s", dot);
+        *dot = '\0';
+    }
+    return file_create_numbered(name, stem, 2, 1, suffix);
+}
+
+bool file_create(char path[PATH_MAX])
+{
+    char target[PATH_MAX], wanted[PATH_MAX];
+    if (!follow_links(path, target))
+        return false;
+    const int fd = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+    if (fd >= 0)
+        return close(fd) == 0;
+    snprintf(wanted, sizeof(wanted), "%s", path);
+    return errno == EEXIST && file_create_after(path, wanted);
+}
+
+struct file_id file_id(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return (struct file_id){0};
+    return (struct file_id){status.st_dev, status.st_ino};
+}
+
+bool file_remove(const char *path, struct file_id id)
+{
+    const struct file_id now = file_id(path);
+    return id.inode != 0 && now.device == id.device && now.inode == id.inode && unlink(path) == 0;
+}
+
 bool file_draft_begin(struct file_draft *draft, const char *path)
 {
     mode_t mode;
     if (!find_target(path, draft->target, &mode))
         return false;
-    const int fd = make_temporary(AT_FDCWD, draft->target, mode, draft->temporary);
-    return fd >= 0 && close(fd) == 0;
+    if (!file_create_after(draft->temporary, draft->target))
+        return false;
+    if (chmod(draft->temporary, mode) == 0)
+        return true;
+    unlink(draft->temporary);
+    return false;
 }
 
 bool file_draft_end(const struct file_draft *draft, bool keep)

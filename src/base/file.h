@@ -40,7 +40,27 @@ bool file_replace(int directory, const char *path, mode_t mode, bool sync, const
 // temporary file.
 bool file_write_atomic(const char *path, const void *data, size_t size);
 
-// A file that another program writes under a temporary name. It replaces `path` as file_write_atomic does.
+// Creates an empty file under the first name STEM-NUMBERSUFFIX that is free. NUMBER counts from `first` and has at
+// least `digits` digits. False with errno set on failure; EEXIST: no number below FILE_NUMBERS is free.
+enum { FILE_NUMBERS = 10000 };
+bool file_create_numbered(char name[PATH_MAX], const char *stem, int first, int digits, const char *suffix);
+// The same for NAME-2.SUFFIX, NAME-3.SUFFIX, ...; `path` is NAME.SUFFIX.
+bool file_create_after(char name[PATH_MAX], const char *path);
+// Creates an empty file. If the name is taken, changes it to the first free one of file_create_after. A symbolic link
+// without a target gets one. False with errno set.
+bool file_create(char path[PATH_MAX]);
+
+// The identity of a regular file, which a new name keeps; zero: there is none.
+struct file_id {
+    dev_t device;
+    ino_t inode;
+};
+struct file_id file_id(const char *path);
+// Removes the file if it still has this identity. Returns true if it did.
+bool file_remove(const char *path, struct file_id id);
+
+// A file that another program writes under a name of file_create_after. It then replaces `path`, which exists, as
+// file_write_atomic does.
 struct file_draft {
     char temporary[PATH_MAX]; // the other program writes it; empty at first
     char target[PATH_MAX];

@@ -13,14 +13,14 @@
 
 bool truth_open(struct truth *truth, const char *path, const struct source_info *info)
 {
-    *truth = (struct truth){.path = path, .road = info->road};
+    *truth = (struct truth){.road = info->road};
     if (!path)
         return true;
     if (!info->road) {
         log_error("--truth needs a source whose lane lines are known, such as road:seed=7; %s is none", info->name);
         return false;
     }
-    if (!file_writable(path, true)) {
+    if (!claim_take(&truth->claim, path, true)) {
         log_error("cannot write %s (--truth): %s; name another file", path, strerror(errno));
         return false;
     }
@@ -52,14 +52,14 @@ static json_t *frame_json(const struct road_spec *road, uint64_t frame)
 
 bool truth_add(struct truth *truth, uint64_t frame)
 {
-    if (!truth->path)
+    if (!truth->lines)
         return true;
     json_t *json = frame_json(truth->road, frame);
     const bool ok = json && json_dumpf(json, truth->lines, JSON_COMPACT | JSON_REAL_PRECISION(8)) == 0 &&
                     fputc('\n', truth->lines) != EOF;
     json_decref(json);
     if (!ok)
-        log_error("cannot add a frame to %s (--truth): out of memory", truth->path);
+        log_error("cannot add a frame to %s (--truth): out of memory", truth->claim.path);
     return ok;
 }
 
@@ -70,10 +70,10 @@ bool truth_close(struct truth *truth)
     const bool complete = fclose(truth->lines) == 0;
     if (!complete)
         errno = ENOMEM;
-    const bool ok = truth->size == 0 || (complete && file_write_atomic(truth->path, truth->text, truth->size));
+    const bool ok = truth->size == 0 || (complete && claim_write(&truth->claim, truth->text, truth->size));
     if (!ok)
-        log_error("cannot write %s (--truth): %s", truth->path, strerror(errno));
+        log_error("cannot write %s (--truth): %s", truth->claim.path, strerror(errno));
     free(truth->text);
-    *truth = (struct truth){.path = NULL};
+    *truth = (struct truth){.lines = NULL};
     return ok;
 }

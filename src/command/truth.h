@@ -1,13 +1,14 @@
 // truth.h: the file of --truth: where the lane lines of a road are, one line of JSON per frame, in TuSimple's format
 #pragma once
 
+#include "base/claim.h"
 #include "source/source.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
 struct truth {
-    const char *path; // NULL: no file is written
+    struct claim claim;
     const struct road_spec *road;
     FILE *lines; // the text, in memory
     char *text;
@@ -19,6 +20,6 @@ struct truth {
 bool truth_open(struct truth *truth, const char *path, const struct source_info *info);
 // Adds a frame. False: out of memory (logged).
 bool truth_add(struct truth *truth, uint64_t frame);
-// Writes the file, if a frame was added, as file_write_atomic does. Returns false on failure (logged). Accepts a zeroed
+// Writes the file, if a frame was added, as claim_write does. Returns false on failure (logged). Accepts a zeroed
 // or closed struct.
 bool truth_close(struct truth *truth);

@@ -108,7 +108,7 @@ static bool is_opaque(const struct image *image)
     return all == 255;
 }
 
-bool imagefile_write_png(const char *path, const struct image *image)
+bool imagefile_write_claimed(struct claim *claim, const struct image *image)
 {
     enum { COMPRESSION = 6 };
     const struct codec_settings settings = {
@@ -118,12 +118,19 @@ bool imagefile_write_png(const char *path, const struct image *image)
     struct codec *codec = codec_open();
     bool ok = codec && codec_encode(codec, image, &settings, &file, &error);
     if (!ok) {
-        log_error("cannot write %s: %s", path, error.why);
-    } else if (!file_write_atomic(path, file.data, file.size)) {
-        log_error("cannot write %s: %s", path, strerror(errno));
+        log_error("cannot write %s: %s", claim->path, error.why);
+    } else if (!claim_write(claim, file.data, file.size)) {
+        log_error("cannot write %s: %s", claim->path, strerror(errno));
         ok = false;
     }
     codec_close(codec);
     codec_buffer_free(&file);
     return ok;
+}
+
+bool imagefile_write_png(const char *path, const struct image *image)
+{
+    struct claim claim = {.missing = false};
+    snprintf(claim.path, sizeof(claim.path), "%s", path);
+    return imagefile_write_claimed(&claim, image);
 }

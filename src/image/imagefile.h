@@ -1,6 +1,7 @@
 // imagefile.h: reads an image file by name as upright RGBA pixels, and writes PNG files
 #pragma once
 
+#include "base/claim.h"
 #include "image/image.h"
 
 // Reads `path` as RGBA; free the image with image_free. Returns false on failure (logged): the file is unreadable or
@@ -15,3 +16,4 @@ bool imagefile_decode(struct image *image, const void *data, size_t size, char w
 
 // Writes RGBA pixels as PNG, completely or not at all (temporary name, rename). Returns false on failure (logged).
 bool imagefile_write_png(const char *path, const struct image *image);
+bool imagefile_write_claimed(struct claim *claim, const struct image *image); // the same with claim_write

@@ -76,6 +76,18 @@ static bool parse_rate(const struct tag *tag, struct y4m_header *header, const c
     return true;
 }
 
+// Reads the pixel aspect. A wrong one, and "0:0" for an unknown one, leave the pixels square.
+static void parse_aspect(const struct tag *tag, struct y4m_header *header)
+{
+    const char *colon = memchr(tag->text, ':', tag->size);
+    int across, down;
+    if (!colon || !parse_int(tag->text, (size_t)(colon - tag->text), &across) ||
+        !parse_int(colon + 1, tag->size - (size_t)(colon + 1 - tag->text), &down) || across == 0 || down == 0)
+        return;
+    header->aspect_across = across;
+    header->aspect_down = down;
+}
+
 static bool parse_chroma(const struct tag *tag, struct y4m_header *header, const char **why)
 {
     for (size_t i = 0; i < sizeof(chromas) / sizeof(*chromas); i++) {
@@ -117,7 +129,8 @@ static bool parse_tag(const struct tag *tag, struct y4m_header *header, const ch
         else if (text_is(tag, "COLORRANGE=LIMITED"))
             header->shape.color.range = COLOR_RANGE_LIMITED;
         return true;
-    case 'A': // pixel aspect
+    case 'A':
+        parse_aspect(tag, header);
         return true;
     default:
         *why = "its header has an unknown tag: not W, H, F, I, A, C or X";
@@ -134,7 +147,8 @@ static bool begins_with(const char *line, size_t size, const char *magic)
 
 bool y4m_parse_header(const char *line, size_t size, struct y4m_header *header, const char **why)
 {
-    *header = (struct y4m_header){.shape = {.format = PIXFMT_YU12}, .rate_numerator = 0, .rate_denominator = 1};
+    *header = (struct y4m_header){
+        .shape = {.format = PIXFMT_YU12}, .rate_denominator = 1, .aspect_across = 1, .aspect_down = 1};
     if (!begins_with(line, size, stream_magic)) {
         *why = "it does not begin with YUV4MPEG2; convert it first, for example with ffmpeg -f yuv4mpegpipe";
         return false;
@@ -416,7 +430,8 @@ bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba, bool *l
         *left_out = writer->pending > 0;
     if (writer->pending > 0)
         return true;
-    encode_image(&writer->frame, rgba);
+    if (rgba)
+        encode_image(&writer->frame, rgba);
     writer->pending = writer->buffer_bytes;
     if (!write_pending(writer, patience_ms))
         return false;

@@ -9,13 +9,14 @@
 struct y4m_header {
     struct image_shape shape;             // colour from the header; unknown parts are 0
     int rate_numerator, rate_denominator; // frames per second; 0/1: unknown
+    int aspect_across, aspect_down;       // width to height of a pixel; 1:1 if unknown
     bool interlaced;                      // each frame consists of two interleaved fields
 };
 
 enum { Y4M_LINE_MAX = 1024 }; // longest header line that is accepted, without its newline
 
 // Parses the stream header line (without the newline). It accepts 8-bit C420*, C422, C444 and Cmono and tags in any
-// order, and ignores the aspect (A), comments and unknown extensions (X). False on failure; *why is a static text.
+// order, and ignores comments and unknown extensions (X). False on failure; *why is a static text.
 bool y4m_parse_header(const char *line, size_t size, struct y4m_header *header, const char **why);
 // Returns true if the line is a frame header ("FRAME", with or without parameters).
 bool y4m_parse_frame(const char *line, size_t size);
@@ -34,10 +35,10 @@ struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int 
 struct y4m_writer *y4m_writer_to_pipe(int pipe, int width, int height, int rate_numerator, int rate_denominator);
 // Returns the colour of the frames that a writer makes.
 struct color y4m_writer_color(int width, int height);
-// Writes one complete frame or nothing: after a failed or interrupted write the file is truncated to its last complete
-// frame. Waits for the reader of a pipe. With `left_out`, it does not wait for a stalled reader: it keeps the unwritten
-// rest of that frame, drops new frames and sets *left_out for each. False on failure (logged once; later calls fail
-// silently).
+// Writes one complete frame (`rgba` NULL: the last one again) or nothing: after a failed or interrupted write the file
+// is truncated to its last complete frame. Waits for the reader of a pipe. With `left_out`, it does not wait for a
+// stalled reader: it keeps the unwritten rest of that frame, drops new frames and sets *left_out for each. False on
+// failure (logged once; later calls fail silently).
 bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba, bool *left_out);
 // Waits up to 0.5 s for a stalled reader to take the last frame. Returns true if all frames that were not dropped are
 // written. Accepts NULL.

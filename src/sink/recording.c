@@ -10,12 +10,16 @@
 #include "image/y4m.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     LIST_MS = 10000,      // for ffmpeg to list its encoders
@@ -90,10 +94,15 @@ struct recording {
     const struct container *container; // NULL: Y4M
     struct y4m_writer *writer;
     struct program ffmpeg;
-    struct file_draft draft;  // ffmpeg writes it
+    bool replace; // ffmpeg writes the draft, else the file
+    struct file_draft draft;
+    int file;                 // without `replace`: its descriptor, so that no other file gets its identity
     char fault[PROGRAM_LINE]; // the first error of ffmpeg
-    uint64_t frames;
-    bool failed; // the failure was logged, and the draft is closed
+    double rate;              // frames per second
+    uint64_t most;            // frames that the video may have
+    uint64_t frames;          // in the video, repeated ones included
+    int64_t first_ns, end_ns; // time of the first frame, and of the end (recording_set_end)
+    bool failed;              // the failure was logged, and the draft is closed
     pthread_t thread;
     bool ending;                     // by the thread
     atomic_bool ended;               // the thread is done; `failed` has its result
@@ -186,7 +195,7 @@ static void write_filters(const struct encoder *encoder, const struct recording_
         snprintf(text + used, size - (size_t)used, ",%s", encoder->filter);
 }
 
-// Starts ffmpeg with the draft as its output. Returns false on failure (logged).
+// Starts ffmpeg. Returns false on failure (logged).
 static bool start_encoder(struct recording *recording, const struct encoder *encoder,
                           const struct recording_setup *setup)
 {
@@ -197,7 +206,7 @@ static bool start_encoder(struct recording *recording, const struct encoder *enc
              encoder->best +
                  (encoder->worst - encoder->best) * (RECORDING_QUALITY_BEST - quality) / (RECORDING_QUALITY_BEST - 1));
     write_filters(encoder, setup, filters, sizeof(filters));
-    snprintf(output, sizeof(output), "file:%s", recording->draft.temporary);
+    snprintf(output, sizeof(output), "file:%s", recording->replace ? recording->draft.temporary : recording->name);
     const char *arguments[40] = {"ffmpeg",      "-hide_banner", "-nostats",     "-y",   "-v",
                                  "level+error", "-f",           "yuv4mpegpipe", "-i",   "pipe:0",
                                  "-vf",         filters,        "-an",          "-c:v", encoder->name};
@@ -216,7 +225,36 @@ static bool start_encoder(struct recording *recording, const struct encoder *enc
     return start(recording, arguments, PROGRAM_READS);
 }
 
-// Ends ffmpeg and the draft. Returns true if ffmpeg has encoded all; otherwise logs why.
+// Keeps the video, or leaves an empty file or the old one. False with errno set on failure.
+static bool end_file(struct recording *recording, bool keep)
+{
+    struct stat status;
+    if (recording->replace)
+        return file_draft_end(&recording->draft, keep);
+    bool ok =
+        fstat(recording->file, &status) == 0 && (keep ? fsync(recording->file) : ftruncate(recording->file, 0)) == 0;
+    if (ok && keep && status.st_nlink == 0) { // another program has removed it
+        errno = ENOENT;
+        ok = false;
+    }
+    const int error = errno;
+    close(recording->file);
+    errno = error;
+    return ok;
+}
+
+// Begins the file, as ffmpeg must find it. False is logged.
+static bool begin_file(struct recording *recording)
+{
+    if (recording->replace ? file_draft_begin(&recording->draft, recording->name)
+                           : (recording->file = open(recording->name, O_WRONLY | O_CLOEXEC)) >= 0)
+        return true;
+    log_error("cannot record to %s: %s", recording->name,
+              errno == ESPIPE ? "it is not a regular file; pipes and devices get Y4M" : strerror(errno));
+    return false;
+}
+
+// Ends ffmpeg and the file. Returns true if ffmpeg has encoded all; otherwise logs why.
 static bool end_encoder(struct recording *recording, bool written, int limit_ms)
 {
     const char *const begun = recording->frames > 0 ? "cannot record more frames to" : "cannot record";
@@ -233,20 +271,20 @@ static bool end_encoder(struct recording *recording, bool written, int limit_ms)
         log_error("%s %s: ffmpeg reports: %s", begun, recording->name,
                   recording->fault[0] ? recording->fault : "an error without a message");
     const bool keep = recording->frames > 0 && (complete || !recording->container->whole);
-    if (!file_draft_end(&recording->draft, keep)) {
+    if (!end_file(recording, keep)) {
         log_error("cannot record to %s: %s", recording->name, strerror(errno));
         ok = false;
     }
     return ok;
 }
 
-// Ends ffmpeg at once. No file is made.
+// Ends ffmpeg at once, without a video.
 static void abandon(struct recording *recording)
 {
     int value;
     recording->ffmpeg.pipe = -1; // the writer has closed it
     program_end(&recording->ffmpeg, 0, &value);
-    file_draft_end(&recording->draft, false);
+    end_file(recording, false);
 }
 
 // Closes the writer and ffmpeg. Returns true if all frames are written.
@@ -273,18 +311,15 @@ static bool await_encoder(struct recording *recording, int pipe)
 }
 
 // Begins an encoded video. Returns false on failure (logged).
-static bool begin_encoded(struct recording *recording, const char *path, const struct recording_setup *setup)
+static bool begin_encoded(struct recording *recording, const struct recording_setup *setup)
 {
     const struct encoder *encoder = choose_encoder(recording);
     if (!encoder)
         return false;
-    if (!file_draft_begin(&recording->draft, path)) {
-        log_error("cannot record to %s: %s", path,
-                  errno == ESPIPE ? "it is not a regular file; pipes and devices get Y4M" : strerror(errno));
+    if (!begin_file(recording))
         return false;
-    }
     if (!start_encoder(recording, encoder, setup)) {
-        file_draft_end(&recording->draft, false);
+        end_file(recording, false);
         return false;
     }
     const int pipe = recording->ffmpeg.pipe;
@@ -309,20 +344,28 @@ struct recording *recording_open(const char *path, const struct recording_setup 
         return NULL;
     }
     recording->container = container_of(path);
+    recording->replace = setup->replace;
+    recording->most = setup->most ? setup->most : UINT64_MAX;
+    recording->rate = (double)setup->rate_numerator / setup->rate_denominator;
     if (!recording->container)
         recording->writer =
             y4m_writer_open(path, setup->width, setup->height, setup->rate_numerator, setup->rate_denominator);
-    if (recording->container ? begin_encoded(recording, path, setup) : recording->writer != NULL)
+    if (recording->container ? begin_encoded(recording, setup) : recording->writer != NULL)
         return recording;
     recording->failed = true;
     recording_close(recording);
     return NULL;
 }
 
-bool recording_add(struct recording *recording, const struct image *rgba, bool *left_out)
+// Returns how many frames the video lacks before the frame of this time. Negative: it has so many more.
+static int64_t lacking(const struct recording *recording, int64_t time_ns)
 {
-    if (recording->failed)
-        return false;
+    return llround((double)(time_ns - recording->first_ns) / 1e9 * recording->rate) - (int64_t)recording->frames;
+}
+
+// Writes a frame; NULL: the last one again.
+static bool write_frame(struct recording *recording, const struct image *rgba, bool *left_out)
+{
     if (recording->container)
         program_listen(&recording->ffmpeg);
     if (!y4m_writer_add(recording->writer, rgba, left_out)) {
@@ -334,9 +377,66 @@ bool recording_add(struct recording *recording, const struct image *rgba, bool *
     return true;
 }
 
+// Repeats the last frame `count` times, until the reader stalls or the video is full.
+static bool repeat(struct recording *recording, int64_t count, bool *left_out)
+{
+    while (count-- > 0 && recording->frames < recording->most && !(left_out && *left_out)) {
+        if (!write_frame(recording, NULL, left_out))
+            return false;
+    }
+    return true;
+}
+
+// Repeats the last frame, at most `most` times, until the time.
+static bool fill(struct recording *recording, int64_t time_ns, int64_t most, bool *left_out)
+{
+    const int64_t count = recording->frames > 0 ? lacking(recording, time_ns) : 0;
+    if (left_out)
+        *left_out = false;
+    return !recording->failed && repeat(recording, count < most ? count : most, left_out);
+}
+
+// One call fills at most a second, so that it does not hold up the view.
+static int64_t fill_most(const struct recording *recording)
+{
+    return llround(recording->rate) + 1;
+}
+
+bool recording_fill(struct recording *recording, int64_t time_ns, bool *left_out)
+{
+    return fill(recording, time_ns, fill_most(recording), left_out);
+}
+
+bool recording_add(struct recording *recording, const struct image *rgba, int64_t time_ns, bool every, bool *left_out)
+{
+    if (recording->frames == 0)
+        recording->first_ns = time_ns;
+    if (!fill(recording, time_ns, every ? INT64_MAX : fill_most(recording), left_out))
+        return false;
+    // A frame that is early by less than two places moves the next ones: the times of cameras jitter. A frame whose
+    // place is still ahead is left out.
+    const int64_t lacks = lacking(recording, time_ns);
+    const bool misplaced = !every && (lacks < -1 || lacks > 0);
+    return misplaced || recording->frames >= recording->most || (left_out && *left_out) ||
+           write_frame(recording, rgba, left_out);
+}
+
+uint64_t recording_frames(const struct recording *recording)
+{
+    return recording->frames;
+}
+
+void recording_set_end(struct recording *recording, int64_t time_ns)
+{
+    recording->end_ns = time_ns;
+}
+
 // Ends the video. Without a frame, it is no file: ffmpeg cannot finish every format without one.
 static void end(struct recording *recording)
 {
+    bool stalled = false;
+    if (!recording->failed && recording->frames > 0 && recording->end_ns > 0)
+        repeat(recording, lacking(recording, recording->end_ns), &stalled);
     if (!recording->failed && recording->container && recording->frames == 0) {
         y4m_writer_close(recording->writer);
         abandon(recording);

@@ -2,10 +2,13 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "image/y4m.h"
 #include "source/kind.h"
 #include "source/stream.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -252,6 +255,11 @@ static bool y4m_open(struct source *source, const struct source_setup *setup, co
     struct image_shape *shape = &header.shape;
     if (!wish_fits(setup, shape, film->stream.name))
         return false;
+    if (source_square(&(int){shape->width}, &(int){shape->height}, header.aspect_across, header.aspect_down))
+        log_warn(
+            "the pixels of %s have the aspect %d:%d, but monocle shows them as squares; a regular file, with ffmpeg "
+            "installed, has its shape",
+            film->stream.name, header.aspect_across, header.aspect_down);
     if (header.interlaced)
         log_warn("%s is interlaced: each frame shows both fields, without deinterlacing", film->stream.name);
     shape->color = source_color(setup, shape->color, shape);
@@ -263,12 +271,28 @@ static bool y4m_open(struct source *source, const struct source_setup *setup, co
     return start(source, setup, shape, true);
 }
 
+// Returns true if ffmpeg must scale the file's frames to square pixels.
+static bool needs_ffmpeg(const char *path)
+{
+    char line[Y4M_LINE_MAX + 1], program[PATH_MAX];
+    struct y4m_header header;
+    const char *why;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? -1 : read(fd, line, sizeof(line));
+    const char *end = got > 0 ? memchr(line, '\n', (size_t)got) : NULL;
+    if (fd >= 0)
+        close(fd);
+    return end && y4m_parse_header(line, (size_t)(end - line), &header, &why) &&
+           source_square(&header.shape.width, &header.shape.height, header.aspect_across, header.aspect_down) &&
+           program_find("ffmpeg", program, sizeof(program));
+}
+
 static bool y4m_claims(const struct source_target *target, const struct source_setup *setup)
 {
     static const char magic[] = "YUV4MPEG2";
     const size_t bytes = sizeof(magic) - 1;
     return strcmp(target->text, "-") == 0 || target->type == S_IFIFO ||
-           (target->head_bytes >= bytes && memcmp(target->head, magic, bytes) == 0);
+           (target->head_bytes >= bytes && memcmp(target->head, magic, bytes) == 0 && !needs_ffmpeg(target->text));
 }
 
 extern const struct source_kind source_y4m;

@@ -6,6 +6,8 @@
 #include "base/thread.h"
 #include "image/convert.h"
 
+#include <math.h>
+
 struct color source_color(const struct source_setup *setup, struct color said, const struct image_shape *shape)
 {
     return color_resolve(said, setup->color, shape->format == PIXFMT_GREY, shape->width, shape->height);
@@ -18,6 +20,22 @@ bool source_size_fits(const struct source_setup *setup, int width, int height, c
     log_error("%s has %dx%d pixels, not %dx%d; leave out --size, which is for cameras, the pattern and raw files", name,
               width, height, setup->width, setup->height);
     return false;
+}
+
+bool source_square(int *width, int *height, int across, int down)
+{
+    static const double least = 0.01, most = 8; // a smaller difference is invisible, but costs sharpness
+    const double ratio = across > 0 && down > 0 ? (double)across / down : 1;
+    if (fabs(ratio - 1) < least || ratio > most || ratio < 1 / most)
+        return false;
+    const double wide = *width * fmax(ratio, 1), high = *height / fmin(ratio, 1);
+    if (wide > IMAGE_MAX_SIDE || high > IMAGE_MAX_SIDE)
+        return false;
+    if (ratio > 1)
+        *width = 2 * (int)lround(wide / 2);
+    else
+        *height = 2 * (int)lround(high / 2);
+    return true;
 }
 
 bool source_convert(struct image *image, const struct source_setup *setup, const char *name)

@@ -75,6 +75,9 @@ struct source {
     enum source_status ending;           // SOURCE_FRAME until the source has ended or failed
     int64_t period_ns;                   // time between frames; 0: not paced
     int64_t due_ns;                      // when the next frame is due; 0 before the first frame
+    double elapsed_s;                    // time of the newest frame; negative before the first one
+    int64_t video_ns;                    // its frame.video_ns
+    bool sought;                         // the next frame follows a seek
     _Atomic(struct pages_owner *) owner; // set by source_place
 };
 
@@ -85,6 +88,9 @@ struct color source_color(const struct source_setup *setup, struct color said, c
 // Returns true if the file has the size that the user wants, or if the user wants none. Otherwise logs and returns
 // false.
 bool source_size_fits(const struct source_setup *setup, int width, int height, const char *name);
+// Enlarges a size whose pixels have this ratio of width to height to square ones. Returns false if they are square, or
+// if the ratio is unlikely.
+bool source_square(int *width, int *height, int across, int down);
 // Converts an RGBA image with own pixels to the format that the user wants, if any, and sets its colour. Returns false
 // on failure (logged with `name`).
 bool source_convert(struct image *image, const struct source_setup *setup, const char *name);

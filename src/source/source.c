@@ -141,7 +141,7 @@ static struct source *open_kind(const struct source_kind *kind, const struct sou
         free(state);
         return NULL;
     }
-    *source = (struct source){.kind = kind, .state = state};
+    *source = (struct source){.kind = kind, .state = state, .elapsed_s = -1};
     source->info = (struct source_info){
         .kind = kind->name, .endless = kind->endless, .still = kind->still, .controls = kind->control != NULL};
     if (!kind->open(source, setup, text)) {
@@ -153,6 +153,7 @@ static struct source *open_kind(const struct source_kind *kind, const struct sou
     if (setup->rate > 0) {
         source->info.rate = setup->rate;
         source->info.rate_numerator = source->info.rate_denominator = 0;
+        source->info.timed = false;
     }
     if (setup->paced) {
         if (source->info.rate <= 0)
@@ -281,6 +282,24 @@ static void advance_due(struct source *source)
         source->due_ns = now;
 }
 
+// Sets the frame's time in a recording: when it was due, when a camera captured it, or the time since the first frame.
+static void set_time(struct source *source, struct frame *frame, int64_t due_ns)
+{
+    if (source->info.live) {
+        frame->elapsed_ns = due_ns > 0 ? due_ns : frame->captured_ns;
+        return;
+    }
+    const double rate = source->info.rate > 0 ? source->info.rate : SOURCE_DEFAULT_RATE;
+    const int64_t step_ns = frame->video_ns - source->video_ns;
+    if (source->elapsed_s < 0)
+        source->elapsed_s = 0;
+    else
+        source->elapsed_s += source->info.timed && !source->sought && step_ns > 0 ? (double)step_ns / 1e9 : 1 / rate;
+    source->sought = false;
+    source->video_ns = frame->video_ns;
+    frame->elapsed_ns = llround(source->elapsed_s * 1e9);
+}
+
 enum source_status source_next(struct source *source, struct frame *frame, int timeout_ms)
 {
     if (source->ending != SOURCE_FRAME)
@@ -288,11 +307,14 @@ enum source_status source_next(struct source *source, struct frame *frame, int t
     const int64_t deadline = timeout_ms < 0 ? INT64_MAX : clock_now_ns() + (int64_t)timeout_ms * NS_PER_MS;
     if (source->period_ns > 0 && !wait_due(source, deadline))
         return SOURCE_TIMEOUT;
+    const int64_t due_ns = source->due_ns;
     const enum source_status status = source->kind->next(source, frame, deadline);
     if (status != SOURCE_FRAME && status != SOURCE_TIMEOUT)
         source->ending = status;
     if (status == SOURCE_FRAME && source->period_ns > 0)
         advance_due(source);
+    if (status == SOURCE_FRAME)
+        set_time(source, frame, due_ns);
     return status;
 }
 
@@ -304,6 +326,7 @@ bool source_seek(struct source *source, double seconds)
     const double frame = seconds > 0 ? round(seconds / info->frame_s) : 0;
     const bool ok = source->kind->seek(source, frame * info->frame_s);
     source->ending = ok ? SOURCE_FRAME : SOURCE_FAILED;
+    source->sought = true;
     source_hurry(source);
     return ok;
 }

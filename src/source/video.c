@@ -6,10 +6,11 @@
 #include "base/program.h"
 #include "image/codec/codec.h"
 #include "source/kind.h"
+#include "source/moving.h"
 #include "source/stream.h"
 #include "source/video_info.h"
 
-#include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,16 +38,29 @@ static const struct way {
     {NULL, "file,crypto,data", {NULL}, false},
 };
 
+// Times that ffmpeg has reported for frames which were not read yet.
+struct times {
+    int64_t *us; // TIME_UNKNOWN: ffmpeg has none
+    size_t first, count, room;
+};
+#define TIME_UNKNOWN INT64_MIN
+
 struct video {
     const struct way *way;
     char *input; // for ffmpeg: the URL, or "file:PATH"
+    bool jpegs;  // the file holds JPEGs, one after the other
     struct video_info info;
     struct program ffmpeg;
     struct stream stream; // of its standard output
+    bool every;           // each frame of the file once, with its own time; else a constant rate
+    bool older;           // ffmpeg before 5.1, which names its option for this -vsync
+    bool refused;         // ffmpeg does not know -fps_mode
+    struct times times;   // of `every`
     bool loop;
     bool warned;                 // a damaged film was reported
     bool resized;                // a change of the frame size was reported
     double begin_s;              // where ffmpeg started
+    double next_s;               // the expected time of the next frame
     uint64_t number;             // number of the next frame
     uint64_t round;              // frames since the start of ffmpeg
     int slot;                    // pool slot of the next frame; -1: none
@@ -105,14 +119,45 @@ static void hear_ffprobe(void *context, const char *line)
     take_fault(context, line);
 }
 
-// The log has levels, as "[h264 @ 0x55d0] [error] message". The input of the filters reports each frame size.
+// If there is no memory, the frame gets the expected time.
+static void push_time(struct times *times, int64_t us)
+{
+    if (times->first > 0 && times->first + times->count == times->room) {
+        memmove(times->us, times->us + times->first, times->count * sizeof(*times->us));
+        times->first = 0;
+    }
+    if (times->count == times->room) {
+        const size_t room = times->room ? 2 * times->room : 64;
+        int64_t *larger = realloc(times->us, room * sizeof(*larger));
+        if (!larger)
+            return;
+        times->us = larger;
+        times->room = room;
+    }
+    times->us[times->first + times->count++] = us;
+}
+
+static int64_t pop_time(struct times *times)
+{
+    if (times->count == 0)
+        return TIME_UNKNOWN;
+    times->count--;
+    return times->us[times->first++];
+}
+
+// The log has levels, as "[h264 @ 0x55d0] [error] message". The input of the filters reports each frame size,
+// their end each frame's time.
 static void hear_ffmpeg(void *context, const char *line)
 {
     struct video *video = context;
     int width, height;
-    const char *fault = ffmpeg_fault(line);
+    long long us;
+    const char *fault = ffmpeg_fault(line), *time = video->every ? strstr(line, "[info] frame:") : NULL;
     if (fault)
         take_fault(video, fault);
+    video->refused = video->refused || (fault && strstr(fault, "Unrecognized option 'fps_mode'"));
+    if (time && strncmp(line, "[Parsed_metadata", 16) == 0)
+        push_time(&video->times, sscanf(time, "[info] frame:%*d pts:%lld", &us) == 1 ? us : TIME_UNKNOWN);
     const char *at = strstr(line, "[verbose] w:");
     if (at && strstr(line, "input from stream") && strstr(at, " pixfmt:") &&
         sscanf(at, "[verbose] w:%d h:%d", &width, &height) == 2 &&
@@ -131,23 +176,26 @@ static void log_unreadable(const struct video *video, const char *name)
                   name, fault, name);
 }
 
+// Adds ffmpeg's or ffprobe's options for the input. Returns the number of all arguments.
+static int add_input_options(const struct video *video, const char *arguments[], int count)
+{
+    arguments[count++] = "-protocol_whitelist";
+    arguments[count++] = video->way->protocols;
+    if (video->jpegs) { // by its name, the file may be one image
+        arguments[count++] = "-f";
+        arguments[count++] = "mjpeg";
+    }
+    return count;
+}
+
 // Asks ffprobe. False on failure (logged).
 static bool probe(struct video *video, const char *name)
 {
-    const char *const arguments[] = {"ffprobe",
-                                     "-v",
-                                     "error",
-                                     "-of",
-                                     "json",
-                                     "-show_streams",
-                                     "-show_format",
-                                     "-select_streams",
-                                     "V:0",
-                                     "-protocol_whitelist",
-                                     video->way->protocols,
-                                     "-i",
-                                     video->input,
-                                     NULL};
+    const char *arguments[20] = {"ffprobe",       "-v",           "error",           "-of", "json",
+                                 "-show_streams", "-show_format", "-select_streams", "V:0"};
+    const int count = add_input_options(video, arguments, 9);
+    arguments[count] = "-i";
+    arguments[count + 1] = video->input;
     char why[VIDEO_WHY];
     int value;
     struct program ffprobe = {.heard = hear_ffprobe, .context = video};
@@ -171,40 +219,63 @@ static bool probe(struct video *video, const char *name)
     return ok;
 }
 
+// Writes ffmpeg's filters. All frames get the size of the first one; the range stays.
+static void write_filters(const struct source *source, char *text, size_t size)
+{
+    static const char times[] = ",settb=1/1000000,metadata=mode=add:key=monocle:value=1,metadata=mode=print";
+    const struct video *video = source->state;
+    const struct image_shape *shape = &source->info.shape;
+    const char *range = shape->color.range == COLOR_RANGE_FULL ? "full" : "limited";
+    snprintf(text, size, "scale=%d:%d:in_range=%s:out_range=%s%s", shape->width, shape->height, range, range,
+             video->every ? times : "");
+}
+
 // Starts ffmpeg at video->begin_s. Returns false on failure (logged).
 static bool start(struct source *source)
 {
     struct video *video = source->state;
-    const struct image_shape *shape = &source->info.shape;
-    const char *range = shape->color.range == COLOR_RANGE_FULL ? "full" : "limited";
-    char begin[32], rate[32], filters[128];
+    char begin[32], rate[32], filters[240];
     snprintf(begin, sizeof(begin), "%.6f", video->begin_s);
     snprintf(rate, sizeof(rate), "%d/%d", video->info.rate_numerator, video->info.rate_denominator);
-    // All frames get the size of the first one. The range stays.
-    snprintf(filters, sizeof(filters), "scale=%d:%d:in_range=%s:out_range=%s", shape->width, shape->height, range,
-             range);
-    const char *arguments[40] = {"ffmpeg", "-nostdin",      "-hide_banner",        "-nostats",
-                                 "-v",     "level+verbose", "-protocol_whitelist", video->way->protocols};
-    int count = 8;
+    write_filters(source, filters, sizeof(filters));
+    const char *arguments[40] = {"ffmpeg", "-nostdin", "-hide_banner", "-nostats", "-v", "level+verbose"};
+    int count = add_input_options(video, arguments, 6);
     for (int i = 0; i < 4 && video->way->options[i]; i++)
         arguments[count++] = video->way->options[i];
     if (video->begin_s > 0) {
         arguments[count++] = "-ss";
         arguments[count++] = begin;
     }
-    const char *const rest[] = {"-i",     video->input, "-map",     "0:V:0",    "-an",
-                                "-sn",    "-dn",        "-vf",      filters,    "-r",
-                                rate,     "-f",         "rawvideo", "-pix_fmt", video->info.format,
-                                "pipe:1", NULL};
+    const char *const pace = !video->every ? "-r" : video->older ? "-vsync" : "-fps_mode";
+    const char *const rest[] = {"-i",
+                                video->input,
+                                "-map",
+                                "0:V:0",
+                                "-an",
+                                "-sn",
+                                "-dn",
+                                "-vf",
+                                filters,
+                                pace,
+                                video->every ? "passthrough" : rate,
+                                "-f",
+                                "rawvideo",
+                                "-pix_fmt",
+                                video->info.format,
+                                "pipe:1",
+                                NULL};
     memcpy(arguments + count, rest, sizeof(rest));
     video->ffmpeg.heard = hear_ffmpeg;
     video->ffmpeg.context = video;
     video->fault[0] = video->changed[0] = '\0';
+    video->refused = false;
     const int error = program_start(&video->ffmpeg, arguments, PROGRAM_WRITES);
     if (error != 0) {
         ffmpeg_log_not_started("play", source->info.name, "ffmpeg", error);
         return false;
     }
+    video->times.first = video->times.count = 0;
+    video->next_s = video->begin_s;
     video->round = 0;
     video->filled = video->seen = 0;
     video->begun_ns = video->asked_ns = 0;
@@ -238,6 +309,7 @@ static bool take_colour_and_rate(struct source *source, const struct source_setu
     source->info.rate_numerator = info->rate_numerator;
     source->info.rate_denominator = info->rate_denominator;
     source->info.live = video->way->live;
+    source->info.timed = video->every = !video->way->live && !setup->paced;
     if (!video->way->live) {
         source->info.frame_s = (double)info->rate_denominator / info->rate_numerator;
         source->info.duration_s = info->seconds;
@@ -259,6 +331,7 @@ static bool video_open(struct source *source, const struct source_setup *setup, 
         log_error("cannot play %s: out of memory", text);
         return false;
     }
+    video->jpegs = !video->way->scheme && moving_jpeg(text);
     snprintf(source->info.name, sizeof(source->info.name), "%s", text);
     video->loop = setup->loop;
     // Linux kills ffmpeg at the end of the thread that starts it (program.h), so here video_next starts it.
@@ -271,6 +344,7 @@ static void video_close(struct source *source)
     struct video *video = source->state;
     int value;
     stop(video, 0, &value);
+    free(video->times.us);
     free(video->input);
 }
 
@@ -278,12 +352,6 @@ static bool video_holds(const struct source *source, const char *path)
 {
     const struct video *video = source->state;
     return !video->way->scheme && file_same(path, video->input + strlen("file:"));
-}
-
-static double at_s(const struct source *source)
-{
-    const struct video *video = source->state;
-    return video->begin_s + (double)video->round * video->info.rate_denominator / video->info.rate_numerator;
 }
 
 static enum source_status start_at(struct source *source, double seconds)
@@ -314,9 +382,9 @@ static enum source_status revive(struct source *source, const char *what)
         log_error("cannot play %s: %s%s%s", name, what, video->fault[0] ? "; its last message: " : "", video->fault);
         return SOURCE_FAILED;
     }
-    log_warn("%s: %s at %.1f s; starting it again", name, what, at_s(source));
+    log_warn("%s: %s at %.1f s; starting it again", name, what, video->next_s);
     set_trouble(source, what, true);
-    return start_at(source, video->way->live ? 0 : at_s(source));
+    return start_at(source, video->way->live ? 0 : video->next_s);
 }
 
 // ffmpeg's output has ended. Returns SOURCE_TIMEOUT if it was started again.
@@ -330,6 +398,10 @@ static enum source_status end_round(struct source *source)
     if (end != CHILD_EXITED) {
         snprintf(what, sizeof(what), end == CHILD_LATE ? "ffmpeg hung" : "ffmpeg was killed by signal %d", value);
         return revive(source, what);
+    }
+    if (video->refused && !video->older) {
+        video->older = true;
+        return start_at(source, video->begin_s);
     }
     const bool nothing = video->round == 0 && video->begin_s == 0;
     if (value != 0 || nothing) {
@@ -371,6 +443,20 @@ static enum source_status watch(struct source *source, enum source_status status
     return status;
 }
 
+// Sets the frame's time in the film. After a seek, that is the time of the seek, else a step back would find the frame
+// on the screen again if it lasts longer than others.
+static void take_time(struct source *source, struct frame *frame)
+{
+    struct video *video = source->state;
+    program_listen(&video->ffmpeg); // ffmpeg reports the time before it writes the frame
+    const int64_t us = pop_time(&video->times);
+    const bool first = video->round == 0 && video->begin_s > 0;
+    if (us != TIME_UNKNOWN && !first)
+        video->next_s = video->begin_s + (double)us / 1e6;
+    frame->video_ns = video->way->live ? 0 : llround(video->next_s * 1e9);
+    video->next_s += (double)video->info.rate_denominator / video->info.rate_numerator;
+}
+
 static enum source_status video_next(struct source *source, struct frame *frame, int64_t deadline_ns)
 {
     struct video *video = source->state;
@@ -395,7 +481,7 @@ static enum source_status video_next(struct source *source, struct frame *frame,
         return SOURCE_FAILED;
     }
     pool_lend(&source->pool, video->slot, video->number++, video->begun_ns, frame);
-    frame->video_ns = video->way->live ? 0 : (int64_t)(at_s(source) * 1e9);
+    take_time(source, frame);
     video->round++;
     video->slot = -1;
     video->filled = 0;
@@ -403,28 +489,25 @@ static enum source_status video_next(struct source *source, struct frame *frame,
     return watch(source, SOURCE_FRAME);
 }
 
-// Returns true for a GIF that names a number of repetitions: one image never does.
-static bool is_animated(const struct source_target *target)
+// Returns true for a file that also begins as an image does.
+static bool is_moving(const struct source_target *target)
 {
-    char head[1024];
-    static const char mark[] = "NETSCAPE2.0";
-    if (target->head_bytes < 4 || memcmp(target->head, "GIF8", 4) != 0)
+    static const uint8_t gif[] = {'G', 'I', 'F', '8'}, jpeg[] = {0xff, 0xd8, 0xff};
+    if (target->head_bytes < sizeof(gif))
         return false;
-    const int fd = open(target->text, O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd < 0 ? -1 : read(fd, head, sizeof(head));
-    if (fd >= 0)
-        close(fd);
-    return got > 0 && memmem(head, (size_t)got, mark, sizeof(mark) - 1);
+    return memcmp(target->head, gif, sizeof(gif)) == 0     ? moving_gif(target->text)
+           : memcmp(target->head, jpeg, sizeof(jpeg)) == 0 ? moving_jpeg(target->text)
+                                                           : false;
 }
 
-// Claims URLs, and files that no other kind reads. Without ffmpeg, the first frame of a GIF remains an image.
+// Claims URLs, and files that no other kind reads. Without ffmpeg, the first picture remains an image.
 static bool video_claims(const struct source_target *target, const struct source_setup *setup)
 {
     enum codec_format format;
     char path[4096];
     if (!target->head || (setup->has_format && setup->width > 0))
         return video_is_url(target->text);
-    if (is_animated(target))
+    if (is_moving(target))
         return program_find("ffmpeg", path, sizeof(path));
     return !codec_probe(target->head, target->head_bytes, &format);
 }
@@ -432,7 +515,8 @@ static bool video_claims(const struct source_target *target, const struct source
 extern const struct source_kind source_video;
 const struct source_kind source_video = {
     .name = "video",
-    .help = {"FILE.mp4, .mkv, .webm, ...\tany other video, and an animated GIF, through ffmpeg; video:FILE forces this",
+    .help = {"FILE.mp4, .mkv, .webm, ...\tany other video, an animated GIF and JPEGs in one file, through ffmpeg; "
+             "video:FILE forces this",
              "rtsp://..., http://...\ta stream or a video from a server, through ffmpeg; also rtsps and https"},
     .word = true,
     .claims = video_claims,

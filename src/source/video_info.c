@@ -1,6 +1,8 @@
 // video_info.c: what ffprobe says about a video, and how ffmpeg must deliver its frames
 #include "source/video_info.h"
 
+#include "source/kind.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -65,18 +67,21 @@ static double read_ratio(const char *text, int *numerator, int *denominator)
     return (double)*numerator / *denominator;
 }
 
-// Most videos have a constant rate, and r_frame_rate is its exact ratio. Otherwise r_frame_rate is a common multiple of
-// all intervals. If that is too high, takes the average rate, at which ffmpeg repeats and drops frames.
+// Most videos have a constant rate, and r_frame_rate is its exact ratio. Otherwise it is a common multiple of all
+// intervals; if that is too high, takes the average rate, but one at which slow parts do not hide fast ones. In H.264
+// with a picture for each field, it is the rate of the fields, which is twice the average rate of the frames.
 static void take_rate(const json_t *stream, struct video_info *info)
 {
-    enum { USUAL = 61, DEFAULT = 30, MOST = 1000 };
+    enum { USUAL = 61, LEAST = 24, DEFAULT = 30, MOST = 1000 };
     int numerator, denominator;
     const double exact = read_ratio(text_of(stream, "r_frame_rate"), &info->rate_numerator, &info->rate_denominator);
     const double mean = read_ratio(text_of(stream, "avg_frame_rate"), &numerator, &denominator);
-    if (exact > 0 && exact <= fmax(USUAL, mean * 1.05))
+    const bool fields = strcmp(text_of(stream, "codec_name"), "h264") == 0 && fabs(exact - 2 * mean) < 0.01 * exact;
+    if (exact > 0 && exact <= fmax(USUAL, mean * 1.05) && !fields)
         return;
-    info->rate_numerator = mean > 0 && mean <= MOST ? numerator : DEFAULT;
-    info->rate_denominator = mean > 0 && mean <= MOST ? denominator : 1;
+    const bool known = mean >= (fields ? 0 : LEAST) && mean <= MOST;
+    info->rate_numerator = known ? numerator : DEFAULT;
+    info->rate_denominator = known ? denominator : 1;
 }
 
 static struct color read_color(const json_t *stream, const struct layout *layout)
@@ -153,11 +158,14 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
     *info = (struct video_info){.format = layout->name};
     info->width = (int)json_integer_value(json_object_get(stream, "width"));
     info->height = (int)json_integer_value(json_object_get(stream, "height"));
+    int across = 1, down = 1, width = info->width, height = info->height;
+    if (sscanf(text_of(stream, "sample_aspect_ratio"), "%9d:%9d", &across, &down) == 2)
+        source_square(&width, &height, across, down);
     const bool turned = is_sideways(stream);
     info->shape.format = layout->format;
     info->shape.color = read_color(stream, layout);
-    info->shape.width = turned ? info->height : info->width;
-    info->shape.height = turned ? info->width : info->height;
+    info->shape.width = turned ? height : width;
+    info->shape.height = turned ? width : height;
     const char *fields = text_of(stream, "field_order");
     info->interlaced = fields[0] && strcmp(fields, "progressive") != 0 && strcmp(fields, "unknown") != 0;
     info->seconds = read_seconds(stream, format);

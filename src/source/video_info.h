@@ -9,7 +9,8 @@
 enum { VIDEO_WHY = 256 };
 
 struct video_info {
-    struct image_shape shape; // as ffmpeg delivers the frames: upright, in `format`; unknown parts of the colour are 0
+    struct image_shape shape; // as ffmpeg delivers the frames: upright, with square pixels, in `format`; unknown parts
+                              // of the colour are 0
     const char *format;       // ffmpeg's name of the pixel format; static
     int width, height;        // as coded, before the rotation
     int rate_numerator, rate_denominator;

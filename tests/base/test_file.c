@@ -1,4 +1,5 @@
 // test_file.c: files are read up to a limit, and written completely or not at all
+#include "base/claim.h"
 #include "base/file.h"
 
 #include "close_error.h"
@@ -356,6 +357,62 @@ static void test_draft(void)
     CHECK_NUMBER(errno, ESPIPE);
 }
 
+// A claimed name is that of a file that existed, or of a new one. Other files stay.
+static void test_claim(void)
+{
+    char name[80], other[80];
+    struct claim claim;
+    struct captured captured;
+    snprintf(name, sizeof(name), "%s/new.tar", directory);
+    snprintf(other, sizeof(other), "%s/new-2.tar", directory);
+    for (int there = 0; there < 3; there++) {
+        if (there == 1)
+            CHECK(file_write_atomic(name, "old", 3));
+        CHECK(claim_take(&claim, name, true));
+        if (there == 2)
+            CHECK(file_write_atomic(name, "theirs", 6));
+        capture_stderr(&captured);
+        CHECK(claim_write(&claim, "new", 3) && claim_write(&claim, "newer", 5));
+        CHECK_TEXT(claim.path, there == 2 ? other : name);
+        const int lines = captured_lines(&captured);
+        CHECK_NUMBER(lines, there == 2);
+        size_t size;
+        char *text = file_read(claim.path, 100, &size);
+        CHECK_TEXT(text, "newer");
+        free(text);
+        CHECK((access(other, F_OK) == 0) == (there == 2));
+        text = file_read(name, 100, &size);
+        CHECK_TEXT(text, there == 2 ? "theirs" : "newer");
+        free(text);
+        unlink(name);
+    }
+    const struct file_id theirs = file_id(other);
+    CHECK(theirs.inode != 0 && file_id(name).inode == 0 && file_id("/dev/null").inode == 0);
+    CHECK(file_write_atomic(name, "x", 1));
+    CHECK(!file_remove(name, theirs) && !file_remove(name, (struct file_id){0}) && access(name, F_OK) == 0);
+    CHECK(file_remove(other, theirs) && file_remove(name, file_id(name)));
+
+    // A link without a target gets one; a name without a suffix and a hidden file get a number, too.
+    CHECK(symlink(other, name) == 0);
+    CHECK(claim_take(&claim, name, true) && claim_write(&claim, "x", 1));
+    CHECK_TEXT(claim.path, name);
+    CHECK(unlink(name) == 0 && unlink(other) == 0);
+    static const char *const names[][2] = {{"a.b/plain", "a.b/plain-2"}, {"a.b/.hidden", "a.b/.hidden-2"}};
+    snprintf(name, sizeof(name), "%s/a.b", directory);
+    CHECK(mkdir(name, 0777) == 0);
+    for (int i = 0; i < 2; i++) {
+        char want[80], got[PATH_MAX];
+        snprintf(other, sizeof(other), "%s/%s", directory, names[i][0]);
+        snprintf(want, sizeof(want), "%s/%s", directory, names[i][1]);
+        CHECK(file_create_after(got, other));
+        CHECK_TEXT(got, want);
+        CHECK(unlink(got) == 0);
+    }
+    CHECK(rmdir(name) == 0);
+    snprintf(name, sizeof(name), "%s/nowhere/x", directory);
+    CHECK(!claim_take(&claim, name, true) && !claim_write(&claim, "x", 1) && errno == ENOENT);
+}
+
 int main(void)
 {
     unit_directory(directory);
@@ -371,6 +428,7 @@ int main(void)
     test_close();
     test_kinds();
     test_draft();
+    test_claim();
     unlink(path);
     CHECK(rmdir(directory) == 0); // no file is left behind
     return check_end(&unit);

@@ -86,7 +86,7 @@ static double difference(const struct image *a, const struct image *b)
 // vivid computes grey with the luma of Rec. 709 in full range. Both results are rounded.
 static void check_grey(const struct image *rgb, const struct image *grey)
 {
-    enum { TOLERANCE = 3 };
+    enum { TOLERANCE = 2 };
     int worst = 0;
     for (int y = 0; y < grey->shape.height; y++) {
         for (int x = 0; x < grey->shape.width; x++) {

@@ -1,5 +1,4 @@
 // test_video.c: videos through a simulated ffmpeg: its ends, silence and messages; the test moves the clock
-// moves
 #include "check.h"
 #include "scratch.h"
 
@@ -217,6 +216,47 @@ static void test_loop(void)
     source_close(source);
 }
 
+// A frame has the time that ffmpeg reports. The time since the first frame goes on in the next round.
+static void test_times(void)
+{
+    static const char said[] = "[Parsed_metadata_3 @ 0x1] [info] frame:0    pts:0       pts_time:0\n"
+                               "[Parsed_metadata_3 @ 0x1] [info] monocle=1\n"
+                               "[Parsed_metadata_3 @ 0x1] [info] frame:1    pts:30000   pts_time:0.03\n"
+                               "[Parsed_metadata_3 @ 0x1] [info] frame:2    pts:1030000 pts_time:1.03\n";
+    static const int video_ms[] = {0, 30, 1030, 0, 30, 1030}, elapsed_ms[] = {0, 30, 1030, 1070, 1100, 2100};
+    unlink(scratch_path(&scratch, "frames"));
+    write_text("frames", "");
+    struct source *source = open_film("printf 123456781234567812345678\nexit 0\n", "2.0", true);
+    CHECK(source_info(source)->timed);
+    write_text("said", said);
+    CHECK(source_seek(source, 0));
+    for (int i = 0; i < 6; i++) {
+        struct frame frame = {0};
+        while (source_next(source, &frame, 1000) == SOURCE_TIMEOUT)
+            ;
+        check_that(&check, frame.video_ns == video_ms[i] * 1000000L && frame.elapsed_ns == elapsed_ms[i] * 1000000L,
+                   "frame %d: %g s, after %g s", i, (double)frame.video_ns / 1e9, (double)frame.elapsed_ns / 1e9);
+        source_return(source, &frame);
+    }
+    source_close(source);
+}
+
+// ffmpeg before 5.1 has another name for an option.
+static void test_older(void)
+{
+    struct source *source =
+        open_film("case \"$*\" in *-fps_mode*) echo \"[error] Unrecognized option 'fps_mode'.\" >&2\n"
+                  "echo '[fatal] Error splitting the argument list: Option not found' >&2; exit 1;; esac\n"
+                  "printf 1234567812345678\nexit 0\n",
+                  "2.0", false);
+    capture_stderr(&scratch.said);
+    take(source, 0, 2);
+    CHECK(next(source, WAIT_MS) == SOURCE_END);
+    captured_stderr(&scratch.said);
+    CHECK(lines() == 0 && file_has("arguments", "-vsync passthrough "));
+    source_close(source);
+}
+
 static void test_silence(void)
 {
     const int pipe = open_pipe();
@@ -351,6 +391,8 @@ int main(void)
     prepare();
     test_play();
     test_loop();
+    test_times();
+    test_older();
     test_silence();
     test_ends();
     test_size();

@@ -87,6 +87,48 @@ static const struct row {
      "yuv422p",
      120,
      {0}},
+    // pixels that are not square; the last difference is too small
+    {"\"width\": 720, \"height\": 576, \"pix_fmt\": \"yuv420p\", \"r_frame_rate\": \"25/1\", \"sample_aspect_ratio\": "
+     "\"64:45\"",
+     1024,
+     576,
+     PIXFMT_YU12,
+     "yuv420p",
+     25,
+     {0}},
+    {"\"width\": 720, \"height\": 480, \"pix_fmt\": \"yuv420p\", \"r_frame_rate\": \"25/1\", \"sample_aspect_ratio\": "
+     "\"8:9\", \"tags\": {\"rotate\": \"90\"}",
+     540,
+     720,
+     PIXFMT_YU12,
+     "yuv420p",
+     25,
+     {0}},
+    {"\"width\": 404, \"height\": 720, \"pix_fmt\": \"yuv420p\", \"r_frame_rate\": \"25/1\", \"sample_aspect_ratio\": "
+     "\"405:404\"",
+     404,
+     720,
+     PIXFMT_YU12,
+     "yuv420p",
+     25,
+     {0}},
+    // H.264 with a picture for each field; a GIF of pictures that last 30, 70 and 1000 ms
+    {"\"width\": 32, \"height\": 18, \"codec_name\": \"h264\", \"r_frame_rate\": \"50/1\", \"avg_frame_rate\": "
+     "\"25/1\"",
+     32,
+     18,
+     PIXFMT_YU12,
+     "yuv420p",
+     25,
+     {0}},
+    {"\"width\": 32, \"height\": 18, \"codec_name\": \"gif\", \"pix_fmt\": \"bgra\", \"r_frame_rate\": \"100/1\", "
+     "\"avg_frame_rate\": \"113/12\"",
+     32,
+     18,
+     PIXFMT_RGBA,
+     "rgba",
+     30,
+     {0}},
 };
 
 static void test_rows(void)
@@ -107,6 +149,22 @@ static void test_rows(void)
         check_that(&check, shape->color.matrix == row->color.matrix && shape->color.range == row->color.range,
                    "row %zu: matrix %d, range %d", i, (int)shape->color.matrix, (int)shape->color.range);
         check_that(&check, fabs(info.seconds - 2.5) < 1e-9, "row %zu: %g s", i, info.seconds);
+    }
+}
+
+// The duration of the stream precedes that of the file. Some files have an endless one.
+static void test_durations(void)
+{
+    static const struct {
+        const char *duration;
+        double seconds;
+    } durations[] = {{"1.5", 1.5}, {"N/A", 2.5}, {"-1", 2.5}, {"nan", 2.5}, {"inf", 0}, {"9223372036854", 0}};
+    for (size_t i = 0; i < sizeof(durations) / sizeof(*durations); i++) {
+        struct video_info info;
+        char stream[128], why[VIDEO_WHY];
+        snprintf(stream, sizeof(stream), "\"width\": 32, \"height\": 18, \"duration\": \"%s\"", durations[i].duration);
+        check_that(&check, parse(stream, &info, why) && fabs(info.seconds - durations[i].seconds) < 1e-9, "%s: %g s",
+                   durations[i].duration, info.seconds);
     }
 }
 
@@ -142,6 +200,7 @@ static void test_convert(void)
 int main(void)
 {
     test_rows();
+    test_durations();
     test_refusals();
     test_convert();
     return check_end(&check);

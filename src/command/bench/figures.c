@@ -1,6 +1,7 @@
 // figures.c: the measurement `device`: runs the tests of devices and prints their figures
 #include "command/bench/bench.h"
 
+#include "base/claim.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "command/bench/figure_table.h"
@@ -22,6 +23,7 @@ enum { CHOSEN_MAX = 64 };
 
 struct figures {
     const struct bench *bench;
+    struct claim report; // of --report
     struct device_info device[DEVICE_MAX];
     const struct measure_test *test[CHOSEN_MAX]; // the chosen ones
     int devices, tests;
@@ -370,15 +372,16 @@ static bool check_operands(const struct bench *bench, bool *files)
 }
 
 // Returns false if the page cannot be written or would replace results (logged).
-static bool check_report(const struct bench *bench)
+static bool check_report(struct figures *figures)
 {
+    const struct bench *bench = figures->bench;
     const char *path = bench->options->report;
     bool input = path && bench->options->compare && file_same(path, bench->options->compare);
     for (int w = 0; path && w < bench->words; w++)
         input = input || (is_file(bench->word[w]) && file_same(path, bench->word[w]));
     if (input)
         log_error("--report would replace the results in %s; name another file", path);
-    else if (path && !file_writable(path, true))
+    else if (path && !claim_take(&figures->report, path, true))
         log_error("--report: cannot write %s: %s", path, strerror(errno));
     else
         return true;
@@ -422,7 +425,7 @@ static bool write_report(struct figures *figures)
         json_array_append(results, base);
     }
     json_array_extend(results, figures->results);
-    const bool ok = page_write(figures->bench->options->report, results);
+    const bool ok = page_write(&figures->report, results);
     json_decref(results);
     return ok;
 }
@@ -438,7 +441,7 @@ static int run(struct bench *bench)
     bool files = false;
     figures->bench = bench;
     figures->results = json_array();
-    if (check_options(bench->options) && check_operands(bench, &files) && check_report(bench) &&
+    if (check_options(bench->options) && check_operands(bench, &files) && check_report(figures) &&
         (files || choose_tests(figures))) {
         code = EXIT_NOTHING;
         if (files ? show_files(figures) : measure_devices(figures))

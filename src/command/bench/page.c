@@ -1,7 +1,7 @@
 // page.c: the page of --report: a template with the chart library, and the results as JSON inside
 #include "command/bench/results.h"
 
-#include "base/file.h"
+#include "base/claim.h"
 #include "base/log.h"
 #include "base/resource.h"
 
@@ -46,7 +46,7 @@ static bool write_page(FILE *out, const json_t *results)
     return ok && fputs(at, out) >= 0;
 }
 
-bool page_write(const char *path, const json_t *results)
+bool page_write(struct claim *claim, const json_t *results)
 {
     char *text = NULL;
     size_t size = 0;
@@ -54,9 +54,9 @@ bool page_write(const char *path, const json_t *results)
     bool ok = out && write_page(out, results);
     ok = out && fclose(out) == 0 && ok;
     if (!ok)
-        log_error("cannot write %s: out of memory", path);
-    else if (!(ok = file_write_atomic(path, text, size)))
-        log_error("cannot write %s: %s", path, strerror(errno));
+        log_error("cannot write %s: out of memory", claim->path);
+    else if (!(ok = claim_write(claim, text, size)))
+        log_error("cannot write %s: %s", claim->path, strerror(errno));
     free(text);
     return ok;
 }

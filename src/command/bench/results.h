@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct claim;  // of base/claim.h
 struct json_t; // of jansson
 
 enum { RESULTS_FORMAT = 1 }; // "format" of the results of a device
@@ -21,4 +22,4 @@ int results_compare(struct json_t *result, const struct json_t *base);
 void results_print(const struct json_t *result);
 
 // Writes the page of --report from an array of devices. False on failure (logged).
-bool page_write(const char *path, const struct json_t *results);
+bool page_write(struct claim *claim, const struct json_t *results);

@@ -55,7 +55,8 @@ bool controls_load(struct controls *c, const struct live_options *o)
     return true;
 }
 
-bool controls_save(const struct controls *c, const struct live_options *o, const struct source_info *info)
+bool controls_save(const struct controls *c, const struct live_options *o, const struct source_info *info,
+                   struct claim *claim)
 {
     const char *path = o->save_controls;
     if (c->count > 0 && !info->controls)
@@ -71,7 +72,7 @@ bool controls_save(const struct controls *c, const struct live_options *o, const
     FILE *out = open_memstream(&text, &size);
     bool ok = out && source_print_controls(o->source, out, true);
     ok = out && fclose(out) == 0 && ok;
-    if (ok && !file_write_atomic(path, text, size)) {
+    if (ok && !claim_write(claim, text, size)) {
         log_error("cannot write %s: %s", path, strerror(errno));
         ok = false;
     }

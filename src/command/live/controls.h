@@ -1,6 +1,7 @@
 // controls.h: the controls of a camera source: loaded, saved, and changed with keys. Main thread. Zeroed is empty.
 #pragma once
 
+#include "base/claim.h"
 #include "command/live/note.h"
 #include "command/live/options.h"
 #include "source/source.h"
@@ -16,8 +17,9 @@ struct controls {
 };
 
 bool controls_load(struct controls *controls, const struct live_options *options); // false on failure (logged)
-// For --save-controls. False on failure (logged).
-bool controls_save(const struct controls *controls, const struct live_options *options, const struct source_info *info);
+// For --save-controls, to the claimed file. False on failure (logged).
+bool controls_save(const struct controls *controls, const struct live_options *options, const struct source_info *info,
+                   struct claim *claim);
 void controls_free(struct controls *controls); // after source_close
 
 // Reads the controls that can be set, at most every 100 ms, because a camera may take milliseconds to answer. Returns

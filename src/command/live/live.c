@@ -202,7 +202,7 @@ static void finish_frame(struct session *s, bool again)
     if (!outputs_resize(&s->outputs, result->width, result->height))
         output_failed(s);
     lanes_set_encode(s->lanes, outputs_camera_shape(&s->outputs));
-    if (!again && !outputs_record(&s->outputs, s->lanes, !window))
+    if (!again && !outputs_record(&s->outputs, s->lanes, frame, !window))
         output_failed(s);
     if (s->save_due)
         events_save_picture(s);
@@ -331,7 +331,7 @@ static bool save_last(struct session *s)
         return false;
     }
     if (named)
-        return imagefile_write_png(named, picture);
+        return imagefile_write_claimed(&s->claims[OUTPUT_SCREENSHOT], picture);
     char name[OUTPUT_NAME];
     if (!output_save_last(picture, s->source, source_change_text(s), name))
         return false;
@@ -343,7 +343,7 @@ static bool save_last(struct session *s)
 // Completes the recording and the screenshot; sets the exit code if one fails.
 static void finish_outputs(struct session *s)
 {
-    if (!outputs_end_recording(&s->outputs) && s->code == EXIT_OK && !command_interrupted())
+    if (!outputs_end_recording(&s->outputs, s->ended) && s->code == EXIT_OK && !command_interrupted())
         s->code = EXIT_FAILED_SOME;
     if (s->meter.frames == 0 && s->ended && s->code == EXIT_OK) {
         log_error("the source %s has no frames", s->info->name);

@@ -56,14 +56,15 @@ static const struct output {
     bool video;                      // the same if ffmpeg encodes it
     const char *dash;                // why the path cannot be "-"; NULL: it can
     bool (*check)(const char *path); // of the format; false is logged; NULL: there is one format
-} outputs[] = {
-    {"--record", AT(record), .video = true, .check = output_check_recording},
-    {"--screenshot", AT(screenshot), .atomic = true, .dash = "only --record can; name a file", .check = check_picture},
-    {"--truth", AT(truth), .atomic = true, .dash = "name a file, or /dev/stdout to print it"},
-    {"--trace", AT(trace), .dash = "only --record can; name a file"},
-    {"--save-controls", AT(save_controls), .atomic = true, .dash = "name a file, or /dev/stdout to print them"},
+} outputs[OUTPUTS] = {
+    [OUTPUT_RECORD] = {"--record", AT(record), .video = true, .check = output_check_recording},
+    [OUTPUT_SCREENSHOT] = {"--screenshot", AT(screenshot), .atomic = true, .dash = "only --record can; name a file",
+                           .check = check_picture},
+    [OUTPUT_TRUTH] = {"--truth", AT(truth), .atomic = true, .dash = "name a file, or /dev/stdout to print it"},
+    [OUTPUT_TRACE] = {"--trace", AT(trace), .dash = "only --record can; name a file"},
+    [OUTPUT_CONTROLS] = {"--save-controls", AT(save_controls), .atomic = true,
+                         .dash = "name a file, or /dev/stdout to print them"},
 };
-enum { OUTPUTS = sizeof(outputs) / sizeof(*outputs) };
 
 static const char *path_of(const struct live_options *options, int index)
 {
@@ -219,7 +220,7 @@ static void log_unwritable(const char *option, const char *path, int error)
                   slash ? directory : "the current directory", strerror(error));
 }
 
-enum exit_code outputs_check_files(const struct live_options *o)
+enum exit_code outputs_check_files(const struct live_options *o, struct claim claims[OUTPUTS])
 {
     for (int i = 0; i < OUTPUTS; i++) {
         if (file_of(o, i) && overwrites(o, i))
@@ -233,7 +234,8 @@ enum exit_code outputs_check_files(const struct live_options *o)
             log_error("%s has an empty file name; name a file", outputs[i].option);
             return EXIT_NOTHING;
         }
-        if (file_of(o, i) && !file_writable(path, outputs[i].atomic || (outputs[i].video && recording_encodes(path)))) {
+        if (file_of(o, i) &&
+            !claim_take(&claims[i], path, outputs[i].atomic || (outputs[i].video && recording_encodes(path)))) {
             log_unwritable(outputs[i].option, path, errno);
             return EXIT_NOTHING;
         }

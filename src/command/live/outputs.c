@@ -1,6 +1,7 @@
 // outputs.c: writes screenshots, recordings and frames for a virtual camera
 #include "command/live/outputs.h"
 
+#include "base/claim.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -9,44 +10,36 @@
 #include "image/y4m.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NUMBERED_FILES = 10000, DEFAULT_RATE = 30, ANIMATION_S = 10 };
+enum { DEFAULT_RATE = 30, ANIMATION_S = 10 };
+static const int64_t late_ns = 1000000000;  // a frame may arrive so long after its time
+static const int64_t rest_ns = 10000000000; // the longest time of a film's last frame; more is a wrong duration
 static const char last_name[] = "monocle-last.png";
 
-// Creates the first file STEM-NUMBERSUFFIX that does not exist yet. NUMBER counts from `first` and has at least
-// `digits` digits.
-static bool new_name(char name[OUTPUT_NAME], const char *stem, int first, int digits, const char *suffix)
+static bool log_name(const char *name)
 {
-    for (int i = first; i < NUMBERED_FILES; i++) {
-        if (snprintf(name, OUTPUT_NAME, "%s-%0*d%s", stem, digits, i, suffix) >= OUTPUT_NAME)
-            errno = ENAMETOOLONG;
-        else {
-            const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-            if (fd >= 0) {
-                close(fd);
-                return true;
-            }
-        }
-        if (errno != EEXIST) {
-            log_error("cannot create %s%s: %s", name, strchr(name, '/') ? "" : " in the current directory",
-                      strerror(errno));
-            return false;
-        }
-    }
-    log_error("no name is free: %s-%0*d%s to %s-%d%s exist; move some of them to another directory", stem, digits,
-              first, suffix, stem, NUMBERED_FILES - 1, suffix);
+    if (errno == EEXIST)
+        log_error("no name before %s is free; move some of the files to another directory", name);
+    else
+        log_error("cannot create %s%s: %s", name, strchr(name, '/') ? "" : " in the current directory",
+                  strerror(errno));
     return false;
+}
+
+// Creates the first file STEM-NUMBERSUFFIX that does not exist yet. False is logged.
+static bool new_name(char name[OUTPUT_NAME], const char *stem, const char *suffix)
+{
+    return file_create_numbered(name, stem, 1, 4, suffix) || log_name(name);
 }
 
 bool output_save_new(const struct image *picture, char name[OUTPUT_NAME])
 {
-    if (!new_name(name, "monocle", 1, 4, ".png"))
+    if (!new_name(name, "monocle", ".png"))
         return false;
     if (imagefile_write_png(name, picture))
         return true;
@@ -128,20 +121,27 @@ bool outputs_watch(struct outputs *o)
     return virtual_camera_watch(o->camera);
 }
 
-void outputs_set_source(struct outputs *o, const struct source_info *info)
+void outputs_set_source(struct outputs *o, const struct source_info *info, bool was_live)
 {
+    o->shifted = !(info->live && was_live); // else both have the times of the clock
     o->info = info;
 }
 
 void outputs_close(struct outputs *o)
 {
-    outputs_end_recording(o);
+    outputs_end_recording(o, false);
     close_camera(o);
 }
 
 static double rate_of(const struct outputs *o)
 {
     return o->info->rate > 0 ? o->info->rate : DEFAULT_RATE;
+}
+
+// Removes the recording's file if this run has made it and it is still the same.
+static bool remove_own(const struct outputs_file *file)
+{
+    return file_remove(file->name, file->own);
 }
 
 // Begins a video in o->file. On failure, removes the file if it was created.
@@ -154,18 +154,19 @@ static bool begin(struct outputs *o)
         y4m_rate(rate_of(o), &numerator, &denominator);
     file->rate = rate_of(o);
     file->frames = file->left_out = 0;
-    const struct recording_setup setup = {o->width, o->height, numerator, denominator, o->quality};
+    const struct recording_setup setup = {o->width,   o->height, numerator,           denominator,
+                                          o->quality, o->most,   file->own.inode == 0};
     file->recording = recording_open(file->name, &setup);
-    if (!file->recording && file->created)
-        unlink(file->name);
+    if (!file->recording)
+        remove_own(file);
     return file->recording != NULL;
 }
 
-// Begins the recording of o->file. `created`: the file is new.
-static bool start_named(struct outputs *o, bool created)
+// Begins the recording of o->file, of at most `most` frames (0: no limit). `created`: this run has made the file.
+static bool start_named(struct outputs *o, bool created, uint64_t most)
 {
-    o->most = 0;
-    o->file.created = created;
+    o->most = most;
+    o->file.own = created ? file_id(o->file.name) : (struct file_id){0};
     memcpy(o->first, o->file.name, sizeof(o->first));
     return begin(o);
 }
@@ -173,31 +174,31 @@ static bool start_named(struct outputs *o, bool created)
 // Creates NAME-2.SUFFIX or the first free number; `first` is NAME.SUFFIX.
 static bool name_after(char name[OUTPUT_NAME], const char *first)
 {
-    char stem[OUTPUT_NAME], suffix[OUTPUT_NAME] = "";
-    snprintf(stem, sizeof(stem), "%s", first);
-    char *dot = strrchr(stem, '.');
-    if (dot && !strchr(dot, '/')) {
-        snprintf(suffix, sizeof(suffix), "%s", dot);
-        *dot = '\0';
-    }
-    return new_name(name, stem, 2, 1, suffix);
+    return file_create_after(name, first) || log_name(name);
 }
 
 // Creates a file under the next name of the key `r`.
 static bool next_name(struct outputs *o)
 {
     return o->given[0] && output_is_file(o->given) ? name_after(o->file.name, o->given)
-                                                   : new_name(o->file.name, "monocle", 1, 4, ".y4m");
+                                                   : new_name(o->file.name, "monocle", ".y4m");
 }
 
-bool outputs_start_recording(struct outputs *o, const char *path, int quality)
+bool outputs_start_recording(struct outputs *o, struct claim *claim, int quality)
 {
-    struct stat status;
+    const bool creates = claim->missing;
+    char wanted[OUTPUT_NAME];
     o->quality = quality;
-    snprintf(o->file.name, sizeof(o->file.name), "%s", path);
-    if (!start_named(o, strcmp(path, "-") != 0 && lstat(path, &status) != 0))
+    memcpy(wanted, claim->path, sizeof(wanted));
+    if (!claim_make(claim)) {
+        log_error("cannot record to %s: %s", wanted, strerror(errno));
         return false;
-    memcpy(o->given, o->first, sizeof(o->given));
+    }
+    memcpy(o->file.name, claim->path, sizeof(o->file.name));
+    if (!start_named(o, creates, 0))
+        return false;
+    memcpy(o->first, wanted, sizeof(o->first));
+    memcpy(o->given, wanted, sizeof(o->given));
     return true;
 }
 
@@ -210,32 +211,54 @@ static void note_start(struct outputs *o)
 bool outputs_record_new(struct outputs *o, const char *path, int quality)
 {
     struct stat status;
+    struct claim claim = {.missing = true};
+    snprintf(claim.path, sizeof(claim.path), "%s", path);
     if (strcmp(path, "-") == 0)
         log_error("cannot begin to record to standard output during the run; name a new file");
     else if (outputs_ending(o))
         log_error("monocle is still finishing %s; try again later", o->ending.name);
     else if (lstat(path, &status) == 0)
         log_error("%s exists; name another file", path);
-    else if (output_check_recording(path) && outputs_start_recording(o, path, quality)) {
+    else if (output_check_recording(path) && outputs_start_recording(o, &claim, quality)) {
         note_start(o);
         return true;
     }
     return false;
 }
 
-bool outputs_add_frame(struct outputs *o, const struct image *rgba, bool wait)
+// Returns the frame's time in the recording. It goes on from source to source.
+static int64_t time_of(struct outputs *o, const struct frame *frame)
 {
+    if (o->shifted)
+        o->shift_ns = o->time_ns + (int64_t)(1e9 / rate_of(o)) - frame->elapsed_ns;
+    o->shifted = false;
+    return frame->elapsed_ns + o->shift_ns;
+}
+
+bool outputs_add_frame(struct outputs *o, const struct frame *frame, const struct image *rgba, bool wait)
+{
+    struct outputs_file *file = &o->file;
     bool left_out = false;
-    if (!recording_add(o->file.recording, rgba, wait ? NULL : &left_out))
-        return false;
-    o->file.frames += !left_out;
-    o->file.left_out += left_out;
-    return true;
+    o->time_ns = time_of(o, frame);
+    o->added_ns = clock_now_ns();
+    o->rest_ns = o->info->timed ? (int64_t)(o->info->duration_s * 1e9) - frame->video_ns : 0;
+    const bool ok = recording_add(file->recording, rgba, o->time_ns, !o->info->live, wait ? NULL : &left_out);
+    file->frames = recording_frames(file->recording);
+    file->left_out += left_out;
+    return ok;
+}
+
+// Returns the time of the end of the recording, if it ends now. A film ends after the time of its last frame.
+static int64_t end_time(const struct outputs *o, bool film_ended)
+{
+    const bool has_rest = film_ended && o->rest_ns > 0 && o->rest_ns < rest_ns;
+    return o->time_ns + (o->info->live ? clock_now_ns() - o->added_ns : has_rest ? o->rest_ns : 0);
 }
 
 // Starts a thread that ends the recording. Only one recording may be ending.
 static void start_ending(struct outputs *o)
 {
+    recording_set_end(o->file.recording, end_time(o, false));
     o->ending = o->file;
     o->file.recording = NULL;
     recording_end(o->ending.recording);
@@ -250,8 +273,11 @@ static bool close_file(struct outputs_file *file)
     file->recording = NULL;
     if (file->left_out > 0)
         log_warn("%llu frames are missing from %s: its reader stalled", (unsigned long long)file->left_out, file->name);
-    if (ok && file->created && file->frames == 0 && (unlink(file->name) == 0 || errno == ENOENT))
+    struct stat status;
+    if (ok && file->frames == 0 && remove_own(file))
         log_warn("no frame was recorded; %s is removed", file->name);
+    else if (!ok && stat(file->name, &status) == 0 && status.st_size == 0)
+        remove_own(file); // a video that needs its end
     return ok;
 }
 
@@ -264,8 +290,10 @@ static bool close_ending(struct outputs *o)
     return close_file(&o->ending);
 }
 
-bool outputs_end_recording(struct outputs *o)
+bool outputs_end_recording(struct outputs *o, bool film_ended)
 {
+    if (o->file.recording)
+        recording_set_end(o->file.recording, end_time(o, film_ended));
     const bool ok = close_ending(o);
     return close_file(&o->file) && ok;
 }
@@ -280,7 +308,70 @@ const char *outputs_end_failure(const struct outputs *o)
     return o->end_failure[0] ? o->end_failure : NULL;
 }
 
-bool outputs_follow(struct outputs *o, bool frozen)
+void outputs_toggle_recording(struct outputs *o, bool animation, bool still)
+{
+    if (animation && o->file.recording && o->most == 0) {
+        note_set(o->note, true, NOTE_S, "%s is being recorded; end it before you record a GIF", o->file.name);
+    } else if (o->file.recording && outputs_ending(o)) {
+        note_set(o->note, true, NOTE_S, "monocle is still finishing %s; try again later", o->ending.name);
+    } else if (o->file.recording) {
+        start_ending(o);
+        note_set(o->note, false, 0, "finishing %s", o->ending.name);
+    } else if (still) {
+        note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
+    } else if (!(animation ? new_name(o->file.name, "monocle", ".gif") : next_name(o)) ||
+               !start_named(o, true, animation ? (uint64_t)(ANIMATION_S * rate_of(o)) + 1 : 0)) {
+        note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
+    } else {
+        note_start(o);
+    }
+}
+
+// Follows a frame for the recording. `ok`: it was added; `left_out`: dropped frames before it. Returns `ok`.
+static bool added(struct outputs *o, bool ok, uint64_t left_out)
+{
+    enum { STALL_S = 1 }; // how long the message stays after the last dropped frame
+    struct outputs_file *file = &o->file;
+    if (!ok) {
+        note_set(o->note, true, 0, "recording to %s stopped after %llu frames", file->name,
+                 (unsigned long long)file->frames);
+        close_file(file);
+    } else if (file->left_out > left_out) {
+        note_set(o->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", file->name,
+                 (unsigned long long)file->left_out);
+    }
+    if (ok && o->most > 0 && file->frames >= o->most && !outputs_ending(o))
+        start_ending(o);
+    return ok;
+}
+
+bool outputs_record(struct outputs *o, struct lanes *lanes, const struct frame *frame, bool wait)
+{
+    const struct outputs_file *file = &o->file;
+    if (!file->recording)
+        return true;
+    const int64_t start = clock_now_ns();
+    const struct image *picture = lanes_picture(lanes);
+    const uint64_t left_out = file->left_out;
+    const bool ok = added(o, picture && outputs_add_frame(o, frame, picture, wait), left_out);
+    meter_host(o->meter, "main", "record", start, clock_now_ns());
+    return ok;
+}
+
+// Repeats the last frame of the recording while no frame arrives. False on failure (logged).
+static bool fill(struct outputs *o)
+{
+    struct recording *recording = o->file.recording;
+    bool stalled;
+    if (!recording || !o->info->live)
+        return true;
+    const bool ok = recording_fill(recording, end_time(o, false) - late_ns, &stalled);
+    o->file.frames = recording_frames(recording);
+    return added(o, ok, o->file.left_out);
+}
+
+// Closes the recording that a thread has ended. Returns false if it is incomplete (logged).
+static bool take_ended(struct outputs *o, bool frozen)
 {
     const struct outputs_file *file = &o->ending;
     if (!file->recording || !recording_ended(file->recording))
@@ -296,48 +387,10 @@ bool outputs_follow(struct outputs *o, bool frozen)
     return ok;
 }
 
-void outputs_toggle_recording(struct outputs *o, bool animation, bool still)
+bool outputs_follow(struct outputs *o, bool frozen)
 {
-    if (animation && o->file.recording && o->most == 0) {
-        note_set(o->note, true, NOTE_S, "%s is being recorded; end it before you record a GIF", o->file.name);
-    } else if (o->file.recording && outputs_ending(o)) {
-        note_set(o->note, true, NOTE_S, "monocle is still finishing %s; try again later", o->ending.name);
-    } else if (o->file.recording) {
-        start_ending(o);
-        note_set(o->note, false, 0, "finishing %s", o->ending.name);
-    } else if (still) {
-        note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
-    } else if (!(animation ? new_name(o->file.name, "monocle", 1, 4, ".gif") : next_name(o)) || !start_named(o, true)) {
-        note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
-    } else {
-        note_start(o);
-        if (animation)
-            o->most = (uint64_t)(ANIMATION_S * rate_of(o)) + 1;
-    }
-}
-
-bool outputs_record(struct outputs *o, struct lanes *lanes, bool wait)
-{
-    enum { STALL_S = 1 }; // how long the message stays after the last dropped frame
-    struct outputs_file *file = &o->file;
-    if (!file->recording)
-        return true;
-    const int64_t start = clock_now_ns();
-    const struct image *picture = lanes_picture(lanes);
-    const uint64_t left_out = file->left_out;
-    const bool ok = picture && outputs_add_frame(o, picture, wait);
-    if (!ok) {
-        note_set(o->note, true, 0, "recording to %s stopped after %llu frames", file->name,
-                 (unsigned long long)file->frames);
-        close_file(file);
-    } else if (file->left_out > left_out) {
-        note_set(o->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", file->name,
-                 (unsigned long long)file->left_out);
-    }
-    if (ok && o->most > 0 && file->frames >= o->most && !outputs_ending(o))
-        start_ending(o);
-    meter_host(o->meter, "main", "record", start, clock_now_ns());
-    return ok;
+    const bool filled = fill(o);
+    return take_ended(o, frozen) && filled;
 }
 
 bool outputs_send(struct outputs *o, const struct lanes *lanes)
@@ -359,13 +412,13 @@ bool outputs_send(struct outputs *o, const struct lanes *lanes)
 
 bool outputs_rest_changed(struct outputs *o)
 {
-    static const int64_t rest_ns = 2000000000; // programs close and open a camera to change its mode
+    static const int64_t patience_ns = 2000000000; // programs close and open a camera to change its mode
     const int64_t now_ns = clock_now_ns();
     if (!o->camera || !o->on_demand)
         return false;
     if (virtual_camera_watched(o->camera))
         o->watched_ns = now_ns;
-    const bool rest = o->watched_ns == 0 || now_ns - o->watched_ns > rest_ns;
+    const bool rest = o->watched_ns == 0 || now_ns - o->watched_ns > patience_ns;
     if (rest == o->resting)
         return false;
     o->resting = rest;
@@ -397,8 +450,10 @@ static bool begin_next(struct outputs *o)
                   o->first);
         return false;
     }
-    o->file.created = name_after(o->file.name, o->first);
-    return o->file.created && begin(o);
+    if (!name_after(o->file.name, o->first))
+        return false;
+    o->file.own = file_id(o->file.name);
+    return begin(o);
 }
 
 static bool continue_recording(struct outputs *o)

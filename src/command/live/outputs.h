@@ -1,6 +1,8 @@
 // outputs.h: screenshots, the recording and the virtual camera. Main thread.
 #pragma once
 
+#include "base/claim.h"
+#include "base/file.h"
 #include "command/live/lanes.h"
 #include "sink/recording.h"
 #include "sink/virtual_camera.h"
@@ -40,11 +42,16 @@ struct outputs {
     char first[OUTPUT_NAME]; // the first file of the recording, before the frame size changed
     char given[OUTPUT_NAME]; // the last recording that the user has named; "": none
     uint64_t most;           // frames of the recording; 0: no limit
+    int64_t time_ns;         // of the last recorded frame, and
+    int64_t added_ns;        // when it was added, and
+    int64_t rest_ns;         // how long the film goes on after it; 0 or less: unknown
+    int64_t shift_ns;        // from a frame's time to the recording's
+    bool shifted;            // shift_ns changes with the next frame
     struct outputs_file {
         struct recording *recording; // NULL: none
         char name[OUTPUT_NAME];
-        bool created; // the file did not exist before
-        double rate;  // frames per second
+        struct file_id own; // of a file that this run has made; else zero
+        double rate;        // frames per second
         uint64_t frames;
         uint64_t left_out;           // frames dropped because the reader stalled
     } file, ending;                  // `ending`: a thread ends this one
@@ -58,20 +65,22 @@ bool outputs_open(struct outputs *outputs, const char *node, const struct source
 // Makes the source rest while no program reads the virtual camera: see outputs_rest_changed. False: the device does not
 // report this (logged).
 bool outputs_watch(struct outputs *outputs);
-void outputs_set_source(struct outputs *outputs, const struct source_info *info); // of later frames; borrowed
-void outputs_close(struct outputs *outputs);                                      // accepts a zeroed struct
+// Sets the source of later frames; borrowed. `was_live`: the source before it was live.
+void outputs_set_source(struct outputs *outputs, const struct source_info *info, bool was_live);
+void outputs_close(struct outputs *outputs); // accepts a zeroed struct
 
 // Begins a recording. `quality`: as in struct recording_setup, also for later recordings. False on failure (logged).
-bool outputs_start_recording(struct outputs *outputs, const char *path, int quality);
+bool outputs_start_recording(struct outputs *outputs, struct claim *claim, int quality);
 // The same during a run, in a new file; the note names it. Refuses an existing file, standard output and a wrong
 // suffix. False on failure (logged).
 bool outputs_record_new(struct outputs *outputs, const char *path, int quality);
-// Adds a frame. If the reader has stalled, waits for it (`wait`) or drops the frame. False if the recording must end
-// (logged).
-bool outputs_add_frame(struct outputs *outputs, const struct image *rgba, bool wait);
+// Adds the result of a frame. The recording keeps the time: of a live source the clock's, else the frames' own. If the
+// reader has stalled, waits for it (`wait`) or drops the frame. False if the recording must end (logged).
+bool outputs_add_frame(struct outputs *outputs, const struct frame *frame, const struct image *rgba, bool wait);
 // Ends the recording, if there is one, and waits until it has ended. Returns true if every frame that was not dropped
 // is written; logs the number of dropped frames. Removes a video without frames if monocle created its file (logged).
-bool outputs_end_recording(struct outputs *outputs);
+// `film_ended`: the source had no more frames.
+bool outputs_end_recording(struct outputs *outputs, bool film_ended);
 // Ends the recording on a thread, or begins one in the first of "monocle-NNNN.y4m" that does not exist yet, or of
 // "NAME-2.SUFFIX", "NAME-3.SUFFIX", ... after the user has named NAME.SUFFIX; or (`animation`) in a GIF, which ends
 // after 10 s. The note reports the start, the end, or the reason why none begins. `still`: the source is a still image,
@@ -79,8 +88,8 @@ bool outputs_end_recording(struct outputs *outputs);
 void outputs_toggle_recording(struct outputs *outputs, bool animation, bool still);
 // Returns true while a thread ends a recording.
 bool outputs_ending(const struct outputs *outputs);
-// Call often. If that thread is done, closes the recording; the note reports the result. `frozen`: the view is frozen.
-// False: the recording is incomplete (logged).
+// Call often. While no frame arrives from a live source, repeats the last one. If that thread is done, closes its
+// recording; the note reports the result. `frozen`: the view is frozen. False: a recording is incomplete (logged).
 bool outputs_follow(struct outputs *outputs, bool frozen);
 // Returns why the recording that ended last is incomplete; NULL: it is complete.
 const char *outputs_end_failure(const struct outputs *outputs);
@@ -88,7 +97,7 @@ const char *outputs_end_failure(const struct outputs *outputs);
 // outputs_record writes the main lane's result to the recording (`wait`: see outputs_add_frame), outputs_send to the
 // virtual camera. Both measure this, and do nothing if there is no such output. False: the output failed and is closed
 // (logged; the note reports it).
-bool outputs_record(struct outputs *outputs, struct lanes *lanes, bool wait);
+bool outputs_record(struct outputs *outputs, struct lanes *lanes, const struct frame *frame, bool wait);
 bool outputs_send(struct outputs *outputs, const struct lanes *lanes);
 // Continues the recording and the virtual camera with results of this size, if it is new. A video has one frame size,
 // so the recording continues in "NAME-2.y4m", or the first free number; this needs a regular file. False if one of them

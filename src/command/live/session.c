@@ -41,7 +41,7 @@ static bool open_source(struct session *s)
         s->code = EXIT_USAGE;
         return false;
     }
-    return controls_save(&s->controls, o, s->info);
+    return controls_save(&s->controls, o, s->info, &s->claims[OUTPUT_CONTROLS]);
 }
 
 void session_size(const struct session *s, int *width, int *height)
@@ -299,12 +299,31 @@ bool session_open_path(struct session *s)
     return true;
 }
 
+static bool open_trace(struct session *s)
+{
+    struct claim *claim = &s->claims[OUTPUT_TRACE];
+    const bool makes = claim->missing;
+    if (!claim_make(claim))
+        log_error("cannot write the trace to %s: %s", claim->path, strerror(errno));
+    else if (!(s->trace = trace_open(claim->path)) && makes)
+        unlink(claim->path);
+    return s->trace;
+}
+
+static bool start_recording(struct session *s)
+{
+    struct claim *claim = &s->claims[OUTPUT_RECORD];
+    if (strcmp(s->options.record, "-") == 0)
+        strcpy(claim->path, "-");
+    return outputs_start_recording(&s->outputs, claim, s->options.record_quality);
+}
+
 // Opens the parts in the order in which they need each other. A wrong source leaves no trace file.
 static bool open_parts(struct session *s)
 {
     const struct live_options *o = &s->options;
     if ((o->socket && !control_open(s, o->socket)) || !open_source(s) || !truth_open(&s->truth, o->truth, s->info) ||
-        (o->trace && !(s->trace = trace_open(o->trace))) || !open_outputs(s) || !open_screen_and_device(s))
+        (o->trace && !open_trace(s)) || !open_outputs(s) || !open_screen_and_device(s))
         return false;
     if (s->window)
         last_run_opened(s);
@@ -313,8 +332,7 @@ static bool open_parts(struct session *s)
     showcase_open(s);
     const bool watched = s->driven && o->kernels;
     if (!open_gl(s) || !open_lanes(s) || (s->saves_last && !output_last_possible()) ||
-        (watched && !devices_watch_kernels(&s->devices)) || !session_open_path(s) ||
-        (o->record && !outputs_start_recording(&s->outputs, o->record, o->record_quality)))
+        (watched && !devices_watch_kernels(&s->devices)) || !session_open_path(s) || (o->record && !start_recording(s)))
         return false;
     if (s->showcase.on)
         lanes_changed(s->lanes, false); // for the second pane
@@ -341,7 +359,7 @@ bool session_open(struct session *s)
     if (!s->options.headless || s->options.socket)
         looks_open(&s->looks);
     last_run_open(s);
-    s->code = outputs_check_files(&s->options);
+    s->code = outputs_check_files(&s->options, s->claims);
     if (s->code == EXIT_OK && open_parts(s))
         return true;
     if (!s->quit && s->code == EXIT_OK)

@@ -10,6 +10,7 @@
 #include "command/live/edits.h"
 #include "command/live/last_run.h"
 #include "command/live/mouse.h"
+#include "command/live/output_check.h"
 #include "command/live/report.h"
 #include "command/live/showcase.h"
 #include "command/live/source_change.h"
@@ -23,7 +24,8 @@ enum { DIGIT_LINES = 6, DIGIT_COLUMNS = 36 };
 
 struct session {
     struct live_options options;
-    struct trace *trace; // NULL: none
+    struct claim claims[OUTPUTS]; // of the output files that options name
+    struct trace *trace;          // NULL: none
     struct controls controls;
     struct source *source;
     const struct source_info *info;

@@ -103,10 +103,11 @@ static bool replace(struct session *s, struct source *source)
     s->past.dropped += counts.dropped;
     lanes_close(s->lanes);
     lanes_set_source(s->lanes, source);
+    const bool was_live = s->info->live;
     source_close(s->source);
     s->source = source;
     s->info = source_info(source);
-    outputs_set_source(&s->outputs, s->info);
+    outputs_set_source(&s->outputs, s->info, was_live);
     source_rest(source, s->outputs.resting);
     s->still = s->info->still && !s->options.loop;
     s->ended = s->reshaped = s->wish.frozen = s->stepping = false;

@@ -1,6 +1,7 @@
 // chains.c: tunes the passes of chains on a device, the cpu path for chains, or a user's kernel
 #include "command/tune/chains.h"
 
+#include "base/claim.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/processor.h"
@@ -29,7 +30,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { OUTPUTS = 3 }; // --t4, --csv, --heat-map
+enum { OUTPUT_T4, OUTPUT_CSV, OUTPUT_HEAT_MAP, OUTPUTS };
 
 static const double split_gain = 0.97; // the plan `split` wins if it takes less than this share of the time of `fused`
 
@@ -44,6 +45,7 @@ struct work {
 
 struct run {
     const struct tune_chains *of;
+    struct claim claims[OUTPUTS];
     struct cases cases;
     struct device *device; // NULL: the cpu path
     int threads;           // of the cpu path; 0: one per CPU
@@ -179,8 +181,18 @@ static void print_result(const struct run *run, const struct tuner_result *resul
                energy_name(run->energy), result->base_mj, result->best_mj);
 }
 
+// Returns the name of an output. NULL is logged.
+static const char *place_of(struct run *run, int output)
+{
+    struct claim *claim = &run->claims[output];
+    if (claim_make(claim))
+        return claim->path;
+    log_error("cannot write %s: %s", claim->path, strerror(errno));
+    return NULL;
+}
+
 // Writes the results of a pass to the file of --t4.
-static bool write_t4(const struct run *run, const struct tuner_state *state)
+static bool write_t4(struct run *run, const struct tuner_state *state)
 {
     static const enum table_state states[] = {
         [PROBE_PASSED - PROBE_ANSWERS] = TABLE_CORRECT,     [PROBE_WRONG - PROBE_ANSWERS] = TABLE_CORRECTNESS,
@@ -206,7 +218,8 @@ static bool write_t4(const struct run *run, const struct tuner_state *state)
             .runs = isinf(trial->ms) ? 0 : TUNER_RUNS,
         };
     }
-    const bool ok = table_write(&table, run->device_name, run->of->t4);
+    const char *path = place_of(run, OUTPUT_T4);
+    const bool ok = path && table_write(&table, run->device_name, path);
     free(table.result);
     return ok;
 }
@@ -222,11 +235,14 @@ static bool add_csv(struct run *run, const struct tuner_state *state)
                                     shape->width,
                                     shape->height,
                                     work->plan};
-    return !run->of->csv || csv_write(&run->csv, run->of->csv, &place, run->subject, state);
+    if (!run->of->csv)
+        return true;
+    const char *path = place_of(run, OUTPUT_CSV);
+    return path && csv_write(&run->csv, path, &place, run->subject, state);
 }
 
 // Prints how the parameters change the time, and draws the times, if the user wants it.
-static bool explain(const struct run *run, const struct tuner_result *result)
+static bool explain(struct run *run, const struct tuner_result *result)
 {
     const struct tune_chains *of = run->of;
     const struct space *space = &run->subject->space;
@@ -244,7 +260,8 @@ static bool explain(const struct run *run, const struct tuner_result *result)
     snprintf(title, sizeof(title), "%.60s%s, %.100s", run->subject->name, size, run->device_name);
     const struct heat_map map = {space, ms, result->best, title};
     bool ok = ms && (!of->explain || explain_print(space, ms));
-    ok = ok && (!of->heat_map || heat_map_write(&map, of->heat_map));
+    const char *path = ok && of->heat_map ? place_of(run, OUTPUT_HEAT_MAP) : NULL;
+    ok = ok && (!of->heat_map || (path && heat_map_write(&map, path)));
     free(ms);
     return ok;
 }
@@ -562,14 +579,14 @@ static bool check_name(const char *option, const char *path, const char *suffix)
 }
 
 // Returns false if an output cannot be written, or would overwrite SPEC or another output (logged).
-static bool check_outputs(const struct tune_chains *of)
+static bool check_outputs(const struct tune_chains *of, struct claim claims[OUTPUTS])
 {
     if (!check_name("--t4", of->t4, "json") || !check_name("--csv", of->csv, "csv") ||
         !check_name("--heat-map", of->heat_map, "png"))
         return false;
-    const char *const files[] = {of->t4, of->csv, of->heat_map, of->spec};
+    const char *const files[] = {[OUTPUT_T4] = of->t4, of->csv, of->heat_map, of->spec};
     for (int i = 0; i < OUTPUTS; i++) {
-        if (files[i] && !file_writable(files[i], true)) {
+        if (files[i] && !claim_take(&claims[i], files[i], true)) {
             log_error("cannot write %s: %s", files[i], strerror(errno));
             return false;
         }
@@ -601,7 +618,7 @@ static bool parse(struct run *run)
         if (!cases_shape(&shape, cases->format[i / cases->sizes], cases->size[i % cases->sizes]))
             return false;
     }
-    return check_outputs(of);
+    return check_outputs(of, run->claims);
 }
 
 static void print_place(void)

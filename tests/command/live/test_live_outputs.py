@@ -7,7 +7,7 @@ import sys
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import environment, events, has_opencl, png, run, y4m
+from live_support import environment, events, has_opencl, png, run, y4m, y4m_pictures
 
 BINARY, = programs(1)
 NOBODY = 65534
@@ -92,6 +92,30 @@ def unprivileged(c):
         print("unprivileged: not tried:", problem)
     finally:
         os.chmod(at(), 0o755)
+
+
+def taken(c):
+    """If another run makes the files during this run, both runs keep theirs."""
+    os.mkfifo(at("pipe"))
+    outputs = ["--record", "a.y4m", "--screenshot", "a.png", "--trace", "a.json"]
+    with subprocess.Popen([BINARY, "live", "pipe", "-p", "cpu", "--headless", *outputs], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, cwd=at(), env=environment(), text=True) as first:
+        with open(at("pipe"), "wb") as pipe:  # the first run has checked its names
+            code, _, err = live(*PATTERN, *outputs)
+            c.check((code, err) == (0, ""), code, err)
+            theirs = {name: open(at(name), "rb").read() for name in outputs[1::2]}
+            pipe.write(y4m(16, 8, "444", 9))
+        err = first.stderr.read()
+    c.check(first.returncode == 0 and err.count("\n") == 3, first.returncode, err)
+    for name, data in theirs.items():
+        other = name.replace(".", "-2.")
+        c.check("another program has made %s during the run; monocle writes %s\n" % (name, other) in err, name, err)
+        c.check(open(at(name), "rb").read() == data, name, "was replaced")
+    with open(at("a-2.y4m"), "rb") as file:
+        data = file.read()
+    c.check(data.startswith(b"YUV4MPEG2 W16 H8 ") and len(y4m_pictures(data)) == 9, "the other recording", data[:40])
+    c.check(sorted(os.listdir(at())) == sorted(["a-2.json", "a-2.png", "a-2.y4m", *theirs, "picture.png", "pipe"]),
+            os.listdir(at()))
 
 
 def standard_output(c):
@@ -374,5 +398,5 @@ def config(c):
                 not os.path.exists(at("named.y4m")), "a directory of another user", found)
 
 
-sys.exit(Checks().run(unwritable, no_room, unprivileged, standard_output, existing, rates, formats, sources,
+sys.exit(Checks().run(unwritable, no_room, unprivileged, taken, standard_output, existing, rates, formats, sources,
                       last_pictures, words, config, before=prepare))

@@ -49,13 +49,13 @@ def unwritable(c):
 
 def check_left(c, name, last, frames, lost=0):
     """Checks that the recording and the trace have at least this number of frames. The recording lacks at most `lost`
-    frames."""
+    frames, and repeats others."""
     with open(at("left.y4m"), "rb") as f:
         pictures = y4m_pictures(f.read())
     with open(at("left.json")) as f:
         spans = json.load(f)
-    c.check(last["event"] == "summary" and 0 <= last["frames"] - len(pictures) <= lost and
-            len(pictures) >= frames, name, len(pictures), last)
+    c.check(last["event"] == "summary" and len(pictures) >= max(frames, last["frames"] - lost), name, len(pictures),
+            last)
     c.check(len([s for s in spans if s["name"] == "swap"]) >= frames, name, "trace")
 
 
@@ -104,7 +104,7 @@ def stalls(c, *cases):
             taker.join()
             pictures = len(y4m_pictures(data))
             c.check(code == 0 and errors.count("\n") == 1, "read again", code, errors)
-            c.check(pictures + left_out == last["frames"] and pictures > 1, pictures, left_out, last["frames"])
+            c.check(pictures + left_out >= last["frames"] and pictures > 1, pictures, left_out, last["frames"])
         else:
             c.check(code == (1 if key else 130), "never read", key, code)
             c.check(errors.count("\n") == 2 and "has stalled\n" in errors, "never read", errors)
@@ -132,7 +132,7 @@ def encoder(c):
             left_out = int(re.search("([0-9]+) frames are missing from film.mkv", errors)[1])
             found = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames",
                                     "-of", "csv=p=0", at("film.mkv")], check=True, stdout=subprocess.PIPE).stdout
-            c.check(code == 0 and int(found) + left_out == last["frames"], code, found, left_out, last["frames"])
+            c.check(code == 0 and int(found) + left_out >= last["frames"], code, found, left_out, last["frames"])
         else:
             c.check(code == 1 and "ffmpeg was killed by signal 9" in errors, code, errors)
         c.check(errors.count("\n") == 1, errors)

@@ -1,4 +1,4 @@
-// test_recorder.c: recordings of the live view: their counts, their names, and a disk that fails at the end
+// test_recorder.c: recordings of the live view: their times, counts and names, and a disk that fails at the end
 #include "base/clock.h"
 #include "command/live/outputs.h"
 #include "sink/recording.h"
@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 static bool disk_fails;
 
@@ -21,15 +22,162 @@ int __wrap_fsync(int fd)
     return -1;
 }
 
+static bool stopped; // the clock shows stopped_ns
+static int64_t stopped_ns;
+
+int64_t __real_clock_now_ns(void);
+int64_t __wrap_clock_now_ns(void);
+
+int64_t __wrap_clock_now_ns(void)
+{
+    return stopped ? stopped_ns : __real_clock_now_ns();
+}
+
+static bool start(struct outputs *outputs, const char *name)
+{
+    struct claim claim;
+    return claim_take(&claim, name, false) && outputs_start_recording(outputs, &claim, 0);
+}
+
+// Adds frames of a source that is not live, at 25 frames per second.
 static void add(struct outputs *outputs, int frames)
 {
+    static int64_t number;
     const struct image_shape shape = {.width = outputs->width, .height = outputs->height};
     struct image image;
     CHECK(image_alloc(&image, &shape));
     memset(image.memory, 0, image_bytes(&shape));
-    for (int i = 0; i < frames; i++)
-        CHECK(outputs_add_frame(outputs, &image, true));
+    for (int i = 0; i < frames; i++) {
+        const struct frame frame = {.elapsed_ns = number++ * 40000000};
+        CHECK(outputs_add_frame(outputs, &frame, &image, true));
+    }
     image_free(&image);
+}
+
+// Adds frames with these times, of which each is brighter than the one before. The clock shows the time of the last
+// one.
+static void add_at(struct outputs *outputs, const int *ms, int frames)
+{
+    const struct image_shape shape = {.width = outputs->width, .height = outputs->height};
+    struct image image;
+    CHECK(image_alloc(&image, &shape));
+    for (int i = 0; i < frames; i++) {
+        struct frame frame = {.captured_ns = ms[i] * 1000000L + 5000000000};
+        frame.elapsed_ns = frame.video_ns = frame.captured_ns;
+        stopped_ns = frame.captured_ns;
+        memset(image.memory, 10 * i, image_bytes(&shape));
+        CHECK(outputs_add_frame(outputs, &frame, &image, true));
+    }
+    image_free(&image);
+}
+
+// Checks which frames a Y4M of 4x2 pixels has: "0012" begins with the first one twice.
+static void check_frames(const char *name, const char *want)
+{
+    enum { HEAD = 6, FRAME = HEAD + 3 * 4 * 2 };
+    char data[8192], got[256] = "";
+    const int fd = open(name, O_RDONLY);
+    const ssize_t size = read(fd, data, sizeof(data));
+    CHECK(fd >= 0 && close(fd) == 0 && size > 0 && size < (ssize_t)sizeof(data));
+    const char *at = memchr(data, '\n', (size_t)size);
+    size_t count = 0;
+    for (at++; at + FRAME <= data + size && count < sizeof(got) - 1; at += FRAME)
+        got[count++] = (char)('0' + ((uint8_t)at[HEAD] - 16 + 4) * 255 / 219 / 10);
+    CHECK_TEXT(got, want);
+    CHECK(unlink(name) == 0);
+}
+
+// A recording lasts as long as its frames: those are repeated or left out.
+static void test_times(struct outputs *outputs, const struct source_info *info)
+{
+    static const struct {
+        bool live;
+        int count, ms[8], end_ms; // times of frames, and of the end
+        const char *frames;       // at 25 frames per second
+    } rows[] = {
+        {true, 4, {0, 40, 80, 120}, 120, "0123"},
+        {true, 5, {0, 38, 85, 118, 161}, 165, "01234"},    // a camera's times jitter
+        {true, 4, {0, 40, 400, 440}, 440, "011111111123"}, // the view was busy
+        {true, 6, {0, 40, 50, 60, 70, 160}, 160, "01235"}, // too fast: every frame had its place but 4
+        {true, 2, {0, 67}, 67, "001"},
+        {true, 2, {0, 40}, 240, "011111"}, // no frame arrived before the end
+        {false, 4, {0, 30, 100, 1100}, 1100, "01122222222222222222222222223"},
+        {false, 6, {0, 1, 2, 3, 4, 120}, 120, "012345"}, // none is left out
+        {false, 3, {0, 40, 1640}, 1640, "011111111111111111111111111111111111111112"},
+        // One call repeats 26 frames. A frame whose place is later than these is left out.
+        {true, 5, {0, 40, 1640, 1680, 1720}, 1720, "01111111111111111111111111111111111111111134"},
+    };
+    struct source_info other = *info;
+    CHECK(outputs_resize(outputs, 4, 2));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        other.live = rows[i].live;
+        outputs_set_source(outputs, &other, other.live);
+        stopped = true;
+        CHECK(start(outputs, "times.y4m"));
+        add_at(outputs, rows[i].ms, rows[i].count);
+        stopped_ns = rows[i].end_ms * 1000000L + 5000000000;
+        CHECK(outputs_end_recording(outputs, false));
+        stopped = false;
+        check_frames("times.y4m", rows[i].frames);
+    }
+    outputs_set_source(outputs, info, true);
+}
+
+// While a live source delivers no frame, the recording goes on, one second late.
+static void test_pause(struct outputs *outputs, const struct source_info *info)
+{
+    const struct source_info live = {.shape = info->shape, .rate = info->rate, .live = true};
+    static const int ms[] = {0, 40};
+    stopped = true;
+    outputs_set_source(outputs, &live, true);
+    CHECK(start(outputs, "times.y4m"));
+    CHECK(outputs_follow(outputs, true)); // without a frame, there is nothing to repeat
+    CHECK_NUMBER(outputs->file.frames, 0);
+    add_at(outputs, ms, 2);
+    stopped_ns += 1000000000;
+    CHECK(outputs_follow(outputs, false));
+    CHECK_NUMBER(outputs->file.frames, 2);
+    stopped_ns += 400000000;
+    CHECK(outputs_follow(outputs, false));
+    CHECK_NUMBER(outputs->file.frames, 11);
+    stopped_ns += 4000000000; // one call does not hold up the view for long
+    CHECK(outputs_follow(outputs, false));
+    CHECK_NUMBER(outputs->file.frames, 11 + 26);
+    CHECK(outputs_end_recording(outputs, false));
+    CHECK_NUMBER(outputs->file.frames, 11 + 26);
+    stopped = false;
+    outputs_set_source(outputs, info, true);
+    struct stat status;
+    CHECK(stat("times.y4m", &status) == 0 && status.st_size > (136 - 1) * 30 && status.st_size < (136 + 4) * 30);
+    CHECK(unlink("times.y4m") == 0);
+}
+
+// The last frame of a film lasts until the film's end, unless the duration is wrong. The time of a new source goes on.
+static void test_film(struct outputs *outputs, const struct source_info *info)
+{
+    struct source_info film = *info;
+    static const int ms[] = {0, 40, 80};
+    static const struct {
+        double seconds;
+        bool ended;
+        const char *frames;
+    } rows[] = {{5.2, true, "01222"}, {5.2, false, "012"}, {0, true, "012"}, {99, true, "012"}};
+    film.timed = true;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        film.duration_s = rows[i].seconds;
+        outputs_set_source(outputs, &film, false);
+        CHECK(start(outputs, "times.y4m"));
+        add_at(outputs, ms, 3);
+        CHECK(outputs_end_recording(outputs, rows[i].ended));
+        check_frames("times.y4m", rows[i].frames);
+    }
+    CHECK(start(outputs, "times.y4m"));
+    add_at(outputs, ms, 3);
+    outputs_set_source(outputs, &film, false);
+    add_at(outputs, ms, 3); // its times are those of the first film
+    CHECK(outputs_end_recording(outputs, false));
+    check_frames("times.y4m", "012012");
+    outputs_set_source(outputs, info, true);
 }
 
 // A film without frames is removed, but a file that existed before stays.
@@ -39,23 +187,23 @@ static void test_without_frames(struct outputs *outputs)
     for (int there = 0; there < 2; there++) {
         const int fd = there ? open("empty.y4m", O_WRONLY | O_CREAT, 0666) : -1;
         CHECK(!there || close(fd) == 0);
-        CHECK(outputs_start_recording(outputs, "empty.y4m", 0));
+        CHECK(start(outputs, "empty.y4m"));
         CHECK(access("empty.y4m", F_OK) == 0);
         capture_stderr(&captured);
-        CHECK(outputs_end_recording(outputs));
+        CHECK(outputs_end_recording(outputs, false));
         const bool removed = strstr(captured_stderr(&captured), "no frame was recorded; empty.y4m is removed");
         CHECK_NUMBER(removed, !there);
         CHECK_NUMBER(access("empty.y4m", F_OK) == 0, there);
     }
 
     // It begins again if the frame size changes.
-    CHECK(outputs_start_recording(outputs, "none.y4m", 0));
+    CHECK(start(outputs, "none.y4m"));
     CHECK(outputs_resize(outputs, 4, 2)); // the same size
     CHECK_TEXT(outputs->file.name, "none.y4m");
     CHECK(outputs_resize(outputs, 6, 2));
     CHECK_TEXT(outputs->file.name, "none.y4m");
     CHECK(access("none.y4m", F_OK) == 0);
-    CHECK(outputs_end_recording(outputs));
+    CHECK(outputs_end_recording(outputs, false));
     CHECK(access("none.y4m", F_OK) != 0);
 }
 
@@ -73,12 +221,12 @@ static void test_ending(struct outputs *outputs, const struct source_info *slow)
     struct captured captured;
     bool error;
     capture_stderr(&captured);
-    CHECK(outputs_start_recording(outputs, "bad.y4m", 0));
+    CHECK(start(outputs, "bad.y4m"));
     add(outputs, 1);
     disk_fails = true;
     end_on_thread(outputs);
     disk_fails = false;
-    CHECK(outputs_start_recording(outputs, "good.y4m", 0));
+    CHECK(start(outputs, "good.y4m"));
     add(outputs, 5);
     CHECK(outputs_resize(outputs, 7, 3));
     CHECK_TEXT(outputs->file.name, "good-2.y4m");
@@ -88,11 +236,54 @@ static void test_ending(struct outputs *outputs, const struct source_info *slow)
 
     // The seconds are those of the rate at its start.
     add(outputs, 10);
-    outputs_set_source(outputs, slow);
+    outputs_set_source(outputs, slow, false);
     end_on_thread(outputs);
     CHECK(outputs_follow(outputs, false));
     CHECK(!outputs_end_failure(outputs));
     CHECK_HAS(note_text(outputs->note, &error), "recorded 0.4 s to good-2.y4m");
+}
+
+static void make_file(const char *name, const char *text)
+{
+    const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && close(fd) == 0);
+}
+
+static void check_text(const char *name, const char *want)
+{
+    char text[64] = "";
+    const int fd = open(name, O_RDONLY);
+    CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) >= 0 && close(fd) == 0);
+    CHECK_TEXT(text, want);
+    CHECK(unlink(name) == 0);
+}
+
+// A file that another program makes after the start of the run is neither replaced nor removed.
+static void test_taken(struct outputs *outputs)
+{
+    struct captured captured;
+    struct claim claim;
+    for (int encoded = 0; encoded < 2; encoded++) {
+        const char *const name = encoded ? "taken.mkv" : "taken.y4m", *other = encoded ? "taken-2.mkv" : "taken-2.y4m";
+        CHECK(claim_take(&claim, name, false));
+        make_file(name, "theirs");
+        capture_stderr(&captured);
+        CHECK(outputs_start_recording(outputs, &claim, 0));
+        CHECK_TEXT(outputs->file.name, other);
+        CHECK_TEXT(outputs->given, name);
+        CHECK_HAS(captured_stderr(&captured), encoded ? "another program has made taken.mkv during the run; monocle "
+                                                        "writes taken-2.mkv"
+                                                      : "monocle writes taken-2.y4m");
+        if (!encoded) { // else ffmpeg may open the file later
+            CHECK(unlink(other) == 0);
+            make_file(other, "theirs, too");
+        }
+        CHECK(outputs_end_recording(outputs, false));
+        check_text(name, "theirs");
+        if (!encoded)
+            check_text(other, "theirs, too");
+        CHECK(access(other, F_OK) != 0);
+    }
 }
 
 static void remove_files(void)
@@ -101,6 +292,40 @@ static void remove_files(void)
                                         "bad.y4m",   "good.y4m",         "good-2.y4m", NULL};
     for (const char *const *name = names; *name; name++)
         CHECK(unlink(*name) == 0);
+}
+
+// The next recording counts from zero, and goes on in another file at another size.
+static void test_resized(struct outputs *outputs, struct note *note)
+{
+    bool error;
+    CHECK(start(outputs, "film.y4m"));
+    CHECK_NUMBER(outputs->file.frames, 0);
+    CHECK_NUMBER(outputs->file.left_out, 0);
+    add(outputs, 1);
+    CHECK(outputs_resize(outputs, 5, 3));
+    CHECK_TEXT(outputs->file.name, "film-2.y4m");
+    CHECK_HAS(note_text(note, &error), "film.y4m ends after 1 frame, and the recording continues in film-2.y4m");
+    CHECK(!error);
+    CHECK_NUMBER(outputs->file.frames, 0);
+    add(outputs, 1);
+}
+
+// A recording that cannot be finished is not continued in another file.
+static void test_full_disk(struct outputs *outputs)
+{
+    struct captured captured;
+    disk_fails = true;
+    capture_stderr(&captured);
+    CHECK(!outputs_resize(outputs, 4, 2));
+    CHECK_HAS(captured_stderr(&captured), "film-2.y4m");
+    CHECK(!outputs->file.recording);
+    CHECK(access("film-3.y4m", F_OK) != 0);
+    CHECK(start(outputs, "film-4.y4m"));
+    add(outputs, 1);
+    capture_stderr(&captured);
+    CHECK(!outputs_end_recording(outputs, false));
+    CHECK_HAS(captured_stderr(&captured), "film-4.y4m");
+    disk_fails = false;
 }
 
 int main(void)
@@ -116,7 +341,7 @@ int main(void)
     CHECK(chdir(directory) == 0);
 
     CHECK(outputs_open(&outputs, NULL, &info, 4, 2, NULL, &note));
-    CHECK(outputs_end_recording(&outputs));           // no frame was recorded
+    CHECK(outputs_end_recording(&outputs, false));    // no frame was recorded
     outputs_toggle_recording(&outputs, false, false); // the key r names the file
     CHECK_TEXT(outputs.file.name, "monocle-0001.y4m");
     CHECK_HAS(note_text(&note, &error), "monocle-0001.y4m, lossless; ");
@@ -124,38 +349,18 @@ int main(void)
     CHECK_NUMBER(outputs.file.frames, 3);
     outputs.file.left_out = 2;
     capture_stderr(&captured);
-    CHECK(outputs_end_recording(&outputs));
+    CHECK(outputs_end_recording(&outputs, false));
     CHECK_HAS(captured_stderr(&captured), "2 frames are missing from monocle-0001.y4m: its reader stalled");
 
     test_without_frames(&outputs);
 
-    // The next recording counts from zero.
-    CHECK(outputs_start_recording(&outputs, "film.y4m", 0));
-    CHECK_NUMBER(outputs.file.frames, 0);
-    CHECK_NUMBER(outputs.file.left_out, 0);
-    add(&outputs, 1);
-    CHECK(outputs_resize(&outputs, 5, 3));
-    CHECK_TEXT(outputs.file.name, "film-2.y4m");
-    CHECK_HAS(note_text(&note, &error), "film.y4m ends after 1 frame, and the recording continues in film-2.y4m");
-    CHECK(!error);
-    CHECK_NUMBER(outputs.file.frames, 0);
-    add(&outputs, 1);
-
-    // A recording that cannot be finished is not continued in another file.
-    disk_fails = true;
-    capture_stderr(&captured);
-    CHECK(!outputs_resize(&outputs, 4, 2));
-    CHECK_HAS(captured_stderr(&captured), "film-2.y4m");
-    CHECK(!outputs.file.recording);
-    CHECK(access("film-3.y4m", F_OK) != 0);
-    CHECK(outputs_start_recording(&outputs, "film-4.y4m", 0));
-    add(&outputs, 1);
-    capture_stderr(&captured);
-    CHECK(!outputs_end_recording(&outputs));
-    CHECK_HAS(captured_stderr(&captured), "film-4.y4m");
-
-    disk_fails = false;
+    test_resized(&outputs, &note);
+    test_full_disk(&outputs);
     test_ending(&outputs, &slow);
+    test_times(&outputs, &info);
+    test_pause(&outputs, &info);
+    test_film(&outputs, &info);
+    test_taken(&outputs);
     remove_files();
     outputs_close(&outputs);
     CHECK(chdir("/") == 0 && rmdir(directory) == 0);

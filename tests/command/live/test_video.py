@@ -6,8 +6,8 @@ import sys
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs, slow
-from live_support import run, y4m_pictures
-from video_support import ffmpeg, film, live, need_ffmpeg
+from live_support import events, run, y4m_pictures
+from video_support import ffmpeg, fields, film, live, need_ffmpeg
 
 BINARY, = programs(1)
 need_ffmpeg()
@@ -72,6 +72,32 @@ def same_bytes(c):
     c.check(start["pixel_format"] == "nv12", start)
 
 
+def times(c):
+    """A headless recording takes each frame once, at its time, and in its shape. JPEGs in one file are a film. A
+    picture for each field does not double the rate."""
+    film("steps.mkv", "-vf", "select='lt(n,2)+eq(n,6)+eq(n,7)',setsar=2", "-c:v", "ffv1", seconds=0.4)
+    film("wide.y4m", "-vf", "setsar=2", "-pix_fmt", "yuv420p", seconds=0.16)
+    ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-f", "mjpeg", "cam.jpg")
+    with open(at("fields.264"), "wb") as file:
+        file.write(fields(6))
+    ffmpeg("-i", "fields.264", "-c", "copy", "fields.ts")
+    for name, frames, want, size in (("steps.mkv", 4, "01111123", (128, 48)), ("wide.y4m", 4, "0123", (128, 48)),
+                                     ("cam.jpg", 5, "01234", (64, 48)), ("fields.ts", 6, "012345", (32, 32))):
+        code, out, err = run(BINARY, "live", name, "--headless", "--record", "a.y4m", "--overwrite", "-p", "cpu",
+                             "--json", cwd=at())
+        end = events(out)[-1]
+        c.check((code, end["frames"]) == (0, frames), name, code, err, end["frames"])
+        c.check(err.count("\n") == err.count("fields.ts is interlaced") == (name == "fields.ts"), name, err)
+        with open(at("a.y4m"), "rb") as file:
+            data = file.read()
+        head = data.partition(b"\n")[0].split()
+        c.check(head[1:6] == [b"W%d" % size[0], b"H%d" % size[1], b"F25:1", b"Ip", b"A1:1"], name, head)
+        pictures = y4m_pictures(data)
+        kinds = sorted(set(pictures), key=pictures.index)
+        got = "".join(str(kinds.index(p)) for p in pictures)
+        c.check(got.startswith(want) and len(got) <= 10, name, got)
+
+
 def refusals(c):
     """Each fault is one line, with the exit status."""
     film("a.mp4", "-pix_fmt", "yuv420p")
@@ -103,4 +129,4 @@ def refusals(c):
         c.check(code == want and word in err and err.count("\n") == 1, args, code, err)
 
 
-sys.exit(Checks().run(formats, other_formats, colours, same_bytes, refusals))
+sys.exit(Checks().run(formats, times, other_formats, colours, same_bytes, refusals))

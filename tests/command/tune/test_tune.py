@@ -9,11 +9,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs, skip, slow
-from live_support import has_opencl, png, run
+from live_support import has_opencl, png, run, wait_until
 
 MISLED, MONOCLE = programs(2)
 SMALL = ("-f", "invert", "-s", "64x48")
@@ -296,17 +297,28 @@ def stops(c):
 
 @slow
 def table(c):
-    """--t4 writes the results and the kinds of failures, --csv the reasons too. --replay reads the results."""
+    """--t4 writes the results and the kinds of failures, --csv the reasons too. --replay reads the results. A file that
+    appears during the run stays."""
+    def appear():
+        wait_until(lambda: os.path.exists(at("children")))
+        with open(at("csv"), "w", encoding="utf-8") as file:
+            file.write("theirs")
+
+    other = threading.Thread(target=appear)
+    other.start()
     code, (found,), err = tune(*SMALL, "--search", "full", "--budget", "8", "--t4", at("t4.json"), "--csv", at("csv"),
-                               "--heat-map", at("map.png"),
-                               TEST_MISBEHAVE="wrong", TEST_ONLY="GROUP_HEIGHT=2")
+                               "--heat-map", at("map.png"), TEST_MISBEHAVE="wrong", TEST_ONLY="GROUP_HEIGHT=2",
+                               TEST_CHILDREN=at("children"))
+    other.join()
+    with open(at("csv"), encoding="utf-8") as file:
+        c.check(file.read() == "theirs" and "monocle writes %s\n" % at("csv-2") in err, "the other file", err)
     with open(at("t4.json"), encoding="utf-8") as file:
         results = json.load(file)["results"]
     c.check(code == 0 and len(results) == 8, code, len(results), err)
     for result, trial in zip(sorted(results, key=str), sorted(found["trials"], key=str)):
         wrong = str(result["configuration"]["GROUP_HEIGHT"]) == "2"
         c.check(result["invalidity"] == ("correctness" if wrong else "correct"), result)
-    with open(at("csv"), encoding="utf-8", newline="") as file:
+    with open(at("csv-2"), encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
         file.seek(0)
         c.check(all(line.endswith("\r\n") for line in file), "RFC 4180")
