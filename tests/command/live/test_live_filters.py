@@ -92,7 +92,7 @@ def window(c):
         live.act("down")
         fails(c, live, path, HEAD + "//!PARM x\n", "tint.cl:3: there is no declaration 'PARM'", 20)
         since = len(live.events)
-        save(HEAD + CODE % "none_such")  # the last text that was not refused
+        save(HEAD + CODE % "ARG(args, 0)")  # the last text that was not refused
         live.wait(lambda e: e["event"] == "state" and not e["message_is_error"], since=since)
         save(HEAD + CODE % "ARG(args, 0) + 100")
         c.check(wait_until(lambda: is_tint(live.pixels(), 120), 20), path, "the edited filter runs")
