@@ -259,6 +259,18 @@ char *config_read(const char *name, size_t limit, char path[PATH_MAX], const cha
     return NULL;
 }
 
+void config_explain(const char *path, const char *unsafe, size_t limit, char why[CONFIG_WHY])
+{
+    if (unsafe && strstr(unsafe, "can be written by"))
+        snprintf(why, CONFIG_WHY, "the file %s; run: chmod go-w %s", unsafe, path);
+    else if (unsafe)
+        snprintf(why, CONFIG_WHY, "the file %s; %s", unsafe, cache_remedy(unsafe));
+    else if (errno == EFBIG)
+        snprintf(why, CONFIG_WHY, "the file has more than %zu bytes", limit);
+    else
+        snprintf(why, CONFIG_WHY, "%s", errno == EINVAL ? "it is not a regular file" : strerror(errno));
+}
+
 // Makes an empty file, with the directories above it. False with errno set.
 static bool make_settings(char *path)
 {

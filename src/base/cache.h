@@ -39,6 +39,9 @@ bool config_path(const char *name, char path[PATH_MAX]);
 // none; EPERM: a user other than this one and root can write it, and *unsafe says why, else NULL); not logged. `path`
 // gets its name.
 char *config_read(const char *name, size_t limit, char path[PATH_MAX], const char **unsafe);
+// Writes why config_read failed, with what it set, and the remedy.
+enum { CONFIG_WHY = PATH_MAX + 80 };
+void config_explain(const char *path, const char *unsafe, size_t limit, char why[CONFIG_WHY]);
 // Adds a line to a settings file as file_write_atomic; makes the file (mode 0600) and its directories if they are
 // missing. False with errno set on failure; not logged.
 bool config_append(const char *name, size_t limit, const char *line);

@@ -542,12 +542,11 @@ static bool take_file(const struct parser *line)
     file_of(list, line->values)->text = text;
     if (text)
         return take_text(line, path, text);
-    if (unsafe)
-        log_warn("the options in %s are not used: the file %s; %s", path, unsafe, cache_remedy(unsafe));
-    else if (errno == EFBIG)
-        log_warn("the options in %s are not used: the file has more than %d bytes", path, FILE_MOST);
-    else if (errno != ENOENT && errno != ENOTDIR)
-        log_warn("cannot read the options in %s: %s", path, strerror(errno));
+    if (errno == ENOENT || errno == ENOTDIR)
+        return true;
+    char why[CONFIG_WHY];
+    config_explain(path, unsafe, FILE_MOST, why);
+    log_warn("the options in %s are not used: %s", path, why);
     return true;
 }
 

@@ -86,14 +86,13 @@ static void add_users(struct looks *looks)
     char path[PATH_MAX];
     const char *unsafe;
     char *text = looks->text[0] = config_read(file_name, FILE_MOST, path, &unsafe);
-    if (unsafe)
-        log_warn("the looks in %s are not used: the file %s; %s", path, unsafe, cache_remedy(unsafe));
-    else if (!text && errno == EFBIG)
-        log_warn("the looks in %s are not used: the file has more than %d bytes", path, FILE_MOST);
-    else if (!text && errno != ENOENT && errno != ENOTDIR)
-        log_warn("cannot read the looks in %s: %s", path, strerror(errno));
-    if (text)
+    if (text) {
         add_text(looks, text, true, path);
+    } else if (errno != ENOENT && errno != ENOTDIR) {
+        char why[CONFIG_WHY];
+        config_explain(path, unsafe, FILE_MOST, why);
+        log_warn("the looks in %s are not used: %s", path, why);
+    }
 }
 
 void looks_open(struct looks *looks)

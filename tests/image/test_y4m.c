@@ -304,7 +304,7 @@ static void write_to_broken_pipe(void)
         written += y4m_writer_add(writer, &image, NULL);
     const bool ok = y4m_writer_close(writer);
     const int lines = captured_lines(&scratch.said);
-    check_that(&check, (!writer || !ok) && lines == 1 && written == 0, "a pipe without reader is logged once; said: %s",
+    check_that(&check, (!writer || !ok) && lines == 0 && written == 0, "the end of a reader is no error; said: %s",
                scratch.said.text);
     image_free(&image);
 }

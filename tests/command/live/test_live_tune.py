@@ -2,6 +2,7 @@
 """test_live_tune.py MONOCLE_MISLED MONOCLE: `live --tune`: frames while it tunes, results, faulty drivers, signals
 
 MONOCLE_MISLED makes every device a GPU, and makes its driver misbehave in the child (tests/support/misled.c)."""
+import itertools
 import json
 import os
 import signal
@@ -43,8 +44,8 @@ def check_frames(c, name, summary):
                        "--record", "right.y4m", cwd=at())
     with open(at(name), "rb") as got, open(at("right.y4m"), "rb") as right:
         got, left = y4m_pictures(got.read()), iter(y4m_pictures(right.read()))
-        c.check(code == 0 and len(got) == summary["frames"], code, len(got), summary["frames"], err)
-        c.check(all(frame in left for frame in got), "frames of", name)
+        c.check(code == 0 and len(got) >= summary["frames"], code, len(got), summary["frames"], err)
+        c.check(all(frame in left for frame, _ in itertools.groupby(got)), "frames of", name)  # repeated: skipped ones
 
 
 def stored(c):
