@@ -392,7 +392,7 @@ def config(c):
     write(b"filter=gray\nframes=1\nrecord=%s\n" % at("named.y4m").encode())
     if os.geteuid() == 0:
         os.chown(at("config"), 65534, 65534)
-        found = chain("-n1")
+        found = chain("-n1", "-p", "cpu")
         c.check(found[:2] == ("none", 1) and found[2].count("\n") == 1, "a directory of another user", found)
         c.check("is below a directory of another user; move it" in found[2] and
                 not os.path.exists(at("named.y4m")), "a directory of another user", found)
