@@ -23,8 +23,8 @@ const char *cache_unsafe(const struct stat *status)
     return why_unsafe(status, false);
 }
 
-// Returns why another user may replace what the path leads to: because of the directories above it, up to /. The owner
-// of / is trusted as root is: it is another user in a user namespace.
+// Returns why another user can replace the file, given the directories above it, up to /. NULL: no other user can. The
+// owner of / is trusted like root, because root has another id in a user namespace.
 static const char *why_unsafe_above(const char *path)
 {
     struct stat root, status;

@@ -9,8 +9,9 @@
 // Returns why other users may have written a file or directory, such as "belongs to another user"; NULL if only this
 // user can write it. Static text.
 const char *cache_unsafe(const struct stat *status);
-// Returns what to do about the *unsafe of a function below, such as "change its owner". The functions also set it if
-// another user owns a directory above the file or directory, or if all users can write one without the sticky bit.
+// Returns the remedy for an *unsafe that a function below has set, such as "change its owner". Static text. The
+// functions set *unsafe also if another user owns a directory above the path, or if all users can write such a
+// directory and it has no sticky bit.
 const char *cache_remedy(const char *unsafe);
 
 // Opens "$XDG_CACHE_HOME/monocle", or "~/.cache/monocle" where that variable is unset or relative. Makes it (mode 0700)
@@ -39,7 +40,7 @@ bool config_path(const char *name, char path[PATH_MAX]);
 // none; EPERM: a user other than this one and root can write it, and *unsafe says why, else NULL); not logged. `path`
 // gets its name.
 char *config_read(const char *name, size_t limit, char path[PATH_MAX], const char **unsafe);
-// Writes why config_read failed, with what it set, and the remedy.
+// Writes why config_read failed, and the remedy. Takes errno and the values that config_read has set.
 enum { CONFIG_WHY = PATH_MAX + 80 };
 void config_explain(const char *path, const char *unsafe, size_t limit, char why[CONFIG_WHY]);
 // Adds a line to a settings file as file_write_atomic; makes the file (mode 0600) and its directories if they are

@@ -42,6 +42,6 @@ void child_explain(enum child_end end, int value, int limit_s, int cpu_s, char w
 // and to `seconds` of processor time (SIGXCPU). The kernel kills the program when the thread that started it ends.
 // `parent` is the process that started it; if that process has ended already, this ends the program.
 void child_begin(int parent, size_t bytes, int seconds);
-// Returns the size of the machine's memory, but not less than `least`. A child that reports a device needs this limit:
-// PoCL reports a lower one as the size of the device's memory.
+// Returns the size of the machine's memory in bytes, but not less than `least`. Use it as the limit of a child that
+// reports a device: PoCL reports a lower limit as the size of the device's memory.
 size_t child_memory(size_t least);

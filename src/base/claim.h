@@ -1,5 +1,6 @@
-// claim.h: the name of an output file from the start of a run to its end. The run does not replace a file that another
-// program made meanwhile: its file then gets another name.
+// claim.h: the name of an output file from the start of a run to its end. If another program creates a file of this
+// name during the run, the run does not replace that file, but writes its output under another name. One thread at a
+// time.
 #pragma once
 
 #include <limits.h>
@@ -7,14 +8,14 @@
 #include <stddef.h>
 
 struct claim {
-    char path[PATH_MAX]; // where the run writes; "": nowhere
-    bool missing;        // there is no file yet
+    char path[PATH_MAX]; // of the output; claim_make may change it; "": no output
+    bool missing;        // the file did not exist at claim_take, and claim_make has not created it yet
 };
 
-// Takes the name if the file can be written, as file_writable says. False with errno set.
+// Fills in the claim. Creates no file. `atomic`: as in file_writable. False with errno set: the file cannot be written.
 bool claim_take(struct claim *claim, const char *path, bool atomic);
-// Creates the file if it was missing; under the first free name of NAME-2.SUFFIX, NAME-3.SUFFIX, ... if another program
-// has made one (logged). False with errno set.
+// Creates the file if it was missing. If another program has created it meanwhile (logged), uses the first free name of
+// NAME-2.SUFFIX, NAME-3.SUFFIX, ... False with errno set.
 bool claim_make(struct claim *claim);
-// Does the same, then writes the file as file_write_atomic. False with errno set.
+// Calls claim_make, then writes the file as file_write_atomic. False with errno set; a file that it created is removed.
 bool claim_write(struct claim *claim, const void *data, size_t size);

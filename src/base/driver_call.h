@@ -3,10 +3,10 @@
 
 #include <stdbool.h>
 
-// Call around a call of a driver that waits or compiles. On any thread.
+// Call these before and after a driver call that waits or compiles. On any thread; calls may nest.
 void driver_call_begin(void);
 void driver_call_end(void);
 
-// Returns true if a driver call runs, and none has begun or returned for `ms`. `main_thread`: only calls of the main
-// thread count. A signal handler may call it.
+// Returns true if a driver call runs, and no driver call has begun or returned for `ms` milliseconds. `main_thread`:
+// only calls of the main thread count. A signal handler may call it.
 bool driver_call_stuck(bool main_thread, int ms);

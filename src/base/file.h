@@ -44,23 +44,23 @@ bool file_write_atomic(const char *path, const void *data, size_t size);
 // least `digits` digits. False with errno set on failure; EEXIST: no number below FILE_NUMBERS is free.
 enum { FILE_NUMBERS = 10000 };
 bool file_create_numbered(char name[PATH_MAX], const char *stem, int first, int digits, const char *suffix);
-// The same for NAME-2.SUFFIX, NAME-3.SUFFIX, ...; `path` is NAME.SUFFIX.
+// As file_create_numbered, for NAME-2.SUFFIX, NAME-3.SUFFIX, ...; `path` is NAME.SUFFIX.
 bool file_create_after(char name[PATH_MAX], const char *path);
-// Creates an empty file. If the name is taken, changes it to the first free one of file_create_after. A symbolic link
-// without a target gets one. False with errno set.
+// Creates an empty file. If the file exists, changes `path` to the first free name of file_create_after. If the path is
+// a symbolic link to a missing file, creates that file. False with errno set.
 bool file_create(char path[PATH_MAX]);
 
-// The identity of a regular file, which a new name keeps; zero: there is none.
+// The identity of a regular file; renaming does not change it. Zero: there is no such file.
 struct file_id {
     dev_t device;
     ino_t inode;
 };
 struct file_id file_id(const char *path);
-// Removes the file if it still has this identity. Returns true if it did.
+// Removes the file if it has this identity. Returns true if the file was removed.
 bool file_remove(const char *path, struct file_id id);
 
-// A file that another program writes under a name of file_create_after. It then replaces `path`, which exists, as
-// file_write_atomic does.
+// A temporary file with a name of file_create_after, which another program writes. At the end, it replaces the existing
+// file `path`, as file_write_atomic does.
 struct file_draft {
     char temporary[PATH_MAX]; // the other program writes it; empty at first
     char target[PATH_MAX];

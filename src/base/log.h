@@ -27,7 +27,7 @@ void log_message(enum log_level level, const char *format, ...) __attribute__((f
 #define log_info(...) log_message(LOG_INFO, __VA_ARGS__)
 #define log_debug(...) log_message(LOG_DEBUG, __VA_ARGS__)
 
-// Logs the warning, unless this process has logged the same text with this function.
+// Logs the warning, unless this process has already logged the same text with this function. On any thread.
 void log_warn_once(const char *text);
 
 // Copies text for a terminal and truncates it to fit. Control characters except tabs, and bytes that are not UTF-8, are
@@ -36,12 +36,12 @@ size_t log_escape(char *out, size_t size, const char *text);
 
 // Returns true if standard error is a terminal that can replace a line.
 bool status_line_possible(void);
-// Shows the text in place of the status line before, cut at the terminal's width. "" clears the line. A message clears
-// it, too.
+// Shows the text in place of the status line before, cut at the terminal's width. "" clears the line. A
+// message also clears it.
 void status_line_show(const char *text);
 
-// The status line of a wait or a run: it appears if that takes more than 2 s, on a terminal, and changes at most 5
-// times a second. Starts at 0.
+// The status line of a wait or a run, on a terminal: it appears after 2 s, and changes at most 5 times a second. Begin
+// with a zeroed struct.
 struct status_line {
     int64_t start_ns, next_ns;
     bool shown;

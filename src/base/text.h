@@ -24,7 +24,8 @@ struct span span_head(struct span span, int columns); // returns its first colum
 // after a space if it has one, else anywhere. Drops that line feed, or the spaces at the break.
 struct span span_take_line(struct span *text, int columns);
 
-// Replaces line feeds by spaces, for texts from elsewhere: in a message, a line feed begins an indented line.
+// Replaces line feeds by spaces. Use it for texts that monocle did not write, because a line feed in a message begins
+// an indented line.
 void text_join_lines(char *text);
 
 // Removes the next line "name = value" from *rest, cuts it in place, and trims name and value. Skips empty lines and

@@ -51,8 +51,9 @@ bool command_limit_operands(const struct option_list *list, const struct command
 
 // After command_catch_signals, SIGINT, SIGTERM and SIGHUP end the process at once with their exit code. After
 // command_hold_signals, the first signal only interrupts waits and sets the result of command_interrupted: the signal's
-// number, 0 before. A second signal ends the process at once. The first one also ends the process if a driver call then
-// hangs for 10 s: of any thread, or only of the main thread, in a command whose main thread waits for no other one.
+// number, 0 before. A second signal ends the process at once. The process also ends if a driver call hangs for 10 s
+// after the first signal: a call of any thread (CALLS_ANY), or only of the main thread (CALLS_MAIN, for a command whose
+// main thread does not wait for other threads).
 enum command_calls { CALLS_ANY, CALLS_MAIN };
 void command_catch_signals(void);
 void command_hold_signals(enum command_calls calls);

@@ -18,7 +18,7 @@ static volatile sig_atomic_t interrupted, interrupted_ms, interrupted_main;
 
 // timeout(1) and other programs send a signal to the process and again to its process group. Both count as one signal.
 enum { ONE_SIGNAL_MS = 100 };
-// A driver call that runs this long after a signal never returns.
+// A driver call that still runs this long after a signal is taken for one that never returns.
 enum { STUCK_MS = 10000 };
 
 static int now_ms(void)
@@ -28,15 +28,15 @@ static int now_ms(void)
     return (int)((now.tv_sec * 1000 + now.tv_nsec / 1000000) & INT_MAX);
 }
 
-// Before a call that does not return, AddressSanitizer takes its allocator's lock. It would wait forever if the signal
-// interrupted the allocator.
+// AddressSanitizer takes its allocator's lock before a function that does not return. If the signal interrupted the
+// allocator, that would be a deadlock.
 __attribute__((no_sanitize("address"))) static void leave(int number)
 {
     _exit(128 + number);
 }
 
 // A signal that arrives just before a wait begins does not interrupt it. Therefore an alarm interrupts waits every
-// second. A driver that hangs does not return: the process then ends. Outputs are complete files or not there.
+// second. If a driver call hangs, this ends the process: outputs under their final name are complete.
 static void nudge(int number)
 {
     static const char text[] = "monocle: error: a driver call does not return; a signal has ended the run\n";

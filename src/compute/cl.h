@@ -14,7 +14,8 @@ void compute_describe(char *text, size_t size, cl_int result, const char *doing)
 const char *compute_result_name(cl_int result); // "CL_OUT_OF_RESOURCES"
 // Returns true if `extensions`, separated by blanks, has this one.
 bool compute_lists(const char *extensions, const char *name);
-// clBuildProgram, clFinish and clWaitForEvents, which may never return (base/driver_call.h).
+// Call clBuildProgram, clFinish and clWaitForEvents. These may never return, so they count as driver calls
+// (base/driver_call.h).
 cl_int compute_build(cl_program program, cl_device_id device, const char *options);
 cl_int compute_finish(cl_command_queue queue);
 cl_int compute_wait(cl_uint count, const cl_event *events);

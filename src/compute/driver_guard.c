@@ -45,7 +45,7 @@ static void print_library(FILE *out, const char *library)
     }
 }
 
-// Returns the key of these drivers, which the caller frees. The first *lasting bytes of it survive a boot.
+// Returns the key of these drivers, which the caller frees. Its first *lasting bytes do not depend on the boot.
 static char *make_key(const struct driver *drivers, int count, size_t *lasting, size_t *bytes)
 {
     static const char *const variables[] = {"LD_LIBRARY_PATH", "LD_PRELOAD", "RUSTICL_ENABLE", "POCL_DEVICES"};
@@ -105,7 +105,7 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
     driver_call_end();
     status_line_end(&status);
     drivers_restore(&choice);
-    // This process cannot start children: it uses the drivers unasked.
+    // If no child can be started, the drivers are used without a check.
     if (end == CHILD_NOT_STARTED || (end == CHILD_EXITED && value == ANSWERED))
         return end == CHILD_EXITED ? VERDICT_LASTS : VERDICT_UNKNOWN;
     child_explain(end, value, limit_ms / 1000, limit_ms / 1000, verdict);
@@ -115,12 +115,12 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
 struct finding {
     struct question *question;
     struct verdicts failures;
-    const char *key; // with the boot
+    const char *key; // including the boot
     size_t bytes;
     char *why;
 };
 
-// Only a success is kept beyond the boot.
+// The store of lasting verdicts keeps only successes; failures have a store whose key includes the boot.
 static enum verdict_hold find_lasting(void *context, char verdict[VERDICT_TEXT])
 {
     struct finding *finding = context;

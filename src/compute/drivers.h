@@ -16,7 +16,7 @@ struct driver {
 // Lists the drivers as the OpenCL loader does: OCL_ICD_VENDORS, or the directory `vendors`, and OCL_ICD_FILENAMES.
 // Returns their number.
 int drivers_list(const char *vendors, struct driver drivers[DRIVERS_MAX]);
-// Writes the command that disables the driver.
+// Writes the shell command that disables the driver.
 void driver_repair(const struct driver *driver, char *text, size_t size);
 
 // Makes the OpenCL loader of this process and its children load only these drivers, until drivers_restore. Call both on
@@ -28,5 +28,5 @@ struct drivers_choice {
 };
 bool drivers_use(struct drivers_choice *choice, const struct driver *drivers, int count);
 void drivers_restore(struct drivers_choice *choice);
-// Removes the directory of drivers_use.
+// Removes the temporary directory that drivers_use made, and its files. "": does nothing.
 void drivers_remove(const char *directory);

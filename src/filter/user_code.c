@@ -26,7 +26,7 @@ static bool take_statements(struct code *c, bool *returns)
     return true;
 }
 
-// Gives a variable the value 0: paths would begin with different ones.
+// Gives a variable the value 0, because its initial value would differ between paths.
 static bool append_zero(struct code *c, const struct type *type)
 {
     char text[3 * USER_WORD];
@@ -66,7 +66,7 @@ static bool take_declaration(struct code *c)
         if (code_is(c, "=") ? !code_take(c) || !code_take_whole(c) : !append_zero(c, &type))
             return false;
         const struct user_token *after = c->next;
-        c->next = name; // a variable is not yet there in its own value
+        c->next = name; // a variable cannot be used in its own initial value
         if (!code_declare(c, &c->variables, 0))
             return false;
         c->next = after;
@@ -77,7 +77,7 @@ static bool take_declaration(struct code *c)
     }
 }
 
-// Writes the statement of a loop or condition, which is no declaration without brackets.
+// Writes the statement of a loop or condition. It cannot be a declaration, unless it is in brackets.
 static bool take_body(struct code *c, bool *returns)
 {
     const int variables = c->variables.count;
@@ -308,7 +308,7 @@ static bool take_function(struct code *c)
     const struct user_token *name = c->next;
     if (!code_declare(c, &c->functions, 0))
         return false;
-    c->functions.count--; // until its end it is no function that can be called
+    c->functions.count--; // the function cannot call itself
     if (!user_token_is(name + 1, "("))
         return code_fail(c, "%s", outside);
     if (!code_take_own(c) || !take_parameters(c))
@@ -376,7 +376,7 @@ static bool take_struct_text(struct code *c, FILE *zero)
     c->next++;
     if (!code_declare(c, &c->structs, 0))
         return false;
-    c->structs.count--; // it is no member of itself
+    c->structs.count--; // a struct cannot be a member of itself
     c->next--;
     fprintf(zero, " INLINE %s user_zero_%s(void) { %s zero;", text, text, text);
     if (!code_append_space(c, c->next) || !code_append(c, "STRUCT(") || !code_append(c, text) || !code_append(c, ")") ||

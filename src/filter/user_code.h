@@ -6,17 +6,18 @@
 enum { USER_DIVISIONS = 1000, USER_OPERATORS = 1000, USER_BRANCHES = 200, USER_STRUCT = 64 };
 
 // Returns the code of a filter's file, NUL-terminated; the caller frees it. Its lines have the same numbers. NULL on
-// failure: `why` gets one line, and *line the number of the line. The code is parsed, so that it is in the kernel
-// language and nothing else reaches a compiler: no pointers, arrays, casts, recursion, variables outside functions, and
+// failure: `why` gets one line, and *line the number of the line. The code is parsed, so that
+// only the kernel language reaches a compiler: no pointers, arrays, casts, recursion, variables outside functions, and
 // no numbers but integers. The changes (kernels/user.cl has the functions):
 // - macros are expanded, and comments are removed
-// - all names but those of the language and filter_NAME get the prefix own_NAME_, which no other code has
+// - all names except filter_NAME and those of the language get the prefix own_NAME_, so that no other code has them
 // - a / b and a % b become user_div(a, b) and user_mod(a, b), which are defined for every b; a / 2 stays
 // - a loop also counts its turns, and ends after USER_TURNS turns of all loops of its function
 // - view, arguments, tap and ARG become user_view, user_arguments, user_tap and user_arg, which stay within the picture
 //   and the arguments; clamp and root become user_clamp and user_root, which are defined for all numbers
 // - a variable without a value begins with 0
-// An expression that changes a variable cannot use it a second time, because compilers differ in the order.
+// An expression that changes a variable cannot use it a second time, because compilers differ in the order of
+// evaluation.
 // Limits: the code has at most USER_TOKENS tokens after macros and calls are expanded, USER_NESTING levels of brackets
 // and statements, USER_BRANCHES `else if` in a row, USER_OPERATORS operators in an expression and USER_DIVISIONS
 // divisions; a struct has at most USER_STRUCT numbers.

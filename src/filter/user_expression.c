@@ -203,7 +203,7 @@ static bool is_known_function(const struct code *c)
     return find_known(functions, c->next) || find_own(&c->functions, c->next);
 }
 
-// Writes the call of a function that stands above or belongs to the language.
+// Writes the call of a function that is defined above or belongs to the language.
 static bool take_call(struct code *c)
 {
     const struct known *known = find_known(functions, c->next);
@@ -384,7 +384,7 @@ static bool take_divide_assign(struct code *c, size_t left)
     if (!text)
         return code_fail(c, "out of memory");
     for (char *at = text; *at; at++)
-        *at = *at == '\n' ? ' ' : *at; // the line would be counted twice
+        *at = *at == '\n' ? ' ' : *at; // code_append would count the line again
     c->next++;
     const bool ok = code_append(c, remainder ? " = user_mod(" : " = user_div(") && code_append(c, text) &&
                     code_append(c, ",") && take_expression(c, &operand) && code_append(c, ")");
@@ -425,7 +425,8 @@ static bool is_same_target(const struct change *a, const struct change *b)
     return a->tokens > 0;
 }
 
-// Returns true if the order of the expression's parts matters. The target of an assignment gets its value last.
+// Returns true if the result depends on the order in which the parts of the expression are evaluated. The target of an
+// assignment gets its value last.
 static bool is_used_twice(const struct code *c, const struct change *change)
 {
     int uses = 0;

@@ -37,7 +37,7 @@ struct code {
     const struct user_token *last; // written; NULL: other text
     char *out;                     // the new text, always with room for a NUL
     size_t size, room;
-    int line; // of the end of the new text
+    int line; // number of the last line of the new text
     int depth, divisions, operators;
     int size_tokens; // of the function, as in struct own
     struct owns variables, functions, structs;
@@ -61,22 +61,24 @@ struct type {
 // For messages: "%.*s".
 #define SHOWN(token) (token)->length, (token)->text
 
-// All functions return false on failure. Those without a comment write the named part of the file as new text.
+// The functions code_take_* read what their name says, and append it to the new text. They and code_insert,
+// code_append, code_append_space, code_declare and code_enter return false on failure, after code_fail.
 
+// Write *fail_line and `why`. Always return false.
 __attribute__((format(printf, 2, 3))) bool code_fail(struct code *c, const char *format, ...);
 bool code_fail_here(struct code *c); // the next token is wrong
 
 bool code_insert(struct code *c, size_t at, const char *text, size_t size);
 bool code_append(struct code *c, const char *text);
-bool code_append_space(struct code *c, const struct user_token *token); // which precedes a token, with line ends
+bool code_append_space(struct code *c, const struct user_token *token); // the space and line ends before a token
 bool code_take(struct code *c);                                         // the next token
 bool code_take_mark(struct code *c, const char *mark);                  // it must be this one
 bool code_take_own(struct code *c);                                     // a name of the filter
-bool code_is(const struct code *c, const char *text);                   // true: the next token is this one
+bool code_is(const struct code *c, const char *text);                   // returns true if the next token is this one
 
 bool code_same_name(const struct user_token *a, const struct user_token *b);
-bool code_declare(struct code *c, struct owns *owns, int size); // notes the next token as the name of something new
-bool code_is_type(const struct code *c);                        // true: a type stands next
+bool code_declare(struct code *c, struct owns *owns, int size); // adds the next token as a new name
+bool code_is_type(const struct code *c);                        // returns true if the next token is a type
 bool code_take_type(struct code *c, struct type *type);
 bool code_take_member(struct code *c); // its name
 bool code_enter(struct code *c);       // another level of brackets or statements

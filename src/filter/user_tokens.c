@@ -31,7 +31,7 @@ struct reader {
     const struct macro *defined; // the macro that is being defined: its line ends the text; NULL: none
     struct macro macro[MACROS];
     int macros, depth, brackets;
-    int copies; // tokens that were written, also to arguments and macros
+    int copies; // tokens that were written, including those of arguments and macros
     int *fail_line;
     char *why;
 };
@@ -213,7 +213,7 @@ static bool check_mark(struct reader *r, struct user_token *token)
     return strchr("+-*/%<>=!~&|^?:;,.(){}#", byte) || fail(r, token->line, "the kernel language has no '%c'", byte);
 }
 
-// Reads the next token, without a look at macros. A "#" that begins a line has the number 1.
+// Reads the next token, without expanding macros. A "#" that begins a line has the number 1.
 static bool read_token(struct reader *r, struct user_token *token)
 {
     struct spot *spot = &r->spot;

@@ -10,13 +10,13 @@ enum user_token_kind {
     USER_WORD_TOKEN,
     USER_NUMBER, // an integer from 0 to 2147483647
     USER_MARK,   // an operator or a bracket
-    USER_PARAM,  // in a macro: its parameter `number`
+    USER_PARAM,  // only in macros: the parameter with index `number`
     USER_END,    // only the last token
 };
 
 struct user_token {
     enum user_token_kind kind;
-    int line, column; // of a macro's token: of the macro's use
+    int line, column; // of a token from a macro: the place where the macro is used
     const char *text; // borrowed from the text of the file
     int length, number;
 };
@@ -27,8 +27,8 @@ struct user_tokens {
 };
 
 // Reads the tokens; the last one is USER_END. The caller calls user_tokens_free in any case. False on failure: `why`
-// gets one line, and *line the number of the line. A macro can use the macros above it, and expands at most to
-// USER_TOKENS tokens.
+// gets one line, and *line the number of the line. A macro can use only the macros above it, and expands to at
+// most USER_TOKENS tokens. The tokens borrow `text`.
 bool user_tokens_read(struct user_tokens *tokens, const char *text, int *line, char why[USER_WHY]);
 void user_tokens_free(struct user_tokens *tokens);
 

@@ -77,6 +77,6 @@ struct frame {
     int64_t decode_ns;   // start of decoding; 0: not encoded
     int64_t ready_ns;    // when the pixels were complete in memory
     int64_t video_ns;    // its time in a source that can seek, from 0 on; else 0
-    int64_t elapsed_ns;  // its time in a recording; of a source that is not live: since its first frame, without jumps
+    int64_t elapsed_ns;  // for a recording: time on the clock if live, else since the first frame, without seeks
     int slot;            // for the source
 };

@@ -34,8 +34,8 @@ struct gl_chain {
 // Makes an empty texture, which texelFetch can read. Returns 0 if GL refuses it.
 unsigned gl_texture_open(unsigned format, unsigned layout, unsigned type, int width, int height);
 
-// Returns true unless the driver's compiler crashes or exceeds a limit at a user's filter of the chain, tried in a
-// child process; then *error is as in path_open. Needs no context.
+// Builds the users' filters of the chain in a child process. Returns false if the driver's compiler crashes or exceeds
+// a limit there; *error is then as in path_open. Needs no context.
 bool gl_chain_builds(const struct gl_target *target, const struct chain *chain, char **error);
 
 // The next two need the builder context (compute/gl_context.h).

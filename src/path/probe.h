@@ -25,13 +25,13 @@ struct probe {
 //   use the variant, and the next run probes it again.
 bool probe_trusts(const struct probe *probe);
 
-// Returns true unless the driver crashes or exceeds a limit when it builds the pass's program, which has a user's
-// filter, and runs it once. Otherwise *error is as in path_open. A child process tries it; it has PROBE_BUILD_CPU_S s
-// of processor time and the same memory as above. The verdict is kept in the same way. A program that does not compile
-// gives true: the caller then gets the compiler's messages.
+// For a pass with a user's filter. A child process builds the pass's program and runs it once; it has
+// PROBE_BUILD_LIMIT_S s, PROBE_BUILD_CPU_S s of processor time and 8 GiB of memory. Returns false if the driver crashes
+// or exceeds a limit there; *error is then as in path_open. The verdict is kept as for probe_trusts. Returns true if
+// the program does not compile: the caller then gets the compiler's messages.
 bool probe_builds(const struct probe *probe, char **error);
 
-// As probe_builds, for a fragment shader of the gl path. No context need be current.
+// As probe_builds, for a fragment shader of the gl path. Needs no current context.
 struct gl_context;
 bool probe_shader_builds(const struct gl_context *context, const char *text, bool es, char **error);
 

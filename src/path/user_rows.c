@@ -95,7 +95,7 @@ static bool make_directory(char path[PATH_MAX])
     return mkdtemp(path);
 }
 
-// The shell cannot even say why, if this process may open too few files.
+// If the limit of open files is too low, the shell fails without a message.
 static void explain_silence(int status, char text[LOG_BYTES])
 {
     struct rlimit files = {0};
@@ -228,7 +228,7 @@ static user_row *find_row(const struct filter *filter, char **error)
     return row;
 }
 
-// *first becomes true if no earlier call has made or tried it.
+// Makes the row function, once. *first becomes true if no earlier call has tried it.
 static bool make_row(struct user_filter *user, bool *first, char **error)
 {
     pthread_mutex_lock(&user->lock);

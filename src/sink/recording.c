@@ -94,9 +94,9 @@ struct recording {
     const struct container *container; // NULL: Y4M
     struct y4m_writer *writer;
     struct program ffmpeg;
-    bool replace; // ffmpeg writes the draft, else the file
+    bool replace; // ffmpeg writes `draft`, which replaces the file; else ffmpeg writes the file
     struct file_draft draft;
-    int file;                 // without `replace`: its descriptor, so that no other file gets its identity
+    int file;                 // open without `replace`, so that the file keeps its identity (struct file_id)
     char fault[PROGRAM_LINE]; // the first error of ffmpeg
     double rate;              // frames per second
     uint64_t most;            // frames that the video may have
@@ -225,7 +225,7 @@ static bool start_encoder(struct recording *recording, const struct encoder *enc
     return start(recording, arguments, PROGRAM_READS);
 }
 
-// Keeps the video, or leaves an empty file or the old one. False with errno set on failure.
+// Ends the file. Without `keep`, it is left empty or (`replace`) unchanged. False with errno set on failure.
 static bool end_file(struct recording *recording, bool keep)
 {
     struct stat status;
@@ -243,7 +243,7 @@ static bool end_file(struct recording *recording, bool keep)
     return ok;
 }
 
-// Begins the file, as ffmpeg must find it. False is logged.
+// Makes the draft, or opens the file. False is logged.
 static bool begin_file(struct recording *recording)
 {
     if (recording->replace ? file_draft_begin(&recording->draft, recording->name)
@@ -357,13 +357,13 @@ struct recording *recording_open(const char *path, const struct recording_setup 
     return NULL;
 }
 
-// Returns how many frames the video lacks before the frame of this time. Negative: it has so many more.
+// Returns the number of frames due before this time minus the number of frames in the video.
 static int64_t lacking(const struct recording *recording, int64_t time_ns)
 {
     return llround((double)(time_ns - recording->first_ns) / 1e9 * recording->rate) - (int64_t)recording->frames;
 }
 
-// Writes a frame; NULL: the last one again.
+// Writes a frame; `rgba` NULL: the last one again.
 static bool write_frame(struct recording *recording, const struct image *rgba, bool *left_out)
 {
     if (recording->container)
@@ -387,7 +387,7 @@ static bool repeat(struct recording *recording, int64_t count, bool *left_out)
     return true;
 }
 
-// Repeats the last frame, at most `most` times, until the time.
+// Repeats the last frame until the video lasts to this time, at most `most` times.
 static bool fill(struct recording *recording, int64_t time_ns, int64_t most, bool *left_out)
 {
     const int64_t count = recording->frames > 0 ? lacking(recording, time_ns) : 0;
@@ -396,7 +396,7 @@ static bool fill(struct recording *recording, int64_t time_ns, int64_t most, boo
     return !recording->failed && repeat(recording, count < most ? count : most, left_out);
 }
 
-// One call fills at most a second, so that it does not hold up the view.
+// A call repeats at most 1 s of frames, so that the view does not wait for long.
 static int64_t fill_most(const struct recording *recording)
 {
     return llround(recording->rate) + 1;
@@ -413,8 +413,8 @@ bool recording_add(struct recording *recording, const struct image *rgba, int64_
         recording->first_ns = time_ns;
     if (!fill(recording, time_ns, every ? INT64_MAX : fill_most(recording), left_out))
         return false;
-    // A frame that is early by less than two places moves the next ones: the times of cameras jitter. A frame whose
-    // place is still ahead is left out.
+    // The times of cameras jitter, so a frame that is one place early is added, and the next ones move. A frame that is
+    // earlier, or whose place the repetitions have not reached, is left out.
     const int64_t lacks = lacking(recording, time_ns);
     const bool misplaced = !every && (lacks < -1 || lacks > 0);
     return misplaced || recording->frames >= recording->most || (left_out && *left_out) ||
@@ -431,7 +431,7 @@ void recording_set_end(struct recording *recording, int64_t time_ns)
     recording->end_ns = time_ns;
 }
 
-// Ends the video. Without a frame, it is no file: ffmpeg cannot finish every format without one.
+// Ends the video. Without frames, abandons it, because ffmpeg cannot finish every format.
 static void end(struct recording *recording)
 {
     bool stalled = false;

@@ -13,8 +13,8 @@ struct recording_setup {
     int rate_numerator, rate_denominator; // frames per second
     int quality;   // 1 to RECORDING_QUALITY_BEST; 0: the default. Y4M has no loss, GIF no choice.
     uint64_t most; // frames that the video may have; 0: no limit
-    bool
-        replace; // an encoded video replaces the file at its end; else it is written to the file, which the caller made
+    // An encoded video replaces the file at its end. Default: it is written to the file, which the caller has created.
+    bool replace;
 };
 enum { RECORDING_QUALITY_BEST = 100, RECORDING_QUALITY = 75 };
 
@@ -28,15 +28,16 @@ bool recording_has_format(const char *path);
 // have at most 15 frames per second, and a width of at most 640 pixels. Call all functions on one thread. Returns NULL
 // on failure (logged, with advice).
 struct recording *recording_open(const char *path, const struct recording_setup *setup);
-// Adds a frame of this time. The rate of a video is constant, so the last frame is repeated before it (at most for a
-// second), or a frame that comes too early for the rate is left out. With `every`, no frame is. Waits for the reader of
-// a pipe and for ffmpeg; with `left_out`, it drops frames if they stall, as y4m_writer_add does. Returns false on
-// failure (logged once; later calls fail silently).
+// Adds a frame that is due at `time_ns`; the first frame's time is the start of the video. The rate of a video is
+// constant, so this first repeats the last frame until that time (for at most 1 s), and leaves out a frame that is too
+// early for the rate. `every`: adds all frames, and has no limit of 1 s. Waits for the reader of a pipe and for ffmpeg;
+// with `left_out`, it drops frames if they stall, as y4m_writer_add does. Returns false on failure (logged once; later
+// calls fail silently).
 bool recording_add(struct recording *recording, const struct image *rgba, int64_t time_ns, bool every, bool *left_out);
-// Repeats the last frame (at most for a second) until the video lasts to this time. Otherwise as recording_add.
+// Repeats the last frame (for at most 1 s) until the video lasts to this time. `left_out` and result: as recording_add.
 bool recording_fill(struct recording *recording, int64_t time_ns, bool *left_out);
-uint64_t recording_frames(const struct recording *recording); // of the video, repeated ones included
-// Sets the time to which the end of the recording repeats the last frame.
+uint64_t recording_frames(const struct recording *recording); // in the video, including repeated ones
+// Sets the time until which recording_end and recording_close repeat the last frame; 0, the default: not at all.
 void recording_set_end(struct recording *recording, int64_t time_ns);
 // Starts a thread that ends the video. Until recording_ended returns true, call no other function; recording_close then
 // does not wait.
@@ -46,6 +47,6 @@ bool recording_ended(const struct recording *recording);
 enum { RECORDING_WHY = 512 };
 const char *recording_end_failure(struct recording *recording);
 // Ends the video; waits up to 20 s for ffmpeg. Returns true if all frames that were not dropped are in the file. After
-// a failure, Y4M, MKV and WebM have the frames before it. The others need their end: their file is then empty, or not
-// replaced. So is that of an encoded video without frames. Accepts NULL.
+// a failure, Y4M, MKV and WebM have the frames before it. Files of other formats are unusable without their end: then,
+// and if an encoded video has no frames, the file is left empty, or (`replace`) not replaced. Accepts NULL.
 bool recording_close(struct recording *recording);

@@ -9,9 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// libv4l2 makes system calls itself. Therefore only a camera whose frames it converts goes through it: the functions of
-// the C library can be replaced by libcamera's and PipeWire's layers for V4L2, which cameras without a driver for
-// simple programs need.
+// libcamera's and PipeWire's layers for V4L2 replace functions of the C library. libv4l2 bypasses them, because it
+// makes system calls itself. Therefore monocle calls libv4l2 only for a camera whose frames it converts.
 
 int camera_device_ask(const struct camera_device *device, unsigned long request, void *argument)
 {

@@ -16,8 +16,8 @@ struct camera_device {
     char driver[16];
 };
 
-// Returns the reason if the device is v4l2loopback, which gives no frames as long as no program writes to it; otherwise
-// NULL.
+// Returns why the device may give no frames: it is v4l2loopback, and no program writes to it. NULL for other drivers.
+// Static text.
 const char *camera_device_idle(const char *driver);
 
 // Opens the node. Returns NULL if it can capture video, else the reason with advice. Call camera_device_close in either
@@ -29,9 +29,9 @@ void camera_device_close(struct camera_device *device);
 // then be mapped, and they are lost when the stream stops. Returns false if it cannot.
 bool camera_device_convert(struct camera_device *device);
 
-// Calls ioctl, as videodev_ask.
+// Calls ioctl, or v4l2_ioctl if the device converts; otherwise as videodev_ask.
 int camera_device_ask(const struct camera_device *device, unsigned long request, void *argument);
 // Maps a buffer of the driver. Returns MAP_FAILED on failure.
 void *camera_device_map(const struct camera_device *device, size_t length, off_t offset);
-// `converted`: device->converts when it was mapped.
+// `converted`: the value of device->converts when the buffer was mapped.
 void camera_device_unmap(void *memory, size_t length, bool converted);

@@ -3,7 +3,7 @@
 
 #include "source/cameras.h"
 
-// Starts the camera and waits at most 3 s for a frame. Returns false if none arrives; `why` has the reason. A camera
-// that another program uses, or that lacks bandwidth or memory, counts as one that does: opening it reports the reason.
-// On any thread.
+// Starts the camera and waits at most 3 s for a frame. Returns false if none arrives; `why` has the reason. Returns
+// true also for a camera that another program uses, that needs permission, or that lacks bandwidth or memory: opening
+// it later reports the reason. On any thread.
 bool camera_gives_picture(const char *path, char why[CAMERA_WHY]);

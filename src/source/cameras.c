@@ -81,7 +81,7 @@ static void add_offer(const struct camera_device *device, uint32_t fourcc, const
     list_rates(device, fourcc, offer);
 }
 
-// The driver lists no sizes: adds its present one.
+// For a driver that lists no sizes: adds the present size.
 static void add_present(const struct camera_device *device, uint32_t fourcc, struct camera_offers *offers)
 {
     struct v4l2_format present = {.type = device->type};
@@ -206,7 +206,8 @@ static bool find_path(const char *text, struct camera_node *node, char why[CAMER
     return !node->why;
 }
 
-// Returns false if the camera gives no picture; `why` has the reason. USB cameras do, and their start takes a second.
+// Returns false if the camera gives no picture; `why` has the reason. Does not start a USB camera: this takes a second,
+// and USB cameras give pictures.
 static bool gives_picture(const struct camera_node *node, char why[CAMERA_WHY])
 {
     if (!node->readable)

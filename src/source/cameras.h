@@ -39,17 +39,18 @@ bool camera_node_next(int *next, struct camera_node *node, struct camera_offers 
 // Finds the node for `text`: a path, a number, a stable id, the bus, or a part of the id, the bus or the camera's name.
 // NULL or "" means the first node that gives a picture (camera_trial.h). Returns false if no such node is usable; `why`
 // is then a complete message. If the text is no path or number, *node is then the first node that cannot be opened (it
-// may be the camera); its path is "" if there is no such node, and node->why is set if nodes give no picture.
+// may be the camera); its path is "" if there is no such node. node->why is then set if there are nodes, but
+// none gives a picture.
 bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY]);
-// The ports of other cameras of the same model.
+// The buses of other cameras of the same model and driver.
 struct camera_twins {
     char bus[8][32];
     int count;
 };
-// Finds the cameras of the same model and driver that are there besides this one.
+// Finds the other connected cameras of the same model and driver, at most 8.
 void camera_find_twins(const struct camera_node *known, struct camera_twins *twins);
 // Finds the same camera again by its id, else by its name, driver and preferably its bus. Its node number may have
-// changed. A camera with another id, or at the port of a twin, is another one. Returns false if it is not there; `why`
-// then has the reason.
+// changed. Ignores cameras with another id and those on the bus of a twin. Returns false if the camera is not
+// connected; `why` then has the reason.
 bool camera_find_again(const struct camera_node *known, const struct camera_twins *twins, struct camera_node *node,
                        char why[CAMERA_WHY]);

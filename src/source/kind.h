@@ -77,7 +77,7 @@ struct source {
     int64_t due_ns;                      // when the next frame is due; 0 before the first frame
     double elapsed_s;                    // time of the newest frame; negative before the first one
     int64_t video_ns;                    // its frame.video_ns
-    bool sought;                         // the next frame follows a seek
+    bool sought;                         // the next frame is the first one after a seek
     _Atomic(struct pages_owner *) owner; // set by source_place
 };
 
@@ -88,8 +88,9 @@ struct color source_color(const struct source_setup *setup, struct color said, c
 // Returns true if the file has the size that the user wants, or if the user wants none. Otherwise logs and returns
 // false.
 bool source_size_fits(const struct source_setup *setup, int width, int height, const char *name);
-// Enlarges a size whose pixels have this ratio of width to height to square ones. Returns false if they are square, or
-// if the ratio is unlikely.
+// `across` and `down`: ratio of a pixel's width to its height. Enlarges the width or the height so that pixels become
+// square. Returns false, and changes nothing, if they are square (within 1 %), the ratio is above 8 or below 1/8, or
+// the size would be too large.
 bool source_square(int *width, int *height, int across, int down);
 // Converts an RGBA image with own pixels to the format that the user wants, if any, and sets its colour. Returns false
 // on failure (logged with `name`).

@@ -1,10 +1,10 @@
-// moving.h: whether an image file holds a film: several pictures, one after the other
+// moving.h: finds out if an image file contains a film. On any thread.
 #pragma once
 
 #include <stdbool.h>
 
 // Returns true if a GIF has more than one picture. False also if the file cannot be read.
 bool moving_gif(const char *path);
-// Returns true if JPEGs of one size follow each other, as raw MJPEG streams of cameras. Not for photographs with other
-// pictures behind the first one (MPF: MPO files, gain maps).
+// Returns true if the file is a sequence of JPEGs of one size, such as a raw MJPEG stream of a camera. False for a
+// photograph that other pictures follow (MPF: MPO files, gain maps), and if the file cannot be read.
 bool moving_jpeg(const char *path);

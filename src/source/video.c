@@ -53,7 +53,7 @@ struct video {
     struct program ffmpeg;
     struct stream stream; // of its standard output
     bool every;           // each frame of the file once, with its own time; else a constant rate
-    bool older;           // ffmpeg before 5.1, which names its option for this -vsync
+    bool older;           // ffmpeg before 5.1: the option is -vsync, not -fps_mode
     bool refused;         // ffmpeg does not know -fps_mode
     struct times times;   // of `every`
     bool loop;
@@ -145,8 +145,8 @@ static int64_t pop_time(struct times *times)
     return times->us[times->first++];
 }
 
-// The log has levels, as "[h264 @ 0x55d0] [error] message". The input of the filters reports each frame size,
-// their end each frame's time.
+// Lines of the log have levels, such as "[h264 @ 0x55d0] [error] message". The input of the filters logs each frame
+// size, the last filter the time of each frame.
 static void hear_ffmpeg(void *context, const char *line)
 {
     struct video *video = context;
@@ -443,8 +443,8 @@ static enum source_status watch(struct source *source, enum source_status status
     return status;
 }
 
-// Sets the frame's time in the film. After a seek, that is the time of the seek, else a step back would find the frame
-// on the screen again if it lasts longer than others.
+// Sets the frame's time in the film. The first frame after a seek gets the target of the seek: with its own time, a
+// step back could find the same frame again if it lasts longer than others.
 static void take_time(struct source *source, struct frame *frame)
 {
     struct video *video = source->state;

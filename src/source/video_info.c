@@ -67,9 +67,10 @@ static double read_ratio(const char *text, int *numerator, int *denominator)
     return (double)*numerator / *denominator;
 }
 
-// Most videos have a constant rate, and r_frame_rate is its exact ratio. Otherwise it is a common multiple of all
-// intervals; if that is too high, takes the average rate, but one at which slow parts do not hide fast ones. In H.264
-// with a picture for each field, it is the rate of the fields, which is twice the average rate of the frames.
+// Most videos have a constant rate, and r_frame_rate is its exact ratio. With a variable rate, r_frame_rate is a rate
+// that fits all intervals. If it is too high, this takes the average rate; but if that is below LEAST, DEFAULT, so that
+// the frames of fast parts are kept. In H.264 with a picture for each field, r_frame_rate is the rate of the fields,
+// twice the average rate of the frames.
 static void take_rate(const json_t *stream, struct video_info *info)
 {
     enum { USUAL = 61, LEAST = 24, DEFAULT = 30, MOST = 1000 };

@@ -22,7 +22,7 @@ enum { ENERGY_ROUNDS = 5 };
 static const double gap_most_ms = 10, gap_batch_ms = 20;
 enum { GAP_TRIES = 3, BATCH_MAX = 64 };
 
-// The values of the rounds, and for each the first finalist's value in this round / this value.
+// The value of each round, and the ratio of the first finalist's value in the same round to it.
 struct series {
     struct samples value, ratio;
 };
@@ -191,7 +191,7 @@ static void write_result(const struct comparison *comparison, int winner, struct
     result->best_mj = samples_percentile(&best->mj.value, 50);
 }
 
-// Measures the energy of the default and of the winner, unless the comparison has.
+// Measures the energy of the default and of the winner, unless the comparison has already measured it.
 static void add_energy(struct comparison *comparison, int winner)
 {
     struct finalist *both[2] = {&comparison->finalist[comparison->base], &comparison->finalist[winner]};

@@ -101,9 +101,9 @@ bool spec_parse(struct spec *spec, const char *text, const char *path, char why[
 bool spec_load(struct spec *spec, const char *path);
 void spec_finish(struct spec *spec);
 
-// Sets kernel->included to the hash of all files that the kernel's text includes, also indirectly: those that exist in
-// the directory of the including file, in the current one and in those of the options -I. A name that is a macro is not
-// followed. False: no memory.
+// Sets kernel->included to the hash of all files that the kernel's text includes, directly or indirectly. Looks in the
+// directory of the including file, in the current directory and in the directories of the options -I. Does not expand
+// macros. False: no memory.
 bool spec_find_included(const struct spec *spec, struct spec_kernel *kernel);
 
 // Returns the path of a file that the description names. The caller frees it. NULL: no memory.

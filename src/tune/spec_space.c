@@ -217,7 +217,7 @@ char *spec_program(const struct spec *spec, const struct spec_kernel *kernel, co
     for (int p = 0; p < spec->space.params; p++)
         fprintf(out, "#define %s %s\n", spec->space.param[p].name, spec->space.param[p].value[tuple[p]]);
     if (kernel->included[0])
-        fprintf(out, "// included: %s\n", kernel->included); // drivers and caches know a program by its text
+        fprintf(out, "// included: %s\n", kernel->included); // for the keys of cached programs
     fprintf(out, "#line 1 \"%s\"\n%s", strpbrk(kernel->file, "\"\\\n") ? "kernel" : kernel->file, kernel->text);
     if (fclose(out) == 0)
         return text;

@@ -41,7 +41,7 @@ struct tuner_setup {
     // time counts towards `seconds`. NULL: none.
     struct journal *journal;
     struct energy *energy; // counter of the device (base/energy.h); NULL: none
-    bool by_energy; // the comparison chooses the least energy, of the 11 fastest and the one in use; needs `energy`
+    bool by_energy; // the comparison has 12 configurations instead of 6, and chooses the least energy; needs `energy`
     // Called after each configuration and before the comparison, on the thread of tuner_run. Returns false to end the
     // search; the comparison follows. May be NULL.
     bool (*progress)(void *context, const struct tuner_state *state);
@@ -50,7 +50,7 @@ struct tuner_setup {
 
 struct tuner_result {
     struct tuner_state state;
-    int base, used, best;             // configurations: the default, the one in use, and the winner
+    int base, used, best;             // numbers of the default, of the configuration in use and of the winner
     double base_ms, used_ms, best_ms; // medians of the comparison
     double speedup; // median over the rounds of the time of the one in use / the winner's; 1: the one in use wins
     double noise;   // half the interquartile range of the times of the one in use / their median

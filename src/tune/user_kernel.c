@@ -37,13 +37,13 @@ struct user_kernel {
     int limit_ms; // of a validation
     struct words timer_words;
     struct user_timer *timer; // NULL: not started, or it has ended
-    int timers;               // that were started
+    int timers;               // number of children that were started
 };
 
 // A build of a configuration, in the child that times it.
 struct built {
     struct user_kernel *user;
-    int configuration, timer; // number of the child that has it
+    int configuration, timer; // timer: number of the child that has the build
 };
 
 static const struct user_kernel *kernel_of(const struct subject *subject)
@@ -222,7 +222,7 @@ static bool prepare(struct subject *subject)
 
 // ---- time ----
 
-// Sends a request to the child that times, which this starts if there is none. False: `reply` has the reason.
+// Sends a request to the child that times; starts the child if there is none. False: `reply` has the reason.
 static bool ask_timer(struct user_kernel *user, const struct user_timer_request *request, int runs,
                       struct user_timer_reply *reply)
 {
@@ -283,7 +283,7 @@ static void *build(struct subject *subject, int configuration, char why[VERDICT_
     return NULL;
 }
 
-// Lets the child do something with a build. False on failure (logged).
+// Sends a request about a build to the child. False on failure (logged).
 static bool use_build(struct built *built, const struct user_timer_request *request, int runs,
                       struct user_timer_reply *reply)
 {

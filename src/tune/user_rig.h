@@ -22,7 +22,7 @@ struct user_rig {
     struct device *device;
     cl_command_queue queue;         // with profiling
     cl_mem guarded[SPEC_ARGUMENTS]; // each vector argument, with guard bytes before and after it
-    size_t guard[SPEC_ARGUMENTS];   // their number on each side
+    size_t guard[SPEC_ARGUMENTS];   // number of guard bytes on each side
     cl_mem buffer[SPEC_ARGUMENTS];  // the argument
     cl_mem start[SPEC_ARGUMENTS];   // its content at the start of a run, if a kernel reads and writes it
 };

@@ -1,6 +1,6 @@
 // user_timer.c: the parent's part of the timing of a user's kernels
 //
-// A thread waits for the child, and writes the last reply.
+// A thread waits for the child, and writes the last reply when the child has ended.
 #include "tune/user_timer.h"
 
 #include "base/child.h"

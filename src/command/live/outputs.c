@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum { DEFAULT_RATE = 30, ANIMATION_S = 10 };
-static const int64_t late_ns = 1000000000;  // a frame may arrive so long after its time
+static const int64_t late_ns = 1000000000;  // a later frame counts as missing: the last one is repeated
 static const int64_t rest_ns = 10000000000; // the longest time of a film's last frame; more is a wrong duration
 static const char last_name[] = "monocle-last.png";
 
@@ -162,7 +162,7 @@ static bool begin(struct outputs *o)
     return file->recording != NULL;
 }
 
-// Begins the recording of o->file, of at most `most` frames (0: no limit). `created`: this run has made the file.
+// Begins the recording of o->file, of at most `most` frames (0: no limit). `created`: this run has created the file.
 static bool start_named(struct outputs *o, bool created, uint64_t most)
 {
     o->most = most;
@@ -226,7 +226,7 @@ bool outputs_record_new(struct outputs *o, const char *path, int quality)
     return false;
 }
 
-// Returns the frame's time in the recording. It goes on from source to source.
+// Returns the frame's time in the recording. After a change of the source, the times continue.
 static int64_t time_of(struct outputs *o, const struct frame *frame)
 {
     if (o->shifted)
@@ -248,7 +248,7 @@ bool outputs_add_frame(struct outputs *o, const struct frame *frame, const struc
     return ok;
 }
 
-// Returns the time of the end of the recording, if it ends now. A film ends after the time of its last frame.
+// Returns the time at which the recording would end now. A film ends when its last frame has been shown.
 static int64_t end_time(const struct outputs *o, bool film_ended)
 {
     const bool has_rest = film_ended && o->rest_ns > 0 && o->rest_ns < rest_ns;
@@ -277,7 +277,7 @@ static bool close_file(struct outputs_file *file)
     if (ok && file->frames == 0 && remove_own(file))
         log_warn("no frame was recorded; %s is removed", file->name);
     else if (!ok && stat(file->name, &status) == 0 && status.st_size == 0)
-        remove_own(file); // a video that needs its end
+        remove_own(file); // a format that is unusable without its end
     return ok;
 }
 
@@ -327,7 +327,7 @@ void outputs_toggle_recording(struct outputs *o, bool animation, bool still)
     }
 }
 
-// Follows a frame for the recording. `ok`: it was added; `left_out`: dropped frames before it. Returns `ok`.
+// Call after recording_add or recording_fill. `ok`: its result; `left_out`: dropped frames before it. Returns `ok`.
 static bool added(struct outputs *o, bool ok, uint64_t left_out)
 {
     enum { STALL_S = 1 }; // how long the message stays after the last dropped frame

@@ -42,15 +42,15 @@ struct outputs {
     char first[OUTPUT_NAME]; // the first file of the recording, before the frame size changed
     char given[OUTPUT_NAME]; // the last recording that the user has named; "": none
     uint64_t most;           // frames of the recording; 0: no limit
-    int64_t time_ns;         // of the last recorded frame, and
-    int64_t added_ns;        // when it was added, and
-    int64_t rest_ns;         // how long the film goes on after it; 0 or less: unknown
-    int64_t shift_ns;        // from a frame's time to the recording's
-    bool shifted;            // shift_ns changes with the next frame
+    int64_t time_ns;         // time of the last recorded frame in the recording
+    int64_t added_ns;        // when this frame was added
+    int64_t rest_ns;         // time from this frame to the end of the film; 0 or less: unknown
+    int64_t shift_ns;        // time in the recording minus frame.elapsed_ns
+    bool shifted;            // the next frame sets shift_ns
     struct outputs_file {
         struct recording *recording; // NULL: none
         char name[OUTPUT_NAME];
-        struct file_id own; // of a file that this run has made; else zero
+        struct file_id own; // of a file that this run has created; else zero
         double rate;        // frames per second
         uint64_t frames;
         uint64_t left_out;           // frames dropped because the reader stalled
@@ -74,8 +74,8 @@ bool outputs_start_recording(struct outputs *outputs, struct claim *claim, int q
 // The same during a run, in a new file; the note names it. Refuses an existing file, standard output and a wrong
 // suffix. False on failure (logged).
 bool outputs_record_new(struct outputs *outputs, const char *path, int quality);
-// Adds the result of a frame. The recording keeps the time: of a live source the clock's, else the frames' own. If the
-// reader has stalled, waits for it (`wait`) or drops the frame. False if the recording must end (logged).
+// Adds the result of a frame, at frame->elapsed_ns: the time of the clock for a live source, else the time in the film.
+// If the reader has stalled, waits for it (`wait`) or drops the frame. False if the recording must end (logged).
 bool outputs_add_frame(struct outputs *outputs, const struct frame *frame, const struct image *rgba, bool wait);
 // Ends the recording, if there is one, and waits until it has ended. Returns true if every frame that was not dropped
 // is written; logs the number of dropped frames. Removes a video without frames if monocle created its file (logged).
@@ -88,8 +88,8 @@ bool outputs_end_recording(struct outputs *outputs, bool film_ended);
 void outputs_toggle_recording(struct outputs *outputs, bool animation, bool still);
 // Returns true while a thread ends a recording.
 bool outputs_ending(const struct outputs *outputs);
-// Call often. While no frame arrives from a live source, repeats the last one. If that thread is done, closes its
-// recording; the note reports the result. `frozen`: the view is frozen. False: a recording is incomplete (logged).
+// Call often. While no frame arrives from a live source, repeats the last one. If the thread has ended a recording,
+// closes it; the note reports the result. `frozen`: the view is frozen. False: a recording is incomplete (logged).
 bool outputs_follow(struct outputs *outputs, bool frozen);
 // Returns why the recording that ended last is incomplete; NULL: it is complete.
 const char *outputs_end_failure(const struct outputs *outputs);

@@ -15,14 +15,14 @@ enum {
     MASKS = 3,
     ALPHA_MASKS = 6,
     RLE_MOST = 128,       // pixels per byte of RLE data
-    EMPTY_MOST = 1 << 24, // pixels of an image whose RLE data may end before them
+    EMPTY_MOST = 1 << 24, // largest image in pixels whose RLE data may be shorter than its size needs
 };
 
 // The header.
 struct bmp {
     const uint8_t *data;
     size_t size;
-    size_t pixels;  // place
+    size_t pixels;  // their offset in the file
     int64_t height; // before the sign is removed
     int width, bits, compression;
     bool upwards;                // the first row is the lowest one
@@ -46,8 +46,8 @@ static bool looks_so(const uint8_t *data, size_t size)
            read_int(data + 15, 3) == 0;
 }
 
-// Reads the palette at `place`, which has `each` bytes per colour and ends at the pixels. Some programs give its place
-// as that of the pixels.
+// Reads the palette at `place`, which has `each` bytes per colour and ends at the pixels. Some programs write the place
+// of the palette into the field for the place of the pixels.
 static void read_colours(struct bmp *bmp, size_t place, size_t each, uint32_t used)
 {
     size_t count = (size_t)1 << bmp->bits;

@@ -75,7 +75,7 @@ void codec_buffer_free(struct codec_buffer *buffer);
 // IPTC-IIM), a comment (text in any encoding).
 struct codec_metadata {
     struct codec_bytes icc, exif, xmp, iptc, comment;
-    struct codec_bytes chunks; // PNG chunks, one after the other, that no other format has
+    struct codec_bytes chunks; // a sequence of whole PNG chunks, for PNG outputs only
     double density[2];         // pixels per inch across and down; 0: unknown. Rotate it with the image.
     char left_out[CODEC_WHY];  // "its colour profile is damaged and is left out"; "": nothing
 };
@@ -88,13 +88,13 @@ struct codec_head {
     int orientation;    // EXIF orientation, 1 to 8; default: 1. The decoded image is not rotated.
     bool alpha;         // the image may have transparent pixels
     int quality;        // 1 to 100; JPEG: the quality whose table in libjpeg is nearest; 0: does not apply
-    const char *remark; // about a file that is read, but not quite right; NULL: none
+    const char *remark; // a defect of the file, which can be decoded; static; NULL: none
     struct codec_metadata metadata; // in the file's bytes or in the codec; valid until its next codec_head
 };
 
 // Copies the metadata into the buffer, so that they survive the next codec_head. Returns false if there is no memory.
 bool codec_metadata_keep(struct codec_metadata *metadata, struct codec_buffer *buffer);
-size_t codec_metadata_bytes(const struct codec_metadata *metadata);
+size_t codec_metadata_bytes(const struct codec_metadata *metadata); // total size
 
 struct codec;
 
@@ -131,7 +131,7 @@ struct codec_settings {
     bool grey;          // PNG, TIFF from rgba: all pixels are grey, write one channel
     bool opaque;        // PNG, WebP, TIFF from rgba: leave alpha out
     int orientation;    // to write into the EXIF data, 1 to 8; 0: unchanged
-    const char *remark; // of the head; codec_encode copies it to error->why
+    const char *remark; // of the head; codec_encode adds it to error->why
     struct codec_metadata metadata;
 };
 

@@ -15,14 +15,15 @@ int exif_orientation(const uint8_t *data, size_t size);
 // thumbnail. Returns the remaining size.
 size_t exif_settle(uint8_t *data, size_t size, int orientation);
 
-// Reads the resolution in pixels per inch, across and down. Returns false if there is none with a unit.
+// Reads the resolution in pixels per inch, across and down. Returns false if there is none, or if it has no unit.
 bool exif_density(const uint8_t *data, size_t size, double density[2]);
 
 // Makes EXIF data that have only this resolution.
 enum { EXIF_DENSITY_BYTES = 66 };
 void exif_from_density(const double density[2], uint8_t exif[EXIF_DENSITY_BYTES]);
 
-// Returns the value of an entry of the first directory of a TIFF file, as it is in the file; no data if it has none.
+// Returns the bytes of an entry of the first directory of a TIFF file, in the file's byte order; they are borrowed from
+// `data`. No bytes if there is no such entry.
 struct codec_bytes exif_value(const uint8_t *data, size_t size, uint32_t tag);
 
 // EXIF data are a TIFF file without an image. The next two functions copy the entries that describe an image: maker,

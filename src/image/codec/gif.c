@@ -7,7 +7,7 @@
 #include <gif_lib.h>
 
 enum {
-    EMPTY_MOST = 1 << 24, // pixels of a screen that a file too small for them may have
+    EMPTY_MOST = 1 << 24, // largest screen in pixels of a file that is too small for so many pixels
     OPAQUE = 255,
     CODE_BITS_MOST = 8, // of an index: GIF89a, appendix F
     NONE = -1,          // no transparent colour
@@ -241,7 +241,7 @@ static void put_screen(const struct gif_frame *frame, struct image *image)
             memcpy(image_row(image, 0, y) + 4 * (size_t)x, colour, sizeof(colour));
 }
 
-// Reads a row of the frame. The screen cuts it off.
+// Reads a row of the frame. Pixels outside the screen are dropped.
 static bool read_row(struct gif_frame *frame, struct gif *gif, struct image *image, int y)
 {
     const GifImageDesc *desc = &frame->file->Image;

@@ -205,8 +205,8 @@ static bool read_markers(struct jpeg *jpeg, struct codec_metadata *metadata)
     return ok || codec_refuse(jpeg->error, CODEC_NO_MEMORY, "out of memory");
 }
 
-// libjpeg calls this at the end of the file, and gets an end marker: some cameras leave it out. libjpeg warns if a scan
-// then lacks data.
+// libjpeg calls this at the end of the file. It gets an end marker, because some cameras do not write one. If a scan
+// lacks data, libjpeg warns.
 static boolean more(j_decompress_ptr info)
 {
     static const JOCTET end_marker[] = {0xff, JPEG_EOI};
@@ -347,7 +347,8 @@ static uint64_t least_bytes(const struct jpeg_decompress_struct *info)
     return info->arith_code ? 0 : (uint64_t)info->image_width * info->image_height / DCTSIZE2 / 8;
 }
 
-// Returns what follows the image's end marker: these two bytes are only a marker in compressed data. NULL: it has none.
+// Returns the position after the image's end marker; NULL: there is none. Call it only within compressed data, where
+// the two bytes cannot be anything else.
 static const uint8_t *find_end(const struct jpeg_decompress_struct *info)
 {
     static const uint8_t end_marker[] = {0xff, JPEG_EOI};
@@ -454,7 +455,7 @@ static bool decode_begin(void *state, const uint8_t *data, size_t size, const st
     return true;
 }
 
-// Returns false if scans are missing. libjpeg would show what it has.
+// Returns false if scans are missing, because libjpeg accepts such a file.
 static bool has_all_scans(const struct jpeg_decompress_struct *info)
 {
     for (int c = 0; c < info->num_components; c++) {

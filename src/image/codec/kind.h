@@ -11,7 +11,7 @@ struct codec_kind {
     bool (*looks_so)(const uint8_t *data, size_t size); // the first bytes are of this format
     // As codec_head, which checks the limits. Allocates nothing in proportion to the image.
     bool (*head)(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error);
-    unsigned keeps;   // set of the metadata that it can write, besides ICC profile, EXIF and XMP
+    unsigned keeps;   // set of CODEC_KEEPS_*: metadata that it can write, besides ICC profile, EXIF and XMP
     unsigned encodes; // set of bits 1 << enum pixfmt: the formats that it encodes; 0: it only decodes
     // As codec_decode and codec_encode; NULL for a codec that goes by rows. `encode` gets an empty buffer. exif_settle
     // has adapted its EXIF data.
@@ -54,10 +54,10 @@ bool codec_fits(const struct image *image, const struct image_shape *shape, stru
 // Adds to error->why what the output will lack: "its colour profile is damaged and is left out". Not a fault.
 void codec_leave_out(struct codec_error *error, const char *what);
 
-// Returns true if the bytes begin with these.
+// Returns true if the bytes begin with the `size` bytes at `with`.
 bool codec_begins(struct codec_bytes bytes, const char *with, size_t size);
 
-// Adds to metadata->left_out what was left out of the file.
+// Adds to metadata->left_out the name of a part of the file that is not read.
 void codec_lacks(struct codec_metadata *metadata, const char *what);
 
 // Copies row `y` of an image in rgba, rgb24 or grey. For rgb24 and grey, `channels` is that of the format. From rgba,

@@ -12,10 +12,10 @@ enum {
     PHOTOSHOP_XMP = 0x0424,
 };
 
-// Returns the data of the first block with this number; no data if there is none.
+// Returns the data of the first block with this number, borrowed from `blocks`; no data if there is none.
 struct codec_bytes photoshop_find(struct codec_bytes blocks, unsigned number);
 
-// Returns IPTC data: from blocks, or the bytes themselves if they are IPTC data.
+// Returns the IPTC data, borrowed from `bytes`: those in the blocks, or all bytes if they are IPTC data, not blocks.
 struct codec_bytes photoshop_iptc(struct codec_bytes bytes);
 
 // Appends a block. Returns false if there is no memory.

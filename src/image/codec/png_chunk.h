@@ -17,13 +17,13 @@ struct png_chunk {
 uint32_t png_read_u32(const uint8_t *at);
 void png_write_u32(uint8_t *at, uint32_t value);
 
-// Reads the chunk at *at, and moves *at behind it. Returns false if the file ends within it. The checksums of pixels
-// are verified only if `pixels`.
+// Reads the chunk at *at, and moves *at behind it. chunk->bytes are borrowed from `data`. Returns false if the file
+// ends within the chunk. `pixels`: also verify the checksums of chunks with pixels.
 bool png_chunk_next(struct png_chunk *chunk, const uint8_t *data, size_t size, size_t *at, bool pixels);
 bool png_chunk_is(const struct png_chunk *chunk, const char *type);
 
 // Write a chunk. The functions return false if there is no memory.
 bool png_chunk_write(struct codec_buffer *buffer, const char *type, const void *data, size_t size);
-// Begins a chunk with its first data; append the rest, then call png_chunk_end.
+// Begins a chunk with its first data, and sets *start for png_chunk_end. Append the rest before that call.
 bool png_chunk_begin(struct codec_buffer *buffer, const char *type, const void *data, size_t size, size_t *start);
 bool png_chunk_end(struct codec_buffer *buffer, size_t start);

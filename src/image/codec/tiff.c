@@ -452,8 +452,8 @@ static void set_fields(TIFF *file, const struct image *image, const struct codec
         TIFFSetField(file, TIFFTAG_XMLPACKET, (uint32_t)metadata->xmp.size, metadata->xmp.data);
 }
 
-// The tag has bytes, or in some versions of libtiff 4-byte numbers, whose bytes libtiff may exchange. Returns false if
-// there is no memory.
+// Some versions of libtiff take the tag as bytes, others as 4-byte numbers, whose bytes they swap for a file of the
+// other byte order. Returns false if there is no memory.
 static bool set_iptc(struct tiff *tiff, TIFF *file, struct codec_bytes iptc)
 {
     const TIFFField *field = TIFFFindField(file, TIFFTAG_RICHTIFFIPTC, TIFF_ANY);
