@@ -149,11 +149,11 @@ void log_warn_once(const char *text)
     pthread_mutex_lock(&log_state.lock);
     while (i < log_state.onces && log_state.once[i] != hash)
         i++;
-    const bool new = i == log_state.onces;
-    if (new &&i < ONCE_MOST)
+    const bool first = i == log_state.onces;
+    if (first && i < ONCE_MOST)
         log_state.once[log_state.onces++] = hash;
     pthread_mutex_unlock(&log_state.lock);
-    if (new)
+    if (first)
         log_warn("%s", text);
 }
 

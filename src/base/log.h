@@ -27,7 +27,8 @@ void log_message(enum log_level level, const char *format, ...) __attribute__((f
 #define log_info(...) log_message(LOG_INFO, __VA_ARGS__)
 #define log_debug(...) log_message(LOG_DEBUG, __VA_ARGS__)
 
-// Logs the warning, unless this process has already logged the same text with this function. On any thread.
+// Logs the warning, unless this process has already logged the same text with this function (up to 16 texts). On any
+// thread.
 void log_warn_once(const char *text);
 
 // Copies text for a terminal and truncates it to fit. Control characters except tabs, and bytes that are not UTF-8, are

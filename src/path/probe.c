@@ -162,11 +162,10 @@ static bool explain_build(const char *verdict, const char *compiler, char **erro
     char text[512];
     if (strcmp(verdict, passed) == 0)
         return true;
-    snprintf(
-        text, sizeof(text),
-        "the compiler of '%.200s' fails at a user's filter, and was tried in a process of its own: %s; simplify the "
-        "filter, or use -p cpu",
-        compiler, verdict);
+    snprintf(text, sizeof(text),
+             "the compiler of '%.200s' failed at a user's filter, in a child process: %s; simplify the "
+             "filter, or use -p cpu",
+             compiler, verdict);
     path_fail(error, text);
     return false;
 }

@@ -272,7 +272,7 @@ def users(c):
         file.write("//!SUMMARY x\n//!KIND point\nINLINE pixel filter_mine(pixel p, int x, int y, arguments args)\n{\n"
                    "    p.r = 255 - p.r;\n    p.g = 255 - p.g;\n    p.b = 255 - p.b;\n    return p;\n}\n")
     mine = {"chain": "mine", "MONOCLE_FILTERS": at("filters")}
-    fails = "fails at a user's filter, and was tried in a process of its own: it crashed with signal 11; simplify the "
+    fails = "failed at a user's filter, in a child process: it crashed with signal 11; simplify the "
     for path, how in (("opencl", {"TEST_MISBEHAVE": "crash"}),
                       ("gl", {"TEST_MISBEHAVE": "begin", "TEST_ONLY": "shader"})):
         code, got, err = convert(path=path, **mine, **how)
