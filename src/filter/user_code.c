@@ -41,6 +41,19 @@ static bool append_zero(struct code *c, const struct type *type)
     return code_append(c, text);
 }
 
+// Refuses "int a = a + 1" where there is an outer a: C reads the new variable, GLSL the outer one.
+static bool check_value(struct code *c, const struct user_token *name)
+{
+    const struct user_token *after = c->next;
+    for (const struct user_token *t = name + 1; t < after; t++) {
+        if (t->kind == USER_WORD_TOKEN && code_same_name(t, name) && !user_token_is(t - 1, ".")) {
+            c->next = t;
+            return code_fail(c, "the value of '%.*s' uses another variable of this name; rename one", SHOWN(name));
+        }
+    }
+    return true;
+}
+
 // Writes "int a = 1, b".
 static bool take_declaration(struct code *c)
 {
@@ -64,6 +77,8 @@ static bool take_declaration(struct code *c)
         if (!code_take_own(c))
             return false;
         if (code_is(c, "=") ? !code_take(c) || !code_take_whole(c) : !append_zero(c, &type))
+            return false;
+        if (!check_value(c, name))
             return false;
         const struct user_token *after = c->next;
         c->next = name; // a variable cannot be used in its own initial value
@@ -158,8 +173,9 @@ static bool take_for(struct code *c)
     if (!code_take(c) || !code_take_mark(c, "("))
         return false;
     const bool begun = code_is_type(c) ? take_declaration(c) && code_take_mark(c, ";") : take_parts(c, ";");
-    const bool ok =
-        begun && take_condition(c, ";") && code_take_mark(c, ";") && take_parts(c, ")") && take_loop_body(c);
+    // In GLSL, the body in { } and the loop's variable have one scope.
+    const bool ok = begun && take_condition(c, ";") && code_take_mark(c, ";") && take_parts(c, ")") &&
+                    code_append(c, " {") && take_loop_body(c) && code_append(c, " }");
     c->variables.count = variables;
     c->in_switch = in_switch;
     return ok;

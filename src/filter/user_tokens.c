@@ -123,8 +123,8 @@ static bool skip_space(struct reader *r)
         if (strncmp(spot->at, "//", 2) == 0 || strncmp(spot->at, "/*", 2) == 0) {
             if (!skip_comment(r))
                 return false;
-        } else if (r->defined && strncmp(spot->at, "\\\n", 2) == 0) {
-            spot->at += 2;
+        } else if (r->defined && *spot->at == '\\' && spot->at[1 + strspn(spot->at + 1, " \t\r")] == '\n') {
+            spot->at += 2 + strspn(spot->at + 1, " \t\r");
             next_line(spot);
         } else if (*spot->at == '\n' && !r->defined) {
             spot->at++;

@@ -206,7 +206,11 @@ static bool start_encoder(struct recording *recording, const struct encoder *enc
              encoder->best +
                  (encoder->worst - encoder->best) * (RECORDING_QUALITY_BEST - quality) / (RECORDING_QUALITY_BEST - 1));
     write_filters(encoder, setup, filters, sizeof(filters));
-    snprintf(output, sizeof(output), "file:%s", recording->replace ? recording->draft.temporary : recording->name);
+    // Not the name: ffmpeg opens the file late, when the name may be that of another file.
+    if (recording->replace)
+        snprintf(output, sizeof(output), "file:%s", recording->draft.temporary);
+    else
+        snprintf(output, sizeof(output), "file:/proc/%d/fd/%d", (int)getpid(), recording->file);
     const char *arguments[40] = {"ffmpeg",      "-hide_banner", "-nostats",     "-y",   "-v",
                                  "level+error", "-f",           "yuv4mpegpipe", "-i",   "pipe:0",
                                  "-vf",         filters,        "-an",          "-c:v", encoder->name};
@@ -243,11 +247,24 @@ static bool end_file(struct recording *recording, bool keep)
     return ok;
 }
 
+// Opens the file, which the caller made: it is empty. False with errno set.
+static bool open_file(struct recording *recording)
+{
+    struct stat status;
+    recording->file = open(recording->name, O_WRONLY | O_CLOEXEC);
+    if (recording->file < 0)
+        return false;
+    if (fstat(recording->file, &status) == 0 && status.st_size == 0)
+        return true;
+    close(recording->file);
+    errno = EEXIST;
+    return false;
+}
+
 // Makes the draft, or opens the file. False is logged.
 static bool begin_file(struct recording *recording)
 {
-    if (recording->replace ? file_draft_begin(&recording->draft, recording->name)
-                           : (recording->file = open(recording->name, O_WRONLY | O_CLOEXEC)) >= 0)
+    if (recording->replace ? file_draft_begin(&recording->draft, recording->name) : open_file(recording))
         return true;
     log_error("cannot record to %s: %s", recording->name,
               errno == ESPIPE ? "it is not a regular file; pipes and devices get Y4M" : strerror(errno));
@@ -313,12 +330,10 @@ static bool await_encoder(struct recording *recording, int pipe)
 // Begins an encoded video. Returns false on failure (logged).
 static bool begin_encoded(struct recording *recording, const struct recording_setup *setup)
 {
+    if (!begin_file(recording)) // at once, because the name may become that of another file
+        return false;
     const struct encoder *encoder = choose_encoder(recording);
-    if (!encoder)
-        return false;
-    if (!begin_file(recording))
-        return false;
-    if (!start_encoder(recording, encoder, setup)) {
+    if (!encoder || !start_encoder(recording, encoder, setup)) {
         end_file(recording, false);
         return false;
     }

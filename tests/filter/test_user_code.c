@@ -102,6 +102,10 @@ static void check_memory(void)
     CANNOT("arguments a; x = ARG(a, 0);", "a variable of the type arguments needs a value");
     CANNOT("view v; x = tap(v, 0, 0);", "a variable of the type view needs a value");
     CANNOT("switch (x) { int a = 1; case 1: x = a; }", "put brackets");
+    CANNOT("{ int x = x + 1; }", "the value of 'x' uses another variable of this name");
+    CANNOT("for (int y = 2 * y; y < 3; y++) x++;", "the value of 'y' uses another variable");
+    BECOMES("INLINE int f(int x) { for (int i = 0; i < 4; i++) { int i = 7; x += i; } return x; }\n",
+            "own_n_i ++) { {");
     REFUSED("STRUCT(s)\nstruct s { view v; };\n", 2, "the members of a struct have the type int");
     REFUSED("struct s { int *a; };\n", 1, "pointers");
     REFUSED("INLINE int *f(int x) { return x; }\n", 1, "pointers");
@@ -125,6 +129,7 @@ static void check_macros(void)
             "(2)))))); }");
     BECOMES("#define F(a) \\\n  (a + 1) // c\nINLINE int f(int x) { return F\n( 2 ) + F (3); }\n",
             "\n\nINLINE int own_n_f(int own_n_x) { return(\n  2 + 1) + (3 + 1);");
+    BECOMES("#define F(a) \\\r\n  a\nINLINE int f(int x) { return F(x); }\n", "return own_n_x;");
     BECOMES("#define M -\nINLINE int f(int x) { return M M x; }\n", "return - - own_n_x;");
     BECOMES("#define A(x) x\n#define B A\nINLINE int f(int A) { return A + B; }\n", "return own_n_A + own_n_A;");
     static const char *const known[] = {"sat8", "luma", "tap", "ARG", "int", "pixel", "if", "return", "INLINE", "min"};

@@ -282,6 +282,28 @@ def new_size(c):
     c.check(sorted(os.listdir(at())) == ["film-2.mkv", "film.mkv"], os.listdir(at()))
 
 
+def late_ffmpeg(c):
+    """ffmpeg starts late, when another file has the name of the recording: that file stays."""
+    with open(at("ffmpeg"), "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\ncase \"$*\" in *pipe:0*) read line <%s;; esac\nexec %s \"$@\"\n" %
+                   (at("hold"), shutil.which("ffmpeg")))
+    os.chmod(at("ffmpeg"), 0o755)
+    os.mkfifo(at("hold"))
+    process = subprocess.Popen([BINARY, "live", "noise:64x48@50", *RUN, "-n", "60", "--record", "a.mp4"], cwd=at(),
+                               env=environment(PATH=at() + ":" + os.environ["PATH"]), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+    c.check(wait_until(lambda: os.path.exists(at("a.mp4"))), "the file is made before ffmpeg starts")
+    os.unlink(at("a.mp4"))
+    with open(at("a.mp4"), "w", encoding="utf-8") as file:
+        file.write("of another program")
+    with open(at("hold"), "w", encoding="utf-8") as hold:  # ffmpeg may go on now
+        hold.write("\n")
+    _, err = process.communicate(timeout=60)
+    with open(at("a.mp4"), encoding="utf-8", errors="replace") as file:
+        c.check(process.returncode in (1, 3) and err.count("\n") == 1 and file.read() == "of another program",
+                process.returncode, err)
+
+
 def killed(c):
     """If ffmpeg is killed, the run ends with status 1. An MKV has the frames before; an older MP4 stays."""
     for name in ("a.mkv", "a.mp4"):
@@ -355,5 +377,5 @@ def outlived(c):
     c.check(sorted(os.listdir(at())) == ["a.mp4", "b.y4m"], os.listdir(at()))
 
 
-sys.exit(Checks().run(formats, other_formats, shapes, animations, next_names, keeps_time, goes_on, new_size, killed,
-                      no_room, other_ffmpeg, outlived))
+sys.exit(Checks().run(formats, other_formats, shapes, animations, next_names, keeps_time, goes_on, new_size,
+                      late_ffmpeg, killed, no_room, other_ffmpeg, outlived))
