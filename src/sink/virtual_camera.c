@@ -246,7 +246,7 @@ static bool wait_picture(struct virtual_camera *camera, int64_t due_ns, bool *re
     while (!camera->stop && !camera->fresh)
         if (!thread_wait(&camera->changed, &camera->lock, due_ns))
             break;
-    const bool go_on = !camera->stop;
+    const bool go_on = camera->fresh || !camera->stop; // the last frame is not lost
     *repeat = !camera->fresh;
     camera->waiting ^= camera->fresh;
     camera->fresh = false;
