@@ -77,7 +77,8 @@ static int next_marker(FILE *file)
     }
 }
 
-// Reads a JPEG behind its SOI, up to the SOI of the next one. Returns false if none follows, or if it has MPF pictures.
+// Reads the rest of a JPEG after its SOI, and the SOI of the next JPEG. Returns false if there is no next one, or if
+// the JPEG has MPF pictures.
 static bool read_jpeg(FILE *file, bool to_next, int *size)
 {
     *size = -1;

@@ -48,7 +48,8 @@ static void add_driver(const char *name, const char *icd)
     CHECK(out && fprintf(out, "%s\n", library) > 0 && fclose(out) == 0);
 }
 
-// Guards like a new process. Compares what it logs, the drivers that are left, and the children that answered.
+// Runs the guard as a new process would. Checks the text that it logs, the number of drivers that it leaves, and the
+// number of children that answered.
 static void guard(const struct driver_guard *setup, const char *says, int left, int children)
 {
     struct driver drivers[DRIVERS_MAX];

@@ -1,4 +1,4 @@
-// test_user_code.c: the code of users' filters: what it becomes, and what is refused
+// test_user_code.c: the code that the parser of users' filters writes, and the code that it refuses
 #include "filter/user_code.h"
 #include "unit.h"
 

@@ -139,7 +139,7 @@ static void test_palettes(struct codec *codec)
             file.data[FILE_HEAD + 32] = 3;
             add_palette(&file, 3, each);
             add(&file, "\x01\x23\xf0", 3);
-            check_pixels(codec, &file, 5, "abcdd", palette, "pixels behind the palette");
+            check_pixels(codec, &file, 5, "abcdd", palette, "pixels after the palette");
         }
         begin(&file, infos[i], 5, 1, 2, NONE, offset);
         add_palette(&file, 3, each);

@@ -274,7 +274,7 @@ static void add_xmp(struct file *file, const char *text, int first)
     add_byte(file, 0);
 }
 
-// Makes a file with metadata ahead of the frame and behind it.
+// Makes a file with metadata before and after the frame.
 static void make_described(struct file *file, const char *xmp, int first)
 {
     begin_screen(file, 1, 1, 0);

@@ -106,7 +106,7 @@ static void test_planes(struct check *check, const struct camera_pictures *known
     }
 }
 
-// Maps the buffers that a driver exports, and compares them with those that it fills.
+// Maps the buffers that a driver exports, and checks that they have the bytes of the frames.
 struct importer {
     struct pages_owner owner;
     struct check *check;

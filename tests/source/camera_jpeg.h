@@ -5,6 +5,6 @@
 
 #include "image/codec/codec.h"
 
-// Sends frames to a camera of driver.h: `jpeg`, which has the size of its mode, without the end marker, with half of
-// it, and with zeros instead. Some cameras leave the marker out, or fill the frame up behind its pixels.
+// Checks three frames from a camera of driver.h. Each is `jpeg`, of the size of the camera's mode, but its end marker
+// is missing, is cut in half, or is replaced by zeros. Some cameras leave the marker out, or pad the frame.
 void camera_jpeg_no_end(struct check *check, const struct codec_buffer *jpeg);

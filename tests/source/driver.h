@@ -45,7 +45,7 @@ struct driver {
     atomic_ullong standard;            // TV standard of the signal; on request the height is 12 (525 lines) or 16
     atomic_bool changed;               // reports V4L2_EVENT_SOURCE_CHANGE, if the program asked for it; driver_wake
     uint32_t length;                   // of a buffer's memory, as VIDIOC_QUERYBUF says
-    uint32_t most_buffers;             // of VIDIOC_REQBUFS; 0: as many as requested
+    uint32_t most_buffers;             // that VIDIOC_REQBUFS grants; 0: no limit
     uint32_t index_error;              // added to the index of a filled buffer
     bool own_memory;                   // refuses V4L2_MEMORY_USERPTR
     atomic_bool streams;               // set by the driver: the stream runs; for any thread

@@ -37,7 +37,7 @@ static const struct row {
      {PART("GIF87a\4\0\4\0\x10\0\0"), PART(LOOP), PART("!\xf9\4\0\7\0\0\0"), PART(COLOURS), PART("!\xfe\2,,\0"),
       PART("\0!\xf9\4\0\7\0\0\0"), PART(PICTURE)}},
     {"a picture that is cut", true, false, {PART("GIF89a\4\0\4\0\x10\0\0"), PART(",\0\0\0\0\4\0\4\0\0\2\x7f,,,")}},
-    {"a picture behind the end",
+    {"a picture after the end of the GIF",
      true,
      false,
      {PART("GIF89a\4\0\4\0\x10\0\0"), PART(PICTURE), PART(";"), PART(PICTURE)}},

@@ -504,17 +504,6 @@ class PlayedCamera(Played, Live):
         self.control().ask("wait_frame", self.control().get("frame") + frames)
         return self.control().get("status")
 
-    def until(self, test, seconds=90):
-        """Waits for a status that passes the test. Returns it."""
-        found = []
-
-        def look():
-            found[:] = [self.control().get("status")]
-            return test(found[0])
-
-        assert wait_until(look, seconds), "the status stays %s" % found
-        return found[0]
-
 
 class Window(Live):
     """A live view in a window. The test waits on its control socket, unless `asks` is false."""

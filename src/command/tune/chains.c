@@ -247,7 +247,7 @@ static bool explain(struct run *run, const struct tuner_result *result)
     const struct tune_chains *of = run->of;
     const struct space *space = &run->subject->space;
     const struct image_shape *shape = &run->work->target.input;
-    char size[32] = "", title[SUBJECT_TEXT];
+    char size[32] = "", title[SUBJECT_TEXT + 8];
     if (!of->explain && !of->heat_map)
         return true;
     double *ms = calloc((size_t)space->count, sizeof(*ms));

@@ -15,7 +15,7 @@ enum {
     MASKS = 3,
     ALPHA_MASKS = 6,
     RLE_MOST = 128,       // pixels per byte of RLE data
-    EMPTY_MOST = 1 << 24, // largest image in pixels whose RLE data may be shorter than its size needs
+    EMPTY_MOST = 1 << 24, // most pixels of an image whose RLE data does not set all of them
 };
 
 // The header.

@@ -7,7 +7,7 @@
 #include <gif_lib.h>
 
 enum {
-    EMPTY_MOST = 1 << 24, // largest screen in pixels of a file that is too small for so many pixels
+    EMPTY_MOST = 1 << 24, // most pixels of the screen if the file has too few bytes for all of them
     OPAQUE = 255,
     CODE_BITS_MOST = 8, // of an index: GIF89a, appendix F
     NONE = -1,          // no transparent colour

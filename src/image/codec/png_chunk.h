@@ -17,8 +17,8 @@ struct png_chunk {
 uint32_t png_read_u32(const uint8_t *at);
 void png_write_u32(uint8_t *at, uint32_t value);
 
-// Reads the chunk at *at, and moves *at behind it. chunk->bytes are borrowed from `data`. Returns false if the file
-// ends within the chunk. `pixels`: also verify the checksums of chunks with pixels.
+// Reads the chunk at *at, and sets *at to the next chunk. chunk->bytes are borrowed from `data`. Returns false if the
+// file ends within the chunk. `pixels`: also verify the checksums of chunks with pixels.
 bool png_chunk_next(struct png_chunk *chunk, const uint8_t *data, size_t size, size_t *at, bool pixels);
 bool png_chunk_is(const struct png_chunk *chunk, const char *type);
 

@@ -38,7 +38,7 @@ static void write_u32(uint8_t *at, size_t value)
         at[i] = (uint8_t)(value >> 8 * i);
 }
 
-// Reads the chunk at *at, and moves *at behind it. Returns false behind the last complete chunk.
+// Reads the chunk at *at, and sets *at to the next chunk. Returns false after the last complete chunk.
 static bool next_chunk(const uint8_t *data, size_t size, size_t *at, const uint8_t **name, struct codec_bytes *bytes)
 {
     if (size < CHUNK_HEAD || *at > size - CHUNK_HEAD || read_u32(data + *at + 4) > size - *at - CHUNK_HEAD)
