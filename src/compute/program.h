@@ -29,8 +29,9 @@ struct kernel_argument {
     size_t bytes;
     const void *value;
 };
-// Sets the arguments and enqueues a two-dimensional NDRange after the event `after` (NULL: at once). Adds its event to
-// the span.
+// Sets the arguments and enqueues a two-dimensional NDRange after the event `after` of another queue (NULL: at once).
+// Adds its event to the span. Queues keep the order, and NVIDIA's driver (580.159) can crash in clEnqueueNDRangeKernel
+// if the event is of the same queue.
 cl_int kernel_run(cl_kernel kernel, cl_command_queue queue, const struct kernel_argument *arguments, cl_uint count,
                   const size_t offset[2], const size_t size[2], const size_t local[2], cl_event after,
                   struct span *span);

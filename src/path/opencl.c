@@ -173,24 +173,23 @@ static void release_frame(struct slot *slot)
 }
 
 // Enqueues the conversion to YUV and its download.
-static cl_int encode(struct opencl_path *cl, struct slot *slot, cl_event after)
+static cl_int encode(struct opencl_path *cl, struct slot *slot)
 {
     if (cl->encoder.bytes == 0)
         return CL_SUCCESS;
-    cl_int result = opencl_encode(&cl->encoder, cl->compute_queue, slot->output.buffer, slot->encoded.buffer, after,
-                                  &slot->encoding);
+    cl_int result = opencl_encode(&cl->encoder, cl->compute_queue, slot->output.buffer, slot->encoded.buffer, &slot->encoding);
     if (result == CL_SUCCESS)
         result = clFlush(cl->compute_queue);
     return result == CL_SUCCESS ? download_start(&slot->encoded, cl->download_queue, slot->encoding.last) : result;
 }
 
 // Enqueues the measures and their download.
-static cl_int measure(struct opencl_path *cl, struct slot *slot, cl_event after)
+static cl_int measure(struct opencl_path *cl, struct slot *slot)
 {
     if (cl->measures.bytes == 0)
         return CL_SUCCESS;
     cl_int result = opencl_measures_run(&cl->measures, cl->compute_queue, slot->output.buffer, slot->measured.buffer,
-                                        after, &slot->measuring);
+                                        &slot->measuring);
     if (result == CL_SUCCESS)
         result = clFlush(cl->compute_queue);
     return result == CL_SUCCESS ? download_start(&slot->measured, cl->download_queue, slot->measuring.last) : result;
@@ -221,13 +220,13 @@ static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct im
                                   texture ? slot->shared.image : slot->output.buffer, slot->upload, slot->passes);
     const cl_event last = slot->passes[chain->plan.count - 1].last;
     if (result == CL_SUCCESS)
-        result = encode(cl, slot, last);
+        result = encode(cl, slot);
     if (result == CL_SUCCESS)
-        result = measure(cl, slot, last);
+        result = measure(cl, slot);
     if (result == CL_SUCCESS)
         result = clFlush(cl->compute_queue);
     if (result == CL_SUCCESS && texture)
-        result = shared_texture_release(&slot->shared, cl->compute_queue, last, &slot->release);
+        result = shared_texture_release(&slot->shared, cl->compute_queue, NULL, &slot->release);
     if (result == CL_SUCCESS && slot->output.way != DOWNLOAD_NONE)
         result = download_start(&slot->output, cl->download_queue, last);
     const cl_event ends[] = {slot->output.done, slot->release, slot->encoded.done, slot->measured.done,
@@ -461,11 +460,11 @@ static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *
     if (result == CL_SUCCESS && first && cl->encoder.bytes > 0)
         encoded = clCreateBuffer(cl->device->context, CL_MEM_READ_WRITE, cl->encoder.bytes, NULL, &result);
     if (encoded)
-        result = opencl_encode(&cl->encoder, queue, to, encoded, NULL, &encoding);
+        result = opencl_encode(&cl->encoder, queue, to, encoded, &encoding);
     if (result == CL_SUCCESS && first && cl->measures.bytes > 0)
         measured = clCreateBuffer(cl->device->context, CL_MEM_READ_WRITE, cl->measures.bytes, NULL, &result);
     if (measured)
-        result = opencl_measures_run(&cl->measures, queue, to, measured, NULL, &measuring);
+        result = opencl_measures_run(&cl->measures, queue, to, measured, &measuring);
     if (queue) {
         const cl_int finished = compute_finish(queue);
         result = result == CL_SUCCESS ? finished : result;

@@ -285,7 +285,7 @@ cl_int opencl_chain_run(const struct opencl_chain *chain, cl_command_queue queue
         const cl_int result = opencl_pass_run(&chain->pass[i], queue, &current, from, pass_to, after, &spans[i]);
         if (result != CL_SUCCESS)
             return result;
-        after = spans[i].last;
+        after = NULL; // the queue keeps the order
         from = pass_to;
         opencl_layout_make(&current, &rgba);
         if (pass->writes == PASS_GREY) // one byte per pixel, rows as far apart as the pixels of RGBA

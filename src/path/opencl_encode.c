@@ -51,7 +51,7 @@ void opencl_encoder_close(struct opencl_encoder *encoder)
 }
 
 cl_int opencl_encode(const struct opencl_encoder *encoder, cl_command_queue queue, cl_mem from, cl_mem to,
-                     cl_event after, struct span *span)
+                     struct span *span)
 {
     const struct image_shape *shape = &encoder->shape;
     const struct encoding encoding = {
@@ -73,9 +73,9 @@ cl_int opencl_encode(const struct opencl_encoder *encoder, cl_command_queue queu
     // compiles the kernel for each size of a work-group, which takes 0.3 s.
     const size_t whole = width / group * group, local[2] = {group, 1};
     cl_int result = kernel_run(encoder->kernel, queue, arguments, 3, (size_t[2]){0, 0}, (size_t[2]){whole, height},
-                               local, after, span);
+                               local, NULL, span);
     if (result == CL_SUCCESS && whole < width)
         result = kernel_run(encoder->kernel, queue, arguments, 3, (size_t[2]){width - group, 0},
-                            (size_t[2]){group, height}, local, after, span);
+                            (size_t[2]){group, height}, local, NULL, span);
     return result;
 }

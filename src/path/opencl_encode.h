@@ -17,6 +17,6 @@ struct opencl_encoder {
 bool opencl_encoder_open(struct opencl_encoder *encoder, struct device *device, const struct image_shape *shape,
                          int from_stride, char **error);
 void opencl_encoder_close(struct opencl_encoder *encoder);
-// Enqueues the conversion of `from` after the event `after`. The caller releases the span, even after a failure.
+// Enqueues the conversion of `from`. The caller releases the span, even after a failure.
 cl_int opencl_encode(const struct opencl_encoder *encoder, cl_command_queue queue, cl_mem from, cl_mem to,
-                     cl_event after, struct span *span);
+                     struct span *span);

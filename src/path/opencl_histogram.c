@@ -45,13 +45,13 @@ static size_t group_size(const struct opencl_histogram *histogram, int kernel, s
 
 // Enqueues the kernel that computes the arguments and clears the counts.
 static cl_int run_computing(const struct opencl_histogram *histogram, cl_command_queue queue, cl_mem arguments,
-                            cl_event after, struct span *span)
+                            struct span *span)
 {
     const size_t origin[2] = {0, 0}, group = group_size(histogram, COMPUTE, FILTER_ITEMS);
     const struct kernel_argument computing[] = {{sizeof(histogram->counts), &histogram->counts},
                                                 {sizeof(arguments), &arguments}};
     return kernel_run(histogram->kernel[COMPUTE], queue, computing, 2, origin, (size_t[2]){group, 1},
-                      (size_t[2]){group, 1}, after, span);
+                      (size_t[2]){group, 1}, NULL, span);
 }
 
 // Computes the arguments for a known histogram on the device. Its sums need more than 32 bits.
@@ -69,7 +69,7 @@ static cl_int compute_known(const struct opencl_histogram *histogram, struct dev
                                       NULL, NULL);
     struct span span = {0};
     if (result == CL_SUCCESS)
-        result = run_computing(histogram, queue, buffer, NULL, &span);
+        result = run_computing(histogram, queue, buffer, &span);
     if (result == CL_SUCCESS)
         result = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, values, 0, NULL, NULL);
     span_release(&span);
@@ -137,5 +137,5 @@ cl_int opencl_histogram_run(const struct opencl_histogram *histogram, cl_command
                                                {sizeof(histogram->counts), &histogram->counts}};
     const cl_int result = kernel_run(histogram->kernel[COUNT], queue, counting, 4, origin,
                                      (size_t[2]){groups * items, 1}, (size_t[2]){items, 1}, after, span);
-    return result == CL_SUCCESS ? run_computing(histogram, queue, arguments, span->last, span) : result;
+    return result == CL_SUCCESS ? run_computing(histogram, queue, arguments, span) : result;
 }

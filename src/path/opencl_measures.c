@@ -57,7 +57,7 @@ static void count_groups(const struct opencl_measures *measures, int kernel, siz
 }
 
 cl_int opencl_measures_run(const struct opencl_measures *measures, cl_command_queue queue, cl_mem from, cl_mem to,
-                           cl_event after, struct span *span)
+                           struct span *span)
 {
     const struct measuring *m = measures->measuring;
     const cl_int size[4] = {m->width, m->height, measures->from_stride, m->strips};
@@ -65,8 +65,7 @@ cl_int opencl_measures_run(const struct opencl_measures *measures, cl_command_qu
     const size_t cpu_items = measures->device->type & CL_DEVICE_TYPE_CPU ? CPU_ITEMS : ITEMS;
     cl_event event;
     size_t used = 0;
-    cl_int result = clEnqueueFillBuffer(queue, to, &zero, sizeof(zero), 0, measures->bytes, after ? 1 : 0,
-                                        after ? &after : NULL, &event);
+    cl_int result = clEnqueueFillBuffer(queue, to, &zero, sizeof(zero), 0, measures->bytes, 0, NULL, &event);
     if (result == CL_SUCCESS)
         span_add(span, event);
     for (int i = 0; result == CL_SUCCESS && i < OPENCL_MEASURES; i++) {
@@ -80,7 +79,7 @@ cl_int opencl_measures_run(const struct opencl_measures *measures, cl_command_qu
         const struct kernel_argument arguments[] = {
             {sizeof(from), &from}, {sizeof(size), size}, {sizeof(to), &to}, {sizeof(first), &first}};
         result = kernel_run(measures->kernel[i], queue, arguments, 4, (size_t[2]){0, 0},
-                            (size_t[2]){groups[0] * items, groups[1]}, (size_t[2]){items, 1}, span->last, span);
+                            (size_t[2]){groups[0] * items, groups[1]}, (size_t[2]){items, 1}, NULL, span);
         used += i == HISTOGRAM ? MEASURE_CHANNELS * FILTER_LEVELS : (size_t)m->strips * (size_t)m->width;
     }
     return result;

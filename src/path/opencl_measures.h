@@ -19,7 +19,6 @@ struct opencl_measures {
 bool opencl_measures_open(struct opencl_measures *measures, struct device *device, const struct measuring *measuring,
                           int from_stride, char **error);
 void opencl_measures_close(struct opencl_measures *measures);
-// Enqueues the kernels for the picture `from` after the event `after`; they write `to`. The caller releases the span,
-// even after a failure.
+// Enqueues the kernels for the picture `from`; they write `to`. The caller releases the span, even after a failure.
 cl_int opencl_measures_run(const struct opencl_measures *measures, cl_command_queue queue, cl_mem from, cl_mem to,
-                           cl_event after, struct span *span);
+                           struct span *span);

@@ -194,7 +194,7 @@ cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue,
     cl_int result = CL_SUCCESS;
     if (pass_measures(opened->pass)) {
         result = opencl_histogram_run(&opened->histogram, queue, layout, from, opened->arguments, after, span);
-        after = span->last;
+        after = NULL; // the queue keeps the order
     }
     for (int i = 0; result == CL_SUCCESS && i < count; i++) {
         const struct variant_launch *launch = &launches[i];
@@ -204,7 +204,7 @@ cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue,
                                                     {sizeof(to), &to},
                                                     {sizeof(opened->second), &opened->second}};
         result = kernel_run(opened->kernel[launch->kernel], queue, arguments, opened->second ? 5 : 4, launch->offset,
-                            launch->size, launch->local, after, span);
+                            launch->size, launch->local, i == 0 ? after : NULL, span);
     }
     return result;
 }

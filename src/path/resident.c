@@ -190,7 +190,7 @@ static cl_int enqueue_measures(void *context, int run, struct span *span)
 {
     const struct resident_measures *m = context;
     cl_mem from = m->resident->picture[(m->first + run) % m->resident->pictures];
-    return opencl_measures_run(&m->measures, m->resident->queue, from, m->values, NULL, span);
+    return opencl_measures_run(&m->measures, m->resident->queue, from, m->values, span);
 }
 
 bool resident_measures_run(struct resident_measures *measures, int first, int runs, struct timing *timing)
