@@ -563,8 +563,8 @@ def recording_time(c):
             live.process.send_signal(signal.SIGSTOP)
             time.sleep(seconds)
             live.process.send_signal(signal.SIGCONT)
+            last = time.monotonic()  # before the reply, which may be late
             live.more(2)
-        last = time.monotonic()
         code, end, errors = live.quit()
         ended = time.monotonic()
         start = launch + live.events[0]["setup_ms"] / 1000

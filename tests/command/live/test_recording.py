@@ -208,8 +208,8 @@ def keeps_time(c):
             view.process.send_signal(signal.SIGSTOP)
             time.sleep(seconds)
             view.process.send_signal(signal.SIGCONT)
+            last = time.monotonic()  # before the reply, which may be late
             client.ask("wait_frame", client.get("frame") + 2)
-        last = time.monotonic()
         client.ask(*end)
         after = time.monotonic()
         client.ask("wait_frame")
