@@ -29,11 +29,11 @@ if command -v man >/dev/null && command -v groff >/dev/null; then
 fi
 for command in $("$monocle" help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     check "the manual has $command" grep -qF "monocle $command" "$work/monocle.1"
+    words=$("$monocle" completion words "$command" --)
     for option in $("$monocle" "$command" --help | sed -n 's/^  \(-., \|    \)--\([a-z0-9-]*\).*/\2/p'); do
         [ "$option" = help ] && continue
         check "the manual has --$option" grep -qF -- "\\-\\-${option//-/\\-}" "$work/monocle.1"
-        check "the scripts can ask for --$option" grep -q -- "^--$option"$'\t' \
-            <("$monocle" completion words "$command" --)
+        check "the scripts can ask for --$option" grep -q -- "^--$option"$'\t' <<<"$words"
     done
 done
 

@@ -12,14 +12,19 @@ import subprocess
 import sys
 
 sys.path.append(sys.path[0] + "/../support")
+import live_support
 from checks import SOURCES, Checks, at, programs, skip
-from live_support import PATIENCE, environment, has_opencl, png, run, wait_until
+from live_support import NO_EGL, PATIENCE, environment, has_opencl, png, wait_until
 
 MONOCLE, MISLED, ICD = programs(3)
 VENDORS = "/etc/OpenCL/vendors"
 
 if not has_opencl(MONOCLE):
     skip("there is no OpenCL device")
+
+
+def run(*arguments, **env):
+    return live_support.run(*arguments, **{"MONOCLE_DRIVERS": None, **env})
 
 
 def vendors(*libraries, real=True):
@@ -73,7 +78,7 @@ def facts(c):
 
 def text(c):
     code, short, _ = run(MONOCLE, "devices")
-    code_all, everything, _ = run(MONOCLE, "devices", "--all")
+    code_all, everything, _ = run(MONOCLE, "devices", "--all", **NO_EGL)
     c.check(code == code_all == 0 and b"timer" not in short and short[:40] == everything[:40], short)
     c.check(b"\nGL\n   window     " in short and b"\n   headless   " in short, short)
     c.check(b"the gl path does not work" not in short, short)
@@ -148,7 +153,7 @@ def read(name):
 
 def start(*args, **env):
     return subprocess.Popen([MISLED, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                            stderr=subprocess.PIPE, text=True, env=environment(TEST_STUCK_MS="300", **env))
+                            stderr=subprocess.PIPE, text=True, env=environment(TEST_STUCK_MS="300", MONOCLE_DRIVERS=None, **env))
 
 
 def signals(c):

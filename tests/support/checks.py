@@ -62,7 +62,7 @@ class Checks:
             print("FAILED:", *what, file=sys.stderr)
 
     def run_one(self, test, before):
-        outer, start = Checks.directory, time.monotonic()
+        outer, start = Checks.directory, (time.monotonic(), sum(os.times()[:4]))
         with tempfile.TemporaryDirectory(prefix="monocle-test-", ignore_cleanup_errors=True) as Checks.directory:
             try:
                 if before:
@@ -71,7 +71,8 @@ class Checks:
             except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError, IndexError) as problem:
                 self.check(False, test.__name__, type(problem).__name__, problem)
         Checks.directory = outer
-        print("%-30s %5.1f s" % (test.__name__, time.monotonic() - start), flush=True)
+        print("%-30s %5.1f s, %5.1f s of processor time" % (test.__name__, time.monotonic() - start[0],
+                                                            sum(os.times()[:4]) - start[1]), flush=True)
 
     def run(self, *tests, only=None, before=None):
         """Runs tests, or those named in `only` (default: the script's arguments). Returns the exit status.

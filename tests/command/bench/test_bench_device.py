@@ -534,7 +534,7 @@ def stopped(c):
     """A run that is interrupted before the first figure keeps the page of an earlier run."""
     page = write("report.html")
     with subprocess.Popen([MISLED, "bench", "device", "latency", "--json", "--report", page], stdout=subprocess.PIPE,
-                          env=environment(MONOCLE_DRIVERS="0:", TEST_MISBEHAVE="hang",
+                          env=environment(TEST_MISBEHAVE="hang",
                                           TEST_CHILDREN=at("children"))) as process:
         wait_until(lambda: os.path.exists(at("children")))
         process.send_signal(signal.SIGINT)

@@ -23,7 +23,7 @@ if not has_opencl(MISLED):
 
 def settings(**more):
     return {"XDG_CACHE_HOME": at("cache"), "XDG_DATA_HOME": at("data"), "TEST_LIMIT_MS": "100000",
-            "TEST_CHILDREN": at("children"), "MONOCLE_DRIVERS": "0:", **more}
+            "TEST_CHILDREN": at("children"), **more}
 
 
 def words(chain, *more):
