@@ -168,7 +168,7 @@ static bool is_one_of(const struct user_token *token, const char *const words[])
 // Refuses words that the kernel language does not have, or that names cannot have.
 static bool check_word(struct reader *r, struct user_token *token)
 {
-    static const char *const types[] = {"float", "double", "half", "long", "unsigned", "signed", "uint", "ulong", NULL};
+    static const char *const types[] = {"float", "double", "long", "unsigned", "signed", "char", "short", NULL};
     static const char *const linkage[] = {"static", "inline", "extern", NULL};
     static const char *const others[] = {
         "wide",   "goto",   "asm",      "union",   "typedef", "register",           "auto", "volatile",
