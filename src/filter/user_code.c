@@ -47,7 +47,7 @@ static bool check_value(struct code *c, const struct user_token *name)
 {
     const struct user_token *after = c->next;
     for (const struct user_token *t = name + 1; t < after; t++) {
-        if (t->kind == USER_WORD_TOKEN && code_same_name(t, name) && !user_token_is(t - 1, ".")) {
+        if (t->kind == TOKEN_WORD && code_same_name(t, name) && !user_token_is(t - 1, ".")) {
             c->next = t;
             return code_fail(c, "the value of '%.*s' uses another variable of this name; rename one", SHOWN(name));
         }
@@ -69,7 +69,7 @@ static bool take_declaration(struct code *c)
         return code_fail(c, "a variable cannot have the type void");
     for (;;) {
         const struct user_token *name = c->next;
-        if (name->kind != USER_WORD_TOKEN)
+        if (name->kind != TOKEN_WORD)
             return code_fail_here(c);
         if (user_token_is(name + 1, "("))
             return code_fail(c, "a function cannot be declared here");
@@ -203,7 +203,7 @@ static bool take_label(struct code *c)
         return code_take(c) && code_take_mark(c, ":");
     if (!code_take(c) || !code_take_whole(c, false))
         return false;
-    while (at < c->next && at->kind != USER_WORD_TOKEN)
+    while (at < c->next && at->kind != TOKEN_WORD)
         at++;
     if (at < c->next || c->divisions > divisions)
         return code_fail(c, "a case needs a number, without variables, functions and %%");
@@ -444,7 +444,7 @@ static bool skip_struct_macro(struct code *c)
 {
     const struct user_token *at = c->next;
     for (int i = 0; i < 4; i++) {
-        if (at[i].kind == USER_END)
+        if (at[i].kind == TOKEN_END)
             return false;
     }
     c->next += 4;
@@ -462,7 +462,7 @@ static bool take_unit(struct code *c)
         return take_struct(c);
     if (code_is(c, ";"))
         return code_take(c);
-    if (code_is_type(c) && c->next[1].kind == USER_WORD_TOKEN && user_token_is(c->next + 2, "("))
+    if (code_is_type(c) && c->next[1].kind == TOKEN_WORD && user_token_is(c->next + 2, "("))
         return code_fail(c, "a function begins with INLINE");
     return code_fail(c, "%s", outside);
 }
@@ -482,7 +482,7 @@ char *user_code_make(const char *name, const char *text, int *line, char why[USE
     if (user_tokens_read(&tokens, text, line, why) && c) {
         *c = (struct code){.name = name, .next = tokens.at, .line = 1, .fail_line = line, .why = why};
         bool ok = true;
-        while (ok && c->next->kind != USER_END)
+        while (ok && c->next->kind != TOKEN_END)
             ok = take_unit(c);
         if (ok && take_end(c))
             made = c->out;

@@ -35,7 +35,7 @@ bool code_fail(struct code *c, const char *format, ...)
 
 bool code_fail_here(struct code *c)
 {
-    if (c->next->kind == USER_END)
+    if (c->next->kind == TOKEN_END)
         return code_fail(c, "a bracket or an expression has no end");
     if (user_token_is(c->next, "*") || user_token_is(c->next, "&"))
         return code_fail(c, "a filter cannot have pointers");
@@ -118,7 +118,7 @@ bool code_append_space(struct code *c, const struct user_token *token)
     }
     const char *text = token->text;
     const bool tight = strchr(",;).", *text) || (c->last && strchr("(.", *c->last->text)) ||
-                       (*text == '(' && c->last && c->last->kind == USER_WORD_TOKEN);
+                       (*text == '(' && c->last && c->last->kind == TOKEN_WORD);
     return fresh || tight || code_insert(c, c->size, " ", 1);
 }
 
@@ -188,7 +188,7 @@ static const struct known *find_known(const struct known *row, const struct user
 // Notes the next token as the name of something new.
 bool code_declare(struct code *c, struct owns *owns, int size)
 {
-    if (c->next->kind != USER_WORD_TOKEN)
+    if (c->next->kind != TOKEN_WORD)
         return code_fail_here(c);
     if (user_word_is_known(c->next))
         return code_fail(c, "the language has the name '%.*s'; choose another one", SHOWN(c->next));
@@ -217,7 +217,7 @@ bool code_take_type(struct code *c, struct type *type)
         type->numbers = type->known->numbers;
         return take_as(c, type->known->safe, strlen(type->known->safe));
     }
-    if (c->next->kind != USER_WORD_TOKEN)
+    if (c->next->kind != TOKEN_WORD)
         return code_fail_here(c);
     return own ? code_take_own(c) : code_fail(c, no_type, SHOWN(c->next));
 }
@@ -295,8 +295,7 @@ static bool is_used_twice(const struct code *c, const struct change *change, con
     for (const struct user_token *at = begin; at < c->next && !change->target; at++) {
         if (at == change->from)
             at = change->to - 1;
-        else if (at->kind == USER_WORD_TOKEN && code_same_name(at, change->name) &&
-                 (at == begin || at[-1].text[0] != '.'))
+        else if (at->kind == TOKEN_WORD && code_same_name(at, change->name) && (at == begin || at[-1].text[0] != '.'))
             return true;
     }
     return false;
@@ -373,8 +372,7 @@ static bool take_variable(struct code *c, struct operand *operand)
     if (user_word_is_known(c->next))
         return code_fail_here(c);
     if (!find_own(&c->variables, c->next))
-        return code_fail(c, c->next[1].kind == USER_WORD_TOKEN ? no_type : "there is no variable '%.*s'",
-                         SHOWN(c->next));
+        return code_fail(c, c->next[1].kind == TOKEN_WORD ? no_type : "there is no variable '%.*s'", SHOWN(c->next));
     operand->variable = c->next;
     return code_take_own(c);
 }
@@ -383,8 +381,8 @@ static bool take_group(struct code *c, struct operand *operand)
 {
     if (!code_take(c) || !code_enter(c))
         return false;
-    const bool word = c->next->kind == USER_WORD_TOKEN && user_token_is(c->next + 1, ")");
-    if (code_is_type(c) || (word && (c->next[2].kind == USER_WORD_TOKEN || c->next[2].kind == USER_NUMBER)))
+    const bool word = c->next->kind == TOKEN_WORD && user_token_is(c->next + 1, ")");
+    if (code_is_type(c) || (word && (c->next[2].kind == TOKEN_WORD || c->next[2].kind == TOKEN_NUMBER)))
         return code_fail(c, "a filter cannot have casts");
     if (!take_part(c, operand) || !code_take_mark(c, ")"))
         return false;
@@ -396,7 +394,7 @@ static bool take_group(struct code *c, struct operand *operand)
 bool code_take_member(struct code *c)
 {
     static const char *const kept[] = {"r", "g", "b", "a", "x", "y", "radius", NULL};
-    if (c->next->kind != USER_WORD_TOKEN || user_word_is_known(c->next))
+    if (c->next->kind != TOKEN_WORD || user_word_is_known(c->next))
         return code_fail_here(c);
     for (int i = 0; kept[i]; i++) {
         if (code_is(c, kept[i]))
@@ -411,9 +409,9 @@ static bool take_postfix(struct code *c, struct operand *operand)
     bool ok;
     if (code_is(c, "("))
         ok = take_group(c, operand);
-    else if (c->next->kind == USER_NUMBER)
+    else if (c->next->kind == TOKEN_NUMBER)
         ok = code_take(c);
-    else if (c->next->kind != USER_WORD_TOKEN)
+    else if (c->next->kind != TOKEN_WORD)
         return code_fail_here(c);
     else if (user_token_is(c->next + 1, "(") && (is_known_function(c) || !user_word_is_known(c->next)))
         ok = take_call(c);
@@ -464,7 +462,7 @@ static int precedence(const struct code *c)
     static const char *const levels[][5] = {
         {"||"},       {"&&"},     {"|"},          {"^"}, {"&"}, {"==", "!="}, {"<", ">", "<=", ">="},
         {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}};
-    for (int level = 0; c->next->kind == USER_MARK && level < (int)(sizeof(levels) / sizeof(*levels)); level++) {
+    for (int level = 0; c->next->kind == TOKEN_MARK && level < (int)(sizeof(levels) / sizeof(*levels)); level++) {
         for (int i = 0; levels[level][i]; i++) {
             if (code_is(c, levels[level][i]))
                 return level + 1;
@@ -479,7 +477,7 @@ static bool take_division(struct code *c, size_t left)
     struct operand operand;
     const bool remainder = code_is(c, "%");
     // GLSL has no rule for % with negative numbers.
-    if (!remainder && c->next[1].kind == USER_NUMBER && c->next[1].number > 0)
+    if (!remainder && c->next[1].kind == TOKEN_NUMBER && c->next[1].number > 0)
         return code_take(c) && take_unary(c, &operand);
     if (++c->divisions > USER_DIVISIONS)
         return code_fail(c, "the code has more than %d divisions", USER_DIVISIONS);

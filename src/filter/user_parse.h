@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-enum { NAMES = 512, CHANGES = 16, OWN_NAME = 3 * USER_WORD };
+enum { NAMES = 512, CHANGES = 16, OWN_NAME = 3 * USER_WORD_BYTES };
 
 // A name of the language: a function or a type.
 struct known {
