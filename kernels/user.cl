@@ -111,6 +111,11 @@ INLINE user_view user_view_of(view v)
     return u;
 }
 
+INLINE int user_radius(user_view v)
+{
+    return RADIUS(v.base);
+}
+
 // The cpu path keeps only the rows within the radius.
 INLINE int user_tap(user_view v, int dx, int dy)
 {

@@ -22,7 +22,7 @@ static int probe_run(int argc, char **argv)
     struct command_operands operands;
     int code;
     // EXIT_AT_ONCE, because a faulty driver could crash in the functions that exit() runs.
-    if (argc == USER_WORDS && strcmp(argv[USER_WORD_KIND], "spec") == 0)
+    if (argc == KERNEL_WORDS && strcmp(argv[KERNEL_WORD_KIND], "spec") == 0)
         return user_kernel_answer(argv) | EXIT_AT_ONCE;
     if (argc == SHADER_WORDS && strcmp(argv[SHADER_WORD_KIND], "shader") == 0)
         return probe_shader_answer(argv) | EXIT_AT_ONCE;

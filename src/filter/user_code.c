@@ -29,10 +29,11 @@ static bool take_statements(struct code *c, bool *returns)
 // Gives a variable the value 0, because its initial value would differ between paths.
 static bool append_zero(struct code *c, const struct type *type)
 {
-    char text[3 * USER_WORD];
-    if (!type->known)
-        snprintf(text, sizeof(text), " = user_zero_own_%s_%.*s()", c->name, SHOWN(type->named));
-    else if (strcmp(type->known->word, "int") == 0)
+    char text[OWN_NAME + 20], own[OWN_NAME];
+    if (!type->known) {
+        code_print_own(c, type->named, own);
+        snprintf(text, sizeof(text), " = user_zero_%s()", own);
+    } else if (strcmp(type->known->word, "int") == 0)
         snprintf(text, sizeof(text), " = 0");
     else if (strcmp(type->known->word, "pixel") == 0 || strcmp(type->known->word, "place") == 0)
         snprintf(text, sizeof(text), " = user_zero_%s()", type->known->word);
@@ -46,7 +47,7 @@ static bool check_value(struct code *c, const struct user_token *name)
 {
     const struct user_token *after = c->next;
     for (const struct user_token *t = name + 1; t < after; t++) {
-        if (t->kind == USER_WORD_TOKEN && code_same_name(t, name) && !user_token_is(t - 1, ".")) {
+        if (t->kind == TOKEN_WORD && code_same_name(t, name) && !user_token_is(t - 1, ".")) {
             c->next = t;
             return code_fail(c, "the value of '%.*s' uses another variable of this name; rename one", SHOWN(name));
         }
@@ -68,7 +69,7 @@ static bool take_declaration(struct code *c)
         return code_fail(c, "a variable cannot have the type void");
     for (;;) {
         const struct user_token *name = c->next;
-        if (name->kind != USER_WORD_TOKEN)
+        if (name->kind != TOKEN_WORD)
             return code_fail_here(c);
         if (user_token_is(name + 1, "("))
             return code_fail(c, "a function cannot be declared here");
@@ -76,7 +77,7 @@ static bool take_declaration(struct code *c)
             return code_fail(c, "the language has the name '%.*s'; choose another one", SHOWN(name));
         if (!code_take_own(c))
             return false;
-        if (code_is(c, "=") ? !code_take(c) || !code_take_whole(c) : !append_zero(c, &type))
+        if (code_is(c, "=") ? !code_take(c) || !code_take_whole(c, false) : !append_zero(c, &type))
             return false;
         if (!check_value(c, name))
             return false;
@@ -106,13 +107,25 @@ static bool take_body(struct code *c, bool *returns)
     return ok;
 }
 
+// Writes the parts of a statement or of a `for`: "a = 1, b++".
+static bool take_parts(struct code *c, const char *end)
+{
+    while (!code_is(c, end)) {
+        if (!code_take_whole(c, false))
+            return false;
+        if (!code_is(c, end) && (!code_take_mark(c, ",") || code_is(c, end)))
+            return code_is(c, end) ? code_fail_here(c) : false;
+    }
+    return code_take(c);
+}
+
 static bool take_if(struct code *c, bool *returns)
 {
     bool all = true, ends;
     for (int branches = 0;; branches++) {
         if (branches > USER_BRANCHES)
             return code_fail(c, "there are more than %d 'else if' in a row", USER_BRANCHES);
-        if (!code_take(c) || !code_take_mark(c, "(") || !code_take_whole(c) || !code_take_mark(c, ")") ||
+        if (!code_take(c) || !code_take_mark(c, "(") || !code_take_whole(c, true) || !code_take_mark(c, ")") ||
             !take_body(c, &ends))
             return false;
         all = all && ends;
@@ -136,19 +149,7 @@ static bool take_condition(struct code *c, const char *end)
     c->loops = true;
     if (code_is(c, end))
         return code_append(c, turn);
-    return code_append(c, " (") && code_take_whole(c) && code_append(c, ") && ") && code_append(c, turn);
-}
-
-// Writes the parts of a `for`: "a = 1, b++".
-static bool take_parts(struct code *c, const char *end)
-{
-    while (!code_is(c, end)) {
-        if (!code_take_whole(c))
-            return false;
-        if (!code_is(c, end) && (!code_take_mark(c, ",") || code_is(c, end)))
-            return code_is(c, end) ? code_fail_here(c) : false;
-    }
-    return code_take(c);
+    return code_append(c, " (") && code_take_whole(c, true) && code_append(c, ") && ") && code_append(c, turn);
 }
 
 static bool take_loop_body(struct code *c)
@@ -193,27 +194,44 @@ static bool take_do(struct code *c)
            take_condition(c, ")") && code_take_mark(c, ")") && code_take_mark(c, ";");
 }
 
+// Writes "case 1 + 2:". Compilers differ in the functions and variables that are constants.
+static bool take_label(struct code *c)
+{
+    const int divisions = c->divisions;
+    const struct user_token *at = c->next + 1;
+    if (code_is(c, "default"))
+        return code_take(c) && code_take_mark(c, ":");
+    if (!code_take(c) || !code_take_whole(c, false))
+        return false;
+    while (at < c->next && at->kind != TOKEN_WORD)
+        at++;
+    if (at < c->next || c->divisions > divisions)
+        return code_fail(c, "a case needs a number, without variables, functions and %%");
+    return code_take_mark(c, ":");
+}
+
 static bool take_cases(struct code *c, bool *returns)
 {
-    bool all = false;
+    bool all = false, label = false;
+    if (!code_is(c, "}") && !code_is(c, "default") && !code_is(c, "case"))
+        return code_fail(c, "a switch begins with 'case' or 'default'");
     while (!code_is(c, "}")) {
-        const bool other = code_is(c, "default"), label = other || code_is(c, "case");
         bool ends = false;
+        all = all || code_is(c, "default");
+        label = code_is(c, "default") || code_is(c, "case");
         c->in_switch = true;
-        if (label ? !code_take(c) || (!other && !code_take_whole(c)) || !code_take_mark(c, ":")
-                  : !take_statement(c, &ends))
+        if (label ? !take_label(c) : !take_statement(c, &ends))
             return false;
-        all = all || other;
         *returns = all && ends;
     }
-    return true;
+    return !label || code_append(c, " ;");
 }
 
 static bool take_switch(struct code *c, bool *returns)
 {
     const bool in_switch = c->in_switch;
     bool *const outer = c->breaks, breaks = false;
-    if (!code_take(c) || !code_take_mark(c, "(") || !code_take_whole(c) || !code_take_mark(c, ")") ||
+    if (!code_take(c) || !code_take_mark(c, "(") || !code_take_whole(c, false) || !code_take_mark(c, ")") ||
         !code_take_mark(c, "{"))
         return false;
     c->breaks = &breaks;
@@ -231,7 +249,7 @@ static bool take_return(struct code *c)
     if (code_is(c, ";") == c->returns_value)
         return code_fail(c,
                          c->returns_value ? "'return' needs a value" : "a function of the type void returns no value");
-    return (!c->returns_value || code_take_whole(c)) && code_take_mark(c, ";");
+    return (!c->returns_value || code_take_whole(c, false)) && code_take_mark(c, ";");
 }
 
 // Writes a statement. Sets *returns to true if the code after it never runs.
@@ -260,9 +278,7 @@ static bool take_kind(struct code *c, bool *returns)
         *c->breaks = true;
     if (code_is(c, "break") || code_is(c, "continue"))
         return code_take(c) && code_take_mark(c, ";");
-    if (code_is(c, ";"))
-        return code_take(c);
-    return (code_is_type(c) ? take_declaration(c) : code_take_whole(c)) && code_take_mark(c, ";");
+    return code_is_type(c) ? take_declaration(c) && code_take_mark(c, ";") : take_parts(c, ";");
 }
 
 static bool take_statement(struct code *c, bool *returns)
@@ -284,6 +300,7 @@ static bool take_parameters(struct code *c)
     if (code_is(c, "void") && user_token_is(c->next + 1, ")") && !code_take(c))
         return false;
     while (!code_is(c, ")")) {
+        c->next += code_is(c, "const");
         if (!code_take_type(c, &type))
             return false;
         if (type.numbers == 0)
@@ -346,6 +363,7 @@ static bool take_function(struct code *c)
 static int take_members(struct code *c, FILE *zero)
 {
     struct type type;
+    char own[OWN_NAME];
     int numbers = 0;
     while (!code_is(c, "}")) {
         if (!code_take_type(c, &type))
@@ -363,9 +381,10 @@ static int take_members(struct code *c, FILE *zero)
                 return 0;
             const char *member = c->out + begin + strspn(c->out + begin, ", \n");
             fprintf(zero, " zero.%s = ", member);
-            if (!type.known)
-                fprintf(zero, "user_zero_own_%s_%.*s();", c->name, SHOWN(type.named));
-            else
+            if (!type.known) {
+                code_print_own(c, type.named, own);
+                fprintf(zero, "user_zero_%s();", own);
+            } else
                 fputs(strcmp(word, "int") == 0 ? "0;"
                       : word[1] == 'i'         ? "user_zero_pixel();"
                                                : "user_zero_place();",
@@ -387,8 +406,8 @@ static int take_members(struct code *c, FILE *zero)
 static bool take_struct_text(struct code *c, FILE *zero)
 {
     const struct user_token *name = c->next + 1;
-    char text[3 * USER_WORD];
-    snprintf(text, sizeof(text), "own_%s_%.*s", c->name, SHOWN(name));
+    char text[OWN_NAME];
+    code_print_own(c, name, text);
     c->next++;
     if (!code_declare(c, &c->structs, 0))
         return false;
@@ -425,7 +444,7 @@ static bool skip_struct_macro(struct code *c)
 {
     const struct user_token *at = c->next;
     for (int i = 0; i < 4; i++) {
-        if (at[i].kind == USER_END)
+        if (at[i].kind == TOKEN_END)
             return false;
     }
     c->next += 4;
@@ -443,7 +462,7 @@ static bool take_unit(struct code *c)
         return take_struct(c);
     if (code_is(c, ";"))
         return code_take(c);
-    if (code_is_type(c) && c->next[1].kind == USER_WORD_TOKEN && user_token_is(c->next + 2, "("))
+    if (code_is_type(c) && c->next[1].kind == TOKEN_WORD && user_token_is(c->next + 2, "("))
         return code_fail(c, "a function begins with INLINE");
     return code_fail(c, "%s", outside);
 }
@@ -463,7 +482,7 @@ char *user_code_make(const char *name, const char *text, int *line, char why[USE
     if (user_tokens_read(&tokens, text, line, why) && c) {
         *c = (struct code){.name = name, .next = tokens.at, .line = 1, .fail_line = line, .why = why};
         bool ok = true;
-        while (ok && c->next->kind != USER_END)
+        while (ok && c->next->kind != TOKEN_END)
             ok = take_unit(c);
         if (ok && take_end(c))
             made = c->out;

@@ -10,15 +10,17 @@ enum { USER_DIVISIONS = 1000, USER_OPERATORS = 1000, USER_BRANCHES = 200, USER_S
 // only the kernel language reaches a compiler: no pointers, arrays, casts, recursion, variables outside functions, and
 // no numbers but integers. The changes (kernels/user.cl has the functions):
 // - macros are expanded, and comments are removed
-// - all names except filter_NAME and those of the language get the prefix own_NAME_, so that no other code has them
+// - all names except filter_NAME and those of the language get the prefix own_NAMEX_, so that no other code has them
 // - a / b and a % b become user_div(a, b) and user_mod(a, b), which are defined for every b; a / 2 stays
 // - a loop also counts its turns, and ends after USER_TURNS turns of all loops of its function
 // - view, arguments, tap and ARG become user_view, user_arguments, user_tap and user_arg, which stay within the picture
 //   and the arguments; clamp and root become user_clamp and user_root, which are defined for all numbers
 // - a variable without a value begins with 0
-// An expression that changes a variable cannot use it a second time, because compilers differ in the order of
-// evaluation.
+// - an integer becomes a condition where one is needed, and a condition an integer, because GLSL does not mix them
+// An expression that changes a variable cannot use it a second time if compilers differ in the order of evaluation.
 // Limits: the code has at most USER_TOKENS tokens after macros and calls are expanded, USER_NESTING levels of brackets
 // and statements, USER_BRANCHES `else if` in a row, USER_OPERATORS operators in an expression and USER_DIVISIONS
 // divisions; a struct has at most USER_STRUCT numbers.
 char *user_code_make(const char *name, const char *text, int *line, char why[USER_WHY]);
+// Replaces the names in a compiler's message by those that the filter's author wrote.
+void user_code_show(char *text);

@@ -439,9 +439,9 @@ static void keep_size(const struct filter_values *values, int width, int height,
 struct user_filter *user_filter_make(const char *name, char *text, size_t size, char error[USER_ERROR])
 {
     struct user_filter *user = calloc(1, sizeof(*user));
-    if (!user || !is_name(name)) {
+    if (!user || !is_name(name) || strstr(name, "__")) {
         snprintf(error, USER_ERROR, "%s",
-                 user ? "the name of a filter's file must be a-z, 0-9 and _, then .cl" : "out of memory");
+                 user ? "the name of a filter's file must be a-z, 0-9 and single _, then .cl" : "out of memory");
         free(user);
         free(text);
         return NULL;

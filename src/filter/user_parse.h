@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-enum { NAMES = 512, CHANGES = 16 };
+enum { NAMES = 512, CHANGES = 16, OWN_NAME = 3 * USER_WORD_BYTES };
 
 // A name of the language: a function or a type.
 struct known {
@@ -28,7 +28,8 @@ struct owns {
 // A variable that an expression changes.
 struct change {
     const struct user_token *name;
-    int tokens; // of a target of "a.x = b = value", with its members; else 0
+    const struct user_token *target, *end; // of a target of "a.x = b = value": its tokens; else NULL
+    const struct user_token *from, *to;    // uses in this range have a fixed order
 };
 
 struct code {
@@ -43,9 +44,9 @@ struct code {
     struct owns variables, functions, structs;
     const struct user_token *function; // whose body this is; NULL: none
     bool returns_value, in_switch;
-    bool *breaks;                            // gets true at a `break` that ends the innermost switch; NULL: in a loop
-    bool loops;                              // the body has a loop
-    const struct user_token *first, *target; // of the expression: its first token, and its next target's
+    bool *breaks;                    // gets true at a `break` that ends the innermost switch; NULL: in a loop
+    bool loops;                      // the body has a loop
+    const struct user_token *target; // of the expression: the next target's first token
     struct change changed[CHANGES];
     int changes;
     int *fail_line;
@@ -74,7 +75,9 @@ bool code_append_space(struct code *c, const struct user_token *token); // the s
 bool code_take(struct code *c);                                         // the next token
 bool code_take_mark(struct code *c, const char *mark);                  // it must be this one
 bool code_take_own(struct code *c);                                     // a name of the filter
-bool code_is(const struct code *c, const char *text);                   // returns true if the next token is this one
+// Writes the name that the new text has for a name of the filter.
+void code_print_own(const struct code *c, const struct user_token *name, char text[OWN_NAME]);
+bool code_is(const struct code *c, const char *text); // returns true if the next token is this one
 
 bool code_same_name(const struct user_token *a, const struct user_token *b);
 bool code_declare(struct code *c, struct owns *owns, int size); // adds the next token as a new name
@@ -82,4 +85,5 @@ bool code_is_type(const struct code *c);                        // returns true 
 bool code_take_type(struct code *c, struct type *type);
 bool code_take_member(struct code *c); // its name
 bool code_enter(struct code *c);       // another level of brackets or statements
-bool code_take_whole(struct code *c);  // an expression that is no part of another one
+// An expression that is no part of another one, as a condition or as an integer.
+bool code_take_whole(struct code *c, bool test);

@@ -48,7 +48,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct reader *r, int lin
 
 bool user_token_is(const struct user_token *token, const char *text)
 {
-    return token->kind != USER_END && strlen(text) == (size_t)token->length &&
+    return token->kind != TOKEN_END && strlen(text) == (size_t)token->length &&
            memcmp(token->text, text, (size_t)token->length) == 0;
 }
 
@@ -168,15 +168,15 @@ static bool is_one_of(const struct user_token *token, const char *const words[])
 // Refuses words that the kernel language does not have, or that names cannot have.
 static bool check_word(struct reader *r, struct user_token *token)
 {
-    static const char *const types[] = {"float", "double", "half", "long", "unsigned", "signed", "uint", "ulong", NULL};
+    static const char *const types[] = {"float", "double", "long", "unsigned", "signed", "char", "short", NULL};
     static const char *const linkage[] = {"static", "inline", "extern", NULL};
     static const char *const others[] = {
         "wide",   "goto",   "asm",      "union",   "typedef", "register",           "auto", "volatile",
         "sizeof", "typeof", "restrict", "barrier", "discard", "work_group_barrier", NULL};
-    char word[USER_WORD];
+    char word[USER_WORD_BYTES];
     token->length = word_length(token->text);
-    if (token->length >= USER_WORD)
-        return fail(r, token->line, "a name has more than %d characters", USER_WORD - 1);
+    if (token->length >= USER_WORD_BYTES)
+        return fail(r, token->line, "a name has more than %d characters", USER_WORD_BYTES - 1);
     snprintf(word, sizeof(word), "%.*s", token->length, token->text);
     if (is_one_of(token, types))
         return fail(r, token->line, "a filter cannot have '%s'; it computes with int", word);
@@ -219,19 +219,19 @@ static bool read_token(struct reader *r, struct user_token *token)
     struct spot *spot = &r->spot;
     if (!skip_space(r))
         return false;
-    *token = (struct user_token){USER_END, spot->line, (int)(spot->at - spot->line_start), spot->at, 0, 0};
+    *token = (struct user_token){TOKEN_END, spot->line, (int)(spot->at - spot->line_start), spot->at, 0, 0};
     const unsigned char byte = (unsigned char)*spot->at;
     if (!byte || byte == '\n')
         return true;
     bool ok;
     if (isdigit(byte)) {
-        token->kind = USER_NUMBER;
+        token->kind = TOKEN_NUMBER;
         ok = check_number(r, token);
     } else if (isalpha(byte) || byte == '_') {
-        token->kind = USER_WORD_TOKEN;
+        token->kind = TOKEN_WORD;
         ok = check_word(r, token);
     } else {
-        token->kind = USER_MARK;
+        token->kind = TOKEN_MARK;
         ok = check_mark(r, token);
         token->number = byte == '#' && spot->fresh;
     }
@@ -275,7 +275,7 @@ static bool read_arguments(struct reader *r, const struct macro *macro, const st
     for (;;) {
         if (!read_token(r, &token))
             return false;
-        if (token.kind == USER_END)
+        if (token.kind == TOKEN_END)
             return fail(r, use->line, "a bracket or an expression has no end");
         if (user_token_is(&token, "#"))
             return fail(r, token.line, "a #define must stand outside functions");
@@ -301,7 +301,7 @@ static bool substitute(struct reader *r, const struct macro *macro, const struct
     bool ok = true;
     for (int i = 0; ok && i < macro->body.count; i++) {
         struct user_token token = macro->body.at[i];
-        if (token.kind == USER_PARAM) {
+        if (token.kind == TOKEN_PARAM) {
             for (int k = 0; ok && k < argument[token.number].count; k++)
                 ok = add(r, to, &argument[token.number].at[k]);
             continue;
@@ -317,15 +317,15 @@ static bool substitute(struct reader *r, const struct macro *macro, const struct
 static bool expand(struct reader *r, const struct user_token *token, struct user_tokens *to)
 {
     struct user_tokens argument[PARAMS + 1] = {{0}};
-    for (int i = 0; r->defined && token->kind == USER_WORD_TOKEN && i < r->defined->params; i++) {
+    for (int i = 0; r->defined && token->kind == TOKEN_WORD && i < r->defined->params; i++) {
         struct user_token param = *token;
-        param.kind = USER_PARAM;
+        param.kind = TOKEN_PARAM;
         param.number = i;
         const struct user_token *name = &r->defined->param[i];
         if (name->length == token->length && memcmp(name->text, token->text, (size_t)name->length) == 0)
             return add(r, to, &param);
     }
-    const struct macro *macro = token->kind == USER_WORD_TOKEN ? find_macro(r, token) : NULL;
+    const struct macro *macro = token->kind == TOKEN_WORD ? find_macro(r, token) : NULL;
     if (!macro || (macro->params >= 0 && !opens(r)))
         return add(r, to, token);
     if (++r->depth > USER_NESTING)
@@ -349,7 +349,7 @@ static bool read_params(struct reader *r, struct macro *macro)
     if (!read_token(r, &token) || !read_token(r, &token))
         return false;
     while (!user_token_is(&token, ")")) {
-        if (token.kind != USER_WORD_TOKEN || user_word_is_known(&token))
+        if (token.kind != TOKEN_WORD || user_word_is_known(&token))
             return fail(r, macro->name.line, "%s", names);
         if (macro->params == PARAMS)
             return fail(r, token.line, "a macro has at most %d parameters", PARAMS);
@@ -372,7 +372,7 @@ static bool read_macro(struct reader *r, struct macro *macro)
         return false;
     const struct user_token *name = &macro->name;
     macro->params = -1;
-    if (name->kind != USER_WORD_TOKEN)
+    if (name->kind != TOKEN_WORD)
         return fail(r, name->line, "a name must follow #define");
     if (user_word_is_known(name))
         return fail(r, name->line, "'%.*s' cannot be a macro: the language has this name", name->length, name->text);
@@ -383,7 +383,7 @@ static bool read_macro(struct reader *r, struct macro *macro)
     for (;;) {
         if (!read_token(r, &token))
             return false;
-        if (token.kind == USER_END)
+        if (token.kind == TOKEN_END)
             return true;
         if (!expand(r, &token, &macro->body))
             return false;
@@ -397,7 +397,7 @@ static bool read_directive(struct reader *r, int line)
     if (r->brackets > 0)
         return fail(r, line, "a #define must stand outside functions");
     r->spot.at += strspn(r->spot.at, " \t");
-    word = (struct user_token){USER_WORD_TOKEN, line, 0, r->spot.at, word_length(r->spot.at), 0};
+    word = (struct user_token){TOKEN_WORD, line, 0, r->spot.at, word_length(r->spot.at), 0};
     if (!user_token_is(&word, "define"))
         return fail(r, line, "#%.*s is not allowed; a filter may have #define", word.length % 20, word.text);
     if (r->macros == MACROS)
@@ -423,14 +423,14 @@ static bool read_all(struct reader *r, struct user_tokens *tokens)
     for (;;) {
         if (!read_token(r, &token))
             return false;
-        if (token.kind == USER_MARK && token.number == 1) {
+        if (token.kind == TOKEN_MARK && token.number == 1) {
             if (!read_directive(r, token.line))
                 return false;
             continue;
         }
         r->brackets += user_token_is(&token, "(") || user_token_is(&token, "{");
         r->brackets -= user_token_is(&token, ")") || user_token_is(&token, "}");
-        if (token.kind == USER_END)
+        if (token.kind == TOKEN_END)
             return add(r, tokens, &token);
         if (!expand(r, &token, tokens))
             return false;

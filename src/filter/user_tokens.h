@@ -4,14 +4,14 @@
 #include <stdbool.h>
 
 // USER_TOKENS also limits the code after calls are expanded (user_code.c).
-enum { USER_WHY = 200, USER_TOKENS = 20000, USER_NESTING = 64, USER_WORD = 64 };
+enum { USER_WHY = 200, USER_TOKENS = 20000, USER_NESTING = 64, USER_WORD_BYTES = 64 };
 
 enum user_token_kind {
-    USER_WORD_TOKEN,
-    USER_NUMBER, // an integer from 0 to 2147483647
-    USER_MARK,   // an operator or a bracket
-    USER_PARAM,  // only in macros: the parameter with index `number`
-    USER_END,    // only the last token
+    TOKEN_WORD,
+    TOKEN_NUMBER, // an integer from 0 to 2147483647
+    TOKEN_MARK,   // an operator or a bracket
+    TOKEN_PARAM,  // only in macros: the parameter with index `number`
+    TOKEN_END,    // only the last token
 };
 
 struct user_token {
@@ -26,7 +26,7 @@ struct user_tokens {
     int count, room;
 };
 
-// Reads the tokens; the last one is USER_END. The caller calls user_tokens_free in any case. False on failure: `why`
+// Reads the tokens; the last one is TOKEN_END. The caller calls user_tokens_free in any case. False on failure: `why`
 // gets one line, and *line the number of the line. A macro can use only the macros above it, and expands to at
 // most USER_TOKENS tokens. The tokens borrow `text`.
 bool user_tokens_read(struct user_tokens *tokens, const char *text, int *line, char why[USER_WHY]);

@@ -2,17 +2,24 @@
 #include "path/backend.h"
 
 #include "base/log.h"
+#include "filter/user_code.h"
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void path_fail(char **error, const char *text)
 {
-    if (error)
-        *error = strdup(text);
-    else
-        log_error("%s", text);
+    char *shown = strdup(text);
+    if (shown)
+        user_code_show(shown);
+    if (error) {
+        *error = shown;
+        return;
+    }
+    log_error("%s", shown ? shown : text);
+    free(shown);
 }
 
 void path_init(struct path *path, const struct backend *backend, const struct path_setup *setup, const char *sharing)

@@ -56,15 +56,15 @@ static struct device *find_device(const char *wanted)
 static bool open_task(struct task *task, char *const *words)
 {
     log_set_level(LOG_SILENT);
-    if (!spec_load(&task->spec, words[USER_WORD_SPEC]) || strcmp(task->spec.hash, words[USER_WORD_HASH]) != 0) {
+    if (!spec_load(&task->spec, words[KERNEL_WORD_SPEC]) || strcmp(task->spec.hash, words[KERNEL_WORD_HASH]) != 0) {
         snprintf(task->why, sizeof(task->why), "the description or a kernel file has changed");
         return false;
     }
-    task->reference = strcmp(words[USER_WORD_HOW], "reference") == 0;
+    task->reference = strcmp(words[KERNEL_WORD_HOW], "reference") == 0;
     snprintf(task->why, sizeof(task->why), "its test cannot open the device or the arguments");
-    return (task->times || parse_tuple(task, words[USER_WORD_TUPLE])) &&
-           user_data_open(&task->data, &task->spec, atoi(words[USER_WORD_PARENT]), atoi(words[USER_WORD_DATA])) &&
-           (task->device = find_device(words[USER_WORD_DEVICE]));
+    return (task->times || parse_tuple(task, words[KERNEL_WORD_TUPLE])) &&
+           user_data_open(&task->data, &task->spec, atoi(words[KERNEL_WORD_PARENT]), atoi(words[KERNEL_WORD_DATA])) &&
+           (task->device = find_device(words[KERNEL_WORD_DEVICE]));
 }
 
 static enum probe_status fail(struct task *task, enum probe_status status, cl_int result)
@@ -225,9 +225,9 @@ static int open_pipe(const char *parent, int fd, int flags)
 // Answers requests until the parent ends.
 static enum probe_status answer_requests(struct task *task, char *const *words)
 {
-    const char *comma = strchr(words[USER_WORD_NOTE], ',');
-    const int requests = open_pipe(words[USER_WORD_PARENT], atoi(words[USER_WORD_NOTE]), O_RDONLY);
-    const int replies = open_pipe(words[USER_WORD_PARENT], comma ? atoi(comma + 1) : -1, O_WRONLY);
+    const char *comma = strchr(words[KERNEL_WORD_NOTE], ',');
+    const int requests = open_pipe(words[KERNEL_WORD_PARENT], atoi(words[KERNEL_WORD_NOTE]), O_RDONLY);
+    const int replies = open_pipe(words[KERNEL_WORD_PARENT], comma ? atoi(comma + 1) : -1, O_WRONLY);
     struct user_timer_reply reply = {.ok = true, .process = (int)getpid()};
     struct user_timer_request request;
     struct timed *first = NULL;
@@ -256,15 +256,15 @@ static enum probe_status answer_requests(struct task *task, char *const *words)
 int user_kernel_answer(char *const *words)
 {
     char path[64];
-    child_begin(atoi(words[USER_WORD_PARENT]), PROBE_DATA_BYTES, CPU_S);
+    child_begin(atoi(words[KERNEL_WORD_PARENT]), PROBE_DATA_BYTES, CPU_S);
     struct task *task = calloc(1, sizeof(*task));
     if (!task)
         return PROBE_UNKNOWN;
-    task->times = strcmp(words[USER_WORD_HOW], "time") == 0;
+    task->times = strcmp(words[KERNEL_WORD_HOW], "time") == 0;
     if (task->times)
         return (int)answer_requests(task, words);
     const enum probe_status status = open_task(task, words) ? try_task(task) : PROBE_UNKNOWN;
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", atoi(words[USER_WORD_PARENT]), atoi(words[USER_WORD_NOTE]));
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", atoi(words[KERNEL_WORD_PARENT]), atoi(words[KERNEL_WORD_NOTE]));
     const int fd = status == PROBE_PASSED ? -1 : open(path, O_WRONLY | O_CLOEXEC);
     if (fd >= 0 && write(fd, task->why, strlen(task->why)) < 0)
         return (int)PROBE_UNKNOWN;

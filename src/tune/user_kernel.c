@@ -24,7 +24,7 @@ static const size_t data_bytes_max = (size_t)4 << 30;
 // The arguments of a child.
 struct words {
     char parent[16], data[16], note[16], device[200], indexes[8 * SPACE_PARAMS];
-    const char *at[1 + USER_WORDS + 1];
+    const char *at[1 + KERNEL_WORDS + 1];
 };
 
 struct user_kernel {
@@ -84,16 +84,16 @@ static void make_words(const struct user_kernel *user, const char *how, const ui
     user_kernel_print_device(&user->device->info, words->device);
     const char *const arguments[] = {
         "monocle",
-        [1 + USER_WORD_COMMAND] = "probe",
-        [1 + USER_WORD_KIND] = "spec",
-        [1 + USER_WORD_PARENT] = words->parent,
-        [1 + USER_WORD_SPEC] = user->spec.path,
-        [1 + USER_WORD_HASH] = user->spec.hash,
-        [1 + USER_WORD_DEVICE] = words->device,
-        [1 + USER_WORD_HOW] = how,
-        [1 + USER_WORD_TUPLE] = words->indexes,
-        [1 + USER_WORD_DATA] = words->data,
-        [1 + USER_WORD_NOTE] = words->note,
+        [1 + KERNEL_WORD_COMMAND] = "probe",
+        [1 + KERNEL_WORD_KIND] = "spec",
+        [1 + KERNEL_WORD_PARENT] = words->parent,
+        [1 + KERNEL_WORD_SPEC] = user->spec.path,
+        [1 + KERNEL_WORD_HASH] = user->spec.hash,
+        [1 + KERNEL_WORD_DEVICE] = words->device,
+        [1 + KERNEL_WORD_HOW] = how,
+        [1 + KERNEL_WORD_TUPLE] = words->indexes,
+        [1 + KERNEL_WORD_DATA] = words->data,
+        [1 + KERNEL_WORD_NOTE] = words->note,
     };
     memcpy(words->at, arguments, sizeof(arguments));
 }
@@ -232,7 +232,7 @@ static bool ask_timer(struct user_kernel *user, const struct user_timer_request 
         return false;
     if (!user->timer) {
         make_words(user, "time", NULL, 0, &user->timer_words);
-        user->timer = user_timer_open(user->timer_words.at, 1 + USER_WORDS + 1, 1 + USER_WORD_NOTE);
+        user->timer = user_timer_open(user->timer_words.at, 1 + KERNEL_WORDS + 1, 1 + KERNEL_WORD_NOTE);
         user->timers++;
     }
     if (!user->timer)

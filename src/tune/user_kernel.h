@@ -18,18 +18,18 @@ struct subject *user_kernel_open(struct device *device, const char *path, struct
 bool user_kernel_reads(const struct subject *subject, const char *path);
 
 // The child's arguments, after the program's name.
-enum user_word {
-    USER_WORD_COMMAND,
-    USER_WORD_KIND, // "spec"
-    USER_WORD_PARENT,
-    USER_WORD_SPEC,   // path of the description
-    USER_WORD_HASH,   // spec.hash
-    USER_WORD_DEVICE, // platform and name
-    USER_WORD_HOW,    // "reference": write the references; "": compare with them; "time": answer requests
-    USER_WORD_TUPLE,  // indexes of the values; "time": ""
-    USER_WORD_DATA,   // file descriptor of the parent: struct user_data
-    USER_WORD_NOTE,   // the same: the child writes the reason of a failure to it; "time": see user_timer.h
-    USER_WORDS,
+enum kernel_word {
+    KERNEL_WORD_COMMAND,
+    KERNEL_WORD_KIND, // "spec"
+    KERNEL_WORD_PARENT,
+    KERNEL_WORD_SPEC,   // path of the description
+    KERNEL_WORD_HASH,   // spec.hash
+    KERNEL_WORD_DEVICE, // platform and name
+    KERNEL_WORD_HOW,    // "reference": write the references; "": compare with them; "time": answer requests
+    KERNEL_WORD_TUPLE,  // indexes of the values; "time": ""
+    KERNEL_WORD_DATA,   // file descriptor of the parent: struct user_data
+    KERNEL_WORD_NOTE,   // the same: the child writes the reason of a failure to it; "time": see user_timer.h
+    KERNEL_WORDS,
 };
 
 // Writes the text by which the child finds the device.

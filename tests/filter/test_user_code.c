@@ -57,15 +57,15 @@ static void statements_refused(const char *statements, const char *part, int lin
 
 static void check_divisions(void)
 {
-    DOES("x = x / 2;", "own_n_x = own_n_x / 2;");
-    DOES("x = x / 0;", "own_n_x = user_div( own_n_x, 0);"); // compilers make a trap of it
-    DOES("x = x / 0x0;", "user_div( own_n_x, 0x0);");
-    DOES("x = x % 2;", "own_n_x = user_mod( own_n_x, 2);");
-    DOES("x /= y;", "own_n_x = user_div( own_n_x, own_n_y);");
-    DOES("p.r /= 2;", "own_n_p.r = user_div( own_n_p.r, 2);");
-    DOES("p\n.r\n%=\ny;", "own_n_p\n.r = user_mod( own_n_p .r,\n\nown_n_y);");
-    DOES("x = y * x / y % 3 - 1;", "= user_mod( user_div( own_n_y * own_n_x, own_n_y), 3) - 1;");
-    DOES("return x / -y / (x - y);", "return user_div( user_div( own_n_x, - own_n_y), (own_n_x - own_n_y));");
+    DOES("x = x / 2;", "own_nX_x = own_nX_x / 2;");
+    DOES("x = x / 0;", "own_nX_x = user_div( own_nX_x, 0);"); // compilers make a trap of it
+    DOES("x = x / 0x0;", "user_div( own_nX_x, 0x0);");
+    DOES("x = x % 2;", "own_nX_x = user_mod( own_nX_x, 2);");
+    DOES("x /= y;", "own_nX_x = user_div( own_nX_x, own_nX_y);");
+    DOES("p.r /= 2;", "own_nX_p.r = user_div( own_nX_p.r, 2);");
+    DOES("p\n.r\n%=\ny;", "own_nX_p\n.r = user_mod( own_nX_p .r,\n\nown_nX_y);");
+    DOES("x = y * x / y % 3 - 1;", "= user_mod( user_div( own_nX_y * own_nX_x, own_nX_y), 3) - 1;");
+    DOES("return x / -y / (x - y);", "return user_div( user_div( own_nX_x, - own_nX_y), (own_nX_x - own_nX_y));");
 }
 
 static void check_numbers(void)
@@ -101,11 +101,17 @@ static void check_memory(void)
     CANNOT("x = \"a\";", "the kernel language has no '\"'");
     CANNOT("arguments a; x = ARG(a, 0);", "a variable of the type arguments needs a value");
     CANNOT("view v; x = tap(v, 0, 0);", "a variable of the type view needs a value");
-    CANNOT("switch (x) { int a = 1; case 1: x = a; }", "put brackets");
+    CANNOT("switch (x) { int a = 1; case 1: x = a; }", "a switch begins with 'case' or 'default'");
+    CANNOT("switch (x) { case 1: int a = 1; x = a; }", "put brackets");
+    CANNOT("switch (x) { x = 1; case 1: x = 2; }", "a switch begins with 'case' or 'default'");
+    CANNOT("switch (x) { case y: x = 2; }", "a case needs a number");
+    CANNOT("switch (x) { case max(1, 2): x = 2; }", "a case needs a number");
+    CANNOT("switch (x) { case 9 % 4: x = 2; }", "a case needs a number");
+    DOES("switch (x) { case 1: x = 2; default: case -9 / 2 + (1 << 3): }", "case - 9 / 2 + (1 << 3) : ; }");
     CANNOT("{ int x = x + 1; }", "the value of 'x' uses another variable of this name");
     CANNOT("for (int y = 2 * y; y < 3; y++) x++;", "the value of 'y' uses another variable");
     BECOMES("INLINE int f(int x) { for (int i = 0; i < 4; i++) { int i = 7; x += i; } return x; }\n",
-            "own_n_i ++) { {");
+            "own_nX_i ++) { {");
     REFUSED("STRUCT(s)\nstruct s { view v; };\n", 2, "the members of a struct have the type int");
     REFUSED("struct s { int *a; };\n", 1, "pointers");
     REFUSED("INLINE int *f(int x) { return x; }\n", 1, "pointers");
@@ -125,13 +131,13 @@ static void check_memory(void)
 static void check_macros(void)
 {
     BECOMES("#define A 3\n#define F(x, y) ((x) * A / (y))\nINLINE int f(int x) { return F(x + 1, F(x, 2)); }\n",
-            "\n\nINLINE int own_n_f(int own_n_x) { return( user_div((own_n_x + 1) * 3, (( user_div((own_n_x) * 3, "
+            "\n\nINLINE int own_nX_f(int own_nX_x) { return( user_div((own_nX_x + 1) * 3, (( user_div((own_nX_x) * 3, "
             "(2)))))); }");
     BECOMES("#define F(a) \\\n  (a + 1) // c\nINLINE int f(int x) { return F\n( 2 ) + F (3); }\n",
-            "\n\nINLINE int own_n_f(int own_n_x) { return(\n  2 + 1) + (3 + 1);");
-    BECOMES("#define F(a) \\\r\n  a\nINLINE int f(int x) { return F(x); }\n", "return own_n_x;");
-    BECOMES("#define M -\nINLINE int f(int x) { return M M x; }\n", "return - - own_n_x;");
-    BECOMES("#define A(x) x\n#define B A\nINLINE int f(int A) { return A + B; }\n", "return own_n_A + own_n_A;");
+            "\n\nINLINE int own_nX_f(int own_nX_x) { return(\n  2 + 1) + (3 + 1);");
+    BECOMES("#define F(a) \\\r\n  a\nINLINE int f(int x) { return F(x); }\n", "return own_nX_x;");
+    BECOMES("#define M -\nINLINE int f(int x) { return M M x; }\n", "return - - own_nX_x;");
+    BECOMES("#define A(x) x\n#define B A\nINLINE int f(int A) { return A + B; }\n", "return own_nX_A + own_nX_A;");
     static const char *const known[] = {"sat8", "luma", "tap", "ARG", "int", "pixel", "if", "return", "INLINE", "min"};
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
         char text[200];
@@ -172,7 +178,7 @@ static void check_repeated(const char *text, int fits, int refused_count, const 
     for (int i = 0; i < 2; i++) {
         char *made = repeated("INLINE int f(int x) { ", text, i == 0 ? fits : refused_count, after);
         if (i == 0)
-            becomes(made, "own_n_f", line);
+            becomes(made, "own_nX_f", line);
         else
             refused(made, 1, why, line);
         free(made);
@@ -194,7 +200,7 @@ static void check_limits(void)
                  {"x / ", "nested more than 64 levels", 64, 65},   {"sat8(", "nested more than 64 levels", 0, 1000}};
     for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
         char *made = repeated("INLINE int f(int x) { return ", terms[i].text, terms[i].fits, "x; }");
-        BECOMES(made, "own_n_f");
+        BECOMES(made, "own_nX_f");
         free(made);
         made = repeated("INLINE int f(int x) { return ", terms[i].text, terms[i].too_many, "x; }");
         REFUSED(made, 1, terms[i].why);
@@ -235,21 +241,75 @@ static void check_order(void)
     CANNOT("x += x = 1;", "changes 'x' and uses it twice");
     CANNOT("x = (y = 1) + y;", "changes 'y' and uses it twice");
     CANNOT("x = y = y++;", "changes 'y' and uses it twice");
-    DOES("p.r = p.g = p.b + p.g;", "own_n_p.r = own_n_p.g = own_n_p.b + own_n_p.g;");
+    DOES("p.r = p.g = p.b + p.g;", "own_nX_p.r = own_nX_p.g = own_nX_p.b + own_nX_p.g;");
     CANNOT("x + 1 = 2;", "only variables and their members can be changed");
-    CANNOT("(x) /= 2;", "only variables and their members can be changed");
-    CANNOT("x = 1, y = 2;", "',' cannot stand here");
-    DOES("x = x + y++;", "own_n_x = own_n_x + own_n_y ++;");
-    DOES("while (x-- > 0) y += 2;", "while( ( own_n_x -- > 0) && user_turns++ < USER_TURNS)");
+    CANNOT("(x + y) /= 2;", "only variables and their members can be changed");
+    CANNOT("(x = 1) += 2;", "only variables and their members can be changed");
+    CANNOT("(x < y)++;", "only variables and their members can be changed");
+    DOES("(x) /= 2;", "(own_nX_x) = user_div( (own_nX_x), 2);");
+    DOES("((p).r)++;", "((own_nX_p).r) ++;");
+    DOES("((x)) = x + 1;", "((own_nX_x)) = own_nX_x + 1;");
+    DOES("((x) = x + 1);", "((own_nX_x) = own_nX_x + 1);");
+    CANNOT("(p.r) = (p).r = x;", "changes 'p' and uses it twice");
+    CANNOT("(x = 1) + x;", "changes 'x' and uses it twice");
+    CANNOT("return (x, y);", "',' cannot stand here");
+    DOES("x = x + y++;", "own_nX_x = own_nX_x + own_nX_y ++;");
+    DOES("while (x-- > 0) y += 2;", "while( ( own_nX_x -- > 0) && user_turns++ < USER_TURNS)");
     DOES("for (int i = 0, j; ; i++, j--) y = i;",
-         "{ int user_turns = 0; for(int own_n_i = 0, own_n_j = 0;user_turns++");
-    DOES("do { x++; } while (x < 5);", "while( ( own_n_x < 5) && user_turns++ < USER_TURNS);");
+         "{ int user_turns = 0; for(int own_nX_i = 0, own_nX_j = 0;user_turns++");
+    DOES("do { x++; } while (x < 5);", "while( ( own_nX_x < 5) && user_turns++ < USER_TURNS);");
+}
+
+// Parts of an expression that all compilers evaluate in the same order.
+static void check_parts(void)
+{
+    DOES("x = 1, y = 2;", "own_nX_x = 1, own_nX_y = 2;");
+    DOES("x = y++, y = 2;", "own_nX_x = own_nX_y ++, own_nX_y = 2;");
+    CANNOT("x = 1, ;", "';' cannot stand here");
+    DOES("for (x = 3, y = 4; x < y; x++, y--) ;", "for(own_nX_x = 3, own_nX_y = 4; ( own_nX_x < own_nX_y)");
+    DOES("x > 0 ? (x = 1) : (x = x + 2);", "own_nX_x > 0 ? (own_nX_x = 1) : (own_nX_x = own_nX_x + 2);");
+    DOES("x = y > 0 ? y++ : y--;", "own_nX_x = own_nX_y > 0 ? own_nX_y ++ : own_nX_y --;");
+    DOES("x = y++ > 0 && y > 3;", "=(( own_nX_y ++ > 0 && own_nX_y > 3) ? 1 : 0);");
+    DOES("x = y > 0 || y++ > 3 || y > 5;", "=(( own_nX_y > 0 || own_nX_y ++ > 3 || own_nX_y > 5) ? 1 : 0);");
+    CANNOT("x = (y > 0 ? y++ : 0) + y;", "changes 'y' and uses it twice");
+    CANNOT("x = y + (y > 0 ? 0 : (y = 2));", "changes 'y' and uses it twice");
+    CANNOT("x = y > 0 ? y++ + y : 0;", "changes 'y' and uses it twice");
+    CANNOT("x = y > 0 ? 0 : y++ + y;", "changes 'y' and uses it twice");
+    CANNOT("x = y++ + y > 0 ? 0 : 1;", "changes 'y' and uses it twice");
+    CANNOT("x = (x > 0 && y++ > 0) + y;", "changes 'y' and uses it twice");
+    CANNOT("x = x > 0 && y++ > y;", "changes 'y' and uses it twice");
+    CANNOT("x = x > 0 ? x++ : 1;", "changes 'x' and uses it twice");
+}
+
+// GLSL does not mix integers and conditions.
+static void check_conditions(void)
+{
+    DOES("if (x) y = 1; else if (x & 1) y = 2;", "if(((own_nX_x) != 0)) own_nX_y = 1; else if(((own_nX_x & 1) != 0))");
+    DOES("if (x < y) y = 1;", "if(own_nX_x < own_nX_y)");
+    DOES("if ((x < y)) y = 1;", "if((own_nX_x < own_nX_y))");
+    DOES("if (x = y) y++;", "if(((own_nX_x = own_nX_y) != 0))");
+    DOES("while (x--) y++;", "while( ((( own_nX_x --) != 0)) && user_turns++ < USER_TURNS)");
+    DOES("do y++; while (!x);", "while( ( !(( own_nX_x) != 0)) && user_turns++");
+    DOES("for (; x; x--) ;", "for(; ((( own_nX_x) != 0)) && user_turns++");
+    DOES("x = y ? 1 : x < y;", "(( own_nX_y) != 0) ? 1 :(( own_nX_x < own_nX_y) ? 1 : 0);");
+    DOES("x = x && !y;", "(((( own_nX_x) != 0) && !(( own_nX_y) != 0)) ? 1 : 0);");
+    DOES("x = (x < y) + 1;", "=(( (own_nX_x < own_nX_y)) ? 1 : 0) + 1;");
+    DOES("x = 1 + -(x == y);", "+ -(( (own_nX_x == + own_nX_y)) ? 1 : 0);");
+    DOES("x = x == -y != 2;", "own_nX_x == + - own_nX_y"); // structs have no +
+    DOES("x = x < y < 3;", "=(((( own_nX_x < own_nX_y) ? 1 : 0) < 3) ? 1 : 0);");
+    DOES("x = (x < y) / !y;", "= user_div((( (own_nX_x < own_nX_y)) ? 1 : 0),(( !(( own_nX_y) != 0)) ? 1 : 0));");
+    DOES("x += x > 3;", "own_nX_x +=(( own_nX_x > 3) ? 1 : 0);");
+    DOES("x /= y > 3;", "user_div( own_nX_x,(( own_nX_y > 3) ? 1 : 0));");
+    DOES("x = max(x > 3, y);", "max(((own_nX_x > 3) ? 1 : 0), own_nX_y);");
+    DOES("int z = x > 3; return x == y;", "=(( own_nX_x > 3) ? 1 : 0); return(( own_nX_x == + own_nX_y) ? 1 : 0);");
+    DOES("switch (x > 3) { case 1 > 0: y = 1; }", "switch(((own_nX_x > 3) ? 1 : 0)) { case(( 1 > 0) ? 1 : 0) :");
+    DOES("x = (x\n<\ny)\n+ 1;", "=(( (own_nX_x\n<\nown_nX_y)) ? 1 : 0)\n+ 1;");
 }
 
 static void check_names(void)
 {
-    DOES("int input = x; pixel q; p = q;", "int own_n_input = own_n_x; pixel own_n_q = user_zero_pixel();");
-    DOES("int a; { int b = a; a = b; }", "int own_n_a = 0;");
+    DOES("int input = x; pixel q; p = q;", "int own_nX_input = own_nX_x; pixel own_nX_q = user_zero_pixel();");
+    DOES("int a; { int b = a; a = b; }", "int own_nX_a = 0;");
     CANNOT("{ int b = 1; } x = b;", "there is no variable 'b'");
     CANNOT("int b = b;", "there is no variable 'b'");
     CANNOT("x = v.base;", "there is no variable 'v'");
@@ -258,19 +318,46 @@ static void check_names(void)
     CANNOT("int f = 1, g(int);", "a function cannot be declared here");
     CANNOT("x = if (1);", "'if' cannot stand here");
     CANNOT("int x__y = 1;", "belongs to compilers");
-    CANNOT("x = clamp(x, 1, y) + root(x), 1;", "',' cannot stand here");
-    DOES("x = clamp(x, 1, y) + root(x);", "user_clamp(own_n_x, 1, own_n_y) + user_root(own_n_x);");
+    DOES("x = clamp(x, 1, y) + root(x);", "user_clamp(own_nX_x, 1, own_nX_y) + user_root(own_nX_x);");
     BECOMES("STRUCT(s)\nstruct s { int r, kernel; pixel p; };\nINLINE s f(s t) { s u; return u; }\n",
-            "\nSTRUCT(own_n_s) struct own_n_s { int r, own_n_kernel; pixel own_n_p; }; INLINE own_n_s "
-            "user_zero_own_n_s(void) { own_n_s zero; zero.r = 0; zero.own_n_kernel = 0; zero.own_n_p = "
-            "user_zero_pixel(); return zero; }\nINLINE own_n_s own_n_f(own_n_s own_n_t) { own_n_s own_n_u = "
-            "user_zero_own_n_s();");
-    BECOMES("INLINE int filter_n(int x) { return x; }\n", "INLINE int filter_n(int own_n_x)");
+            "\nSTRUCT(own_nX_s) struct own_nX_s { int r, own_nX_kernel; pixel own_nX_p; }; INLINE own_nX_s "
+            "user_zero_own_nX_s(void) { own_nX_s zero; zero.r = 0; zero.own_nX_kernel = 0; zero.own_nX_p = "
+            "user_zero_pixel(); return zero; }\nINLINE own_nX_s own_nX_f(own_nX_s own_nX_t) { own_nX_s own_nX_u = "
+            "user_zero_own_nX_s();");
+    BECOMES("INLINE int filter_n(int x) { return x; }\n", "INLINE int filter_n(int own_nX_x)");
+    BECOMES("INLINE int f(int filter_n) { return filter_n; }\n", "(int own_nX_filter_n) { return own_nX_filter_n; }");
+    BECOMES("STRUCT(s)\nstruct s { int filter_n; };\n", "{ int own_nX_filter_n; }");
+    BECOMES("INLINE int f(const int x) { return x; }\n", "INLINE int own_nX_f(int own_nX_x)");
+    BECOMES("INLINE int f(view v) { return RADIUS(v); }\n", "return user_radius(own_nX_v);");
+    CANNOT("bool b = x < y;", "there is no type 'bool'; a filter computes with int");
+    CANNOT("uchar b = 1;", "there is no type 'uchar'; a filter computes with int");
+    CANNOT("char b = 1;", "a filter cannot have 'char'; it computes with int");
+    CANNOT("x = (uint)x;", "a filter cannot have casts");
+    CANNOT("x = (half)3;", "a filter cannot have casts");
+    REFUSED("INLINE int f(half x) { return x; }\n", 1, "there is no type 'half'; a filter computes with int");
+    DOES("int half = x, uint = half; { int bool = 2; }", "int own_nX_bool = 2;");
     REFUSED("INLINE int f(int x) { return x; }\nINLINE int f(int x) { return x; }\n", 2, "is that of a function");
     REFUSED("int a;\n", 1, "outside functions there can be only functions, structs and #define");
     REFUSED("int f(int x) { return x; }\n", 1, "a function begins with INLINE");
     REFUSED("INLINE int f(int x);\n", 1, "a function cannot be declared without its body");
     REFUSED("/* a\n\xe4 */ \xe4", 2, "the byte 0xe4 is not plain ASCII");
+}
+
+// The names of a compiler's message.
+static void check_shown(void)
+{
+    static const struct {
+        const char *text, *shown;
+    } rows[] = {{"a.cl:5:3: error: 'own_a_bX_x' undeclared", "a.cl:5:3: error: 'x' undeclared"},
+                {"no member 'own_aX_own_aX_b' in 'own_aX_two'", "no member 'own_aX_b' in 'two'"},
+                {"user_tap(own_aX_v) user_view user_mod user_turns", "tap(v) view % user_turns"},
+                {"own_ own_a own_aX_ own_a_x shown_aX_b 5own_aX_b", "own_ own_a own_aX_ own_a_x shown_aX_b 5own_aX_b"}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char text[100];
+        strcpy(text, rows[i].text);
+        user_code_show(text);
+        check_that(&unit, strcmp(text, rows[i].shown) == 0, "'%s' instead of '%s'", text, rows[i].shown);
+    }
 }
 
 int main(void)
@@ -282,6 +369,9 @@ int main(void)
     check_limits();
     check_growth();
     check_order();
+    check_parts();
+    check_conditions();
     check_names();
+    check_shown();
     return check_end(&unit);
 }

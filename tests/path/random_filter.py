@@ -89,30 +89,42 @@ class Maker:
             node = self.within(self.expression(depth - 1), LIMIT - 1)
             return self.one("-", "~") + " " + self.bracket(node, ATOM), node[1] + 1, ATOM - 0.5
         if kind < 0.5:
-            test, yes, no = self.condition(depth - 1), self.expression(depth - 1), self.expression(depth - 1)
+            test, yes, no = self.test(depth - 1), self.expression(depth - 1), self.expression(depth - 1)
             return "%s ? %s : %s" % (self.bracket(test, 1), yes[0], self.bracket(no, 0)), max(yes[1], no[1]), 0
+        if kind < 0.57:
+            return self.condition(depth)
         return self.binary(depth)
 
     def condition(self, depth):
-        """Returns a condition. GLSL has no other use for it than tests."""
+        """Returns a comparison, or a condition of others."""
         kind = self.one("==", "<", "<", "&&", "||", "!") if depth > 1 else "<"
         level = ATOM - 0.5 if kind == "!" else ORDER.index(kind) + 1
         if kind == "!":
-            return "!" + self.bracket(self.condition(depth - 1), ATOM), 1, level
-        part = self.condition if kind in ("&&", "||") else self.expression
+            return "!" + self.bracket(self.test(depth - 1), ATOM), 1, level
+        part = self.test if kind in ("&&", "||") else self.expression
         left, right = self.bracket(part(depth - 1), level), self.bracket(part(depth - 1), level + 1)
         kind = {"==": self.one("==", "!="), "<": self.one("<", ">", "<=", ">=")}.get(kind, kind)
         return "%s %s %s" % (left, kind, right), 1, level
 
-    def test(self):
-        return self.condition(3)[0]
+    def test(self, depth):
+        """Returns a condition or an integer."""
+        return self.condition(depth) if self.random.random() < 0.7 else self.expression(depth)
 
     def small(self, depth=3):
         return self.within(self.expression(depth), MOST)[0]
 
     # ---- statements ----
 
+    def changes(self):
+        """Returns changes in parts whose order is fixed."""
+        first, second = ("%s = %s" % (self.one(*self.changeable), self.small()) for _ in range(2))
+        test = self.bracket(self.test(2), ORDER.index("&&") + 1)
+        return self.one("%s, %s;" % (first, second), "%s ? (%s) : (%s);" % (test, first, second),
+                        "%s && (%s), %s;" % (test, first, second), "%s || (%s);" % (test, first))
+
     def change(self):
+        if self.random.random() < 0.15:
+            return self.changes()
         to = self.one(*self.changeable)
         kind = self.one("=", "=", "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--")
         if kind in ("++", "--"):
@@ -126,7 +138,7 @@ class Maker:
         readable, changeable = len(self.readable), len(self.changeable)
         lines = [self.statement(depth - 1) for _ in range(self.random.randint(1, 2))]
         if jumps and self.random.random() < 0.5:
-            lines.append("if (%s) %s;" % (self.test(), self.one(*jumps)))
+            lines.append("if (%s) %s;" % (self.test(3)[0], self.one(*jumps)))
         del self.readable[readable:], self.changeable[changeable:]
         return "{ %s }" % " ".join(lines)
 
@@ -143,9 +155,9 @@ class Maker:
         self.loops += 1
         jumps, kind = ("break", "continue"), self.random.random()
         if kind < 0.15:
-            return "while (%s) %s" % (self.test(), self.block(depth, jumps))
+            return "while (%s) %s" % (self.test(3)[0], self.block(depth, jumps))
         if kind < 0.3:
-            return "do %s while (%s);" % (self.block(depth, jumps), self.test())
+            return "do %s while (%s);" % (self.block(depth, jumps), self.test(3)[0])
         i = "i%d" % self.loops
         self.readable.append(i)
         text = "%sfor (int %s = %s; %s < %d; %s++) %s" % (self.one("", "UNROLL "), i, self.one("0", "-1"), i,
@@ -160,8 +172,8 @@ class Maker:
         if kind < 0.6:
             return self.declare()
         if kind < 0.75:
-            return "if (%s) %s%s" % (self.test(), self.block(depth), self.one(
-                "", " else " + self.block(depth), " else if (%s) %s" % (self.test(), self.block(depth))))
+            return "if (%s) %s%s" % (self.test(3)[0], self.block(depth), self.one(
+                "", " else " + self.block(depth), " else if (%s) %s" % (self.test(3)[0], self.block(depth))))
         if kind < 0.9:
             return self.loop(depth)
         cases = " ".join("case %s: %s %s" % (value, self.block(depth), self.one("break;", ""))

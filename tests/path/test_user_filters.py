@@ -73,6 +73,30 @@ INLINE int filter_wild(view v, arguments args)
     return value + tap(v, 1, v.y / 0) / (v.x - 1000000000);
 }
 """
+# Integers as conditions, and conditions as integers.
+MIXED = HEAD + """point
+INLINE int above(const int filter_mixed)
+{
+    return filter_mixed > 3;
+}
+INLINE pixel filter_mixed(pixel p, int x, int y, arguments args)
+{
+    int i, j;
+    if (x & 1)
+        p.r = (x < y) + 1;
+    for (i = 3, j = 4; i; i--, j++)
+        p.g = p.g ? p.g - 1 : !j;
+    while (j)
+        j--;
+    p.b = (x && y) * 100 + ((x < 3) == (y < 3));
+    x > 3 ? (p.r += 9) : (p.r -= 4);
+    (p.r) += above(x) - -!x;
+    p.g += (x++ > 3 && x < 9) << (y > 2);
+    switch (x > 3) { case 1: p.g += 5; }
+    do if (y = x) p.b += 3, p.g--; while (!x);
+    return p;
+}
+"""
 # The mean of its output and its input, and another pixel at each place.
 ECHO = HEAD + """point
 //!PREVIOUS
@@ -220,8 +244,9 @@ def safe(c):
     """Divisions by zero, loops without end and wild places have the same defined results on each path."""
     write("unsafe.cl", UNSAFE)
     write("wild.cl", WILD)
+    write("mixed.cl", MIXED)
     png(at("in.png"), 61, 31)
-    equal(c, "unsafe", paths=PATHS)
+    equal(c, "unsafe,mixed", paths=PATHS)
     equal(c, "wild", paths=PATHS)
 
 
@@ -417,11 +442,15 @@ def lists(c):
 def errors(c):
     """An error of a compiler names the file and the line."""
     png(at("in.png"), 8, 8)
-    write("a.cl", HEAD + "point\n" + POINT.replace("return p", "p.r = p; return p"))
+    write("a.cl", HEAD + "point\nINLINE int one(int x) { return x; }\n" + POINT.replace("return", "p = one(1); return"))
     for path in PATHS:
         code, _, err = convert(path, "a")
         if "no GL context" not in err:
-            c.check(code == 3 and "a.cl:5" in err, path, code, err)
+            c.check(code == 3 and "a.cl:6" in err and "X_" not in err, path, code, err)
+    # The helper b_c of the filter a and the helper c of the filter a_b.
+    write("a.cl", HEAD + "point\nINLINE int b_c(int x) { return x; }\n" + POINT)
+    write("a_b.cl", HEAD + "point\nINLINE int c(int x) { return x; }\n" + POINT.replace("filter_a", "filter_a_b"))
+    c.check(equal(c, "a,a_b") == convert("cpu", "none")[1], "equal names")
     write("a.cl", HEAD + "point\n" + POINT)
     os.mkdir(at("bin"))
     if shutil.which("ld"):
@@ -482,6 +511,7 @@ def refused(c):
         (HEAD + "point\n//!WHAT 1\n", "a.cl:3: there is no declaration 'WHAT'"),
         (HEAD + "point\n", "no function filter_a; write: INLINE pixel filter_a(pixel p, int x, int y, arguments args)"),
         (HEAD + "point\n" + POINT.replace("filter_a", "filter_ab"), "has no function filter_a;"),
+        (HEAD + "point\nINLINE int f(int filter_a) { return filter_a; }\n" + POINT.replace("int y, ", ""), "a.cl:4: "),
         (HEAD + "point\n" + POINT.replace("int y, ", ""), "a.cl:3: the function's types do not fit its kind; write: "),
         (HEAD + "stencil\n//!RADIUS 1\n" + POINT, "a.cl:4: the function's types do not fit its kind; write: INLINE i"),
         (HEAD + "point\n//!PREVIOUS\n" + POINT, "write: INLINE pixel filter_a(pixel p, pixel previous, int x"),
@@ -542,11 +572,12 @@ def refused(c):
     c.check(code == 2 and "the filter 'a' cannot be used; see the message on its file" in err, code, err)
     write("a.cl", HEAD + "point\n" + POINT, 0o666)
     write("blur.cl", HEAD + "point\n" + POINT)
+    write("g__h.cl", HEAD + "point\n" + POINT)
     os.mkfifo(at("filters", "c.cl"))
     os.symlink("/dev/zero", at("filters", "d.cl"))
     code, _, err = run(MONOCLE, "filters", "blur", "--filters", at("filters"), **settings())
-    for wanted in ("a.cl: it can be written by other users", "blur.cl: monocle has a filter of this name",
-                   "c.cl: it is not a regular file", "d.cl: it "):
+    for wanted in ("a.cl: it can be written by other users", "g__h.cl: the name of a filter's file must be",
+                   "blur.cl: monocle has a filter of this name", "c.cl: it is not a regular file", "d.cl: it "):
         c.check(code == 0 and wanted in err, wanted, code, err)
     if os.geteuid() == 0:
         os.remove(at("filters", "d.cl"))
