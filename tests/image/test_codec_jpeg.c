@@ -2,6 +2,8 @@
 #include "check.h"
 #include "codec_files.h"
 
+#include "image/codec/kind.h"
+
 #include <stb_image.h>
 
 #include <stdio.h>
@@ -397,6 +399,15 @@ static void test_no_end(struct codec *codec)
                       strstr(error.why, "EOI"))),
                 "%s: the remark does not reach the report: %s", kinds[i].name, error.why);
         }
+        // The next image of the file begins at the place of the end marker.
+        const size_t bytes = file.size;
+        check_that(&check, codec_buffer_room(&file, 2 * bytes), "out of memory");
+        memcpy(file.data + bytes, file.data, bytes);
+        file.size = 2 * bytes;
+        check_that(&check,
+                   read_file(codec, &file, &head, &image, &error) && same_image(&image, &whole) && head.remark &&
+                       strstr(head.metadata.left_out, "further images"),
+                   "%s and another image: %s", kinds[i].name, error.why);
         image_free(&whole);
         image_free(&image);
     }

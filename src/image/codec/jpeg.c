@@ -21,6 +21,7 @@ enum {
     SEGMENT_MAX = 65533, // bytes of a marker
     PARTS_MAX = 255,     // markers of an ICC profile
     PART_HEAD = 14,      // "ICC_PROFILE", NUL, number, count
+    SOI = 0xd8,
     APP1 = JPEG_APP0 + 1,
     APP2 = JPEG_APP0 + 2,
     APP13 = JPEG_APP0 + 13,
@@ -36,6 +37,7 @@ struct jpeg {
     struct jpeg_destination_mgr destination;
     struct codec_buffer *file; // the writer's output
     struct jpeg_error_mgr errors;
+    const uint8_t *bound;         // in the reader's data: see find_bound
     bool ended;                   // the reader is at the end of the file, before an end marker
     struct codec_error *error;    // where a failure is reported
     jmp_buf back;                 // target of longjmp after a failure; set by each function that calls libjpeg
@@ -275,6 +277,18 @@ static bool colour_ok(const struct jpeg_decompress_struct *info, struct codec_er
     }
 }
 
+// Returns the first end marker, or the first start marker, which begins the next image; NULL: there is neither. Call it
+// only within compressed data, where the two bytes cannot be anything else.
+static const uint8_t *find_bound(const struct jpeg_source_mgr *source)
+{
+    const uint8_t *at = source->next_input_byte, *end = at + source->bytes_in_buffer;
+    for (; (at = memchr(at, 0xff, (size_t)(end - at))) && at + 1 < end; at++) {
+        if (at[1] == JPEG_EOI || at[1] == SOI)
+            return at;
+    }
+    return NULL;
+}
+
 // Call after setjmp. Each file has a new decompressor, because one keeps its tables from file to file: they would
 // replace the missing tables of a damaged file. Keeps markers with metadata up to `marker_bytes`.
 static bool start_reading(struct jpeg *jpeg, const uint8_t *data, size_t size, unsigned marker_bytes,
@@ -302,6 +316,9 @@ static bool start_reading(struct jpeg *jpeg, const uint8_t *data, size_t size, u
     jpeg_save_markers(info, APP13, marker_bytes);
     jpeg_save_markers(info, JPEG_COM, marker_bytes);
     jpeg_read_header(info, TRUE);
+    jpeg->bound = find_bound(&jpeg->source);
+    if (jpeg->bound && jpeg->bound[1] == SOI) // an image without an end marker, and another one
+        jpeg->source.bytes_in_buffer = (size_t)(jpeg->bound - jpeg->source.next_input_byte);
     if (!colour_ok(info, jpeg->error))
         return false;
     *shape = (struct image_shape){
@@ -347,15 +364,6 @@ static uint64_t least_bytes(const struct jpeg_decompress_struct *info)
     return info->arith_code ? 0 : (uint64_t)info->image_width * info->image_height / DCTSIZE2 / 8;
 }
 
-// Returns the position after the image's end marker; NULL: there is none. Call it only within compressed data, where
-// the two bytes cannot be anything else.
-static const uint8_t *find_end(const struct jpeg_decompress_struct *info)
-{
-    static const uint8_t end_marker[] = {0xff, JPEG_EOI};
-    const uint8_t *end = memmem(info->src->next_input_byte, info->src->bytes_in_buffer, end_marker, sizeof(end_marker));
-    return end ? end + sizeof(end_marker) : NULL;
-}
-
 // Names what follows the image: phones and cameras add a gain map (Ultra HDR, ISO 21496-1), previews, or a video.
 static void look_behind(struct codec_metadata *metadata, const uint8_t *end, size_t size)
 {
@@ -383,13 +391,12 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
         head->jpeg = jpeg->reader.jpeg_color_space == JCS_RGB ? PIXFMT_444P : PIXFMT_YU12;
     if (!codec_can_hold(size, least_bytes(&jpeg->reader), error))
         return false;
-    const uint8_t *end = find_end(&jpeg->reader);
-    if (!end)
+    if (!jpeg->bound || jpeg->bound[1] != JPEG_EOI)
         head->remark = "the file lacks its end marker (EOI), but not its pixels";
     if (!read_markers(jpeg, &head->metadata))
         return false;
-    if (end)
-        look_behind(&head->metadata, end, (size_t)(data + size - end));
+    if (jpeg->bound)
+        look_behind(&head->metadata, jpeg->bound, (size_t)(data + size - jpeg->bound));
     return true;
 }
 
