@@ -80,14 +80,16 @@ def times(c):
     ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-f", "mjpeg", "cam.jpg")
     with open(at("fields.264"), "wb") as file:
         file.write(fields(6))
-    ffmpeg("-i", "fields.264", "-c", "copy", "fields.ts")
+    for name in "fields.ts", "samples.mp4":  # in MP4, each field is a sample
+        ffmpeg("-i", "fields.264", "-c", "copy", name)
     for name, frames, want, size in (("steps.mkv", 4, "01111123", (128, 48)), ("wide.y4m", 4, "0123", (128, 48)),
-                                     ("cam.jpg", 5, "01234", (64, 48)), ("fields.ts", 6, "012345", (32, 32))):
+                                     ("cam.jpg", 5, "01234", (64, 48)), ("fields.ts", 6, "012345", (32, 32)),
+                                     ("samples.mp4", 6, "012345", (32, 32))):
         code, out, err = run(BINARY, "live", name, "--headless", "--record", "a.y4m", "--overwrite", "-p", "cpu",
                              "--json", cwd=at())
         end = events(out)[-1]
         c.check((code, end["frames"]) == (0, frames), name, code, err, end["frames"])
-        c.check(err.count("\n") == err.count("fields.ts is interlaced") == (name == "fields.ts"), name, err)
+        c.check(err.count("\n") == err.count(name + " is interlaced") == (size == (32, 32)), name, err)
         with open(at("a.y4m"), "rb") as file:
             data = file.read()
         head = data.partition(b"\n")[0].split()
