@@ -302,11 +302,14 @@ bool session_open_path(struct session *s)
 static bool open_trace(struct session *s)
 {
     struct claim *claim = &s->claims[OUTPUT_TRACE];
-    const bool makes = claim->missing;
-    if (!claim_make(claim))
+    int file;
+    if (!claim_make(claim, &file)) {
         log_error("cannot write the trace to %s: %s", claim->path, strerror(errno));
-    else if (!(s->trace = trace_open(claim->path)) && makes)
-        unlink(claim->path);
+        return false;
+    }
+    const struct file_id own = file_id_open(file);
+    if (!(s->trace = trace_open(claim->path, file)))
+        file_remove(claim->path, own);
     return s->trace;
 }
 

@@ -286,6 +286,36 @@ static void test_taken(struct outputs *outputs)
     }
 }
 
+static const char *swapped; // before the recording begins, another file gets this name
+
+struct recording *__real_recording_open(const char *path, const struct recording_setup *setup);
+struct recording *__wrap_recording_open(const char *path, const struct recording_setup *setup);
+
+struct recording *__wrap_recording_open(const char *path, const struct recording_setup *setup)
+{
+    if (swapped) {
+        CHECK(unlink(swapped) == 0);
+        make_file(swapped, "theirs");
+    }
+    return __real_recording_open(path, setup);
+}
+
+// A file that gets the name of the new file before ffmpeg or monocle writes is neither written nor removed.
+static void test_swapped(struct outputs *outputs)
+{
+    static const char *const names[] = {"swapped.mkv", "swapped.y4m"};
+    struct captured captured;
+    for (int i = 0; i < 2; i++) {
+        swapped = names[i];
+        capture_stderr(&captured);
+        CHECK(start(outputs, names[i]));
+        swapped = NULL;
+        CHECK(outputs_end_recording(outputs, 0));
+        CHECK_TEXT(captured_stderr(&captured), "");
+        check_text(names[i], "theirs");
+    }
+}
+
 static void remove_files(void)
 {
     static const char *const names[] = {"empty.y4m", "monocle-0001.y4m", "film.y4m",   "film-2.y4m", "film-4.y4m",
@@ -361,6 +391,7 @@ int main(void)
     test_pause(&outputs, &info);
     test_film(&outputs, &info);
     test_taken(&outputs);
+    test_swapped(&outputs);
     remove_files();
     outputs_close(&outputs);
     CHECK(chdir("/") == 0 && rmdir(directory) == 0);
