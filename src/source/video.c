@@ -57,7 +57,6 @@ struct video {
     bool refused;         // ffmpeg does not know -fps_mode
     struct times times;   // of `every`
     bool loop;
-    bool warned;                 // a damaged film was reported
     bool resized;                // a change of the frame size was reported
     double begin_s;              // where ffmpeg started
     double next_s;               // the expected time of the next frame
@@ -432,9 +431,11 @@ static enum source_status end_round(struct source *source)
                   video->fault[0] ? video->fault : "ffmpeg found no frame");
         return SOURCE_FAILED;
     }
-    if (video->fault[0] && !video->warned) {
+    if (video->fault[0] && !video->health.faulty) {
         log_warn("%s is damaged: %s", name, video->fault);
-        video->warned = true;
+        pthread_mutex_lock(&source->pool.lock);
+        video->health.faulty = true;
+        pthread_mutex_unlock(&source->pool.lock);
     }
     return video->loop ? start_at(source, 0) : SOURCE_END;
 }

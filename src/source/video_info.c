@@ -127,7 +127,11 @@ static bool is_sideways(const json_t *stream)
 
 static double read_seconds(const json_t *stream, const json_t *format)
 {
-    double seconds = atof(text_of(stream, "duration")); // the sound may be longer
+    int hours, minutes;
+    double seconds = atof(text_of(stream, "duration")), rest;               // the sound may be longer
+    const char *tag = text_of(json_object_get(stream, "tags"), "DURATION"); // of Matroska
+    if (!(seconds > 0) && sscanf(tag, "%9d:%9d:%lf", &hours, &minutes, &rest) == 3)
+        seconds = 3600.0 * hours + 60.0 * minutes + rest;
     if (!(seconds > 0))
         seconds = atof(text_of(format, "duration"));
     return seconds > 0 && seconds < 1e9 ? seconds : 0;

@@ -202,6 +202,10 @@ static void test_durations(void)
         check_that(&check, parse(stream, &info, why) && fabs(info.seconds - durations[i].seconds) < 1e-9, "%s: %g s",
                    durations[i].duration, info.seconds);
     }
+    static const char tagged[] = "\"width\": 32, \"height\": 18, \"tags\": {\"DURATION\": \"01:02:03.500000000\"}";
+    struct video_info info;
+    char why[VIDEO_WHY];
+    check_that(&check, parse(tagged, &info, why) && fabs(info.seconds - 3723.5) < 1e-9, "a tag: %g s", info.seconds);
 }
 
 static void test_refusals(void)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "command/command.h"
 #include "command/live/output_check.h"
 #include "image/imagefile.h"
 #include "image/y4m.h"
@@ -18,8 +19,7 @@
 #include <unistd.h>
 
 enum { DEFAULT_RATE = 30, ANIMATION_S = 10 };
-static const int64_t late_ns = 1000000000;  // a later frame counts as missing: the last one is repeated
-static const int64_t rest_ns = 10000000000; // the longest time of a film's last frame; more is a wrong duration
+static const int64_t late_ns = 1000000000; // a later frame counts as missing: the last one is repeated
 static const char last_name[] = "monocle-last.png";
 
 static int log_name(const char *name)
@@ -133,7 +133,7 @@ void outputs_set_source(struct outputs *o, const struct source_info *info, bool 
 
 void outputs_close(struct outputs *o)
 {
-    outputs_end_recording(o, false);
+    outputs_end_recording(o, 0);
     close_camera(o);
 }
 
@@ -254,17 +254,26 @@ bool outputs_add_frame(struct outputs *o, const struct frame *frame, const struc
     return ok;
 }
 
-// Returns the time at which the recording would end now. A film ends when its last frame has been shown.
-static int64_t end_time(const struct outputs *o, bool film_ended)
+// Returns the time at which the recording would end now.
+static int64_t end_time(const struct outputs *o)
 {
-    const bool has_rest = film_ended && o->rest_ns > 0 && o->rest_ns < rest_ns;
-    return o->time_ns + (o->info->live ? clock_now_ns() - o->added_ns : has_rest ? o->rest_ns : 0);
+    return o->time_ns + (o->info->live ? clock_now_ns() - o->added_ns : 0);
+}
+
+// Repeats the last frame of a film for the rest of its time. A signal ends this.
+static void add_rest(const struct outputs *o)
+{
+    struct recording *recording = o->file.recording;
+    for (uint64_t before = UINT64_MAX; before != recording_frames(recording) && !command_interrupted();) {
+        before = recording_frames(recording);
+        recording_fill(recording, o->time_ns + o->rest_ns, NULL);
+    }
 }
 
 // Starts a thread that ends the recording. Only one recording may be ending.
 static void start_ending(struct outputs *o)
 {
-    recording_set_end(o->file.recording, end_time(o, false));
+    recording_set_end(o->file.recording, end_time(o));
     o->ending = o->file;
     o->file.recording = NULL;
     recording_end(o->ending.recording);
@@ -296,10 +305,12 @@ static bool close_ending(struct outputs *o)
     return close_file(&o->ending);
 }
 
-bool outputs_end_recording(struct outputs *o, bool film_ended)
+bool outputs_end_recording(struct outputs *o, int64_t most_ns)
 {
-    if (o->file.recording)
-        recording_set_end(o->file.recording, end_time(o, film_ended));
+    if (o->file.recording && o->rest_ns > 0 && o->rest_ns <= most_ns)
+        add_rest(o);
+    else if (o->file.recording)
+        recording_set_end(o->file.recording, end_time(o));
     const bool ok = close_ending(o);
     return close_file(&o->file) && ok;
 }
@@ -372,7 +383,7 @@ static bool fill(struct outputs *o)
     bool stalled;
     if (!recording || !o->info->live)
         return true;
-    const bool ok = recording_fill(recording, end_time(o, false) - late_ns, &stalled);
+    const bool ok = recording_fill(recording, end_time(o) - late_ns, &stalled);
     o->file.frames = recording_frames(recording);
     return added(o, ok, o->file.left_out);
 }
