@@ -362,7 +362,6 @@ static int run(struct session *s)
 {
     report_open(&s->report, &s->options);
     if (session_open(s)) {
-        command_hold_signals(CALLS_MAIN);
         report_start(&s->report, status_read(s));
         s->reported_ns = clock_now_ns();
         run_frames(s);
