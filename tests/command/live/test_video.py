@@ -100,6 +100,18 @@ def times(c):
         c.check(got.startswith(want) and len(got) <= 10, name, got)
 
 
+def long_end(c):
+    """A recording has the last picture for all its time. The duration of a film that was cut is wrong."""
+    film("last.gif", "-final_delay", "1200", seconds=1, size="32x24", rate="2")
+    film("whole.mkv", "-c:v", "mpeg4", seconds=60, size="32x24", rate="2")
+    with open(at("whole.mkv"), "rb") as whole, open(at("cut.mkv"), "wb") as cut:
+        cut.write(whole.read()[:os.path.getsize(at("whole.mkv")) // 2])
+    for name, least, most in ("last.gif", 374, 376), ("cut.mkv", 10, 110):
+        code, out, err = run(BINARY, "live", name, "--headless", "--record", "-", "-p", "cpu", cwd=at())
+        frames = len(y4m_pictures(out))
+        c.check(code == 0 and least <= frames <= most, name, code, frames, err)
+
+
 def refusals(c):
     """Each fault is one line, with the exit status."""
     film("a.mp4", "-pix_fmt", "yuv420p")
@@ -131,4 +143,4 @@ def refusals(c):
         c.check(code == want and word in err and err.count("\n") == 1, args, code, err)
 
 
-sys.exit(Checks().run(formats, times, other_formats, colours, same_bytes, refusals))
+sys.exit(Checks().run(formats, times, long_end, other_formats, colours, same_bytes, refusals))
