@@ -21,13 +21,14 @@ bool claim_take(struct claim *claim, const char *path, bool atomic)
     return file_writable(path, atomic);
 }
 
-bool claim_make(struct claim *claim)
+bool claim_make(struct claim *claim, int *file)
 {
     char wanted[PATH_MAX];
+    *file = -1;
     if (!claim->missing)
         return true;
     memcpy(wanted, claim->path, sizeof(wanted));
-    if (!file_create(claim->path))
+    if ((*file = file_create(claim->path)) < 0)
         return false;
     claim->missing = false;
     if (strcmp(claim->path, wanted) != 0)
@@ -37,14 +38,18 @@ bool claim_make(struct claim *claim)
 
 bool claim_write(struct claim *claim, const void *data, size_t size)
 {
-    const bool made = claim->missing;
-    if (!claim_make(claim))
+    int file;
+    if (!claim_make(claim, &file))
         return false;
-    if (file_write_atomic(claim->path, data, size))
+    if (file < 0)
+        return file_write_atomic(claim->path, data, size);
+    const struct file_id own = file_id_open(file);
+    const bool written = file_write_all(file, data, size) && fsync(file) == 0;
+    int error = errno;
+    if (close(file) == 0 && written)
         return true;
-    const int error = errno;
-    if (made)
-        unlink(claim->path);
+    error = written ? errno : error;
+    file_remove(claim->path, own);
     errno = error;
     return false;
 }

@@ -15,7 +15,9 @@ struct claim {
 // Fills in the claim. Creates no file. `atomic`: as in file_writable. False with errno set: the file cannot be written.
 bool claim_take(struct claim *claim, const char *path, bool atomic);
 // Creates the file if it was missing. If another program has created it meanwhile (logged), uses the first free name of
-// NAME-2.SUFFIX, NAME-3.SUFFIX, ... False with errno set.
-bool claim_make(struct claim *claim);
-// Calls claim_make, then writes the file as file_write_atomic. False with errno set; a file that it created is removed.
+// NAME-2.SUFFIX, NAME-3.SUFFIX, ... *file: the descriptor of the file that it created, for writing, which the caller
+// closes; later the name may be that of another file. -1: no file was missing. False with errno set.
+bool claim_make(struct claim *claim, int *file);
+// Calls claim_make, then writes the new file, or replaces the older one as file_write_atomic does. False with errno
+// set; a file that it created is removed.
 bool claim_write(struct claim *claim, const void *data, size_t size);

@@ -228,23 +228,21 @@ bool file_write_atomic(const char *path, const void *data, size_t size)
     return errno == ESPIPE && write_device(path, data, size);
 }
 
-bool file_create_numbered(char name[PATH_MAX], const char *stem, int first, int digits, const char *suffix)
+int file_create_numbered(char name[PATH_MAX], const char *stem, int first, int digits, const char *suffix)
 {
     for (int i = first; i < FILE_NUMBERS; i++) {
         if (snprintf(name, PATH_MAX, "%s-%0*d%s", stem, digits, i, suffix) >= PATH_MAX) {
             errno = ENAMETOOLONG;
-            return false;
+            return -1;
         }
         const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
-        if (fd >= 0)
-            return close(fd) == 0;
-        if (errno != EEXIST)
-            return false;
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
     }
-    return false;
+    return -1;
 }
 
-bool file_create_after(char name[PATH_MAX], const char *path)
+int file_create_after(char name[PATH_MAX], const char *path)
 {
     char stem[PATH_MAX], suffix[PATH_MAX] = "";
     snprintf(stem, sizeof(stem), "%s", path);
@@ -256,24 +254,33 @@ bool file_create_after(char name[PATH_MAX], const char *path)
     return file_create_numbered(name, stem, 2, 1, suffix);
 }
 
-bool file_create(char path[PATH_MAX])
+int file_create(char path[PATH_MAX])
 {
     char target[PATH_MAX], wanted[PATH_MAX];
     if (!follow_links(path, target))
-        return false;
+        return -1;
     const int fd = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
-    if (fd >= 0)
-        return close(fd) == 0;
+    if (fd >= 0 || errno != EEXIST)
+        return fd;
     snprintf(wanted, sizeof(wanted), "%s", path);
-    return errno == EEXIST && file_create_after(path, wanted);
+    return file_create_after(path, wanted);
+}
+
+static struct file_id id_of(const struct stat *status)
+{
+    return S_ISREG(status->st_mode) ? (struct file_id){status->st_dev, status->st_ino} : (struct file_id){0};
 }
 
 struct file_id file_id(const char *path)
 {
     struct stat status;
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
-        return (struct file_id){0};
-    return (struct file_id){status.st_dev, status.st_ino};
+    return stat(path, &status) == 0 ? id_of(&status) : (struct file_id){0};
+}
+
+struct file_id file_id_open(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 ? id_of(&status) : (struct file_id){0};
 }
 
 bool file_remove(const char *path, struct file_id id)
@@ -287,9 +294,10 @@ bool file_draft_begin(struct file_draft *draft, const char *path)
     mode_t mode;
     if (!find_target(path, draft->target, &mode))
         return false;
-    if (!file_create_after(draft->temporary, draft->target))
+    const int fd = file_create_after(draft->temporary, draft->target);
+    if (fd < 0)
         return false;
-    if (chmod(draft->temporary, mode) == 0)
+    if (close_written(fd, fchmod(fd, mode) == 0))
         return true;
     unlink(draft->temporary);
     return false;

@@ -41,14 +41,15 @@ bool file_replace(int directory, const char *path, mode_t mode, bool sync, const
 bool file_write_atomic(const char *path, const void *data, size_t size);
 
 // Creates an empty file under the first name STEM-NUMBERSUFFIX that is free. NUMBER counts from `first` and has at
-// least `digits` digits. False with errno set on failure; EEXIST: no number below FILE_NUMBERS is free.
+// least `digits` digits. Returns its descriptor, for writing, or -1 with errno set; EEXIST: no number below
+// FILE_NUMBERS is free.
 enum { FILE_NUMBERS = 10000 };
-bool file_create_numbered(char name[PATH_MAX], const char *stem, int first, int digits, const char *suffix);
+int file_create_numbered(char name[PATH_MAX], const char *stem, int first, int digits, const char *suffix);
 // As file_create_numbered, for NAME-2.SUFFIX, NAME-3.SUFFIX, ...; `path` is NAME.SUFFIX.
-bool file_create_after(char name[PATH_MAX], const char *path);
+int file_create_after(char name[PATH_MAX], const char *path);
 // Creates an empty file. If the file exists, changes `path` to the first free name of file_create_after. If the path is
-// a symbolic link to a missing file, creates that file. False with errno set.
-bool file_create(char path[PATH_MAX]);
+// a symbolic link to a missing file, creates that file. Returns its descriptor, for writing, or -1 with errno set.
+int file_create(char path[PATH_MAX]);
 
 // The identity of a regular file; renaming does not change it. Zero: there is no such file.
 struct file_id {
@@ -56,6 +57,7 @@ struct file_id {
     ino_t inode;
 };
 struct file_id file_id(const char *path);
+struct file_id file_id_open(int fd);
 // Removes the file if it has this identity. Returns true if the file was removed.
 bool file_remove(const char *path, struct file_id id);
 

@@ -144,7 +144,7 @@ char *program_read(struct program *program, size_t limit, int limit_ms)
     while (text && size <= limit && clock_now_ns() < deadline_ns) {
         struct pollfd ready = {.fd = program->pipe, .events = POLLIN};
         program_listen(program);
-        if (poll(&ready, 1, TURN_MS) < 0)
+        if (poll(&ready, 1, TURN_MS) < 0 && errno != EINTR)
             break;
         bytes = ready.revents ? read(program->pipe, text + size, limit + 1 - size) : -1;
         if (bytes == 0)

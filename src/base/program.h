@@ -36,7 +36,7 @@ int program_start(struct program *program, const char *const arguments[], enum p
 // Reads the lines that have arrived on standard error. Call it often: a full pipe stops the program.
 void program_listen(struct program *program);
 // Reads all that the program writes, at most `limit` bytes, and adds a NUL. The caller frees. NULL if it writes more,
-// if the time is over, a signal arrives, or memory is full.
+// if the time is over, or if memory is full.
 char *program_read(struct program *program, size_t limit, int limit_ms);
 // Closes the pipe, waits until the program ends, kills it after `limit_ms`, and listens meanwhile. Returns how it
 // ended, as child_run does. Accepts one that is not running: CHILD_EXITED with *value 0.

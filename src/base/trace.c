@@ -89,19 +89,21 @@ static void add_event(struct trace *t, const char *format, ...)
     t->empty = false;
 }
 
-struct trace *trace_open(const char *path)
+struct trace *trace_open(const char *path, int file)
 {
     struct trace *t = calloc(1, sizeof(*t));
     if (!t || !(t->path = strdup(path))) {
         log_error("cannot write the trace to %s: out of memory", path);
+        if (file >= 0)
+            close(file);
         free(t);
         return NULL;
     }
     pthread_mutex_init(&t->lock, NULL);
     t->empty = true;
     struct stat status;
-    const bool ours = lstat(path, &status) != 0;
-    t->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const bool ours = file < 0 && lstat(path, &status) != 0;
+    t->fd = file >= 0 ? file : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (t->fd < 0) {
         log_error("cannot write the trace to %s: %s", path, strerror(errno));
         goto fail;

@@ -5,9 +5,10 @@
 
 struct trace;
 
-// Creates the file. It is complete JSON after every span, so an interrupted run leaves a readable file. NULL on failure
+// Creates the file; or writes to `file`, the open file of this name, which the trace owns, also on failure (-1: none).
+// It is complete JSON after every span, so an interrupted run leaves a readable file. NULL on failure
 // (logged).
-struct trace *trace_open(const char *path);
+struct trace *trace_open(const char *path, int file);
 void trace_close(struct trace *trace); // accepts NULL; logs an error if events were lost
 
 // Adds a span, with times of clock_now_ns. `track` names the thread or device queue. On any thread. A NULL trace does

@@ -2,7 +2,7 @@
 #include "command/command.h"
 
 #include "base/log.h"
-#include "compute/driver_guard.h"
+#include "compute/drivers.h"
 #include "compute/pocl.h"
 #include "source/source.h"
 
@@ -143,7 +143,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct pocl_cache cache;
     pocl_cache_open(&cache);
     const int code = command->run(argc, argv);
-    drivers_guard_end();
+    drivers_remove();
     pocl_cache_close(&cache);
     return code;
 }

@@ -2,6 +2,7 @@
 #include "command/command.h"
 
 #include "base/driver_call.h"
+#include "compute/drivers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +33,7 @@ static int now_ms(void)
 // allocator, that would be a deadlock.
 __attribute__((no_sanitize("address"))) static void leave(int number)
 {
+    drivers_remove();
     _exit(128 + number);
 }
 
@@ -52,6 +54,7 @@ static void hold(int number)
 {
     const int ms = now_ms();
     if (interrupted && (ms - interrupted_ms >= ONE_SIGNAL_MS || ms < interrupted_ms)) {
+        drivers_remove();
         signal(number, SIG_DFL);
         raise(number); // takes effect when the handler returns
         return;

@@ -154,12 +154,9 @@ static bool work(struct question *question, char why[VERDICT_TEXT])
 static void leave_out(const struct driver_guard *guard, const struct driver *driver, const char *together,
                       const char *why)
 {
-    char repair[3 * PATH_MAX];
-    driver_repair(driver, repair, sizeof(repair));
     if (!guard->quiet)
-        log_warn("left out the OpenCL driver %s (%s), which does not list its devices%s: %s; 'monocle doctor' asks it "
-                 "again; to disable it: %s",
-                 driver->library, driver->file, together, why, repair);
+        log_warn("left out the OpenCL driver %s: %s%s; for a remedy, run: monocle doctor",
+                 driver->library[0] ? driver->library : driver->file, together, why);
 }
 
 // Moves the drivers that work to the front. Returns their number.
@@ -179,7 +176,7 @@ static int select_working(const struct driver_guard *guard, struct driver *drive
         struct question rest = {.guard = guard, .drivers = drivers, .count = kept};
         if (work(&rest, why))
             break;
-        leave_out(guard, &drivers[--kept], " together with other drivers", why);
+        leave_out(guard, &drivers[--kept], "beside the other drivers, ", why);
     }
     return kept;
 }
@@ -227,11 +224,4 @@ static const char *directory_of(const char *text)
 bool drivers_guard_left_out(void)
 {
     return directory_of(getenv(state))[0] != '\0';
-}
-
-void drivers_guard_end(void)
-{
-    const char *text = getenv(state);
-    if (text && atoi(text) == getpid())
-        drivers_remove(directory_of(text));
 }

@@ -23,5 +23,3 @@ void drivers_guard(const struct driver_guard *guard);
 void drivers_guard_skip(void);
 // Returns true if drivers are left out.
 bool drivers_guard_left_out(void);
-// Removes the temporary files of drivers_guard, at the end of the process.
-void drivers_guard_end(void);

@@ -5,13 +5,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_MAX_BYTES = 4096, DRIVER_PATH = 300 };
+enum { FILE_MAX_BYTES = 4096, DRIVER_PATH = DRIVERS_DIRECTORY + 8 };
 static const char vendors_variable[] = "OCL_ICD_VENDORS", libraries_variable[] = "OCL_ICD_FILENAMES";
 
 // Adds a driver that a file describes: its first line is a library.
@@ -106,9 +109,65 @@ void driver_repair(const struct driver *driver, char *text, size_t size)
         snprintf(text, size, "unset %s", driver->file);
 }
 
+// ---- temporary directories ----
+
+// Those that exist: one of drivers_guard, and one of a driver that is being asked. "": none. A signal handler reads
+// them.
+static char directories[2][DRIVERS_DIRECTORY];
+
 static void driver_path(const char *directory, int number, char path[DRIVER_PATH])
 {
-    snprintf(path, DRIVER_PATH, "%s/%02d.icd", directory, number);
+    const char name[] = {'/', (char)('0' + number / 10), (char)('0' + number % 10), '.', 'i', 'c', 'd', '\0'};
+    const size_t length = strlen(directory);
+    memcpy(path, directory, length);
+    memcpy(path + length, name, sizeof(name));
+}
+
+// Names a new directory in `directories`, then makes it. Returns false on failure.
+static bool make_directory(char path[DRIVERS_DIRECTORY])
+{
+    char *entry = directories[0][0] ? directories[1] : directories[0];
+    const char *temporary = getenv("TMPDIR");
+    uint64_t random;
+    if (getrandom(&random, sizeof(random), 0) != sizeof(random) ||
+        snprintf(path, DRIVERS_DIRECTORY, "%s/monocle-drivers-%016" PRIx64,
+                 temporary && *temporary ? temporary : "/tmp", random) >= DRIVERS_DIRECTORY)
+        return false;
+    memcpy(entry + 1, path + 1, strlen(path));
+    atomic_signal_fence(memory_order_seq_cst);
+    entry[0] = path[0]; // last, because a signal handler must not see a part of the path
+    atomic_signal_fence(memory_order_seq_cst);
+    if (mkdir(path, 0700) == 0)
+        return true;
+    entry[0] = '\0';
+    return false;
+}
+
+static void remove_directory(char *directory)
+{
+    char path[DRIVER_PATH];
+    for (int i = 0; i < DRIVERS_MAX; i++) {
+        driver_path(directory, i, path);
+        unlink(path);
+    }
+    rmdir(directory);
+    directory[0] = '\0';
+}
+
+void drivers_remove(void)
+{
+    for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++)
+        if (directories[i][0])
+            remove_directory(directories[i]);
+}
+
+static bool write_driver(const char *path, const struct driver *driver)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const bool ok = fd >= 0 && file_write_all(fd, driver->library, strlen(driver->library)) && write(fd, "\n", 1) == 1;
+    if (fd >= 0)
+        close(fd);
+    return ok;
 }
 
 // Sets the variable, or removes it if the value is NULL. Frees the value.
@@ -125,11 +184,8 @@ static void restore(const char *variable, char *value)
 bool drivers_use(struct drivers_choice *choice, const struct driver *drivers, int count)
 {
     const char *vendors = getenv(vendors_variable), *libraries = getenv(libraries_variable);
-    const char *temporary = getenv("TMPDIR");
     *choice = (struct drivers_choice){.path = ""};
-    if (snprintf(choice->path, sizeof(choice->path), "%s/monocle-drivers-XXXXXX",
-                 temporary && *temporary ? temporary : "/tmp") >= (int)sizeof(choice->path) ||
-        !mkdtemp(choice->path)) {
+    if (!make_directory(choice->path)) {
         choice->path[0] = '\0';
         return false;
     }
@@ -137,10 +193,9 @@ bool drivers_use(struct drivers_choice *choice, const struct driver *drivers, in
     size_t bytes;
     FILE *list = open_memstream(&names, &bytes);
     for (; list && choice->count < count; choice->count++) {
-        char path[DRIVER_PATH], text[sizeof(drivers->library) + 1];
+        char path[DRIVER_PATH];
         driver_path(choice->path, choice->count, path);
-        const int length = snprintf(text, sizeof(text), "%s\n", drivers[choice->count].library);
-        if (!file_replace(AT_FDCWD, path, 0600, false, text, (size_t)length))
+        if (!write_driver(path, &drivers[choice->count]))
             break;
         fprintf(list, "%s%s", choice->count ? ":" : "", drivers[choice->count].library);
     }
@@ -153,23 +208,13 @@ bool drivers_use(struct drivers_choice *choice, const struct driver *drivers, in
     return list && choice->count == count;
 }
 
-void drivers_remove(const char *directory)
-{
-    for (int i = 0; directory[0] && i < DRIVERS_MAX; i++) {
-        char path[DRIVER_PATH];
-        driver_path(directory, i, path);
-        if (unlink(path) != 0)
-            break;
-    }
-    if (directory[0])
-        rmdir(directory);
-}
-
 void drivers_restore(struct drivers_choice *choice)
 {
     if (!choice->path[0])
         return;
-    drivers_remove(choice->path);
+    for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++)
+        if (strcmp(directories[i], choice->path) == 0)
+            remove_directory(directories[i]);
     restore(vendors_variable, choice->vendors);
     restore(libraries_variable, choice->libraries);
     *choice = (struct drivers_choice){.path = ""};

@@ -21,12 +21,13 @@ void driver_repair(const struct driver *driver, char *text, size_t size);
 
 // Makes the OpenCL loader of this process and its children load only these drivers, until drivers_restore. Call both on
 // the main thread, because they set variables of the environment. False if no temporary directory can be made.
+enum { DRIVERS_DIRECTORY = 256 };
 struct drivers_choice {
-    char path[256];            // temporary directory; "": none
-    int count;                 // of its files
-    char *vendors, *libraries; // values of the variables before; NULL: unset
+    char path[DRIVERS_DIRECTORY]; // temporary directory; "": none
+    int count;                    // of its files
+    char *vendors, *libraries;    // values of the variables before; NULL: unset
 };
 bool drivers_use(struct drivers_choice *choice, const struct driver *drivers, int count);
 void drivers_restore(struct drivers_choice *choice);
-// Removes the temporary directory that drivers_use made, and its files. "": does nothing.
-void drivers_remove(const char *directory);
+// Removes the temporary directories of drivers_use that exist, at the end of the process. A signal handler may call it.
+void drivers_remove(void);

@@ -272,8 +272,12 @@ static bool open_output(struct y4m_writer *writer, const char *path)
         log_error("cannot record to %s: out of memory", path);
         return false;
     }
-    writer->fd =
-        to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (to_stdout)
+        writer->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    else if (writer->fd < 0)
+        writer->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (writer->fd < 0 && errno == EINTR) // a signal came before the reader of a pipe
+        return false;
     // command_guard_streams replaces a closed standard output by a file that is open for reading.
     const bool closed =
         writer->fd < 0 ? to_stdout && errno == EBADF : (fcntl(writer->fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
@@ -381,9 +385,12 @@ static struct y4m_writer *new_writer(const char *name, int fd, int patience_ms, 
     return writer;
 }
 
-struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator)
+struct y4m_writer *y4m_writer_open(const char *path, int file, int width, int height, int rate_numerator,
+                                   int rate_denominator)
 {
-    struct y4m_writer *writer = new_writer(path, -1, PATIENCE_MS, STALL_MS);
+    struct y4m_writer *writer = new_writer(path, file, PATIENCE_MS, STALL_MS);
+    if (!writer && file >= 0)
+        close(file);
     if (writer && prepare(writer, width, height) && open_output(writer, path) &&
         write_header(writer, rate_numerator, rate_denominator))
         return writer;

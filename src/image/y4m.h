@@ -27,9 +27,11 @@ void y4m_rate(double rate, int *numerator, int *denominator);
 
 struct y4m_writer;
 
-// `path` "-" is standard output. A rate of 0/1 is written as unknown. RGBA images of width x height become C444
-// (docs/pixels.md section 5). NULL on failure (logged).
-struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator);
+// `path` "-" is standard output. `file`: the open file of this name, which the writer owns, also on failure; -1: opens
+// or creates it. A rate of 0/1 is written as unknown. RGBA images of width x height become C444
+// (docs/pixels.md section 5). NULL on failure (logged), or if a signal arrives while a pipe has no reader (not logged).
+struct y4m_writer *y4m_writer_open(const char *path, int file, int width, int height, int rate_numerator,
+                                   int rate_denominator);
 // As y4m_writer_open, for the input of a program. The writer owns the pipe, also on failure. It waits up to 5 s for the
 // program, and does not log failed writes, because the program knows their reason: y4m_writer_add then returns false.
 struct y4m_writer *y4m_writer_to_pipe(int pipe, int width, int height, int rate_numerator, int rate_denominator);

@@ -96,7 +96,7 @@ struct recording {
     struct program ffmpeg;
     bool replace; // ffmpeg writes `draft`, which replaces the file; else ffmpeg writes the file
     struct file_draft draft;
-    int file;                 // open without `replace`, so that the file keeps its identity (struct file_id)
+    int file;                 // of an encoded video, without `replace`
     char fault[PROGRAM_LINE]; // the first error of ffmpeg
     double rate;              // frames per second
     uint64_t most;            // frames that the video may have
@@ -247,24 +247,10 @@ static bool end_file(struct recording *recording, bool keep)
     return ok;
 }
 
-// Opens the file, which the caller made: it is empty. False with errno set.
-static bool open_file(struct recording *recording)
-{
-    struct stat status;
-    recording->file = open(recording->name, O_WRONLY | O_CLOEXEC);
-    if (recording->file < 0)
-        return false;
-    if (fstat(recording->file, &status) == 0 && status.st_size == 0)
-        return true;
-    close(recording->file);
-    errno = EEXIST;
-    return false;
-}
-
-// Makes the draft, or opens the file. False is logged.
+// Makes the draft, if there is no open file. False is logged.
 static bool begin_file(struct recording *recording)
 {
-    if (recording->replace ? file_draft_begin(&recording->draft, recording->name) : open_file(recording))
+    if (!recording->replace || file_draft_begin(&recording->draft, recording->name))
         return true;
     log_error("cannot record to %s: %s", recording->name,
               errno == ESPIPE ? "it is not a regular file; pipes and devices get Y4M" : strerror(errno));
@@ -330,7 +316,7 @@ static bool await_encoder(struct recording *recording, int pipe)
 // Begins an encoded video. Returns false on failure (logged).
 static bool begin_encoded(struct recording *recording, const struct recording_setup *setup)
 {
-    if (!begin_file(recording)) // at once, because the name may become that of another file
+    if (!begin_file(recording))
         return false;
     const struct encoder *encoder = choose_encoder(recording);
     if (!encoder || !start_encoder(recording, encoder, setup)) {
@@ -355,16 +341,19 @@ struct recording *recording_open(const char *path, const struct recording_setup 
     struct recording *recording = calloc(1, sizeof(*recording));
     if (!recording || !(recording->name = strdup(path))) {
         log_error("cannot record to %s: out of memory", path);
+        if (setup->file >= 0)
+            close(setup->file);
         free(recording);
         return NULL;
     }
     recording->container = container_of(path);
-    recording->replace = setup->replace;
+    recording->file = setup->file;
+    recording->replace = setup->file < 0;
     recording->most = setup->most ? setup->most : UINT64_MAX;
     recording->rate = (double)setup->rate_numerator / setup->rate_denominator;
     if (!recording->container)
-        recording->writer =
-            y4m_writer_open(path, setup->width, setup->height, setup->rate_numerator, setup->rate_denominator);
+        recording->writer = y4m_writer_open(path, setup->file, setup->width, setup->height, setup->rate_numerator,
+                                            setup->rate_denominator);
     if (recording->container ? begin_encoded(recording, setup) : recording->writer != NULL)
         return recording;
     recording->failed = true;

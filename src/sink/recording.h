@@ -13,8 +13,9 @@ struct recording_setup {
     int rate_numerator, rate_denominator; // frames per second
     int quality;   // 1 to RECORDING_QUALITY_BEST; 0: the default. Y4M has no loss, GIF no choice.
     uint64_t most; // frames that the video may have; 0: no limit
-    // An encoded video replaces the file at its end. Default: it is written to the file, which the caller has created.
-    bool replace;
+    // The file, which the caller has created and opened for writing: recording_open takes it over, also on failure. -1:
+    // an encoded video replaces the file at its end; Y4M overwrites it.
+    int file;
 };
 enum { RECORDING_QUALITY_BEST = 100, RECORDING_QUALITY = 75 };
 

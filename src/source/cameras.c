@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NODES_MAX = 256 }; // minor numbers of video devices
 static const char by_id[] = "/dev/v4l/by-id";
 
 // Finds the node's id: a link to it that udev names by maker, model and serial number.
@@ -138,7 +137,7 @@ bool camera_node_next(int *next, struct camera_node *node, struct camera_offers 
 {
     if (offers)
         offers->count = 0;
-    while (*next < NODES_MAX) {
+    while (*next < CAMERA_NODES) {
         *node = (struct camera_node){0};
         snprintf(node->path, sizeof(node->path), "/dev/video%d", (*next)++);
         if (access(node->path, F_OK) != 0)
@@ -170,12 +169,11 @@ static bool same_model(const struct camera_node *a, const struct camera_node *b)
 
 void camera_find_twins(const struct camera_node *known, struct camera_twins *twins)
 {
-    enum { TWINS_MOST = sizeof(twins->bus) / sizeof(*twins->bus) };
     struct camera_node at;
     twins->count = 0;
     for (int next = 0; camera_node_next(&next, &at, NULL);) {
         const bool own = strcmp(at.path, known->path) == 0 || strcmp(at.bus, known->bus) == 0;
-        if (!at.why && !own && same_model(&at, known) && twins->count < TWINS_MOST)
+        if (!at.why && !own && same_model(&at, known))
             memcpy(twins->bus[twins->count++], at.bus, sizeof(at.bus));
     }
 }

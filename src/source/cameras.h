@@ -6,6 +6,7 @@
 
 enum { CAMERA_NODE = 32, CAMERA_ID = 192, CAMERA_WHY = 512 };
 enum { CAMERA_MODES = 512, CAMERA_RATES = 16 };
+enum { CAMERA_NODES = 256 }; // minor numbers of video devices
 
 struct camera_node {
     char path[CAMERA_NODE]; // "/dev/video0"
@@ -44,10 +45,10 @@ bool camera_node_next(int *next, struct camera_node *node, struct camera_offers 
 bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY]);
 // The buses of other cameras of the same model and driver.
 struct camera_twins {
-    char bus[8][32];
+    char bus[CAMERA_NODES][32];
     int count;
 };
-// Finds the other connected cameras of the same model and driver, at most 8.
+// Finds the other connected cameras of the same model and driver.
 void camera_find_twins(const struct camera_node *known, struct camera_twins *twins);
 // Finds the same camera again by its id, else by its name, driver and preferably its bus. Its node number may have
 // changed. Ignores cameras with another id and those on the bus of a twin. Returns false if the camera is not

@@ -57,7 +57,6 @@ struct video {
     bool refused;         // ffmpeg does not know -fps_mode
     struct times times;   // of `every`
     bool loop;
-    bool warned;                 // a damaged film was reported
     bool resized;                // a change of the frame size was reported
     double begin_s;              // where ffmpeg started
     double next_s;               // the expected time of the next frame
@@ -188,35 +187,58 @@ static int add_input_options(const struct video *video, const char *arguments[],
     return count;
 }
 
-// Asks ffprobe. False on failure (logged).
-static bool probe(struct video *video, const char *name)
+// Runs ffprobe. Returns its answer, which the caller frees; NULL on failure (logged).
+static char *ask(struct video *video, const char *name, const char *const options[4])
 {
-    const char *arguments[20] = {"ffprobe",       "-v",           "error",           "-of", "json",
-                                 "-show_streams", "-show_format", "-select_streams", "V:0"};
-    const int count = add_input_options(video, arguments, 9);
+    const char *arguments[20] = {"ffprobe", "-v", "error", "-of", "json", "-select_streams", "V:0"};
+    int count = 7, value;
+    for (int i = 0; i < 4 && options[i]; i++)
+        arguments[count++] = options[i];
+    count = add_input_options(video, arguments, count);
     arguments[count] = "-i";
     arguments[count + 1] = video->input;
-    char why[VIDEO_WHY];
-    int value;
     struct program ffprobe = {.heard = hear_ffprobe, .context = video};
     const int error = program_start(&ffprobe, arguments, PROGRAM_WRITES);
     if (error != 0) {
         ffmpeg_log_not_started("play", name, "ffprobe", error);
-        return false;
+        return NULL;
     }
     char *answer = program_read(&ffprobe, ANSWER_BYTES, PROBE_MS);
     const enum child_end end = program_end(&ffprobe, answer ? END_MS : 0, &value);
-    bool ok = false;
-    if (!answer)
+    if (answer && end == CHILD_EXITED && value == 0)
+        return answer;
+    if (answer)
+        log_unreadable(video, name);
+    else
         log_error("cannot play %s: ffprobe did not answer within %d s%s%s", name, PROBE_MS / 1000,
                   video->fault[0] ? ": " : "", video->fault);
-    else if (end != CHILD_EXITED || value != 0)
-        log_unreadable(video, name);
-    else if (!(ok = video_info_parse(answer, strlen(answer), &video->info, why)))
-        log_error("cannot play %s: %s", name, why);
     free(answer);
+    return NULL;
+}
+
+// Asks ffprobe. False on failure (logged).
+static bool probe(struct video *video, const char *name)
+{
+    static const char *const streams[4] = {"-show_streams", "-show_format"};
+    static const char *const frames[4] = {"-show_entries", "frame=best_effort_timestamp_time,interlaced_frame",
+                                          "-read_intervals", "%+#16"}; // 16 samples
+    char why[VIDEO_WHY], *answer = ask(video, name, streams);
+    if (!answer)
+        return false;
+    const bool ok = video_info_parse(answer, strlen(answer), &video->info, why);
+    free(answer);
+    if (!ok) {
+        log_error("cannot play %s: %s", name, why);
+        return false;
+    }
+    if (video->info.paired && !video->way->live) {
+        if (!(answer = ask(video, name, frames)))
+            return false;
+        video_info_pair(&video->info, answer, strlen(answer));
+        free(answer);
+    }
     video->fault[0] = '\0';
-    return ok;
+    return true;
 }
 
 // Writes ffmpeg's filters. All frames get the size of the first one; the range stays.
@@ -409,9 +431,11 @@ static enum source_status end_round(struct source *source)
                   video->fault[0] ? video->fault : "ffmpeg found no frame");
         return SOURCE_FAILED;
     }
-    if (video->fault[0] && !video->warned) {
+    if (video->fault[0] && !video->health.faulty) {
         log_warn("%s is damaged: %s", name, video->fault);
-        video->warned = true;
+        pthread_mutex_lock(&source->pool.lock);
+        video->health.faulty = true;
+        pthread_mutex_unlock(&source->pool.lock);
     }
     return video->loop ? start_at(source, 0) : SOURCE_END;
 }

@@ -4,6 +4,7 @@
 #include "source/kind.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,14 +71,16 @@ static double read_ratio(const char *text, int *numerator, int *denominator)
 // Most videos have a constant rate, and r_frame_rate is its exact ratio. With a variable rate, r_frame_rate is a rate
 // that fits all intervals. If it is too high, this takes the average rate; but if that is below LEAST, DEFAULT, so that
 // the frames of fast parts are kept. In H.264 with a picture for each field, r_frame_rate is the rate of the fields,
-// twice the average rate of the frames.
+// twice the average rate of the frames. If each field is a sample of the file, both are the rate of the fields.
 static void take_rate(const json_t *stream, struct video_info *info)
 {
     enum { USUAL = 61, LEAST = 24, DEFAULT = 30, MOST = 1000 };
     int numerator, denominator;
     const double exact = read_ratio(text_of(stream, "r_frame_rate"), &info->rate_numerator, &info->rate_denominator);
     const double mean = read_ratio(text_of(stream, "avg_frame_rate"), &numerator, &denominator);
-    const bool fields = strcmp(text_of(stream, "codec_name"), "h264") == 0 && fabs(exact - 2 * mean) < 0.01 * exact;
+    const bool h264 = strcmp(text_of(stream, "codec_name"), "h264") == 0;
+    const bool fields = h264 && fabs(exact - 2 * mean) < 0.01 * exact;
+    info->paired = h264 && !fields && strcmp(text_of(stream, "field_order"), "progressive") != 0;
     if (exact > 0 && exact <= fmax(USUAL, mean * 1.05) && !fields)
         return;
     const bool known = mean >= (fields ? 0 : LEAST) && mean <= MOST;
@@ -124,7 +127,11 @@ static bool is_sideways(const json_t *stream)
 
 static double read_seconds(const json_t *stream, const json_t *format)
 {
-    double seconds = atof(text_of(stream, "duration")); // the sound may be longer
+    int hours, minutes;
+    double seconds = atof(text_of(stream, "duration")), rest;               // the sound may be longer
+    const char *tag = text_of(json_object_get(stream, "tags"), "DURATION"); // of Matroska
+    if (!(seconds > 0) && sscanf(tag, "%9d:%9d:%lf", &hours, &minutes, &rest) == 3)
+        seconds = 3600.0 * hours + 60.0 * minutes + rest;
     if (!(seconds > 0))
         seconds = atof(text_of(format, "duration"));
     return seconds > 0 && seconds < 1e9 ? seconds : 0;
@@ -188,6 +195,32 @@ bool video_info_parse(const char *json, size_t size, struct video_info *info, ch
         snprintf(why, VIDEO_WHY, "ffprobe's answer is not JSON: %s", error.text);
     json_decref(root);
     return ok;
+}
+
+void video_info_pair(struct video_info *info, const char *json, size_t size)
+{
+    json_error_t error;
+    json_t *root = json_loadb(json, size, 0, &error), *frame;
+    const double rate = (double)info->rate_numerator / info->rate_denominator;
+    double last_s = 0, least = HUGE_VAL; // the shortest time of a frame, in samples
+    bool interlaced = true;
+    size_t index;
+    json_array_foreach(json_object_get(root, "frames"), index, frame)
+    {
+        const double now_s = atof(text_of(frame, "best_effort_timestamp_time"));
+        interlaced = interlaced && json_integer_value(json_object_get(frame, "interlaced_frame")) == 1;
+        if (index > 0)
+            least = fmin(least, (now_s - last_s) * rate);
+        last_s = now_s;
+    }
+    json_decref(root);
+    if (!interlaced || !(fabs(least - 2) < 0.1))
+        return;
+    info->interlaced = true;
+    if (info->rate_numerator % 2 == 0)
+        info->rate_numerator /= 2;
+    else if (info->rate_denominator <= INT_MAX / 2)
+        info->rate_denominator *= 2;
 }
 
 bool video_info_convert(struct video_info *info, enum pixfmt format)

@@ -16,10 +16,14 @@ struct video_info {
     int rate_numerator, rate_denominator;
     double seconds; // 0: unknown
     bool interlaced;
+    bool paired; // perhaps each frame is two samples of the file: ask video_info_pair
 };
 
 // Reads the JSON of `ffprobe -of json -show_streams -show_format`, which may be any bytes. False: `why` says what is
 // missing.
 bool video_info_parse(const char *json, size_t size, struct video_info *info, char why[VIDEO_WHY]);
+// Reads the JSON of `ffprobe -of json -show_frames` for some frames. If each frame takes the time of two samples,
+// halves the rate and sets `interlaced`.
+void video_info_pair(struct video_info *info, const char *json, size_t size);
 // Asks ffmpeg for this pixel format. Returns false if ffmpeg does not have it.
 bool video_info_convert(struct video_info *info, enum pixfmt format);

@@ -404,7 +404,8 @@ static void test_claim(void)
         char want[80], got[PATH_MAX];
         snprintf(other, sizeof(other), "%s/%s", directory, names[i][0]);
         snprintf(want, sizeof(want), "%s/%s", directory, names[i][1]);
-        CHECK(file_create_after(got, other));
+        const int fd = file_create_after(got, other);
+        CHECK(fd >= 0 && close(fd) == 0);
         CHECK_TEXT(got, want);
         CHECK(unlink(got) == 0);
     }

@@ -32,7 +32,7 @@ static const char *text_of(const json_t *event, const char *key)
 
 static void test_content(void)
 {
-    struct trace *trace = trace_open(path);
+    struct trace *trace = trace_open(path, -1);
     json_t *events = load(); // valid before the first span
     const size_t before = json_array_size(events);
     json_decref(events);
@@ -67,7 +67,7 @@ static void test_names(void)
     for (size_t i = 0; i < sizeof(name) - 1; i++)
         name[i] = (char)(i % 126 + 1);
     name[sizeof(name) - 1] = '\0';
-    struct trace *trace = trace_open(path);
+    struct trace *trace = trace_open(path, -1);
     trace_span(trace, name, name, 1, 2, 0);
     for (size_t length = 156; length < 164; length++) { // cut within a character of two bytes, or not
         memset(name, 'a', length);
@@ -93,7 +93,7 @@ static void *add_spans(void *argument)
 
 static void test_threads(void)
 {
-    struct trace *trace = trace_open(path);
+    struct trace *trace = trace_open(path, -1);
     struct {
         int number;
         struct trace *trace;
@@ -115,7 +115,7 @@ static void test_threads(void)
 // Tracks beyond the number of names share the process's own track.
 static void test_tracks(void)
 {
-    struct trace *trace = trace_open(path);
+    struct trace *trace = trace_open(path, -1);
     char track[16];
     for (int i = 0; i < TRACKS; i++) {
         snprintf(track, sizeof(track), "track %d", i);
@@ -132,7 +132,7 @@ static void test_tracks(void)
 // Network file systems report lost data only when the file is closed.
 static void test_close(void)
 {
-    struct trace *trace = trace_open(path);
+    struct trace *trace = trace_open(path, -1);
     trace_span(trace, "main", "draw", 1, 2, 0);
     struct captured captured;
     capture_stderr(&captured);
@@ -150,7 +150,7 @@ static void test_full(void)
     small = old;
     small.rlim_cur = 1000;
     signal(SIGXFSZ, SIG_IGN);
-    struct trace *trace = trace_open(path);
+    struct trace *trace = trace_open(path, -1);
     setrlimit(RLIMIT_FSIZE, &small);
     for (int i = 0; i < 100; i++)
         trace_span(trace, "main", "draw", i, i + 1, (uint64_t)i);
@@ -174,7 +174,7 @@ static void test_unwritable(void)
     for (size_t i = 0; i < 2; i++) {
         struct captured captured;
         capture_stderr(&captured);
-        struct trace *trace = trace_open(cases[i].path);
+        struct trace *trace = trace_open(cases[i].path, -1);
         const char *said = captured_stderr(&captured);
         CHECK(trace == NULL);
         CHECK_HAS(said, cases[i].path);

@@ -69,7 +69,7 @@ static void guard(const struct driver_guard *setup, const char *says, int left, 
     CHECK_NUMBER(asked, children);
     char directory[512];
     snprintf(directory, sizeof(directory), "%s", getenv("OCL_ICD_VENDORS"));
-    drivers_guard_end();
+    drivers_remove();
     CHECK((access(directory, F_OK) == 0) == (left == 2));
 }
 
@@ -85,7 +85,7 @@ static void test_crash(void)
     CHECK(utimensat(AT_FDCWD, bad, past, 0) == 0); // another version
     static const char says[] = "/libbad.so";
     guard(NULL, says, 1, 1); // the good driver alone
-    guard(NULL, "it crashed with signal 11; 'monocle doctor' asks it again; to disable it: sudo mv ", 1, 0);
+    guard(NULL, "libbad.so: it crashed with signal 11; for a remedy, run: monocle doctor\n", 1, 0);
     setenv("TEST_ICD", "", 1);
     guard(NULL, says, 1, 0); // stored until the next boot
     guard(&(struct driver_guard){.again = true}, NULL, 2, 1);

@@ -23,6 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!pixfmt_size_ok(shape->format, shape->width, shape->height, &size_why) || info.rate_numerator <= 0 ||
             info.rate_denominator <= 0 || !(info.seconds >= 0) || !info.format)
             abort();
+        video_info_pair(&info, text, size);
+        if (info.rate_numerator <= 0 || info.rate_denominator <= 0)
+            abort();
         if (video_info_convert(&info, PIXFMT_YV12))
             abort();
     } else if (!why[0]) {
@@ -42,6 +45,9 @@ static const char *const seeds[] = {
      "\"format\":{\"format_name\":\"mov\",\"duration\":\"2.000000\"}}"),
     ("{\"streams\":[{\"width\":32768,\"height\":32768,\"pix_fmt\":\"gray\",\"r_frame_rate\":\"90000/1\","
      "\"avg_frame_rate\":\"0/0\"}],\"format\":{}}"),
+    ("{\"streams\":[{\"width\":32,\"height\":32,\"codec_name\":\"h264\",\"r_frame_rate\":\"25/1\"}],\"frames\":["
+     "{\"best_effort_timestamp_time\":\"0\",\"interlaced_frame\":1},"
+     "{\"best_effort_timestamp_time\":\"0.08\",\"interlaced_frame\":1}]}"),
     "{\"streams\":[],\"format\":{\"format_name\":\"tty\"}}",
 };
 

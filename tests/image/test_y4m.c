@@ -195,7 +195,7 @@ static void test_recording(int width, int height)
     struct test_frame frames[COUNT];
     const struct image_shape shape = {.format = PIXFMT_RGBA, .width = width, .height = height};
     const char *path = scratch_path(&scratch, "recording.y4m");
-    struct y4m_writer *writer = y4m_writer_open(path, width, height, 30000, 1001);
+    struct y4m_writer *writer = y4m_writer_open(path, -1, width, height, 30000, 1001);
     for (int i = 0; i < COUNT; i++) {
         frame_fill(&frames[i], &shape, i % 2 ? LAYOUT_PADDED : LAYOUT_TIGHT, SHAPE_NOISE + i, &random);
         check_that(&check, writer && y4m_writer_add(writer, &frames[i].image, NULL), "picture %d is written", i);
@@ -222,7 +222,7 @@ static void test_full_disk(void)
     getrlimit(RLIMIT_FSIZE, &old);
     signal(SIGXFSZ, SIG_IGN);
     capture_stderr(&scratch.said);
-    struct y4m_writer *writer = y4m_writer_open(path, WIDTH, HEIGHT, 0, 1);
+    struct y4m_writer *writer = y4m_writer_open(path, -1, WIDTH, HEIGHT, 0, 1);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){2 * PICTURE + PICTURE / 2, old.rlim_max});
     int written = 0;
     for (int i = 0; i < 5; i++)
@@ -242,7 +242,7 @@ static void test_full_disk(void)
 // Network file systems report lost data only when the file is closed.
 static void test_close(void)
 {
-    struct y4m_writer *writer = y4m_writer_open(scratch_path(&scratch, "lost.y4m"), 16, 16, 25, 1);
+    struct y4m_writer *writer = y4m_writer_open(scratch_path(&scratch, "lost.y4m"), -1, 16, 16, 25, 1);
     capture_stderr(&scratch.said);
     close_error = EDQUOT;
     const bool ok = y4m_writer_close(writer);
@@ -255,7 +255,7 @@ static void test_close(void)
 static void refuse(const char *path, const char *because)
 {
     capture_stderr(&scratch.said);
-    struct y4m_writer *writer = y4m_writer_open(path, 16, 16, 25, 1);
+    struct y4m_writer *writer = y4m_writer_open(path, -1, 16, 16, 25, 1);
     const int lines = captured_lines(&scratch.said);
     check_that(&check, !writer && lines == 1 && strstr(scratch.said.text, because),
                "%s is refused because \"%s\"; said: %s", path, because, scratch.said.text);
@@ -267,7 +267,7 @@ static void test_taken(void)
 {
     const char *path = scratch_path(&scratch, "taken.y4m");
     struct stat status;
-    struct y4m_writer *writer = y4m_writer_open(path, 16, 16, 25, 1);
+    struct y4m_writer *writer = y4m_writer_open(path, -1, 16, 16, 25, 1);
     refuse(path, "another recording writes it");
     check_that(&check, stat(path, &status) == 0 && status.st_size > 0 && y4m_writer_close(writer),
                "the first recording stays");
@@ -298,7 +298,7 @@ static void write_to_broken_pipe(void)
     image_alloc(&image, &(struct image_shape){.format = PIXFMT_RGBA, .width = 256, .height = 256});
     memset(image.plane[0], 77, image_bytes(&image.shape));
     capture_stderr(&scratch.said);
-    struct y4m_writer *writer = y4m_writer_open("-", 256, 256, 25, 1);
+    struct y4m_writer *writer = y4m_writer_open("-", -1, 256, 256, 25, 1);
     int written = 0;
     for (int i = 0; writer && i < 5; i++)
         written += y4m_writer_add(writer, &image, NULL);
@@ -334,7 +334,7 @@ static void test_stalled(void)
     if (!got || pipe(ends) != 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0)
         exit(1);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[1]);
-    struct y4m_writer *writer = y4m_writer_open(path, WIDTH, HEIGHT, 25, 1);
+    struct y4m_writer *writer = y4m_writer_open(path, -1, WIDTH, HEIGHT, 25, 1);
     for (int i = 0; i < ADDED; i++) {
         bool out = !expected_out[i];
         frame_fill(&frames[i], &shape, LAYOUT_TIGHT, SHAPE_NOISE, &random);
@@ -350,7 +350,7 @@ static void test_stalled(void)
     size += drain(ends[0], got + size);
     uint8_t *bytes = expected(kept, count, "25:1", &wanted);
     check_that(&check, size == wanted && memcmp(got, bytes, size) == 0, "%zu bytes arrived of %zu", size, wanted);
-    writer = y4m_writer_open(path, WIDTH, HEIGHT, 25, 1); // this pipe is never read
+    writer = y4m_writer_open(path, -1, WIDTH, HEIGHT, 25, 1); // this pipe is never read
     capture_stderr(&scratch.said);
     bool out = false;
     for (int i = 0; i < 2; i++)
@@ -369,7 +369,7 @@ static void test_stalled(void)
 
 static void append_to_stdout(void)
 {
-    struct y4m_writer *writer = y4m_writer_open("-", 16, 16, 25, 1);
+    struct y4m_writer *writer = y4m_writer_open("-", -1, 16, 16, 25, 1);
     check_that(&check, y4m_writer_close(writer), "recording to standard output");
 }
 
@@ -398,7 +398,7 @@ static void test_outputs(void)
     check_that(&check, data && strncmp(data, "beforeYUV4MPEG2 ", 16) == 0, "bytes of stdout before the recording stay");
     free(data);
     capture_stderr(&scratch.said);
-    struct y4m_writer *writer = y4m_writer_open(scratch_path(&scratch, "big"), 30000, 30000, 25, 1);
+    struct y4m_writer *writer = y4m_writer_open(scratch_path(&scratch, "big"), -1, 30000, 30000, 25, 1);
     check_that(&check, captured_lines(&scratch.said) == 1 && !writer, "pictures of 2.7 GB are refused");
 }
 

@@ -20,10 +20,11 @@
 #include <unistd.h>
 
 enum { BUFFERS = 8, PENDING = 16, MEMORIES = BUFFERS * PIXFMT_PLANES, MEMORY_BYTES = DRIVER_LENGTH_MOST };
-static const char node[] = "/dev/video0", twin_node[] = "/dev/video1", memory_name[] = "driver-buffers";
+static const char node[] = "/dev/video0", memory_name[] = "driver-buffers";
 
 struct driver driver;
 static atomic_int haste = 1; // of the program's clock
+static int twin_at[1024];    // number of the twin's node, by descriptor
 
 struct buffer {
     unsigned queued; // number of VIDIOC_QBUF; 0: the program has it
@@ -156,15 +157,21 @@ int driver_scribble(void)
 
 // ---- functions that the program calls ----
 
+// Returns the number of a twin's node; 0: the path is another one.
+static int twin_of(const char *path)
+{
+    int number = 0;
+    return sscanf(path, "/dev/video%d", &number) == 1 && number <= driver.twins ? number : 0;
+}
+
 int __real_access(const char *path, int mode);
 int __wrap_access(const char *path, int mode);
 int __wrap_access(const char *path, int mode)
 {
-    const bool twin = strcmp(path, twin_node) == 0;
-    if (strcmp(path, node) != 0 && !(twin && driver.twin))
-        return __real_access(path, mode);
+    if (strcmp(path, node) != 0)
+        return twin_of(path) ? 0 : __real_access(path, mode);
     errno = ENOENT;
-    return twin || driver.there ? 0 : -1;
+    return driver.there ? 0 : -1;
 }
 
 static int open_camera(void)
@@ -174,15 +181,20 @@ static int open_camera(void)
     return errno ? -1 : fcntl(state.ready, F_DUPFD_CLOEXEC, 0);
 }
 
-// Only the descriptor of the twin is a socket.
+// Only the descriptors of twins are sockets.
 static int open_node(const char *path)
 {
-    return strcmp(path, node) == 0 ? open_camera() : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (strcmp(path, node) == 0)
+        return open_camera();
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0)
+        twin_at[fd] = twin_of(path);
+    return fd;
 }
 
 static bool is_node(const char *path)
 {
-    return strcmp(path, node) == 0 || (driver.twin && strcmp(path, twin_node) == 0);
+    return strcmp(path, node) == 0 || twin_of(path);
 }
 
 int __real_open(const char *path, int flags, ...);
@@ -257,12 +269,12 @@ static int refuse(int error)
     return -1;
 }
 
-static int describe_camera(struct v4l2_capability *about, const char *port)
+static int describe_camera(struct v4l2_capability *about, int port)
 {
     const uint32_t kind = driver.memories > 1 ? V4L2_CAP_VIDEO_CAPTURE_MPLANE : V4L2_CAP_VIDEO_CAPTURE;
     *about = (struct v4l2_capability){.card = "played", .capabilities = kind | V4L2_CAP_STREAMING};
     snprintf((char *)about->driver, sizeof(about->driver), "%s", driver.name);
-    snprintf((char *)about->bus_info, sizeof(about->bus_info), "%s", port);
+    snprintf((char *)about->bus_info, sizeof(about->bus_info), "port %d", port);
     return 0;
 }
 
@@ -560,7 +572,7 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
     if (S_ISREG(type_of(fd)))
         return ask_loopback(request, argument);
     if (S_ISSOCK(type_of(fd)))
-        return request == VIDIOC_QUERYCAP ? describe_camera(argument, "port 2") : refuse(EIO);
+        return request == VIDIOC_QUERYCAP ? describe_camera(argument, twin_at[fd]) : refuse(EIO);
     if (type_of(fd) != 0)
         return __real_videodev_ask(fd, request, argument);
     while (driver.deaf && request != VIDIOC_DQBUF && request != VIDIOC_QBUF) // the kernel answers these itself
@@ -571,7 +583,7 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
         return refuse(driver.refuse.error);
     switch (request) {
     case VIDIOC_QUERYCAP:
-        return describe_camera(argument, "port 1");
+        return describe_camera(argument, 0);
     case VIDIOC_G_INPUT:
     case VIDIOC_S_PARM:
         return 0;

@@ -29,7 +29,7 @@ enum { DRIVER_HASTE = 5 }; // the clock of a program that is linked with --wrap=
 
 struct driver {
     atomic_bool there;     // the node exists
-    atomic_bool twin;      // /dev/video1 exists, too: a camera of the same model at another port, which gives no frames
+    atomic_int twins;      // /dev/video1 to this number exist, too: cameras of the same model at other ports; no frames
     const char *name;      // of the driver; default: uvcvideo
     bool no_sizes;         // it does not list its sizes
     atomic_int open_error; // errno of opening it; 0: it opens

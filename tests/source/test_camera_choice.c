@@ -2,6 +2,7 @@
 // drivers are played by driver.h
 #include "check.h"
 #include "driver.h"
+#include "played_camera.h"
 #include "scratch.h"
 
 #include "base/clock.h"
@@ -19,22 +20,6 @@ enum { YUYV_BYTES = WIDTH * HEIGHT * 2 };
 
 static struct check check = {.name = "camera choice"};
 static struct scratch scratch;
-
-static void close_camera(struct source *source)
-{
-    source_close(source);
-    driver_finish();
-}
-
-// Takes a frame and returns it. Returns true if one arrives.
-static bool passes(struct source *source, const char *after)
-{
-    struct frame frame;
-    const bool came = source_next(source, &frame, PATIENCE_MS) == SOURCE_FRAME;
-    if (came)
-        source_return(source, &frame);
-    return check_that(&check, came, "a frame arrives after %s", after);
-}
 
 // The default is the first camera. The pattern replaces it only if there is no camera: otherwise a fault of the camera
 // would look like a success.
@@ -61,13 +46,13 @@ static void test_default(void)
                    !source && lines == 1 && strstr(scratch.said.text, rows[i].says) &&
                        strstr(scratch.said.text, "error"),
                    "case %zu: %s", i, scratch.said.text);
-        close_camera(source);
+        camera_close_played(source);
     }
     driver_start(V4L2_PIX_FMT_YUYV, 1);
     driver.there = false;
     struct source *source = source_open(&(struct source_setup){0});
     check_that(&check, source && strcmp(source_info(source)->kind, "pattern") == 0, "without a camera: the pattern");
-    close_camera(source);
+    camera_close_played(source);
 }
 
 // A node that monocle cannot read, or that gives no picture, is skipped with a line; its name still selects it.
@@ -95,7 +80,7 @@ static void test_blank(void)
         check_that(&check, strcmp(kind, rows[i].says ? "pattern" : "camera") == 0, "case %zu: %s", i, kind);
         check_that(&check, rows[i].says ? strstr(scratch.said.text, rows[i].says) != NULL : lines == 0, "case %zu: %s",
                    i, scratch.said.text);
-        close_camera(source);
+        camera_close_played(source);
     }
     driver_start(V4L2_PIX_FMT_SBGGR10P, 1);
     capture_stderr(&scratch.said);
@@ -105,16 +90,16 @@ static void test_blank(void)
     driver_finish();
 }
 
-// Another camera of the same model, which was there before, is not the removed one.
+// Other cameras of the same model, which were there before, are not the removed one.
 static void test_twin(void)
 {
     struct frame frame;
     driver_start(V4L2_PIX_FMT_YUYV, 1);
-    driver.twin = true;
+    driver.twins = 9;
     struct source *source = source_open(&(struct source_setup){.text = "camera:0"});
     const int64_t deadline = clock_now_ns() + (int64_t)PATIENCE_MS * NS_PER_MS;
     driver_send(&(struct driver_frame){.used = {YUYV_BYTES}});
-    passes(source, "the start");
+    camera_passes(&check, source, "the start");
     driver.there = false;
     driver.ask_error = ENODEV;
     driver_wake();
@@ -128,9 +113,9 @@ static void test_twin(void)
     driver.ask_error = 0;
     driver_send(&(struct driver_frame){.used = {YUYV_BYTES}});
     capture_stderr(&scratch.said);
-    passes(source, "it is plugged in again");
+    camera_passes(&check, source, "it is plugged in again");
     captured_stderr(&scratch.said);
-    close_camera(source);
+    camera_close_played(source);
 }
 
 // A driver that lists no sizes: the list has its present size.

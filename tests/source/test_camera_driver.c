@@ -3,6 +3,7 @@
 #include "check.h"
 #include "codec_files.h"
 #include "driver.h"
+#include "played_camera.h"
 #include "scratch.h"
 
 #include "base/clock.h"
@@ -28,12 +29,6 @@ static struct source *open_camera(void)
     return source_open(&(struct source_setup){.text = "camera:0"});
 }
 
-static void close_camera(struct source *source)
-{
-    source_close(source);
-    driver_finish();
-}
-
 static void send_jpeg(const struct codec_buffer *file)
 {
     driver_send(&(struct driver_frame){.data = file->data, .used = {(uint32_t)file->size}});
@@ -48,16 +43,6 @@ static struct driver_frame whole_frame(void)
 static bool comes(struct source *source, struct frame *frame)
 {
     return check_that(&check, source_next(source, frame, PATIENCE_MS) == SOURCE_FRAME, "a frame arrives");
-}
-
-// Takes a frame and returns it. Returns true if one arrives.
-static bool passes(struct source *source, const char *after)
-{
-    struct frame frame;
-    const bool came = source_next(source, &frame, PATIENCE_MS) == SOURCE_FRAME;
-    if (came)
-        source_return(source, &frame);
-    return check_that(&check, came, "a frame arrives after %s", after);
 }
 
 // Sends a frame. Returns true if it is dropped and counted as damaged.
@@ -118,8 +103,8 @@ static void test_jpeg_only(const char *data)
                    scratch.said.text);
     }
     send_jpeg(&jpeg);
-    passes(source, "other formats");
-    close_camera(source);
+    camera_passes(&check, source, "other formats");
+    camera_close_played(source);
 }
 
 static void test_jpeg_size(void)
@@ -140,7 +125,7 @@ static void test_jpeg_size(void)
                    scratch.said.text);
     }
     send_jpeg(&jpeg);
-    passes(source, "larger pictures");
+    camera_passes(&check, source, "larger pictures");
     struct frame frame;
     enum source_status status = SOURCE_TIMEOUT;
     const int64_t deadline = clock_now_ns() + (int64_t)PATIENCE_MS * NS_PER_MS;
@@ -151,7 +136,7 @@ static void test_jpeg_size(void)
     }
     captured_stderr(&scratch.said);
     check_that(&check, status == SOURCE_RESHAPED, "a size within the mode's whole blocks is the new one: %d", status);
-    close_camera(source);
+    camera_close_played(source);
 }
 
 // A driver must report the number of filled bytes.
@@ -189,7 +174,7 @@ static void test_bytes_used(void)
     check_that(&check,
                strstr(scratch.said.text, "no valid frame arrived for 2 s: the driver filled too few bytes") != NULL,
                "the fault is reported: %s", scratch.said.text);
-    close_camera(source);
+    camera_close_played(source);
 }
 
 // The same for planes in separate memory; bytesused includes data_offset.
@@ -222,12 +207,12 @@ static void test_bytes_used_planes(void)
         memcpy(sent.start, rows[i].start, sizeof(rows[i].start));
         if (rows[i].whole) {
             driver_send(&sent);
-            check_that(&check, passes(source, "a whole one"), "planes %zu are whole", i);
+            check_that(&check, camera_passes(&check, source, "a whole one"), "planes %zu are whole", i);
         } else {
             check_that(&check, is_damaged(source, &sent), "planes %zu are no picture", i);
         }
     }
-    close_camera(source);
+    camera_close_played(source);
 }
 
 // Inconsistent values of a driver must not cause reads or writes outside its buffers.
@@ -255,7 +240,7 @@ static void test_nonsense(void)
         struct source *source = open_camera();
         captured_stderr(&scratch.said);
         check_that(&check, !source && strstr(scratch.said.text, rows[i].says), "row %zu: %s", i, scratch.said.text);
-        close_camera(source);
+        camera_close_played(source);
     }
     driver_start(V4L2_PIX_FMT_YUYV, 1);
     struct source *source = open_camera();
@@ -267,11 +252,11 @@ static void test_nonsense(void)
     driver.index_error = 0;
     driver_send(&sent);
     if (none)
-        passes(source, "a buffer that is none");
+        camera_passes(&check, source, "a buffer that is none");
     captured_stderr(&scratch.said);
     check_that(&check, none && strstr(scratch.said.text, "reconnecting"), "a buffer that is none: %s",
                scratch.said.text);
-    close_camera(source);
+    camera_close_played(source);
 }
 
 // Frame numbers count missed frames; a driver's counter may repeat, restart and overflow.
@@ -294,7 +279,7 @@ static void test_numbers(void)
                    (unsigned long long)frame.number);
         source_return(source, &frame);
     }
-    close_camera(source);
+    camera_close_played(source);
 }
 
 // The age of a frame: a time stamp counts only if it is from the clock that monocle uses.
@@ -330,7 +315,7 @@ static void test_stamps(void)
                    rows[i].counts ? "counts" : "does not count");
         source_return(source, &frame);
     }
-    close_camera(source);
+    camera_close_played(source);
 }
 
 // If the camera is removed, a lent buffer of the driver keeps its frame, and no reference to the driver remains.
@@ -360,7 +345,7 @@ static void test_lent_buffer(void)
     check_that(&check, kept, "a lent picture outlives its camera");
     check_that(&check, mapped == 0, "%d buffers of the driver are still mapped", mapped);
     source_return(source, &frame);
-    close_camera(source);
+    camera_close_played(source);
 }
 
 // The source waits for a camera that sends nothing at the start, and reports it in one line.
@@ -389,10 +374,10 @@ static void test_silent(void)
             driver_send(&sent);
         capture_stderr(&scratch.said);
         if (source)
-            passes(source, name);
+            camera_passes(&check, source, name);
         captured_stderr(&scratch.said);
         check_that(&check, strstr(scratch.said.text, "frames arrive again") != NULL, "%s: %s", name, scratch.said.text);
-        close_camera(source);
+        camera_close_played(source);
     }
 }
 
@@ -411,7 +396,7 @@ static void test_removed(void)
         const int lines = captured_lines(&scratch.said);
         check_that(&check, source && lines == 1 && strstr(scratch.said.text, "the camera was unplugged; reconnecting"),
                    "%.4s: %s", (const char *)&formats[i], scratch.said.text);
-        close_camera(source);
+        camera_close_played(source);
     }
 }
 
@@ -455,9 +440,9 @@ static void test_controls(void)
     CHECK(strstr(why, "no signal") != NULL);
     source_rest(source, false);
     driver_send(&(struct driver_frame){.used = {YUYV_BYTES}});
-    CHECK(passes(source, "a rest") && driver.streams && source_health(source).outages == 0);
+    CHECK(camera_passes(&check, source, "a rest") && driver.streams && source_health(source).outages == 0);
     CHECK(memcmp(driver.control, want, sizeof(want)) == 0);
-    close_camera(source);
+    camera_close_played(source);
 }
 
 // A driver refuses a call: one line with advice.
@@ -483,7 +468,7 @@ static void test_refused(void)
         const int lines = captured_lines(&scratch.said);
         check_that(&check, !source && lines == 1 && strstr(scratch.said.text, rows[i].says), "refusal %zu: %s", i,
                    scratch.said.text);
-        close_camera(source);
+        camera_close_played(source);
     }
 }
 
@@ -504,11 +489,11 @@ static void test_refused_later(void)
     driver.refuse = (struct driver_refusal){0};
     const struct driver_frame sent = whole_frame();
     driver_send(&sent);
-    const bool back = source && passes(source, "a refusal");
+    const bool back = source && camera_passes(&check, source, "a refusal");
     captured_stderr(&scratch.said);
     check_that(&check, back && source_health(source).outages == 1 && source_health(source).trouble[0] == '\0',
                "frames arrive again: %s", scratch.said.text);
-    close_camera(source);
+    camera_close_played(source);
 }
 
 // A driver error that is not a removal restarts the stream; a second one without a frame between closes the camera.
@@ -519,7 +504,7 @@ static void test_restarted(void)
     struct source *source = open_camera();
     struct driver_frame sent = whole_frame();
     driver_send(&sent);
-    if (!source || !passes(source, "the start"))
+    if (!source || !camera_passes(&check, source, "the start"))
         return;
     driver.take_error = EIO;
     driver_send(&sent);
@@ -529,11 +514,11 @@ static void test_restarted(void)
     source_next(source, &frame, 0);
     check_that(&check, !driver.streams || source_health(source).outages == 1, "it is closed: one outage");
     driver.take_error = 0;
-    const bool back = passes(source, "a restart");
+    const bool back = camera_passes(&check, source, "a restart");
     captured_stderr(&scratch.said);
     check_that(&check, back && source_health(source).outages == 1 && source_health(source).trouble[0] == '\0',
                "frames arrive again: %s", scratch.said.text);
-    close_camera(source);
+    camera_close_played(source);
 }
 
 // With fewer buffers than requested (some drivers have a minimum), frames arrive while one frame is lent.
@@ -551,7 +536,7 @@ static void test_few_buffers(void)
         if (buffers == 1) {
             check_that(&check, !source && strstr(scratch.said.text, "memory"), "one buffer is too few: %s",
                        scratch.said.text);
-            close_camera(source);
+            camera_close_played(source);
             continue;
         }
         sent.fill = 99;
@@ -568,7 +553,7 @@ static void test_few_buffers(void)
                    buffers, scratch.said.text);
         if (source)
             source_return(source, &held);
-        close_camera(source);
+        camera_close_played(source);
     }
 }
 
@@ -614,13 +599,13 @@ static void test_settings(void)
         check_that(&check, driver.control[DRIVER_BRIGHTNESS] == rows[i].brightness && driver.control[DRIVER_AUTO] == 1,
                    "settings %zu: brightness %d, automatic %d", i, driver.control[DRIVER_BRIGHTNESS],
                    driver.control[DRIVER_AUTO]);
-        close_camera(source);
+        camera_close_played(source);
     }
     driver_start(V4L2_PIX_FMT_YUYV, 1);
     struct source *source = source_open(&(struct source_setup){.text = "camera", .controls = good, .control_count = 2});
     check_that(&check, source && driver.control[DRIVER_BRIGHTNESS] == 20 && driver.control[DRIVER_AUTO] == 0,
                "good settings are set");
-    close_camera(source);
+    camera_close_played(source);
 }
 
 int main(int argc, char **argv)

@@ -152,6 +152,42 @@ static void test_rows(void)
     }
 }
 
+// Sixteen samples of H.264 whose frames have these times: two samples for each frame halve the rate.
+static void test_pairs(void)
+{
+    static const struct {
+        const char *order, *rate;
+        int interlaced;
+        const char *times[4];
+        double want;
+    } pairs[] = {
+        {"tt", "50/1", 1, {"0", "0.04", "0.08", "0.12"}, 25},
+        {"unknown", "25/1", 1, {"0", "0.08", "0.16", "0.24"}, 12.5},
+        {"unknown", "50/1", 0, {"0", "0.04", "0.08", "0.12"}, 50},
+        {"tt", "50/1", 1, {"0", "0.04", "0.06", "0.1"}, 50}, // a frame that is missing
+        {"tt", "50/1", 1, {"0"}, 50},
+        {"progressive", "50/1", 1, {"0", "0.04", "0.08", "0.12"}, 50},
+    };
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+        char stream[256], frames[512] = "{\"frames\":[", why[VIDEO_WHY];
+        struct video_info info;
+        snprintf(stream, sizeof(stream),
+                 "\"width\": 32, \"height\": 18, \"codec_name\": \"h264\", \"r_frame_rate\": \"%s\", "
+                 "\"avg_frame_rate\": \"%s\", \"field_order\": \"%s\"",
+                 pairs[i].rate, pairs[i].rate, pairs[i].order);
+        for (int k = 0; k < 4 && pairs[i].times[k]; k++)
+            snprintf(frames + strlen(frames), sizeof(frames) - strlen(frames),
+                     "%s{\"best_effort_timestamp_time\":\"%s\",\"interlaced_frame\":%d}", k ? "," : "",
+                     pairs[i].times[k], pairs[i].interlaced);
+        strcat(frames, "]}");
+        check_that(&check, parse(stream, &info, why), "pair %zu: %s", i, why);
+        if (info.paired)
+            video_info_pair(&info, frames, strlen(frames));
+        check_that(&check, fabs((double)info.rate_numerator / info.rate_denominator - pairs[i].want) < 1e-9,
+                   "pair %zu: rate %d/%d", i, info.rate_numerator, info.rate_denominator);
+    }
+}
+
 // The duration of the stream precedes that of the file. Some files have an endless one.
 static void test_durations(void)
 {
@@ -166,6 +202,10 @@ static void test_durations(void)
         check_that(&check, parse(stream, &info, why) && fabs(info.seconds - durations[i].seconds) < 1e-9, "%s: %g s",
                    durations[i].duration, info.seconds);
     }
+    static const char tagged[] = "\"width\": 32, \"height\": 18, \"tags\": {\"DURATION\": \"01:02:03.500000000\"}";
+    struct video_info info;
+    char why[VIDEO_WHY];
+    check_that(&check, parse(tagged, &info, why) && fabs(info.seconds - 3723.5) < 1e-9, "a tag: %g s", info.seconds);
 }
 
 static void test_refusals(void)
@@ -200,6 +240,7 @@ static void test_convert(void)
 int main(void)
 {
     test_rows();
+    test_pairs();
     test_durations();
     test_refusals();
     test_convert();

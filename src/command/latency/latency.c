@@ -186,7 +186,9 @@ static int run(struct latency *l)
     if (setup(l)) {
         command_hold_signals(CALLS_MAIN);
         latency_report_start(l);
-        if (latency_measure(l))
+        const bool measured = latency_measure(l);
+        status_line_end(&l->status_line);
+        if (measured)
             latency_report(l);
     }
     const int code = (int)l->code;

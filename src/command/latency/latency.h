@@ -1,6 +1,7 @@
 // latency.h: the state of the `latency` command. Main thread.
 #pragma once
 
+#include "base/log.h"
 #include "base/stats.h"
 #include "command/command.h"
 #include "command/latency/finder.h"
@@ -48,6 +49,8 @@ struct latency {
     unsigned flash_texture, picture_texture;
     struct finder finder;
     bool learning; // true while `finder` learns
+    int round;     // of learning
+    struct status_line status_line;
     struct latency_sample sample[LATENCY_FLASHES_MAX];
     int samples, missed;
     enum exit_code code;

@@ -82,12 +82,23 @@ static bool show_frame(struct latency *l, const struct frame *frame, struct show
     return fail(l, EXIT_NOTHING);
 }
 
+static void show_progress(struct latency *l)
+{
+    if (l->options.json)
+        return;
+    if (l->learning)
+        status_line_tick(&l->status_line, "looking for the flash: round %d of %d", l->round + 1, LEARN_ROUNDS);
+    else
+        status_line_tick(&l->status_line, "%d of %d flashes, %d missed", l->samples, l->options.flashes, l->missed);
+}
+
 // Shows the camera's next frame. False if none arrives by the deadline, if the measurement ends (see stopped), or on
 // failure (logged, `code` set).
 static bool next_shown(struct latency *l, int64_t deadline_ns, struct shown *shown)
 {
     while (!stopped(l) && clock_now_ns() < deadline_ns) {
         struct frame frame;
+        show_progress(l);
         const enum source_status status = capture_take(l->capture, &frame, IDLE_MS);
         if (status == SOURCE_TIMEOUT)
             continue;
@@ -131,7 +142,7 @@ static bool learn(struct latency *l)
     memset(l->flash.plane[0], 0, image_bytes(&l->flash.shape));
     l->picture_texture = renderer_upload(l->renderer, 0, &l->flash);
     l->learning = true;
-    for (int round = 0; round < LEARN_ROUNDS; round++) {
+    for (l->round = 0; l->round < LEARN_ROUNDS; l->round++) {
         if (!learn_state(l, false) || !learn_state(l, true))
             return false;
         finder_end_round(&l->finder);

@@ -18,6 +18,7 @@ enum { IDLE_MS = 8, HEADLESS_WAIT_MS = 100 }; // longest delay of keys and signa
 enum { READY_NS = 500000 };                   // how often a frame in flight is polled while a path is being built
 enum { RESHAPED_S = 6 };
 static const int64_t progress_ns = 1000000000, redraw_ns = 200000000;
+static const int64_t doubtful_ns = 10000000000; // the longest time of the last frame of a damaged film
 
 // Returns true when the run must end. A run that reports to a closed pipe is pointless, so it ends. A still image, or
 // the last frame of a paused video, stays on the screen until the user quits.
@@ -343,7 +344,9 @@ static bool save_last(struct session *s)
 // Completes the recording and the screenshot; sets the exit code if one fails.
 static void finish_outputs(struct session *s)
 {
-    if (!outputs_end_recording(&s->outputs, s->ended) && s->code == EXIT_OK && !command_interrupted())
+    const bool damaged = s->code != EXIT_OK || source_health(s->source).faulty;
+    const int64_t rest_ns = !s->ended ? 0 : damaged ? doubtful_ns : INT64_MAX;
+    if (!outputs_end_recording(&s->outputs, rest_ns) && s->code == EXIT_OK && !command_interrupted())
         s->code = EXIT_FAILED_SOME;
     if (s->meter.frames == 0 && s->ended && s->code == EXIT_OK) {
         log_error("the source %s has no frames", s->info->name);
@@ -359,7 +362,6 @@ static int run(struct session *s)
 {
     report_open(&s->report, &s->options);
     if (session_open(s)) {
-        command_hold_signals(CALLS_MAIN);
         report_start(&s->report, status_read(s));
         s->reported_ns = clock_now_ns();
         run_frames(s);

@@ -5,11 +5,13 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "command/command.h"
 #include "command/live/output_check.h"
 #include "image/imagefile.h"
 #include "image/y4m.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,30 +19,32 @@
 #include <unistd.h>
 
 enum { DEFAULT_RATE = 30, ANIMATION_S = 10 };
-static const int64_t late_ns = 1000000000;  // a later frame counts as missing: the last one is repeated
-static const int64_t rest_ns = 10000000000; // the longest time of a film's last frame; more is a wrong duration
+static const int64_t late_ns = 1000000000; // a later frame counts as missing: the last one is repeated
 static const char last_name[] = "monocle-last.png";
 
-static bool log_name(const char *name)
+static int log_name(const char *name)
 {
     if (errno == EEXIST)
         log_error("no name before %s is free; move some of the files to another directory", name);
     else
         log_error("cannot create %s%s: %s", name, strchr(name, '/') ? "" : " in the current directory",
                   strerror(errno));
-    return false;
+    return -1;
 }
 
-// Creates the first file STEM-NUMBERSUFFIX that does not exist yet. False is logged.
-static bool new_name(char name[OUTPUT_NAME], const char *stem, const char *suffix)
+// Creates the first file STEM-NUMBERSUFFIX that does not exist yet. Returns its descriptor; -1 is logged.
+static int new_name(char name[OUTPUT_NAME], const char *stem, const char *suffix)
 {
-    return file_create_numbered(name, stem, 1, 4, suffix) || log_name(name);
+    const int file = file_create_numbered(name, stem, 1, 4, suffix);
+    return file < 0 ? log_name(name) : file;
 }
 
 bool output_save_new(const struct image *picture, char name[OUTPUT_NAME])
 {
-    if (!new_name(name, "monocle", ".png"))
+    const int file = new_name(name, "monocle", ".png");
+    if (file < 0)
         return false;
+    close(file);
     if (imagefile_write_png(name, picture))
         return true;
     unlink(name);
@@ -129,7 +133,7 @@ void outputs_set_source(struct outputs *o, const struct source_info *info, bool 
 
 void outputs_close(struct outputs *o)
 {
-    outputs_end_recording(o, false);
+    outputs_end_recording(o, 0);
     close_camera(o);
 }
 
@@ -144,8 +148,9 @@ static bool remove_own(const struct outputs_file *file)
     return file_remove(file->name, file->own);
 }
 
-// Begins a video in o->file. On failure, removes the file if it was created.
-static bool begin(struct outputs *o)
+// Begins a video in o->file, whose open file it takes over (-1: it existed). On failure, removes the file if it was
+// created.
+static bool begin(struct outputs *o, int open_file)
 {
     const struct source_info *info = o->info;
     struct outputs_file *file = &o->file;
@@ -154,31 +159,32 @@ static bool begin(struct outputs *o)
         y4m_rate(rate_of(o), &numerator, &denominator);
     file->rate = rate_of(o);
     file->frames = file->left_out = 0;
-    const struct recording_setup setup = {o->width,   o->height, numerator,           denominator,
-                                          o->quality, o->most,   file->own.inode == 0};
+    const struct recording_setup setup = {o->width, o->height, numerator, denominator, o->quality, o->most, open_file};
     file->recording = recording_open(file->name, &setup);
     if (!file->recording)
         remove_own(file);
     return file->recording != NULL;
 }
 
-// Begins the recording of o->file, of at most `most` frames (0: no limit). `created`: this run has created the file.
-static bool start_named(struct outputs *o, bool created, uint64_t most)
+// Begins the recording of o->file, of at most `most` frames (0: no limit). `open_file`: the file, which this run has
+// created; -1: it existed.
+static bool start_named(struct outputs *o, int open_file, uint64_t most)
 {
     o->most = most;
-    o->file.own = created ? file_id(o->file.name) : (struct file_id){0};
+    o->file.own = file_id_open(open_file);
     memcpy(o->first, o->file.name, sizeof(o->first));
-    return begin(o);
+    return begin(o, open_file);
 }
 
-// Creates NAME-2.SUFFIX or the first free number; `first` is NAME.SUFFIX.
-static bool name_after(char name[OUTPUT_NAME], const char *first)
+// Creates NAME-2.SUFFIX or the first free number; `first` is NAME.SUFFIX. Returns its descriptor; -1 is logged.
+static int name_after(char name[OUTPUT_NAME], const char *first)
 {
-    return file_create_after(name, first) || log_name(name);
+    const int file = file_create_after(name, first);
+    return file < 0 ? log_name(name) : file;
 }
 
-// Creates a file under the next name of the key `r`.
-static bool next_name(struct outputs *o)
+// Creates a file under the next name of the key `r`. Returns its descriptor; -1 is logged.
+static int next_name(struct outputs *o)
 {
     return o->given[0] && output_is_file(o->given) ? name_after(o->file.name, o->given)
                                                    : new_name(o->file.name, "monocle", ".y4m");
@@ -186,16 +192,16 @@ static bool next_name(struct outputs *o)
 
 bool outputs_start_recording(struct outputs *o, struct claim *claim, int quality)
 {
-    const bool creates = claim->missing;
+    int file;
     char wanted[OUTPUT_NAME];
     o->quality = quality;
     memcpy(wanted, claim->path, sizeof(wanted));
-    if (!claim_make(claim)) {
+    if (!claim_make(claim, &file)) {
         log_error("cannot record to %s: %s", wanted, strerror(errno));
         return false;
     }
     memcpy(o->file.name, claim->path, sizeof(o->file.name));
-    if (!start_named(o, creates, 0))
+    if (!start_named(o, file, 0))
         return false;
     memcpy(o->first, wanted, sizeof(o->first));
     memcpy(o->given, wanted, sizeof(o->given));
@@ -248,17 +254,26 @@ bool outputs_add_frame(struct outputs *o, const struct frame *frame, const struc
     return ok;
 }
 
-// Returns the time at which the recording would end now. A film ends when its last frame has been shown.
-static int64_t end_time(const struct outputs *o, bool film_ended)
+// Returns the time at which the recording would end now.
+static int64_t end_time(const struct outputs *o)
 {
-    const bool has_rest = film_ended && o->rest_ns > 0 && o->rest_ns < rest_ns;
-    return o->time_ns + (o->info->live ? clock_now_ns() - o->added_ns : has_rest ? o->rest_ns : 0);
+    return o->time_ns + (o->info->live ? clock_now_ns() - o->added_ns : 0);
+}
+
+// Repeats the last frame of a film for the rest of its time. A signal ends this.
+static void add_rest(const struct outputs *o)
+{
+    struct recording *recording = o->file.recording;
+    for (uint64_t before = UINT64_MAX; before != recording_frames(recording) && !command_interrupted();) {
+        before = recording_frames(recording);
+        recording_fill(recording, o->time_ns + o->rest_ns, NULL);
+    }
 }
 
 // Starts a thread that ends the recording. Only one recording may be ending.
 static void start_ending(struct outputs *o)
 {
-    recording_set_end(o->file.recording, end_time(o, false));
+    recording_set_end(o->file.recording, end_time(o));
     o->ending = o->file;
     o->file.recording = NULL;
     recording_end(o->ending.recording);
@@ -290,10 +305,12 @@ static bool close_ending(struct outputs *o)
     return close_file(&o->ending);
 }
 
-bool outputs_end_recording(struct outputs *o, bool film_ended)
+bool outputs_end_recording(struct outputs *o, int64_t most_ns)
 {
-    if (o->file.recording)
-        recording_set_end(o->file.recording, end_time(o, film_ended));
+    if (o->file.recording && o->rest_ns > 0 && o->rest_ns <= most_ns)
+        add_rest(o);
+    else if (o->file.recording)
+        recording_set_end(o->file.recording, end_time(o));
     const bool ok = close_ending(o);
     return close_file(&o->file) && ok;
 }
@@ -319,11 +336,12 @@ void outputs_toggle_recording(struct outputs *o, bool animation, bool still)
         note_set(o->note, false, 0, "finishing %s", o->ending.name);
     } else if (still) {
         note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
-    } else if (!(animation ? new_name(o->file.name, "monocle", ".gif") : next_name(o)) ||
-               !start_named(o, true, animation ? (uint64_t)(ANIMATION_S * rate_of(o)) + 1 : 0)) {
-        note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
     } else {
-        note_start(o);
+        const int file = animation ? new_name(o->file.name, "monocle", ".gif") : next_name(o);
+        if (file >= 0 && start_named(o, file, animation ? (uint64_t)(ANIMATION_S * rate_of(o)) + 1 : 0))
+            note_start(o);
+        else
+            note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
     }
 }
 
@@ -365,7 +383,7 @@ static bool fill(struct outputs *o)
     bool stalled;
     if (!recording || !o->info->live)
         return true;
-    const bool ok = recording_fill(recording, end_time(o, false) - late_ns, &stalled);
+    const bool ok = recording_fill(recording, end_time(o) - late_ns, &stalled);
     o->file.frames = recording_frames(recording);
     return added(o, ok, o->file.left_out);
 }
@@ -434,7 +452,16 @@ static bool begin_again(struct outputs *o)
 {
     struct recording *recording = o->file.recording;
     o->file.recording = NULL;
-    return recording_close(recording) && begin(o);
+    if (!recording_close(recording))
+        return false;
+    const struct file_id own = o->file.own;
+    const int file = own.inode ? open(o->file.name, O_WRONLY | O_CLOEXEC) : -1;
+    if (own.inode == 0 || file_id_open(file).inode == own.inode)
+        return begin(o, file);
+    log_error("cannot record to %s: another program has replaced it", o->file.name);
+    if (file >= 0)
+        close(file);
+    return false;
 }
 
 // Ends the recording and begins its next file, NAME-2.SUFFIX or the first free number. False on failure (logged).
@@ -450,10 +477,9 @@ static bool begin_next(struct outputs *o)
                   o->first);
         return false;
     }
-    if (!name_after(o->file.name, o->first))
-        return false;
-    o->file.own = file_id(o->file.name);
-    return begin(o);
+    const int file = name_after(o->file.name, o->first);
+    o->file.own = file_id_open(file);
+    return file >= 0 && begin(o, file);
 }
 
 static bool continue_recording(struct outputs *o)

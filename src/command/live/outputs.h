@@ -79,8 +79,8 @@ bool outputs_record_new(struct outputs *outputs, const char *path, int quality);
 bool outputs_add_frame(struct outputs *outputs, const struct frame *frame, const struct image *rgba, bool wait);
 // Ends the recording, if there is one, and waits until it has ended. Returns true if every frame that was not dropped
 // is written; logs the number of dropped frames. Removes a video without frames if monocle created its file (logged).
-// `film_ended`: the source had no more frames.
-bool outputs_end_recording(struct outputs *outputs, bool film_ended);
+// After the end of a film, its last frame lasts until the film's duration; a longer rest than `most_ns` is left out.
+bool outputs_end_recording(struct outputs *outputs, int64_t most_ns);
 // Ends the recording on a thread, or begins one in the first of "monocle-NNNN.y4m" that does not exist yet, or of
 // "NAME-2.SUFFIX", "NAME-3.SUFFIX", ... after the user has named NAME.SUFFIX; or (`animation`) in a GIF, which ends
 // after 10 s. The note reports the start, the end, or the reason why none begins. `still`: the source is a still image,

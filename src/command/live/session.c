@@ -302,11 +302,14 @@ bool session_open_path(struct session *s)
 static bool open_trace(struct session *s)
 {
     struct claim *claim = &s->claims[OUTPUT_TRACE];
-    const bool makes = claim->missing;
-    if (!claim_make(claim))
+    int file;
+    if (!claim_make(claim, &file)) {
         log_error("cannot write the trace to %s: %s", claim->path, strerror(errno));
-    else if (!(s->trace = trace_open(claim->path)) && makes)
-        unlink(claim->path);
+        return false;
+    }
+    const struct file_id own = file_id_open(file);
+    if (!(s->trace = trace_open(claim->path, file)))
+        file_remove(claim->path, own);
     return s->trace;
 }
 
@@ -318,12 +321,20 @@ static bool start_recording(struct session *s)
     return outputs_start_recording(&s->outputs, claim, s->options.record_quality);
 }
 
+// Creates the files that grow during the run. Until here, a signal ends the process at once; from here on, it ends the
+// run in order, so that no file is left incomplete.
+static bool open_files(struct session *s)
+{
+    command_hold_signals(CALLS_MAIN);
+    return (!s->options.trace || open_trace(s)) && (!s->options.record || start_recording(s));
+}
+
 // Opens the parts in the order in which they need each other. A wrong source leaves no trace file.
 static bool open_parts(struct session *s)
 {
     const struct live_options *o = &s->options;
     if ((o->socket && !control_open(s, o->socket)) || !open_source(s) || !truth_open(&s->truth, o->truth, s->info) ||
-        (o->trace && !open_trace(s)) || !open_outputs(s) || !open_screen_and_device(s))
+        !open_outputs(s) || !open_screen_and_device(s))
         return false;
     if (s->window)
         last_run_opened(s);
@@ -332,7 +343,7 @@ static bool open_parts(struct session *s)
     showcase_open(s);
     const bool watched = s->driven && o->kernels;
     if (!open_gl(s) || !open_lanes(s) || (s->saves_last && !output_last_possible()) ||
-        (watched && !devices_watch_kernels(&s->devices)) || !session_open_path(s) || (o->record && !start_recording(s)))
+        (watched && !devices_watch_kernels(&s->devices)) || !session_open_path(s) || !open_files(s))
         return false;
     if (s->showcase.on)
         lanes_changed(s->lanes, false); // for the second pane
@@ -362,7 +373,7 @@ bool session_open(struct session *s)
     s->code = outputs_check_files(&s->options, s->claims);
     if (s->code == EXIT_OK && open_parts(s))
         return true;
-    if (!s->quit && s->code == EXIT_OK)
+    if (!s->quit && !command_interrupted() && s->code == EXIT_OK)
         s->code = EXIT_NOTHING;
     return false;
 }

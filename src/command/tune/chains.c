@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum { OUTPUT_T4, OUTPUT_CSV, OUTPUT_HEAT_MAP, OUTPUTS };
 
@@ -181,12 +182,16 @@ static void print_result(const struct run *run, const struct tuner_result *resul
                energy_name(run->energy), result->base_mj, result->best_mj);
 }
 
-// Returns the name of an output. NULL is logged.
+// Returns the name of an output, whose file exists. NULL is logged.
 static const char *place_of(struct run *run, int output)
 {
     struct claim *claim = &run->claims[output];
-    if (claim_make(claim))
+    int file;
+    if (claim_make(claim, &file)) {
+        if (file >= 0)
+            close(file);
         return claim->path;
+    }
     log_error("cannot write %s: %s", claim->path, strerror(errno));
     return NULL;
 }

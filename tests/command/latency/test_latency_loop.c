@@ -7,6 +7,8 @@
 
 #include "unit.h"
 
+#include <fcntl.h>
+
 enum { WIDTH = 64, HEIGHT = 48, SWAPS = 4096, NS_PER_MS = 1000000 };
 static const int64_t period_ns = 16 * NS_PER_MS, swap_ns = 3 * NS_PER_MS;
 
@@ -135,7 +137,7 @@ bool __wrap_path_collect(struct path *path, struct path_result *result, bool *lo
 }
 
 // Measures 8 flashes in the world, whose other members are set. Returns the result.
-static bool measure(struct latency *l, int delay_ms, bool json, struct captured *said)
+static bool measure_world(struct latency *l, int delay_ms, bool json)
 {
     static const struct source_info info = {.shape = {.width = WIDTH, .height = HEIGHT}};
     const struct image picture = world.picture;
@@ -145,11 +147,17 @@ static bool measure(struct latency *l, int delay_ms, bool json, struct captured 
     world.swaps = world.flashes = 0;
     world.light = false;
     world.picture = picture;
-    capture_stderr(said);
     const bool measured = latency_measure(l);
-    captured_stderr(said);
     world.end_ns = world.silent_ns = world.quit_ns = 0;
     world.sees = 1000;
+    return measured;
+}
+
+static bool measure(struct latency *l, int delay_ms, bool json, struct captured *said)
+{
+    capture_stderr(said);
+    const bool measured = measure_world(l, delay_ms, json);
+    captured_stderr(said);
     return measured;
 }
 
@@ -211,6 +219,34 @@ static void test_faults(struct latency *l, struct captured *said)
     CHECK(captured_lines(said) == 0);
 }
 
+// Runs for 13 s with a terminal as standard error. Returns its text.
+static const char *terminal_text(struct latency *l, bool json)
+{
+    static char text[16384];
+    const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK), saved = dup(STDERR_FILENO);
+    const bool opens = terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0;
+    const int slave = opens ? open(ptsname(terminal), O_RDWR | O_NOCTTY) : -1;
+    world.quit_ns = 13000000000;
+    dup2(slave, STDERR_FILENO);
+    measure_world(l, 20, json);
+    dup2(saved, STDERR_FILENO);
+    const ssize_t bytes = read(terminal, text, sizeof(text) - 1);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    close(slave), close(saved), close(terminal);
+    CHECK(opens); // after standard error is back
+    return text;
+}
+
+// On a terminal, a status line shows the progress, except with --json.
+static void test_progress(struct latency *l)
+{
+    setenv("TERM", "xterm", 1);
+    CHECK_TEXT(terminal_text(l, true), "");
+    const char *text = terminal_text(l, false);
+    CHECK_HAS(text, "looking for the flash: round 2 of 3");
+    CHECK_HAS(text, "1 of 8 flashes, 0 missed");
+}
+
 static void test_reports(struct latency *l, struct captured *said)
 {
     char directory[64], path[80];
@@ -243,6 +279,7 @@ int main(void)
     world.sees = 1000;
     test_delays(&latency, &said);
     test_faults(&latency, &said);
+    test_progress(&latency);
     test_reports(&latency, &said);
     image_free(&latency.flash);
     image_free(&world.picture);

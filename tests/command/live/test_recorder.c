@@ -116,7 +116,7 @@ static void test_times(struct outputs *outputs, const struct source_info *info)
         CHECK(start(outputs, "times.y4m"));
         add_at(outputs, rows[i].ms, rows[i].count);
         stopped_ns = rows[i].end_ms * 1000000L + 5000000000;
-        CHECK(outputs_end_recording(outputs, false));
+        CHECK(outputs_end_recording(outputs, 0));
         stopped = false;
         check_frames("times.y4m", rows[i].frames);
     }
@@ -143,7 +143,7 @@ static void test_pause(struct outputs *outputs, const struct source_info *info)
     stopped_ns += 4000000000; // one call does not hold up the view for long
     CHECK(outputs_follow(outputs, false));
     CHECK_NUMBER(outputs->file.frames, 11 + 26);
-    CHECK(outputs_end_recording(outputs, false));
+    CHECK(outputs_end_recording(outputs, 0));
     CHECK_NUMBER(outputs->file.frames, 11 + 26);
     stopped = false;
     outputs_set_source(outputs, info, true);
@@ -159,23 +159,24 @@ static void test_film(struct outputs *outputs, const struct source_info *info)
     static const int ms[] = {0, 40, 80};
     static const struct {
         double seconds;
-        bool ended;
-        const char *frames;
-    } rows[] = {{5.2, true, "01222"}, {5.2, false, "012"}, {0, true, "012"}, {99, true, "012"}};
+        int most_s, frames; // the frames after the first two are the third one
+    } rows[] = {{5.2, 10, 5}, {5.2, 0, 3}, {0, 10, 3}, {15.2, 10, 3}, {15.2, 1000, 255}};
     film.timed = true;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char want[256] = "01";
+        memset(want + 2, '2', (size_t)rows[i].frames - 2);
         film.duration_s = rows[i].seconds;
         outputs_set_source(outputs, &film, false);
         CHECK(start(outputs, "times.y4m"));
         add_at(outputs, ms, 3);
-        CHECK(outputs_end_recording(outputs, rows[i].ended));
-        check_frames("times.y4m", rows[i].frames);
+        CHECK(outputs_end_recording(outputs, rows[i].most_s * 1000000000L));
+        check_frames("times.y4m", want);
     }
     CHECK(start(outputs, "times.y4m"));
     add_at(outputs, ms, 3);
     outputs_set_source(outputs, &film, false);
     add_at(outputs, ms, 3); // its times are those of the first film
-    CHECK(outputs_end_recording(outputs, false));
+    CHECK(outputs_end_recording(outputs, 0));
     check_frames("times.y4m", "012012");
     outputs_set_source(outputs, info, true);
 }
@@ -190,7 +191,7 @@ static void test_without_frames(struct outputs *outputs)
         CHECK(start(outputs, "empty.y4m"));
         CHECK(access("empty.y4m", F_OK) == 0);
         capture_stderr(&captured);
-        CHECK(outputs_end_recording(outputs, false));
+        CHECK(outputs_end_recording(outputs, 0));
         const bool removed = strstr(captured_stderr(&captured), "no frame was recorded; empty.y4m is removed");
         CHECK_NUMBER(removed, !there);
         CHECK_NUMBER(access("empty.y4m", F_OK) == 0, there);
@@ -203,7 +204,7 @@ static void test_without_frames(struct outputs *outputs)
     CHECK(outputs_resize(outputs, 6, 2));
     CHECK_TEXT(outputs->file.name, "none.y4m");
     CHECK(access("none.y4m", F_OK) == 0);
-    CHECK(outputs_end_recording(outputs, false));
+    CHECK(outputs_end_recording(outputs, 0));
     CHECK(access("none.y4m", F_OK) != 0);
 }
 
@@ -278,11 +279,41 @@ static void test_taken(struct outputs *outputs)
             CHECK(unlink(other) == 0);
             make_file(other, "theirs, too");
         }
-        CHECK(outputs_end_recording(outputs, false));
+        CHECK(outputs_end_recording(outputs, 0));
         check_text(name, "theirs");
         if (!encoded)
             check_text(other, "theirs, too");
         CHECK(access(other, F_OK) != 0);
+    }
+}
+
+static const char *swapped; // before the recording begins, another file gets this name
+
+struct recording *__real_recording_open(const char *path, const struct recording_setup *setup);
+struct recording *__wrap_recording_open(const char *path, const struct recording_setup *setup);
+
+struct recording *__wrap_recording_open(const char *path, const struct recording_setup *setup)
+{
+    if (swapped) {
+        CHECK(unlink(swapped) == 0);
+        make_file(swapped, "theirs");
+    }
+    return __real_recording_open(path, setup);
+}
+
+// A file that gets the name of the new file before ffmpeg or monocle writes is neither written nor removed.
+static void test_swapped(struct outputs *outputs)
+{
+    static const char *const names[] = {"swapped.mkv", "swapped.y4m"};
+    struct captured captured;
+    for (int i = 0; i < 2; i++) {
+        swapped = names[i];
+        capture_stderr(&captured);
+        CHECK(start(outputs, names[i]));
+        swapped = NULL;
+        CHECK(outputs_end_recording(outputs, 0));
+        CHECK_TEXT(captured_stderr(&captured), "");
+        check_text(names[i], "theirs");
     }
 }
 
@@ -323,7 +354,7 @@ static void test_full_disk(struct outputs *outputs)
     CHECK(start(outputs, "film-4.y4m"));
     add(outputs, 1);
     capture_stderr(&captured);
-    CHECK(!outputs_end_recording(outputs, false));
+    CHECK(!outputs_end_recording(outputs, 0));
     CHECK_HAS(captured_stderr(&captured), "film-4.y4m");
     disk_fails = false;
 }
@@ -341,7 +372,7 @@ int main(void)
     CHECK(chdir(directory) == 0);
 
     CHECK(outputs_open(&outputs, NULL, &info, 4, 2, NULL, &note));
-    CHECK(outputs_end_recording(&outputs, false));    // no frame was recorded
+    CHECK(outputs_end_recording(&outputs, 0));        // no frame was recorded
     outputs_toggle_recording(&outputs, false, false); // the key r names the file
     CHECK_TEXT(outputs.file.name, "monocle-0001.y4m");
     CHECK_HAS(note_text(&note, &error), "monocle-0001.y4m, lossless; ");
@@ -349,7 +380,7 @@ int main(void)
     CHECK_NUMBER(outputs.file.frames, 3);
     outputs.file.left_out = 2;
     capture_stderr(&captured);
-    CHECK(outputs_end_recording(&outputs, false));
+    CHECK(outputs_end_recording(&outputs, 0));
     CHECK_HAS(captured_stderr(&captured), "2 frames are missing from monocle-0001.y4m: its reader stalled");
 
     test_without_frames(&outputs);
@@ -361,6 +392,7 @@ int main(void)
     test_pause(&outputs, &info);
     test_film(&outputs, &info);
     test_taken(&outputs);
+    test_swapped(&outputs);
     remove_files();
     outputs_close(&outputs);
     CHECK(chdir("/") == 0 && rmdir(directory) == 0);

@@ -362,6 +362,21 @@ def other_ffmpeg(c):
     c.check(sorted(os.listdir(at())) == ["a.mp4", "bin", "c.mp4"], os.listdir(at()))
 
 
+def early_signal(c):
+    """A signal while ffmpeg starts ends the run: no new file, no draft, and an older file stays."""
+    with open(at("b.mp4"), "w", encoding="utf-8") as file:
+        file.write("older")
+    for step, name, number in (("-encoders", "a.mkv", "INT"), ("pipe:0", "a.mp4", "TERM"),
+                               ("-encoders", "b.mp4", "INT"), ("pipe:0", "b.mp4", "TERM")):
+        script("ffmpeg", 'case "$*" in *%s*) kill -%s $PPID; sleep 0.1;; esac\nPATH=${PATH#*:}\nexec ffmpeg "$@"\n' %
+               (step, number))
+        code, err = record(name, "--overwrite", frames=100000, PATH=at("bin") + ":" + os.environ["PATH"])
+        c.check(code == (130 if number == "INT" else 143) and "error" not in err, step, name, code, err)
+        c.check(sorted(os.listdir(at())) == ["b.mp4", "bin"], step, name, os.listdir(at()))
+    with open(at("b.mp4"), encoding="utf-8") as file:
+        c.check(file.read() == "older", "the older MP4")
+
+
 def outlived(c):
     """If monocle is killed, the files have their names and play: ffmpeg completes the MP4, and Y4M needs no end."""
     for name in "a.mp4", "b.y4m":
@@ -378,4 +393,4 @@ def outlived(c):
 
 
 sys.exit(Checks().run(formats, other_formats, shapes, animations, next_names, keeps_time, goes_on, new_size,
-                      late_ffmpeg, killed, no_room, other_ffmpeg, outlived))
+                      late_ffmpeg, killed, no_room, other_ffmpeg, early_signal, outlived))

@@ -80,14 +80,16 @@ def times(c):
     ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-f", "mjpeg", "cam.jpg")
     with open(at("fields.264"), "wb") as file:
         file.write(fields(6))
-    ffmpeg("-i", "fields.264", "-c", "copy", "fields.ts")
+    for name in "fields.ts", "samples.mp4":  # in MP4, each field is a sample
+        ffmpeg("-i", "fields.264", "-c", "copy", name)
     for name, frames, want, size in (("steps.mkv", 4, "01111123", (128, 48)), ("wide.y4m", 4, "0123", (128, 48)),
-                                     ("cam.jpg", 5, "01234", (64, 48)), ("fields.ts", 6, "012345", (32, 32))):
+                                     ("cam.jpg", 5, "01234", (64, 48)), ("fields.ts", 6, "012345", (32, 32)),
+                                     ("samples.mp4", 6, "012345", (32, 32))):
         code, out, err = run(BINARY, "live", name, "--headless", "--record", "a.y4m", "--overwrite", "-p", "cpu",
                              "--json", cwd=at())
         end = events(out)[-1]
         c.check((code, end["frames"]) == (0, frames), name, code, err, end["frames"])
-        c.check(err.count("\n") == err.count("fields.ts is interlaced") == (name == "fields.ts"), name, err)
+        c.check(err.count("\n") == err.count(name + " is interlaced") == (size == (32, 32)), name, err)
         with open(at("a.y4m"), "rb") as file:
             data = file.read()
         head = data.partition(b"\n")[0].split()
@@ -96,6 +98,18 @@ def times(c):
         kinds = sorted(set(pictures), key=pictures.index)
         got = "".join(str(kinds.index(p)) for p in pictures)
         c.check(got.startswith(want) and len(got) <= 10, name, got)
+
+
+def long_end(c):
+    """A recording has the last picture for all its time. The duration of a film that was cut is wrong."""
+    film("last.gif", "-final_delay", "1200", seconds=1, size="32x24", rate="2")
+    film("whole.mkv", "-c:v", "mpeg4", seconds=60, size="32x24", rate="2")
+    with open(at("whole.mkv"), "rb") as whole, open(at("cut.mkv"), "wb") as cut:
+        cut.write(whole.read()[:os.path.getsize(at("whole.mkv")) // 2])
+    for name, least, most in ("last.gif", 374, 376), ("cut.mkv", 10, 110):
+        code, out, err = run(BINARY, "live", name, "--headless", "--record", "-", "-p", "cpu", cwd=at())
+        frames = len(y4m_pictures(out))
+        c.check(code == 0 and least <= frames <= most, name, code, frames, err)
 
 
 def refusals(c):
@@ -129,4 +143,4 @@ def refusals(c):
         c.check(code == want and word in err and err.count("\n") == 1, args, code, err)
 
 
-sys.exit(Checks().run(formats, times, other_formats, colours, same_bytes, refusals))
+sys.exit(Checks().run(formats, times, long_end, other_formats, colours, same_bytes, refusals))
