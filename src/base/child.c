@@ -167,6 +167,7 @@ enum child_end child_talk(const char *program, char *const arguments[], int limi
         return ended(status, value);
     kill(-child, SIGKILL);
     ends_within(child, KILLED_MS, &status);
+    *value = end == TALK_STOPPED ? SIGKILL : 0;
     return end == TALK_STOPPED ? CHILD_KILLED : CHILD_LATE;
 }
 

@@ -22,7 +22,7 @@ enum child_end child_run(const char *program, char *const arguments[], int limit
 
 // As child_run, but calls line(context, text) for each line that the child writes with child_write, without its
 // newline, and with NULL about every 100 ms. Ignores lines of more than CHILD_LINE bytes. If `line` returns false, this
-// kills the child's group and returns CHILD_KILLED with *value 0.
+// kills the child's group and returns CHILD_KILLED with *value SIGKILL.
 enum { CHILD_LINE = 16384 };
 enum child_end child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
                           bool (*line)(void *context, char *text), void *context);

@@ -14,6 +14,7 @@ struct running {
 };
 static struct driver_calls {
     struct running main_thread, all;
+    atomic_bool interrupted;
 } driver_calls;
 
 static void add(struct running *running, int calls)
@@ -37,6 +38,16 @@ void driver_call_begin(void)
 void driver_call_end(void)
 {
     change(-1);
+}
+
+void driver_call_interrupt(void)
+{
+    atomic_store(&driver_calls.interrupted, true);
+}
+
+bool driver_call_interrupted(void)
+{
+    return atomic_load(&driver_calls.interrupted);
 }
 
 bool driver_call_stuck(bool main_thread, int ms)

@@ -62,6 +62,7 @@ static void hold(int number)
     if (!interrupted)
         interrupted_ms = ms;
     interrupted = number;
+    driver_call_interrupt();
     nudge(number);
 }
 

@@ -2,6 +2,7 @@
 #include "path/probe.h"
 
 #include "base/child.h"
+#include "base/driver_call.h"
 #include "base/file.h"
 #include "base/gl_handles.h"
 #include "base/hash.h"
@@ -57,7 +58,20 @@ struct question {
     char key[HASH_TEXT];
 };
 
-static enum child_end ask(const struct question *question, int *value)
+static bool wait_on(void *context, char *line)
+{
+    return !driver_call_interrupted();
+}
+
+// Runs the child. `until_signal`: a signal ends it.
+static enum child_end run_child(const char *const *arguments, int limit_s, bool until_signal, int *value)
+{
+    char *const *words = (char *const *)arguments;
+    return until_signal ? child_talk(child_program, words, limit_s * 1000, value, wait_on, NULL)
+                        : child_run(child_program, words, limit_s * 1000, value);
+}
+
+static enum child_end ask(const struct question *question, bool until_signal, int *value)
 {
     const struct probe *probe = question->probe;
     char parent[16], number[16], size[32], chain[CHAIN_TEXT], variant[VARIANT_TEXT];
@@ -81,7 +95,7 @@ static enum child_end ask(const struct question *question, int *value)
         [1 + WORD_SIZE] = size,
     };
     const int limit_s = probe->builds_only ? PROBE_BUILD_LIMIT_S : probe_limit_s(probe->width, probe->height);
-    return child_run(child_program, (char *const *)arguments, limit_s * 1000, value);
+    return run_child(arguments, limit_s, until_signal, value);
 }
 
 // Writes the verdict of a probe that ended in this way.
@@ -114,7 +128,7 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
 {
     int value = 0;
     const struct question *question = context;
-    const enum child_end end = ask(question, &value);
+    const enum child_end end = ask(question, true, &value);
     return judge(question->probe, end, value, verdict);
 }
 
@@ -173,7 +187,7 @@ static bool explain_build(const char *verdict, const char *compiler, char **erro
 static enum verdict_hold find_build(void *context, char verdict[VERDICT_TEXT])
 {
     int value = 0;
-    const enum child_end end = ask(context, &value);
+    const enum child_end end = ask(context, true, &value);
     return judge_build(end, value, verdict);
 }
 
@@ -214,7 +228,7 @@ static enum verdict_hold find_shader(void *context, char verdict[VERDICT_TEXT])
         [1 + SHADER_WORD_ES] = shader->es ? "es" : "",
         [1 + SHADER_WORD_TEXT] = fd,
     };
-    const enum child_end end = child_run(child_program, (char *const *)arguments, PROBE_BUILD_LIMIT_S * 1000, &value);
+    const enum child_end end = run_child(arguments, PROBE_BUILD_LIMIT_S, true, &value);
     return judge_build(end, value, verdict);
 }
 
@@ -256,7 +270,7 @@ enum probe_status probe_now(const struct probe *probe, char why[VERDICT_TEXT])
     }
     hash_128_text(key, bytes, question.key);
     free(key);
-    const enum child_end end = ask(&question, &value);
+    const enum child_end end = ask(&question, false, &value); // its verdict goes into the tuner's journal
     judge(probe, end, value, why);
     if (end == CHILD_LATE || (end == CHILD_KILLED && value == SIGXCPU))
         return PROBE_LATE;

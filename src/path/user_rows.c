@@ -2,6 +2,7 @@
 #include "path/user_rows.h"
 
 #include "base/child.h"
+#include "base/driver_call.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/program.h"
@@ -79,7 +80,7 @@ static bool take_line(void *context, char *line)
         const int used = snprintf(messages->text + messages->bytes, room, "%s\n", line);
         messages->bytes += (size_t)used < room ? (size_t)used : room - 1;
     }
-    return true;
+    return !driver_call_interrupted();
 }
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)

@@ -203,7 +203,7 @@ static void test_talk(void)
     } cases[] = {
         {"", NULL, "one;two;", PATIENT_MS, CHILD_EXITED, 7},
         {"and wait", NULL, "one;two;", 1000, CHILD_LATE, 0},
-        {"and wait", "one", "one;", PATIENT_MS, CHILD_KILLED, 0},
+        {"and wait", "one", "one;", PATIENT_MS, CHILD_KILLED, SIGKILL},
     };
     int value;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

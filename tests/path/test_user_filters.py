@@ -3,7 +3,9 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
+import time
 
 sys.path.append(sys.path[0] + "/../support")
 from checks import SOURCES, Checks, at, programs, skip, slow
@@ -472,6 +474,27 @@ def errors(c):
     c.check((code == 0 and ("which is missing; using the" in err) == needed) or "no GL context" in err, code, err)
 
 
+def interrupted(c):
+    """A signal ends a compiler that does not end."""
+    png(at("in.png"), 8, 8)
+    write("a.cl", HEAD + "point\n" + POINT)
+    os.mkdir(at("bin"))
+    for program in ("cc", "ld"):  # PoCL calls ld
+        write("../bin/" + program, "#!/bin/sh\necho > %s\nexec sleep 300\n" % at("started"), 0o755)
+    for path in (path for path in PATHS if path != "gl"):
+        with subprocess.Popen([MONOCLE, "batch", "-p", path, "-f", "a", "--filters", at("filters"), at("in.png"), "-o",
+                               at("out.png")], stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, **settings(), "PATH": at("bin") + ":" + os.environ["PATH"]}) as batch:
+            while not os.path.exists(at("started")) and batch.poll() is None:
+                time.sleep(0.05)
+            c.check(batch.poll() is None, path, "ends before the signal")
+            start = time.monotonic()
+            batch.terminate()
+            err = batch.communicate()[1]
+        c.check(time.monotonic() - start < 20 and "interrupted" in err, path, err)
+        os.remove(at("started"))
+
+
 def foreign_cache(c):
     """The cpu path reports once that it cannot store the compiled filter, because other users can write the cache."""
     png(at("in.png"), 8, 8)
@@ -610,4 +633,4 @@ def kernels(c):
 if not shutil.which("cc"):
     skip("there is no C compiler")
 sys.exit(Checks().run(shipped, places, safe, at_random, more_at_random, warps, files, moments, levels, foreign,
-                      foreign_cache, lists, errors, refused, kernels, before=prepare))
+                      foreign_cache, lists, errors, interrupted, refused, kernels, before=prepare))
