@@ -288,6 +288,14 @@ static void test_psd(struct codec *codec)
                               "abc";
     struct codec_head head = {0};
     struct codec_error error;
+    for (size_t size = 0; size < sizeof(psd); size++) { // a file that ends within a section or a block
+        const uint8_t *end = fenced(psd, size) + size;
+        const bool read = codec_head(codec, end - size, size, 0, &head, &error);
+        const struct codec_bytes parts[] = {head.metadata.xmp, head.metadata.icc, head.metadata.iptc};
+        for (int i = 0; read && i < 3; i++)
+            check_that(&check, !parts[i].data || parts[i].data + parts[i].size <= end, "PSD cut at %zu: part %d", size,
+                       i);
+    }
     const bool ok = codec_head(codec, psd, sizeof(psd) - 1, 0, &head, &error);
     check_that(&check,
                ok && same(head.metadata.xmp, BYTES("<x>")) && same(head.metadata.icc, BYTES("icc")) &&
