@@ -339,9 +339,11 @@ static void test_kinds(void)
 static void test_draft(void)
 {
     struct file_draft draft;
-    CHECK(file_write_atomic(path, "old", 3));
+    CHECK(file_write_atomic(path, "old", 3) && chmod(path, 0600) == 0);
     for (int keep = 0; keep < 2; keep++) {
+        struct stat status;
         CHECK(file_draft_begin(&draft, path));
+        CHECK(stat(draft.temporary, &status) == 0 && (status.st_mode & 0777) == 0600);
         const int fd = open(draft.temporary, O_WRONLY);
         CHECK(fd >= 0 && write(fd, "new", 3) == 3 && close(fd) == 0);
         check_content("old");

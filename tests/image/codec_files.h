@@ -4,6 +4,10 @@
 #include "image/codec/codec.h"
 #include "pictures.h"
 
+// Returns a copy of the bytes before a page without access, so that a read beyond them ends the test. Valid until the
+// next call.
+uint8_t *fenced(const void *data, size_t size);
+
 // The kind of a JPEG file for jpeg_make; zero: an ordinary one.
 struct jpeg_wish {
     int across, down;                                    // luma samples per chroma sample; 0: 2 and 2

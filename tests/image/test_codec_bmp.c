@@ -1,5 +1,6 @@
 // test_codec_bmp.c: BMP files of every kind, with few pixels whose colours are known; damaged ones
 #include "check.h"
+#include "codec_files.h"
 #include "image/codec/codec.h"
 
 #include <stdio.h>
@@ -36,12 +37,9 @@ static void add_le(struct file *file, uint32_t value, int bytes)
 static bool read_file(struct codec *codec, const struct file *file, struct codec_head *head, struct image *image,
                       struct codec_error *error)
 {
-    uint8_t *exact = malloc(file->size); // so that the sanitizer reports reads beyond it
-    memcpy(exact, file->data, file->size);
-    const bool ok = codec_head(codec, exact, file->size, 0, head, error) && image_reserve(image, &head->shape) &&
-                    codec_decode(codec, exact, file->size, head, image, error);
-    free(exact);
-    return ok;
+    const uint8_t *data = fenced(file->data, file->size);
+    return codec_head(codec, data, file->size, 0, head, error) && image_reserve(image, &head->shape) &&
+           codec_decode(codec, data, file->size, head, image, error);
 }
 
 // Checks the size and the pixels: a letter each, of `letters`, upper row first.

@@ -54,8 +54,9 @@ static int rgba_error(const struct image *image)
 static bool read_file(struct codec *codec, const struct codec_buffer *file, struct codec_head *head,
                       struct image *image, struct codec_error *error)
 {
-    return codec_head(codec, file->data, file->size, 0, head, error) && image_reserve(image, &head->shape) &&
-           codec_decode(codec, file->data, file->size, head, image, error);
+    const uint8_t *data = fenced(file->data, file->size);
+    return codec_head(codec, data, file->size, 0, head, error) && image_reserve(image, &head->shape) &&
+           codec_decode(codec, data, file->size, head, image, error);
 }
 
 enum { END_BYTES = 2 }; // the end marker, EOI

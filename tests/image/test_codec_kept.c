@@ -47,6 +47,7 @@ static void make_chunks(struct codec_buffer *chunks)
     chunks->size = 0;
     png_add(chunks, "cICP", cicp + 8, 4);
     png_add(chunks, "gAMA", "\0\0\xb1\x8f", 4); // of sRGB
+    png_add(chunks, "sRGB", "", 1);
     png_add(chunks, "tEXt", "Author\0Nobody", 13);
 }
 
@@ -219,6 +220,40 @@ static void test_orientations(void)
     }
 }
 
+// A resolution in pixels per centimetre.
+static void test_centimetres(void)
+{
+    enum { UNIT_AT = 42, CENTIMETRE = 3 };
+    uint8_t exif[EXIF_DENSITY_BYTES];
+    double density[2] = {0};
+    exif_from_density((const double[]){100, 50}, exif);
+    exif[UNIT_AT] = CENTIMETRE;
+    const bool ok = exif_density(exif, sizeof(exif), density);
+    check_that(&check, ok && is_near(density, 254, 127), "EXIF data in centimetres: %g pixels per inch", density[0]);
+}
+
+// A BMP file with a colour profile behind its pixel; the last byte may be missing, or the resolution absurd.
+static void test_bmp(struct codec *codec)
+{
+    enum { ACROSS_AT = 38, SPACE_AT = 70, PROFILE_AT = 126, PIXEL_AT = 138, SIZE = PIXEL_AT + 8 };
+    uint8_t bmp[SIZE] = {'B', 'M', [10] = PIXEL_AT, [14] = 124, [18] = 1, [22] = 1, [26] = 1, [28] = 24};
+    memcpy(bmp + ACROSS_AT, "\x23\x2e\0\0\x23\x2e\0", 8); // 11811 per metre
+    memcpy(bmp + SPACE_AT, "DEBM", 4);
+    memcpy(bmp + PROFILE_AT, "\x80\0\0\0\4", 5); // behind the first 14 bytes
+    memcpy(bmp + PIXEL_AT, "...\0icc.", 8);
+    for (size_t missing = 0; missing < 2; missing++) {
+        struct codec_head head;
+        struct codec_error error;
+        const bool ok = codec_head(codec, fenced(bmp, SIZE - missing), SIZE - missing, 0, &head, &error);
+        check_that(&check, ok && same(head.metadata.icc, missing ? BYTES("") : BYTES("icc.")),
+                   "BMP: %s, a profile of %zu bytes", error.why, head.metadata.icc.size);
+        check_that(&check, ok && !head.metadata.left_out[0] == !missing, "BMP says: %s", head.metadata.left_out);
+        const double inch = missing ? 0 : 300;
+        check_that(&check, ok && is_near(head.metadata.density, inch, inch), "BMP: %g", head.metadata.density[0]);
+        bmp[ACROSS_AT + 3] = 0xff;
+    }
+}
+
 // Text chunks in which ImageMagick and ExifTool store EXIF, XMP and IPTC data.
 static void test_profiles(struct codec *codec)
 {
@@ -288,6 +323,14 @@ static void test_psd(struct codec *codec)
                               "abc";
     struct codec_head head = {0};
     struct codec_error error;
+    for (size_t size = 0; size < sizeof(psd); size++) { // a file that ends within a section or a block
+        const uint8_t *end = fenced(psd, size) + size;
+        const bool read = codec_head(codec, end - size, size, 0, &head, &error);
+        const struct codec_bytes parts[] = {head.metadata.xmp, head.metadata.icc, head.metadata.iptc};
+        for (int i = 0; read && i < 3; i++)
+            check_that(&check, !parts[i].data || parts[i].data + parts[i].size <= end, "PSD cut at %zu: part %d", size,
+                       i);
+    }
     const bool ok = codec_head(codec, psd, sizeof(psd) - 1, 0, &head, &error);
     check_that(&check,
                ok && same(head.metadata.xmp, BYTES("<x>")) && same(head.metadata.icc, BYTES("icc")) &&
@@ -304,6 +347,8 @@ int main(void)
     test_jpeg(codec);
     test_behind(codec);
     test_orientations();
+    test_centimetres();
+    test_bmp(codec);
     test_profiles(codec);
     test_psd(codec);
     codec_close(codec);

@@ -42,8 +42,9 @@ static bool read_file(struct codec *codec, const struct codec_buffer *file, stru
 {
     struct codec_head head;
     struct codec_error error = {0};
-    const bool ok = codec_head(codec, file->data, file->size, 0, &head, &error) && image_reserve(image, &head.shape) &&
-                    codec_decode(codec, file->data, file->size, &head, image, &error);
+    const uint8_t *data = fenced(file->data, file->size);
+    const bool ok = codec_head(codec, data, file->size, 0, &head, &error) && image_reserve(image, &head.shape) &&
+                    codec_decode(codec, data, file->size, &head, image, &error);
     strcpy(why, error.why);
     return ok;
 }

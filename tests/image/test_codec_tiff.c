@@ -1,5 +1,6 @@
 // test_codec_tiff.c: TIFF files: written and read back, files of other programs, metadata, refusals
 #include "check.h"
+#include "codec_files.h"
 #include "pictures.h"
 
 #include "image/codec/codec.h"
@@ -412,7 +413,7 @@ static void test_short(struct codec *codec)
     }
 }
 
-// EXIF data that reach beyond the end of the file are left out with a warning. An exact block, for the sanitizer.
+// EXIF data that reach beyond the end of the file are left out with a warning.
 static void test_exif_past_end(struct codec *codec)
 {
     enum { MAKER = 271, ASCII = 2, LENGTH = 100 };
@@ -429,14 +430,11 @@ static void test_exif_past_end(struct codec *codec)
         put(&file, at + 4, LENGTH, 4);
         put(&file, at + 8, (uint32_t)file.size, 4);
         const size_t size = file.size + LENGTH - (size_t)past;
-        uint8_t *exact = malloc(size);
-        memcpy(exact, file.data, size);
-        const bool ok = codec_head(codec, exact, size, 0, &head, &error);
+        const bool ok = codec_head(codec, fenced(file.data, size), size, 0, &head, &error);
         const bool has =
             ok && head.metadata.exif.data && memmem(head.metadata.exif.data, head.metadata.exif.size, "mmm", 3);
         check_that(&check, ok && has == !past && (head.metadata.left_out[0] != 0) == past,
                    "a maker's name, %d bytes past the end: %s, left out: %s", past, error.why, head.metadata.left_out);
-        free(exact);
     }
 }
 
@@ -560,8 +558,7 @@ static void test_damage(struct codec *codec, struct random *random)
     codec_encode(codec, &image, &settings, &file, &error);
     for (size_t round = 0; round < file.size + 4000; round++) {
         const size_t size = round < file.size ? round : file.size;
-        uint8_t *copy = malloc(size ? size : 1); // an exact block, so that the sanitizer reports reads beyond it
-        memcpy(copy, file.data, size);
+        uint8_t *copy = fenced(file.data, size);
         for (int k = 0; round >= file.size && k < 3; k++) // in the directory (at the end) in half of the cases
             copy[(size_t)random_range(random, k % 2 ? (int)size - 220 : 0, (int)size - 1)] =
                 (uint8_t)random_bits(random);
@@ -569,7 +566,6 @@ static void test_damage(struct codec *codec, struct random *random)
         check_that(&check, read || error.why[0], "refused without a reason");
         check_that(&check, !read || round >= file.size || round + 8 > file.size, "cut at %zu of %zu and read", round,
                    file.size);
-        free(copy);
     }
     codec_buffer_free(&file);
     image_free(&image);
