@@ -154,7 +154,8 @@ def read(name):
 
 def start(*args, **env):
     return subprocess.Popen([MISLED, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                            stderr=subprocess.PIPE, text=True, env=environment(TEST_STUCK_MS="300", MONOCLE_DRIVERS=None, **env))
+                            stderr=subprocess.PIPE, text=True,
+                            env=environment(TEST_STUCK_MS="300", MONOCLE_DRIVERS=None, **env))
 
 
 def signals(c):
