@@ -207,7 +207,7 @@ def filter_text(name, kind, seed):
         m.calls += [("TAP", 2)]
         text += "#define TAP(x, y) tap(v, x, y)\n"
         names, end = ("v.x", "v.y"), "return %s & 255;"
-    body = m.body(names, names, 6)
+    body = m.body(names, names, 5)
     end %= tuple("(%s)" % m.small() for _ in range(end.count("%")))
     return "%s%s\n{\n    %s\n    %s\n}\n" % (text, HEADS[kind] % name, body, end)
 
