@@ -252,24 +252,25 @@ def safe(c):
     equal(c, "wild", paths=PATHS)
 
 
-def equal_at_random(c, seed):
+def equal_at_random(c, seed, *chains):
     for i, kind in enumerate(("point", "stencil", "warp", "point")):
         write("r%d.cl" % i, filter_text("r%d" % i, kind, 4 * seed + i))
-    if not equal(c, "r0,r1,r2,r3", paths=PATHS):
-        print("FAILED: the filters of the seed %d" % seed, file=sys.stderr)
+    for chain in chains:
+        if not equal(c, chain, paths=PATHS):
+            print("FAILED: the filters of the seed %d" % seed, file=sys.stderr)
 
 
 def at_random(c):
     """Random filters give the same bytes on each path."""
     png(at("in.png"), 23, 11)
-    equal_at_random(c, 0)
+    equal_at_random(c, 0, "r0,r1,r2,r3")
 
 
 @slow
 def more_at_random(c):
     png(at("in.png"), 23, 11)
     for seed in range(1, 16):
-        equal_at_random(c, seed)
+        equal_at_random(c, seed, "r0,r1", "r2,r3")  # PoCL compiles some for longer than 30 s in one pass
 
 
 @slow
