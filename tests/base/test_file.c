@@ -109,7 +109,8 @@ static struct {
     off_t size;  // its size at that time
     int renames; // of files that were not synced, or not with all their bytes
     int calls;
-    bool masked; // umask was called
+    bool masked;  // umask was called
+    bool refuses; // renames fail
 } seen;
 
 int __real_fsync(int fd);
@@ -133,6 +134,10 @@ int __wrap_renameat(int from_at, const char *from, int to_at, const char *to)
 {
     struct stat status = {0};
     seen.calls++;
+    if (seen.refuses) {
+        errno = ENOSPC;
+        return -1;
+    }
     if (fstatat(from_at, from, &status, 0) != 0 || status.st_ino != seen.inode || status.st_size != seen.size)
         seen.renames++;
     return __real_renameat(from_at, from, to_at, to);
@@ -416,6 +421,19 @@ static void test_claim(void)
     CHECK(!claim_take(&claim, name, true) && !claim_write(&claim, "x", 1) && errno == ENOENT);
 }
 
+// A write that fails leaves no new file.
+static void test_claim_failed(void)
+{
+    char name[80];
+    struct claim claim;
+    snprintf(name, sizeof(name), "%s/failed", directory);
+    CHECK(claim_take(&claim, name, true));
+    seen.refuses = true;
+    CHECK(!claim_write(&claim, "x", 1) && errno == ENOSPC);
+    seen.refuses = false;
+    CHECK(access(name, F_OK) != 0);
+}
+
 int main(void)
 {
     unit_directory(directory);
@@ -432,6 +450,7 @@ int main(void)
     test_kinds();
     test_draft();
     test_claim();
+    test_claim_failed();
     unlink(path);
     CHECK(rmdir(directory) == 0); // no file is left behind
     return check_end(&unit);

@@ -253,6 +253,7 @@ static void test_left_out(struct codec *codec, struct random *random)
     struct codec_buffer file = {0}, made = {0};
     struct image image = {0};
     image_reserve(&image, &(struct image_shape){.width = 3, .height = 3});
+    memset(image.memory, 0, image.memory_bytes);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct codec_head head;
         struct codec_error error;

@@ -621,6 +621,7 @@ def upright(c):
     outcome(c, BINARY, CPU + ["-o", "wide.jpg", "wide.png"], 0)
     with open(at("wide.jpg"), "rb") as f:
         data = f.read()
+    data = data[:13] + struct.pack(">BHH", 1, 300, 150) + data[18:]  # pixels per inch (JFIF)
     for orientation, sides in ((1, (40, 20)), (2, (40, 20)), (3, (40, 20)), (6, (20, 40)), (8, (20, 40))):
         tiff = b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x112, 3, 1, orientation, 0)
         with open(at("turned.jpg"), "wb") as f:
@@ -629,6 +630,9 @@ def upright(c):
                                    ("strip", ["--metadata", "strip"], sides + (None,))):
             outcome(c, BINARY, CPU + args + ["--overwrite", "-o", name + ".jpg", "turned.jpg"], 0)
             c.check(jpeg_says(at(name + ".jpg")) == wanted, orientation, name, jpeg_says(at(name + ".jpg")), wanted)
+        with open(at("up.jpg"), "rb") as f:
+            density = struct.unpack(">BHH", f.read(18)[13:])
+        c.check(density == ((1, 300, 150) if sides == (40, 20) else (1, 150, 300)), orientation, density)
         # Orientation 2 gives the same pixels as the filter mirror.
         if orientation == 2:
             outcome(c, BINARY, CPU + ["-f", "mirror", "--overwrite", "-o", "flat.png", "wide.jpg"], 0)
