@@ -133,7 +133,7 @@ static json_t *read_line(struct ctl *ctl)
 static bool print_event(const json_t *event)
 {
     const char *name = json_string_value(json_object_get(event, "name"));
-    return !name || (printf("%s\t", name) > 0 && print_value(json_object_get(event, "data"), false) && command_flush());
+    return !name || (printf("%s\t", name) > 0 && print_value(json_object_get(event, "data"), false) && process_flush());
 }
 
 // Sends a command and waits for the reply; prints events before it. Returns its data, which the caller frees; NULL on

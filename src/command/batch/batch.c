@@ -271,8 +271,8 @@ static int commit_all(struct batch *batch)
         commit_group(group, !batch->options.no_sync);
         record_group(batch, group);
         show_progress(batch);
-        if (!signal && command_interrupted()) {
-            signal = command_interrupted();
+        if (!signal && process_interrupted()) {
+            signal = process_interrupted();
             queue_stop(&batch->queue);
             clear_progress(batch);
             if (!over)
@@ -342,7 +342,7 @@ static int run(struct batch *batch, const char *const *operand, int operands)
         .jobs = batch->jobs,
         .work = tasks_hash(&batch->tasks) + hash_64(o->job, strlen(o->job)),
     };
-    command_hold_signals(CALLS_ANY); // from here on, a signal lets the run write the end line of its report
+    process_hold_signals(CALLS_ANY); // from here on, a signal lets the run write the end line of its report
     if (o->report && !record_open(&batch->record, o->report, &run))
         return EXIT_NOTHING;
     return work(batch, &run);
@@ -418,7 +418,7 @@ static int watch_directories(const struct batch_options *options, const struct c
     int code = EXIT_NOTHING;
     if (!outputs_elsewhere(options, operands))
         return EXIT_USAGE;
-    command_hold_signals(CALLS_ANY);
+    process_hold_signals(CALLS_ANY);
     if (watch_open(&watch, operands->word, operands->count))
         code = filter_arrivals(options, &watch, operands, earlier);
     watch_close(&watch);

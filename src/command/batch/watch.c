@@ -110,7 +110,7 @@ bool watch_wait(struct watch *watch, bool *failed)
 {
     *failed = false;
     forget_names(watch);
-    while (!command_interrupted() && watch->directories > 0) {
+    while (!process_interrupted() && watch->directories > 0) {
         struct pollfd ready = {.fd = watch->fd, .events = POLLIN};
         const int count = poll(&ready, 1, watch->names > 0 ? SETTLE_MS : -1);
         if (watch->names > 0 && (count == 0 || watch->names >= NAMES_MAX))
@@ -120,6 +120,6 @@ bool watch_wait(struct watch *watch, bool *failed)
             break;
         }
     }
-    *failed = !command_interrupted();
+    *failed = !process_interrupted();
     return false;
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "command/shared.h"
+#include "path/passes_json.h"
 
 #include <assert.h>
 #include <errno.h>

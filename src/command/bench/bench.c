@@ -250,7 +250,7 @@ static int bench_run(int argc, char **argv)
     bench->word = operands.word + 1;
     bench->words = operands.count - 1;
     if (parse_lists(bench)) {
-        command_hold_signals(CALLS_ANY); // after a signal, the results so far are printed
+        process_hold_signals(CALLS_ANY); // after a signal, the results so far are printed
         json_t *(*base_read)(const char *) = measurement->base_read ? measurement->base_read : bench_base_read;
         code = EXIT_NOTHING;
         bench_cpu_name(bench->cpu_name);

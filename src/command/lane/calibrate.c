@@ -208,7 +208,7 @@ enum exit_code lane_calibrate(struct source *source, const struct lane_camera *c
     }
     *c = (struct calibrate){.source = source, .file = file, .threads = threads, .dragged = -1, .changed = true};
     enum exit_code code = open_all(c, camera);
-    while (code == EXIT_OK && command_interrupted() == 0 && handle_events(c)) {
+    while (code == EXIT_OK && process_interrupted() == 0 && handle_events(c)) {
         take_frame(c);
         if (c->changed)
             draw(c);

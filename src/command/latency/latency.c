@@ -184,7 +184,7 @@ static int run(struct latency *l)
         return EXIT_USAGE;
     }
     if (setup(l)) {
-        command_hold_signals(CALLS_MAIN);
+        process_hold_signals(CALLS_MAIN);
         latency_report_start(l);
         const bool measured = latency_measure(l);
         status_line_end(&l->status_line);

@@ -30,7 +30,7 @@ static void collect(const struct latency *l, enum part part, struct stats *stats
 static void print_line(json_t *object)
 {
     print_json(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    command_flush();
+    process_flush();
 }
 
 static json_t *rounded(double ms)
@@ -52,7 +52,7 @@ void latency_report_start(const struct latency *l)
     }
     printf("%s, path %s, sharing mode %s, %s\nPoint the camera at the window. Press q to quit.\n", l->info->name,
            path_kind_name(path_info(l->path)->kind), path_info(l->path)->sharing, window_gl_name(l->window));
-    command_flush();
+    process_flush();
 }
 
 void latency_report_sample(const struct latency *l, int index)

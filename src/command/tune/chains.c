@@ -95,7 +95,7 @@ static bool progress(void *context, const struct tuner_state *state)
              most, state->failed, best, state->comparing ? ", comparing" : left);
     if (status_line_possible())
         status_line_show(text);
-    return !command_interrupted();
+    return !process_interrupted();
 }
 
 // ---- output ----
@@ -333,7 +333,7 @@ static bool tune(struct run *run, const struct work *work, struct subject *subje
     tuner_finish(&result);
     close_log(run, journal);
     subject_close(subject);
-    return ok && command_flush();
+    return ok && process_flush();
 }
 
 // Tunes all passes of one plan of a chain.
@@ -343,7 +343,7 @@ static struct plan_times tune_plan(struct run *run, struct work *work)
     int passes = tune_passes(&work->target, work->tiles);
     if (work->plan && !work->tiles)
         passes = 2; // only the first pass of the fused plan is divided
-    for (work->number = 0; work->number < passes && !command_interrupted(); work->number++)
+    for (work->number = 0; work->number < passes && !process_interrupted(); work->number++)
         run->ok = tune(run, work, tune_pass_open(&work->target, work->tiles, work->number), &times) && run->ok;
     if (times.passes < passes)
         times.passes = 0; // without all passes, the plan has no time
@@ -412,7 +412,7 @@ static bool tune_all(struct run *run)
                     .device = run->device, .chain = &cases->chain[c].chain, .to_image = run->of->to_image};
                 cases_shape(&target.input, cases->format[f], cases->size[s]); // parse has checked it
                 tune_target(run, &cases->chain[c], &target);
-                if (!command_flush())
+                if (!process_flush())
                     return false; // nobody reads the results
             }
         }
@@ -500,7 +500,7 @@ static int tune_from(struct run *run)
         return EXIT_NOTHING;
     run->ok = true;
     bool more = true;
-    for (int i = 0; more && i < names.count && !command_interrupted(); i++) {
+    for (int i = 0; more && i < names.count && !process_interrupted(); i++) {
         if (!capture_read(&entry, &names, i)) {
             run->ok = false;
             continue;
@@ -511,7 +511,7 @@ static int tune_from(struct run *run)
         if (more)
             tune_capture(run, &entry);
         capture_free(&entry);
-        more = more && command_flush(); // else nobody reads the results
+        more = more && process_flush(); // else nobody reads the results
     }
     capture_names_close(&names);
     return tuned == 0 ? EXIT_NOTHING : run->ok && more ? EXIT_OK : EXIT_FAILED_SOME;
@@ -555,7 +555,7 @@ static int tune_spec(struct run *run)
         subject_close(subject);
         return safe ? EXIT_NOTHING : EXIT_USAGE;
     }
-    command_hold_signals(CALLS_ANY);
+    process_hold_signals(CALLS_ANY);
     if (limited.budget == 0 && limited.seconds <= 0) { // the limits of the description
         limited.budget = budget.configurations;
         limited.seconds = budget.seconds;
@@ -645,14 +645,14 @@ int tune_chains_run(const struct tune_chains *of)
     run->of = of;
     const bool ok = resource_check_kernels(of->kernels) && parse(run);
     if (ok && !of->spec)
-        command_hold_signals(CALLS_ANY); // after a signal, the results so far are kept
+        process_hold_signals(CALLS_ANY); // after a signal, the results so far are kept
     if (ok)
         code = of->from ? tune_from(run) : of->spec ? tune_spec(run) : tune_cases(run);
     if (run->stored && !of->json)
         print_place();
-    for (int i = 0; i < run->logs && code == EXIT_OK && !command_interrupted(); i++)
+    for (int i = 0; i < run->logs && code == EXIT_OK && !process_interrupted(); i++)
         journal_remove(run->log[i]);
-    if (run->logs > 0 && command_interrupted())
+    if (run->logs > 0 && process_interrupted())
         log_warn("interrupted; run the same command with --resume to go on");
     energy_close(run->energy);
     device_close(run->device);

@@ -106,9 +106,9 @@ static bool play_all(const struct replay *replay, const struct table *table, con
                      json_t *json)
 {
     bool ok = true;
-    for (int i = 0; ok && chosen[i] && !command_interrupted(); i++) {
+    for (int i = 0; ok && chosen[i] && !process_interrupted(); i++) {
         struct outcome outcome = {0};
-        for (int seed = 1; ok && seed <= replay->seeds && !command_interrupted(); seed++)
+        for (int seed = 1; ok && seed <= replay->seeds && !process_interrupted(); seed++)
             ok = play(replay, table, chosen[i], (uint64_t)seed, &outcome);
         if (!ok)
             log_error("cannot replay %s: out of memory", replay->table);
@@ -118,7 +118,7 @@ static bool play_all(const struct replay *replay, const struct table *table, con
             print_row(chosen[i], &outcome);
         for (int m = 0; m < MARKS; m++)
             samples_free(&outcome.nearness[m]);
-        ok = ok && (json || command_flush());
+        ok = ok && (json || process_flush());
     }
     return ok;
 }

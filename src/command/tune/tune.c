@@ -302,7 +302,7 @@ static int tune_run(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (o.replay) {
-        command_hold_signals(CALLS_ANY); // after a signal, the results so far are printed
+        process_hold_signals(CALLS_ANY); // after a signal, the results so far are printed
         return run_replay(&o, &budget);
     }
     if (!find_strategy(&strategy, &o.search) || !user_filters_load(o.filter_dir))

@@ -1,5 +1,5 @@
 // process.c: signals, standard streams and limits of the process
-#include "command/command.h"
+#include "base/process.h"
 
 #include "base/driver_call.h"
 #include "compute/drivers.h"
@@ -66,7 +66,7 @@ static void hold(int number)
     nudge(number);
 }
 
-int command_interrupted(void)
+int process_interrupted(void)
 {
     return interrupted;
 }
@@ -82,7 +82,7 @@ static void catch (void (*handler)(int number))
         sigaction(SIGHUP, &caught, NULL);
 }
 
-void command_hold_signals(enum command_calls calls)
+void process_hold_signals(enum process_calls calls)
 {
     interrupted_main = calls == CALLS_MAIN;
     const struct sigaction nudged = {.sa_handler = nudge};
@@ -90,7 +90,7 @@ void command_hold_signals(enum command_calls calls)
     catch (hold);
 }
 
-void command_catch_signals(void)
+void process_catch_signals(void)
 {
     catch (leave);
     const struct sigaction ignored = {.sa_handler = SIG_IGN}; // a write to a closed pipe then fails with EPIPE
@@ -100,7 +100,7 @@ void command_catch_signals(void)
     sigaction(SIGCHLD, &usual, NULL);
 }
 
-void command_raise_limits(void)
+void process_raise_limits(void)
 {
     enum { FILES_USUAL = 1024 };
     struct rlimit files;
@@ -110,7 +110,7 @@ void command_raise_limits(void)
     setrlimit(RLIMIT_NOFILE, &files);
 }
 
-void command_guard_streams(void)
+void process_guard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
@@ -122,7 +122,7 @@ void command_guard_streams(void)
     }
 }
 
-bool command_flush(void)
+bool process_flush(void)
 {
     return fflush(stdout) == 0 && !ferror(stdout);
 }
