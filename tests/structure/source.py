@@ -28,8 +28,8 @@ LAYERS = {
     "tune": ["path", "compute", "filter", "image", "base"],
     "screen": ["image", "base"],
     "measure": ["path", "screen", "compute", "filter", "image", "base"],
-    "command": ["source", "sink", "path", "tune", "measure", "screen", "compute", "filter", "image",
-                "base"],
+    "lane": ["source", "path", "compute", "filter", "image", "base"],
+    "command": ["lane", "source", "sink", "path", "tune", "measure", "screen", "compute", "filter", "image", "base"],
     "": ["command", "base"],  # main.c
 }
 
@@ -58,7 +58,8 @@ HOMES = {
     r"immintrin\.h": r"src/base/vector\.h",
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h":
-        r"src/(command/.*|measure/(answer|figure|measure)|tune/(captures|journal|spec_read|table)|base/(json_text|trace)|path/passes_json|"
+        r"src/(command/.*|measure/(answer|figure|measure)|tune/(captures|journal|spec_read|table)|"
+        r"base/(json_text|trace)|lane/(calibration|config|lane_camera|lines|truth)|path/passes_json|"
         r"source/video_info)\.c",
 }
 # Rows of tables, and the only files that may name them. Other code reads columns, so that it works with new rows.

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "command/lane/calibrate_view.h"
-#include "command/lane/pipeline.h"
 #include "image/convert.h"
+#include "lane/pipeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>

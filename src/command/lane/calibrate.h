@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command/command.h"
-#include "command/lane/camera.h"
+#include "lane/lane_camera.h"
 #include "source/source.h"
 
 // Shows the source's frames until the user quits. The points start at the camera's. Enter writes them to the file.

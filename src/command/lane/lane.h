@@ -3,7 +3,7 @@
 
 #include "base/options.h"
 #include "command/command.h"
-#include "command/lane/camera.h"
+#include "lane/lane_camera.h"
 
 struct lane_options {
     const char *camera, *points, *config, *score, *truth;

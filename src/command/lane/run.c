@@ -3,16 +3,16 @@
 #include "base/log.h"
 #include "command/edited.h"
 #include "command/lane/calibrate.h"
-#include "command/lane/config.h"
 #include "command/lane/lane.h"
 #include "command/lane/lane_report.h"
 #include "command/lane/lane_window.h"
-#include "command/lane/pipeline.h"
-#include "command/lane/place.h"
-#include "command/lane/tracker.h"
 #include "command/meter.h"
 #include "command/shared.h"
-#include "command/truth.h"
+#include "lane/config.h"
+#include "lane/pipeline.h"
+#include "lane/place.h"
+#include "lane/tracker.h"
+#include "lane/truth.h"
 
 #include <errno.h>
 #include <stdio.h>

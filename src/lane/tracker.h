@@ -1,7 +1,7 @@
 // tracker.h: follows lane lines over frames: smooths them, rejects jumps, drops lines that stay out of sight
 #pragma once
 
-#include "command/lane/finder.h"
+#include "lane/finder.h"
 
 enum lane_state { LANE_NONE, LANE_SEEN, LANE_HELD }; // no line; seen in this frame; predicted from earlier frames
 

@@ -1,5 +1,5 @@
-// camera.c: the camera's calibration, and the map between ground and picture
-#include "command/lane/camera.h"
+// lane_camera.c: the camera's calibration, and the map between ground and picture
+#include "lane/lane_camera.h"
 
 #include <jansson.h>
 #include <math.h>

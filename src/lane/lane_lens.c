@@ -1,5 +1,5 @@
 // lane_lens.c: the camera's lens
-#include "command/lane/lane_lens.h"
+#include "lane/lane_lens.h"
 
 #include "filter/chain.h"
 

@@ -1,5 +1,5 @@
 // calibration.c: the four points of a calibration while the user moves them, and the file that gets them
-#include "command/lane/calibration.h"
+#include "lane/calibration.h"
 
 #include "base/file.h"
 

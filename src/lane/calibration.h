@@ -1,7 +1,7 @@
 // calibration.h: the four points of a calibration while the user moves them, and the file that gets them
 #pragma once
 
-#include "command/lane/camera.h"
+#include "lane/lane_camera.h"
 
 enum { CALIBRATION_POINTS = 4 };
 extern const char *const calibration_names[CALIBRATION_POINTS]; // "near left"

@@ -1,5 +1,5 @@
 // config.c: reads the configuration of the `lane` command
-#include "command/lane/config.h"
+#include "lane/config.h"
 
 #include "base/file.h"
 

@@ -1,17 +1,14 @@
 // score.c: see score.h
-#include "command/lane/score.h"
+#include "lane/score.h"
 
 #include "base/log.h"
-#include "command/command.h"
-#include "command/lane/overlap.h"
-#include "command/shared.h"
+#include "base/options.h"
+#include "lane/overlap.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720 };
 enum { TRUTH_LANES = 4 }; // TuSimple forgives the worst line if the truth has more
@@ -200,7 +197,7 @@ static bool check_pairs(const struct pairing *p)
     return true;
 }
 
-// ---- the command ----
+// ---- both files ----
 
 // Returns the size in the name of a frame, such as "road:seed=7,size=640x360@30#0"; else the default.
 static struct option_size size_of(const char *name)
@@ -239,25 +236,8 @@ static bool add_up(const struct pairing *p, struct score *score)
     return true;
 }
 
-static void print_score(const struct score *s, bool json)
-{
-    if (json) {
-        print_json(json_pack("{s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:I,s:I,s:I}", "frames", (json_int_t)s->frames, "accuracy",
-                             s->accuracy, "false_positives", s->false_positives, "false_negatives", s->false_negatives,
-                             "f1", s->f1, "precision", s->precision, "recall", s->recall, "truth_lines",
-                             (json_int_t)s->truth, "found_lines", (json_int_t)s->found, "matches",
-                             (json_int_t)s->matches),
-                   JSON_REAL_PRECISION(6));
-        return;
-    }
-    printf("%zu lines in the truth, %zu found, %zu match: precision %.3f, recall %.3f\n", s->truth, s->found,
-           s->matches, s->precision, s->recall);
-    printf("accuracy %.3f, false positives %.3f, false negatives %.3f, F1 %.3f (%zu frame%s)\n", s->accuracy,
-           s->false_positives, s->false_negatives, s->f1, s->frames, s->frames == 1 ? "" : "s");
-}
-
 // Reads both files. False on failure (logged).
-static bool read_both(struct pairing *p)
+static bool read_both(struct pairing *p, FILE *found)
 {
     FILE *file = fopen(p->setup->truth, "re");
     if (!file) {
@@ -266,28 +246,21 @@ static bool read_both(struct pairing *p)
     }
     const bool ok = lines_read(&p->truth, file, p->setup->truth);
     fclose(file);
-    return ok && lines_read(&p->found, stdin, "the results on standard input");
+    return ok && lines_read(&p->found, found, "the results on standard input");
 }
 
-int score_run(const struct score_setup *setup)
+bool score_read(const struct score_setup *setup, FILE *found, struct score *score)
 {
     struct pairing p = {.setup = setup};
-    struct score score;
-    if (isatty(STDIN_FILENO)) {
-        log_error("--score reads results from standard input; run: monocle lane --score TRUTH.json <RESULTS.json");
-        return EXIT_USAGE;
-    }
-    bool ok = read_both(&p);
+    bool ok = read_both(&p, found);
     if (ok) {
         p.pair = calloc(p.truth.count, sizeof(struct lines_frame *));
         if (!p.pair)
             log_error("cannot score: out of memory");
-        ok = p.pair && pair_frames(&p) && check_pairs(&p) && add_up(&p, &score);
+        ok = p.pair && pair_frames(&p) && check_pairs(&p) && add_up(&p, score);
     }
-    if (ok)
-        print_score(&score, setup->json);
     free(p.pair);
     lines_free(&p.truth);
     lines_free(&p.found);
-    return ok ? EXIT_OK : EXIT_NOTHING;
+    return ok;
 }

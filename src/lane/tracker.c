@@ -1,5 +1,5 @@
 // tracker.c: follows lane lines over frames: smooths them, rejects jumps, drops lines that stay out of sight
-#include "command/lane/tracker.h"
+#include "lane/tracker.h"
 
 #include <math.h>
 #include <string.h>

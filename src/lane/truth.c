@@ -1,5 +1,5 @@
 // truth.c: see truth.h
-#include "command/truth.h"
+#include "lane/truth.h"
 
 #include "base/file.h"
 #include "base/log.h"

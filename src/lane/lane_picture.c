@@ -1,5 +1,5 @@
-// picture.c: lane lines in the coordinates of the camera's picture
-#include "command/lane/picture.h"
+// lane_picture.c: lane lines in the coordinates of the camera's picture
+#include "lane/lane_picture.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // test_lane_camera.c: calibrations, and the way from the ground to the picture and back
-#include "command/lane/config.h"
-#include "command/lane/picture.h"
+#include "lane/config.h"
+#include "lane/lane_picture.h"
 #include "scratch.h"
 #include "unit.h"
 

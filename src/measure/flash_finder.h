@@ -1,4 +1,5 @@
-// finder.h: finds the cells of a camera frame that show the flash, and measures their brightness. One thread at a time.
+// flash_finder.h: finds the cells of a camera frame that show the flash, and measures their brightness. One thread at
+// a time.
 #pragma once
 
 #include "image/image.h"

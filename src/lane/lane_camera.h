@@ -1,7 +1,7 @@
-// camera.h: where the road is in the picture: the camera's calibration, and the map between ground and picture
+// lane_camera.h: where the road is in the picture: the camera's calibration, and the map between ground and picture
 #pragma once
 
-#include "command/lane/lane_lens.h"
+#include "lane/lane_lens.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 // score.h: compares lane lines with the truth: TuSimple's accuracy and CULane's F1 (docs/lane.md)
 #pragma once
 
-#include "command/lane/lines.h"
+#include "lane/lines.h"
 
 // The score of one frame. The accuracy is 1 if the truth has no lines and none is found.
 struct score_frame {
@@ -24,8 +24,8 @@ bool score_frame(const struct lines_frame *truth, const struct lines_frame *foun
 struct score_setup {
     const char *truth; // path of the truth file
     int width, height; // of the pictures; 0: the size in the name of the first frame, else 1280x720
-    bool json;
 };
 
-// Scores the results on standard input, and prints the score as the last line. Returns the exit code.
-int score_run(const struct score_setup *setup);
+// Reads the truth's file and the results (`found`: the open file of standard input), and scores all frames. Returns
+// false on failure (logged).
+bool score_read(const struct score_setup *setup, FILE *found, struct score *score);

@@ -1,6 +1,6 @@
 // finder.c: finds lane lines in the column sums of a bird's-eye picture: histogram peaks of the near strips, sliding
 // windows, and a robust fit of all lines at once
-#include "command/lane/finder.h"
+#include "lane/finder.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // overlap.c: see overlap.h
-#include "command/lane/overlap.h"
+#include "lane/overlap.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // overlap.h: compares lane lines by area, as CULane's evaluation does
 #pragma once
 
-#include "command/lane/lines.h"
+#include "lane/lines.h"
 
 // Draws each line 30 pixels wide in a picture of 1640x590 pixels. Two lines match if the area that they share is at
 // least half of the area that they cover together. Returns the largest possible number of pairs of a truth line and a

@@ -1,5 +1,5 @@
-// finder.c: which cells of a camera frame follow the flash
-#include "command/latency/finder.h"
+// flash_finder.c: which cells of a camera frame follow the flash
+#include "measure/flash_finder.h"
 
 #include "image/convert.h"
 

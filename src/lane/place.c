@@ -1,5 +1,5 @@
 // place.c: opens the device or the GL context that runs the pipeline
-#include "command/lane/place.h"
+#include "lane/place.h"
 
 #include "base/log.h"
 #include "compute/gl_context.h"

@@ -1,5 +1,5 @@
 // pipeline.c: makes the table of column sums of a frame
-#include "command/lane/pipeline.h"
+#include "lane/pipeline.h"
 
 #include "base/log.h"
 

@@ -1,5 +1,5 @@
 // lines.c: see lines.h
-#include "command/lane/lines.h"
+#include "lane/lines.h"
 
 #include "base/file.h"
 #include "base/log.h"

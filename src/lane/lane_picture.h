@@ -1,8 +1,8 @@
-// picture.h: lane lines in the coordinates of the camera's picture
+// lane_picture.h: lane lines in the coordinates of the camera's picture
 #pragma once
 
-#include "command/lane/camera.h"
-#include "command/lane/finder.h"
+#include "lane/finder.h"
+#include "lane/lane_camera.h"
 
 enum { LANE_SAMPLES = 48, LANE_ABSENT = -2 };
 

@@ -2,8 +2,8 @@
 // path does it all, and returns only the sums. One thread at a time.
 #pragma once
 
-#include "command/lane/camera.h"
-#include "command/lane/finder.h"
+#include "lane/finder.h"
+#include "lane/lane_camera.h"
 #include "path/path.h"
 
 #include <stdbool.h>
