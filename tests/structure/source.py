@@ -29,7 +29,9 @@ LAYERS = {
     "screen": ["image", "base"],
     "measure": ["path", "screen", "compute", "filter", "image", "base"],
     "lane": ["source", "path", "compute", "filter", "image", "base"],
-    "command": ["lane", "source", "sink", "path", "tune", "measure", "screen", "compute", "filter", "image", "base"],
+    "batch": ["tune", "path", "compute", "filter", "image", "base"],
+    "command": ["batch", "lane", "source", "sink", "path", "tune", "measure", "screen", "compute", "filter", "image",
+                "base"],
     "": ["command", "base"],  # main.c
 }
 
@@ -59,15 +61,16 @@ HOMES = {
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h":
         r"src/(command/.*|measure/(answer|figure|measure)|tune/(captures|journal|spec_read|table)|"
-        r"base/(json_text|trace)|lane/(calibration|config|lane_camera|lines|truth)|path/passes_json|"
-        r"source/video_info)\.c",
+        r"base/(json_text|trace)|batch/(batch|merge|record)|lane/(calibration|config|lane_camera|lines|truth)|"
+        r"path/passes_json|source/video_info)\.c",
 }
 # Rows of tables, and the only files that may name them. Other code reads columns, so that it works with new rows.
 ROWS = {
-    r"PATH_(OPENCL|ZEROCOPY)": r"src/path/.*|src/command/(inspect_device|bench/filters|batch/(batch|choose|runner))\.c",
+    r"PATH_(OPENCL|ZEROCOPY)":
+        r"src/path/.*|src/batch/(batch|choose|runner)\.c|src/command/(inspect_device|bench/filters)\.c",
     r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # formats of files, cameras and measurements, and defaults
         r"src/(image/(pixfmt|image|y4m|codec/).*|sink/virtual_camera\.c|source/(camera.*|generated|video_info)\.c|"
-        r"measure/pictures\.c|command/(bench/.*|batch/worker)\.c)",
+        r"measure/pictures\.c|batch/worker\.c|command/bench/.*\.c)",
     # The name of a kind of source.
     r"str\w*cmp\(.*(?:info->kind|kinds\S*->name|\"(?:camera|pattern|noise|y4m|raw|video|list))":
         r"src/source/source\.c",

@@ -1,9 +1,9 @@
 // watch.c: waits for new image files in directories, by inotify
-#include "command/batch/watch.h"
+#include "batch/watch.h"
 
 #include "base/log.h"
-#include "command/batch/names.h"
-#include "command/command.h"
+#include "base/process.h"
+#include "batch/names.h"
 
 #include <errno.h>
 #include <poll.h>

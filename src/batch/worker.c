@@ -1,10 +1,9 @@
 // worker.c: the life of a file: open, read, decode, filter, encode, write under a temporary name
-#include "command/batch/worker.h"
+#include "batch/worker.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "command/shared.h"
 #include "path/passes_json.h"
 
 #include <assert.h>
@@ -136,7 +135,7 @@ static bool read_bytes(struct work *work)
 // Returns the settings of the output.
 static struct codec_settings settings_of(const struct work *work)
 {
-    const struct batch_options *o = work->worker->setup.options;
+    const struct batch_setup *o = work->worker->setup.options;
     const struct codec_head *head = &work->head;
     struct codec_settings settings = {
         .format = CODEC_PNG,
@@ -161,7 +160,7 @@ static struct codec_settings settings_of(const struct work *work)
 // Reads the file and parses its header. May be called again.
 static bool read_file(struct work *work)
 {
-    const struct batch_options *o = work->worker->setup.options;
+    const struct batch_setup *o = work->worker->setup.options;
     struct outcome *outcome = work->outcome;
     struct codec_error error;
     char why[CHAIN_ERROR];

@@ -1,5 +1,5 @@
 // runner.c: runs images of any size through one chain
-#include "command/batch/runner.h"
+#include "batch/runner.h"
 
 #include "base/log.h"
 

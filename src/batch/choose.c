@@ -1,5 +1,5 @@
 // choose.c: selects the path that runs the filters of a batch
-#include "command/batch/choose.h"
+#include "batch/choose.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -96,7 +96,7 @@ static bool measure(const struct runner_setup *setup, const struct sample *sampl
 }
 
 // Opens the fleet. Without a device, returns false (logged), but true if `-p auto` can do without one.
-static bool open_fleet(struct fleet *fleet, const struct batch_options *o)
+static bool open_fleet(struct fleet *fleet, const struct batch_setup *o)
 {
     const char *why = NULL;
     if (fleet_init(fleet, o->device, o->kernels, &why))
@@ -110,7 +110,7 @@ static bool open_fleet(struct fleet *fleet, const struct batch_options *o)
     return false;
 }
 
-static void compare(struct choice *choice, const struct batch_options *o, const struct sample *sample, double decode_ms,
+static void compare(struct choice *choice, const struct batch_setup *o, const struct sample *sample, double decode_ms,
                     struct fleet *fleet, size_t files, int jobs)
 {
     const struct runner_setup cpu = {.chain = &o->chain, .member = -1, .threads = 1};
@@ -140,8 +140,8 @@ static void compare(struct choice *choice, const struct batch_options *o, const 
 }
 
 // Compares the paths with the first file that can be decoded, of the first TRIES files.
-static void measure_paths(struct choice *choice, const struct batch_options *o, struct queue *queue,
-                          struct fleet *fleet, int jobs)
+static void measure_paths(struct choice *choice, const struct batch_setup *o, struct queue *queue, struct fleet *fleet,
+                          int jobs)
 {
     struct worker *worker = worker_open(&(struct worker_setup){.options = o, .queue = queue});
     struct sample sample = {.codec = codec_open()};
@@ -169,7 +169,7 @@ static bool try_gl(void)
 }
 
 // Replaces the cpu path by opencl or gl if it cannot compile the chain's users' filters. Returns true if it did.
-static bool leave_cpu(struct choice *choice, const struct batch_options *o, struct fleet *fleet)
+static bool leave_cpu(struct choice *choice, const struct batch_setup *o, struct fleet *fleet)
 {
     const char *why = NULL;
     char no_gl[256];
@@ -187,8 +187,7 @@ static bool leave_cpu(struct choice *choice, const struct batch_options *o, stru
     return true;
 }
 
-bool choose_path(struct choice *choice, const struct batch_options *o, struct queue *queue, struct fleet *fleet,
-                 int jobs)
+bool choose_path(struct choice *choice, const struct batch_setup *o, struct queue *queue, struct fleet *fleet, int jobs)
 {
     const bool named =
         o->device && o->device != getenv("MONOCLE_DEVICE"); // on the command line, not by the environment

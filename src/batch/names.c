@@ -1,5 +1,5 @@
 // names.c: names of files
-#include "command/batch/names.h"
+#include "batch/names.h"
 
 #include "base/log.h"
 #include "base/options.h"

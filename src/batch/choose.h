@@ -1,7 +1,7 @@
 // choose.h: selects the path that runs the filters of a batch
 #pragma once
 
-#include "command/batch/worker.h"
+#include "batch/worker.h"
 
 struct choice {
     enum path_kind kind;
@@ -11,7 +11,7 @@ struct choice {
 // Selects the path and opens the fleet if it needs devices. --path, --device and --kernels decide; if they leave it
 // open and there are at least 100 files, decodes one file and measures both paths with it. `jobs` workers will run.
 // Returns false on failure (logged).
-bool choose_path(struct choice *choice, const struct batch_options *options, struct queue *queue, struct fleet *fleet,
+bool choose_path(struct choice *choice, const struct batch_setup *options, struct queue *queue, struct fleet *fleet,
                  int jobs);
 
 // The cost of one image on one path, in milliseconds

@@ -1,5 +1,5 @@
 // output.c: writes a file completely or not at all
-#include "command/batch/output.h"
+#include "batch/output.h"
 
 #include "base/file.h"
 

@@ -1,8 +1,8 @@
-// merge.c: the report command: combines the reports of several runs and shards
+// merge.c: combines the reports of several runs and shards
+#include "batch/merge.h"
+
 #include "base/file.h"
 #include "base/log.h"
-#include "command/batch/record.h"
-#include "command/shared.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -46,9 +46,6 @@ struct merge {
     size_t twice;             // how often two shards did the same file
     bool unlike;              // the reports have different numbers of shards
 };
-
-// Member of the last line of a merged report: the number of its reports without a start line.
-#define MERGE_UNSTARTED "reports_without_start"
 
 // Returns the exact bytes of a name, in hexadecimal if they are not UTF-8.
 static const char *exact(const json_t *row, const char *name, char key[64])
@@ -154,13 +151,13 @@ static bool take_start(struct merge *merge, const json_t *start, const char *lin
 }
 
 // The state of reading one report
-struct source {
+struct reading {
     struct merge_work *work; // of the current run; NULL before the first run
     bool stray;              // the line of a file preceded the first run
     bool merged;             // the report is a merged one, with its own count of reports without a start line
 };
 
-static bool take_line(struct merge *merge, const char *line, size_t size, struct source *source)
+static bool take_line(struct merge *merge, const char *line, size_t size, struct reading *reading)
 {
     json_t *json = json_loadb(line, size, 0, NULL);
     const json_t *start = json_object_get(json, "start");
@@ -168,16 +165,16 @@ static bool take_line(struct merge *merge, const char *line, size_t size, struct
     if (!json_is_object(json)) {
         merge->torn++;
     } else if (start) {
-        ok = take_start(merge, start, line, &source->work);
+        ok = take_start(merge, start, line, &reading->work);
     } else if (json_object_get(json, "end")) {
-        ok = !source->work || set_line(&source->work->end, line);
+        ok = !reading->work || set_line(&reading->work->end, line);
     } else if ((start = json_object_get(json, MERGE_UNSTARTED))) {
         const json_int_t count = json_integer_value(start); // an invalid count means 1
         merge->unstarted += count > 0 && count < INT_MAX - merge->unstarted ? (int)count : 1;
-        source->merged = true;
+        reading->merged = true;
     } else {
-        source->stray = source->stray || !source->work;
-        ok = take_file(merge, json, line, source->work);
+        reading->stray = reading->stray || !reading->work;
+        ok = take_file(merge, json, line, reading->work);
     }
     json_decref(json);
     return ok;
@@ -185,7 +182,7 @@ static bool take_line(struct merge *merge, const char *line, size_t size, struct
 
 // Handles all lines of an open report. Returns false if out of memory, or if the file is not a report: *why then has
 // the reason.
-static bool take_lines(struct merge *merge, FILE *file, struct source *source, const char **why)
+static bool take_lines(struct merge *merge, FILE *file, struct reading *reading, const char **why)
 {
     char *line = malloc(LINE_MOST + 1);
     size_t size = 0;
@@ -193,7 +190,7 @@ static bool take_lines(struct merge *merge, FILE *file, struct source *source, c
     bool ok = line;
     while (ok && strange < STRANGE_MOST && (got = file_read_line(file, line, LINE_MOST, &size)) > 0) {
         const size_t torn = merge->torn;
-        ok = size == 0 || take_line(merge, line, size, source);
+        ok = size == 0 || take_line(merge, line, size, reading);
         strange = size == 0 || merge->torn > torn ? strange + 1 : 0;
     }
     free(line);
@@ -211,9 +208,9 @@ static bool merge_add(struct merge *merge, const char *path)
     const bool standard = strcmp(path, "-") == 0;
     const char *spoken = standard ? "standard input" : path;
     FILE *file = standard ? stdin : fopen(path, "re");
-    struct source source = {0};
+    struct reading reading = {0};
     const char *why = NULL;
-    const bool ok = file && take_lines(merge, file, &source, &why);
+    const bool ok = file && take_lines(merge, file, &reading, &why);
     const bool read = file && !ferror(file);
     if (!read)
         log_error("cannot read the report %s%s: %s", standard ? "on " : "", spoken,
@@ -222,7 +219,7 @@ static bool merge_add(struct merge *merge, const char *path)
         log_error("%s is not a report of a batch: %s", spoken, why);
     else if (!ok)
         log_error("cannot read the report %s: out of memory", path);
-    if (read && ok && !merge->unlike && !source.merged && (source.stray || !source.work)) {
+    if (read && ok && !merge->unlike && !reading.merged && (reading.stray || !reading.work)) {
         log_warn("%s does not begin with the start line of a run; is the report complete?", spoken);
         merge->unstarted++;
     }
@@ -258,8 +255,10 @@ static void merge_sort(struct merge *merge)
         qsort_r(merge->rows.row, merge->rows.count, sizeof(void *), compare_rows, merge);
 }
 
-static void merge_free(struct merge *merge)
+void merge_close(struct merge *merge)
 {
+    if (!merge)
+        return;
     for (size_t i = 0; i < merge->rows.count; i++)
         free(((struct merge_row *)merge->rows.row[i])->line);
     for (size_t i = 0; i < merge->works.count; i++) {
@@ -270,57 +269,16 @@ static void merge_free(struct merge *merge)
     table_free(&merge->rows);
     table_free(&merge->works);
     free(merge->last);
+    free(merge);
 }
 
-struct report_options {
-    const char *output;
-    bool json;
-};
-
-struct sum {
-    size_t status[STATUSES], fault[FAULTS];
-    size_t missing;                 // files without a line
-    int shards_missing, shards_cut; // shards without a report; shards whose last run did not finish
-};
-
-static const struct option options[] = {
-    {"output", 'o', OPTION_TEXT, "FILE", .help = "write all reports as one to FILE, one line per file",
-     .offset = offsetof(struct report_options, output), .complete = "file"},
-    {"json", 'j', OPTION_FLAG, .help = "print the summary as JSON", .offset = offsetof(struct report_options, json)},
-    {0},
-};
-static const char *const examples[] = {
-    "monocle report merge shard-*.jsonl  check that every shard has done its files",
-    "monocle report merge -o all.jsonl shard-*.jsonl  write one report",
-    NULL,
-};
-static const char *const details[] = {
-    "If several lines name the same file, the last line counts. Exception: a file that one run has done stays "
-    "done if a later run skips it or finds its output.",
-    NULL,
-};
-static const char *const exits[] = {
-    "0\tevery file of every shard is done or skipped",
-    "1\tfiles failed or are missing, a shard did not finish, or a report has no start line",
-    "2\twrong arguments",
-    "3\ta report cannot be read or written",
-    NULL,
-};
-static const struct option_list list = {
-    .command = "report",
-    .usage = "merge FILE... [options]",
-    .summary = "combine the reports of several batches",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = options,
-    .actions = "merge",
-    .complete = "file",
-};
-
-static struct sum add_up(const struct merge *merge)
+struct merge_sum merge_sum(const struct merge *merge)
 {
-    struct sum sum = {0};
+    struct merge_sum sum = {.files = merge->rows.count,
+                            .shards = merge->shards,
+                            .unstarted = merge->unstarted,
+                            .twice = merge->twice,
+                            .torn = merge->torn};
     for (size_t i = 0; i < merge->rows.count; i++) {
         const struct merge_row *row = merge->rows.row[i];
         sum.status[row->status]++;
@@ -333,41 +291,6 @@ static struct sum add_up(const struct merge *merge)
         sum.shards_cut += work && !work->end;
     }
     return sum;
-}
-
-static void print_summary(const struct merge *merge, const struct sum *sum)
-{
-    json_t *row = record_counts(sum->status, sum->fault);
-    json_object_update_new(row, json_pack("{s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I}", "files", (json_int_t)merge->rows.count,
-                                          "missing", (json_int_t)sum->missing, "shards", merge->shards,
-                                          "shards_missing", sum->shards_missing, "shards_unfinished", sum->shards_cut,
-                                          MERGE_UNSTARTED, merge->unstarted, "done_twice", (json_int_t)merge->twice,
-                                          "torn_lines", (json_int_t)merge->torn));
-    print_json(row, JSON_COMPACT);
-}
-
-static void print_text(const struct merge *merge, const struct sum *sum)
-{
-    printf("%zu files of %d shard%s: %zu done, %zu skipped, %zu failed", merge->rows.count, merge->shards,
-           merge->shards == 1 ? "" : "s", sum->status[STATUS_DONE], sum->status[STATUS_SKIPPED],
-           sum->status[STATUS_FAILED]);
-    if (sum->missing > 0)
-        printf(", %zu not reached", sum->missing);
-    printf("\n");
-    for (int i = FAULT_NONE + 1; i < FAULTS; i++) {
-        if (sum->fault[i] > 0)
-            printf("  %s: %zu\n", fault_names[i], sum->fault[i]);
-    }
-    for (int i = 0; i < merge->shards; i++) {
-        if (!merge->last[i] || !merge->last[i]->end)
-            printf("  shard %d/%d %s\n", i + 1, merge->shards, merge->last[i] ? "did not finish" : "has no report");
-    }
-    if (merge->twice > 0)
-        printf("  done by two shards: %zu\n", merge->twice);
-    if (merge->unstarted > 0)
-        printf("  reports without a start line: %d\n", merge->unstarted);
-    if (merge->torn > 0)
-        printf("  incomplete lines: %zu\n", merge->torn);
 }
 
 // Prints a report of all reports. First come the lines without a known run, then each shard: its runs with their start
@@ -395,7 +318,7 @@ static void print_lines(const struct merge *merge, FILE *out)
         fprintf(out, "{\"" MERGE_UNSTARTED "\":%d}\n", merge->unstarted);
 }
 
-static bool write_lines(const struct merge *merge, const char *path)
+bool merge_write(const struct merge *merge, const char *path)
 {
     char *text = NULL;
     size_t size;
@@ -411,48 +334,26 @@ static bool write_lines(const struct merge *merge, const char *path)
     return ok;
 }
 
-static int merge_reports(const struct report_options *o, const char *const *paths, int count)
+struct merge *merge_open(const char *const *paths, int count)
 {
-    struct merge merge = {0};
-    int code = EXIT_OK;
-    for (int i = 0; i < count && code == EXIT_OK; i++)
-        code = merge_add(&merge, paths[i]) ? EXIT_OK : EXIT_NOTHING;
-    if (code == EXIT_OK && merge.unlike) {
+    struct merge *merge = calloc(1, sizeof(*merge));
+    bool ok = merge;
+    if (!merge)
+        log_error("cannot merge: out of memory");
+    for (int i = 0; i < count && ok; i++)
+        ok = merge_add(merge, paths[i]);
+    if (ok && merge->unlike)
         log_error("the reports have different numbers of shards; merge only the reports of one batch");
-        code = EXIT_NOTHING;
+    if (!ok || merge->unlike) {
+        merge_close(merge);
+        return NULL;
     }
-    if (code == EXIT_OK) {
-        merge_sort(&merge);
-        const struct sum sum = add_up(&merge);
-        if (o->json)
-            print_summary(&merge, &sum);
-        else
-            print_text(&merge, &sum);
-        if (sum.status[STATUS_FAILED] + sum.missing > 0 || sum.shards_missing + sum.shards_cut + merge.unstarted > 0)
-            code = EXIT_FAILED_SOME;
-        if (o->output && !write_lines(&merge, o->output))
-            code = EXIT_NOTHING;
-    }
-    merge_free(&merge);
-    return code;
+    merge_sort(merge);
+    return merge;
 }
 
-static int run(int argc, char **argv)
+const char *merge_shard_fault(const struct merge *merge, int shard)
 {
-    struct report_options o = {0};
-    struct command_operands operands;
-    int code;
-    if (!command_parse(&list, argc, argv, &o, INT_MAX, &operands, &code))
-        return code;
-    if (operands.count < 2 || strcmp(operands.word[0], "merge") != 0) {
-        log_error("name merge and at least one report; usage: monocle %s %s", list.command, list.usage);
-        return EXIT_USAGE;
-    }
-    if (o.output && strcmp(o.output, "-") == 0) {
-        log_error("--output cannot be standard output (-), which has the summary; name a file");
-        return EXIT_USAGE;
-    }
-    return merge_reports(&o, operands.word + 1, operands.count - 1);
+    const struct merge_work *last = merge->last[shard];
+    return last && last->end ? NULL : last ? "did not finish" : "has no report";
 }
-
-const struct command report_command = {.list = &list, .run = run};

@@ -1,5 +1,5 @@
-// table.c: a table of rows that are found by a text: open addressing, at most half full
-#include "command/batch/table.h"
+// key_table.c: a table of rows that are found by a text: open addressing, at most half full
+#include "batch/key_table.h"
 
 #include "base/hash.h"
 

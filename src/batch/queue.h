@@ -2,7 +2,7 @@
 // collects the outcomes
 #pragma once
 
-#include "command/batch/tasks.h"
+#include "batch/tasks.h"
 
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
-// options.c: the options of the batch command
-#include "command/batch/options.h"
+// batch_options.c: the options of the batch command
+#include "command/batch/batch_options.h"
 
 #include "base/hash.h"
 #include "base/log.h"
@@ -26,23 +26,23 @@ static const struct option options[] = {
      .complete = "look", .excludes = "filter"},
     {"output", 'o', OPTION_TEXT, "OUTPUT", .offset = AT(output), .complete = "directory",
      .help = "directory of the outputs, or a name template with {dir}, {stem}, {ext} and {n}"},
-    {"recursive", 'r', OPTION_FLAG, .help = "search subdirectories too", .offset = AT(recursive)},
+    {"recursive", 'r', OPTION_FLAG, .help = "search subdirectories too", .offset = AT(setup.recursive)},
     {"files-from", 0, OPTION_TEXT, "FILE",
      .help = "read the names of the input files from FILE, one per line; - means standard input",
-     .offset = AT(files_from), .complete = "file"},
+     .offset = AT(setup.files_from), .complete = "file"},
     {"null", '0', OPTION_FLAG, .help = "expect a NUL byte after each name in --files-from, as from `find -print0`",
-     .offset = AT(null)},
-    {"path", 'p', OPTION_CHOICE, .choices = "auto|cpu|opencl|gl", .offset = AT(path),
+     .offset = AT(setup.null)},
+    {"path", 'p', OPTION_CHOICE, .choices = "auto|cpu|opencl|gl", .offset = AT(setup.path),
      .help = "path that runs the filters; auto: opencl from 100 files on if estimated 15 % faster, else cpu; default: "
              "auto"},
-    DEVICE_OPTION(AT(device), "; all: all GPUs, else all devices", "|all"),
-    {"jobs", 'J', OPTION_INT, "N", .help = "number of files in flight; default: one per CPU", .offset = AT(jobs),
+    DEVICE_OPTION(AT(setup.device), "; all: all GPUs, else all devices", "|all"),
+    {"jobs", 'J', OPTION_INT, "N", .help = "number of files in flight; default: one per CPU", .offset = AT(setup.jobs),
      .min = 1, .max = 256},
     {"memory", 0, OPTION_TEXT, "BYTES", .offset = AT(memory),
      .help = "memory limit for images in flight, such as 500M or 2G; default: half of the memory of the "
              "machine or container"},
     {"max-megapixels", 0, OPTION_INT, "N", .help = "refuse images with more than N megapixels; default: 268",
-     .offset = AT(megapixels), .min = 1, .max = 268},
+     .offset = AT(setup.megapixels), .min = 1, .max = 268},
     {"overwrite", 0, OPTION_FLAG, .help = "replace existing outputs", .offset = AT(overwrite),
      .excludes = "skip-existing|skip-newer"},
     {"skip-existing", 0, OPTION_FLAG, .help = "skip inputs whose output exists", .offset = AT(skip_existing),
@@ -55,32 +55,32 @@ static const struct option options[] = {
      .choices = "jpeg|png|webp|tiff", .offset = AT(format)},
     {"quality", 0, OPTION_INT, "N",
      .help = "quality of JPEG and WebP; default: the quality of the input, else 90; 100: lossless WebP",
-     .offset = AT(quality), .min = 1, .max = 100},
+     .offset = AT(setup.quality), .min = 1, .max = 100},
     {"subsampling", 0, OPTION_CHOICE, .choices = "keep|420|422|444",
-     .help = "chroma subsampling of JPEG; default: keep, as in the input", .offset = AT(subsampling)},
+     .help = "chroma subsampling of JPEG; default: keep, as in the input", .offset = AT(setup.subsampling)},
     {"compression", 0, OPTION_INT, "N", .help = "compression of PNG and TIFF, from fastest to smallest; default: 1",
-     .offset = AT(compression), .min = 1, .max = 9},
-    {"metadata", 0, OPTION_CHOICE, .choices = "keep|strip", .offset = AT(strip_metadata),
+     .offset = AT(setup.compression), .min = 1, .max = 9},
+    {"metadata", 0, OPTION_CHOICE, .choices = "keep|strip", .offset = AT(setup.strip_metadata),
      .help = "keep or remove colour profile, EXIF and XMP data; default: keep"},
-    {"orientation", 0, OPTION_CHOICE, .choices = "apply|keep", .offset = AT(keep_orientation),
+    {"orientation", 0, OPTION_CHOICE, .choices = "apply|keep", .offset = AT(setup.keep_orientation),
      .help = "rotate images upright by their EXIF orientation, or keep them as stored; default: apply"},
     {"shard", 0, OPTION_TEXT, "K/N", .offset = AT(part),
      .help = "process part K of N; N alone: take K from SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX"},
-    {"report", 0, OPTION_TEXT, "FILE", .help = "append one line of JSON per file to FILE", .offset = AT(report),
+    {"report", 0, OPTION_TEXT, "FILE", .help = "append one line of JSON per file to FILE", .offset = AT(setup.report),
      .complete = "file"},
     {"capture", 0, OPTION_TEXT, "DIR", .help = "keep the chain and an image of each size in DIR for `monocle tune`",
-     .offset = AT(capture), .complete = "directory"},
+     .offset = AT(setup.capture), .complete = "directory"},
     {"json", 'j', OPTION_FLAG, .help = "print the summary as JSON; with --dry-run: one line per file",
      .offset = AT(json)},
-    {"dry-run", 'n', OPTION_FLAG, .help = "print the plan and process no file", .offset = AT(dry_run)},
-    {"watch", 0, OPTION_FLAG, .offset = AT(watch),
+    {"dry-run", 'n', OPTION_FLAG, .help = "print the plan and process no file", .offset = AT(setup.dry_run)},
+    {"watch", 0, OPTION_FLAG, .offset = AT(setup.watch),
      .excludes = "recursive|files-from|dry-run|shard|report|fail-fast|overwrite",
      .help = "filter the files in the directories, then those that arrive, until a signal; default: --skip-newer"},
-    {"no-sync", 0, OPTION_FLAG, .offset = AT(no_sync),
+    {"no-sync", 0, OPTION_FLAG, .offset = AT(setup.no_sync),
      .help = "do not sync outputs to the disk; a power failure may lose or damage them"},
-    {"fail-fast", 0, OPTION_FLAG, .help = "stop at the first file that fails", .offset = AT(fail_fast)},
+    {"fail-fast", 0, OPTION_FLAG, .help = "stop at the first file that fails", .offset = AT(setup.fail_fast)},
     {"kernels", 0, OPTION_TEXT, "DIR", .help = "prefer kernels (.cl files) in DIR to the built-in ones",
-     .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
+     .environment = "MONOCLE_KERNELS", .offset = AT(setup.kernels), .complete = "directory"},
     FILTERS_OPTION(AT(filter_dir)),
     {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
      .help = "log level on standard error; default: warn", .offset = AT(log_level)},
@@ -152,12 +152,13 @@ static uint64_t hash_filters(const struct chain *chain)
 static char *job_text(const struct batch_options *o)
 {
     char *text, users[32] = "";
-    const uint64_t hash = hash_filters(&o->chain);
+    const uint64_t hash = hash_filters(&o->setup.chain);
     if (hash)
         snprintf(users, sizeof(users), "\n%016llx", (unsigned long long)hash);
     const int size =
-        asprintf(&text, "%s\n%d %d %d %d %d%s%s%s", o->chain_text, o->quality, o->subsampling, o->compression,
-                 o->strip_metadata, o->keep_orientation, o->kernels ? "\n" : "", o->kernels ? o->kernels : "", users);
+        asprintf(&text, "%s\n%d %d %d %d %d%s%s%s", o->setup.chain_text, o->setup.quality, o->setup.subsampling,
+                 o->setup.compression, o->setup.strip_metadata, o->setup.keep_orientation, o->setup.kernels ? "\n" : "",
+                 o->setup.kernels ? o->setup.kernels : "", users);
     if (size >= 0)
         return text;
     log_error("cannot start: out of memory");
@@ -194,8 +195,8 @@ static uint64_t default_memory_bytes(void)
 
 static bool take_memory(struct batch_options *o)
 {
-    o->memory_bytes = default_memory_bytes();
-    if (!o->memory || (parse_bytes(o->memory, &o->memory_bytes) && o->memory_bytes >= MEMORY_LEAST))
+    o->setup.memory_bytes = default_memory_bytes();
+    if (!o->memory || (parse_bytes(o->memory, &o->setup.memory_bytes) && o->setup.memory_bytes >= MEMORY_LEAST))
         return true;
     log_error("--memory is '%s', but must be at least 16M, such as 500M or 2G", o->memory);
     return false;
@@ -203,14 +204,14 @@ static bool take_memory(struct batch_options *o)
 
 static bool take_chain(struct batch_options *o)
 {
-    if (o->look ? !look_parse(o->look, &o->chain) : !look_parse_filters(o->filters, &o->chain))
+    if (o->look ? !look_parse(o->look, &o->setup.chain) : !look_parse_filters(o->filters, &o->setup.chain))
         return false;
-    if (o->chain.count > CHAIN_MAX - 2 && !o->keep_orientation) {
-        log_error("the chain has %d filters; at most %d are possible, or %d with --orientation keep", o->chain.count,
-                  CHAIN_MAX - 2, CHAIN_MAX);
+    if (o->setup.chain.count > CHAIN_MAX - 2 && !o->setup.keep_orientation) {
+        log_error("the chain has %d filters; at most %d are possible, or %d with --orientation keep",
+                  o->setup.chain.count, CHAIN_MAX - 2, CHAIN_MAX);
         return false;
     }
-    return chain_print(&o->chain, o->chain_text);
+    return chain_print(&o->setup.chain, o->setup.chain_text);
 }
 
 // Returns false (logged) if the user gave --kernels. The variable MONOCLE_KERNELS alone is allowed.
@@ -225,18 +226,18 @@ static bool kernels_unused(const char *kernels, const char *path)
 // Returns false (logged) if an option would have no effect.
 static bool options_agree(const struct batch_options *o)
 {
-    const struct codec_info *format = o->naming.format; // format of all outputs; NULL: they may differ
-    const char *lost = !format                                  ? NULL
-                       : o->quality && !format->quality         ? "--quality"
-                       : o->subsampling && !format->subsampling ? "--subsampling"
-                       : o->compression && !format->compression ? "--compression"
-                                                                : NULL;
+    const struct codec_info *format = o->setup.naming.format; // format of all outputs; NULL: they may differ
+    const char *lost = !format                                        ? NULL
+                       : o->setup.quality && !format->quality         ? "--quality"
+                       : o->setup.subsampling && !format->subsampling ? "--subsampling"
+                       : o->setup.compression && !format->compression ? "--compression"
+                                                                      : NULL;
     if (lost) {
         log_error("%s has no effect on %s, the format of all outputs; leave out one or the other", lost, format->name);
         return false;
     }
-    const char *path = o->path == BATCH_CPU ? "cpu" : o->path == BATCH_GL ? "gl" : NULL;
-    return !path || (device_option_unused(o->device, path) && kernels_unused(o->kernels, path));
+    const char *path = o->setup.path == BATCH_CPU ? "cpu" : o->setup.path == BATCH_GL ? "gl" : NULL;
+    return !path || (device_option_unused(o->setup.device, path) && kernels_unused(o->setup.kernels, path));
 }
 
 // Checks and converts the arguments. Returns false if they are wrong (logged).
@@ -256,22 +257,22 @@ static bool convert_options(struct batch_options *o, const struct command_operan
     }
     if (!o->filters && !o->look)
         o->filters = "none";
-    if (operands->count == 0 && !o->files_from) {
+    if (operands->count == 0 && !o->setup.files_from) {
         log_error("no input file is given; usage: monocle %s %s", batch_list.command, batch_list.usage);
         return false;
     }
-    if (o->null && !o->files_from) {
+    if (o->setup.null && !o->setup.files_from) {
         log_error("--null works only with --files-from; add --files-from or leave out --null");
         return false;
     }
-    o->shard = (struct shard){0, 1};
-    o->existing = o->overwrite                ? EXISTING_OVERWRITE
-                  : o->skip_existing          ? EXISTING_SKIP
-                  : o->skip_newer || o->watch ? EXISTING_SKIP_NEWER
-                                              : EXISTING_REFUSE;
-    return take_chain(o) && take_memory(o) && (!o->part || shard_parse(&o->shard, o->part)) &&
-           naming_init(&o->naming, o->output, o->format) && options_agree(o) && resource_check_kernels(o->kernels) &&
-           (o->job = job_text(o));
+    o->setup.shard = (struct shard){0, 1};
+    o->setup.existing = o->overwrite                      ? EXISTING_OVERWRITE
+                        : o->skip_existing                ? EXISTING_SKIP
+                        : o->skip_newer || o->setup.watch ? EXISTING_SKIP_NEWER
+                                                          : EXISTING_REFUSE;
+    return take_chain(o) && take_memory(o) && (!o->part || shard_parse(&o->setup.shard, o->part)) &&
+           naming_init(&o->setup.naming, o->output, o->format) && options_agree(o) &&
+           resource_check_kernels(o->setup.kernels) && (o->setup.job = o->job = job_text(o));
 }
 
 bool options_take(struct batch_options *o, int argc, char **argv, struct command_operands *operands, int *code)
@@ -285,6 +286,6 @@ bool options_take(struct batch_options *o, int argc, char **argv, struct command
 
 void options_finish(struct batch_options *o)
 {
-    naming_finish(&o->naming);
+    naming_finish(&o->setup.naming);
     free(o->job);
 }

@@ -1,5 +1,5 @@
 // outcome.c: the result of one file
-#include "command/batch/outcome.h"
+#include "batch/outcome.h"
 
 #include <errno.h>
 #include <stdarg.h>

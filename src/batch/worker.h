@@ -1,13 +1,13 @@
 // worker.h: a thread that processes one file after the other, up to the temporary name of its output
 #pragma once
 
-#include "command/batch/options.h"
-#include "command/batch/queue.h"
-#include "command/batch/runner.h"
+#include "batch/batch.h"
+#include "batch/queue.h"
+#include "batch/runner.h"
 
 // The pointers must stay valid until worker_close.
 struct worker_setup {
-    const struct batch_options *options;
+    const struct batch_setup *options;
     struct queue *queue;
     struct runner_setup runner; // each file in flight, too, may keep `keep_bytes` for the next file
 };

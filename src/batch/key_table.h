@@ -1,4 +1,4 @@
-// table.h: a table of rows that are found by a text
+// key_table.h: a table of rows that are found by a text
 #pragma once
 
 #include <stddef.h>

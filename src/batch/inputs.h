@@ -1,7 +1,7 @@
 // inputs.h: finds the input files of a batch
 #pragma once
 
-#include "command/batch/outcome.h"
+#include "batch/outcome.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // test_batch_memory.c: a lack of memory leaves members out of a line of JSON, and breaks nothing else
-#include "command/batch/record.h"
+#include "batch/record.h"
 
 #include "unit.h"
 

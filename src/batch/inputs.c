@@ -1,10 +1,10 @@
 // inputs.c: finds the input files from operands, directories and lists
-#include "command/batch/inputs.h"
+#include "batch/inputs.h"
 
 #include "base/log.h"
-#include "command/batch/names.h"
-#include "command/batch/output.h"
-#include "command/batch/table.h"
+#include "batch/key_table.h"
+#include "batch/names.h"
+#include "batch/output.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
-// record.h: the report of a batch (one line of JSON per file) and its summary
+// record.h: the report of a batch (one line of JSON per file), and its counts
 #pragma once
 
-#include "command/batch/tasks.h"
+#include "batch/tasks.h"
 
 #include <stdio.h>
 
@@ -44,13 +44,16 @@ bool record_open(struct record *record, const char *path, const struct record_ru
 void record_add(struct record *record, const struct outcome *outcome);
 // Writes the buffered lines. Returns false if any line could not be written (logged once).
 bool record_flush(struct record *record);
-// Prints a line of JSON on standard output: the plan for a file, or the reason why it is skipped or fails.
-void record_print_plan(const struct outcome *outcome, bool planned);
 // Writes the end line and closes the report. Returns false if any line could not be written.
 bool record_close(struct record *record, const struct totals *totals, double seconds, int signal);
 
 void totals_add(struct totals *totals, const struct outcome *outcome);
-// Prints one line on standard output, as JSON or as text.
-void totals_print(const struct totals *totals, const struct record_run *run, double seconds, int signal, bool json);
-// Returns a new JSON object with the numbers of files by status and, in "errors", by fault.
+size_t totals_left(const struct totals *totals, const struct record_run *run); // number of files not reached
+
+// Each of these returns a new JSON object.
+// The plan for a file, or the reason why it is skipped or fails
+struct json_t *record_plan(const struct outcome *outcome, bool planned);
+// The summary of a run
+struct json_t *record_summary(const struct totals *totals, const struct record_run *run, double seconds, int signal);
+// The numbers of files by status and, in "errors", by fault
 struct json_t *record_counts(const size_t status[STATUSES], const size_t fault[FAULTS]);

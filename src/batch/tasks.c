@@ -1,5 +1,5 @@
 // tasks.c: the tasks of a batch: each input of the shard with its output
-#include "command/batch/tasks.h"
+#include "batch/tasks.h"
 
 #include "base/hash.h"
 #include "base/log.h"

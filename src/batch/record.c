@@ -1,9 +1,9 @@
-// record.c: the report of a batch and its summary
-#include "command/batch/record.h"
+// record.c: the report of a batch
+#include "batch/record.h"
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/log.h"
-#include "command/shared.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -231,12 +231,12 @@ void record_add(struct record *record, const struct outcome *outcome)
         add_row(record, outcome_json(outcome));
 }
 
-void record_print_plan(const struct outcome *outcome, bool planned)
+json_t *record_plan(const struct outcome *outcome, bool planned)
 {
     json_t *row = task_json(outcome, planned ? "planned" : status_names[outcome->status]);
     if (planned && outcome->replace)
         json_object_set_new(row, "replaces", json_true());
-    print_json(row, JSON_COMPACT);
+    return row;
 }
 
 bool record_flush(struct record *record)
@@ -273,41 +273,17 @@ void totals_add(struct totals *totals, const struct outcome *outcome)
     totals->on_cpu += outcome->on_cpu;
 }
 
-// Prints the path of the run, and how many of its files the cpu path filtered instead.
-static void print_path(const struct totals *totals, const struct record_run *run)
-{
-    if (run->path_why[0])
-        printf(" on %s (%s)", run->path, run->path_why);
-    else
-        printf(" on %s", run->path);
-    if (totals->on_cpu > 0 && strcmp(run->path, "cpu") != 0)
-        printf("; the cpu path filtered %zu", totals->on_cpu);
-    putchar('\n');
-}
-
-void totals_print(const struct totals *totals, const struct record_run *run, double seconds, int signal, bool json)
+size_t totals_left(const struct totals *totals, const struct record_run *run)
 {
     const size_t *status = totals->status;
-    const size_t left = run->files - status[STATUS_DONE] - status[STATUS_SKIPPED] - status[STATUS_FAILED];
-    if (json) {
-        json_t *row = run_json(run);
-        json_object_set_new(row, "left_out", json_integer((json_int_t)run->left_out));
-        json_object_set_new(row, "not_reached", json_integer((json_int_t)left));
-        json_object_update_new(row, totals_json(totals, seconds, signal));
-        print_json(row, JSON_COMPACT | JSON_REAL_PRECISION(9));
-        return;
-    }
-    printf("%zu of %zu done", status[STATUS_DONE], run->files);
-    if (status[STATUS_SKIPPED] > 0)
-        printf(", %zu skipped", status[STATUS_SKIPPED]);
-    if (status[STATUS_FAILED] > 0)
-        printf(", %zu failed", status[STATUS_FAILED]);
-    if (left > 0)
-        printf(", %zu not reached", left);
-    if (run->left_out > 0)
-        printf(", %zu left out (outputs of earlier runs)", run->left_out);
-    printf(" in %.1f s", seconds);
-    if (seconds > 0 && status[STATUS_DONE] > 0)
-        printf(", %.1f per second", (double)status[STATUS_DONE] / seconds);
-    print_path(totals, run);
+    return run->files - status[STATUS_DONE] - status[STATUS_SKIPPED] - status[STATUS_FAILED];
+}
+
+json_t *record_summary(const struct totals *totals, const struct record_run *run, double seconds, int signal)
+{
+    json_t *row = run_json(run);
+    json_object_set_new(row, "left_out", json_integer((json_int_t)run->left_out));
+    json_object_set_new(row, "not_reached", json_integer((json_int_t)totals_left(totals, run)));
+    json_object_update_new(row, totals_json(totals, seconds, signal));
+    return row;
 }

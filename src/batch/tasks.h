@@ -1,10 +1,10 @@
 // tasks.h: the tasks of a batch: each input of the shard with its output
 #pragma once
 
-#include "command/batch/inputs.h"
-#include "command/batch/names.h"
-#include "command/batch/outcome.h"
-#include "command/batch/table.h"
+#include "batch/inputs.h"
+#include "batch/key_table.h"
+#include "batch/names.h"
+#include "batch/outcome.h"
 
 #include <stdatomic.h>
 

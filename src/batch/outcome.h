@@ -1,7 +1,7 @@
 // outcome.h: the result of one file, and the reasons why a file can fail
 #pragma once
 
-#include "command/batch/output.h"
+#include "batch/output.h"
 #include "image/codec/codec.h"
 
 #include <limits.h>

@@ -1,16 +1,17 @@
-// batch.c: the batch command on the main thread: finds the files, starts the workers, commits their outputs, reports
+// batch.c: a batch on the main thread: finds the files, starts the workers, commits their outputs, reports
 //
 // Outputs are synced in groups. Their writeback began when the worker wrote them. The first fsync of a group waits for
 // one commit of the file system's journal; the others then find their data on the disk. Measured on ext4 with 300
 // files: 43 ms in groups, 1600 ms with one commit per file.
+#include "batch/batch.h"
+
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/workers.h"
-#include "command/batch/choose.h"
-#include "command/batch/record.h"
-#include "command/batch/watch.h"
+#include "batch/choose.h"
+#include "batch/watch.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -21,23 +22,20 @@
 
 enum {
     JOBS_MAX = 256,
-    WAKE_NS = 100000000,     // longest delay before a signal is noticed
-    PROGRESS_NS = 200000000, // between updates of the progress
-    MINUTE_S = 60,
-    HOUR_S = 3600,
+    WAKE_NS = 100000000, // longest delay before a signal is noticed
 };
 
 struct batch {
-    struct batch_options options;
+    const struct batch_setup *setup;
+    const struct batch_hooks *hooks;
     struct inputs inputs;
     struct tasks tasks;
     struct queue queue;
     struct fleet fleet;
     struct tuned tuned; // tuning results for cpu paths
     struct choice choice;
-    int jobs, threads;             // number of workers; threads of one cpu path
-    int64_t start_ns, progress_ns; // time of the start, and of the next update of the progress
-    bool progress_shown;
+    int jobs, threads; // number of workers; threads of one cpu path
+    int64_t start_ns;
     struct totals totals;
     struct record record;
     struct captures captures; // of --capture
@@ -59,7 +57,7 @@ static void log_nothing_found(const struct inputs *inputs, const char *where)
 
 static bool find_tasks(struct batch *batch, const char *const *operand, int operands)
 {
-    const struct batch_options *o = &batch->options;
+    const struct batch_setup *o = batch->setup;
     const struct inputs_setup setup = {
         .operand = operand,
         .operands = operands,
@@ -76,18 +74,10 @@ static bool find_tasks(struct batch *batch, const char *const *operand, int oper
     return false;
 }
 
-static void print_plan(const struct outcome *outcome, bool planned)
-{
-    const char *input = outcome->task->input->path;
-    if (planned)
-        printf("%s -> %s%s\n", input, outcome->task->output, outcome->replace ? " (replaced)" : "");
-    else if (outcome->status == STATUS_SKIPPED)
-        printf("%s skipped: %s\n", input, outcome->why);
-}
-
-// Prints the plan, one line per file. Returns the exit code.
+// Reports the plan of each file. Returns the exit code.
 static int dry_run(struct batch *batch)
 {
+    const struct batch_hooks *hooks = batch->hooks;
     size_t failed = 0;
     for (size_t i = 0; i < batch->tasks.count; i++) {
         struct outcome outcome = {.task = &batch->tasks.row[i]};
@@ -95,14 +85,13 @@ static int dry_run(struct batch *batch)
         const bool planned = task_open(&batch->tasks, &outcome, &file);
         if (file.fd >= 0)
             close(file.fd);
-        (batch->options.json ? record_print_plan : print_plan)(&outcome, planned);
+        hooks->file(hooks->context, &outcome, planned);
         if (outcome.status == STATUS_FAILED) {
             tasks_tell(&batch->tasks, &outcome);
             failed++;
         }
     }
-    if (batch->inputs.made > 0 && !batch->options.json)
-        printf("%zu left out (outputs of earlier runs)\n", batch->inputs.made);
+    hooks->plan_end(hooks->context, batch->inputs.made);
     return failed == 0 ? EXIT_OK : failed < batch->tasks.count ? EXIT_FAILED_SOME : EXIT_NOTHING;
 }
 
@@ -114,7 +103,7 @@ static void employ_devices(struct batch *batch)
     const size_t files = batch->tasks.count;
     if (batch->jobs >= batch->fleet.count || files <= (size_t)batch->jobs)
         return;
-    if (batch->options.jobs > 0)
+    if (batch->setup->jobs > 0)
         log_info("--jobs limits the run to %d of %d devices", batch->jobs, batch->fleet.count);
     else
         batch->jobs = files < (size_t)batch->fleet.count ? (int)files : batch->fleet.count;
@@ -124,11 +113,11 @@ static void employ_devices(struct batch *batch)
 static bool choose_jobs(struct batch *batch)
 {
     const size_t files = batch->tasks.count > 0 ? batch->tasks.count : 1;
-    const int wanted = batch->options.jobs > 0 ? batch->options.jobs : workers_available();
+    const int wanted = batch->setup->jobs > 0 ? batch->setup->jobs : workers_available();
     const int most = wanted < JOBS_MAX ? wanted : JOBS_MAX;
     batch->jobs = files < (size_t)most ? (int)files : most;
     batch->threads = most / batch->jobs; // with few files, each file gets several threads
-    if (!choose_path(&batch->choice, &batch->options, &batch->queue, &batch->fleet, batch->jobs))
+    if (!choose_path(&batch->choice, batch->setup, &batch->queue, &batch->fleet, batch->jobs))
         return false;
     if (batch->choice.kind == PATH_OPENCL)
         employ_devices(batch);
@@ -137,7 +126,7 @@ static bool choose_jobs(struct batch *batch)
 
 static void start_workers(struct batch *batch, struct worker *workers[JOBS_MAX])
 {
-    const struct batch_options *o = &batch->options;
+    const struct batch_setup *o = batch->setup;
     const uint64_t keep_bytes = o->memory_bytes / (uint64_t)(8 * batch->jobs);
     for (int i = 0; i < batch->jobs; i++) {
         const int member = batch->choice.kind == PATH_OPENCL ? i % batch->fleet.count : -1;
@@ -203,63 +192,24 @@ static void commit_group(struct outcome *group, bool sync)
         sync_directories(group);
 }
 
-static void clear_progress(struct batch *batch)
-{
-    if (batch->progress_shown)
-        status_line_show("");
-    batch->progress_shown = false;
-}
-
 static void record_group(struct batch *batch, struct outcome *group)
 {
     for (struct outcome *o = group; o; o = group) {
         group = o->next;
         totals_add(&batch->totals, o);
-        if (o->why[0] && o->status != STATUS_SKIPPED)
-            clear_progress(batch);
         if (o->fault != FAULT_FULL || batch->totals.fault[FAULT_FULL] == 1) // once, although all files in flight fail
             tasks_tell(&batch->tasks, o);
-        if (o->fault == FAULT_FULL || (o->status == STATUS_FAILED && batch->options.fail_fast))
+        if (o->fault == FAULT_FULL || (o->status == STATUS_FAILED && batch->setup->fail_fast))
             queue_stop(&batch->queue);
-        if (batch->options.watch && o->status != STATUS_FAILED && !earlier_add(batch->earlier, o->task))
+        if (batch->setup->watch && o->status != STATUS_FAILED && !earlier_add(batch->earlier, o->task))
             queue_stop(&batch->queue);
-        if (batch->options.watch && o->status == STATUS_DONE && !batch->options.json) {
-            clear_progress(batch);
-            print_plan(o, true);
-        }
+        if (batch->setup->watch && o->status == STATUS_DONE)
+            batch->hooks->file(batch->hooks->context, o, true);
         record_add(&batch->record, o);
         json_decref(o->passes);
         free(o);
     }
     record_flush(&batch->record);
-}
-
-// Shows one line on the terminal, which is updated in place.
-static void show_progress(struct batch *batch)
-{
-    const size_t *status = batch->totals.status, files = batch->tasks.count;
-    const size_t worked = status[STATUS_DONE] + status[STATUS_FAILED], left = files - worked - status[STATUS_SKIPPED];
-    const int64_t now_ns = clock_now_ns();
-    const double seconds = (double)(now_ns - batch->start_ns) / 1e9;
-    const double rate = seconds > 0 ? (double)worked / seconds : 0;
-    char text[192];
-    if (now_ns < batch->progress_ns || !status_line_possible())
-        return;
-    int used = snprintf(text, sizeof(text), "%zu of %zu", files - left, files);
-    if (status[STATUS_FAILED] > 0)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, ", %zu failed", status[STATUS_FAILED]);
-    if (rate > 0) {
-        const long left_s = (long)((double)left / rate + 0.5), minutes = left_s / MINUTE_S, s = left_s % MINUTE_S;
-        used += snprintf(text + used, sizeof(text) - (size_t)used, ", %.1f per second, ", rate);
-        if (left_s >= HOUR_S)
-            snprintf(text + used, sizeof(text) - (size_t)used, "%ld:%02ld:%02ld left", left_s / HOUR_S,
-                     minutes % MINUTE_S, s);
-        else
-            snprintf(text + used, sizeof(text) - (size_t)used, "%ld:%02ld left", minutes, s);
-    }
-    status_line_show(text);
-    batch->progress_ns = now_ns + PROGRESS_NS;
-    batch->progress_shown = true;
 }
 
 // Runs until all workers have finished. Returns the signal that ended the run early, or 0.
@@ -268,18 +218,16 @@ static int commit_all(struct batch *batch)
     int signal = 0;
     for (bool over = false; !over;) {
         struct outcome *group = queue_collect(&batch->queue, clock_now_ns() + WAKE_NS, &over);
-        commit_group(group, !batch->options.no_sync);
+        commit_group(group, !batch->setup->no_sync);
         record_group(batch, group);
-        show_progress(batch);
+        batch->hooks->progress(batch->hooks->context, &batch->totals, batch->tasks.count, batch->start_ns);
         if (!signal && process_interrupted()) {
             signal = process_interrupted();
             queue_stop(&batch->queue);
-            clear_progress(batch);
             if (!over)
                 log_warn("interrupted; finishing the files in flight");
         }
     }
-    clear_progress(batch);
     return signal;
 }
 
@@ -304,14 +252,14 @@ static int work(struct batch *batch, const struct record_run *run)
 {
     struct worker *workers[JOBS_MAX] = {NULL};
     bool given_up = false;
-    captures_open(&batch->captures, batch->options.capture);
+    captures_open(&batch->captures, batch->setup->capture);
     batch->start_ns = clock_now_ns();
     start_workers(batch, workers);
     const int signal = commit_all(batch); // returns at once if no worker has started (logged)
     for (int i = 0; i < batch->jobs; i++)
         given_up = worker_close(workers[i]) || given_up;
     const double seconds = (double)(clock_now_ns() - batch->start_ns) / 1e9;
-    totals_print(&batch->totals, run, seconds, signal, batch->options.json);
+    batch->hooks->end(batch->hooks->context, &batch->totals, run, seconds, signal);
     const bool captured = captures_close(&batch->captures);
     const bool reported = record_close(&batch->record, &batch->totals, seconds, signal) && captured;
     const int code = sum_up(batch, signal, given_up);
@@ -320,7 +268,7 @@ static int work(struct batch *batch, const struct record_run *run)
 
 static int run(struct batch *batch, const char *const *operand, int operands)
 {
-    const struct batch_options *o = &batch->options;
+    const struct batch_setup *o = batch->setup;
     if (!find_tasks(batch, operand, operands))
         return EXIT_NOTHING;
     if (batch->tasks.count == 0 && o->watch)
@@ -349,17 +297,18 @@ static int run(struct batch *batch, const char *const *operand, int operands)
 }
 
 // Filters these files and directories; `earlier`: as tasks_make. Returns the exit code.
-static int filter_files(const struct batch_options *options, const char *const *operand, int operands,
-                        struct earlier *earlier)
+static int filter_files(const struct batch_setup *setup, const struct batch_hooks *hooks, const char *const *operand,
+                        int operands, struct earlier *earlier)
 {
     struct batch *batch = calloc(1, sizeof(*batch));
     if (!batch) {
         log_error("cannot start: out of memory");
         return EXIT_NOTHING;
     }
-    batch->options = *options;
+    batch->setup = setup;
+    batch->hooks = hooks;
     batch->earlier = earlier;
-    queue_init(&batch->queue, &batch->tasks, options->fail_fast, options->memory_bytes);
+    queue_init(&batch->queue, &batch->tasks, setup->fail_fast, setup->memory_bytes);
     tuned_init(&batch->tuned);
     const int code = run(batch, operand, operands);
     queue_finish(&batch->queue);
@@ -373,35 +322,31 @@ static int filter_files(const struct batch_options *options, const char *const *
 
 // Filters the files in the directories, and then the files that arrive, until a signal. Files that fail do not end the
 // run. Returns the exit code.
-static int filter_arrivals(const struct batch_options *options, struct watch *watch,
-                           const struct command_operands *operands, struct earlier *earlier)
+static int filter_arrivals(const struct batch_setup *setup, const struct batch_hooks *hooks, struct watch *watch,
+                           const char *const *operand, int operands, struct earlier *earlier)
 {
-    bool ended_by_fault, some_failed = false, told = false;
-    int code = filter_files(options, operands->word, operands->count, earlier);
+    bool ended_by_fault, some_failed = false;
+    int code = filter_files(setup, hooks, operand, operands, earlier);
     do {
         const int plain = code & ~EXIT_SETTLED;
         if (plain == EXIT_USAGE || plain >= EXIT_DEVICE)
             return code;
         some_failed = some_failed || plain != EXIT_OK;
-        if (!told && !options->json)
-            printf("watching %s%s for new images; Ctrl+C ends\n", operands->word[0],
-                   operands->count > 1 ? " and other directories" : "");
-        told = true;
-        fflush(stdout); // the summary of this round, for a reader of a pipe
+        hooks->waiting(hooks->context);
         if (!watch_wait(watch, &ended_by_fault))
             break;
-        code = filter_files(options, (const char *const *)watch->name, watch->names, earlier);
+        code = filter_files(setup, hooks, (const char *const *)watch->name, watch->names, earlier);
     } while (true);
     return EXIT_SETTLED | (some_failed || ended_by_fault ? EXIT_FAILED_SOME : EXIT_OK);
 }
 
 // Returns false if the outputs would lie in a watched directory, where they would count as arriving images, or if they
 // are one file (logged).
-static bool outputs_elsewhere(const struct batch_options *options, const struct command_operands *operands)
+static bool outputs_elsewhere(const struct batch_setup *setup, const char *const *operand, int operands)
 {
-    const char *outputs = options->naming.directory;
-    for (int i = 0; i < operands->count && outputs; i++) {
-        if (!file_same(operands->word[i], outputs))
+    const char *outputs = setup->naming.directory;
+    for (int i = 0; i < operands && outputs; i++) {
+        if (!file_same(operand[i], outputs))
             continue;
         log_error("--watch cannot write to %s, which it watches; name another directory with --output", outputs);
         return false;
@@ -411,32 +356,26 @@ static bool outputs_elsewhere(const struct batch_options *options, const struct 
     return outputs;
 }
 
-static int watch_directories(const struct batch_options *options, const struct command_operands *operands,
-                             struct earlier *earlier)
+static int watch_directories(const struct batch_setup *setup, const struct batch_hooks *hooks,
+                             const char *const *operand, int operands, struct earlier *earlier)
 {
     struct watch watch;
     int code = EXIT_NOTHING;
-    if (!outputs_elsewhere(options, operands))
+    if (!outputs_elsewhere(setup, operand, operands))
         return EXIT_USAGE;
     process_hold_signals(CALLS_ANY);
-    if (watch_open(&watch, operands->word, operands->count))
-        code = filter_arrivals(options, &watch, operands, earlier);
+    if (watch_open(&watch, operand, operands))
+        code = filter_arrivals(setup, hooks, &watch, operand, operands, earlier);
     watch_close(&watch);
     return code;
 }
 
-static int batch_run(int argc, char **argv)
+int batch_run(const struct batch_setup *setup, const struct batch_hooks *hooks, const char *const *operand,
+              int operands)
 {
-    struct batch_options options;
-    struct command_operands operands;
     struct earlier earlier = {0};
-    int code = EXIT_NOTHING;
-    if (options_take(&options, argc, argv, &operands, &code))
-        code = options.watch ? watch_directories(&options, &operands, &earlier)
-                             : filter_files(&options, operands.word, operands.count, &earlier);
+    const int code = setup->watch ? watch_directories(setup, hooks, operand, operands, &earlier)
+                                  : filter_files(setup, hooks, operand, operands, &earlier);
     earlier_free(&earlier);
-    options_finish(&options);
     return code;
 }
-
-const struct command batch_command = {.list = &batch_list, .run = batch_run};
