@@ -258,7 +258,7 @@ static int find_verb(const struct command_operands *operands)
                   ctl_list.usage);
         return -1;
     }
-    const int index = find_word(operands->word[1], "command", names), words = operands->count - 2;
+    const int index = options_choose(operands->word[1], "command", names), words = operands->count - 2;
     if (index < 0 || (words >= verbs[index].least && words <= verbs[index].most))
         return index;
     log_error("wrong number of arguments; usage: monocle ctl SOCKET %s %s", verbs[index].word, verbs[index].usage);

@@ -4,7 +4,7 @@
 #include "base/child.h"
 #include "base/log.h"
 #include "command/command.h"
-#include "tune/user_kernel.h"
+#include "tune/kernel/user_kernel.h"
 
 #include <string.h>
 

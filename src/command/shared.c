@@ -79,35 +79,3 @@ bool chain_operands_none(const struct command_operands *operands, const char *ch
     }
     return true;
 }
-
-void print_csv_text(FILE *out, const char *text)
-{
-    const size_t room = 4 * strlen(text) + 1;
-    char *shown = malloc(room);
-    if (!shown)
-        return;
-    log_escape(shown, room, text);
-    const bool quoted = strpbrk(shown, ",\"") != NULL;
-    fputs(quoted ? "\"" : "", out);
-    for (const char *at = shown; *at; at++)
-        fprintf(out, *at == '"' ? "\"\"" : "%c", *at);
-    fputs(quoted ? "\"" : "", out);
-    free(shown);
-}
-
-int find_word(const char *word, const char *what, const char *const *names)
-{
-    char all[1024] = "";
-    for (int i = 0, used = 0; names[i]; i++) {
-        if (strcmp(word, names[i]) == 0)
-            return i;
-        used += snprintf(all + used, sizeof(all) - (size_t)used, "%s%s", i ? ", " : "", names[i]);
-        used = used < (int)sizeof(all) ? used : (int)sizeof(all) - 1;
-    }
-    const char *nearest = options_nearest(word, names);
-    if (nearest)
-        log_error("there is no %s '%s'; did you mean %s? All names: %s", what, word, nearest, all);
-    else
-        log_error("there is no %s '%s'; choose from: %s", what, word, all);
-    return -1;
-}

@@ -1,6 +1,7 @@
 // shared.h: options that several commands have
 #pragma once
 
+#include "base/csv.h"
 #include "base/json_text.h"
 #include "command/command.h"
 #include "path/path.h"
@@ -48,10 +49,3 @@ void pixel_format_list(char text[PIXEL_FORMAT_LIST]);
 // value of --filter, or NULL. Returns true if there is no such operand. Otherwise logs the correct spelling and returns
 // false.
 bool chain_operands_none(const struct command_operands *operands, const char *chain);
-
-// Prints a field of comma-separated values (RFC 4180), with control characters escaped as log_escape does.
-void print_csv_text(FILE *out, const char *text);
-
-// Returns the index of the word among the names, which end with NULL; -1 if it is none of them (logged, with the
-// nearest name and all names). `what`: "path".
-int find_word(const char *word, const char *what, const char *const *names);

@@ -1,4 +1,5 @@
-// pool.c: fills a pool with candidates near the best configurations, and proposes the one with the best estimate
+// pool.c: the search `model`: fills a pool with candidates near the best configurations, and proposes the one with the
+// best estimate
 #include "tune/model.h"
 #include "tune/strategy.h"
 
@@ -11,7 +12,7 @@ enum {
     CROSSED = 20,   // candidates per best one, each a mixture of it and another best one
     LEAPS = 20,     // candidates per best one, which differ from it in 2 or 3 parameters
     POOL = 600,     // candidates in all; random ones fill the pool
-    NEAREST = 5,    // number of nearest results from which `pool` estimates
+    NEAREST = 5,    // number of nearest results of an estimate
     LEARN_EVERY = 5 // results between two fits of the model's weights
 };
 
@@ -20,8 +21,8 @@ struct pool {
     int tolds;
     int candidate[POOL];
     int candidates;
-    struct model model; // only for `model`
-    int learned;        // number of results when the model learned its weights
+    struct model model;
+    int learned; // number of results when the model learned its weights
 };
 
 static double speed(const struct search *search, int configuration)
@@ -71,7 +72,7 @@ static void fill(struct search *search)
         add(search, search->rest[i]);
     for (int i = 0; i < bests && search->rests > POOL; i++) {
         const int best = pool->told[i];
-        const int count = space_neighbours(search->space, best, SPACE_ANY_VALUE, search->near, search->near_most);
+        const int count = space_neighbours(search->space, best, search->near, search->near_most);
         for (int k = 0; k < count; k++)
             add(search, search->near[k]);
         for (int k = 0; k < CROSSED; k++)
@@ -106,7 +107,7 @@ static bool starts(const struct search *search)
     return search->asked < START || search->best < 0;
 }
 
-// ---- pool: the nearest neighbours' speed ----
+// ---- the nearest neighbours' speed ----
 
 // Each parameter that differs adds 0.5 to 1. The minimum is 0.5 because the order of values may be arbitrary.
 static double distance(const struct space *space, int a, int b)
@@ -144,18 +145,6 @@ static double nearest_speed(const struct search *search, int configuration)
     }
     return sum / weights;
 }
-
-static int next_pool(struct search *search)
-{
-    return starts(search) ? -1 : choose(search, nearest_speed);
-}
-
-const struct strategy pool_strategy = {
-    .name = "pool",
-    .own_bytes = sizeof(struct pool),
-    .next = next_pool,
-    .tell = tell_pool,
-};
 
 // ---- model: alternates between a Gaussian process and the nearest neighbours' speed ----
 

@@ -16,7 +16,8 @@ FILE_LINES = 700
 FUNCTION_LINES = 60
 COLUMNS = 120
 
-# Each directory of src, and the directories that it may include from, besides itself.
+# Each layer, a directory of src, and the layers that it may include from, besides itself. A directory in a layer that
+# is not named here is a room of the layer.
 LAYERS = {
     "base": [],
     "image": ["base"],
@@ -26,12 +27,14 @@ LAYERS = {
     "compute": ["base"],
     "path": ["compute", "filter", "image", "base"],
     "tune": ["path", "compute", "filter", "image", "base"],
+    "tune/kernel": ["tune", "path", "compute", "filter", "image", "base"],
+    "tune/study": ["tune", "screen", "path", "compute", "filter", "image", "base"],
     "screen": ["image", "base"],
     "measure": ["path", "screen", "compute", "filter", "image", "base"],
     "lane": ["source", "path", "compute", "filter", "image", "base"],
     "batch": ["tune", "path", "compute", "filter", "image", "base"],
-    "command": ["batch", "lane", "source", "sink", "path", "tune", "measure", "screen", "compute", "filter", "image",
-                "base"],
+    "command": ["batch", "lane", "measure", "tune", "tune/kernel", "tune/study", "source", "sink", "screen", "path",
+                "compute", "filter", "image", "base"],
     "": ["command", "base"],  # main.c
 }
 
@@ -60,7 +63,7 @@ HOMES = {
     r"immintrin\.h": r"src/base/vector\.h",
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h":
-        r"src/(command/.*|measure/(answer|figure|measure)|tune/(captures|journal|spec_read|table)|"
+        r"src/(command/.*|measure/(answer|figure|measure)|tune/(captures|journal|kernel/spec_read|study/(replay|t4))|"
         r"base/(json_text|trace)|batch/(batch|merge|record)|lane/(calibration|config|lane_camera|lines|truth)|"
         r"path/passes_json|source/video_info)\.c",
 }
@@ -113,13 +116,21 @@ def includes(root, pattern):
                 yield name, number, found[1], found[2]
 
 
+def layer_of(directory):
+    """Returns the layer of a directory below src, and the room in it."""
+    if directory in LAYERS:
+        return directory, ""
+    layer, _, room = directory.partition("/")
+    return layer, room
+
+
 def rule_layers(root):
     """A layer includes only lower layers. A subdirectory of a layer includes the layer's files, not its siblings."""
     for name, number, kind, header in includes(root, r"^src/.*\.[ch]$"):
         if kind != '"':
             continue
-        layer, _, room = os.path.dirname(name)[len("src/"):].partition("/")
-        target, _, target_room = os.path.dirname(header).partition("/")
+        layer, room = layer_of(os.path.dirname(name)[len("src/"):])
+        target, target_room = layer_of(os.path.dirname(header))
         if header not in GENERATED and not os.path.isfile(os.path.join(root, "src", header)):
             yield f"{name}:{number}: {header} is not below src"
         elif layer not in LAYERS:

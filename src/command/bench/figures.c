@@ -69,7 +69,7 @@ static bool choose_tests(struct figures *figures)
                 used[i] = found = true;
         }
         if (!found) {
-            find_word(bench->word[w], "test", names);
+            options_choose(bench->word[w], "test", names);
             return false;
         }
     }
@@ -151,7 +151,7 @@ static void print_number(const json_t *number)
 static void print_text(const char *text)
 {
     printf(",");
-    print_csv_text(stdout, text ? text : "");
+    csv_print(stdout, text ? text : "");
 }
 
 static void print_csv_head(void)

@@ -8,18 +8,18 @@
 #include "base/resource.h"
 #include "command/cases.h"
 #include "command/shared.h"
-#include "command/tune/csv.h"
-#include "command/tune/explain.h"
-#include "command/tune/heat_map.h"
 #include "compute/device_energy.h"
 #include "compute/tuned_file.h"
 #include "tune/captures.h"
 #include "tune/cpu_chain.h"
 #include "tune/journal.h"
+#include "tune/kernel/user_kernel.h"
 #include "tune/passes.h"
-#include "tune/table.h"
+#include "tune/study/explain.h"
+#include "tune/study/heat_map.h"
+#include "tune/study/t4.h"
+#include "tune/study/trials_csv.h"
 #include "tune/tuner.h"
-#include "tune/user_kernel.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -55,7 +55,7 @@ struct run {
     const struct work *work;       // the current one
     const struct subject *subject; // of the work
     int budget;                    // of the subject: see tuner_setup
-    struct csv csv;
+    struct trials_csv csv;
     char (*log)[JOURNAL_NAME]; // the logs of the finished passes
     int logs;
     bool stored; // a result
@@ -199,13 +199,13 @@ static const char *place_of(struct run *run, int output)
 // Writes the results of a pass to the file of --t4.
 static bool write_t4(struct run *run, const struct tuner_state *state)
 {
-    static const enum table_state states[] = {
-        [PROBE_PASSED - PROBE_ANSWERS] = TABLE_CORRECT,     [PROBE_WRONG - PROBE_ANSWERS] = TABLE_CORRECTNESS,
-        [PROBE_NOT_BUILT - PROBE_ANSWERS] = TABLE_COMPILE,  [PROBE_NOT_RUN - PROBE_ANSWERS] = TABLE_RUNTIME,
-        [PROBE_NOT_OPENED - PROBE_ANSWERS] = TABLE_RUNTIME, [PROBE_UNKNOWN - PROBE_ANSWERS] = TABLE_RUNTIME,
-        [PROBE_LATE - PROBE_ANSWERS] = TABLE_TIMEOUT,
+    static const enum t4_state states[] = {
+        [PROBE_PASSED - PROBE_ANSWERS] = T4_CORRECT,     [PROBE_WRONG - PROBE_ANSWERS] = T4_CORRECTNESS,
+        [PROBE_NOT_BUILT - PROBE_ANSWERS] = T4_COMPILE,  [PROBE_NOT_RUN - PROBE_ANSWERS] = T4_RUNTIME,
+        [PROBE_NOT_OPENED - PROBE_ANSWERS] = T4_RUNTIME, [PROBE_UNKNOWN - PROBE_ANSWERS] = T4_RUNTIME,
+        [PROBE_LATE - PROBE_ANSWERS] = T4_TIMEOUT,
     };
-    struct table table = {.space = run->subject->space};
+    struct t4_table table = {.space = run->subject->space};
     if (!run->of->t4 || state->trials == 0)
         return true;
     if (!(table.result = calloc((size_t)table.space.count, sizeof(*table.result)))) {
@@ -214,7 +214,7 @@ static bool write_t4(struct run *run, const struct tuner_state *state)
     }
     for (int i = 0; i < state->trials; i++) {
         const struct tuner_trial *trial = &state->trial[i];
-        table.result[trial->configuration] = (struct table_result){
+        table.result[trial->configuration] = (struct t4_result){
             .state = states[trial->status - PROBE_ANSWERS],
             .ms = trial->ms,
             .compile_ms = trial->build_ms,
@@ -224,7 +224,7 @@ static bool write_t4(struct run *run, const struct tuner_state *state)
         };
     }
     const char *path = place_of(run, OUTPUT_T4);
-    const bool ok = path && table_write(&table, run->device_name, path);
+    const bool ok = path && t4_write(&table, run->device_name, path);
     free(table.result);
     return ok;
 }
@@ -234,16 +234,16 @@ static bool add_csv(struct run *run, const struct tuner_state *state)
 {
     const struct work *work = run->work;
     const struct image_shape *shape = &work->target.input;
-    const struct csv_place place = {run->device_name,
-                                    work->chain ? work->chain->text : run->of->spec,
-                                    work->chain ? pixfmt_info(shape->format)->name : "",
-                                    shape->width,
-                                    shape->height,
-                                    work->plan};
+    const struct trials_place place = {run->device_name,
+                                       work->chain ? work->chain->text : run->of->spec,
+                                       work->chain ? pixfmt_info(shape->format)->name : "",
+                                       shape->width,
+                                       shape->height,
+                                       work->plan};
     if (!run->of->csv)
         return true;
     const char *path = place_of(run, OUTPUT_CSV);
-    return path && csv_write(&run->csv, path, &place, run->subject, state);
+    return path && trials_csv_write(&run->csv, path, &place, run->subject, state);
 }
 
 // Prints how the parameters change the time, and draws the times, if the user wants it.
@@ -656,7 +656,7 @@ int tune_chains_run(const struct tune_chains *of)
         log_warn("interrupted; run the same command with --resume to go on");
     energy_close(run->energy);
     device_close(run->device);
-    csv_finish(&run->csv);
+    trials_csv_finish(&run->csv);
     free(run->log);
     free(run);
     return code;

@@ -2,8 +2,8 @@
 #include "base/log.h"
 #include "command/shared.h"
 #include "command/tune/chains.h"
-#include "command/tune/replay.h"
 #include "filter/user_filters.h"
+#include "tune/study/replay.h"
 
 #include <limits.h>
 #include <math.h>
@@ -159,15 +159,9 @@ static const char *const details[] = {
     "The searches are:",
     "full\ttries all configurations in order",
     "random\ttries configurations in random order",
-    "anneal\tsimulated annealing: moves one parameter to its next value; accepts slower configurations, often at first "
-    "and later rarely",
-    "mcmc\tMetropolis walk: changes one parameter; sometimes accepts a slower configuration; restarts after 25 results "
-    "without a gain",
-    "ils\titerated local search: changes one parameter, and continues from a faster configuration; tries "
-    "configurations without a new build first; at an optimum, changes 2 or 3 parameters",
-    "pool\tfills a pool with neighbours and mixtures of the best configurations, and random ones; estimates each from "
-    "the nearest results, and tries the best",
-    "model\tas pool, but a Gaussian process selects every second configuration by its expected gain",
+    "model\tfills a pool with neighbours and mixtures of the best configurations, and random ones; tries the best by "
+    "the "
+    "nearest results and, in turns, by the expected gain of a Gaussian process",
     "auto\tfull if the budget suffices for all configurations, otherwise model; default budget: 80 (other searches: "
     "no limit)",
     NULL,
@@ -231,9 +225,30 @@ static bool find_strategy(const struct strategy **found, const struct option_tex
     }
     for (int i = 0; strategies[i] && i < STRATEGIES_MAX; i++)
         names[i] = strategies[i]->name;
-    const int at = find_word(name, "search", names);
+    const int at = options_choose(name, "search", names);
     *found = at >= 0 ? strategies[at] : NULL;
     return at >= 0;
+}
+
+// Writes the named strategies, or all. Returns false (logged) if there is no strategy of a name.
+static bool choose_strategies(const struct option_texts *search, const struct strategy *chosen[STRATEGIES_MAX + 1])
+{
+    enum { ALL };
+    const char *names[STRATEGIES_MAX + 2] = {[ALL] = "all"};
+    bool wanted[STRATEGIES_MAX + 1] = {[ALL] = search->count == 0};
+    for (int i = 0; strategies[i]; i++)
+        names[i + 1] = strategies[i]->name;
+    for (int i = 0; i < search->count; i++) {
+        const int at = options_choose(search->text[i], "search", names);
+        if (at < 0)
+            return false;
+        wanted[at] = true;
+    }
+    for (int i = 0, count = 0; strategies[i]; i++) {
+        if (wanted[ALL] || wanted[i + 1])
+            chosen[count++] = strategies[i];
+    }
+    return true;
 }
 
 static int run_replay(const struct tune_options *o, const struct budget *budget)
@@ -243,8 +258,11 @@ static int run_replay(const struct tune_options *o, const struct budget *budget)
         return EXIT_USAGE;
     }
     const int count = budget->count > 0 ? budget->count : REPLAY_BUDGET;
-    return replay_run(
-        &(struct replay){o->replay, &o->search, count, o->seeds ? o->seeds : REPLAY_SEEDS, o->json, o->explain});
+    const struct strategy *chosen[STRATEGIES_MAX + 1] = {NULL};
+    return choose_strategies(&o->search, chosen)
+               ? replay_run(&(struct replay){o->replay, chosen, count, o->seeds ? o->seeds : REPLAY_SEEDS, o->json,
+                                             o->explain})
+               : EXIT_USAGE;
 }
 
 // Returns false (logged) if an option does not apply to SPEC.json.
