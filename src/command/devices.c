@@ -1,5 +1,5 @@
 // devices.c: the command that lists the OpenCL devices, tests which sharing modes they support, and names the GL
-#include "command/inspect.h"
+#include "inspect/inspect.h"
 
 #include "base/log.h"
 #include "command/shared.h"

@@ -33,8 +33,9 @@ LAYERS = {
     "measure": ["path", "screen", "compute", "filter", "image", "base"],
     "lane": ["source", "path", "compute", "filter", "image", "base"],
     "batch": ["tune", "path", "compute", "filter", "image", "base"],
-    "command": ["batch", "lane", "measure", "tune", "tune/kernel", "tune/study", "source", "sink", "screen", "path",
-                "compute", "filter", "image", "base"],
+    "inspect": ["source", "path", "screen", "compute", "filter", "image", "base"],
+    "command": ["inspect", "batch", "lane", "measure", "tune", "tune/kernel", "tune/study", "source", "sink", "screen",
+                "path", "compute", "filter", "image", "base"],
     "": ["command", "base"],  # main.c
 }
 
@@ -54,7 +55,7 @@ HOMES = {
     r"libdeflate\.h": r"src/image/codec/png(_chunk)?\.c",
     r"GLFW/.*": r"src/screen/window.*\.c",
     r"X11/.*": r"src/screen/display\.c",
-    r"dlfcn\.h": r"src/(screen/display|base/nvml|command/inspect|compute/gl_context|path/user_rows)\.c",
+    r"dlfcn\.h": r"src/(screen/display|base/nvml|inspect/inspect|compute/gl_context|path/user_rows)\.c",
     r"epoxy/.*|GL/.*|EGL/.*":
         r"src/screen/.*|src/base/gl_handles\.c|src/compute/(texture|gl_context)\.c|src/path/(gl.*|zerocopy)\.c",
     r"CL/cl_gl\.h": r"src/compute/.*\.c",
@@ -64,13 +65,13 @@ HOMES = {
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h":
         r"src/(command/.*|measure/(answer|figure|measure)|tune/(captures|journal|kernel/spec_read|study/(replay|t4))|"
-        r"base/(json_text|trace)|batch/(batch|merge|record)|lane/(calibration|config|lane_camera|lines|truth)|"
-        r"path/passes_json|source/video_info)\.c",
+        r"base/(json_text|trace)|inspect/.*|batch/(batch|merge|record)|"
+        r"lane/(calibration|config|lane_camera|lines|truth)|path/passes_json|source/video_info)\.c",
 }
 # Rows of tables, and the only files that may name them. Other code reads columns, so that it works with new rows.
 ROWS = {
     r"PATH_(OPENCL|ZEROCOPY)":
-        r"src/path/.*|src/batch/(batch|choose|runner)\.c|src/command/(inspect_device|bench/filters)\.c",
+        r"src/path/.*|src/batch/(batch|choose|runner)\.c|src/inspect/inspect_device\.c|src/command/bench/filters\.c",
     r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # formats of files, cameras and measurements, and defaults
         r"src/(image/(pixfmt|image|y4m|codec/).*|sink/virtual_camera\.c|source/(camera.*|generated|video_info)\.c|"
         r"measure/pictures\.c|batch/worker\.c|command/bench/.*\.c)",

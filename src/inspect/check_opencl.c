@@ -1,5 +1,5 @@
-// opencl.c: checks the OpenCL drivers and devices
-#include "command/doctor/doctor.h"
+// check_opencl.c: checks the OpenCL drivers and devices
+#include "inspect/doctor_checks.h"
 
 #include "compute/driver_guard.h"
 #include "compute/drivers.h"

@@ -1,5 +1,5 @@
-// screen.c: checks the display and GL
-#include "command/doctor/doctor.h"
+// check_screen.c: checks the display and GL
+#include "inspect/doctor_checks.h"
 
 #include <jansson.h>
 #include <stdlib.h>

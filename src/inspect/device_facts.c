@@ -1,7 +1,7 @@
 // device_facts.c: the properties of an OpenCL device as JSON
-#include "command/device_facts.h"
+#include "inspect/device_facts.h"
 
-#include "command/shared.h"
+#include "base/json_text.h"
 #include "compute/device.h"
 
 #include <jansson.h>

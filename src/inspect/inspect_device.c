@@ -1,11 +1,11 @@
 // inspect_device.c: lists the OpenCL devices, and tests what one can do; runs in a child process (inspect.h)
-#include "command/inspect.h"
+#include "inspect/inspect.h"
 
+#include "base/json_text.h"
 #include "base/log.h"
-#include "command/device_facts.h"
-#include "command/shared.h"
 #include "compute/device.h"
 #include "image/image.h"
+#include "inspect/device_facts.h"
 #include "path/path.h"
 #include "screen/window.h"
 

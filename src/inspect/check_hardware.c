@@ -1,5 +1,5 @@
-// hardware.c: finds GPUs in /sys, and checks that each has an OpenCL device and may be opened
-#include "command/doctor/doctor.h"
+// check_hardware.c: finds GPUs in /sys, and checks that each has an OpenCL device and may be opened
+#include "inspect/doctor_checks.h"
 
 #include "compute/drivers.h"
 

@@ -1,16 +1,11 @@
-// doctor.h: shared by the checks of `monocle doctor`
+// doctor_checks.h: shared by the checks of `monocle doctor` (doctor.h)
 #pragma once
 
-#include "command/inspect.h"
+#include "inspect/doctor.h"
+#include "inspect/inspect.h"
 
 #include <limits.h>
 #include <stdio.h>
-
-enum finding_level {
-    FINDING_OK,
-    FINDING_WARNING, // monocle runs, but slower or without an optional part
-    FINDING_PROBLEM, // an installed part does not work, or no OpenCL device works
-};
 
 enum { GPUS_MAX = 16 };
 
@@ -21,11 +16,10 @@ struct gpu {
 };
 
 struct doctor {
-    const char *root;        // all system directories are below it; "": the real ones
-    const char *check;       // name of the check that runs
-    bool json;               // findings are printed at the end
-    struct json_t *findings; // array
-    int count[FINDING_PROBLEM + 1];
+    const char *root;  // all system directories are below it; "": the real ones
+    const char *check; // name of the check that runs
+    void (*found)(void *context, const struct finding *finding);
+    void *context;
     struct gpu gpu[GPUS_MAX];
     int gpus;
     char vendors[PATH_MAX]; // directory of the OpenCL drivers

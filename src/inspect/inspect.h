@@ -23,6 +23,9 @@ struct json_t *inspect(const char *what, const char *argument, char why[INSPECT_
 
 // ---- the child ----
 
+enum { INSPECT_WORDS = 4 };
+// Answers in the child; `argv` has INSPECT_WORDS words. Returns the exit status.
+int inspect_answer(char *const *argv);
 // Writes what the device of this number can do: one JSON object per line, the reliable facts first.
 void inspect_device(int number);
 // Writes the GL contexts, by name: without a window ("headless"), and of windows ("GLX", "EGL", "ES").

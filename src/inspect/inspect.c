@@ -1,10 +1,9 @@
-// inspect.c: the hidden command that queries drivers in a child process, and the parent's side of it
-#include "command/inspect.h"
+// inspect.c: both sides of a query of drivers: the parent, and the child
+#include "inspect/inspect.h"
 
 #include "base/child.h"
+#include "base/json_text.h"
 #include "base/log.h"
-#include "command/command.h"
-#include "command/shared.h"
 #include "compute/driver_guard.h"
 #include "source/cameras.h"
 
@@ -107,28 +106,10 @@ static void answer(const char *what, const char *argument)
         open_cameras();
 }
 
-static const struct option_list list = {
-    .command = "inspect",
-    .usage = "ARGUMENTS",
-    .summary = "query drivers; only monocle itself runs this command",
-    .options = no_options,
-};
-
-static int inspect_run(int argc, char **argv)
+int inspect_answer(char *const *argv)
 {
-    struct command_operands operands;
-    int code;
-    if (argc == 4) {
-        child_begin(atoi(argv[1]), child_memory(DATA_LEAST), limit_of(argv[2]));
-        drivers_guard_skip();
-        answer(argv[2], argv[3]);
-        // EXIT_AT_ONCE, because a faulty driver could crash in the functions that exit() runs.
-        return DONE | EXIT_AT_ONCE;
-    }
-    if (!command_parse(&list, argc, argv, NULL, argc, &operands, &code))
-        return code;
-    log_error("this command is internal: monocle starts it to query drivers");
-    return EXIT_USAGE;
+    child_begin(atoi(argv[1]), child_memory(DATA_LEAST), limit_of(argv[2]));
+    drivers_guard_skip();
+    answer(argv[2], argv[3]);
+    return DONE;
 }
-
-const struct command inspect_command = {.list = &list, .run = inspect_run, .hidden = true};

@@ -1,5 +1,5 @@
-// system.c: checks the directories that monocle writes, and other programs
-#include "command/doctor/doctor.h"
+// check_system.c: checks the directories that monocle writes, and other programs
+#include "inspect/doctor_checks.h"
 
 #include "base/cache.h"
 #include "base/file.h"

@@ -1,7 +1,7 @@
 // inspect_gl.c: opens GL contexts with and without a window, and tries the gl path; runs in a child process (inspect.h)
-#include "command/inspect.h"
+#include "inspect/inspect.h"
 
-#include "command/shared.h"
+#include "base/json_text.h"
 #include "compute/gl_context.h"
 #include "path/path.h"
 #include "screen/window.h"

@@ -1,5 +1,5 @@
-// video.c: checks the cameras and the virtual camera
-#include "command/doctor/doctor.h"
+// check_video.c: checks the cameras and the virtual camera
+#include "inspect/doctor_checks.h"
 
 #include <jansson.h>
 #include <stdlib.h>
