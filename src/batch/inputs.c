@@ -33,12 +33,12 @@ static const char no_memory[] = "out of memory for the list of files; name fewer
 struct walk {
     const struct inputs_setup *setup;
     struct inputs *inputs;
-    const char *directory; // the working directory; "": unknown
-    struct place outputs;  // the directory of the outputs; inode 0: none
-    bool among_outputs;    // the operand is the directory of the outputs
-    struct table names;    // normal names of the inputs
-    const char *stopped;   // why the walk stopped; NULL: it goes on
-    size_t taken;          // names so far, repeated ones too
+    const char *directory;  // the working directory; "": unknown
+    struct place outputs;   // the directory of the outputs; inode 0: none
+    bool among_outputs;     // the operand is the directory of the outputs
+    struct key_table names; // normal names of the inputs
+    const char *stopped;    // why the walk stopped; NULL: it goes on
+    size_t taken;           // names so far, repeated ones too
 };
 
 // Adds an input, unless there is one of the same normal name. Takes over `path`; the input's relative name begins at

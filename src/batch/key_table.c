@@ -15,7 +15,7 @@ static const char *key_of(const void *row)
 }
 
 // Returns the slot of the key, or the free slot where it belongs.
-static size_t *find_slot(const struct table *table, const char *key)
+static size_t *find_slot(const struct key_table *table, const char *key)
 {
     size_t at = hash_64(key, strlen(key)) & (table->room - 1);
     while (table->slot[at] && strcmp(key_of(table->row[table->slot[at] - 1]), key) != 0)
@@ -23,7 +23,7 @@ static size_t *find_slot(const struct table *table, const char *key)
     return &table->slot[at];
 }
 
-static bool grow(struct table *table)
+static bool grow(struct key_table *table)
 {
     const size_t room = table->room ? table->room * 2 : FIRST_ROOM;
     void **rows = realloc(table->row, room / 2 * sizeof(*rows));
@@ -39,7 +39,7 @@ static bool grow(struct table *table)
     return true;
 }
 
-void *table_row(struct table *table, const char *key, size_t row_bytes)
+void *table_row(struct key_table *table, const char *key, size_t row_bytes)
 {
     if (table->count * 2 >= table->room && !grow(table))
         return NULL;
@@ -56,17 +56,17 @@ void *table_row(struct table *table, const char *key, size_t row_bytes)
     return row;
 }
 
-void *table_find(const struct table *table, const char *key)
+void *table_find(const struct key_table *table, const char *key)
 {
     const size_t at = table->room ? *find_slot(table, key) : 0;
     return at ? table->row[at - 1] : NULL;
 }
 
-void table_free(struct table *table)
+void table_free(struct key_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         free(table->row[i]);
     free(table->row);
     free(table->slot);
-    *table = (struct table){0};
+    *table = (struct key_table){0};
 }

@@ -30,15 +30,15 @@ struct merge_work {
 struct merge_row {
     const char *key; // names of input and output
     char *line;      // the file's line of JSON, without newline
-    enum status status;
+    enum file_status status;
     enum fault fault;
     struct merge_work *work; // of the last run with a line of this file; NULL: no known run
 };
 
 // Initialise with zeros.
 struct merge {
-    struct table rows;        // of struct merge_row
-    struct table works;       // of struct merge_work
+    struct key_table rows;    // of struct merge_row
+    struct key_table works;   // of struct merge_work
     struct merge_work **last; // for each shard, the work of its last run; NULL: the shard has no run
     int shards;               // N; 0: unknown yet
     int unstarted;            // reports without a start line
@@ -99,7 +99,7 @@ static bool take_file(struct merge *merge, const json_t *json, const char *line,
         row->work = same_shard ? work : row->work;
         return true;
     }
-    row->status = (enum status)status;
+    row->status = (enum file_status)status;
     row->fault = fault < 0 ? FAULT_NONE : (enum fault)fault;
     row->work = work;
     return set_line(&row->line, line);

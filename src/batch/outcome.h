@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-enum status { STATUS_DONE, STATUS_SKIPPED, STATUS_FAILED, STATUSES };
+enum file_status { STATUS_DONE, STATUS_SKIPPED, STATUS_FAILED, STATUSES };
 enum step { STEP_READ, STEP_DECODE, STEP_FILTER, STEP_ENCODE, STEP_WRITE, STEPS };
 
 enum fault {
@@ -35,7 +35,7 @@ struct task;
 struct outcome {
     struct outcome *next; // next in the queue
     const struct task *task;
-    enum status status;
+    enum file_status status;
     enum fault fault;
     char why[FAULT_WHY]; // why it failed or was skipped; if done: a warning, or ""
     int64_t step_ns[STEPS];

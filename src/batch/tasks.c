@@ -116,7 +116,7 @@ static bool name_outputs(struct task *rows, const struct inputs *inputs, const s
         const char *output;
         struct task *first;
     } * named;
-    struct table names = {0};
+    struct key_table names = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < inputs->count; i++) {
         const struct input *input = &inputs->row[i];

@@ -43,7 +43,7 @@ struct task {
 
 // Outputs of the earlier rounds of --watch. Initialise with zeros.
 struct earlier {
-    struct table outputs; // their files, each with its input
+    struct key_table outputs; // their files, each with its input
     size_t inputs;
 };
 
@@ -55,8 +55,8 @@ void earlier_free(struct earlier *earlier);
 struct tasks {
     struct task *row; // tasks of this shard only
     size_t count;
-    struct table directories; // of struct directory, by path
-    struct table logged;      // values of `nearest` whose errors were logged
+    struct key_table directories; // of struct directory, by path
+    struct key_table logged;      // values of `nearest` whose errors were logged
     // The identities of all inputs. An output must not replace one of these files, whatever its name is.
     struct source_id {
         dev_t device;

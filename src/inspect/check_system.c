@@ -3,7 +3,7 @@
 
 #include "base/cache.h"
 #include "base/file.h"
-#include "base/program.h"
+#include "base/installed_program.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -22,7 +22,7 @@ static const double term_change[LANE_TERMS] = {0.01, 4e-4, 1e-5, 5e-3};
 
 // The table as shares of a full line, minus the mean of the strip. A column has the pixels around it, as far as a mark
 // is wide.
-struct scene {
+struct strip_scene {
     const struct lane_table *table;
     struct lane_trace *trace; // NULL: none
     double metres;            // per column
@@ -47,17 +47,17 @@ static double strip_z(const struct lane_table *table, int strip)
     return table->far - (strip + 0.5) * (table->far - table->near) / table->strips;
 }
 
-static int column_of(const struct scene *scene, double x)
+static int column_of(const struct strip_scene *scene, double x)
 {
     return (int)floor((x + scene->table->across / 2) / scene->metres);
 }
 
-static double x_of(const struct scene *scene, int column)
+static double x_of(const struct strip_scene *scene, int column)
 {
     return (column + 0.5) * scene->metres - scene->table->across / 2;
 }
 
-static void scene_fill(struct scene *scene, const struct lane_table *table)
+static void scene_fill(struct strip_scene *scene, const struct lane_table *table)
 {
     scene->table = table;
     scene->metres = table->across / table->columns;
@@ -83,7 +83,8 @@ static void scene_fill(struct scene *scene, const struct lane_table *table)
 // ---- histogram ----
 
 // The mean of the near strips, moved by the shape, for each offset.
-static void fill_histogram(const struct scene *scene, const struct lane_shape *shape, float histogram[LANE_COLUMNS_MAX])
+static void fill_histogram(const struct strip_scene *scene, const struct lane_shape *shape,
+                           float histogram[LANE_COLUMNS_MAX])
 {
     const struct lane_table *table = scene->table;
     int strips = 0;
@@ -114,13 +115,13 @@ static double sharpness(const float histogram[LANE_COLUMNS_MAX], int columns)
 }
 
 // A search of one or two terms around the shape, in steps to both sides.
-struct search {
+struct term_search {
     enum lane_term a, b;
     int steps_a, steps_b;
 };
 static const double term_step[LANE_TERMS] = {[LANE_HEADING] = 0.012, [LANE_BEND] = 5e-4, [LANE_SPREAD] = 1.5e-3};
 
-static void align(const struct scene *scene, struct lane_shape *shape, struct search search)
+static void align(const struct strip_scene *scene, struct lane_shape *shape, struct term_search search)
 {
     const struct lane_shape start = *shape;
     float histogram[LANE_COLUMNS_MAX];
@@ -150,7 +151,8 @@ static double smallest_peak(const struct lane_settings *settings, const struct l
 }
 
 // Takes the highest peak until none is left; a peak excludes others near it.
-static void find_peaks(const struct scene *scene, struct lane_shape *shape, const struct lane_shape *prior, bool known)
+static void find_peaks(const struct strip_scene *scene, struct lane_shape *shape, const struct lane_shape *prior,
+                       bool known)
 {
     const int columns = scene->table->columns;
     float histogram[LANE_COLUMNS_MAX];
@@ -183,14 +185,14 @@ static void find_peaks(const struct scene *scene, struct lane_shape *shape, cons
 // ---- windows and fit ----
 
 // The position of a line in a strip.
-struct window {
+struct strip_window {
     double x, mass; // mass 0: the strip does not show the line
 };
 
-static struct window look(const struct scene *scene, int strip, double x, double half)
+static struct strip_window look(const struct strip_scene *scene, int strip, double x, double half)
 {
     const int first = column_of(scene, x - half), last = column_of(scene, x + half);
-    struct window window = {0, 0};
+    struct strip_window window = {0, 0};
     double sum = 0, moment = 0;
     if (first < 0 || last >= scene->table->columns)
         return window;
@@ -271,8 +273,8 @@ static void add_window(struct fit *fit, const struct lane_shape *shape, int i, d
 
 // Fits all lines to the windows as far as `far`. A window far from its line weighs little (Cauchy's weights). `boxes`
 // gets the windows; NULL: it does not.
-static void fit_lines(const struct scene *scene, struct lane_shape *shape, const struct lane_shape *prior, bool known,
-                      double far, double half, struct lane_box (*boxes)[LANE_STRIPS_MAX])
+static void fit_lines(const struct strip_scene *scene, struct lane_shape *shape, const struct lane_shape *prior,
+                      bool known, double far, double half, struct lane_box (*boxes)[LANE_STRIPS_MAX])
 {
     const struct lane_table *table = scene->table;
     struct fit fit = {.unknowns = LANE_TERMS + shape->lines};
@@ -283,7 +285,7 @@ static void fit_lines(const struct scene *scene, struct lane_shape *shape, const
             const double z = strip_z(table, strip), x = lane_x(shape, offset, z);
             if (z > far || lane_distance(shape, z) >= horizon)
                 break;
-            const struct window window = look(scene, strip, x, half);
+            const struct strip_window window = look(scene, strip, x, half);
             if (boxes)
                 boxes[i][strip] = (struct lane_box){x, half, window.x, window.mass > 0};
             if (window.mass <= 0)
@@ -298,7 +300,7 @@ static void fit_lines(const struct scene *scene, struct lane_shape *shape, const
         shape->line[i].offset = fit.right[LANE_TERMS + i];
 }
 
-static void measure_support(const struct scene *scene, struct lane_shape *shape)
+static void measure_support(const struct strip_scene *scene, struct lane_shape *shape)
 {
     const struct lane_table *table = scene->table;
     const double half = table->settings->window / 2;
@@ -310,7 +312,7 @@ static void measure_support(const struct scene *scene, struct lane_shape *shape)
             if (!(fabs(x) + half < table->across / 2) || lane_distance(shape, z) >= horizon)
                 continue;
             visible++;
-            const struct window window = look(scene, strip, x, half);
+            const struct strip_window window = look(scene, strip, x, half);
             run = window.mass > 0 && fabs(window.x - x) <= half / 2 ? run + 1 : 0;
             seen += run > 0;
             longest = run > longest ? run : longest;
@@ -334,7 +336,8 @@ static void sort_lines(struct lane_shape *shape)
 }
 
 // From round to round, the windows reach farther and become narrower.
-static void fit_rounds(const struct scene *scene, struct lane_shape *shape, const struct lane_shape *prior, bool known)
+static void fit_rounds(const struct strip_scene *scene, struct lane_shape *shape, const struct lane_shape *prior,
+                       bool known)
 {
     const struct lane_table *table = scene->table;
     const double last = table->settings->window / 2, first = 2 * last;
@@ -354,17 +357,17 @@ static void fit_rounds(const struct scene *scene, struct lane_shape *shape, cons
 int lane_find(struct lane_shape *shape, const struct lane_table *table, const struct lane_shape *prior, bool known,
               struct lane_trace *trace)
 {
-    struct scene scene;
+    struct strip_scene scene;
     scene_fill(&scene, table);
     scene.trace = trace;
     *shape = (struct lane_shape){.lines = 0};
     if (known)
         memcpy(shape->term, prior->term, sizeof(shape->term));
     const int steps = known ? 1 : 8;
-    align(&scene, shape, (struct search){LANE_HEADING, LANE_BEND, steps, steps});
-    align(&scene, shape, (struct search){LANE_SPREAD, LANE_HEADING, 5, known ? 1 : 3});
+    align(&scene, shape, (struct term_search){LANE_HEADING, LANE_BEND, steps, steps});
+    align(&scene, shape, (struct term_search){LANE_SPREAD, LANE_HEADING, 5, known ? 1 : 3});
     if (!known)
-        align(&scene, shape, (struct search){LANE_HEADING, LANE_BEND, 2, 3});
+        align(&scene, shape, (struct term_search){LANE_HEADING, LANE_BEND, 2, 3});
     // The second pass finds the peaks that the first fit has made sharp.
     for (int pass = 0; pass < PASSES; pass++) {
         find_peaks(&scene, shape, prior, known);

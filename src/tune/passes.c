@@ -393,7 +393,7 @@ struct series {
     int first; // picture
 };
 
-static cl_int enqueue(void *context, int run, struct span *span)
+static cl_int enqueue(void *context, int run, struct device_span *span)
 {
     const struct series *series = context;
     const struct pass_alone *alone = &series->build->pass->alone;

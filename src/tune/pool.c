@@ -16,7 +16,7 @@ enum {
     LEARN_EVERY = 5 // results between two fits of the model's weights
 };
 
-struct pool {
+struct candidates {
     int told[MODEL_POINTS]; // configurations with results; the fastest first
     int tolds;
     int candidate[POOL];
@@ -33,7 +33,7 @@ static double speed(const struct search *search, int configuration)
 
 static void tell_pool(struct search *search, int configuration)
 {
-    struct pool *pool = search->own;
+    struct candidates *pool = search->own;
     const double ms = search->ms[configuration];
     if (pool->tolds == MODEL_POINTS)
         pool->tolds--; // forgets the slowest
@@ -47,7 +47,7 @@ static void tell_pool(struct search *search, int configuration)
 
 static void add(struct search *search, int configuration)
 {
-    struct pool *pool = search->own;
+    struct candidates *pool = search->own;
     if (configuration >= 0 && pool->candidates < POOL && !search_asked(search, configuration))
         pool->candidate[pool->candidates++] = configuration;
 }
@@ -65,7 +65,7 @@ static int cross(struct search *search, int a, int b)
 
 static void fill(struct search *search)
 {
-    struct pool *pool = search->own;
+    struct candidates *pool = search->own;
     const int bests = pool->tolds < BEST ? pool->tolds : BEST;
     pool->candidates = 0;
     for (int i = 0; i < search->rests && search->rests <= POOL; i++)
@@ -87,7 +87,7 @@ static void fill(struct search *search)
 // Fills the pool. Returns the candidate with the highest score; -1: there is no candidate.
 static int choose(struct search *search, double (*score)(const struct search *search, int configuration))
 {
-    struct pool *pool = search->own;
+    struct candidates *pool = search->own;
     int best = -1;
     double highest = -INFINITY;
     fill(search);
@@ -123,7 +123,7 @@ static double distance(const struct space *space, int a, int b)
 
 static double nearest_speed(const struct search *search, int configuration)
 {
-    const struct pool *pool = search->own;
+    const struct candidates *pool = search->own;
     double near[NEAREST], weights = 0, sum = 0;
     int told[NEAREST], count = 0;
     for (int i = 0; i < pool->tolds; i++) {
@@ -150,7 +150,7 @@ static double nearest_speed(const struct search *search, int configuration)
 
 static void fit(struct search *search)
 {
-    struct pool *pool = search->own;
+    struct candidates *pool = search->own;
     double value[MODEL_POINTS], mean = 0, variance = 0;
     for (int i = 0; i < pool->tolds; i++) {
         value[i] = speed(search, pool->told[i]);
@@ -170,7 +170,7 @@ static void fit(struct search *search)
 // Returns the expected improvement: the expected gain of a configuration over the best speed so far.
 static double improvement(const struct search *search, int configuration)
 {
-    const struct pool *pool = search->own;
+    const struct candidates *pool = search->own;
     const double density_0 = 0.3989422804014327; // of the normal distribution, at 0
     double mean, deviation;
     model_estimate(&pool->model, configuration, &mean, &deviation);
@@ -190,19 +190,19 @@ static int next_model(struct search *search)
 
 static bool open_model(struct search *search)
 {
-    struct pool *pool = search->own;
+    struct candidates *pool = search->own;
     return model_open(&pool->model, search->space);
 }
 
 static void close_model(struct search *search)
 {
-    struct pool *pool = search->own;
+    struct candidates *pool = search->own;
     model_close(&pool->model);
 }
 
 const struct strategy model_strategy = {
     .name = "model",
-    .own_bytes = sizeof(struct pool),
+    .own_bytes = sizeof(struct candidates),
     .open = open_model,
     .next = next_model,
     .tell = tell_pool,

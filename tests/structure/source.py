@@ -211,6 +211,29 @@ def rule_names(root):
         yield f"ctags found {len(seen)} functions only: the rule checks nothing"
 
 
+# Layers whose names other changes in progress make unique.
+UNSETTLED = r"src/(measure|command/bench|command/live)/"
+
+
+def rule_unique(root):
+    """A file name of src has one meaning, and so has the tag of a struct, union or enum that a header names."""
+    seen, named, defined = {}, set(), collections.defaultdict(set)
+    for name in files(root, r"^src/.*\.[ch]$"):
+        text = "\n".join(lines(root, name))
+        if name.endswith(".h"):
+            named.update(re.findall(r"\b(?:struct|union|enum) (\w+)", text))
+        if re.match(UNSETTLED, name):
+            continue
+        for tag in re.findall(r"\b(?:struct|union|enum) (\w+) \{$", text, re.M):
+            defined[tag].add(name)
+        other = seen.setdefault(os.path.basename(name), name)
+        if other != name:
+            yield f"{name}: {other} has the same name"
+    for tag in sorted(named & defined.keys()):
+        if len(defined[tag]) > 1:
+            yield f"{', '.join(sorted(defined[tag]))}: the tag {tag} is defined more than once, and a header names it"
+
+
 def rule_headers(root):
     """Every header compiles alone, and when it is included twice."""
     for name in files(root, r"^src/.*\.h$"):

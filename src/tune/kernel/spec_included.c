@@ -9,7 +9,7 @@
 
 enum { FILES = 256, FILE_BYTES = 16 << 20, DIRECTORIES = 32 };
 
-struct finder {
+struct include_finder {
     FILE *out; // gets the texts of the files, with their names
     char *file[FILES];
     int files;
@@ -19,7 +19,7 @@ struct finder {
 };
 
 // Finds the directories of the options "-I directory" and "-Idirectory".
-static void find_directories(struct finder *finder)
+static void find_directories(struct include_finder *finder)
 {
     char *rest = finder->options;
     bool next = false;
@@ -31,10 +31,10 @@ static void find_directories(struct finder *finder)
     }
 }
 
-static void follow(struct finder *finder, const char *path, const char *text);
+static void follow(struct include_finder *finder, const char *path, const char *text);
 
 // Adds a file, once, and the files that it includes.
-static void add(struct finder *finder, const char *directory, int length, const char *name, int name_length)
+static void add(struct include_finder *finder, const char *directory, int length, const char *name, int name_length)
 {
     char *path = NULL;
     if (name[0] == '/')
@@ -57,7 +57,7 @@ static void add(struct finder *finder, const char *directory, int length, const 
 }
 
 // Adds the files that the text of a file includes.
-static void follow(struct finder *finder, const char *path, const char *text)
+static void follow(struct include_finder *finder, const char *path, const char *text)
 {
     const char *slash = strrchr(path, '/');
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
@@ -83,7 +83,7 @@ bool spec_find_included(const struct spec *spec, struct spec_kernel *kernel)
 {
     char *path = spec_file(spec, kernel->file), *texts = NULL;
     size_t bytes;
-    struct finder *finder = calloc(1, sizeof(*finder));
+    struct include_finder *finder = calloc(1, sizeof(*finder));
     bool ok = finder && path && (finder->out = open_memstream(&texts, &bytes));
     if (ok) {
         memcpy(finder->options, kernel->options, sizeof(finder->options));

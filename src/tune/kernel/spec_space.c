@@ -14,7 +14,7 @@ static const size_t work_max = (size_t)100 << 20;
 // ---- names ----
 
 // The values of names in an expression.
-struct scope {
+struct values {
     const struct spec *spec;
     const uint16_t *tuple; // NULL: each parameter has its largest value
     int last;              // highest index of a parameter that was looked up; -1: none
@@ -27,7 +27,7 @@ static struct value param_value(const struct spec *spec, int param, int value)
 
 static bool find_name(void *context, const char *name, int length, int64_t index, struct value *value)
 {
-    struct scope *scope = context;
+    struct values *scope = context;
     const struct spec *spec = scope->spec;
     static const char problem[] = "ProblemSize";
     if (length == (int)strlen(problem) && memcmp(name, problem, (size_t)length) == 0 && spec->problems > 0) {
@@ -50,13 +50,13 @@ static bool find_name(void *context, const char *name, int length, int64_t index
 bool spec_evaluate(const struct spec *spec, const char *text, const uint16_t *tuple, struct value *value,
                    char why[SPEC_WHY])
 {
-    struct scope scope = {spec, tuple, -1};
+    struct values scope = {spec, tuple, -1};
     return expression_evaluate(text, find_name, &scope, value, why);
 }
 
 bool spec_check(const struct spec *spec, const char *text, int *last, char why[SPEC_WHY])
 {
-    struct scope scope = {spec, NULL, -1};
+    struct values scope = {spec, NULL, -1};
     const bool ok = expression_check(text, find_name, &scope, why);
     *last = scope.last;
     return ok;

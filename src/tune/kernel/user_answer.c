@@ -14,7 +14,7 @@
 
 enum { CPU_S = 36000 }; // the parent's limit is stricter
 
-struct task {
+struct kernel_task {
     struct spec spec;
     struct device *device;
     struct user_data data;
@@ -26,7 +26,7 @@ struct task {
     char why[SPEC_WHY];
 };
 
-static bool parse_tuple(struct task *task, const char *text)
+static bool parse_tuple(struct kernel_task *task, const char *text)
 {
     for (int p = 0; p < task->spec.space.params; p++) {
         char *end;
@@ -53,7 +53,7 @@ static struct device *find_device(const char *wanted)
     return NULL;
 }
 
-static bool open_task(struct task *task, char *const *words)
+static bool open_task(struct kernel_task *task, char *const *words)
 {
     log_set_level(LOG_SILENT);
     if (!spec_load(&task->spec, words[KERNEL_WORD_SPEC]) || strcmp(task->spec.hash, words[KERNEL_WORD_HASH]) != 0) {
@@ -67,13 +67,13 @@ static bool open_task(struct task *task, char *const *words)
            (task->device = find_device(words[KERNEL_WORD_DEVICE]));
 }
 
-static enum probe_status fail(struct task *task, enum probe_status status, cl_int result)
+static enum probe_status fail(struct kernel_task *task, enum probe_status status, cl_int result)
 {
     snprintf(task->why, sizeof(task->why), "%s", compute_result_name(result));
     return status;
 }
 
-static cl_int run(struct task *task)
+static cl_int run(struct kernel_task *task)
 {
     cl_event event[SPEC_KERNELS] = {NULL};
     cl_int result = user_build_enqueue(&task->build, event), status = CL_COMPLETE;
@@ -87,7 +87,7 @@ static cl_int run(struct task *task)
 }
 
 // Compares a vector argument after the run, or keeps it as the reference.
-static enum probe_status check(struct task *task, int i, char *got)
+static enum probe_status check(struct kernel_task *task, int i, char *got)
 {
     const struct spec_argument *argument = &task->spec.argument[i];
     char *input = task->data.map + task->data.input[i], *reference = task->data.map + task->data.reference[i];
@@ -114,7 +114,7 @@ static enum probe_status check(struct task *task, int i, char *got)
     return PROBE_PASSED;
 }
 
-static enum probe_status try_task(struct task *task)
+static enum probe_status try_task(struct kernel_task *task)
 {
     enum probe_status status = PROBE_PASSED;
     cl_int result = user_rig_open(&task->rig, task->device, &task->spec, &task->data);
@@ -154,8 +154,8 @@ static struct timed **find_timed(struct timed **first, int configuration)
     return first;
 }
 
-static cl_int build_timed(const struct task *task, struct timed **first, const struct user_timer_request *request,
-                          char why[SPEC_WHY])
+static cl_int build_timed(const struct kernel_task *task, struct timed **first,
+                          const struct user_timer_request *request, char why[SPEC_WHY])
 {
     struct timed *timed = calloc(1, sizeof(*timed));
     double ms;
@@ -193,7 +193,7 @@ static cl_int time_timed(const struct timed *timed, double for_ms, double *ms)
 }
 
 // Does what a request wants. A configuration may be built more than once.
-static void answer(const struct task *task, struct timed **first, const struct user_timer_request *request,
+static void answer(const struct kernel_task *task, struct timed **first, const struct user_timer_request *request,
                    struct user_timer_reply *reply)
 {
     char why[SPEC_WHY] = "";
@@ -223,7 +223,7 @@ static int open_pipe(const char *parent, int fd, int flags)
 }
 
 // Answers requests until the parent ends.
-static enum probe_status answer_requests(struct task *task, char *const *words)
+static enum probe_status answer_requests(struct kernel_task *task, char *const *words)
 {
     const char *comma = strchr(words[KERNEL_WORD_NOTE], ',');
     const int requests = open_pipe(words[KERNEL_WORD_PARENT], atoi(words[KERNEL_WORD_NOTE]), O_RDONLY);
@@ -257,7 +257,7 @@ int user_kernel_answer(char *const *words)
 {
     char path[64];
     child_begin(atoi(words[KERNEL_WORD_PARENT]), PROBE_DATA_BYTES, CPU_S);
-    struct task *task = calloc(1, sizeof(*task));
+    struct kernel_task *task = calloc(1, sizeof(*task));
     if (!task)
         return PROBE_UNKNOWN;
     task->times = strcmp(words[KERNEL_WORD_HOW], "time") == 0;

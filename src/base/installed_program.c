@@ -1,5 +1,6 @@
-// program.c: an installed program as a child process, with a pipe to its standard input or from its standard output
-#include "base/program.h"
+// installed_program.c: an installed program as a child process, with a pipe to its standard input or from its standard
+// output
+#include "base/installed_program.h"
 
 #include "base/clock.h"
 

@@ -1,4 +1,4 @@
-// kind.h: the interface that each codec implements, and functions that codecs share (callers use codec.h)
+// codec_kind.h: the interface that each codec implements, and functions that codecs share (callers use codec.h)
 #pragma once
 
 #include "image/codec/codec.h"

@@ -1,5 +1,5 @@
-// latency.c: the `latency` command: measures the time from a flash on the screen until the screen shows the camera's
-// frame of it
+// latency_command.c: the `latency` command: measures the time from a flash on the screen until the screen shows the
+// camera's frame of it
 #include "command/latency/latency.h"
 
 #include "base/log.h"

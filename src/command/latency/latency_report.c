@@ -1,4 +1,4 @@
-// report.c: prints a histogram, or JSON lines
+// latency_report.c: prints a histogram, or JSON lines
 #include "command/latency/latency.h"
 
 #include "command/shared.h"

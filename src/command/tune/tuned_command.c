@@ -1,4 +1,4 @@
-// tuned.c: the command that lists, exports, imports and removes the tuning results
+// tuned_command.c: the command that lists, exports, imports and removes the tuning results
 #include "compute/tuned_file.h"
 
 #include "base/file.h"
@@ -80,7 +80,7 @@ struct row {
     int number; // in the list of all entries, from 1
 };
 
-struct t4_table {
+struct table {
     struct tuned_list list[TUNED_LEVELS];
     struct row *row;
     size_t count;
@@ -105,7 +105,7 @@ static int compare_rows(const void *a, const void *b)
     return order ? order : tuned_key_compare(first, second);
 }
 
-static void table_close(struct t4_table *table)
+static void table_close(struct table *table)
 {
     for (int i = 0; i < TUNED_LEVELS; i++)
         tuned_list_free(&table->list[i]);
@@ -113,10 +113,10 @@ static void table_close(struct t4_table *table)
 }
 
 // Reads all levels and keeps the rows that the options select. False if there is none (logged).
-static bool table_open(struct t4_table *table, struct tuned_options *o)
+static bool table_open(struct table *table, struct tuned_options *o)
 {
     size_t all = 0, total = 0;
-    *table = (struct t4_table){.count = 0};
+    *table = (struct table){.count = 0};
     for (int i = 0; i < TUNED_RUN; i++) {
         tuned_level_read((enum tuned_level)i, &table->list[i]);
         total += table->list[i].count;
@@ -192,7 +192,7 @@ static void fill_cells(const struct row *row, const char *cell[COLUMNS], char ro
     memcpy(cell, texts, sizeof(texts));
 }
 
-static void print_table(const struct t4_table *table)
+static void print_table(const struct table *table)
 {
     static const char *const titles[COLUMNS] = {"#", "device", "pass", "size", "choice", "ratio", "level", "date"};
     int width[COLUMNS];
@@ -214,7 +214,7 @@ static void print_table(const struct t4_table *table)
     }
 }
 
-static void print_rows_json(const struct t4_table *table)
+static void print_rows_json(const struct table *table)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < table->count; i++)
@@ -236,7 +236,7 @@ static void print_row(const struct row *row)
 
 static int run_list(struct tuned_options *o, const char *operand)
 {
-    struct t4_table table;
+    struct table table;
     const bool some = table_open(&table, o);
     if (o->json)
         print_rows_json(&table);
@@ -248,7 +248,7 @@ static int run_list(struct tuned_options *o, const char *operand)
 
 static int run_show(struct tuned_options *o, const char *operand)
 {
-    struct t4_table table;
+    struct table table;
     size_t shown = 0;
     const bool some = table_open(&table, o), numbered = operand[strspn(operand, "0123456789")] == '\0';
     const long number = strtol(operand, NULL, 10);
@@ -370,7 +370,7 @@ static int run_clear(struct tuned_options *o, const char *operand)
     return EXIT_OK;
 }
 
-static const struct action {
+static const struct tuned_action {
     const char *name, *operand; // operand: its argument, for messages; NULL: it has none
     int (*run)(struct tuned_options *o, const char *operand);
 } actions[] = {
@@ -387,7 +387,7 @@ static int run(int argc, char **argv)
     if (!command_parse(&list, argc, argv, &o, 2, &operands, &code))
         return code;
     const char *name = operands.count > 0 ? operands.word[0] : "list";
-    const struct action *action = NULL;
+    const struct tuned_action *action = NULL;
     for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
         action = strcmp(actions[i].name, name) == 0 ? &actions[i] : action;
     if (!action) {

@@ -1,4 +1,5 @@
-// devices.c: the command that lists the OpenCL devices, tests which sharing modes they support, and names the GL
+// devices_command.c: the command that lists the OpenCL devices, tests which sharing modes they support, and names the
+// GL
 #include "inspect/inspect.h"
 
 #include "base/log.h"

@@ -1,5 +1,5 @@
-// kind.c: functions that the codecs share
-#include "image/codec/kind.h"
+// codec_kind.c: functions that the codecs share
+#include "image/codec/codec_kind.h"
 
 #include "base/vector.h"
 

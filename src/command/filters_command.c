@@ -1,4 +1,4 @@
-// filters.c: the command that lists the filters
+// filters_command.c: the command that lists the filters
 #include "command/shared.h"
 
 #include "base/log.h"

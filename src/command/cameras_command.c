@@ -1,4 +1,4 @@
-// cameras.c: the command that lists the cameras
+// cameras_command.c: the command that lists the cameras
 #include "source/cameras.h"
 
 #include "base/log.h"

@@ -1,4 +1,4 @@
-// tune.c: the command that searches for the fastest configurations, and its options
+// tune_command.c: the command that searches for the fastest configurations, and its options
 #include "base/log.h"
 #include "command/shared.h"
 #include "command/tune/chains.h"

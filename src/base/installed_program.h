@@ -1,4 +1,5 @@
-// program.h: an installed program as a child process, with a pipe to its standard input or from its standard output
+// installed_program.h: an installed program as a child process, with a pipe to its standard input or from its standard
+// output
 #pragma once
 
 #include "base/child.h"
