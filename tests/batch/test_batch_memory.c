@@ -1,4 +1,5 @@
 // test_batch_memory.c: a lack of memory leaves members out of a line of JSON, and breaks nothing else
+#include "base/json_text.h"
 #include "batch/record.h"
 
 #include "unit.h"
@@ -20,12 +21,12 @@ int main(void)
     const struct task task = {.input = &input, .output = "out/a.png"};
     const struct outcome outcome = {.task = &task, .status = STATUS_FAILED, .fault = FAULT_READ, .why = "it is locked"};
     json_set_alloc_funcs(allocate, free);
-    record_print_plan(&outcome, false);
+    print_json(record_plan(&outcome, false), JSON_COMPACT);
     const long needed = allocations;
     CHECK(needed > 10);
     for (failing = 1; failing <= needed; failing++) {
         allocations = 0;
-        record_print_plan(&outcome, false);
+        print_json(record_plan(&outcome, false), JSON_COMPACT);
         CHECK(allocations >= failing);
     }
     return check_end(&unit);
