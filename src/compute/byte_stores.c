@@ -1,5 +1,5 @@
 // byte_stores.c: a test whether a device stores single bytes
-#include "compute/byte_stores.h"
+#include "compute/device.h"
 
 #include "compute/memory.h"
 #include "compute/program.h"

@@ -1,5 +1,5 @@
 // device_facts.c: the properties of an OpenCL device as JSON
-#include "inspect/device_facts.h"
+#include "inspect/inspect.h"
 
 #include "base/json_text.h"
 #include "compute/device.h"

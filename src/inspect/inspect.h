@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+struct device;
+struct device_info;
 struct json_t;
 
 // ---- the parent ----
@@ -32,3 +34,8 @@ void inspect_device(int number);
 void inspect_gl(void);
 struct json_t *inspect_device_list(void);  // {"devices": [...], "why": "..."}
 void inspect_write(struct json_t *object); // writes it to the parent as one line, and releases it
+// Returns the properties that need no context; `monocle devices --help` lists the members. A property that the driver
+// does not have is null. NULL if out of memory.
+struct json_t *device_facts(const struct device_info *info);
+// Returns {"read": ["RGBA/UNORM_INT8", ...], "write": [...]}: the formats of 2D images. NULL if out of memory.
+struct json_t *device_image_formats(const struct device *device);

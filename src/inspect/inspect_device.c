@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "compute/device.h"
 #include "image/image.h"
-#include "inspect/device_facts.h"
 #include "path/path.h"
 #include "screen/window.h"
 

@@ -1,8 +1,8 @@
 // config.h: the configuration of the `lane` command: the calibration, and the numbers of the search
 #pragma once
 
+#include "lane/finder.h"
 #include "lane/lane_camera.h"
-#include "lane/settings.h"
 
 struct lane_config {
     struct lane_camera camera;

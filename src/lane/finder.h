@@ -5,9 +5,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lane/settings.h"
-
 enum { LANE_STRIPS_MAX = 64, LANE_COLUMNS_MAX = 512, LANE_LINES = 6 };
+
+// The numbers of the search that users can change (docs/lane.md)
+struct lane_settings {
+    double noise;      // brightness differences up to this are noise
+    double windows;    // strips of the bird's-eye picture, each with a window per line
+    double window;     // metres: width of the last windows; the first ones are twice as wide
+    double peak;       // smallest height of a new line's peak in the histogram; 1: an unbroken line
+    double gap;        // metres: smallest distance between lines
+    double smoothing;  // share of the old offset in the new one
+    double confidence; // smallest one of a reported line
+};
+
+extern const struct lane_settings lane_settings_default;
 
 // For each horizontal strip of the bird's-eye picture, the sum of the pixels of each column. Strip 0 is the farthest.
 struct lane_table {

@@ -1,6 +1,5 @@
 // opencl.c: the OpenCL path: the life of a frame: upload, a kernel per pass, conversion, download or texture
 #include "base/log.h"
-#include "compute/byte_stores.h"
 #include "compute/texture.h"
 #include "path/backend.h"
 #include "path/opencl_chain.h"

@@ -1,5 +1,5 @@
 // user_rows.c: compiles users' filters for the cpu path, with the system's C compiler
-#include "path/user_rows.h"
+#include "path/cpu_rows.h"
 
 #include "base/child.h"
 #include "base/driver_call.h"

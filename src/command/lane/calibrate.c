@@ -1,5 +1,5 @@
 // calibrate.c: `lane --calibrate`: the user moves the four points of the calibration in a window
-#include "command/lane/calibrate.h"
+#include "command/lane/lane.h"
 
 #include "base/clock.h"
 #include "base/log.h"

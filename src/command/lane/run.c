@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "command/edited.h"
-#include "command/lane/calibrate.h"
 #include "command/lane/lane.h"
 #include "command/lane/lane_report.h"
 #include "command/lane/lane_window.h"
