@@ -2,7 +2,6 @@
 #include "base/process.h"
 
 #include "base/driver_call.h"
-#include "compute/drivers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +15,8 @@
 
 // A signal handler may set only such variables.
 static volatile sig_atomic_t interrupted, interrupted_ms, interrupted_main;
+// Of process_catch_signals, which sets it before the handlers; NULL before.
+static void (*clean_up)(void);
 
 // timeout(1) and other programs send a signal to the process and again to its process group. Both count as one signal.
 enum { ONE_SIGNAL_MS = 100 };
@@ -33,7 +34,8 @@ static int now_ms(void)
 // allocator, that would be a deadlock.
 __attribute__((no_sanitize("address"))) static void leave(int number)
 {
-    drivers_remove();
+    if (clean_up)
+        clean_up();
     _exit(128 + number);
 }
 
@@ -54,7 +56,8 @@ static void hold(int number)
 {
     const int ms = now_ms();
     if (interrupted && (ms - interrupted_ms >= ONE_SIGNAL_MS || ms < interrupted_ms)) {
-        drivers_remove();
+        if (clean_up)
+            clean_up();
         signal(number, SIG_DFL);
         raise(number); // takes effect when the handler returns
         return;
@@ -90,8 +93,9 @@ void process_hold_signals(enum process_calls calls)
     catch (hold);
 }
 
-void process_catch_signals(void)
+void process_catch_signals(void (*at_end)(void))
 {
+    clean_up = at_end;
     catch (leave);
     const struct sigaction ignored = {.sa_handler = SIG_IGN}; // a write to a closed pipe then fails with EPIPE
     sigaction(SIGPIPE, &ignored, NULL);
