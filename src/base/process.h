@@ -21,11 +21,11 @@ enum { EXIT_AT_ONCE = 256 };
 enum { EXIT_SETTLED = 512 };
 
 // After process_catch_signals, SIGINT, SIGTERM and SIGHUP end the process at once with their exit code; their handler
-// calls `clean_up` first. After
-// process_hold_signals, the first signal only interrupts waits and sets the result of process_interrupted: the signal's
-// number, 0 before. A second signal ends the process at once. The process also ends if a driver call hangs for 10 s
-// after the first signal: a call of any thread (CALLS_ANY), or only of the main thread (CALLS_MAIN, for a command whose
-// main thread does not wait for other threads).
+// calls `clean_up` first.
+// After process_hold_signals, the first signal only interrupts waits and sets the result of process_interrupted: the
+// signal's number, 0 before. A second signal ends the process at once. The process also ends if a driver call hangs for
+// 10 s after the first signal: a call of any thread (CALLS_ANY), or only of the main thread (CALLS_MAIN, for a command
+// whose main thread does not wait for other threads).
 enum process_calls { CALLS_ANY, CALLS_MAIN };
 void process_catch_signals(void (*clean_up)(void));
 void process_hold_signals(enum process_calls calls);
