@@ -324,3 +324,11 @@ void tuner_finish(struct tuner_result *result)
     free(result->state.trial);
     result->state = (struct tuner_state){0};
 }
+
+void subject_close(struct subject *subject)
+{
+    if (!subject)
+        return;
+    space_finish(&subject->space);
+    subject->type->close(subject);
+}
