@@ -72,6 +72,23 @@ const char *options_nearest(const char *word, const char *const *words)
     return nearest;
 }
 
+int options_choose(const char *word, const char *what, const char *const *names)
+{
+    char all[1024] = "";
+    for (int i = 0, used = 0; names[i]; i++) {
+        if (strcmp(word, names[i]) == 0)
+            return i;
+        used += snprintf(all + used, sizeof(all) - (size_t)used, "%s%s", i ? ", " : "", names[i]);
+        used = used < (int)sizeof(all) ? used : (int)sizeof(all) - 1;
+    }
+    const char *nearest = options_nearest(word, names);
+    if (nearest)
+        log_error("there is no %s '%s'; did you mean %s? All names: %s", what, word, nearest, all);
+    else
+        log_error("there is no %s '%s'; choose from: %s", what, word, all);
+    return -1;
+}
+
 // ---- values: one function per type; it returns false (logged) if the text is not valid ----
 
 static bool store_text(const struct parser *p, const struct option *o, const char *text, void *member)
@@ -150,7 +167,7 @@ static int split(const char *list, char copy[CHOICE_BYTES], const char *words[CH
 }
 
 // Returns the index of the word in the list "a|b|c"; -1 if the list does not have it.
-static int find_word(const char *list, const char *word)
+static int options_find(const char *list, const char *word)
 {
     char copy[CHOICE_BYTES];
     const char *words[CHOICE_WORDS + 1];
@@ -165,7 +182,7 @@ static bool store_choice(const struct parser *p, const struct option *o, const c
 {
     char copy[CHOICE_BYTES], list[CHOICE_BYTES] = "";
     const char *words[CHOICE_WORDS + 1];
-    const int found = find_word(o->choices, text);
+    const int found = options_find(o->choices, text);
     if (found >= 0) {
         *(int *)member = found;
         return true;
@@ -258,10 +275,10 @@ static enum option_result unknown_option(const struct parser *p, const char *arg
 // Returns true (logged) if the word is not a choice of this option but of another one: "--path gpu".
 static bool is_for_another(const struct parser *p, const struct option *o, const char *text)
 {
-    if (o->type != OPTION_CHOICE || find_word(o->choices, text) >= 0)
+    if (o->type != OPTION_CHOICE || options_find(o->choices, text) >= 0)
         return false;
     for (const struct option *other = p->list->options; other->name; other++) {
-        if (other->type != OPTION_TEXT || find_word(other->choices, text) < 0)
+        if (other->type != OPTION_TEXT || options_find(other->choices, text) < 0)
             continue;
         log_error("%s--%s cannot be '%s'; did you mean --%s %s?", p->where, o->name, text, other->name, text);
         return true;
@@ -370,7 +387,7 @@ static enum option_result parse_letters(struct parser *p, char **argv, int argc,
 static bool contradicts(const struct parser *p, const struct option *o)
 {
     for (const struct option *other = p->list->options; other->name; other++) {
-        if (p->given[other - p->list->options] && find_word(o->excludes, other->name) >= 0) {
+        if (p->given[other - p->list->options] && options_find(o->excludes, other->name) >= 0) {
             log_error("%s--%s and --%s contradict each other; leave out one of them", p->where, o->name, other->name);
             return true;
         }
@@ -416,7 +433,7 @@ static bool is_decided(const struct parser *line, const struct option *o)
 {
     for (const struct option *other = line->list->options; other->name; other++) {
         if (line->given[other - line->list->options] &&
-            (other == o || find_word(o->excludes, other->name) >= 0 || find_word(other->excludes, o->name) >= 0))
+            (other == o || options_find(o->excludes, other->name) >= 0 || options_find(other->excludes, o->name) >= 0))
             return true;
     }
     return false;

@@ -97,6 +97,9 @@ void options_describe(const struct option *option, char *text, size_t size);
 
 // Returns the most similar entry of `words` (NULL-ended), or NULL if none is similar enough to `word`.
 const char *options_nearest(const char *word, const char *const *words);
+// Returns the index of the word among the names, which end with NULL; -1 if it is none of them (logged, with the
+// nearest name and all names). `what`: "path".
+int options_choose(const char *word, const char *what, const char *const *names);
 
 // Parses "640x480"; both 1..1000000. False: not logged.
 bool options_parse_size(const char *text, struct option_size *size);

@@ -11,8 +11,7 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Sorts the values and returns their percentile.
-static double percentile(double *values, size_t count, double percent)
+double values_percentile(double *values, size_t count, double percent)
 {
     qsort(values, count, sizeof(*values), compare_values);
     const double rank = ceil(percent / 100 * (double)count);
@@ -33,7 +32,7 @@ double stats_late(const struct stats *stats, size_t newest, double percent)
     double sorted[STATS_WINDOW];
     for (size_t i = 0; i < count; i++)
         sorted[i] = stats->value[(stats->count - 1 - i) % STATS_WINDOW];
-    return count > 0 ? percentile(sorted, count, percent) : 0;
+    return count > 0 ? values_percentile(sorted, count, percent) : 0;
 }
 
 double stats_percentile(const struct stats *stats, double percent)
@@ -76,7 +75,7 @@ double samples_percentile(const struct samples *samples, double percent)
     if (!sorted)
         return 0;
     memcpy(sorted, samples->value, count * sizeof(*sorted));
-    const double value = percentile(sorted, count, percent);
+    const double value = values_percentile(sorted, count, percent);
     free(sorted);
     return value;
 }

@@ -31,6 +31,9 @@ bool samples_add(struct samples *samples, double value);                  // fal
 void samples_free(struct samples *samples);                               // leaves it empty
 double samples_percentile(const struct samples *samples, double percent); // as stats_percentile
 
+// Sorts at least one value, and returns their percentile, as stats_percentile.
+double values_percentile(double *values, size_t count, double percent);
+
 // Mann-Whitney U test, two-sided, by its normal approximation with corrections for ties and continuity (Mann and
 // Whitney, 1947; Hollander and Wolfe, Nonparametric Statistical Methods, section 4.1). Returns the probability that two
 // sets from the same source differ at least as much as these; 1 if one is empty or there is no memory. With fewer than

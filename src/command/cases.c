@@ -50,7 +50,7 @@ static bool take_format(void *context, const char *item)
         return true;
     for (int i = 0; i < PIXFMT_COUNT; i++)
         names[i] = pixfmt_info((enum pixfmt)i)->name;
-    find_word(item, "pixel format", names);
+    options_choose(item, "pixel format", names);
     return false;
 }
 

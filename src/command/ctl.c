@@ -133,7 +133,7 @@ static json_t *read_line(struct ctl *ctl)
 static bool print_event(const json_t *event)
 {
     const char *name = json_string_value(json_object_get(event, "name"));
-    return !name || (printf("%s\t", name) > 0 && print_value(json_object_get(event, "data"), false) && command_flush());
+    return !name || (printf("%s\t", name) > 0 && print_value(json_object_get(event, "data"), false) && process_flush());
 }
 
 // Sends a command and waits for the reply; prints events before it. Returns its data, which the caller frees; NULL on
@@ -258,7 +258,7 @@ static int find_verb(const struct command_operands *operands)
                   ctl_list.usage);
         return -1;
     }
-    const int index = find_word(operands->word[1], "command", names), words = operands->count - 2;
+    const int index = options_choose(operands->word[1], "command", names), words = operands->count - 2;
     if (index < 0 || (words >= verbs[index].least && words <= verbs[index].most))
         return index;
     log_error("wrong number of arguments; usage: monocle ctl SOCKET %s %s", verbs[index].word, verbs[index].usage);

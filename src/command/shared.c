@@ -1,11 +1,9 @@
-// shared.c: options that several commands have, and their JSON
+// shared.c: options that several commands have
 #include "command/shared.h"
 
 #include "base/log.h"
-#include "base/text.h"
 #include "filter/chain.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,81 +78,4 @@ bool chain_operands_none(const struct command_operands *operands, const char *ch
         }
     }
     return true;
-}
-
-json_t *text_json(const char *text)
-{
-    json_t *value = json_string(text);
-    char *ascii = value ? NULL : strdup(text);
-    for (char *c = ascii; c && *c; c++) {
-        if (*c & 0x80)
-            *c = '?';
-    }
-    if (ascii)
-        value = json_string(ascii);
-    free(ascii);
-    return value;
-}
-
-json_t *passes_json(const struct path_pass *pass, int passes)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < passes; i++) {
-        const struct tuned_found *tuned = &pass[i].tuned;
-        json_array_append_new(array,
-                              json_pack("{s:s,s:s,s:s,s:s?,s:b}", "pass", pass[i].name, "choice", pass[i].choice,
-                                        "from", tuned->entry ? tuned_level_name(tuned->level) : "default", "match",
-                                        tuned->entry ? tuned_match_name(tuned->match) : NULL, "stale", tuned->stale));
-    }
-    return array;
-}
-
-bool print_json(json_t *value, size_t flags)
-{
-    char *text = json_dumps(value, flags);
-    bool ok = text != NULL;
-    for (struct span rest = span_of(ok ? text : ""); ok && rest.length > 0;) {
-        const char *at = rest.text;
-        const uint32_t character = span_next(&rest);
-        const size_t bytes = (size_t)(rest.text - at);
-        if (character_is_control(character) && character != '\n') // jansson escapes only those below U+0020
-            ok = printf("\\u%04x", (unsigned)character) > 0;
-        else
-            ok = fwrite(at, 1, bytes, stdout) == bytes;
-    }
-    free(text);
-    json_decref(value);
-    return ok && putchar('\n') != EOF;
-}
-
-void print_csv_text(FILE *out, const char *text)
-{
-    const size_t room = 4 * strlen(text) + 1;
-    char *shown = malloc(room);
-    if (!shown)
-        return;
-    log_escape(shown, room, text);
-    const bool quoted = strpbrk(shown, ",\"") != NULL;
-    fputs(quoted ? "\"" : "", out);
-    for (const char *at = shown; *at; at++)
-        fprintf(out, *at == '"' ? "\"\"" : "%c", *at);
-    fputs(quoted ? "\"" : "", out);
-    free(shown);
-}
-
-int find_word(const char *word, const char *what, const char *const *names)
-{
-    char all[1024] = "";
-    for (int i = 0, used = 0; names[i]; i++) {
-        if (strcmp(word, names[i]) == 0)
-            return i;
-        used += snprintf(all + used, sizeof(all) - (size_t)used, "%s%s", i ? ", " : "", names[i]);
-        used = used < (int)sizeof(all) ? used : (int)sizeof(all) - 1;
-    }
-    const char *nearest = options_nearest(word, names);
-    if (nearest)
-        log_error("there is no %s '%s'; did you mean %s? All names: %s", what, word, nearest, all);
-    else
-        log_error("there is no %s '%s'; choose from: %s", what, word, all);
-    return -1;
 }

@@ -1,6 +1,8 @@
-// shared.h: options that several commands have, and their JSON
+// shared.h: options that several commands have
 #pragma once
 
+#include "base/csv.h"
+#include "base/json_text.h"
 #include "command/command.h"
 #include "path/path.h"
 #include "source/source.h"
@@ -47,19 +49,3 @@ void pixel_format_list(char text[PIXEL_FORMAT_LIST]);
 // value of --filter, or NULL. Returns true if there is no such operand. Otherwise logs the correct spelling and returns
 // false.
 bool chain_operands_none(const struct command_operands *operands, const char *chain);
-
-// Returns the text as JSON. If it is not UTF-8, as names of files and a driver's text may be, '?' replaces each byte
-// that is not ASCII. NULL if out of memory.
-struct json_t *text_json(const char *text);
-// Returns how a path runs its passes, as a JSON array.
-struct json_t *passes_json(const struct path_pass *pass, int passes);
-// Prints a line of JSON on standard output, with all control characters escaped, and frees the value. `flags` are
-// jansson's. Returns false if standard output
-// cannot be written, and logs nothing: main logs the error at the end.
-bool print_json(struct json_t *value, size_t flags);
-// Prints a field of comma-separated values (RFC 4180), with control characters escaped as log_escape does.
-void print_csv_text(FILE *out, const char *text);
-
-// Returns the index of the word among the names, which end with NULL; -1 if it is none of them (logged, with the
-// nearest name and all names). `what`: "path".
-int find_word(const char *word, const char *what, const char *const *names);

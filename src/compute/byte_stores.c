@@ -1,5 +1,5 @@
 // byte_stores.c: a test whether a device stores single bytes
-#include "compute/byte_stores.h"
+#include "compute/device.h"
 
 #include "compute/memory.h"
 #include "compute/program.h"
@@ -16,7 +16,7 @@ static cl_int run(struct device *device, cl_kernel kernel, uint8_t bytes[BYTES])
     cl_int result;
     cl_command_queue queue = device_queue(device, false, &result);
     cl_mem buffer = NULL;
-    struct span span = {0};
+    struct device_span span = {0};
     if (result == CL_SUCCESS)
         buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, bytes, &result);
     if (result == CL_SUCCESS)

@@ -47,7 +47,7 @@ static size_t whole_bytes(const struct way *way, size_t bytes)
     return (bytes + unit - 1) / unit * unit;
 }
 
-static cl_int enqueue(void *context, int run, struct span *span)
+static cl_int enqueue(void *context, int run, struct device_span *span)
 {
     struct device_copy *copy = context;
     const struct way *way = copy->way;

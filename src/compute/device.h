@@ -59,7 +59,7 @@ struct device {
     struct programs programs;  // built for this device
     struct verdicts verdicts;  // of probes on this device
     struct tuned tuned;        // tuning results, of all devices
-    atomic_bool stores_bytes;  // it has passed the test of byte_stores.h
+    atomic_bool stores_bytes;  // byte_stores_work has succeeded
     atomic_bool computes_wide; // it has passed the test of integers of 64 bits in path/opencl_histogram.c
     struct dmabuf_importer dmabuf;
     // Owner of memory that the device copies from without the host (memory.h). NULL: the device reads frames in the
@@ -74,3 +74,8 @@ void device_close(struct device *device); // accepts NULL; all memory of its `pa
 
 // Opens a command queue of the device. `timed`: with profiling. NULL on failure, with *result set.
 cl_command_queue device_queue(const struct device *device, bool timed, cl_int *result);
+
+// Stores bytes in a small buffer and reads them back; kernels of grey pictures and YUV need that. OpenCL 1.2 guarantees
+// it, but layers over other interfaces may lack it. A device passes once; a CPU always passes. On any thread. False:
+// *error is one line or the compiler's log, which the caller frees (NULL: out of memory).
+bool byte_stores_work(struct device *device, char **error);

@@ -112,7 +112,7 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
     return child_was_killed(end, value) ? VERDICT_UNKNOWN : VERDICT_DOUBTFUL;
 }
 
-struct finding {
+struct guard_finding {
     struct question *question;
     struct verdicts failures;
     const char *key; // including the boot
@@ -123,7 +123,7 @@ struct finding {
 // The store of lasting verdicts keeps only successes; failures have a store whose key includes the boot.
 static enum verdict_hold find_lasting(void *context, char verdict[VERDICT_TEXT])
 {
-    struct finding *finding = context;
+    struct guard_finding *finding = context;
     enum verdict_hold hold = VERDICT_LASTS;
     if (finding->question->guard->again)
         hold = find(finding->question, verdict);
@@ -135,7 +135,7 @@ static enum verdict_hold find_lasting(void *context, char verdict[VERDICT_TEXT])
 // Returns true if these drivers list their devices; otherwise `why` has the reason.
 static bool work(struct question *question, char why[VERDICT_TEXT])
 {
-    struct finding finding = {.question = question};
+    struct guard_finding finding = {.question = question};
     struct verdicts successes;
     size_t lasting;
     char *key = make_key(question->drivers, question->count, &lasting, &finding.bytes);

@@ -227,7 +227,7 @@ size_t kernel_group_limit(const struct device_info *info, cl_kernel kernel)
 
 cl_int kernel_run(cl_kernel kernel, cl_command_queue queue, const struct kernel_argument *arguments, cl_uint count,
                   const size_t offset[2], const size_t size[2], const size_t local[2], cl_event after,
-                  struct span *span)
+                  struct device_span *span)
 {
     cl_event event;
     cl_int result = CL_SUCCESS;

@@ -34,7 +34,7 @@ struct kernel_argument {
 // if the event is of the same queue.
 cl_int kernel_run(cl_kernel kernel, cl_command_queue queue, const struct kernel_argument *arguments, cl_uint count,
                   const size_t offset[2], const size_t size[2], const size_t local[2], cl_event after,
-                  struct span *span);
+                  struct device_span *span);
 
 // Returns everything that a built program depends on: the device, its driver, the options and the text. The caller
 // frees it. NULL if there is no memory.

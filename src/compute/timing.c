@@ -27,7 +27,7 @@ cl_ulong event_stamp(cl_event event, cl_profiling_info what)
     return event && clGetEventProfilingInfo(event, what, sizeof(value), &value, NULL) == CL_SUCCESS ? value : 0;
 }
 
-void span_join(struct span *span, struct span *next)
+void span_join(struct device_span *span, struct device_span *next)
 {
     if (!span->first) {
         *span = *next;
@@ -36,23 +36,23 @@ void span_join(struct span *span, struct span *next)
         clReleaseEvent(next->first);
         span->last = next->last;
     }
-    *next = (struct span){0};
+    *next = (struct device_span){0};
 }
 
-void span_add(struct span *span, cl_event event)
+void span_add(struct device_span *span, cl_event event)
 {
     clRetainEvent(event);
-    span_join(span, &(struct span){event, event});
+    span_join(span, &(struct device_span){event, event});
 }
 
-void span_release(struct span *span)
+void span_release(struct device_span *span)
 {
     event_release(&span->first);
     event_release(&span->last);
 }
 
 // Returns the sum of the spans in nanoseconds; 0 if a time is missing or impossible.
-static double device_ns(const struct span *spans, int runs)
+static double device_ns(const struct device_span *spans, int runs)
 {
     double sum = 0;
     for (int i = 0; i < runs; i++) {
@@ -65,11 +65,11 @@ static double device_ns(const struct span *spans, int runs)
     return sum;
 }
 
-bool timing_run(cl_command_queue queue, int runs, cl_int (*enqueue)(void *context, int run, struct span *span),
+bool timing_run(cl_command_queue queue, int runs, cl_int (*enqueue)(void *context, int run, struct device_span *span),
                 void *context, struct timing *timing)
 {
     assert(runs >= 1 && runs <= TIMING_RUNS);
-    struct span spans[TIMING_RUNS] = {{0}};
+    struct device_span spans[TIMING_RUNS] = {{0}};
     cl_int result = CL_SUCCESS;
     const int64_t start_ns = clock_now_ns();
     for (int i = 0; result == CL_SUCCESS && i < runs; i++)

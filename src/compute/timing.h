@@ -5,12 +5,12 @@
 
 // The events of the first and the last command of a piece of work. If it has one command, its event is retained twice.
 // NULL: no command yet.
-struct span {
+struct device_span {
     cl_event first, last;
 };
-void span_add(struct span *span, cl_event event);     // adds the next command; takes over its event
-void span_join(struct span *span, struct span *next); // adds the work that follows; takes over its events
-void span_release(struct span *span);                 // leaves it empty
+void span_add(struct device_span *span, cl_event event);            // adds the next command; takes over its event
+void span_join(struct device_span *span, struct device_span *next); // adds the work that follows; takes over its events
+void span_release(struct device_span *span);                        // leaves it empty
 
 void event_release(cl_event *event);                          // accepts NULL events; sets it to NULL
 bool event_done(cl_event event);                              // true if the command has finished or failed, or for NULL
@@ -26,5 +26,5 @@ struct timing {
 
 // Calls enqueue(context, run, &span) for each run from 0 to runs - 1 (`runs`: 1 to TIMING_RUNS), waits for all, and
 // releases the spans. The queue must be timed (device_queue). False on failure (logged).
-bool timing_run(cl_command_queue queue, int runs, cl_int (*enqueue)(void *context, int run, struct span *span),
+bool timing_run(cl_command_queue queue, int runs, cl_int (*enqueue)(void *context, int run, struct device_span *span),
                 void *context, struct timing *timing);

@@ -221,21 +221,21 @@ void tuned_user_path(char path[PATH_MAX])
 }
 
 // A change of the user's file.
-struct change {
+struct user_change {
     char path[PATH_MAX + sizeof(file_name)];
     int directory, lock;
     char *old; // its text
     size_t old_size;
 };
 
-static bool fail(const struct change *change, const char *why)
+static bool fail(const struct user_change *change, const char *why)
 {
     log_error("cannot write %s: %s; its entries are unchanged", change->path, why);
     return false;
 }
 
 // Waits for the lock. On a file system without locks, one of two simultaneous changes may be lost.
-static bool lock(struct change *change)
+static bool lock(struct user_change *change)
 {
     change->lock = openat(change->directory, lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (change->lock < 0)
@@ -250,12 +250,12 @@ static bool lock(struct change *change)
 }
 
 // Locks and reads the user's file. Call change_end in any case.
-static bool change_begin(struct change *change)
+static bool change_begin(struct user_change *change)
 {
     char place[PATH_MAX], why[TUNED_TEXT_WHY];
     const char *unsafe;
     struct line line = {.text = NULL};
-    *change = (struct change){.lock = -1, .directory = data_open(place, true, &unsafe)};
+    *change = (struct user_change){.lock = -1, .directory = data_open(place, true, &unsafe)};
     snprintf(change->path, sizeof(change->path), "%s/%s", place, file_name);
     if (!place[0]) {
         log_error("cannot store results: set HOME or XDG_DATA_HOME to a directory of your own");
@@ -276,7 +276,7 @@ static bool change_begin(struct change *change)
     return fail(change, why);
 }
 
-static void change_end(struct change *change)
+static void change_end(struct user_change *change)
 {
     free(change->old);
     if (change->lock >= 0)
@@ -286,7 +286,7 @@ static void change_end(struct change *change)
 }
 
 // Closes `out`, a stream to `text` and `size`. If `changed`, replaces the file by the text. Frees the text.
-static bool change_write(struct change *change, bool changed, FILE *out, char **text, const size_t *size)
+static bool change_write(struct user_change *change, bool changed, FILE *out, char **text, const size_t *size)
 {
     bool ok = !ferror(out);
     ok = fclose(out) == 0 && ok;
@@ -301,7 +301,7 @@ static bool change_write(struct change *change, bool changed, FILE *out, char **
 }
 
 // Prints the lines of the old text, except the entries for which `drop` returns true. An empty file gets a head.
-static void print_rest(const struct change *change, FILE *out,
+static void print_rest(const struct user_change *change, FILE *out,
                        bool (*drop)(void *context, const struct tuned_entry *entry), void *context)
 {
     struct line line = {.text = NULL};
@@ -327,7 +327,7 @@ struct merge_row {
     enum merge_state state;
 };
 
-struct merge {
+struct line_merge {
     struct merge_row *row; // sorted by key, each key once
     size_t count;
     bool newer;
@@ -346,7 +346,7 @@ static int compare_key(const void *key, const void *row)
 }
 
 // Sorts the entries. The last one with the same key counts.
-static bool merge_sort(struct merge *merge, const struct tuned_list *entries)
+static bool merge_sort(struct line_merge *merge, const struct tuned_list *entries)
 {
     merge->row = calloc(entries->count + 1, sizeof(*merge->row));
     if (!merge->row)
@@ -364,7 +364,7 @@ static bool merge_sort(struct merge *merge, const struct tuned_list *entries)
 // Returns true if a new entry replaces this line of the file.
 static bool drop_replaced(void *context, const struct tuned_entry *old)
 {
-    struct merge *merge = context;
+    struct line_merge *merge = context;
     struct merge_row *row = bsearch(&old->key, merge->row, merge->count, sizeof(*row), compare_key);
     if (!row)
         return false;
@@ -373,7 +373,7 @@ static bool drop_replaced(void *context, const struct tuned_entry *old)
     return !skip;
 }
 
-static bool merge_write(struct change *change, struct merge *merge, struct tuned_counts *counts)
+static bool merge_write(struct user_change *change, struct line_merge *merge, struct tuned_counts *counts)
 {
     char *text = NULL;
     size_t size, count[MERGE_SKIPPED + 1] = {0};
@@ -392,8 +392,8 @@ static bool merge_write(struct change *change, struct merge *merge, struct tuned
 
 bool tuned_merge(const struct tuned_list *entries, bool newer, struct tuned_counts *counts)
 {
-    struct change change;
-    struct merge merge = {.newer = newer};
+    struct user_change change;
+    struct line_merge merge = {.newer = newer};
     *counts = (struct tuned_counts){0};
     bool ok = change_begin(&change);
     if (ok && !merge_sort(&merge, entries))
@@ -422,7 +422,7 @@ static bool drop_matching(void *context, const struct tuned_entry *old)
 
 bool tuned_remove(bool (*match)(void *context, const struct tuned_entry *entry), void *context, size_t *removed)
 {
-    struct change change;
+    struct user_change change;
     struct removal removal = {match, context, 0};
     char *text = NULL;
     size_t size;

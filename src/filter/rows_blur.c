@@ -18,7 +18,7 @@ enum {
     ROWS_TO_BEGIN = 4, // rows of large squares added per pass, so that their sums fit 16 bits
 };
 
-struct window {
+struct blur_window {
     vec_u16 pairs[FILTER_RADIUS_MAX + 1 + 2 * PAIRS];
 };
 
@@ -29,7 +29,7 @@ VECTOR_INLINE int count_ahead(int radius)
 }
 
 // Moves the window by one block. `change` is the change of the new block's columns.
-VECTOR_INLINE void move_window(struct window *window, struct vec_two_s16 change, int radius)
+VECTOR_INLINE void move_window(struct blur_window *window, struct vec_two_s16 change, int radius)
 {
     const int last = PAIRS * count_ahead(radius);
     vec_u16 *pairs = window->pairs;
@@ -47,7 +47,7 @@ VECTOR_INLINE void move_window(struct window *window, struct vec_two_s16 change,
 // the odd columns of pairs 0 to radius - 1. The square of an odd pixel has the odd columns of pairs 0 to radius and the
 // even columns of pairs 1 to radius. `first` + pairs[radius] covers pairs 0 to radius, vec_middle the other
 // columns.
-VECTOR_INLINE struct vec_two_u16 sum_sides(const struct window *window, int radius)
+VECTOR_INLINE struct vec_two_u16 sum_sides(const struct blur_window *window, int radius)
 {
     const vec_u16 *pairs = window->pairs, zero = {0};
     vec_u16 shared = radius > 2 ? pairs[2] : zero;
@@ -107,7 +107,7 @@ VECTOR_INLINE vec_u16 change_sums(uint16_t *lanes, vec_u16 change, int radius)
 }
 
 // One pass along a row. With `begin`, `count` rows enter the squares, no row leaves them and no pixels are made.
-struct pass {
+struct row_pass {
     const uint8_t *const *entering;
     int count;
     const uint8_t *in, *out, *centre; // without `begin`: the rows that enter and leave, the row of the centres
@@ -124,7 +124,7 @@ VECTOR_INLINE vec_u8 load(const uint8_t *row, int x, int end, bool whole)
     return whole ? vec_load_u8(row + 4 * x) : vec_load_part(row + 4 * x, 4 * (end - x));
 }
 
-VECTOR_INLINE struct vec_two_s16 change_columns(const struct pass *pass, int x, int radius, bool whole)
+VECTOR_INLINE struct vec_two_s16 change_columns(const struct row_pass *pass, int x, int radius, bool whole)
 {
     const int end = pass->width + radius;
     if (!pass->begin)
@@ -138,7 +138,7 @@ VECTOR_INLINE struct vec_two_s16 change_columns(const struct pass *pass, int x, 
     return sums;
 }
 
-VECTOR_INLINE void make_block(const struct pass *pass, struct window *window, int x, int radius, bool whole)
+VECTOR_INLINE void make_block(const struct row_pass *pass, struct blur_window *window, int x, int radius, bool whole)
 {
     const int newest = x - radius + PIXELS * count_ahead(radius);
     move_window(window, change_columns(pass, newest, radius, whole), radius);
@@ -156,10 +156,10 @@ VECTOR_INLINE void make_block(const struct pass *pass, struct window *window, in
         memcpy(pass->to + 4 * x, &made, 4 * (size_t)(pass->width - x));
 }
 
-VECTOR_INLINE void make_pass(struct pass pass, int radius)
+VECTOR_INLINE void make_pass(struct row_pass pass, int radius)
 {
     const int reach = PIXELS * count_ahead(radius) - radius, end = pass.width + radius;
-    struct window window = {0};
+    struct blur_window window = {0};
     int x = 0;
     for (int first = -radius; first < reach; first += PIXELS)
         move_window(&window, change_columns(&pass, first, radius, first + PIXELS <= end), radius);
@@ -186,7 +186,7 @@ VECTOR_INLINE void begin_sums(const struct stencil_rows *rows, int radius)
                                                          : 0);
     for (int i = 0; i < side; i += step) {
         const int count = side - i < step ? side - i : step;
-        make_pass((struct pass){rows->in + i, count, .lanes = rows->scratch, .width = rows->width, .begin = true},
+        make_pass((struct row_pass){rows->in + i, count, .lanes = rows->scratch, .width = rows->width, .begin = true},
                   radius);
     }
 }
@@ -196,13 +196,13 @@ VECTOR_INLINE void make_row(const struct stencil_rows *rows, int radius)
     const uint8_t *in = rows->in[2 * radius];
     if (rows->first)
         begin_sums(rows, radius);
-    make_pass((struct pass){.in = in,
-                            .out = rows->first ? in : rows->in[-1],
-                            .centre = rows->in[radius],
-                            .to = rows->out[0],
-                            .lanes = rows->scratch,
-                            .width = rows->width,
-                            .prefetch = rows->prefetch[0]},
+    make_pass((struct row_pass){.in = in,
+                                .out = rows->first ? in : rows->in[-1],
+                                .centre = rows->in[radius],
+                                .to = rows->out[0],
+                                .lanes = rows->scratch,
+                                .width = rows->width,
+                                .prefetch = rows->prefetch[0]},
               radius);
 }
 

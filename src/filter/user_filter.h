@@ -39,7 +39,7 @@ struct user_filter {
     char *text;                            // the file, made safe (user_code.h), NUL-terminated
     struct user_filter *older;             // the filter that it replaced, which chains may still use; NULL: none
 
-    // The row function, which the cpu path compiles at the first use (path/user_rows.h).
+    // The row function, which the cpu path compiles at the first use (path/user_rows.c).
     pthread_mutex_t lock; // guards both
     user_row *row;        // NULL: not compiled, or it does not compile
     char *why;            // why it does not compile; NULL: not tried, or it compiles

@@ -278,7 +278,7 @@ static bool open_output(struct y4m_writer *writer, const char *path)
         writer->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (writer->fd < 0 && errno == EINTR) // a signal came before the reader of a pipe
         return false;
-    // command_guard_streams replaces a closed standard output by a file that is open for reading.
+    // process_guard_streams replaces a closed standard output by a file that is open for reading.
     const bool closed =
         writer->fd < 0 ? to_stdout && errno == EBADF : (fcntl(writer->fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
     struct stat status;

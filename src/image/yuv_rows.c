@@ -239,7 +239,7 @@ struct reverse {
 };
 
 // The samples of a vector of pixels.
-struct samples {
+struct pixel_samples {
     vec_u8 y, u, v;
 };
 
@@ -260,13 +260,13 @@ VECTOR_INLINE vec_u8 weigh(const struct weights *k, struct vec_two_s16 red, stru
     return vec_narrow(weigh_lanes(k, red.a, green.a, blue.a), weigh_lanes(k, red.b, green.b, blue.b), 6);
 }
 
-VECTOR_INLINE struct samples weigh_pixels(const struct reverse *k, enum yuv_layout layout, const uint8_t *rgba)
+VECTOR_INLINE struct pixel_samples weigh_pixels(const struct reverse *k, enum yuv_layout layout, const uint8_t *rgba)
 {
     const struct vec_rgb bytes = vec_load_rgba(rgba);
     const struct vec_two_s16 red = vec_widen(bytes.r, VECTOR_UPPER_SHIFT - 9);
     const struct vec_two_s16 green = vec_widen(bytes.g, VECTOR_UPPER_SHIFT - 9);
     const struct vec_two_s16 blue = vec_widen(bytes.b, VECTOR_UPPER_SHIFT - 9);
-    struct samples samples = {.y = weigh(&k->y, red, green, blue)};
+    struct pixel_samples samples = {.y = weigh(&k->y, red, green, blue)};
     if (layout != YUV_GREY) {
         samples.u = weigh(&k->u, red, green, blue);
         samples.v = weigh(&k->v, red, green, blue);
@@ -285,8 +285,8 @@ VECTOR_INLINE vec_u16 mean(vec_u8 upper, vec_u8 lower, bool two)
 VECTOR_INLINE void encode_block(const struct reverse *k, const struct encode_rows *rows, enum yuv_layout layout,
                                 bool two, bool luma_first, bool v_first, int x)
 {
-    const struct samples upper = weigh_pixels(k, layout, rows->rgba[0] + 4 * x);
-    const struct samples lower = two ? weigh_pixels(k, layout, rows->rgba[1] + 4 * x) : upper;
+    const struct pixel_samples upper = weigh_pixels(k, layout, rows->rgba[0] + 4 * x);
+    const struct pixel_samples lower = two ? weigh_pixels(k, layout, rows->rgba[1] + 4 * x) : upper;
     if (layout != YUV_PACKED)
         vec_store_u8(rows->y[0] + x, upper.y);
     if (two)

@@ -77,7 +77,7 @@ static double launch(const struct builder *b, cl_kernel kernel)
     const struct kernel_argument arguments[] = {
         {sizeof(cl_mem), &b->from}, {sizeof(cl_mem), &b->to}, {sizeof(side), &side}, {sizeof(side), &side}};
     static const size_t none[2] = {0}, size[2] = {SIDE, SIDE};
-    struct span span = {0};
+    struct device_span span = {0};
     const int64_t start_ns = clock_now_ns();
     cl_int result = kernel_run(kernel, b->session->queue, arguments, 4, none, size, NULL, NULL, &span);
     if (result == CL_SUCCESS)

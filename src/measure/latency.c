@@ -37,7 +37,7 @@ static double launch(struct session_case *c, cl_ulong stamps[STAMPS])
 {
     const struct latency *latency = c->data;
     static const size_t none[2] = {0};
-    struct span span = {0};
+    struct device_span span = {0};
     const int64_t start_ns = clock_now_ns();
     cl_int result = kernel_run(c->kernel, latency->queue, c->arguments, (cl_uint)c->argument_count, none, c->size,
                                c->local, NULL, &span);

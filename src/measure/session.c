@@ -33,7 +33,7 @@ bool session_kernel(struct session_case *c, const char *options, const char *nam
     return c->kernel != NULL;
 }
 
-static cl_int enqueue(void *context, int run, struct span *span)
+static cl_int enqueue(void *context, int run, struct device_span *span)
 {
     const struct session_case *c = context;
     static const size_t none[2] = {0};

@@ -30,7 +30,7 @@ static cl_int write_pattern(const struct session_case *c, const cl_mem *image)
     static const size_t none[2] = {0}, local[2] = {GROUP_WIDTH, GROUP_HEIGHT},
                         size[2] = {WIDTH, (HEIGHT + GROUP_HEIGHT - 1) / GROUP_HEIGHT * GROUP_HEIGHT};
     const struct kernel_argument arguments[] = {{sizeof(*image), image}, {sizeof(s->number), &s->number}};
-    struct span span = {0};
+    struct device_span span = {0};
     s->number++;
     const cl_int result = kernel_run(c->kernel, c->session->queue, arguments, 2, none, size, local, NULL, &span);
     span_release(&span);

@@ -51,8 +51,8 @@ struct path *gl_open(const struct path_setup *setup, char **error);
 struct path *zerocopy_open(const struct path_setup *setup, char **error);
 
 // The place of an OpenCL path's output, cheapest for the screen first.
-enum output { OUTPUT_TEXTURE, OUTPUT_MAPPED, OUTPUT_READ };
-struct path *opencl_open(const struct path_setup *setup, enum output output, char **error);
+enum opencl_output { OUTPUT_TEXTURE, OUTPUT_MAPPED, OUTPUT_READ };
+struct path *opencl_open(const struct path_setup *setup, enum opencl_output output, char **error);
 int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS]); // as path_variants
 
 struct stage_time *path_add_stage(struct path_result *result, const char *name, enum stage_clock clock);

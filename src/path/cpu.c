@@ -8,7 +8,6 @@
 #include "path/cpu_tuning.h"
 #include "path/histogram.h"
 #include "path/picture.h"
-#include "path/user_rows.h"
 
 #include <assert.h>
 #include <stdio.h>

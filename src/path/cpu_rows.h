@@ -50,3 +50,7 @@ size_t cpu_run_scratch_bytes(const struct cpu_pass *passes, int count);
 int cpu_run_reach(const struct cpu_pass *passes, int count);
 // Makes band `number`, 0 to bands - 1, of a struct cpu_run. On any thread: bands are independent of each other.
 void cpu_run_band(void *run, int number);
+
+// Compiles the users' filters of a chain that have no row function yet, or loads them from the cache directory. A
+// child process compiles, within limits. On any thread. False on failure: *error as in path_open.
+bool user_rows_make(const struct chain *chain, char **error);

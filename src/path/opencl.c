@@ -1,6 +1,5 @@
 // opencl.c: the OpenCL path: the life of a frame: upload, a kernel per pass, conversion, download or texture
 #include "base/log.h"
-#include "compute/byte_stores.h"
 #include "compute/texture.h"
 #include "path/backend.h"
 #include "path/opencl_chain.h"
@@ -26,7 +25,7 @@ struct slot {
     cl_event upload;      // NULL: the input needs no upload
     cl_event handed_back; // the end of the device's use of an imported frame; NULL: it is not imported
     // Passes and output.
-    struct span passes[PLAN_PASSES], encoding, measuring;
+    struct device_span passes[PLAN_PASSES], encoding, measuring;
     struct download output, encoded, measured; // empty: a texture; no conversion
     struct shared_texture shared;
     cl_event acquire, release; // of the texture
@@ -37,7 +36,7 @@ struct slot {
 struct opencl_path {
     struct path path;
     struct device *device;
-    enum output output;
+    enum opencl_output output;
     struct opencl_target target;
     cl_command_queue upload_queue, compute_queue, download_queue; // the same queue if memory is shared
     struct opencl_layout input_layout, output_layout;
@@ -177,7 +176,8 @@ static cl_int encode(struct opencl_path *cl, struct slot *slot)
 {
     if (cl->encoder.bytes == 0)
         return CL_SUCCESS;
-    cl_int result = opencl_encode(&cl->encoder, cl->compute_queue, slot->output.buffer, slot->encoded.buffer, &slot->encoding);
+    cl_int result =
+        opencl_encode(&cl->encoder, cl->compute_queue, slot->output.buffer, slot->encoded.buffer, &slot->encoding);
     if (result == CL_SUCCESS)
         result = clFlush(cl->compute_queue);
     return result == CL_SUCCESS ? download_start(&slot->encoded, cl->download_queue, slot->encoding.last) : result;
@@ -293,7 +293,8 @@ static int64_t device_to_host(struct opencl_path *cl, const struct slot *slot)
 
 // Adds a stage of the device. Leaves it out if the driver gave no times or a start before *ended, the end of the
 // previous command: NVIDIA's driver returns times of an earlier command for acquire and release.
-static void add_stage(struct path_result *result, const char *name, struct span span, int64_t shift_ns, cl_ulong *ended)
+static void add_stage(struct path_result *result, const char *name, struct device_span span, int64_t shift_ns,
+                      cl_ulong *ended)
 {
     const cl_ulong start = event_stamp(span.first, CL_PROFILING_COMMAND_START);
     const cl_ulong end = event_stamp(span.last, CL_PROFILING_COMMAND_END);
@@ -308,7 +309,7 @@ static void add_stage(struct path_result *result, const char *name, struct span 
 // Adds the stage of one command.
 static void add_command(struct path_result *result, const char *name, cl_event event, int64_t shift_ns, cl_ulong *ended)
 {
-    add_stage(result, name, (struct span){event, event}, shift_ns, ended);
+    add_stage(result, name, (struct device_span){event, event}, shift_ns, ended);
 }
 
 static void add_stages(struct opencl_path *cl, const struct slot *slot, struct path_result *result)
@@ -448,7 +449,7 @@ static cl_mem make_zeros(const struct opencl_path *cl, cl_int *result)
 static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *chain, bool first)
 {
     cl_int result;
-    struct span spans[PLAN_PASSES] = {0}, encoding = {0}, measuring = {0};
+    struct device_span spans[PLAN_PASSES] = {0}, encoding = {0}, measuring = {0};
     cl_mem from = NULL, to = NULL, encoded = NULL, measured = NULL;
     cl_command_queue queue = device_queue(cl->device, false, &result);
     if (result == CL_SUCCESS)
@@ -568,7 +569,7 @@ static bool open_parts(struct opencl_path *cl, const struct path_setup *setup, c
            (cl->path.build = build(cl, setup->chain, true, error));
 }
 
-struct path *opencl_open(const struct path_setup *setup, enum output output, char **error)
+struct path *opencl_open(const struct path_setup *setup, enum opencl_output output, char **error)
 {
     static const char *const names[] = {
         [OUTPUT_TEXTURE] = "gl-shared",

@@ -274,7 +274,8 @@ cl_int opencl_chain_set_moment(struct opencl_chain *chain, cl_command_queue queu
 }
 
 cl_int opencl_chain_run(const struct opencl_chain *chain, cl_command_queue queue, cl_mem from,
-                        const struct opencl_layout *layout, cl_mem to, cl_event after, struct span spans[PLAN_PASSES])
+                        const struct opencl_layout *layout, cl_mem to, cl_event after,
+                        struct device_span spans[PLAN_PASSES])
 {
     const int passes = chain->plan.count;
     struct opencl_layout current = *layout;

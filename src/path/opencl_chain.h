@@ -49,4 +49,5 @@ cl_int opencl_chain_set_moment(struct opencl_chain *chain, cl_command_queue queu
 // Enqueues all passes after the event `after` (NULL: at once). `layout` is that of the picture in `from`. The caller
 // releases the spans of the passes, even after a failure.
 cl_int opencl_chain_run(const struct opencl_chain *chain, cl_command_queue queue, cl_mem from,
-                        const struct opencl_layout *layout, cl_mem to, cl_event after, struct span spans[PLAN_PASSES]);
+                        const struct opencl_layout *layout, cl_mem to, cl_event after,
+                        struct device_span spans[PLAN_PASSES]);

@@ -51,7 +51,7 @@ void opencl_encoder_close(struct opencl_encoder *encoder)
 }
 
 cl_int opencl_encode(const struct opencl_encoder *encoder, cl_command_queue queue, cl_mem from, cl_mem to,
-                     struct span *span)
+                     struct device_span *span)
 {
     const struct image_shape *shape = &encoder->shape;
     const struct encoding encoding = {

@@ -19,4 +19,4 @@ bool opencl_encoder_open(struct opencl_encoder *encoder, struct device *device, 
 void opencl_encoder_close(struct opencl_encoder *encoder);
 // Enqueues the conversion of `from`. The caller releases the span, even after a failure.
 cl_int opencl_encode(const struct opencl_encoder *encoder, cl_command_queue queue, cl_mem from, cl_mem to,
-                     struct span *span);
+                     struct device_span *span);

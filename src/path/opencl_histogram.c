@@ -45,7 +45,7 @@ static size_t group_size(const struct opencl_histogram *histogram, int kernel, s
 
 // Enqueues the kernel that computes the arguments and clears the counts.
 static cl_int run_computing(const struct opencl_histogram *histogram, cl_command_queue queue, cl_mem arguments,
-                            struct span *span)
+                            struct device_span *span)
 {
     const size_t origin[2] = {0, 0}, group = group_size(histogram, COMPUTE, FILTER_ITEMS);
     const struct kernel_argument computing[] = {{sizeof(histogram->counts), &histogram->counts},
@@ -67,7 +67,7 @@ static cl_int compute_known(const struct opencl_histogram *histogram, struct dev
     if (result == CL_SUCCESS)
         result = clEnqueueWriteBuffer(queue, histogram->counts, CL_TRUE, 0, FILTER_LEVELS * sizeof(*known), known, 0,
                                       NULL, NULL);
-    struct span span = {0};
+    struct device_span span = {0};
     if (result == CL_SUCCESS)
         result = run_computing(histogram, queue, buffer, &span);
     if (result == CL_SUCCESS)
@@ -124,7 +124,7 @@ void opencl_histogram_close(struct opencl_histogram *histogram)
 
 cl_int opencl_histogram_run(const struct opencl_histogram *histogram, cl_command_queue queue,
                             const struct opencl_layout *layout, cl_mem from, cl_mem arguments, cl_event after,
-                            struct span *span)
+                            struct device_span *span)
 {
     const size_t origin[2] = {0, 0}, rows = (size_t)layout->height;
     const bool cpu = histogram->device->type & CL_DEVICE_TYPE_CPU;

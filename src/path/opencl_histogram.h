@@ -24,4 +24,4 @@ void opencl_histogram_close(struct opencl_histogram *histogram);
 // start of `arguments`. Their events are added to the span.
 cl_int opencl_histogram_run(const struct opencl_histogram *histogram, cl_command_queue queue,
                             const struct opencl_layout *layout, cl_mem from, cl_mem arguments, cl_event after,
-                            struct span *span);
+                            struct device_span *span);

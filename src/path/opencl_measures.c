@@ -57,7 +57,7 @@ static void count_groups(const struct opencl_measures *measures, int kernel, siz
 }
 
 cl_int opencl_measures_run(const struct opencl_measures *measures, cl_command_queue queue, cl_mem from, cl_mem to,
-                           struct span *span)
+                           struct device_span *span)
 {
     const struct measuring *m = measures->measuring;
     const cl_int size[4] = {m->width, m->height, measures->from_stride, m->strips};

@@ -21,4 +21,4 @@ bool opencl_measures_open(struct opencl_measures *measures, struct device *devic
 void opencl_measures_close(struct opencl_measures *measures);
 // Enqueues the kernels for the picture `from`; they write `to`. The caller releases the span, even after a failure.
 cl_int opencl_measures_run(const struct opencl_measures *measures, cl_command_queue queue, cl_mem from, cl_mem to,
-                           struct span *span);
+                           struct device_span *span);

@@ -181,7 +181,7 @@ struct image_shape opencl_pass_output(const struct pass *pass, const struct open
 }
 
 cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue, const struct opencl_layout *layout,
-                       cl_mem from, cl_mem to, cl_event after, struct span *span)
+                       cl_mem from, cl_mem to, cl_event after, struct device_span *span)
 {
     const struct variant_choice *choice = &opened->choice;
     const struct variant_pass of = {.pass = opened->pass, .device = opened->device};

@@ -58,4 +58,4 @@ cl_int opencl_pass_set_moment(const struct opencl_pass *opened, cl_command_queue
 struct image_shape opencl_pass_output(const struct pass *pass, const struct opencl_layout *layout);
 // Enqueues the pass after the event `after` (NULL: at once). The caller releases the span, even after a failure.
 cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue, const struct opencl_layout *layout,
-                       cl_mem from, cl_mem to, cl_event after, struct span *span);
+                       cl_mem from, cl_mem to, cl_event after, struct device_span *span);

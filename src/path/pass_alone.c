@@ -191,7 +191,8 @@ void pass_alone_close(struct pass_alone *alone)
     *alone = (struct pass_alone){0};
 }
 
-cl_int pass_alone_run(const struct pass_alone *alone, const struct opencl_pass *opened, int picture, struct span *span)
+cl_int pass_alone_run(const struct pass_alone *alone, const struct opencl_pass *opened, int picture,
+                      struct device_span *span)
 {
     return opencl_pass_run(opened, alone->queue, &alone->layout, alone->input[picture], alone->output[picture], NULL,
                            span);

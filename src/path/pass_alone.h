@@ -39,7 +39,8 @@ cl_int pass_alone_open(struct pass_alone *alone, const struct opencl_target *tar
                        int number, const struct image *picture, int pictures);
 void pass_alone_close(struct pass_alone *alone);
 // Enqueues the pass on input `picture`. The caller releases the span in any case.
-cl_int pass_alone_run(const struct pass_alone *alone, const struct opencl_pass *opened, int picture, struct span *span);
+cl_int pass_alone_run(const struct pass_alone *alone, const struct opencl_pass *opened, int picture,
+                      struct device_span *span);
 // Waits, and copies an output: RGBA, or one byte per pixel if the pass writes grey pictures.
 cl_int pass_alone_read(const struct pass_alone *alone, int picture, const struct image *to);
 // Waits, and sets *intact to false if the pass has written before or after an output buffer.

@@ -10,7 +10,7 @@
 #include <string.h>
 
 // One pass of a chain, as the parent would run it.
-struct task {
+struct pass_task {
     struct chain chain;
     struct variant_choice choice;
     struct opencl_target target; // the device, the input of the chain, and whether the pass writes an image
@@ -27,10 +27,10 @@ enum { PLAN_WIDTH = 130, PLAN_HEIGHT = 67 };
 // ---- the result of the device ----
 
 // Runs the pass and copies its output. `intact`: it wrote only its output.
-static cl_int run(const struct task *task, const struct image *picture, const struct image *got, bool *intact)
+static cl_int run(const struct pass_task *task, const struct image *picture, const struct image *got, bool *intact)
 {
     struct pass_alone alone;
-    struct span span = {0};
+    struct device_span span = {0};
     cl_int result = pass_alone_open(&alone, &task->target, &task->plan, task->number, picture, 1);
     if (result == CL_SUCCESS)
         result = pass_alone_run(&alone, &task->opened, 0, &span);
@@ -56,7 +56,7 @@ static bool same(const struct image *got, const struct image *want, size_t pixel
 
 // ---- one picture ----
 
-static enum probe_status try_picture(struct task *task, int width, int height)
+static enum probe_status try_picture(struct pass_task *task, int width, int height)
 {
     const char *why;
     task->target.input.width = width;
@@ -80,11 +80,11 @@ static enum probe_status try_picture(struct task *task, int width, int height)
 }
 
 // Runs the pass on a picture of the size of real frames, because some kernels only hang or fail there.
-static enum probe_status try_large(struct task *task)
+static enum probe_status try_large(struct pass_task *task)
 {
     struct pass_alone alone = {0};
     struct image picture = {0};
-    struct span span = {0};
+    struct device_span span = {0};
     enum probe_status status = PROBE_NOT_RUN;
     task->target.input.width = task->large.width;
     task->target.input.height = task->large.height;
@@ -101,7 +101,7 @@ static enum probe_status try_large(struct task *task)
     return status;
 }
 
-static enum probe_status try_pictures(struct task *task)
+static enum probe_status try_pictures(struct pass_task *task)
 {
     // Less than a work-group, one pixel, several work-groups, and rows that end inside a block.
     static const int sizes[][2] = {{16, 16}, {1, 1}, {67, 35}, {333, 77}, {334, 78}, {1870, 6}};
@@ -130,7 +130,7 @@ static enum probe_status try_pictures(struct task *task)
 // ---- the device ----
 
 // Returns true if the pass's program has this key on the device, which need not be open.
-static bool has_key(const struct task *task, struct device *device, const char *wanted)
+static bool has_key(const struct pass_task *task, struct device *device, const char *wanted)
 {
     char hash[HASH_TEXT] = "", *error = NULL;
     size_t bytes;
@@ -149,7 +149,7 @@ static bool has_key(const struct task *task, struct device *device, const char *
 }
 
 // Plans the chain with and without tiles. Returns false if neither plan has the program.
-static bool find_pass(struct task *task, struct device *device, const char *wanted)
+static bool find_pass(struct pass_task *task, struct device *device, const char *wanted)
 {
     for (int tiles = 0; tiles < 2; tiles++) {
         opencl_plan(&task->plan, &task->target, &task->chain, tiles == 1);
@@ -160,7 +160,7 @@ static bool find_pass(struct task *task, struct device *device, const char *want
     return false;
 }
 
-static struct device *find_device(struct task *task, char *const *words)
+static struct device *find_device(struct pass_task *task, char *const *words)
 {
     struct device_info devices[DEVICE_MAX];
     const char *why;
@@ -174,7 +174,7 @@ static struct device *find_device(struct task *task, char *const *words)
     return NULL;
 }
 
-static bool parse(struct task *task, char *const *words)
+static bool parse(struct pass_task *task, char *const *words)
 {
     char error[CHAIN_ERROR];
     const struct color unknown = {0};
@@ -199,7 +199,7 @@ int probe_answer(char *const *words)
     const bool builds_only = strcmp(words[WORD_SIZE], "build") == 0;
     child_begin(atoi(words[WORD_PARENT]), PROBE_DATA_BYTES,
                 builds_only ? PROBE_BUILD_CPU_S : probe_cpu_s(large.width, large.height));
-    struct task *task = calloc(1, sizeof(*task));
+    struct pass_task *task = calloc(1, sizeof(*task));
     if (task) {
         task->large = large;
         task->builds_only = builds_only;

@@ -121,11 +121,11 @@ struct series {
     int first; // picture
 };
 
-static cl_int enqueue(void *context, int run, struct span *span)
+static cl_int enqueue(void *context, int run, struct device_span *span)
 {
     const struct series *series = context;
     struct resident *resident = series->resident;
-    struct span passes[PLAN_PASSES] = {0};
+    struct device_span passes[PLAN_PASSES] = {0};
     cl_mem from = resident->picture[(series->first + run) % resident->pictures];
     resident->last = (resident->last + 1) % OUTPUTS;
     const cl_int result = opencl_chain_run(series->chain, resident->queue, from, &resident->layout,
@@ -186,7 +186,7 @@ void resident_measures_close(struct resident_measures *measures)
     free(measures);
 }
 
-static cl_int enqueue_measures(void *context, int run, struct span *span)
+static cl_int enqueue_measures(void *context, int run, struct device_span *span)
 {
     const struct resident_measures *m = context;
     cl_mem from = m->resident->picture[(m->first + run) % m->resident->pictures];

@@ -1,11 +1,11 @@
 // user_rows.c: compiles users' filters for the cpu path, with the system's C compiler
-#include "path/user_rows.h"
+#include "path/cpu_rows.h"
 
 #include "base/child.h"
 #include "base/driver_call.h"
 #include "base/file.h"
+#include "base/installed_program.h"
 #include "base/log.h"
-#include "base/program.h"
 #include "base/vectors.h"
 #include "compute/kept.h"
 #include "filter/user_filter.h"

@@ -17,7 +17,7 @@ enum { WARM_FRAMES = 2, TIMED_FRAMES = 5 };
 
 static struct path *open_mode(const struct path_setup *setup, enum mode mode, char **error)
 {
-    static const enum output outputs[] = {
+    static const enum opencl_output outputs[] = {
         [MODE_TEXTURE] = OUTPUT_TEXTURE, [MODE_MAPPED] = OUTPUT_MAPPED, [MODE_READ] = OUTPUT_READ};
     return mode == MODE_GL ? gl_open(setup, error) : opencl_open(setup, outputs[mode], error);
 }

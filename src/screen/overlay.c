@@ -296,7 +296,7 @@ static void table_draw(struct canvas *canvas, const struct overlay *overlay, con
 
 // ---- the panel at the top left: lines of text and the stage table ----
 
-struct status {
+struct status_panel {
     const struct overlay *overlay;
     struct metrics metrics;
     int label;   // columns of the labels, with the space after them
@@ -328,14 +328,14 @@ static bool is_shown(const struct overlay *overlay, int line)
 }
 
 // In the small overlay, the first line is not a heading.
-static const struct letters *letters_of(const struct status *status, int line)
+static const struct letters *letters_of(const struct status_panel *status, int line)
 {
     const bool heading = line == 0 && status->overlay->size != OVERLAY_SMALL;
     return heading ? &status->metrics.heading : &status->metrics.body;
 }
 
 // Returns the columns for the value of a line, in its letters.
-static int value_columns(const struct status *status, int line)
+static int value_columns(const struct status_panel *status, int line)
 {
     const bool labelled = split(&status->overlay->line[line]).labelled;
     const int body = status->columns - (labelled ? status->label : 0);
@@ -343,7 +343,7 @@ static int value_columns(const struct status *status, int line)
     return columns > 1 ? columns : 1;
 }
 
-static void measure_columns(struct status *status, int room)
+static void measure_columns(struct status_panel *status, int room)
 {
     enum {
         LABEL_GAP = 2,
@@ -373,7 +373,7 @@ static void measure_columns(struct status *status, int room)
 }
 
 // Draws the lines that fit above `bottom` and returns the y below them. A NULL canvas draws nothing.
-static int draw_lines(struct canvas *canvas, const struct status *status, int x, int y, int bottom)
+static int draw_lines(struct canvas *canvas, const struct status_panel *status, int x, int y, int bottom)
 {
     for (int i = 0; i < status->overlay->lines; i++) {
         const struct overlay_line *line = &status->overlay->line[i];
@@ -396,9 +396,9 @@ static int draw_lines(struct canvas *canvas, const struct status *status, int x,
 }
 
 // Returns the panel with letters of this size. Its box may be higher than the window.
-static struct status status_layout(const struct canvas *canvas, const struct overlay *overlay, int x_height)
+static struct status_panel status_layout(const struct canvas *canvas, const struct overlay *overlay, int x_height)
 {
-    struct status status = {.overlay = overlay, .metrics = metrics_for(canvas, x_height)};
+    struct status_panel status = {.overlay = overlay, .metrics = metrics_for(canvas, x_height)};
     const struct metrics *metrics = &status.metrics;
     const int room = canvas->width - 2 * metrics->margin - 2 * metrics->padding;
     status.staged = overlay->size != OVERLAY_SMALL && overlay->stages > 0;
@@ -421,7 +421,7 @@ static struct status status_layout(const struct canvas *canvas, const struct ove
 }
 
 // Returns the height of the space for the panel, which ends above the box of the scope if both would overlap.
-static int status_room(const struct canvas *canvas, const struct status *status, const struct rect *scope)
+static int status_room(const struct canvas *canvas, const struct status_panel *status, const struct rect *scope)
 {
     const int margin = status->metrics.margin;
     const bool above = scope->width > 0 && status->box.x + status->box.width > scope->x;
@@ -435,7 +435,7 @@ static void status_draw(struct canvas *canvas, const struct overlay *overlay, co
         return;
     const int least = metrics_least(canvas);
     int x_height = metrics_x_height(canvas, overlay->size);
-    struct status status = status_layout(canvas, overlay, x_height);
+    struct status_panel status = status_layout(canvas, overlay, x_height);
     while (x_height > least && status.box.height > status_room(canvas, &status, scope))
         status = status_layout(canvas, overlay, --x_height);
 

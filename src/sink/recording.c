@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/ffmpeg.h"
 #include "base/file.h"
+#include "base/installed_program.h"
 #include "base/log.h"
-#include "base/program.h"
 #include "base/thread.h"
 #include "image/y4m.h"
 
@@ -37,7 +37,7 @@ enum { ANIMATION_RATE = 15, ANIMATION_WIDTH = 640 }; // what messages and web pa
 enum kind { KIND_H264, KIND_VP9, KIND_GIF, KIND_WEBP };
 
 // The encoders, the preferred one of a kind first.
-static const struct encoder {
+static const struct recording_encoder {
     const char *name;
     const char *note; // logged if this encoder is used; NULL: none
     enum kind kind;
@@ -155,10 +155,10 @@ static bool start(struct recording *recording, const char *const arguments[], en
 }
 
 // Returns the preferred encoder of the installed ffmpeg, or NULL (logged).
-static const struct encoder *choose_encoder(struct recording *recording)
+static const struct recording_encoder *choose_encoder(struct recording *recording)
 {
     static const char *const arguments[] = {"ffmpeg", "-hide_banner", "-v", "level+error", "-encoders", NULL};
-    const struct encoder *found = NULL, *wanted = NULL;
+    const struct recording_encoder *found = NULL, *wanted = NULL;
     char word[32];
     int value;
     if (!start(recording, arguments, PROGRAM_WRITES))
@@ -182,7 +182,8 @@ static const struct encoder *choose_encoder(struct recording *recording)
 }
 
 // Writes the filters between monocle's frames and the encoder.
-static void write_filters(const struct encoder *encoder, const struct recording_setup *setup, char *text, size_t size)
+static void write_filters(const struct recording_encoder *encoder, const struct recording_setup *setup, char *text,
+                          size_t size)
 {
     const struct color color = y4m_writer_color(setup->width, setup->height);
     int used = snprintf(text, size, "setparams=range=tv:colorspace=%s",
@@ -196,7 +197,7 @@ static void write_filters(const struct encoder *encoder, const struct recording_
 }
 
 // Starts ffmpeg. Returns false on failure (logged).
-static bool start_encoder(struct recording *recording, const struct encoder *encoder,
+static bool start_encoder(struct recording *recording, const struct recording_encoder *encoder,
                           const struct recording_setup *setup)
 {
     const bool whole_chroma = encoder->even && (setup->width % 2 != 0 || setup->height % 2 != 0);
@@ -318,7 +319,7 @@ static bool begin_encoded(struct recording *recording, const struct recording_se
 {
     if (!begin_file(recording))
         return false;
-    const struct encoder *encoder = choose_encoder(recording);
+    const struct recording_encoder *encoder = choose_encoder(recording);
     if (!encoder || !start_encoder(recording, encoder, setup)) {
         end_file(recording, false);
         return false;

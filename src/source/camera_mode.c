@@ -23,7 +23,7 @@ static struct camera_mode mode_of(int index)
 }
 
 // The best modes found so far
-struct search {
+struct mode_search {
     const struct camera_device *device;
     const struct source_setup *setup;
     struct camera_mode best[FORMATS]; // of each format; fourcc 0: none
@@ -98,7 +98,7 @@ static bool fits_better(const struct fitness *a, const struct fitness *b)
     return false; // the earlier format is the preferred one
 }
 
-static void consider(struct search *search, int index, const struct camera_mode *mode)
+static void consider(struct mode_search *search, int index, const struct camera_mode *mode)
 {
     const char *why;
     struct camera_mode *best = &search->best[index];
@@ -124,7 +124,7 @@ static struct v4l2_fract nearest_interval(const struct source_setup *setup, cons
     return (struct v4l2_fract){PRECISION, (uint32_t)lround(wanted * PRECISION)};
 }
 
-static void consider_size(struct search *search, int index, int width, int height)
+static void consider_size(struct mode_search *search, int index, int width, int height)
 {
     struct camera_mode mode = mode_of(index);
     mode.width = width;
@@ -148,7 +148,7 @@ static int step_to(int64_t wanted, int64_t low, int64_t high, int64_t step)
     return (int)(step > 1 ? low + (clamped - low) / step * step : clamped);
 }
 
-static void consider_format(struct search *search, int index)
+static void consider_format(struct mode_search *search, int index)
 {
     const int width = search->setup->width > 0 ? search->setup->width : DEFAULT_WIDTH;
     const int height = search->setup->width > 0 ? search->setup->height : DEFAULT_HEIGHT;
@@ -189,7 +189,7 @@ static bool is_wanted(const struct camera_device *device, const struct source_se
     return !setup->has_format || (!mode->compressed && mode->format == setup->format);
 }
 
-static void log_mode(const struct search *search, const struct camera_mode *mode, bool chosen)
+static void log_mode(const struct mode_search *search, const struct camera_mode *mode, bool chosen)
 {
     log_info("camera %s %s %dx%d %s at %.3g fps%s", search->device->path, chosen ? "uses" : "also offers", mode->width,
              mode->height, camera_mode_name(mode), camera_mode_rate(mode->interval),
@@ -219,7 +219,7 @@ static void log_unreadable(const struct camera_device *device)
                   device->path, device->card, others[0] ? "only the format " : "no pixel format", others, device->path);
 }
 
-static void log_no_mode(const struct search *search, const struct camera_device *device,
+static void log_no_mode(const struct mode_search *search, const struct camera_device *device,
                         const struct source_setup *setup)
 {
     char offered[128];
@@ -242,7 +242,7 @@ static void log_no_mode(const struct search *search, const struct camera_device 
 bool camera_mode_choose(const struct camera_device *device, const struct source_setup *setup, struct camera_mode *mode)
 {
     bool offered[FORMATS];
-    struct search search = {.device = device, .setup = setup};
+    struct mode_search search = {.device = device, .setup = setup};
     const struct camera_mode *best = NULL;
     find_offered(device, offered);
     for (int i = 0; i < FORMATS; i++) {

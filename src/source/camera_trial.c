@@ -1,5 +1,5 @@
 // camera_trial.c: finds out if a camera gives a picture
-#include "source/camera_trial.h"
+#include "source/cameras.h"
 
 #include "base/clock.h"
 #include "source/camera_stream.h"

@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "source/camera_mode.h"
-#include "source/camera_trial.h"
 
 #include <dirent.h>
 #include <stdio.h>

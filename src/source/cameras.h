@@ -38,9 +38,9 @@ struct camera_offers {
 bool camera_node_next(int *next, struct camera_node *node, struct camera_offers *offers);
 
 // Finds the node for `text`: a path, a number, a stable id, the bus, or a part of the id, the bus or the camera's name.
-// NULL or "" means the first node that gives a picture (camera_trial.h). Returns false if no such node is usable; `why`
-// is then a complete message. If the text is no path or number, *node is then the first node that cannot be opened (it
-// may be the camera); its path is "" if there is no such node. node->why is then set if there are nodes, but
+// NULL or "" means the first node that gives a picture (camera_gives_picture). Returns false if no such node is usable;
+// `why` is then a complete message. If the text is no path or number, *node is then the first node that cannot be
+// opened (it may be the camera); its path is "" if there is no such node. node->why is then set if there are nodes, but
 // none gives a picture.
 bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY]);
 // The buses of other cameras of the same model and driver.
@@ -55,3 +55,8 @@ void camera_find_twins(const struct camera_node *known, struct camera_twins *twi
 // connected; `why` then has the reason.
 bool camera_find_again(const struct camera_node *known, const struct camera_twins *twins, struct camera_node *node,
                        char why[CAMERA_WHY]);
+
+// Starts the camera and waits at most 3 s for a frame. Returns false if none arrives; `why` has the reason. Returns
+// true also for a camera that another program uses, that needs permission, or that lacks bandwidth or memory: opening
+// it later reports the reason. On any thread.
+bool camera_gives_picture(const char *path, char why[CAMERA_WHY]);

@@ -1,8 +1,8 @@
 // film.c: videos without compression from a file or a pipe: Y4M, and raw frames
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/installed_program.h"
 #include "base/log.h"
-#include "base/program.h"
 #include "image/y4m.h"
 #include "source/kind.h"
 #include "source/stream.h"

@@ -10,7 +10,7 @@ enum { SPAN = 16, TABLE = 256, FOR_TABLE = 200, FOR_PATCH, FOR_NOISE, FOR_SHOULD
 static const double far_away = 500, paint_ends = 250; // metres
 
 // How a level looks. Colours are 0 to 255.
-struct look {
+struct road_look {
     float asphalt, paint;  // brightness
     float uneven;          // amplitude of the asphalt's large spots
     float haze_m;          // distance at which half of the light is the haze's
@@ -20,7 +20,7 @@ struct look {
 };
 
 #define DAY .haze = {196, 206, 216}, .sky = {105, 150, 205}
-static const struct look looks[ROAD_MIXED] = {
+static const struct road_look looks[ROAD_MIXED] = {
     [ROAD_CLEAN] = {92, 228, 7, 700, 3, 1, DAY},
     [ROAD_WORN] = {104, 196, 14, 700, 4, 1, DAY},
     [ROAD_SHADOWS] = {118, 240, 8, 700, 3, 1, DAY},
@@ -45,7 +45,7 @@ struct stripe {
 };
 
 // What the pixels of a span share.
-struct span {
+struct row_span {
     struct end ends[2];
     struct stripe stripe[ROAD_STRIPES];
     int stripes;
@@ -56,7 +56,7 @@ struct span {
 struct road_painter {
     struct road_spec spec;
     struct road_scene scene;
-    struct look look;
+    struct road_look look;
     double left, right; // edges of the asphalt, from the middle of the own lane
     float glare_x, glare_y, glare;
     struct road_rect rect[ROAD_RECTS];
@@ -154,7 +154,7 @@ static double dashed_share(const struct road_scene *scene, double from, double t
 }
 
 // Adds the stripes that cross the span. Far away, a span is so long that its ends say too little about the pixels.
-static void find_stripes(const struct road_painter *p, struct span *span)
+static void find_stripes(const struct road_painter *p, struct row_span *span)
 {
     const struct end *ends = span->ends;
     const double a = ends[0].x - ends[0].middle, b = ends[1].x - ends[1].middle, half = span->length / 2;
@@ -173,9 +173,9 @@ static void find_stripes(const struct road_painter *p, struct span *span)
     }
 }
 
-static struct span span_at(const struct road_painter *p, const struct terms *t, int px)
+static struct row_span span_at(const struct road_painter *p, const struct terms *t, int px)
 {
-    struct span span = {.ends = {end_at(p, t, px), end_at(p, t, px + SPAN)}};
+    struct row_span span = {.ends = {end_at(p, t, px), end_at(p, t, px + SPAN)}};
     const double z = (span.ends[0].z + span.ends[1].z) / 2;
     const double bend = 0.15 * noise_at(p, (p->scene.way + z) / 1.7, 20.5);
     span.wide = (float)(hypot(z, ROAD_CAMERA_HEIGHT) / p->scene.focal);
@@ -187,7 +187,7 @@ static struct span span_at(const struct road_painter *p, const struct terms *t, 
 }
 
 // Returns the share of a pixel that is painted.
-static float painted(const struct road_painter *p, const struct span *span, const struct stripe *s, float offset,
+static float painted(const struct road_painter *p, const struct row_span *span, const struct stripe *s, float offset,
                      double way)
 {
     const float inside = s->half + span->wide / 2 - fabsf(offset - s->offset);
@@ -211,7 +211,7 @@ static float patch_at(const struct road_painter *p, double offset, double way)
 }
 
 // Writes the colour of the road's surface without light.
-static void surface_at(const struct road_painter *p, const struct span *span, float offset, double way, float spots,
+static void surface_at(const struct road_painter *p, const struct row_span *span, float offset, double way, float spots,
                        float rgb[3])
 {
     static const float grass[3] = {66, 82, 44};
@@ -242,7 +242,7 @@ static void surface_at(const struct road_painter *p, const struct span *span, fl
 
 static void draw_ground(struct road_painter *p, const struct terms *t, int px, int count)
 {
-    const struct span span = span_at(p, t, px);
+    const struct row_span span = span_at(p, t, px);
     const struct end *a = &span.ends[0], *b = &span.ends[1];
     for (int i = 0; i < count; i++) {
         const float at = (float)i / SPAN;

@@ -26,7 +26,7 @@ bool stream_open(struct stream *stream, const char *path)
     }
     // Non-blocking, so that a named pipe without a writer opens at once.
     stream->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    // command_guard_streams replaces a closed standard input by a descriptor that can only be written.
+    // process_guard_streams replaces a closed standard input by a descriptor that can only be written.
     const bool closed =
         stream->fd < 0 ? standard && errno == EBADF : (fcntl(stream->fd, F_GETFL) & O_ACCMODE) == O_WRONLY;
     struct stat status;

@@ -45,7 +45,7 @@ static bool add_params(struct space *space, const struct cpu_tuning *preset)
     char text[16];
     bool ok = true;
     for (int p = 0; p < CPU_PARAMS; p++) {
-        ok = ok && space_add_param(space, cpu_params[p].name, false) == p;
+        ok = ok && space_add_param(space, cpu_params[p].name) == p;
         if (ok && preset->value[p] == CPU_UNSET)
             ok = space_add_value(space, p, SPACE_ABSENT) == 0;
         for (int i = 0; ok && preset->value[p] != CPU_UNSET && i < cpu_params[p].values; i++) {

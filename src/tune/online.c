@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/stats.h"
 #include "base/thread.h"
 #include "tune/passes.h"
 #include "tune/search.h"
@@ -65,19 +66,12 @@ struct online {
 
 // ---- the frames ----
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 // Returns a percentile of few values.
 static double percentile(const double *values, int count, double percent)
 {
     double sorted[FRAMES_ALL];
     memcpy(sorted, values, (size_t)count * sizeof(*sorted));
-    qsort(sorted, (size_t)count, sizeof(*sorted), compare_doubles);
-    return sorted[(int)(percent / 100 * (count - 1) + .5)];
+    return values_percentile(sorted, (size_t)count, percent);
 }
 
 // Ends the offer. Hold the lock.

@@ -75,14 +75,14 @@ static int add_number(struct space *space, int param, int number)
 // Adds the variants of the choices, their parameters, and the values that occur.
 static bool add_params(struct space *space, const struct choices *choices)
 {
-    bool ok = space_add_param(space, "variant", true) == PARAM_VARIANT;
+    bool ok = space_add_param(space, "variant") == PARAM_VARIANT;
     for (int i = 0; ok && i < choices->count; i++) {
         const struct variant_choice *choice = &choices->choice[i];
         ok = add_text(space, PARAM_VARIANT, choice->variant->name) >= 0;
         for (const struct variant_param *param = choice->variant->param; ok && param->name; param++) {
             int at = space_find_param(space, param->name);
             if (at < 0)
-                at = space_add_param(space, param->name, param->build);
+                at = space_add_param(space, param->name);
             ok = at > 0 && add_number(space, at, choice->value[param - choice->variant->param]) >= 0;
         }
     }
@@ -393,7 +393,7 @@ struct series {
     int first; // picture
 };
 
-static cl_int enqueue(void *context, int run, struct span *span)
+static cl_int enqueue(void *context, int run, struct device_span *span)
 {
     const struct series *series = context;
     const struct pass_alone *alone = &series->build->pass->alone;

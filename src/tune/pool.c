@@ -1,4 +1,5 @@
-// pool.c: fills a pool with candidates near the best configurations, and proposes the one with the best estimate
+// pool.c: the search `model`: fills a pool with candidates near the best configurations, and proposes the one with the
+// best estimate
 #include "tune/model.h"
 #include "tune/strategy.h"
 
@@ -11,17 +12,17 @@ enum {
     CROSSED = 20,   // candidates per best one, each a mixture of it and another best one
     LEAPS = 20,     // candidates per best one, which differ from it in 2 or 3 parameters
     POOL = 600,     // candidates in all; random ones fill the pool
-    NEAREST = 5,    // number of nearest results from which `pool` estimates
+    NEAREST = 5,    // number of nearest results of an estimate
     LEARN_EVERY = 5 // results between two fits of the model's weights
 };
 
-struct pool {
+struct candidates {
     int told[MODEL_POINTS]; // configurations with results; the fastest first
     int tolds;
     int candidate[POOL];
     int candidates;
-    struct model model; // only for `model`
-    int learned;        // number of results when the model learned its weights
+    struct model model;
+    int learned; // number of results when the model learned its weights
 };
 
 static double speed(const struct search *search, int configuration)
@@ -32,7 +33,7 @@ static double speed(const struct search *search, int configuration)
 
 static void tell_pool(struct search *search, int configuration)
 {
-    struct pool *pool = search->own;
+    struct candidates *pool = search->own;
     const double ms = search->ms[configuration];
     if (pool->tolds == MODEL_POINTS)
         pool->tolds--; // forgets the slowest
@@ -46,7 +47,7 @@ static void tell_pool(struct search *search, int configuration)
 
 static void add(struct search *search, int configuration)
 {
-    struct pool *pool = search->own;
+    struct candidates *pool = search->own;
     if (configuration >= 0 && pool->candidates < POOL && !search_asked(search, configuration))
         pool->candidate[pool->candidates++] = configuration;
 }
@@ -64,14 +65,14 @@ static int cross(struct search *search, int a, int b)
 
 static void fill(struct search *search)
 {
-    struct pool *pool = search->own;
+    struct candidates *pool = search->own;
     const int bests = pool->tolds < BEST ? pool->tolds : BEST;
     pool->candidates = 0;
     for (int i = 0; i < search->rests && search->rests <= POOL; i++)
         add(search, search->rest[i]);
     for (int i = 0; i < bests && search->rests > POOL; i++) {
         const int best = pool->told[i];
-        const int count = space_neighbours(search->space, best, SPACE_ANY_VALUE, search->near, search->near_most);
+        const int count = space_neighbours(search->space, best, search->near, search->near_most);
         for (int k = 0; k < count; k++)
             add(search, search->near[k]);
         for (int k = 0; k < CROSSED; k++)
@@ -86,7 +87,7 @@ static void fill(struct search *search)
 // Fills the pool. Returns the candidate with the highest score; -1: there is no candidate.
 static int choose(struct search *search, double (*score)(const struct search *search, int configuration))
 {
-    struct pool *pool = search->own;
+    struct candidates *pool = search->own;
     int best = -1;
     double highest = -INFINITY;
     fill(search);
@@ -106,7 +107,7 @@ static bool starts(const struct search *search)
     return search->asked < START || search->best < 0;
 }
 
-// ---- pool: the nearest neighbours' speed ----
+// ---- the nearest neighbours' speed ----
 
 // Each parameter that differs adds 0.5 to 1. The minimum is 0.5 because the order of values may be arbitrary.
 static double distance(const struct space *space, int a, int b)
@@ -122,7 +123,7 @@ static double distance(const struct space *space, int a, int b)
 
 static double nearest_speed(const struct search *search, int configuration)
 {
-    const struct pool *pool = search->own;
+    const struct candidates *pool = search->own;
     double near[NEAREST], weights = 0, sum = 0;
     int told[NEAREST], count = 0;
     for (int i = 0; i < pool->tolds; i++) {
@@ -145,23 +146,11 @@ static double nearest_speed(const struct search *search, int configuration)
     return sum / weights;
 }
 
-static int next_pool(struct search *search)
-{
-    return starts(search) ? -1 : choose(search, nearest_speed);
-}
-
-const struct strategy pool_strategy = {
-    .name = "pool",
-    .own_bytes = sizeof(struct pool),
-    .next = next_pool,
-    .tell = tell_pool,
-};
-
 // ---- model: alternates between a Gaussian process and the nearest neighbours' speed ----
 
 static void fit(struct search *search)
 {
-    struct pool *pool = search->own;
+    struct candidates *pool = search->own;
     double value[MODEL_POINTS], mean = 0, variance = 0;
     for (int i = 0; i < pool->tolds; i++) {
         value[i] = speed(search, pool->told[i]);
@@ -181,7 +170,7 @@ static void fit(struct search *search)
 // Returns the expected improvement: the expected gain of a configuration over the best speed so far.
 static double improvement(const struct search *search, int configuration)
 {
-    const struct pool *pool = search->own;
+    const struct candidates *pool = search->own;
     const double density_0 = 0.3989422804014327; // of the normal distribution, at 0
     double mean, deviation;
     model_estimate(&pool->model, configuration, &mean, &deviation);
@@ -201,19 +190,19 @@ static int next_model(struct search *search)
 
 static bool open_model(struct search *search)
 {
-    struct pool *pool = search->own;
+    struct candidates *pool = search->own;
     return model_open(&pool->model, search->space);
 }
 
 static void close_model(struct search *search)
 {
-    struct pool *pool = search->own;
+    struct candidates *pool = search->own;
     model_close(&pool->model);
 }
 
 const struct strategy model_strategy = {
     .name = "model",
-    .own_bytes = sizeof(struct pool),
+    .own_bytes = sizeof(struct candidates),
     .open = open_model,
     .next = next_model,
     .tell = tell_pool,

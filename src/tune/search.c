@@ -17,23 +17,9 @@ int search_random_below(struct search *search, int limit)
     return (int)(((random_next(&search->state) >> 32) * (uint64_t)limit) >> 32);
 }
 
-double search_random_unit(struct search *search)
-{
-    return random_unit(&search->state);
-}
-
 int search_random_rest(struct search *search)
 {
     return search->rests > 0 ? search->rest[search_random_below(search, search->rests)] : -1;
-}
-
-void search_shuffle(struct search *search, int *list, int count)
-{
-    for (int i = count - 1; i > 0; i--) {
-        const int other = search_random_below(search, i + 1), kept = list[i];
-        list[i] = list[other];
-        list[other] = kept;
-    }
 }
 
 int search_random_leap(struct search *search, int configuration, int count)
@@ -83,9 +69,7 @@ static const struct strategy auto_strategy = {
     .name = "auto",
 };
 
-const struct strategy *const strategies[] = {&auto_strategy,   &full_strategy,  &random_strategy,
-                                             &anneal_strategy, &mcmc_strategy,  &ils_strategy,
-                                             &pool_strategy,   &model_strategy, NULL};
+const struct strategy *const strategies[] = {&auto_strategy, &full_strategy, &random_strategy, &model_strategy, NULL};
 
 const struct strategy *strategy_find(const char *name)
 {

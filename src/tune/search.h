@@ -19,7 +19,7 @@ struct strategy {
 };
 
 extern const struct strategy *const strategies[]; // ends with NULL
-#define STRATEGY_CHOICES "auto|full|random|anneal|mcmc|ils|pool|model"
+#define STRATEGY_CHOICES "auto|full|random|model"
 
 const struct strategy *strategy_find(const char *name); // NULL: there is no strategy of this name
 

@@ -24,14 +24,14 @@ void space_finish(struct space *space)
     space_init(space);
 }
 
-int space_add_param(struct space *space, const char *name, bool build)
+int space_add_param(struct space *space, const char *name)
 {
     if (space->params == SPACE_PARAMS)
         return -1;
     char *copy = strdup(name);
     if (!copy)
         return -1;
-    space->param[space->params] = (struct space_param){.name = copy, .build = build};
+    space->param[space->params] = (struct space_param){.name = copy};
     return space->params++;
 }
 
@@ -173,7 +173,7 @@ int space_neighbours_max(const struct space *space)
     return most;
 }
 
-int space_neighbours(const struct space *space, int configuration, enum space_step step, int *out, int most)
+int space_neighbours(const struct space *space, int configuration, int *out, int most)
 {
     uint16_t tuple[SPACE_PARAMS];
     int count = 0;
@@ -184,24 +184,11 @@ int space_neighbours(const struct space *space, int configuration, enum space_st
             for (int v = own + direction; v >= 0 && v < space->param[p].values && count < most; v += direction) {
                 tuple[p] = (uint16_t)v;
                 const int found = space_find(space, tuple);
-                if (found < 0)
-                    continue;
-                out[count++] = found;
-                if (step == SPACE_NEXT_VALUE)
-                    break;
+                if (found >= 0)
+                    out[count++] = found;
             }
         }
         tuple[p] = (uint16_t)own;
     }
     return count;
-}
-
-bool space_same_build(const struct space *space, int a, int b)
-{
-    const uint16_t *x = space_tuple(space, a), *y = space_tuple(space, b);
-    for (int p = 0; p < space->params; p++) {
-        if (space->param[p].build && x[p] != y[p])
-            return false;
-    }
-    return true;
 }

@@ -10,7 +10,6 @@ enum { SPACE_PARAMS = 24, SPACE_VALUES = 4096, SPACE_TEXT = 1024 };
 
 struct space_param {
     char *name;
-    bool build;   // the value is compiled into the program; otherwise it only changes the launch
     char **value; // texts of the values, in order
     int values;
 };
@@ -28,7 +27,7 @@ void space_finish(struct space *space); // leaves an empty space
 
 // These two copy the text and return the new index. -1: there are SPACE_PARAMS parameters or SPACE_VALUES values
 // already, or there is no memory.
-int space_add_param(struct space *space, const char *name, bool build);
+int space_add_param(struct space *space, const char *name);
 int space_add_value(struct space *space, int param, const char *text);
 int space_find_param(const struct space *space, const char *name);            // -1: not found
 int space_find_value(const struct space *space, int param, const char *text); // -1: not found
@@ -49,12 +48,6 @@ int space_find(const struct space *space, const uint16_t *tuple); // returns the
 // Writes "ROWS=8,GROUP_WIDTH=32"; a text that is too long is cut.
 void space_print(const struct space *space, int configuration, char text[SPACE_TEXT]);
 
-enum space_step {
-    SPACE_ANY_VALUE, // one parameter has any other value
-    SPACE_NEXT_VALUE // one parameter has the next higher or lower value that is allowed with the other values
-};
 // Writes at most `most` configurations that differ from this one in exactly one parameter. Returns their number.
-int space_neighbours(const struct space *space, int configuration, enum space_step step, int *out, int most);
+int space_neighbours(const struct space *space, int configuration, int *out, int most);
 int space_neighbours_max(const struct space *space); // the largest possible number
-// Returns true if the two configurations differ only in parameters of the launch. One program then runs both.
-bool space_same_build(const struct space *space, int a, int b);

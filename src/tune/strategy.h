@@ -24,7 +24,7 @@ struct search {
     int *near, near_most; // room for the neighbours of a configuration
 };
 
-extern const struct strategy anneal_strategy, mcmc_strategy, ils_strategy, pool_strategy, model_strategy;
+extern const struct strategy model_strategy;
 
 static inline bool search_asked(const struct search *search, int configuration)
 {
@@ -32,9 +32,7 @@ static inline bool search_asked(const struct search *search, int configuration)
 }
 
 int search_random_below(struct search *search, int limit); // 0..limit-1
-double search_random_unit(struct search *search);          // 0 <= x < 1
 int search_random_rest(struct search *search);             // a random one of `rest`; -1: it is empty
 // Changes up to `count` parameters of a configuration at random. Returns an allowed configuration of `rest`; -1: it
 // found none in 64 tries.
 int search_random_leap(struct search *search, int configuration, int count);
-void search_shuffle(struct search *search, int *list, int count);

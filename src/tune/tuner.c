@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/stats.h"
 #include "base/workers.h"
 #include "tune/compare.h"
 #include "tune/journal.h"
@@ -44,18 +45,11 @@ static void validate(void *context, int part)
     candidate->validate_ms = ms_since(start_ns);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 double tuner_median(const double run_ms[TUNER_RUNS])
 {
     double sorted[TUNER_RUNS];
     memcpy(sorted, run_ms, sizeof(sorted));
-    qsort(sorted, TUNER_RUNS, sizeof(*sorted), compare_doubles);
-    return sorted[TUNER_RUNS / 2];
+    return values_percentile(sorted, TUNER_RUNS, 50);
 }
 
 // Builds a valid candidate and measures its time.
@@ -329,4 +323,12 @@ void tuner_finish(struct tuner_result *result)
 {
     free(result->state.trial);
     result->state = (struct tuner_state){0};
+}
+
+void subject_close(struct subject *subject)
+{
+    if (!subject)
+        return;
+    space_finish(&subject->space);
+    subject->type->close(subject);
 }

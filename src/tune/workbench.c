@@ -48,7 +48,7 @@ static cl_int open_input(struct workbench *bench, const struct image *frame)
 // Runs the chain on the first rows of the frame. *ms is the time of a pass.
 static cl_int run(struct workbench *bench, struct opencl_chain *chain, int rows, int pass, double *ms)
 {
-    struct span spans[PLAN_PASSES] = {0};
+    struct device_span spans[PLAN_PASSES] = {0};
     struct opencl_layout layout = bench->layout;
     layout.height = rows;
     cl_int result = opencl_chain_run(chain, bench->queue, bench->input, &layout, bench->output, NULL, spans);

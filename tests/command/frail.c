@@ -259,17 +259,17 @@ bool command_limit_operands(const struct option_list *list, const struct command
     return operands->count <= most;
 }
 
-void command_hold_signals(enum command_calls calls)
+void process_hold_signals(enum process_calls calls)
 {
     world.held_late = world.report && access(world.report, F_OK) == 0;
 }
 
-int command_interrupted(void)
+int process_interrupted(void)
 {
     return world.signal;
 }
 
-bool command_flush(void)
+bool process_flush(void)
 {
     return fflush(stdout) == 0;
 }

@@ -47,12 +47,12 @@ int64_t __wrap_clock_now_ns(void)
     return queue.now_ns;
 }
 
-static cl_int enqueue(void *context, int run, struct span *span)
+static cl_int enqueue(void *context, int run, struct device_span *span)
 {
     queue.runs++;
     if (run == queue.fails_at)
         return CL_OUT_OF_RESOURCES;
-    *span = (struct span){(cl_event)&stamps[2 * run], (cl_event)&stamps[2 * run + 1]};
+    *span = (struct device_span){(cl_event)&stamps[2 * run], (cl_event)&stamps[2 * run + 1]};
     queue.events += 2;
     return CL_SUCCESS;
 }

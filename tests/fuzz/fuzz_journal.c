@@ -29,8 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tuner_trial trial;
     double spent_s = 0;
     space_init(&subject.space);
-    space_add_param(&subject.space, "variant", true);
-    space_add_param(&subject.space, "ROWS", true);
+    space_add_param(&subject.space, "variant");
+    space_add_param(&subject.space, "ROWS");
     space_add_value(&subject.space, 0, "window");
     for (uint16_t i = 0; i < 3; i++) {
         space_add_value(&subject.space, 1, (const char *[]){"1", "2", "4"}[i]);

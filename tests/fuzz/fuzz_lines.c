@@ -1,6 +1,6 @@
 // fuzz_lines.c: hostile files of lane lines; a libFuzzer target, and by itself a run over seeds and their mutations
 #include "base/log.h"
-#include "command/lane/score.h"
+#include "lane/score.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // fuzz_spec.c: hostile descriptions of kernels, and expressions; a libFuzzer target, and by itself a run over seeds and
 // their mutations. An input that begins with '{' is a description, any other an expression.
 #include "base/log.h"
-#include "tune/spec.h"
+#include "tune/kernel/spec.h"
 
 #include <math.h>
 #include <stdint.h>

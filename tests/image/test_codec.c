@@ -1,8 +1,8 @@
 // test_codec.c: metadata between files of all formats, orientations, and the table of codecs
 #include "check.h"
 #include "codec_files.h"
+#include "image/codec/codec_kind.h"
 #include "image/codec/exif.h"
-#include "image/codec/kind.h"
 
 #include <libdeflate.h>
 

@@ -2,7 +2,7 @@
 #include "check.h"
 #include "codec_files.h"
 
-#include "image/codec/kind.h"
+#include "image/codec/codec_kind.h"
 
 #include <stb_image.h>
 

@@ -379,7 +379,7 @@ static void test_outputs(void)
     refuse(scratch.dir, "directory");
     refuse("/dev/full", "No space left");
     with_stdout(-1, refuse_closed);
-    const int null = open("/dev/null", O_RDONLY); // as command_guard_streams has it
+    const int null = open("/dev/null", O_RDONLY); // as process_guard_streams has it
     with_stdout(null, refuse_closed);
     close(null);
     int ends[2];

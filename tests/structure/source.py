@@ -16,7 +16,8 @@ FILE_LINES = 700
 FUNCTION_LINES = 60
 COLUMNS = 120
 
-# Each directory of src, and the directories that it may include from, besides itself.
+# Each layer, a directory of src, and the layers that it may include from, besides itself. A directory in a layer that
+# is not named here is a room of the layer.
 LAYERS = {
     "base": [],
     "image": ["base"],
@@ -26,10 +27,15 @@ LAYERS = {
     "compute": ["base"],
     "path": ["compute", "filter", "image", "base"],
     "tune": ["path", "compute", "filter", "image", "base"],
+    "tune/kernel": ["tune", "path", "compute", "filter", "image", "base"],
+    "tune/study": ["tune", "screen", "path", "compute", "filter", "image", "base"],
     "screen": ["image", "base"],
     "measure": ["path", "screen", "compute", "filter", "image", "base"],
-    "command": ["source", "sink", "path", "tune", "measure", "screen", "compute", "filter", "image",
-                "base"],
+    "lane": ["source", "path", "compute", "filter", "image", "base"],
+    "batch": ["tune", "path", "compute", "filter", "image", "base"],
+    "inspect": ["source", "path", "screen", "compute", "filter", "image", "base"],
+    "command": ["inspect", "batch", "lane", "measure", "tune", "tune/kernel", "tune/study", "source", "sink", "screen",
+                "path", "compute", "filter", "image", "base"],
     "": ["command", "base"],  # main.c
 }
 
@@ -49,7 +55,7 @@ HOMES = {
     r"libdeflate\.h": r"src/image/codec/png(_chunk)?\.c",
     r"GLFW/.*": r"src/screen/window.*\.c",
     r"X11/.*": r"src/screen/display\.c",
-    r"dlfcn\.h": r"src/(screen/display|base/nvml|command/inspect|compute/gl_context|path/user_rows)\.c",
+    r"dlfcn\.h": r"src/(screen/display|base/nvml|inspect/inspect|compute/gl_context|path/user_rows)\.c",
     r"epoxy/.*|GL/.*|EGL/.*":
         r"src/screen/.*|src/base/gl_handles\.c|src/compute/(texture|gl_context)\.c|src/path/(gl.*|zerocopy)\.c",
     r"CL/cl_gl\.h": r"src/compute/.*\.c",
@@ -58,15 +64,17 @@ HOMES = {
     r"immintrin\.h": r"src/base/vector\.h",
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h":
-        r"src/(command/.*|measure/(answer|figure|measure)|tune/(captures|journal|spec_read|table)|base/trace|"
-        r"source/video_info)\.c",
+        r"src/(command/.*|measure/(answer|figure|measure)|tune/(captures|journal|kernel/spec_read|study/(replay|t4))|"
+        r"base/(json_text|trace)|inspect/.*|batch/(batch|merge|record)|"
+        r"lane/(calibration|config|lane_camera|lines|truth)|path/passes_json|source/video_info)\.c",
 }
 # Rows of tables, and the only files that may name them. Other code reads columns, so that it works with new rows.
 ROWS = {
-    r"PATH_(OPENCL|ZEROCOPY)": r"src/path/.*|src/command/(inspect_device|bench/filters|batch/(batch|choose|runner))\.c",
+    r"PATH_(OPENCL|ZEROCOPY)":
+        r"src/path/.*|src/batch/(batch|choose|runner)\.c|src/inspect/inspect_device\.c|src/command/bench/filters\.c",
     r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # formats of files, cameras and measurements, and defaults
         r"src/(image/(pixfmt|image|y4m|codec/).*|sink/virtual_camera\.c|source/(camera.*|generated|video_info)\.c|"
-        r"measure/pictures\.c|command/(bench/.*|batch/worker)\.c)",
+        r"measure/pictures\.c|batch/worker\.c|command/bench/.*\.c)",
     # The name of a kind of source.
     r"str\w*cmp\(.*(?:info->kind|kinds\S*->name|\"(?:camera|pattern|noise|y4m|raw|video|list))":
         r"src/source/source\.c",
@@ -109,13 +117,21 @@ def includes(root, pattern):
                 yield name, number, found[1], found[2]
 
 
+def layer_of(directory):
+    """Returns the layer of a directory below src, and the room in it."""
+    if directory in LAYERS:
+        return directory, ""
+    layer, _, room = directory.partition("/")
+    return layer, room
+
+
 def rule_layers(root):
     """A layer includes only lower layers. A subdirectory of a layer includes the layer's files, not its siblings."""
     for name, number, kind, header in includes(root, r"^src/.*\.[ch]$"):
         if kind != '"':
             continue
-        layer, _, room = os.path.dirname(name)[len("src/"):].partition("/")
-        target, _, target_room = os.path.dirname(header).partition("/")
+        layer, room = layer_of(os.path.dirname(name)[len("src/"):])
+        target, target_room = layer_of(os.path.dirname(header))
         if header not in GENERATED and not os.path.isfile(os.path.join(root, "src", header)):
             yield f"{name}:{number}: {header} is not below src"
         elif layer not in LAYERS:
@@ -193,6 +209,29 @@ def rule_names(root):
         seen[name] = file
     if len(seen) < 100:
         yield f"ctags found {len(seen)} functions only: the rule checks nothing"
+
+
+# Layers whose names other changes in progress make unique.
+UNSETTLED = r"src/(measure|command/bench|command/live)/"
+
+
+def rule_unique(root):
+    """A file name of src has one meaning, and so has the tag of a struct, union or enum that a header names."""
+    seen, named, defined = {}, set(), collections.defaultdict(set)
+    for name in files(root, r"^src/.*\.[ch]$"):
+        text = "\n".join(lines(root, name))
+        if name.endswith(".h"):
+            named.update(re.findall(r"\b(?:struct|union|enum) (\w+)", text))
+        if re.match(UNSETTLED, name):
+            continue
+        for tag in re.findall(r"\b(?:struct|union|enum) (\w+) \{$", text, re.M):
+            defined[tag].add(name)
+        other = seen.setdefault(os.path.basename(name), name)
+        if other != name:
+            yield f"{name}: {other} has the same name"
+    for tag in sorted(named & defined.keys()):
+        if len(defined[tag]) > 1:
+            yield f"{', '.join(sorted(defined[tag]))}: the tag {tag} is defined more than once, and a header names it"
 
 
 def rule_headers(root):
@@ -327,7 +366,7 @@ def rule_globals(root):
     """Global variables are constant, except the state of the log, a lock, the signal that has arrived, the running
     driver calls, the temporary directories that a signal removes and the users' filters."""
     allowed = {"src/base/driver_call.c": "driver_calls", "src/base/gl_handles.c": "software",
-               "src/base/log.c": "log_state", "src/command/process.c": "interrupted",
+               "src/base/log.c": "log_state", "src/base/process.c": "interrupted",
                "src/compute/drivers.c": "directories",
                "src/filter/user_filters.c": "registry"}
     for name in files(root, r"^src/.*\.c$"):

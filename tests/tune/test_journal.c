@@ -39,7 +39,7 @@ static struct subject subject = {.type = &type, .name = "blur"};
 static void make_space(void)
 {
     space_init(&subject.space);
-    CHECK(space_add_param(&subject.space, "variant", true) == 0 && space_add_param(&subject.space, "ROWS", true) == 1);
+    CHECK(space_add_param(&subject.space, "variant") == 0 && space_add_param(&subject.space, "ROWS") == 1);
     CHECK(space_add_value(&subject.space, 0, "window") == 0);
     for (uint16_t i = 0; i < 4; i++) {
         char text[8];

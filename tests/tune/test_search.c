@@ -7,18 +7,17 @@
 
 enum { WIDTHS = 8, HEIGHTS = 6, ROWS = 3, TILES = 2, MOST = WIDTHS * HEIGHTS * ROWS * TILES };
 
-// Makes a space of four parameters; the second and the third only change the launch. It has a limit of the work-group's
+// Makes a space of four parameters, with a limit of the work-group's
 // size.
 static void make_space(struct space *space)
 {
     static const struct {
         const char *name;
-        bool build;
         int values;
-    } params[] = {{"ROWS", true, ROWS}, {"WIDTH", false, WIDTHS}, {"HEIGHT", false, HEIGHTS}, {"TILE", true, TILES}};
+    } params[] = {{"ROWS", ROWS}, {"WIDTH", WIDTHS}, {"HEIGHT", HEIGHTS}, {"TILE", TILES}};
     space_init(space);
     for (int p = 0; p < 4; p++) {
-        CHECK(space_add_param(space, params[p].name, params[p].build) == p);
+        CHECK(space_add_param(space, params[p].name) == p);
         for (int v = 0; v < params[p].values; v++) {
             char text[8];
             snprintf(text, sizeof(text), "%d", 1 << v);
@@ -58,16 +57,10 @@ static void test_space(void)
     space_print(&space, at, text);
     CHECK_TEXT(text, "ROWS=1,WIDTH=128,HEIGHT=4,TILE=1");
     int near[64];
-    const int any = space_neighbours(&space, at, SPACE_ANY_VALUE, near, 64);
+    const int any = space_neighbours(&space, at, near, 64);
     CHECK_NUMBER(any, 2 + 7 + 2 + 1); // HEIGHT: only 1 and 2 are allowed
     CHECK(any <= space_neighbours_max(&space));
-    CHECK_NUMBER(space_neighbours(&space, at, SPACE_ANY_VALUE, near, 5), 5);
-    const int next = space_neighbours(&space, at, SPACE_NEXT_VALUE, near, 64);
-    CHECK_NUMBER(next, 1 + 1 + 1 + 1);
-    for (int i = 0; i < next; i++) {
-        const uint16_t *tuple = space_tuple(&space, near[i]);
-        CHECK(space_same_build(&space, at, near[i]) == (tuple[0] == corner[0] && tuple[3] == corner[3]));
-    }
+    CHECK_NUMBER(space_neighbours(&space, at, near, 5), 5);
     CHECK_NUMBER(space_find_param(&space, "HEIGHT"), 2);
     CHECK_NUMBER(space_find_param(&space, "height"), -1);
     CHECK_NUMBER(space_find_value(&space, 1, "16"), 4);
@@ -75,14 +68,14 @@ static void test_space(void)
     CHECK_NUMBER(space.count, 0);
 }
 
-// The next value that is allowed may be some steps away. Values are sorted as numbers, or not at all.
+// A neighbour may be some values away. Values are sorted as numbers, or not at all.
 static void test_values(void)
 {
     struct space space;
     const char *const numbers[] = {"16", SPACE_ABSENT, "2", "0.5", "100"}, *const words[] = {"none", "all", "1"};
     space_init(&space);
-    space_add_param(&space, "number", true);
-    space_add_param(&space, "word", true);
+    space_add_param(&space, "number");
+    space_add_param(&space, "word");
     for (int i = 0; i < 5; i++)
         space_add_value(&space, 0, numbers[i]);
     for (int i = 0; i < 3; i++)
@@ -98,10 +91,10 @@ static void test_values(void)
         space_add(&space, tuples[i]);
     space_sort(&space);
     int near[8];
-    CHECK_NUMBER(space_neighbours(&space, space_find(&space, tuples[1]), SPACE_NEXT_VALUE, near, 8), 2);
+    CHECK_NUMBER(space_neighbours(&space, space_find(&space, tuples[1]), near, 8), 2);
     for (int p = 2; p < SPACE_PARAMS; p++)
-        CHECK(space_add_param(&space, "more", true) == p);
-    CHECK(space_add_param(&space, "too many", true) == -1);
+        CHECK(space_add_param(&space, "more") == p);
+    CHECK(space_add_param(&space, "too many") == -1);
     space_finish(&space);
 }
 

@@ -208,7 +208,7 @@ static void test_failing(void)
 static void make_space(void)
 {
     space_init(&subject.space);
-    CHECK(space_add_param(&subject.space, "N", true) == 0);
+    CHECK(space_add_param(&subject.space, "N") == 0);
     for (uint16_t i = 0; i < CONFIGURATIONS; i++) {
         char text[8];
         snprintf(text, sizeof(text), "%d", i);

@@ -151,7 +151,7 @@ static bool take_path(void *context, const char *item)
     const char *names[PATH_KINDS + 1] = {NULL};
     for (int i = 0; i < PATH_KINDS; i++)
         names[i] = path_kind_name((enum path_kind)i);
-    const int path = find_word(item, "path", names);
+    const int path = options_choose(item, "path", names);
     bench->path[bench->paths++] = (enum path_kind)path;
     return path >= 0;
 }
@@ -162,7 +162,7 @@ static bool take_measure(void *context, const char *item)
     const char *names[BENCH_MEASURES + 1] = {NULL};
     for (int i = 0; i < BENCH_MEASURES; i++)
         names[i] = bench_measures[i].name;
-    const int measure = find_word(item, "measure", names);
+    const int measure = options_choose(item, "measure", names);
     if (measure >= 0)
         bench->measure[bench->measures++] = &bench_measures[measure];
     return measure >= 0;
@@ -203,7 +203,7 @@ static const struct measurement *find_measurement(const char *name)
     const char *names[CASES_LIST + 1] = {NULL};
     for (int i = 0; measurements[i]; i++)
         names[i] = measurements[i]->name;
-    const int found = find_word(name, "measurement", names);
+    const int found = options_choose(name, "measurement", names);
     return found >= 0 ? measurements[found] : NULL;
 }
 
@@ -250,7 +250,7 @@ static int bench_run(int argc, char **argv)
     bench->word = operands.word + 1;
     bench->words = operands.count - 1;
     if (parse_lists(bench)) {
-        command_hold_signals(CALLS_ANY); // after a signal, the results so far are printed
+        process_hold_signals(CALLS_ANY); // after a signal, the results so far are printed
         json_t *(*base_read)(const char *) = measurement->base_read ? measurement->base_read : bench_base_read;
         code = EXIT_NOTHING;
         bench_cpu_name(bench->cpu_name);

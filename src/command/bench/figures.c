@@ -69,7 +69,7 @@ static bool choose_tests(struct figures *figures)
                 used[i] = found = true;
         }
         if (!found) {
-            find_word(bench->word[w], "test", names);
+            options_choose(bench->word[w], "test", names);
             return false;
         }
     }
@@ -151,7 +151,7 @@ static void print_number(const json_t *number)
 static void print_text(const char *text)
 {
     printf(",");
-    print_csv_text(stdout, text ? text : "");
+    csv_print(stdout, text ? text : "");
 }
 
 static void print_csv_head(void)
@@ -213,7 +213,7 @@ static bool progress(void *context, const char *text)
     const struct figures *figures = context;
     if (text)
         bench_progress("test %d of %d, %s", figures->running + 1, figures->tests, text);
-    return !command_interrupted();
+    return !process_interrupted();
 }
 
 // Prints a sensor's values, if both are known: a device that becomes hot lowers its clock.
@@ -269,7 +269,7 @@ static void print_heading(const json_t *device)
 static void print_figures(const struct measure_test *test, const struct figure *figures, int count)
 {
     figure_table_print(test, figures, count);
-    command_flush();
+    process_flush();
 }
 
 // Takes the figures of a result that was read from a file.
@@ -314,7 +314,7 @@ static void measure_device(struct figures *figures, int number)
     if (table)
         print_heading(device);
     device_sensors_read(&figures->device[number], &start);
-    for (int i = 0; i < figures->tests && !command_interrupted(); i++) {
+    for (int i = 0; i < figures->tests && !process_interrupted(); i++) {
         const int before = figures->count;
         const struct measure_test *test = figures->test[i];
         const struct measure_setup setup = {
@@ -408,7 +408,7 @@ static bool measure_devices(struct figures *figures)
 {
     if (!choose_devices(figures))
         return false;
-    for (int i = 0; i < figures->devices && !command_interrupted(); i++) {
+    for (int i = 0; i < figures->devices && !process_interrupted(); i++) {
         if (is_chosen(figures, i))
             measure_device(figures, i);
     }
@@ -447,7 +447,7 @@ static int run(struct bench *bench)
         if (files ? show_files(figures) : measure_devices(figures))
             code = figures->failed ? EXIT_FAILED_SOME : EXIT_OK;
         // A run that is interrupted at once replaces no page.
-        const bool stopped = command_interrupted() && !figures->any;
+        const bool stopped = process_interrupted() && !figures->any;
         if (code != EXIT_NOTHING && bench->options->report && !stopped && !write_report(figures))
             code = EXIT_FAILED_SOME;
     }

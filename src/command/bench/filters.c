@@ -257,7 +257,7 @@ static bool measure(struct filters_bench *f)
     f->copy = calloc((size_t)f->rows, sizeof(*f->copy));
     bool ok = trials && f->copy;
     int count = 0;
-    for (int i = 0; trials && f->copy && i < f->rows && !command_interrupted(); i++) {
+    for (int i = 0; trials && f->copy && i < f->rows && !process_interrupted(); i++) {
         bench_progress("building and checking, %d of %d: %.60s", i + 1, f->rows, f->row[i].text);
         if (open_row(f, &f->row[i]))
             trials[count++] = &f->row[i].trial;

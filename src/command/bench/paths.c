@@ -1,6 +1,7 @@
 // paths.c: the measurement `paths`: whole frames through each path, from the source's memory to a texture
 #include "command/bench/memory.h"
 #include "command/bench/trial.h"
+#include "path/passes_json.h"
 
 #include "base/log.h"
 #include "base/workers.h"
@@ -141,7 +142,7 @@ static bool measure(struct paths_bench *p)
     const struct bench_options *o = p->bench->options;
     bool ok = trials != NULL;
     int count = 0;
-    for (int i = 0; trials && i < p->rows && !command_interrupted(); i++) {
+    for (int i = 0; trials && i < p->rows && !process_interrupted(); i++) {
         bench_progress("building and checking, %d of %d", i + 1, p->rows);
         if (open_row(p, &p->row[i]))
             trials[count++] = &p->row[i].trial;

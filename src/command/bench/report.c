@@ -267,7 +267,7 @@ static void print_csv_line(json_t *first, const json_t *row)
         printf("%s%s", comma, row ? "" : key);
         comma = ",";
         if (json_is_string(own))
-            print_csv_text(stdout, json_string_value(own));
+            csv_print(stdout, json_string_value(own));
         else if (own && !json_is_null(own))
             json_dumpf(own, stdout, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
     }

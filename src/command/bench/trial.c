@@ -72,15 +72,15 @@ static bool rounds_over(int done, int rounds, double seconds, int64_t start_ns)
 
 bool trials_run(struct trial *const *trials, int count, int rounds, double seconds)
 {
-    for (int i = 0; i < count && !command_interrupted(); i++) {
+    for (int i = 0; i < count && !process_interrupted(); i++) {
         bench_progress("warming up, %d of %d", i + 1, count);
         warm_up(trials[i]);
     }
     const int64_t start_ns = clock_now_ns();
-    for (int round = 0; !command_interrupted() && !rounds_over(round, rounds, seconds, start_ns); round++) {
+    for (int round = 0; !process_interrupted() && !rounds_over(round, rounds, seconds, start_ns); round++) {
         const double spent_s = (double)(clock_now_ns() - start_ns) / 1e9;
         bench_progress("round %d, %.0f s", round + 1, spent_s);
-        for (int i = 0; i < count && !command_interrupted(); i++) {
+        for (int i = 0; i < count && !process_interrupted(); i++) {
             struct trial *trial = trials[(i + round) % count];
             if (!trial->failed)
                 measure(trial);

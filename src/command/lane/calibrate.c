@@ -1,11 +1,11 @@
 // calibrate.c: `lane --calibrate`: the user moves the four points of the calibration in a window
-#include "command/lane/calibrate.h"
+#include "command/lane/lane.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "command/lane/calibrate_view.h"
-#include "command/lane/pipeline.h"
 #include "image/convert.h"
+#include "lane/pipeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,7 +208,7 @@ enum exit_code lane_calibrate(struct source *source, const struct lane_camera *c
     }
     *c = (struct calibrate){.source = source, .file = file, .threads = threads, .dragged = -1, .changed = true};
     enum exit_code code = open_all(c, camera);
-    while (code == EXIT_OK && command_interrupted() == 0 && handle_events(c)) {
+    while (code == EXIT_OK && process_interrupted() == 0 && handle_events(c)) {
         take_frame(c);
         if (c->changed)
             draw(c);

@@ -1,8 +1,8 @@
 // calibrate_view.h: the window of `lane --calibrate`: the camera's picture with the points, and the bird's-eye view
 #pragma once
 
-#include "command/lane/calibration.h"
 #include "image/image.h"
+#include "lane/calibration.h"
 #include "screen/window.h"
 
 struct calibrate_view;

@@ -2,10 +2,13 @@
 #include "command/lane/lane.h"
 
 #include "base/log.h"
-#include "command/lane/score.h"
 #include "command/shared.h"
+#include "lane/score.h"
 
+#include <jansson.h>
 #include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #define AT(member) offsetof(struct lane_options, member)
 
@@ -90,6 +93,40 @@ static const struct option_list list = {
     .complete = "source",
 };
 
+// ---- the score ----
+
+static void print_score(const struct score *s, bool json)
+{
+    if (json) {
+        print_json(json_pack("{s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:I,s:I,s:I}", "frames", (json_int_t)s->frames, "accuracy",
+                             s->accuracy, "false_positives", s->false_positives, "false_negatives", s->false_negatives,
+                             "f1", s->f1, "precision", s->precision, "recall", s->recall, "truth_lines",
+                             (json_int_t)s->truth, "found_lines", (json_int_t)s->found, "matches",
+                             (json_int_t)s->matches),
+                   JSON_REAL_PRECISION(6));
+        return;
+    }
+    printf("%zu lines in the truth, %zu found, %zu match: precision %.3f, recall %.3f\n", s->truth, s->found,
+           s->matches, s->precision, s->recall);
+    printf("accuracy %.3f, false positives %.3f, false negatives %.3f, F1 %.3f (%zu frame%s)\n", s->accuracy,
+           s->false_positives, s->false_negatives, s->f1, s->frames, s->frames == 1 ? "" : "s");
+}
+
+// Scores the results on standard input, and prints the score as the last line. Returns the exit code.
+static int run_score(const struct lane_options *o)
+{
+    const struct score_setup setup = {o->score, o->size.width, o->size.height};
+    struct score score;
+    if (isatty(STDIN_FILENO)) {
+        log_error("--score reads results from standard input; run: monocle lane --score TRUTH.json <RESULTS.json");
+        return EXIT_USAGE;
+    }
+    if (!score_read(&setup, stdin, &score))
+        return EXIT_NOTHING;
+    print_score(&score, o->json);
+    return EXIT_OK;
+}
+
 static int run(int argc, char **argv)
 {
     struct lane_options o = {.path = -1, .log_level = -1};
@@ -107,7 +144,7 @@ static int run(int argc, char **argv)
     if (o.calibrate && !o.config)
         o.config = "lane.json";
     if (o.score)
-        return score_run(&(struct score_setup){o.score, o.size.width, o.size.height, o.json});
+        return run_score(&o);
     return lane_run(&o, operands.count > 0 ? operands.word[0] : NULL);
 }
 

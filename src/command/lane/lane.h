@@ -3,7 +3,8 @@
 
 #include "base/options.h"
 #include "command/command.h"
-#include "command/lane/camera.h"
+#include "lane/lane_camera.h"
+#include "source/source.h"
 
 struct lane_options {
     const char *camera, *points, *config, *score, *truth;
@@ -18,3 +19,8 @@ struct lane_options {
 
 // Finds lanes in the frames of the source (NULL: the first camera). Returns the exit code.
 int lane_run(const struct lane_options *options, const char *source);
+
+// `--calibrate`: the user moves the four points of the calibration in a window.
+// Shows the source's frames until the user quits. The points start at the camera's. Enter writes them to the file.
+// `threads`: of the cpu path, 0: one per CPU. Returns an exit code.
+enum exit_code lane_calibrate(struct source *source, const struct lane_camera *camera, const char *file, int threads);

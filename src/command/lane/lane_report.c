@@ -1,8 +1,8 @@
 // lane_report.c: the lines of a frame as JSON
 #include "command/lane/lane_report.h"
 
-#include "command/lane/picture.h"
 #include "command/shared.h"
+#include "lane/lane_picture.h"
 
 #include <jansson.h>
 #include <math.h>

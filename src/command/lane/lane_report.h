@@ -1,8 +1,8 @@
 // lane_report.h: the lines of a frame as JSON
 #pragma once
 
-#include "command/lane/camera.h"
-#include "command/lane/tracker.h"
+#include "lane/lane_camera.h"
+#include "lane/tracker.h"
 
 #include <stddef.h>
 

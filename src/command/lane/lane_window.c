@@ -2,9 +2,9 @@
 #include "command/lane/lane_window.h"
 
 #include "command/lane/lane_report.h"
-#include "command/lane/picture.h"
 #include "command/lane/trace_view.h"
 #include "image/convert.h"
+#include "lane/lane_picture.h"
 #include "screen/renderer.h"
 #include "screen/sketch.h"
 #include "screen/window.h"

@@ -1,8 +1,8 @@
 // lane_window.h: the window of the `lane` command: the lines in the camera's picture, or a stage of the pipeline
 #pragma once
 
-#include "command/lane/pipeline.h"
-#include "command/lane/tracker.h"
+#include "lane/pipeline.h"
+#include "lane/tracker.h"
 
 struct lane_window;
 

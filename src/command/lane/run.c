@@ -2,17 +2,16 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "command/edited.h"
-#include "command/lane/calibrate.h"
-#include "command/lane/config.h"
 #include "command/lane/lane.h"
 #include "command/lane/lane_report.h"
 #include "command/lane/lane_window.h"
-#include "command/lane/pipeline.h"
-#include "command/lane/place.h"
-#include "command/lane/tracker.h"
 #include "command/meter.h"
 #include "command/shared.h"
-#include "command/truth.h"
+#include "lane/config.h"
+#include "lane/pipeline.h"
+#include "lane/place.h"
+#include "lane/tracker.h"
+#include "lane/truth.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -249,7 +248,7 @@ static enum exit_code process(struct run *run)
     enum exit_code code = EXIT_OK, source_code = EXIT_OK;
     bool ended = false;
     struct status_line status = {0};
-    while (code == EXIT_OK && command_interrupted() == 0 && !run->quit) {
+    while (code == EXIT_OK && process_interrupted() == 0 && !run->quit) {
         const int before = run->submitted;
         code = follow_config(run);
         if (code == EXIT_OK && !ended && run->flights < run->depth && (run->limit == 0 || run->submitted < run->limit))
@@ -333,7 +332,7 @@ int lane_run(const struct lane_options *options, const char *source)
     run->options = options;
     enum exit_code code = open_all(run, source);
     if (code == EXIT_OK) {
-        command_hold_signals(CALLS_MAIN);
+        process_hold_signals(CALLS_MAIN);
         code = options->calibrate ? lane_calibrate(run->source, &run->camera, options->config, options->threads)
                                   : process(run);
     }

@@ -1,7 +1,7 @@
 // trace_view.c: draws the search for the lines over a picture of the bird's-eye view
 #include "command/lane/trace_view.h"
 
-#include "command/lane/camera.h"
+#include "lane/lane_camera.h"
 
 #include <math.h>
 #include <stdio.h>

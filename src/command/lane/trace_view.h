@@ -1,7 +1,7 @@
 // trace_view.h: draws the search for the lines over a picture of the bird's-eye view
 #pragma once
 
-#include "command/lane/finder.h"
+#include "lane/finder.h"
 #include "screen/sketch.h"
 
 // Draws the column sums of the near strips as a curve, and its peaks: a mark, the offset in metres, and the direction

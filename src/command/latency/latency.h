@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "command/command.h"
-#include "command/latency/finder.h"
+#include "measure/flash_finder.h"
 #include "path/path.h"
 #include "screen/renderer.h"
 #include "source/capture.h"

@@ -30,7 +30,7 @@ static bool stopped(struct latency *l)
     }
     if (window_lost(l->window))
         l->code = EXIT_DEVICE;
-    return l->quit || l->code != EXIT_OK || command_interrupted() != 0 || ferror(stdout); // main logs a broken stdout
+    return l->quit || l->code != EXIT_OK || process_interrupted() != 0 || ferror(stdout); // main logs a broken stdout
 }
 
 // Draws the flash on the left and the camera's frame on the right. Returns the time after the buffer swap.

@@ -26,7 +26,7 @@ static bool finished(const struct session *s)
 {
     const bool paused = s->wish.frozen && s->info->frame_s > 0; // the user may seek back
     const bool stays = s->driven && s->limit == 0 && (s->still || paused);
-    return s->quit || report_broken(&s->report) || s->code >= EXIT_NOTHING || command_interrupted() != 0 ||
+    return s->quit || report_broken(&s->report) || s->code >= EXIT_NOTHING || process_interrupted() != 0 ||
            (s->limit > 0 && s->meter.frames >= s->limit) ||
            (s->ended && lanes_in_flight(s->lanes) == 0 && !stays && !source_change_busy(&s->change));
 }
@@ -60,7 +60,7 @@ static void report_progress(struct session *s)
 // reader.
 static void output_failed(struct session *s)
 {
-    if (!command_interrupted())
+    if (!process_interrupted())
         s->code = EXIT_FAILED_SOME;
     s->quit = s->quit || !s->window;
 }
@@ -323,7 +323,7 @@ static bool save_last(struct session *s)
     if (!named && !s->saves_last)
         return true;
     const struct image *picture = lanes_picture(s->lanes);
-    if (!picture && (!named || command_interrupted()))
+    if (!picture && (!named || process_interrupted()))
         return true; // a signal ended the run before the first picture
     if (!picture) {
         log_error("cannot write the screenshot %s: %s", named,
@@ -346,7 +346,7 @@ static void finish_outputs(struct session *s)
 {
     const bool damaged = s->code != EXIT_OK || source_health(s->source).faulty;
     const int64_t rest_ns = !s->ended ? 0 : damaged ? doubtful_ns : INT64_MAX;
-    if (!outputs_end_recording(&s->outputs, rest_ns) && s->code == EXIT_OK && !command_interrupted())
+    if (!outputs_end_recording(&s->outputs, rest_ns) && s->code == EXIT_OK && !process_interrupted())
         s->code = EXIT_FAILED_SOME;
     if (s->meter.frames == 0 && s->ended && s->code == EXIT_OK) {
         log_error("the source %s has no frames", s->info->name);

@@ -264,7 +264,7 @@ static int64_t end_time(const struct outputs *o)
 static void add_rest(const struct outputs *o)
 {
     struct recording *recording = o->file.recording;
-    for (uint64_t before = UINT64_MAX; before != recording_frames(recording) && !command_interrupted();) {
+    for (uint64_t before = UINT64_MAX; before != recording_frames(recording) && !process_interrupted();) {
         before = recording_frames(recording);
         recording_fill(recording, o->time_ns + o->rest_ns, NULL);
     }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "command/shared.h"
+#include "path/passes_json.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -28,7 +29,7 @@ static void print_line(struct report *report, json_t *object, int wait_ms)
     if (report->hurried && poll(&out, 1, wait_ms) == 0)
         report->unsaid++;
     else if (!report->broken)
-        report->broken = !print_json(json_incref(object), JSON_COMPACT | JSON_REAL_PRECISION(9)) || !command_flush();
+        report->broken = !print_json(json_incref(object), JSON_COMPACT | JSON_REAL_PRECISION(9)) || !process_flush();
     funlockfile(stdout);
     json_decref(object);
 }

@@ -325,7 +325,7 @@ static bool start_recording(struct session *s)
 // run in order, so that no file is left incomplete.
 static bool open_files(struct session *s)
 {
-    command_hold_signals(CALLS_MAIN);
+    process_hold_signals(CALLS_MAIN);
     return (!s->options.trace || open_trace(s)) && (!s->options.record || start_recording(s));
 }
 
@@ -373,7 +373,7 @@ bool session_open(struct session *s)
     s->code = outputs_check_files(&s->options, s->claims);
     if (s->code == EXIT_OK && open_parts(s))
         return true;
-    if (!s->quit && !command_interrupted() && s->code == EXIT_OK)
+    if (!s->quit && !process_interrupted() && s->code == EXIT_OK)
         s->code = EXIT_NOTHING;
     return false;
 }

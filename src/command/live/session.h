@@ -16,7 +16,7 @@
 #include "command/live/source_change.h"
 #include "command/live/view.h"
 #include "command/looks.h"
-#include "command/truth.h"
+#include "lane/truth.h"
 #include "source/capture.h"
 #include "tune/captures.h"
 

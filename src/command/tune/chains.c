@@ -8,18 +8,18 @@
 #include "base/resource.h"
 #include "command/cases.h"
 #include "command/shared.h"
-#include "command/tune/csv.h"
-#include "command/tune/explain.h"
-#include "command/tune/heat_map.h"
 #include "compute/device_energy.h"
 #include "compute/tuned_file.h"
 #include "tune/captures.h"
 #include "tune/cpu_chain.h"
 #include "tune/journal.h"
+#include "tune/kernel/user_kernel.h"
 #include "tune/passes.h"
-#include "tune/table.h"
+#include "tune/study/explain.h"
+#include "tune/study/heat_map.h"
+#include "tune/study/t4.h"
+#include "tune/study/trials_csv.h"
 #include "tune/tuner.h"
-#include "tune/user_kernel.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -55,7 +55,7 @@ struct run {
     const struct work *work;       // the current one
     const struct subject *subject; // of the work
     int budget;                    // of the subject: see tuner_setup
-    struct csv csv;
+    struct trials_csv csv;
     char (*log)[JOURNAL_NAME]; // the logs of the finished passes
     int logs;
     bool stored; // a result
@@ -95,7 +95,7 @@ static bool progress(void *context, const struct tuner_state *state)
              most, state->failed, best, state->comparing ? ", comparing" : left);
     if (status_line_possible())
         status_line_show(text);
-    return !command_interrupted();
+    return !process_interrupted();
 }
 
 // ---- output ----
@@ -199,13 +199,13 @@ static const char *place_of(struct run *run, int output)
 // Writes the results of a pass to the file of --t4.
 static bool write_t4(struct run *run, const struct tuner_state *state)
 {
-    static const enum table_state states[] = {
-        [PROBE_PASSED - PROBE_ANSWERS] = TABLE_CORRECT,     [PROBE_WRONG - PROBE_ANSWERS] = TABLE_CORRECTNESS,
-        [PROBE_NOT_BUILT - PROBE_ANSWERS] = TABLE_COMPILE,  [PROBE_NOT_RUN - PROBE_ANSWERS] = TABLE_RUNTIME,
-        [PROBE_NOT_OPENED - PROBE_ANSWERS] = TABLE_RUNTIME, [PROBE_UNKNOWN - PROBE_ANSWERS] = TABLE_RUNTIME,
-        [PROBE_LATE - PROBE_ANSWERS] = TABLE_TIMEOUT,
+    static const enum t4_state states[] = {
+        [PROBE_PASSED - PROBE_ANSWERS] = T4_CORRECT,     [PROBE_WRONG - PROBE_ANSWERS] = T4_CORRECTNESS,
+        [PROBE_NOT_BUILT - PROBE_ANSWERS] = T4_COMPILE,  [PROBE_NOT_RUN - PROBE_ANSWERS] = T4_RUNTIME,
+        [PROBE_NOT_OPENED - PROBE_ANSWERS] = T4_RUNTIME, [PROBE_UNKNOWN - PROBE_ANSWERS] = T4_RUNTIME,
+        [PROBE_LATE - PROBE_ANSWERS] = T4_TIMEOUT,
     };
-    struct table table = {.space = run->subject->space};
+    struct t4_table table = {.space = run->subject->space};
     if (!run->of->t4 || state->trials == 0)
         return true;
     if (!(table.result = calloc((size_t)table.space.count, sizeof(*table.result)))) {
@@ -214,7 +214,7 @@ static bool write_t4(struct run *run, const struct tuner_state *state)
     }
     for (int i = 0; i < state->trials; i++) {
         const struct tuner_trial *trial = &state->trial[i];
-        table.result[trial->configuration] = (struct table_result){
+        table.result[trial->configuration] = (struct t4_result){
             .state = states[trial->status - PROBE_ANSWERS],
             .ms = trial->ms,
             .compile_ms = trial->build_ms,
@@ -224,7 +224,7 @@ static bool write_t4(struct run *run, const struct tuner_state *state)
         };
     }
     const char *path = place_of(run, OUTPUT_T4);
-    const bool ok = path && table_write(&table, run->device_name, path);
+    const bool ok = path && t4_write(&table, run->device_name, path);
     free(table.result);
     return ok;
 }
@@ -234,16 +234,16 @@ static bool add_csv(struct run *run, const struct tuner_state *state)
 {
     const struct work *work = run->work;
     const struct image_shape *shape = &work->target.input;
-    const struct csv_place place = {run->device_name,
-                                    work->chain ? work->chain->text : run->of->spec,
-                                    work->chain ? pixfmt_info(shape->format)->name : "",
-                                    shape->width,
-                                    shape->height,
-                                    work->plan};
+    const struct trials_place place = {run->device_name,
+                                       work->chain ? work->chain->text : run->of->spec,
+                                       work->chain ? pixfmt_info(shape->format)->name : "",
+                                       shape->width,
+                                       shape->height,
+                                       work->plan};
     if (!run->of->csv)
         return true;
     const char *path = place_of(run, OUTPUT_CSV);
-    return path && csv_write(&run->csv, path, &place, run->subject, state);
+    return path && trials_csv_write(&run->csv, path, &place, run->subject, state);
 }
 
 // Prints how the parameters change the time, and draws the times, if the user wants it.
@@ -333,7 +333,7 @@ static bool tune(struct run *run, const struct work *work, struct subject *subje
     tuner_finish(&result);
     close_log(run, journal);
     subject_close(subject);
-    return ok && command_flush();
+    return ok && process_flush();
 }
 
 // Tunes all passes of one plan of a chain.
@@ -343,7 +343,7 @@ static struct plan_times tune_plan(struct run *run, struct work *work)
     int passes = tune_passes(&work->target, work->tiles);
     if (work->plan && !work->tiles)
         passes = 2; // only the first pass of the fused plan is divided
-    for (work->number = 0; work->number < passes && !command_interrupted(); work->number++)
+    for (work->number = 0; work->number < passes && !process_interrupted(); work->number++)
         run->ok = tune(run, work, tune_pass_open(&work->target, work->tiles, work->number), &times) && run->ok;
     if (times.passes < passes)
         times.passes = 0; // without all passes, the plan has no time
@@ -412,7 +412,7 @@ static bool tune_all(struct run *run)
                     .device = run->device, .chain = &cases->chain[c].chain, .to_image = run->of->to_image};
                 cases_shape(&target.input, cases->format[f], cases->size[s]); // parse has checked it
                 tune_target(run, &cases->chain[c], &target);
-                if (!command_flush())
+                if (!process_flush())
                     return false; // nobody reads the results
             }
         }
@@ -500,7 +500,7 @@ static int tune_from(struct run *run)
         return EXIT_NOTHING;
     run->ok = true;
     bool more = true;
-    for (int i = 0; more && i < names.count && !command_interrupted(); i++) {
+    for (int i = 0; more && i < names.count && !process_interrupted(); i++) {
         if (!capture_read(&entry, &names, i)) {
             run->ok = false;
             continue;
@@ -511,7 +511,7 @@ static int tune_from(struct run *run)
         if (more)
             tune_capture(run, &entry);
         capture_free(&entry);
-        more = more && command_flush(); // else nobody reads the results
+        more = more && process_flush(); // else nobody reads the results
     }
     capture_names_close(&names);
     return tuned == 0 ? EXIT_NOTHING : run->ok && more ? EXIT_OK : EXIT_FAILED_SOME;
@@ -555,7 +555,7 @@ static int tune_spec(struct run *run)
         subject_close(subject);
         return safe ? EXIT_NOTHING : EXIT_USAGE;
     }
-    command_hold_signals(CALLS_ANY);
+    process_hold_signals(CALLS_ANY);
     if (limited.budget == 0 && limited.seconds <= 0) { // the limits of the description
         limited.budget = budget.configurations;
         limited.seconds = budget.seconds;
@@ -645,18 +645,18 @@ int tune_chains_run(const struct tune_chains *of)
     run->of = of;
     const bool ok = resource_check_kernels(of->kernels) && parse(run);
     if (ok && !of->spec)
-        command_hold_signals(CALLS_ANY); // after a signal, the results so far are kept
+        process_hold_signals(CALLS_ANY); // after a signal, the results so far are kept
     if (ok)
         code = of->from ? tune_from(run) : of->spec ? tune_spec(run) : tune_cases(run);
     if (run->stored && !of->json)
         print_place();
-    for (int i = 0; i < run->logs && code == EXIT_OK && !command_interrupted(); i++)
+    for (int i = 0; i < run->logs && code == EXIT_OK && !process_interrupted(); i++)
         journal_remove(run->log[i]);
-    if (run->logs > 0 && command_interrupted())
+    if (run->logs > 0 && process_interrupted())
         log_warn("interrupted; run the same command with --resume to go on");
     energy_close(run->energy);
     device_close(run->device);
-    csv_finish(&run->csv);
+    trials_csv_finish(&run->csv);
     free(run->log);
     free(run);
     return code;

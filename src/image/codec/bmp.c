@@ -1,6 +1,6 @@
 // bmp.c: BMP files of Windows and OS/2 (Microsoft, "Bitmap Storage"; IBM, OS/2 Warp PM programming reference, "Bitmap
 // file format")
-#include "image/codec/kind.h"
+#include "image/codec/codec_kind.h"
 
 #include <string.h>
 

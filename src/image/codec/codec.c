@@ -1,5 +1,5 @@
 // codec.c: the table of codecs, and the checks of all formats
-#include "image/codec/kind.h"
+#include "image/codec/codec_kind.h"
 
 #include "image/codec/exif.h"
 

@@ -1,7 +1,7 @@
 // exif.c: reads and changes EXIF data, and copies them between TIFF files
 #include "image/codec/exif.h"
 
-#include "image/codec/kind.h"
+#include "image/codec/codec_kind.h"
 
 #include <math.h>
 #include <string.h>
@@ -151,15 +151,15 @@ struct copy {
     bool left_out;
 };
 
-struct entry {
+struct ifd_entry {
     uint32_t tag, type, count;
     size_t value, bytes; // place and size of its value
 };
 
-static bool read_entry(const struct tiff *tiff, size_t at, struct entry *entry)
+static bool read_entry(const struct tiff *tiff, size_t at, struct ifd_entry *entry)
 {
     static const uint8_t type_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4};
-    *entry = (struct entry){read_int(tiff, at, 2), read_int(tiff, at + 2, 2), read_int(tiff, at + 4, 4), at + 8, 0};
+    *entry = (struct ifd_entry){read_int(tiff, at, 2), read_int(tiff, at + 2, 2), read_int(tiff, at + 4, 4), at + 8, 0};
     if (entry->type >= sizeof(type_bytes) || entry->count > tiff->size)
         return false;
     entry->bytes = (size_t)type_bytes[entry->type] * entry->count;
@@ -171,7 +171,7 @@ static bool read_entry(const struct tiff *tiff, size_t at, struct entry *entry)
 struct codec_bytes exif_value(const uint8_t *data, size_t size, uint32_t tag)
 {
     struct tiff tiff;
-    struct entry entry;
+    struct ifd_entry entry;
     const size_t at = tiff_open(&tiff, data, size) ? find_entry(&tiff, first_directory(&tiff), tag) : 0;
     if (!at || !read_entry(&tiff, at, &entry))
         return (struct codec_bytes){0};
@@ -186,7 +186,7 @@ bool exif_density(const uint8_t *data, size_t size, double density[2])
         return false;
     const uint32_t unit = read_number(&tiff, TAG_RESOLUTION_UNIT, INCH);
     for (int i = 0; i < 2; i++) {
-        struct entry entry;
+        struct ifd_entry entry;
         const size_t at = find_entry(&tiff, first_directory(&tiff), i ? TAG_RESOLUTION_DOWN : TAG_RESOLUTION_ACROSS);
         if (!at || !read_entry(&tiff, at, &entry) || entry.type != TYPE_RATIONAL)
             return false;
@@ -260,7 +260,7 @@ static void write_entry(struct copy *copy, size_t at, uint32_t tag, uint32_t typ
 // Copies the entry at `from` into the one at `at`. Returns false if it is damaged or too large.
 static bool copy_entry(struct copy *copy, size_t at, size_t from, int depth)
 {
-    struct entry entry;
+    struct ifd_entry entry;
     size_t value = at + 8;
     bool ok = read_entry(&copy->from, from, &entry);
     const bool inner = entry.tag == TAG_EXIF || entry.tag == TAG_GPS || entry.tag == TAG_INTEROPERABILITY;

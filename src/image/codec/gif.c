@@ -1,5 +1,5 @@
 // gif.c: the first frame of GIF files, on their logical screen, by giflib; their metadata
-#include "image/codec/kind.h"
+#include "image/codec/codec_kind.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct gif {
 };
 
 // A file in memory. Behind its end there is a block terminator: some files leave it out.
-struct stream {
+struct gif_file {
     const uint8_t *data;
     size_t size, at;
 };
@@ -27,7 +27,7 @@ struct stream {
 // The first frame. The file has been read up to its pixels.
 struct gif_frame {
     GifFileType *file; // close it with frame_close
-    struct stream stream;
+    struct gif_file stream;
     int transparent;   // index of the transparent colour, or NONE
     int width, height; // of the screen; a screen without a size has that of the frame
 };
@@ -39,7 +39,7 @@ static bool looks_so(const uint8_t *data, size_t size)
 
 static int read_bytes(GifFileType *file, GifByteType *to, int wanted)
 {
-    struct stream *stream = file->UserData;
+    struct gif_file *stream = file->UserData;
     const size_t left = stream->size - stream->at;
     const size_t count = (size_t)wanted < left ? (size_t)wanted : left;
     memcpy(to, stream->data + stream->at, count);

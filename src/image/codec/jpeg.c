@@ -1,6 +1,6 @@
 // jpeg.c: JPEG files, by libjpeg-turbo: planes as the file codes them (raw data), other files as RGBA
+#include "image/codec/codec_kind.h"
 #include "image/codec/exif.h"
-#include "image/codec/kind.h"
 #include "image/codec/photoshop.h"
 
 #include <math.h>

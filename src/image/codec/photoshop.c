@@ -1,7 +1,7 @@
 // photoshop.c: image resource blocks of Photoshop
 #include "image/codec/photoshop.h"
 
-#include "image/codec/kind.h"
+#include "image/codec/codec_kind.h"
 
 #include <string.h>
 

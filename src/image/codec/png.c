@@ -1,5 +1,5 @@
 // png.c: PNG files (PNG specification, third edition): libdeflate unpacks; png_filter.c and runs.c do the rest
-#include "image/codec/kind.h"
+#include "image/codec/codec_kind.h"
 #include "image/codec/photoshop.h"
 #include "image/codec/png_chunk.h"
 #include "image/codec/png_filter.h"

@@ -1,7 +1,7 @@
 // png_chunk.c: chunks of PNG files
 #include "image/codec/png_chunk.h"
 
-#include "image/codec/kind.h"
+#include "image/codec/codec_kind.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // png_profile.c: metadata in text chunks of PNG files
 #include "image/codec/png_profile.h"
 
-#include "image/codec/kind.h"
+#include "image/codec/codec_kind.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -23,7 +23,7 @@ static const struct {
     {67, 4}, {83, 4}, {99, 4}, {115, 4}, {131, 5}, {163, 5}, {195, 5}, {227, 5}, {258, 0},
 };
 
-struct code {
+struct run_code {
     uint16_t bits; // lowest first
     uint8_t count;
 };
@@ -167,13 +167,13 @@ static uint16_t reverse(uint32_t bits, int count)
 }
 
 // RFC 1951, 3.2.2: codes of one length follow each other in the order of their symbols.
-static void make_codes(const uint8_t *depths, int symbols, struct code *codes)
+static void make_codes(const uint8_t *depths, int symbols, struct run_code *codes)
 {
     uint32_t next = 0;
     for (int length = 1; length <= LENGTH_BITS; length++, next <<= 1)
         for (int i = 0; i < symbols; i++)
             if (depths[i] == length)
-                codes[i] = (struct code){reverse(next++, length), (uint8_t)length};
+                codes[i] = (struct run_code){reverse(next++, length), (uint8_t)length};
 }
 
 // At most 57 bits, these included, may wait.
@@ -198,7 +198,7 @@ static void put_head(struct runs *runs, const uint8_t depths[SYMBOLS], bool last
     enum { CODES = 19 };
     static const uint8_t order[CODES] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
     static const uint8_t own[CODES] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 0, 5, 5};
-    struct code codes[CODES];
+    struct run_code codes[CODES];
     make_codes(own, CODES, codes);
     put(runs, last ? 1 : 0, 1);
     put(runs, 2, 2);
@@ -225,12 +225,12 @@ static void put_head(struct runs *runs, const uint8_t depths[SYMBOLS], bool last
     flush(runs);
 }
 
-static void put_run(struct runs *runs, const struct code codes[SYMBOLS], size_t left)
+static void put_run(struct runs *runs, const struct run_code codes[SYMBOLS], size_t left)
 {
     for (size_t piece; left > 0; left -= piece) {
         piece = run_piece(left);
         const int length = length_code(piece);
-        const struct code code = codes[END + 1 + length];
+        const struct run_code code = codes[END + 1 + length];
         put(runs, code.bits, code.count);
         put(runs, (uint32_t)(piece - lengths[length].first), lengths[length].extra);
         put(runs, 0, 1); // the distance
@@ -238,7 +238,7 @@ static void put_run(struct runs *runs, const struct code codes[SYMBOLS], size_t 
     }
 }
 
-static void put_symbols(struct runs *runs, const struct code codes[SYMBOLS], const uint8_t *from, size_t size)
+static void put_symbols(struct runs *runs, const struct run_code codes[SYMBOLS], const uint8_t *from, size_t size)
 {
     const uint8_t *const end = from + size;
     struct runs local = *runs; // in registers
@@ -272,7 +272,7 @@ void runs_block(struct runs *runs, const uint8_t *from, size_t size, bool last)
 {
     uint32_t counts[SYMBOLS];
     uint8_t depths[SYMBOLS];
-    struct code codes[SYMBOLS];
+    struct run_code codes[SYMBOLS];
     count_symbols(from, size, counts);
     make_depths(counts, depths);
     make_codes(depths, SYMBOLS, codes);

@@ -1,5 +1,5 @@
 // stb.c: reads PSD and TGA files, by stb_image, which is compiled only here
-#include "image/codec/kind.h"
+#include "image/codec/codec_kind.h"
 #include "image/codec/photoshop.h"
 #include "image/rgb_rows.h"
 

@@ -1,6 +1,6 @@
 // tiff.c: TIFF files of one image, by libtiff, from and to memory
+#include "image/codec/codec_kind.h"
 #include "image/codec/exif.h"
-#include "image/codec/kind.h"
 #include "image/codec/photoshop.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ struct tiff {
 };
 
 // A file in memory, and libtiff's first error.
-struct stream {
+struct tiff_file {
     const uint8_t *data;
     size_t size, at;
     struct codec_buffer *buffer; // for writing; else NULL
@@ -43,7 +43,7 @@ static bool looks_so(const uint8_t *data, size_t size)
 
 static tmsize_t read_bytes(thandle_t handle, void *to, tmsize_t wanted)
 {
-    struct stream *stream = handle;
+    struct tiff_file *stream = handle;
     const size_t left = stream->at < stream->size ? stream->size - stream->at : 0;
     const size_t count = (size_t)wanted < left ? (size_t)wanted : left;
     memcpy(to, stream->data + stream->at, count);
@@ -53,7 +53,7 @@ static tmsize_t read_bytes(thandle_t handle, void *to, tmsize_t wanted)
 
 static tmsize_t write_bytes(thandle_t handle, void *from, tmsize_t count)
 {
-    struct stream *stream = handle;
+    struct tiff_file *stream = handle;
     struct codec_buffer *buffer = stream->buffer;
     const size_t end = stream->at + (size_t)count;
     if (!codec_buffer_room(buffer, end))
@@ -69,21 +69,21 @@ static tmsize_t write_bytes(thandle_t handle, void *from, tmsize_t count)
 
 static toff_t seek_to(thandle_t handle, toff_t offset, int whence)
 {
-    struct stream *stream = handle;
+    struct tiff_file *stream = handle;
     stream->at = (size_t)offset + (whence == SEEK_SET ? 0 : whence == SEEK_CUR ? stream->at : stream->size);
     return stream->at;
 }
 
 static toff_t size_of(thandle_t handle)
 {
-    const struct stream *stream = handle;
+    const struct tiff_file *stream = handle;
     return stream->size;
 }
 
 // Without a mapping, libtiff refuses uncompressed tiles whose size is no multiple of 1 KiB.
 static int map_bytes(thandle_t handle, void **base, toff_t *size)
 {
-    const struct stream *stream = handle;
+    const struct tiff_file *stream = handle;
     *base = (void *)(uintptr_t)stream->data; // only read
     *size = stream->size;
     return stream->buffer == NULL;
@@ -105,7 +105,7 @@ static const char *without(const char *text, const char *start)
 // Keeps the first error, which names the cause.
 static int take_error(TIFF *file, void *user, const char *module, const char *format, va_list arguments)
 {
-    struct stream *stream = user;
+    struct tiff_file *stream = user;
     char text[CODEC_WHY / 2];
     vsnprintf(text, sizeof(text), format, arguments);
     if (!stream->failed && strncmp(text, "Read error", 10) == 0)
@@ -123,7 +123,7 @@ static int take_warning(TIFF *file, void *user, const char *module, const char *
 
 // Returns NULL and fills in the error if the file cannot be opened. libtiff allocates about `bytes` at a time at most.
 // Close it with TIFFClose.
-static TIFF *stream_open(struct stream *stream, const char *mode, uint64_t bytes)
+static TIFF *stream_open(struct tiff_file *stream, const char *mode, uint64_t bytes)
 {
     TIFF *file = NULL;
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
@@ -316,7 +316,7 @@ static void take_density(TIFF *file, double density[2])
     density[1] = down * (unit == RESUNIT_CENTIMETER ? 2.54 : 1);
 }
 
-static bool take_metadata(struct tiff *tiff, TIFF *file, const struct stream *stream, int orientation,
+static bool take_metadata(struct tiff *tiff, TIFF *file, const struct tiff_file *stream, int orientation,
                           struct codec_metadata *metadata)
 {
     uint32_t size = 0;
@@ -339,7 +339,7 @@ static bool take_metadata(struct tiff *tiff, TIFF *file, const struct stream *st
     return codec_metadata_keep(metadata, &tiff->metadata);
 }
 
-static bool read_head(struct tiff *tiff, TIFF *file, const struct stream *stream, struct codec_head *head,
+static bool read_head(struct tiff *tiff, TIFF *file, const struct tiff_file *stream, struct codec_head *head,
                       struct codec_error *error)
 {
     TIFFRGBAImage reader;
@@ -371,7 +371,7 @@ static bool read_head(struct tiff *tiff, TIFF *file, const struct stream *stream
 
 static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
 {
-    struct stream stream = {.data = data, .size = size, .error = error};
+    struct tiff_file stream = {.data = data, .size = size, .error = error};
     TIFF *file = stream_open(&stream, "r", size);
     const bool ok = file && read_head(state, file, &stream, head, error);
     if (file)
@@ -387,7 +387,7 @@ static void put_row(uint8_t *to, const uint8_t *rgba, enum pixfmt format, int wi
         to[x] = rgba[4 * x];
 }
 
-static bool decode_file(struct tiff *tiff, TIFF *file, struct stream *stream, struct image *image)
+static bool decode_file(struct tiff *tiff, TIFF *file, struct tiff_file *stream, struct image *image)
 {
     const int width = image->shape.width, height = image->shape.height;
     TIFFRGBAImage reader;
@@ -414,7 +414,7 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
                    struct codec_error *error)
 {
     const uint64_t pixels = (uint64_t)image->shape.width * (uint64_t)image->shape.height;
-    struct stream stream = {.data = data, .size = size, .error = error};
+    struct tiff_file stream = {.data = data, .size = size, .error = error};
     TIFF *file = stream_open(&stream, "r", size + 12 * pixels); // six samples of 16 bits at most
     const bool ok = file && decode_file(state, file, &stream, image);
     if (file)
@@ -485,7 +485,7 @@ static bool write_file(struct tiff *tiff, TIFF *file, const struct image *image,
 static bool encode(void *state, const struct image *image, const struct codec_settings *settings,
                    struct codec_buffer *buffer, struct codec_error *error)
 {
-    struct stream stream = {.buffer = buffer, .error = error};
+    struct tiff_file stream = {.buffer = buffer, .error = error};
     const struct codec_bytes exif = settings->metadata.exif;
     const bool big_endian = exif.size > 0 && exif.data[0] == 'M'; // exif_into_tiff needs one byte order
     TIFF *file = stream_open(&stream, big_endian ? "wb" : "wl", 8 * (uint64_t)image->shape.width * STRIP_ROWS);

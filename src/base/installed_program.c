@@ -1,0 +1,199 @@
+// installed_program.c: an installed program as a child process, with a pipe to its standard input or from its standard
+// output
+#include "base/installed_program.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NS_PER_MS = 1000000, TURN_MS = 10, KILLED_MS = 2000, PIPE_BYTES = 1 << 20 };
+
+bool program_find(const char *name, char *path, size_t size)
+{
+    const char *at = getenv("PATH");
+    while (at && *at) {
+        const size_t bytes = strcspn(at, ":");
+        const int length = snprintf(path, size, "%.*s/%s", (int)bytes, at, name);
+        if (length > 0 && (size_t)length < size && access(path, X_OK) == 0)
+            return true;
+        at += bytes + (at[bytes] == ':');
+    }
+    return false;
+}
+
+struct ends {
+    int pipe[2];   // of the standard stream: [0] reads
+    int errors[2]; // of standard error
+};
+
+static void close_ends(const struct ends *ends)
+{
+    const int files[] = {ends->pipe[0], ends->pipe[1], ends->errors[0], ends->errors[1]};
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+        if (files[i] >= 0)
+            close(files[i]);
+    }
+}
+
+// Runs in the child, where only async-signal-safe functions are allowed. Does not return.
+static void become(const char *path, char *const arguments[], const struct ends *ends, enum program_pipe pipe,
+                   pid_t parent)
+{
+    static const char why[] = "cannot start the program\n";
+    sigset_t none;
+    sigemptyset(&none);
+    if (pipe == PROGRAM_WRITES)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(EXIT_FAILURE);
+    setpgid(0, 0); // the terminal's Ctrl-C is for monocle, which then ends this program
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    const int null = open("/dev/null", O_RDWR);
+    const int input = pipe == PROGRAM_READS ? ends->pipe[0] : null;
+    const int output = pipe == PROGRAM_READS ? null : ends->pipe[1];
+    if (null >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
+        dup2(ends->errors[1], STDERR_FILENO) >= 0) {
+        close_range(STDERR_FILENO + 1, ~0U, 0);
+        execv(path, arguments);
+    }
+    if (write(STDERR_FILENO, why, sizeof(why) - 1) < 0)
+        _exit(EXIT_FAILURE);
+    _exit(EXIT_FAILURE);
+}
+
+int program_start(struct program *program, const char *const arguments[], enum program_pipe pipe)
+{
+    char path[PATH_MAX];
+    struct ends ends = {{-1, -1}, {-1, -1}};
+    program->process = 0;
+    program->pipe = program->errors = -1;
+    program->line_bytes = 0;
+    if (!program_find(arguments[0], path, sizeof(path)))
+        return ENOENT;
+    if (pipe2(ends.pipe, O_CLOEXEC) != 0 || pipe2(ends.errors, O_CLOEXEC) != 0) {
+        const int error = errno;
+        close_ends(&ends);
+        return error;
+    }
+    const pid_t parent = getpid();
+    const pid_t child = fork();
+    if (child == 0)
+        become(path, (char *const *)arguments, &ends, pipe, parent);
+    const int error = errno, ours = pipe == PROGRAM_READS;
+    if (child > 0) {
+        program->process = child;
+        program->pipe = ends.pipe[ours];
+        program->errors = ends.errors[0];
+        ends.pipe[ours] = ends.errors[0] = -1;
+        fcntl(program->pipe, F_SETPIPE_SZ, PIPE_BYTES); // fewer turns; may be refused
+        fcntl(program->pipe, F_SETFL, O_NONBLOCK);
+        fcntl(program->errors, F_SETFL, O_NONBLOCK);
+    }
+    close_ends(&ends);
+    return child > 0 ? 0 : error;
+}
+
+static void hear(struct program *program, char c)
+{
+    if (c != '\n' && c != '\r') {
+        if (program->line_bytes < PROGRAM_LINE - 1)
+            program->line[program->line_bytes++] = c;
+        return;
+    }
+    program->line[program->line_bytes] = '\0';
+    if (program->line_bytes > 0 && program->heard)
+        program->heard(program->context, program->line);
+    program->line_bytes = 0;
+}
+
+void program_listen(struct program *program)
+{
+    char piece[4096];
+    ssize_t bytes;
+    while (program->errors >= 0 && (bytes = read(program->errors, piece, sizeof(piece))) != 0) {
+        if (bytes < 0 && errno == EINTR)
+            continue;
+        if (bytes < 0)
+            return;
+        for (ssize_t i = 0; i < bytes; i++)
+            hear(program, piece[i]);
+    }
+    if (program->errors < 0)
+        return;
+    hear(program, '\n'); // the last line may lack its newline
+    close(program->errors);
+    program->errors = -1;
+}
+
+char *program_read(struct program *program, size_t limit, int limit_ms)
+{
+    const int64_t deadline_ns = clock_now_ns() + (int64_t)limit_ms * NS_PER_MS;
+    char *text = malloc(limit + 2);
+    size_t size = 0;
+    ssize_t bytes = -1;
+    while (text && size <= limit && clock_now_ns() < deadline_ns) {
+        struct pollfd ready = {.fd = program->pipe, .events = POLLIN};
+        program_listen(program);
+        if (poll(&ready, 1, TURN_MS) < 0 && errno != EINTR)
+            break;
+        bytes = ready.revents ? read(program->pipe, text + size, limit + 1 - size) : -1;
+        if (bytes == 0)
+            break;
+        size += bytes > 0 ? (size_t)bytes : 0;
+    }
+    if (!text || bytes != 0 || size > limit) {
+        free(text);
+        return NULL;
+    }
+    text[size] = '\0';
+    return text;
+}
+
+// Returns false if the program still runs after `limit_ms`.
+static bool ends_within(struct program *program, int limit_ms, int *status)
+{
+    for (int ms = 0; ms <= limit_ms; ms += TURN_MS) {
+        program_listen(program);
+        if (waitpid(program->process, status, WNOHANG) == program->process)
+            return true;
+        clock_sleep_until_ns(clock_now_ns() + (int64_t)TURN_MS * NS_PER_MS);
+    }
+    return false;
+}
+
+enum child_end program_end(struct program *program, int limit_ms, int *value)
+{
+    enum child_end end = CHILD_EXITED;
+    int status = 0;
+    *value = 0;
+    if (program->process == 0)
+        return end;
+    if (program->pipe >= 0)
+        close(program->pipe);
+    program->pipe = -1;
+    if (ends_within(program, limit_ms, &status)) {
+        end = WIFSIGNALED(status) ? CHILD_KILLED : CHILD_EXITED;
+        *value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    } else {
+        kill(-program->process, SIGKILL);
+        ends_within(program, KILLED_MS, &status);
+        end = CHILD_LATE;
+    }
+    program_listen(program);
+    if (program->errors >= 0)
+        close(program->errors);
+    program->errors = -1;
+    program->process = 0;
+    return end;
+}

@@ -1,0 +1,44 @@
+// installed_program.h: an installed program as a child process, with a pipe to its standard input or from its standard
+// output
+#pragma once
+
+#include "base/child.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { PROGRAM_LINE = 256 };
+
+struct program {
+    pid_t process;           // 0: not running
+    int pipe;                // our end, which does not block; -1: closed
+    int errors;              // its standard error; -1: closed
+    char line[PROGRAM_LINE]; // the line of standard error that is being read
+    size_t line_bytes;
+    // Called by program_listen for each line of standard error, without its newline, cut at PROGRAM_LINE - 1 bytes.
+    void (*heard)(void *context, const char *line);
+    void *context;
+};
+
+enum program_pipe {
+    PROGRAM_READS,  // the pipe is its standard input; it outlives us and sees the end of its input
+    PROGRAM_WRITES, // the pipe is its standard output; the kernel kills it when the calling thread ends
+};
+
+// Finds a program in PATH. Returns false if there is none.
+bool program_find(const char *name, char *path, size_t size);
+
+// Starts a program of PATH without a shell, in a process group of its own. Its other standard stream is /dev/null; it
+// has no other open files. Sets all members except `heard` and `context`. Returns 0, or errno: ENOENT if the program is
+// not installed. On any thread; later calls on one thread at a time.
+int program_start(struct program *program, const char *const arguments[], enum program_pipe pipe);
+// Reads the lines that have arrived on standard error. Call it often: a full pipe stops the program.
+void program_listen(struct program *program);
+// Reads all that the program writes, at most `limit` bytes, and adds a NUL. The caller frees. NULL if it writes more,
+// if the time is over, or if memory is full.
+char *program_read(struct program *program, size_t limit, int limit_ms);
+// Closes the pipe, waits until the program ends, kills it after `limit_ms`, and listens meanwhile. Returns how it
+// ended, as child_run does. Accepts one that is not running: CHILD_EXITED with *value 0.
+enum child_end program_end(struct program *program, int limit_ms, int *value);

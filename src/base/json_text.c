@@ -1,0 +1,41 @@
+// json_text.c: see json_text.h
+#include "base/json_text.h"
+
+#include "base/text.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *text_json(const char *text)
+{
+    json_t *value = json_string(text);
+    char *ascii = value ? NULL : strdup(text);
+    for (char *c = ascii; c && *c; c++) {
+        if (*c & 0x80)
+            *c = '?';
+    }
+    if (ascii)
+        value = json_string(ascii);
+    free(ascii);
+    return value;
+}
+
+bool print_json(json_t *value, size_t flags)
+{
+    char *text = json_dumps(value, flags);
+    bool ok = text != NULL;
+    for (struct span rest = span_of(ok ? text : ""); ok && rest.length > 0;) {
+        const char *at = rest.text;
+        const uint32_t character = span_next(&rest);
+        const size_t bytes = (size_t)(rest.text - at);
+        if (character_is_control(character) && character != '\n') // jansson escapes only those below U+0020
+            ok = printf("\\u%04x", (unsigned)character) > 0;
+        else
+            ok = fwrite(at, 1, bytes, stdout) == bytes;
+    }
+    free(text);
+    json_decref(value);
+    return ok && putchar('\n') != EOF;
+}

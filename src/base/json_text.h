@@ -1,0 +1,14 @@
+// json_text.h: text as JSON, and JSON as text
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct json_t; // of jansson
+
+// Returns the text as JSON. If it is not UTF-8, as names of files and a driver's text may be, '?' replaces each byte
+// that is not ASCII. NULL if out of memory.
+struct json_t *text_json(const char *text);
+// Prints a line of JSON on standard output, with all control characters escaped, and frees the value. `flags` are
+// jansson's. Returns false if standard output cannot be written, and logs nothing: main logs the error at the end.
+bool print_json(struct json_t *value, size_t flags);

@@ -1,0 +1,40 @@
+// inputs.h: finds the input files of a batch
+#pragma once
+
+#include "batch/outcome.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct input {
+    char *path;       // path to open
+    char *relative;   // path below the operand's directory: "2026/a.jpg"; points into `path`
+    enum fault fault; // why it cannot be processed; FAULT_NONE if nothing is wrong so far
+    int error;        // errno value behind the fault
+};
+
+// Initialise with zeros.
+struct inputs {
+    struct input *row;
+    size_t count;
+    size_t made;        // outputs of earlier runs that were left out
+    size_t directories; // subdirectories that were not searched
+};
+
+struct inputs_setup {
+    const char *const *operand; // files and directories
+    int operands;
+    bool recursive;         // search subdirectories, through symbolic links too
+    const char *files_from; // list of names, one per line, with LF or CR LF; "-" is standard input; NULL: none
+    bool null;              // ... a NUL byte ends each name
+    const char *outputs;    // directory of the outputs; NULL: none
+};
+
+// Gathers the inputs in the order of the operands, and sorts the files of a directory by name. From a directory, it
+// takes the visible files with an image extension. It takes every file that an operand or the list names. It does not
+// enter the directory of the outputs; if that directory is itself an operand, it leaves out the outputs of earlier
+// runs. A file named twice, in any spelling, is one input. Unreadable directories, symbolic-link loops and files of
+// formats that this build lacks become inputs with a fault. Returns false on failure (logged): out of memory, too many
+// files, or a list that cannot be read or has too long names.
+bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup);
+void inputs_free(struct inputs *inputs);

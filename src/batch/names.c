@@ -1,0 +1,314 @@
+// names.c: names of files
+#include "batch/names.h"
+
+#include "base/log.h"
+#include "base/options.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define WHOLE "{dir}{stem}{ext}"
+
+const char *name_extension(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    // The leading dots of ".." and ".jpg" do not begin an extension.
+    const bool stem = dot && (size_t)(dot - name) >= strspn(name, ".");
+    return stem ? dot : name + strlen(name);
+}
+
+bool name_format(const char *path, enum codec_format *format)
+{
+    const char *extension = name_extension(path);
+    return *extension && codec_from_name(extension + 1, format);
+}
+
+const char *name_missing_library(const char *path)
+{
+    const char *extension = name_extension(path);
+    return *extension ? codec_missing_library(extension + 1) : NULL;
+}
+
+struct spelling {
+    char *text;
+    size_t length;
+    size_t direct; // length of the part that has no symbolic links
+};
+
+static void add_part(struct spelling *spelling, const char *part, size_t size)
+{
+    if (spelling->length > 0 && spelling->text[spelling->length - 1] != '/')
+        spelling->text[spelling->length++] = '/';
+    memcpy(spelling->text + spelling->length, part, size);
+    spelling->length += size;
+    spelling->text[spelling->length] = '\0';
+}
+
+// Handles "..": removes the last part. If that part is a symbolic link, its parent is elsewhere: resolves the link
+// first.
+static void go_up(struct spelling *spelling)
+{
+    char real[PATH_MAX];
+    struct stat status;
+    const char *last = strrchr(spelling->text, '/');
+    const bool known = spelling->length > 0 && strcmp(last ? last + 1 : spelling->text, "..") != 0;
+    if (!known) {
+        add_part(spelling, "..", 2);
+        return;
+    }
+    if (spelling->length > spelling->direct && lstat(spelling->text, &status) == 0 && S_ISLNK(status.st_mode)) {
+        add_part(spelling, "..", 2);
+        if (realpath(spelling->text, real)) {
+            strcpy(spelling->text, real);
+            spelling->length = spelling->direct = strlen(real);
+        }
+        return;
+    }
+    spelling->length = last ? (size_t)(last - spelling->text) + (last == spelling->text) : 0;
+    spelling->text[spelling->length] = '\0';
+    if (spelling->direct > spelling->length)
+        spelling->direct = spelling->length;
+}
+
+char *name_normal(const char *directory, const char *path)
+{
+    const size_t above = strlen(directory);
+    const size_t most = above > PATH_MAX ? above : PATH_MAX; // longest result of realpath
+    struct spelling spelling = {.text = malloc(most + strlen(path) + 8)};
+    if (!spelling.text)
+        return NULL;
+    strcpy(spelling.text, *path == '/' ? "/" : directory);
+    spelling.length = spelling.direct = strlen(spelling.text);
+    for (const char *part = path + strspn(path, "/"); *part;) {
+        const size_t size = strcspn(part, "/");
+        if (size == 2 && strncmp(part, "..", 2) == 0)
+            go_up(&spelling);
+        else if (size != 1 || *part != '.')
+            add_part(&spelling, part, size);
+        part += size + strspn(part + size, "/");
+    }
+    const bool below = above > 0 && strncmp(spelling.text, directory, above) == 0 && spelling.text[above] == '/';
+    char *normal = strdup(spelling.text + (below ? above + 1 : 0));
+    free(spelling.text);
+    return normal;
+}
+
+enum place { PLACE_DIR, PLACE_STEM, PLACE_EXT, PLACE_N, PLACES };
+
+static const char *const places[PLACES + 1] = {"dir", "stem", "ext", "n", NULL};
+
+// Returns the field in the braces at `text`; PLACES if it is unknown.
+static enum place find_place(const char *text)
+{
+    const size_t size = strcspn(text + 1, "}");
+    for (int i = 0; i < PLACES; i++) {
+        if (strlen(places[i]) == size && strncmp(places[i], text + 1, size) == 0 && text[1 + size])
+            return (enum place)i;
+    }
+    return PLACES;
+}
+
+static bool check_places(const char *template)
+{
+    for (const char *brace = strchr(template, '{'); brace; brace = strchr(brace + 1, '{')) {
+        if (find_place(brace) != PLACES)
+            continue;
+        if (!strchr(brace, '}')) {
+            log_error("--output has an unclosed brace: %s; the fields are {dir}, {stem}, {ext} and {n}", brace);
+            return false;
+        }
+        char word[32];
+        snprintf(word, sizeof(word), "%.*s", (int)strcspn(brace + 1, "}"), brace + 1);
+        const char *near = options_nearest(word, places);
+        log_error("--output has the unknown field {%s}%s%s%s; the fields are {dir}, {stem}, {ext} and {n}", word,
+                  near ? ", did you mean {" : "", near ? near : "", near ? "}?" : "");
+        return false;
+    }
+    return true;
+}
+
+enum { FORMAT_LIST = 128 };
+
+// Writes the names of the formats that monocle writes.
+static void list_formats(char list[FORMAT_LIST])
+{
+    list[0] = '\0';
+    for (int i = 0; i < CODEC_FORMATS; i++) {
+        const struct codec_info *info = codec_info((enum codec_format)i);
+        const size_t used = strlen(list);
+        if (info->writes)
+            snprintf(list + used, FORMAT_LIST - used, "%s%s", used ? ", " : "", info->name);
+    }
+}
+
+static bool find_format(struct naming *naming, const char *name)
+{
+    enum codec_format format;
+    char list[FORMAT_LIST];
+    naming->format = name && codec_from_name(name, &format) ? codec_info(format) : NULL;
+    if (!name || (naming->format && naming->format->writes))
+        return true;
+    list_formats(list);
+    log_error("--format is '%s', but must be one of %s", name, list);
+    return false;
+}
+
+static const struct codec_info *format_info(const char *path)
+{
+    enum codec_format format;
+    return name_format(path, &format) ? codec_info(format) : NULL;
+}
+
+// Takes the format from the template's own extension, if any. It must agree with --format.
+static bool take_extension(struct naming *naming, const char *format)
+{
+    const struct codec_info *own = format_info(naming->template);
+    if (!own || own == naming->format)
+        return true;
+    if (naming->format) {
+        log_error("--output ends in %s, but --format is %s; leave out one of them", name_extension(naming->template),
+                  format);
+        return false;
+    }
+    naming->format = own;
+    if (own->writes)
+        return true;
+    log_error("--output ends in %s, a format that monocle cannot write", name_extension(naming->template));
+    return false;
+}
+
+// Returns false if a template ends in an extension that names no format (logged). An extension with a field is none.
+static bool check_extension(const char *template)
+{
+    const char *extension = name_extension(template);
+    char list[FORMAT_LIST];
+    if (!*extension || strchr(extension, '{') || format_info(template))
+        return true;
+    list_formats(list);
+    log_error("--output ends in %s, but the formats are %s; end it in one of them or in {ext}", extension, list);
+    return false;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), size = strlen(end);
+    return length >= size && strcmp(text + length - size, end) == 0;
+}
+
+// Returns the directory before the template's first field. Returns NULL if out of memory.
+static char *fixed_directory(const char *template)
+{
+    size_t size = strcspn(template, "{");
+    while (size > 0 && template[size - 1] != '/')
+        size--;
+    return size > 0 ? strndup(template, size) : strdup(".");
+}
+
+bool naming_init(struct naming *naming, const char *output, const char *format)
+{
+    const bool places_given = strchr(output, '{') != NULL, one_file = !places_given && format_info(output);
+    const size_t length = strlen(output);
+    const char *behind = "";
+    *naming = (struct naming){0};
+    if (!length) {
+        log_error("--output is empty; name a directory or a template");
+        return false;
+    }
+    if (strcmp(output, "-") == 0) {
+        log_error("--output cannot be standard output (-); name a directory or a template");
+        return false;
+    }
+    if (!find_format(naming, format) || !check_places(output) || (places_given && !format && !check_extension(output)))
+        return false;
+    if (!places_given && !one_file) {
+        behind = output[length - 1] == '/' ? WHOLE : "/" WHOLE;
+    } else if (output[length - 1] == '/' || ends_with(output, "{dir}")) {
+        behind = "{stem}{ext}";
+    } else if (!one_file && !format_info(output) && !ends_with(output, "{ext}")) {
+        behind = "{ext}";
+    }
+    if (asprintf(&naming->template, "%s%s", output, behind) < 0)
+        naming->template = NULL;
+    naming->directory = naming->template && !one_file ? fixed_directory(naming->template) : NULL;
+    if (!naming->template || (!one_file && !naming->directory)) {
+        log_error("cannot start: out of memory");
+        return false;
+    }
+    return take_extension(naming, format);
+}
+
+void naming_finish(struct naming *naming)
+{
+    free(naming->template);
+    free(naming->directory);
+    *naming = (struct naming){0};
+}
+
+static void print_place(FILE *out, enum place place, const struct naming *naming, const char *relative, size_t number)
+{
+    const char *slash = strrchr(relative, '/');
+    const char *name = slash ? slash + 1 : relative, *extension = name_extension(relative);
+    const struct codec_info *own = format_info(relative);
+    switch (place) {
+    case PLACE_DIR:
+        fprintf(out, "%.*s", (int)(name - relative), relative);
+        break;
+    case PLACE_STEM:
+        fprintf(out, "%.*s", (int)(extension - name), name);
+        break;
+    case PLACE_EXT:
+        if (own && own->writes && (!naming->format || naming->format == own))
+            fprintf(out, "%s", extension);
+        else if (naming->format)
+            fprintf(out, ".%s", naming->format->extensions[0]);
+        else
+            fprintf(out, ".png");
+        break;
+    default:
+        fprintf(out, "%06zu", number);
+        break;
+    }
+}
+
+// Removes repeated slashes and "." parts, so that equal paths are equal texts.
+static void tidy(char *path)
+{
+    char *to = path;
+    for (const char *from = path; *from; from++) {
+        const bool begins = to == path || to[-1] == '/';
+        if (*from == '/' && begins && to != path)
+            continue;
+        if (begins && to != path && from[0] == '.' && from[1] == '/')
+            from++;
+        else
+            *to++ = *from;
+    }
+    *to = '\0';
+}
+
+char *naming_output(const struct naming *naming, const char *relative, size_t number)
+{
+    char *path = NULL;
+    size_t size;
+    FILE *out = open_memstream(&path, &size);
+    if (!out)
+        return NULL;
+    for (const char *at = naming->template; *at;) {
+        if (*at == '{') {
+            print_place(out, find_place(at), naming, relative, number);
+            at += strcspn(at, "}") + 1;
+        } else {
+            fputc(*at++, out);
+        }
+    }
+    const bool ok = !ferror(out);
+    if (fclose(out) != 0 || !ok || !path) {
+        free(path);
+        return NULL;
+    }
+    tidy(path);
+    return path;
+}

@@ -1,0 +1,298 @@
+// runner.c: runs images of any size through one chain
+#include "batch/runner.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_member(struct fleet *fleet, const struct device_info *info, int number)
+{
+    struct fleet_member *member = &fleet->member[fleet->count++];
+    *member = (struct fleet_member){.info = *info, .number = number};
+    pthread_mutex_init(&member->lock, NULL);
+}
+
+bool fleet_init(struct fleet *fleet, const char *text, const char *kernel_dir, const char **why)
+{
+    struct device_info infos[DEVICE_MAX];
+    *fleet = (struct fleet){.kernel_dir = kernel_dir};
+    const int count = device_list(infos, why);
+    if (count == 0)
+        return false;
+    *why = NULL;
+    if (text && strcmp(text, "all") == 0) {
+        // GPUs are first in the list. A CPU device beside them would compete with the codecs for the CPU.
+        for (int i = 0; i < count && infos[i].type == infos[0].type; i++)
+            add_member(fleet, &infos[i], i);
+        return true;
+    }
+    const int chosen = device_choose(infos, count, text);
+    if (chosen >= 0)
+        add_member(fleet, &infos[chosen], chosen);
+    return chosen >= 0;
+}
+
+void fleet_finish(struct fleet *fleet)
+{
+    for (int i = 0; i < fleet->count; i++) {
+        for (int k = 0; k < fleet->member[i].openings; k++)
+            device_close(fleet->member[i].device[k]);
+        pthread_mutex_destroy(&fleet->member[i].lock);
+    }
+}
+
+// Returns the open device of a member and opens it first if needed. Any thread may call this: different members open
+// at the same time. `lost` is the device that the caller found lost, NULL the first time. Returns NULL if the device
+// cannot be opened (again); logged once.
+static struct device *fleet_device(struct fleet *fleet, int index, const struct device *lost)
+{
+    struct fleet_member *member = &fleet->member[index];
+    pthread_mutex_lock(&member->lock);
+    struct device *device = member->openings > 0 ? member->device[member->openings - 1] : NULL;
+    // If they differ, another thread has reopened the device already.
+    if (device == lost && member->openings < FLEET_OPENINGS) {
+        device = device_open(&member->info, NULL, fleet->kernel_dir);
+        member->device[member->openings++] = device;
+        if (!device)
+            member->openings = FLEET_OPENINGS; // no further try; the entries in between stay NULL
+    } else if (device == lost) {
+        device = NULL;
+    }
+    pthread_mutex_unlock(&member->lock);
+    return device;
+}
+
+static bool open_gl(struct runner *runner)
+{
+    char why[256];
+    struct gl_context *gl = gl_context_open(false, why);
+    if (!gl)
+        log_error("there is no GL context: %s; use -p cpu", why);
+    else if (gl_context_bind(gl, false))
+        runner->gl = gl;
+    else
+        gl_context_close(gl);
+    return runner->gl;
+}
+
+bool runner_open(struct runner *runner, const struct runner_setup *setup)
+{
+    *runner = (struct runner){.setup = *setup};
+    if (setup->gl)
+        return open_gl(runner);
+    if (setup->member >= 0)
+        runner->device = fleet_device(setup->fleet, setup->member, NULL);
+    return setup->member < 0 || runner->device;
+}
+
+static void fit_close(struct runner_fit *fit)
+{
+    path_close(fit->path);
+    *fit = (struct runner_fit){0};
+}
+
+void runner_close(struct runner *runner)
+{
+    for (int i = 0; i < RUNNER_FITS; i++)
+        fit_close(&runner->fit[i]);
+    if (runner->gl)
+        gl_context_unbind(runner->gl, false);
+    gl_context_close(runner->gl);
+    runner->gl = NULL;
+}
+
+int runner_lag(const struct runner *runner)
+{
+    return runner->device || runner->gl ? 1 : 0;
+}
+
+static bool fits(const struct runner_fit *fit, const struct runner_job *job)
+{
+    return fit->path && image_shape_equal(&fit->input, &job->picture->shape) &&
+           image_shape_equal(&fit->encode, &job->encode) && fit->fed == (job->feed != NULL) &&
+           fit->turn.mirror == job->turn.mirror && fit->turn.flip == job->turn.flip;
+}
+
+// The cpu path ignores --kernels, so it cannot replace a device then.
+static bool may_leave_device(const struct runner *runner)
+{
+    return runner->setup.member < 0 || !runner->setup.fleet->kernel_dir;
+}
+
+// Returns the pixels of the chain's input or output, whichever are more.
+static uint64_t result_pixels(const struct image_shape *input, const struct chain *chain)
+{
+    int width = input->width, height = input->height;
+    char error[CHAIN_ERROR];
+    chain_output_size(chain, &width, &height, error);
+    const uint64_t from = (uint64_t)input->width * (uint64_t)input->height, to = (uint64_t)width * (uint64_t)height;
+    return from > to ? from : to;
+}
+
+// Opens the fit's path for the job. If the device cannot run it, opens a cpu path. Returns false on failure; *why has
+// the reason or is NULL.
+static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct runner_job *job, char **why)
+{
+    const struct image_shape *input = &job->picture->shape;
+    struct chain chain = {0};
+    if (job->turn.mirror)
+        chain_append(&chain, filter_find("mirror"));
+    if (job->turn.flip)
+        chain_append(&chain, filter_find("flip"));
+    for (int i = 0; i < runner->setup.chain->count; i++)
+        chain.stage[chain.count++] = runner->setup.chain->stage[i];
+    *fit = (struct runner_fit){.input = *input, .encode = job->encode, .turn = job->turn, .fed = job->feed != NULL};
+    if (!runner->device && !may_leave_device(runner)) {
+        *why = strdup("the device was lost");
+        return false;
+    }
+    struct path_setup setup = {
+        .kind = runner->gl       ? PATH_GL
+                : runner->device ? PATH_OPENCL
+                                 : PATH_CPU,
+        .device = runner->device,
+        .gl = runner->gl,
+        .input = fit->input,
+        .encode = fit->encode,
+        .encoded_only = fit->encode.width > 0,
+        .fed = fit->fed,
+        .chain = &chain,
+        .depth = runner_lag(runner) + 1,
+        .threads = runner->setup.threads,
+        .tuned = runner->setup.tuned,
+    };
+    // for each image in flight: input, output, and the intermediate results of passes
+    fit->bytes = (image_bytes(input) + 8 * result_pixels(input, &chain)) * RUNNER_FLIGHTS;
+    fit->path = path_open(&setup, why);
+    if (!fit->path && setup.kind != PATH_CPU && may_leave_device(runner)) {
+        log_warn("an image of %dx%d pixels runs on the cpu path: %s", input->width, input->height,
+                 *why ? *why : "the device cannot run it");
+        free(*why);
+        setup.kind = PATH_CPU;
+        fit->path = path_open(&setup, why);
+    }
+    if (fit->path && runner->setup.captures && !job->feed) {
+        const bool cpu = setup.kind == PATH_CPU, tunable = cpu && fit->encode.width == 0;
+        captures_add(runner->setup.captures, &chain,
+                     cpu          ? "cpu"
+                     : runner->gl ? runner->gl->name
+                                  : runner->device->info.name,
+                     tunable ? setup.threads : 0, false, job->picture);
+    }
+    return fit->path;
+}
+
+// Returns a free place for a path. Closes idle paths, the least recently used first, if no place is free or the open
+// paths hold too much memory. At most RUNNER_FLIGHTS - 1 paths are busy, so a place can always be freed.
+static struct runner_fit *free_fit(struct runner *runner)
+{
+    const uint64_t most = runner_lag(runner) ? runner->setup.keep_bytes : 0;
+    for (;;) {
+        struct runner_fit *empty = NULL, *idle = NULL;
+        uint64_t bytes = 0;
+        for (struct runner_fit *fit = runner->fit; fit < runner->fit + RUNNER_FITS; fit++) {
+            bytes += fit->bytes;
+            if (!fit->path)
+                empty = fit;
+            else if (path_info(fit->path)->in_flight == 0 && (!idle || fit->asked < idle->asked))
+                idle = fit;
+        }
+        if (empty && (!idle || bytes <= most))
+            return empty;
+        fit_close(idle);
+    }
+}
+
+// Returns the path for the job, and opens it if needed. Returns NULL on failure.
+static struct runner_fit *fit_for(struct runner *runner, const struct runner_job *job, char **why)
+{
+    struct runner_fit *fit = runner->fit;
+    while (fit < runner->fit + RUNNER_FITS && !fits(fit, job))
+        fit++;
+    if (fit == runner->fit + RUNNER_FITS) {
+        fit = free_fit(runner);
+        if (!fit_open(runner, fit, job, why))
+            return NULL;
+    }
+    fit->asked = ++runner->asked;
+    return fit;
+}
+
+// After the loss of the device: reopens the device or changes to the cpu path. After a failure of GL: changes to the
+// cpu path. The caller submits the images in flight again. Returns false if neither is possible.
+static bool recover(struct runner *runner)
+{
+    const char *name = runner->device ? runner->device->info.name : "cpu";
+    const bool gl = runner->gl != NULL;
+    runner_close(runner);
+    runner->submitted = 0;
+    runner->recovering = true;
+    if (gl)
+        log_warn("the gl path failed; continuing on the cpu path");
+    if (gl)
+        return true;
+    if (!runner->device)
+        return false; // the cpu path has no device to lose
+    struct device *device = fleet_device(runner->setup.fleet, runner->setup.member, runner->device);
+    if (device)
+        log_warn("the device '%s' was lost and opened again; no image is lost", name);
+    else if (!may_leave_device(runner))
+        log_error("the device '%s' was lost and cannot be opened again", name);
+    else
+        log_warn("the device '%s' was lost; continuing on the cpu path", name);
+    runner->device = device;
+    return device || may_leave_device(runner);
+}
+
+// Submits the jobs that are not on a path yet. Returns false if the oldest one cannot be submitted.
+static bool pump(struct runner *runner, bool *lost, char **why)
+{
+    while (runner->submitted < runner->flights) {
+        const struct runner_job *job = &runner->flight[runner->submitted].job;
+        struct runner_fit *fit = fit_for(runner, job, why);
+        if (fit && path_info(fit->path)->in_flight == path_info(fit->path)->depth)
+            return true; // a cpu path has replaced the device and takes one image at a time
+        if (fit && job->feed)
+            path_feed(fit->path, job->feed);
+        else if (!fit || !path_submit(fit->path, job->picture, 0, lost))
+            return runner->submitted > 0 && !*lost;
+        runner->flight[runner->submitted++].fit = fit;
+    }
+    return true;
+}
+
+void runner_submit(struct runner *runner, const struct runner_job *job)
+{
+    bool lost = false;
+    char *why = NULL;
+    runner->flight[runner->flights++].job = *job;
+    if (runner_lag(runner))
+        pump(runner, &lost, &why); // on failure, runner_collect tries again and returns the error
+    free(why);
+}
+
+bool runner_collect(struct runner *runner, struct path_result *result, char **why)
+{
+    bool ok, lost;
+    *why = NULL;
+    do {
+        lost = false;
+        free(*why); // of an attempt before the device was opened again
+        *why = NULL;
+        ok = pump(runner, &lost, why) && path_collect(runner->flight[0].fit->path, result, &lost);
+    } while (!ok && lost && recover(runner));
+    if (ok) {
+        const struct path *path = runner->flight[0].fit->path;
+        runner->done_path = path;
+        runner->done_by = path_kind_info(path_info(path)->kind)->needs_device
+                              ? &runner->setup.fleet->member[runner->setup.member]
+                              : NULL;
+    }
+    runner->given_up = runner->given_up || (!ok && runner->recovering);
+    runner->recovering = runner->recovering && !ok;
+    runner->flight[0] = runner->flight[1];
+    runner->flights--;
+    runner->submitted -= runner->submitted > 0;
+    return ok;
+}

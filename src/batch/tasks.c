@@ -1,0 +1,355 @@
+// tasks.c: the tasks of a batch: each input of the shard with its output
+#include "batch/tasks.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHARDS_MAX = 1000000 };
+
+// Parses digits up to the character `end`. Returns -1 for any other text.
+static long parse_count(const char *text, char end)
+{
+    char *rest;
+    const long value = *text >= '0' && *text <= '9' ? strtol(text, &rest, 10) : -1;
+    return value >= 0 && value <= SHARDS_MAX && *rest == end ? value : -1;
+}
+
+// Takes the index from the environment variables of a cluster.
+static bool find_index(struct shard *shard)
+{
+    static const char *const variables[] = {"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"};
+    const char *least = getenv("SLURM_ARRAY_TASK_MIN"), *most = getenv("SLURM_ARRAY_TASK_MAX");
+    const long range = least && most ? parse_count(most, '\0') - parse_count(least, '\0') + 1 : 0;
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+        const char *text = getenv(variables[i]);
+        const long id = text ? parse_count(text, '\0') : -1;
+        if (text && id < 0) {
+            log_error("%s is '%s', but must be a whole number for --shard %d", variables[i], text, shard->count);
+            return false;
+        }
+        if (id < 0)
+            continue;
+        if (i == 0 && range > shard->count) { // the range also counts the tasks that an array with a step leaves out
+            log_error(
+                "the array has tasks %s to %s, but --shard makes %d parts: two tasks would process the same part; "
+                "number the tasks in steps of 1",
+                least, most, shard->count);
+            return false;
+        }
+        shard->index = (int)(id % shard->count);
+        return true;
+    }
+    log_error(
+        "--shard %d does not say which part; use --shard K/%d, or set SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX",
+        shard->count, shard->count);
+    return false;
+}
+
+bool shard_parse(struct shard *shard, const char *text)
+{
+    const char *slash = strchr(text, '/');
+    const long count = parse_count(slash ? slash + 1 : text, '\0'), number = slash ? parse_count(text, '/') : 1;
+    if (count < 1 || number < 1 || number > count) {
+        log_error("--shard is '%s', but must be K/N with K from 1 to N, or N in a task of a cluster", text);
+        return false;
+    }
+    *shard = (struct shard){(int)(number % count), (int)count};
+    return slash || find_index(shard);
+}
+
+// Returns true if the shard has the file. Hashes the name (XXH3, 64 bits, modulo the count), so a new file moves no
+// other file to another shard.
+static bool shard_has(const struct shard *shard, const char *relative)
+{
+    return hash_64(relative, strlen(relative)) % (uint64_t)shard->count == (uint64_t)shard->index;
+}
+
+static void mark_clash(struct task *task, const char *rival)
+{
+    if (task->fault == FAULT_NONE) {
+        task->fault = FAULT_CLASH;
+        task->rival = rival;
+    }
+}
+
+struct earlier_output {
+    const char *output;
+    char *input;
+};
+
+bool earlier_add(struct earlier *earlier, const struct task *task)
+{
+    struct earlier_output *row = table_row(&earlier->outputs, task->output, sizeof(*row));
+    if (row && !row->input)
+        row->input = strdup(task->input->path);
+    if (row && row->input)
+        return true;
+    log_error("out of memory for the names of the files");
+    return false;
+}
+
+void earlier_free(struct earlier *earlier)
+{
+    for (size_t i = 0; i < earlier->outputs.count; i++)
+        free(((struct earlier_output *)earlier->outputs.row[i])->input);
+    table_free(&earlier->outputs);
+}
+
+// Marks the task if another input made its output in an earlier round.
+static void mark_earlier(const struct earlier *earlier, struct task *task)
+{
+    const struct earlier_output *row = table_find(&earlier->outputs, task->output);
+    if (row && strcmp(row->input, task->input->path) != 0)
+        mark_clash(task, row->input);
+}
+
+// Fills one row per input. Returns false if out of memory.
+static bool name_outputs(struct task *rows, const struct inputs *inputs, const struct naming *naming,
+                         struct earlier *earlier)
+{
+    struct named {
+        const char *output;
+        struct task *first;
+    } * named;
+    struct key_table names = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < inputs->count; i++) {
+        const struct input *input = &inputs->row[i];
+        rows[i] = (struct task){.input = input, .fault = input->fault};
+        earlier->inputs++; // also a file with a fault has a number: others keep theirs if it is repaired
+        if (input->fault != FAULT_NONE)
+            continue;
+        rows[i].output = naming_output(naming, input->relative, earlier->inputs);
+        named = rows[i].output ? table_row(&names, rows[i].output, sizeof(*named)) : NULL;
+        ok = named;
+        if (ok && named->first) {
+            mark_clash(&rows[i], named->first->input->path);
+            mark_clash(named->first, input->path);
+        } else if (ok) {
+            named->first = &rows[i];
+            mark_earlier(earlier, &rows[i]);
+        }
+    }
+    table_free(&names);
+    return ok;
+}
+
+// Finds the task's output directory, and adds it if it is new. Returns false if out of memory.
+static bool find_directory(struct tasks *tasks, struct task *task)
+{
+    const char *slash = strrchr(task->output, '/');
+    char *path = strndup(task->output, slash ? (size_t)(slash - task->output) + 1 : 0);
+    struct directory *row = path ? table_row(&tasks->directories, path, sizeof(*row)) : NULL;
+    size_t length = 0;
+    if (row && !row->nearest) {
+        row->error = output_possible(task->output, &length) ? 0 : errno;
+        row->nearest = length > 0 ? strndup(path, length) : strdup(".");
+    }
+    free(path);
+    task->directory = row;
+    return row && row->nearest;
+}
+
+static bool find_directories(struct tasks *tasks)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < tasks->count; i++)
+        ok = !tasks->row[i].output || find_directory(tasks, &tasks->row[i]);
+    return ok;
+}
+
+static int compare_sources(const void *a, const void *b)
+{
+    const struct source_id *one = a, *other = b;
+    if (one->device != other->device)
+        return one->device < other->device ? -1 : 1;
+    return one->inode < other->inode ? -1 : one->inode > other->inode;
+}
+
+static bool find_sources(struct tasks *tasks, const struct inputs *inputs)
+{
+    struct stat status;
+    tasks->source = malloc((inputs->count + 1) * sizeof(*tasks->source));
+    if (!tasks->source)
+        return false;
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (stat(inputs->row[i].path, &status) == 0)
+            tasks->source[tasks->sources++] = (struct source_id){status.st_dev, status.st_ino};
+    }
+    qsort(tasks->source, tasks->sources, sizeof(*tasks->source), compare_sources);
+    return true;
+}
+
+bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
+                const struct shard *shard, enum existing_rule existing, const char *job, struct earlier *earlier)
+{
+    const bool replaces = existing == EXISTING_OVERWRITE || existing == EXISTING_SKIP_NEWER;
+    *tasks = (struct tasks){.existing = existing, .job = job};
+    tasks->row = calloc(inputs->count + 1, sizeof(*tasks->row));
+    bool ok = tasks->row && name_outputs(tasks->row, inputs, naming, earlier);
+    for (size_t i = 0; tasks->row && i < inputs->count; i++) {
+        if (!ok || shard_has(shard, inputs->row[i].relative))
+            tasks->row[tasks->count++] = tasks->row[i];
+        else
+            free(tasks->row[i].output);
+    }
+    ok = ok && find_directories(tasks) && (!replaces || find_sources(tasks, inputs));
+    if (!ok)
+        log_error("out of memory for the list of files; name fewer files at a time");
+    return ok;
+}
+
+void tasks_free(struct tasks *tasks)
+{
+    for (size_t i = 0; i < tasks->count; i++)
+        free(tasks->row[i].output);
+    for (size_t i = 0; i < tasks->directories.count; i++)
+        free(((struct directory *)tasks->directories.row[i])->nearest);
+    free(tasks->row);
+    table_free(&tasks->directories);
+    free(tasks->source);
+    table_free(&tasks->logged);
+    *tasks = (struct tasks){0};
+}
+
+uint64_t tasks_hash(const struct tasks *tasks)
+{
+    uint64_t sum = 0; // a sum does not depend on the order of the files
+    for (size_t i = 0; i < tasks->count; i++) {
+        const char *input = tasks->row[i].input->path, *output = tasks->row[i].output;
+        sum += hash_64(input, strlen(input)) * 3 + (output ? hash_64(output, strlen(output)) : 0);
+    }
+    return sum;
+}
+
+void tasks_clean(const struct tasks *tasks)
+{
+    for (size_t i = 0; i < tasks->directories.count; i++)
+        output_clean_directory(((const struct directory *)tasks->directories.row[i])->path);
+}
+
+static bool is_source(const struct tasks *tasks, const struct stat *status)
+{
+    const struct source_id id = {status->st_dev, status->st_ino};
+    return tasks->sources > 0 && bsearch(&id, tasks->source, tasks->sources, sizeof(id), compare_sources);
+}
+
+static bool is_newer(const struct stat *a, const struct stat *b)
+{
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
+                                                  : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+}
+
+// Returns the permissions of an output: the owner reads and writes; the group and others get no more rights than for
+// the file `like`.
+static mode_t rights_like(mode_t like)
+{
+    return (like & 0066) | 0600;
+}
+
+// Decides about an output that exists already, as task_open.
+static bool existing_allows(const struct tasks *tasks, const struct stat *input, const struct output_mark *mark,
+                            struct outcome *outcome)
+{
+    const enum existing_rule rule = tasks->existing;
+    const char *path = outcome->task->output;
+    struct stat status;
+    outcome->mode = rights_like(input->st_mode);
+    outcome->group = input->st_gid;
+    if (lstat(path, &status) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR)
+            return true;
+        return task_fail_writing(outcome, errno);
+    }
+    if (!S_ISREG(status.st_mode))
+        return outcome_fail(outcome, FAULT_EXISTS, "%s exists and is not a regular file", path);
+    if (rule == EXISTING_SKIP)
+        return outcome_skip(outcome, "the output exists");
+    if ((rule == EXISTING_REFUSE || rule == EXISTING_SKIP_NEWER) && output_is_made(path, mark))
+        return outcome_skip(outcome, "already done");
+    // Replaces an output of another job.
+    if (rule == EXISTING_SKIP_NEWER && !is_newer(input, &status) && !output_is_made(path, NULL))
+        return outcome_skip(outcome, "the output is newer");
+    if (is_source(tasks, &status) || (status.st_dev == input->st_dev && status.st_ino == input->st_ino))
+        return outcome_fail(outcome, FAULT_SOURCE,
+                            "the output %s is also an input; name another directory for the outputs", path);
+    if (rule == EXISTING_REFUSE)
+        return outcome_fail(outcome, FAULT_EXISTS,
+                            "%s exists; add --overwrite to replace it or --skip-existing to skip it", path);
+    outcome->replace = true;
+    outcome->mode &= rights_like(status.st_mode);
+    return true;
+}
+
+bool task_open(const struct tasks *tasks, struct outcome *outcome, struct task_file *file)
+{
+    const struct task *task = outcome->task;
+    struct stat status;
+    *file = (struct task_file){.fd = -1};
+    if (task->fault == FAULT_CLASH)
+        return outcome_fail(outcome, FAULT_CLASH,
+                            "%s has the same output %s; use a template such as -o 'DIR/{stem}-{n}{ext}'", task->rival,
+                            task->output);
+    if (task->fault == FAULT_UNSUPPORTED)
+        return outcome_fail(outcome, FAULT_UNSUPPORTED,
+                            "this format needs a build of monocle with %s; convert the file to PNG or JPEG first",
+                            name_missing_library(task->input->path));
+    if (task->fault != FAULT_NONE)
+        return outcome_fail(outcome, task->fault, "%s", strerror(task->input->error));
+    // O_NONBLOCK: a pipe without a writer opens at once.
+    file->fd = open(task->input->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file->fd < 0 || fstat(file->fd, &status) != 0)
+        return outcome_fail(outcome, fault_of_reading(errno), "%s", strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return outcome_fail(outcome, FAULT_READ,
+                            S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file");
+    file->bytes = (size_t)status.st_size;
+    file->mark = output_mark_make(tasks->job, task->input->relative, &status);
+    if (!existing_allows(tasks, &status, &file->mark, outcome))
+        return false;
+    const int error = task->directory->error;
+    return error == 0 || task_fail_directory(outcome, error);
+}
+
+bool task_fail_writing(struct outcome *outcome, int error)
+{
+    const char *path = outcome->task->output;
+    if (error == EEXIST)
+        return outcome_fail(outcome, FAULT_EXISTS, "another program created %s during the run", path);
+    return outcome_fail(outcome, fault_of_writing(error), "cannot write %s: %s", path, strerror(error));
+}
+
+bool task_fail_directory(struct outcome *outcome, int error)
+{
+    struct directory *directory = outcome->task->directory;
+    directory->error = error;
+    outcome->of_directory = true;
+    return outcome_fail(outcome, fault_of_writing(error), "cannot write to %s: %s", directory->nearest,
+                        strerror(error));
+}
+
+void tasks_tell(struct tasks *tasks, const struct outcome *outcome)
+{
+    const struct directory *directory = outcome->of_directory ? outcome->task->directory : NULL;
+    char name[PATH_MAX], why[FAULT_WHY]; // escaped: without newlines
+    const size_t logged = tasks->logged.count;
+    if (directory && table_row(&tasks->logged, directory->nearest, sizeof(char *)) && tasks->logged.count == logged)
+        return;
+    log_escape(name, sizeof(name), directory ? directory->nearest : outcome->task->input->path);
+    log_escape(why, sizeof(why), outcome->why);
+    if (directory)
+        log_error("cannot write to %s: %s; every file with its output there fails", name, strerror(directory->error));
+    else if (outcome->fault == FAULT_FULL)
+        log_error("%s: %s; the run stops: free some space and run the same command again", name, why);
+    else if (outcome->status == STATUS_FAILED)
+        log_error("%s: %s", name, why);
+    else if (outcome->status == STATUS_SKIPPED)
+        log_info("%s: skipped: %s", name, why);
+    else if (why[0])
+        log_warn("%s: %s", name, why);
+}

@@ -1,0 +1,112 @@
+// cameras_command.c: the command that lists the cameras
+#include "source/cameras.h"
+
+#include "base/log.h"
+#include "command/shared.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const examples[] = {
+    "monocle cameras  list the cameras",
+    "monocle cameras --json  list the cameras as JSON",
+    "monocle live camera:c920  show the camera whose name or id contains c920",
+    NULL,
+};
+static const char *const details[] = {
+    "The list contains video capture nodes, and no metadata or output nodes. monocle cannot use formats in "
+    "[brackets].",
+    "Select a camera by its node (/dev/video0), its number, or a part of its id, bus or name. The id and the bus (the "
+    "port) stay the same when the node numbers change.",
+    NULL,
+};
+static const char *const exits[] = {
+    "0\tthe list was printed",
+    "1\tstandard output cannot be written",
+    "2\twrong arguments",
+    "3\tthere is no camera",
+    NULL,
+};
+static const struct option_list list = {
+    .command = "cameras",
+    .usage = "[options]",
+    .summary = "list the cameras and their formats",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = list_options,
+};
+
+static void print_offer(const struct camera_offer *offer)
+{
+    printf("   %s%s%s\t", offer->usable ? "" : "[", offer->format, offer->usable ? "" : "]");
+    if (offer->width_least != offer->width || offer->height_least != offer->height)
+        printf("%dx%d to ", offer->width_least, offer->height_least);
+    printf("%dx%d", offer->width, offer->height);
+    for (int i = 0; i < offer->rates; i++)
+        printf("%s%.4g", i == 0 ? " at " : ", ", offer->rate[i]);
+    puts(offer->rates > 0 ? "/s" : "");
+}
+
+static void print_camera(const struct camera_node *node, const struct camera_offers *offers)
+{
+    if (node->why) {
+        printf("%s  %s\n", node->path, node->why);
+        return;
+    }
+    printf("%s  %s\n   id\t%s\n   bus\t%s\n   driver\t%s\n", node->path, node->card, node->id[0] ? node->id : "-",
+           node->bus, node->driver);
+    for (int i = 0; i < offers->count; i++)
+        print_offer(&offers->offer[i]);
+}
+
+static json_t *camera_json(const struct camera_node *node, const struct camera_offers *offers)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < offers->count; i++) {
+        const struct camera_offer *offer = &offers->offer[i];
+        json_t *rates = json_array();
+        for (int r = 0; r < offer->rates; r++)
+            json_array_append_new(rates, json_real(round(offer->rate[r] * 1000) / 1000));
+        json_array_append_new(array, json_pack("{s:o,s:b,s:i,s:i,s:i,s:i,s:o}", "format", text_json(offer->format),
+                                               "usable", (int)offer->usable, "width", offer->width, "height",
+                                               offer->height, "width_least", offer->width_least, "height_least",
+                                               offer->height_least, "rates", rates));
+    }
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "node", text_json(node->path), "name", text_json(node->card),
+                     "id", text_json(node->id), "bus", text_json(node->bus), "driver", text_json(node->driver),
+                     "problem", node->why ? text_json(node->why) : json_null(), "offers", array);
+}
+
+static int cameras_run(int argc, char **argv)
+{
+    struct list_options o = {0};
+    struct command_operands operands;
+    int code;
+    if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))
+        return code;
+    json_t *array = o.json ? json_array() : NULL;
+    struct camera_offers *offers = malloc(sizeof(*offers));
+    struct camera_node node;
+    int count = 0;
+    for (int next = 0; offers && camera_node_next(&next, &node, offers);) {
+        if (node.opened && node.why) // it is no camera
+            continue;
+        count++;
+        if (o.json)
+            json_array_append_new(array, camera_json(&node, offers));
+        else
+            print_camera(&node, offers);
+    }
+    if (o.json)
+        print_json(array, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    free(offers);
+    if (count > 0)
+        return EXIT_OK;
+    log_error("no camera found: no /dev/video* node captures video; connect a camera, or load its driver");
+    return EXIT_NOTHING;
+}
+
+const struct command cameras_command = {.list = &list, .run = cameras_run};

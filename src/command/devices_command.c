@@ -1,0 +1,367 @@
+// devices_command.c: the command that lists the OpenCL devices, tests which sharing modes they support, and names the
+// GL
+#include "inspect/inspect.h"
+
+#include "base/log.h"
+#include "command/shared.h"
+#include "compute/device.h"
+#include "compute/driver_guard.h"
+#include "compute/kept.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const examples[] = {
+    "monocle devices  list the devices",
+    "monocle devices --all  also list limits, vector widths, extensions and image formats",
+    "monocle devices --json  list all facts of the devices as JSON",
+    "monocle live -d 0  run the live view on the first device",
+    NULL,
+};
+static const char *const details[] = {
+    "The option -d of the other commands takes a number from this list, a type (gpu, cpu, accelerator), or a part of a "
+    "device's name. The cpu and gl paths need no device.",
+    "monocle opens each device and runs a test frame in each sharing mode, the fastest mode first:",
+    "gl-shared\tkernels write the texture that the window shows",
+    "mapped\tkernels write host memory; OpenCL copies nothing",
+    "opencl\tOpenCL copies each frame to the device, and each result back",
+    "Below the devices, the list shows the GL context of a window, and the GL context of --headless.",
+    "A child process with a limit of 20 s lists the devices, and one with a limit of 180 s queries each device. If a "
+    "driver crashes or hangs, a warning names it, and the list continues with the other drivers.",
+    "The members of a device in --json, besides those of the list (null: the driver does not report it):",
+    "vendor_id\tPCI vendor id, such as \"0x10de\"",
+    "pci\tPCI address, such as \"0000:01:00.0\"",
+    "opencl_c\tversions of OpenCL C",
+    "half, double\ttrue if the device computes with this type",
+    "work_item_sizes\tlargest work-group in each dimension",
+    "limits\tsizes in bytes or pixels, alignment, clock, resolution of the profiling timer (timer_ns)",
+    "vector_widths\tpreferred and native, for each type",
+    "extensions\tall extensions",
+    "extensions_used\tthe extensions that monocle uses: true if the device has the extension",
+    "image_formats\tformats of 2D images that kernels read or write, such as \"RGBA/UNORM_INT8\"",
+    "opens\ttrue if the device can be opened",
+    "rungs\tthe sharing modes",
+    "problem\twhy a query failed; null if all succeeded",
+    NULL,
+};
+static const char *const exits[] = {
+    "0\tthe list was printed",
+    "1\tstandard output cannot be written",
+    "2\twrong arguments",
+    "3\tthere is no OpenCL device, or -d selects none",
+    NULL,
+};
+struct devices_options {
+    bool json, all;
+    const char *device;
+};
+#define AT(member) offsetof(struct devices_options, member)
+static const struct option options[] = {
+    {"device", 'd', OPTION_TEXT, "DEVICE", .help = "list only this device; default: all devices", .offset = AT(device),
+     .choices = "gpu|cpu|accelerator", .complete = "device"},
+    {"all", 'a', OPTION_FLAG, .help = "list all facts of a device", .offset = AT(all), .excludes = "json"},
+    {"json", 'j', OPTION_FLAG, .help = "print one JSON array on standard output, with all facts", .offset = AT(json)},
+    {0},
+};
+static const struct option_list list = {
+    .command = "devices",
+    .usage = "[options]",
+    .summary = "list the OpenCL devices and their sharing modes",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = options,
+};
+
+// ---- query ----
+
+static const char *const modes[] = {"gl-shared", "mapped", "opencl"};
+enum { MODES = sizeof(modes) / sizeof(*modes) };
+
+// Adds what a child finds out about the device.
+static void complete(json_t *device)
+{
+    char why[INSPECT_WHY], number[16];
+    json_t *rungs = json_array();
+    snprintf(number, sizeof(number), "%d", (int)json_integer_value(json_object_get(device, "number")));
+    json_t *found = inspect(INSPECT_DEVICE, number, why);
+    for (int i = 0; i < MODES; i++) {
+        json_t *mode = json_object_get(found, modes[i]);
+        const char *reason = json_string_value(json_object_get(mode, "why"));
+        char untested[INSPECT_WHY + 32];
+        snprintf(untested, sizeof(untested), "not tested: %s", why[0] ? why : "the device cannot be opened");
+        json_array_append_new(rungs, json_pack("{s:s,s:b,s:s}", "rung", modes[i], "works",
+                                               json_is_true(json_object_get(mode, "works")), "why",
+                                               reason ? reason : untested));
+        json_object_del(found, modes[i]);
+    }
+    json_object_set_new(device, "opens", json_false()); // the child replaces it
+    json_object_update(device, found);
+    json_object_set_new(device, "rungs", rungs);
+    json_object_set_new(device, "problem", why[0] ? json_string(why) : json_null());
+    json_decref(found);
+}
+
+// Returns the number of the device that `text` means, -1 if none matches (logged).
+static int choose(json_t *array, const char *text)
+{
+    struct device_info devices[DEVICE_MAX] = {0};
+    int count = 0;
+    size_t i;
+    json_t *each;
+    json_array_foreach(array, i, each)
+    {
+        const char *type = "", *name = "", *platform = "";
+        json_unpack(each, "{s:s,s:s,s:s}", "type", &type, "name", &name, "platform", &platform);
+        struct device_info *info = &devices[count++];
+        info->type = strcmp(type, "gpu") == 0   ? CL_DEVICE_TYPE_GPU
+                     : strcmp(type, "cpu") == 0 ? CL_DEVICE_TYPE_CPU
+                                                : CL_DEVICE_TYPE_ACCELERATOR;
+        snprintf(info->name, sizeof(info->name), "%s", name);
+        snprintf(info->platform_name, sizeof(info->platform_name), "%s", platform);
+    }
+    return device_choose(devices, count, text);
+}
+
+// ---- output ----
+
+static void print_bytes(size_t bytes)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    int unit = 0;
+    while (value >= 1024 && unit < 4) {
+        value /= 1024;
+        unit++;
+    }
+    printf(value < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
+static const char *text_of(json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "?";
+}
+
+static size_t number_of(json_t *object, const char *name)
+{
+    return (size_t)json_integer_value(json_object_get(object, name));
+}
+
+static bool is_true(json_t *object, const char *name)
+{
+    return json_is_true(json_object_get(object, name));
+}
+
+static void print_device(json_t *device)
+{
+    printf("%zu  %s\n", number_of(device, "number"), text_of(device, "name"));
+    printf("   type       %s\n", text_of(device, "type"));
+    printf("   platform   %s, %s\n", text_of(device, "platform"), text_of(device, "version"));
+    printf("   driver     %s\n", text_of(device, "driver"));
+    printf("   compute    %zu units, work-groups up to %zu\n", number_of(device, "compute_units"),
+           number_of(device, "max_work_group"));
+    printf("   memory     ");
+    print_bytes(number_of(device, "memory_bytes"));
+    printf("%s, local ", is_true(device, "host_unified") ? " shared with the host" : "");
+    print_bytes(number_of(device, "local_bytes"));
+    printf("\n   images     %s\n", is_true(device, "images") ? "yes" : "no");
+    printf("   GL events  %s\n", is_true(device, "gl_event") ? "yes" : "no");
+    size_t i;
+    json_t *mode;
+    json_array_foreach(json_object_get(device, "rungs"), i, mode)
+        printf("   %-9s  %s: %s\n", text_of(mode, "rung"), is_true(mode, "works") ? "yes" : "no", text_of(mode, "why"));
+}
+
+// ---- all facts ----
+
+enum { COLUMNS = 100, INDENT = 26 };
+
+// Returns the unit of a limit whose name in JSON ends in one, such as "clock_mhz", and writes the rest of the name in
+// words. "": it has no unit.
+static const char *split_unit(const char *name, char label[64])
+{
+    static const char *const units[][2] = {{"_bytes", "bytes"}, {"_bits", "bits"},     {"_mhz", "MHz"},
+                                           {"_ns", "ns"},       {"_pixels", "pixels"}, {"", ""}};
+    for (size_t i = 0;; i++) {
+        const size_t length = strlen(name), suffix = strlen(units[i][0]);
+        if (length < suffix || strcmp(name + length - suffix, units[i][0]) != 0)
+            continue;
+        snprintf(label, 64, "%.*s", (int)(length - suffix), name);
+        for (char *c = label; *c; c++)
+            *c = *c == '_' ? ' ' : *c;
+        return units[i][1];
+    }
+}
+
+static void print_value(const char *unit, json_t *value)
+{
+    if (json_is_integer(value) && strcmp(unit, "bytes") == 0)
+        print_bytes((size_t)json_integer_value(value));
+    else if (json_is_integer(value))
+        printf("%lld%s%s", (long long)json_integer_value(value), unit[0] ? " " : "", unit);
+    else
+        printf("%s", json_is_string(value)  ? json_string_value(value)
+                     : json_is_true(value)  ? "yes"
+                     : json_is_false(value) ? "no"
+                                            : "-");
+}
+
+// Prints an array or an object as words, broken into lines.
+static void print_words(json_t *value)
+{
+    json_t *words = json_array(), *each;
+    const char *name;
+    size_t i;
+    int column = INDENT;
+    json_object_foreach(value, name, each)
+    {
+        if (json_is_integer(each))
+            json_array_append_new(words, json_sprintf("%s %lld", name, (long long)json_integer_value(each)));
+        else if (json_is_true(each))
+            json_array_append_new(words, json_string(name));
+    }
+    json_array_extend(words, value); // does nothing if it is an object
+    json_array_foreach(words, i, each)
+    {
+        const int length = 1 + (json_is_string(each) ? (int)json_string_length(each) : 8);
+        if (column > INDENT && column + length > COLUMNS) {
+            printf(",\n%*s", INDENT, "");
+            column = INDENT;
+        }
+        printf("%s", column > INDENT ? ", " : "");
+        print_value("", each);
+        column += length + 1;
+    }
+    printf("%s\n", column > INDENT ? "" : "none");
+    json_decref(words);
+}
+
+static void print_fact(const char *label, const char *unit, json_t *value)
+{
+    printf("   %-*s", INDENT - 3, label);
+    if (json_is_array(value) || json_is_object(value)) {
+        print_words(value);
+        return;
+    }
+    print_value(unit, value);
+    putchar('\n');
+}
+
+static void print_all(json_t *device)
+{
+    static const struct {
+        const char *group, *name; // group NULL: a member of the device
+        const char *label;
+    } shown[] = {
+        {NULL, "vendor_id", "vendor id"},
+        {NULL, "pci", "PCI address"},
+        {NULL, "opencl_c", "OpenCL C"},
+        {NULL, "half", "half"},
+        {NULL, "double", "double"},
+        {NULL, "work_item_sizes", "work-item sizes"},
+        {"vector_widths", "preferred", "preferred vectors"},
+        {"vector_widths", "native", "native vectors"},
+        {NULL, "extensions_used", "extensions used"},
+        {"image_formats", "read", "image formats read"},
+        {"image_formats", "write", "image formats written"},
+        {NULL, "problem", "problem"},
+    };
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(device, "limits"), name, value)
+    {
+        char label[64];
+        const char *unit = split_unit(name, label);
+        print_fact(label, unit, value);
+    }
+    for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
+        json_t *group = shown[i].group ? json_object_get(device, shown[i].group) : device;
+        if ((value = json_object_get(group, shown[i].name)))
+            print_fact(shown[i].label, "", value);
+    }
+}
+
+static void print_list(json_t *array, const struct devices_options *o, int only)
+{
+    size_t i;
+    json_t *device;
+    json_t *chosen = json_array();
+    json_array_foreach(array, i, device)
+    {
+        if (only >= 0 && only != (int)i)
+            continue;
+        complete(device);
+        json_array_append(chosen, device);
+        if (o->json)
+            continue;
+        print_device(device);
+        if (o->all)
+            print_all(device);
+    }
+    if (o->json)
+        print_json(chosen, JSON_INDENT(2));
+    else
+        json_decref(chosen);
+}
+
+static void print_context(const char *name, json_t *context, const char *why)
+{
+    const bool works = is_true(context, "works"), right = is_true(context, "filters");
+    printf("   %-9s  %s%s%s\n", name, context ? text_of(context, "text") : why,
+           !works  ? ""
+           : right ? ", the gl path works"
+                   : ", the gl path does not work: ",
+           works && !right ? text_of(context, "why") : "");
+}
+
+// Prints the GL that the window and runs without one get.
+static void print_gl(void)
+{
+    static const char *const windows[] = {"GLX", "EGL", "ES"}; // the live view uses the first that works
+    char why[INSPECT_WHY];
+    json_t *found = inspect(INSPECT_GL, "", why), *window = json_object_get(found, "GLX");
+    for (int i = 2; i >= 0; i--) {
+        if (is_true(json_object_get(found, windows[i]), "works"))
+            window = json_object_get(found, windows[i]);
+    }
+    json_t *headless = json_object_get(found, "headless");
+    printf("GL\n");
+    print_context("window", window, why);
+    print_context("headless", headless, why);
+    json_decref(found);
+}
+
+static int devices_run(int argc, char **argv)
+{
+    struct devices_options o = {0};
+    struct command_operands operands;
+    char why[INSPECT_WHY];
+    int code;
+    if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))
+        return code;
+    drivers_guard(&(struct driver_guard){.again = true});
+    json_t *found = inspect(INSPECT_OPENCL, "", why);
+    json_t *array = json_object_get(found, "devices");
+    const bool any = json_array_size(array) > 0;
+    const int only = any && o.device ? choose(array, o.device) : -1;
+    code = any && (!o.device || only >= 0) ? EXIT_OK : EXIT_NOTHING;
+    if (any)
+        kept_check();
+    if (code == EXIT_OK)
+        print_list(array, &o, only);
+    else if (o.json)
+        print_json(json_array(), 0);
+    if (!any)
+        log_error("there is no OpenCL device: %s; the cpu path (-p cpu) works without one; to find the cause, run: "
+                  "monocle doctor",
+                  why[0] ? why : text_of(found, "why"));
+    if (!o.json && !o.device)
+        print_gl();
+    json_decref(found);
+    return code;
+}
+
+const struct command devices_command = {.list = &list, .run = devices_run};

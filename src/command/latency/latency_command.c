@@ -1,0 +1,217 @@
+// latency_command.c: the `latency` command: measures the time from a flash on the screen until the screen shows the
+// camera's frame of it
+#include "command/latency/latency.h"
+
+#include "base/log.h"
+#include "command/shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLASHES_DEFAULT = 50 };
+
+#define AT(member) offsetof(struct latency_options, member)
+
+static const struct option options[] = {
+    {"filter", 'f', OPTION_TEXT, "CHAIN", .help = "filter chain to apply to the frames; default: none",
+     .offset = AT(filters), .complete = "filter"},
+    {"path", 'p', OPTION_CHOICE, .choices = PATH_CHOICES, .help = "path that runs the filters; default: zerocopy",
+     .offset = AT(path)},
+    DEVICE_OPTION(AT(device), "", ""),
+    {"size", 's', OPTION_SIZE, "WxH", .help = "frame size to request from the camera, in pixels", .offset = AT(size)},
+    {"rate", 'r', OPTION_NUMBER, "FPS", .help = "frame rate to request from the camera, in frames per second",
+     .offset = AT(rate), .min = 0.01, .max = 1000},
+    {"pixel-format", 0, OPTION_TEXT, "FORMAT",
+     .help = "pixel format to request from the camera: nv12, yuyv, ..., mjpeg", .complete = "pixel-format",
+     .offset = AT(pixel_format)},
+    {"control", 0, OPTION_TEXTS, "NAME=VALUE",
+     .help = "set a camera control, such as auto_exposure=manual_mode; may be repeated", .offset = AT(controls)},
+    {"flashes", 'n', OPTION_INT, "N", .help = "number of flashes; default: 50", .offset = AT(flashes), .min = 1,
+     .max = LATENCY_FLASHES_MAX},
+    {"vsync", 0, OPTION_CHOICE, .choices = "on|off", .help = "wait for the monitor before each frame; default: on",
+     .offset = AT(vsync)},
+    {"fullscreen", 0, OPTION_FLAG, .help = "open the window in full screen", .offset = AT(fullscreen)},
+    {"json", 'j', OPTION_FLAG, .help = "print one JSON object per line on standard output", .offset = AT(json)},
+    {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
+     .help = "log level on standard error; default: warn", .offset = AT(log_level)},
+    {0},
+};
+
+static const char *const examples[] = {
+    "monocle latency  measure the first camera; point it at the window",
+    "monocle latency camera:2 -s 640x480 -r 60  measure /dev/video2 in this mode",
+    "monocle latency -f blur=5 -p cpu --vsync off  measure with a filter and without vertical sync",
+    NULL,
+};
+
+static const char *const details[] = {
+    "Point the camera at the window. First, the left half of the window turns dark and light three times. monocle "
+    "learns from this which part of the camera's image shows the window. Then the right half of the window shows the "
+    "camera's image, and the left half flashes at random times.",
+    "A measurement starts at the buffer swap that shows the flash. It ends at the buffer swap that shows the first "
+    "frame with more than half of the flash's brightness. The result contains the delay of the monitor once.",
+    NULL,
+};
+
+static const char *const exits[] = {
+    "0\tthe measurement is complete",
+    "1\tthe camera lost the flash during the measurement, or the source ended",
+    "2\twrong arguments",
+    "3\tthere is no camera or no display, or the camera does not see the flash",
+    "4\tthe device or the display was lost",
+    "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
+    NULL,
+};
+
+static const struct option_list list = {
+    .command = "latency",
+    .usage = "[SOURCE] [options]",
+    .summary = "measure the glass-to-glass latency of a camera with a flash",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = options,
+    .complete = "source",
+};
+
+static bool open_source(struct latency *l)
+{
+    const struct latency_options *o = &l->options;
+    for (int i = 0; i < o->controls.count; i++)
+        l->setting[i].text = o->controls.text[i];
+    struct source_setup setup = {
+        .text = l->source_text ? l->source_text : "camera",
+        .width = o->size.width,
+        .height = o->size.height,
+        .rate = o->rate,
+        .controls = l->setting,
+        .control_count = o->controls.count,
+    };
+    if (!pixel_format_take(o->pixel_format, &setup)) {
+        l->code = EXIT_USAGE;
+        return false;
+    }
+    l->source = source_open(&setup);
+    if (!l->source)
+        return false;
+    l->info = source_info(l->source);
+    return true;
+}
+
+static bool open_screen(struct latency *l)
+{
+    const struct image_shape *shape = &l->info->shape;
+    char why[256];
+    struct window_setup setup = {.title = "monocle latency",
+                                 .width = shape->width,
+                                 .height = shape->height,
+                                 .fullscreen = l->options.fullscreen,
+                                 .vsync = l->options.vsync == 0};
+    window_enlarge(&setup);
+    device_drivers_start();
+    l->window = window_open(&setup, why);
+    if (!l->window) {
+        log_error("cannot open a window for the flash: %s; run this command on a display", why);
+        return false;
+    }
+    l->renderer = renderer_open();
+    const struct image_shape rgba = {.width = shape->width, .height = shape->height};
+    return l->renderer && image_alloc(&l->flash, &rgba);
+}
+
+static struct device *open_device(const struct latency *l)
+{
+    struct device_info devices[DEVICE_MAX];
+    const char *why;
+    const int count = device_list(devices, &why);
+    const int index = count > 0 ? device_choose(devices, count, l->options.device) : -1;
+    if (count == 0)
+        log_warn("there is no OpenCL device: %s; using the cpu path", why);
+    if (index < 0)
+        return NULL;
+    const struct gl_handles gl = window_gl_handles(l->window);
+    return device_open(&devices[index], &gl, NULL);
+}
+
+static bool open_path(struct latency *l)
+{
+    struct path_setup setup = {.kind = (enum path_kind)l->options.path,
+                               .input = l->info->shape,
+                               .chain = &l->chain,
+                               .gl = window_gl(l->window),
+                               .textures = true};
+    if (path_kind_info(setup.kind)->needs_device && !(l->device = open_device(l))) {
+        if (l->options.device && l->options.device[0])
+            return false;
+        setup.kind = PATH_CPU;
+    }
+    setup.device = l->device;
+    l->path = path_open(&setup, NULL);
+    source_place(l->source, l->device ? l->device->pages : NULL);
+    return l->path != NULL;
+}
+
+static bool setup(struct latency *l)
+{
+    if (open_source(l) && open_screen(l) && open_path(l) && (l->capture = capture_start(l->source, NULL)))
+        return true;
+    l->code = l->code != EXIT_OK ? l->code : EXIT_NOTHING;
+    return false;
+}
+
+// Closes the device before the window, whose GL context the device shares, and after the source, whose frames lie in
+// the device's memory. False if something cannot be closed: the caller exits with EXIT_AT_ONCE.
+static bool teardown(struct latency *l)
+{
+    if (window_lost(l->window) || !capture_stop(l->capture))
+        return false;
+    path_close(l->path);
+    source_close(l->source);
+    device_close(l->device);
+    renderer_close(l->renderer);
+    window_close(l->window);
+    image_free(&l->flash);
+    return true;
+}
+
+static int run(struct latency *l)
+{
+    char error[CHAIN_ERROR];
+    if (l->options.log_level >= 0)
+        log_set_level((enum log_level)l->options.log_level);
+    if (l->options.filters && !chain_parse(&l->chain, l->options.filters, error)) {
+        log_error("--filter: %s", error);
+        return EXIT_USAGE;
+    }
+    if (setup(l)) {
+        process_hold_signals(CALLS_MAIN);
+        latency_report_start(l);
+        const bool measured = latency_measure(l);
+        status_line_end(&l->status_line);
+        if (measured)
+            latency_report(l);
+    }
+    const int code = (int)l->code;
+    return teardown(l) ? code : code | EXIT_AT_ONCE;
+}
+
+static int latency_run(int argc, char **argv)
+{
+    struct latency *l = calloc(1, sizeof(*l)); // too large for the stack
+    if (!l) {
+        log_error("cannot measure: out of memory");
+        return EXIT_NOTHING;
+    }
+    struct command_operands operands;
+    l->options = (struct latency_options){.path = PATH_DEFAULT, .flashes = FLASHES_DEFAULT, .log_level = -1};
+    int code;
+    if (command_parse(&list, argc, argv, &l->options, 1, &operands, &code)) {
+        l->source_text = operands.count > 0 ? operands.word[0] : NULL;
+        code = run(l);
+    }
+    if (!(code & EXIT_AT_ONCE)) // with EXIT_AT_ONCE the camera's thread may still run
+        free(l);
+    return code;
+}
+
+const struct command latency_command = {.list = &list, .run = latency_run};

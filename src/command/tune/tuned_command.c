@@ -1,0 +1,410 @@
+// tuned_command.c: the command that lists, exports, imports and removes the tuning results
+#include "compute/tuned_file.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "command/shared.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct tuned_options {
+    bool json;
+    const char *device, *pass;
+};
+
+#define AT(member) offsetof(struct tuned_options, member)
+
+static const struct option options[] = {
+    {"device", 'd', OPTION_TEXT, "DEVICE", .offset = AT(device),
+     .help = "only entries whose device has this type or a name that contains DEVICE; default: all",
+     .choices = "gpu|cpu|accelerator"},
+    {"pass", 0, OPTION_TEXT, "PASS", .help = "only entries whose pass contains PASS; default: all", .offset = AT(pass)},
+    {"json", 'j', OPTION_FLAG, .help = "print entries as a JSON array, and counts as a JSON object",
+     .offset = AT(json)},
+    {0},
+};
+static const char *const examples[] = {
+    "monocle tuned  list the entries",
+    "monocle tuned show 'rgba>blur2>buffer'  print all fields of the entries for a pass",
+    "monocle tuned export -d H200 h200.tsv  write the entries of a device to a file",
+    "monocle tuned import h200.tsv  use the entries of another machine",
+    "monocle tuned clear --pass blur  remove your entries whose pass contains blur",
+    NULL,
+};
+static const char *const details[] = {
+    "An entry is the fastest configuration of a pass on a device that `monocle tune` found. The actions are:",
+    "list\tprint one line per entry (default)",
+    "show NUMBER|PASS\tprint all fields of the entry with this number in the list, or of all entries with this pass",
+    "export FILE\twrite your entries and the system's to FILE, or to standard output (-)",
+    "import FILE\tadd the entries of FILE, or of standard input (-), to yours; an entry replaces yours only if it is "
+    "newer",
+    "clear\tremove your entries",
+    "ratio: the default's time divided by the entry's (speed_up in --json). It differs a little from the speed-up that "
+    "`monocle tune` prints: the median of the ratios of all rounds.",
+    "Entries have levels; a later level takes precedence:",
+    "shipped\tpart of the program",
+    "system\tmonocle/tuned in a directory of XDG_DATA_DIRS (default: /usr/local/share and /usr/share)",
+    "user\tmonocle/tuned in XDG_DATA_HOME (default: ~/.local/share)",
+    "The files are text with one line per entry; you may edit them. monocle uses a file only if no other user but root "
+    "can write it.",
+    NULL,
+};
+static const char *const exits[] = {
+    "0\tdone",
+    "1\tlines of the imported file are damaged, or standard output cannot be written",
+    "2\twrong arguments",
+    "3\tthere is no such entry, or a file cannot be read or written",
+    NULL,
+};
+static const struct option_list list = {
+    .command = "tuned",
+    .usage = "[list | show NUMBER|PASS | export FILE | import FILE | clear] [options]",
+    .summary = "list, export, import and remove the tuning results",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = options,
+    .actions = "list|show|export|import|clear",
+    .complete = "file",
+};
+
+// ---- entries ----
+
+struct row {
+    const struct tuned_entry *entry;
+    enum tuned_level level;
+    int number; // in the list of all entries, from 1
+};
+
+struct table {
+    struct tuned_list list[TUNED_LEVELS];
+    struct row *row;
+    size_t count;
+};
+
+static bool is_wanted(void *context, const struct tuned_entry *entry)
+{
+    const struct tuned_options *o = context;
+    return (!o->device || strcasestr(entry->key.device, o->device) || strcasecmp(entry->key.type, o->device) == 0) &&
+           (!o->pass || strcasestr(entry->key.pass, o->pass));
+}
+
+// Sorts by device, pass, size and level.
+static int compare_rows(const void *a, const void *b)
+{
+    const struct row *one = a, *other = b;
+    const struct tuned_key *first = &one->entry->key, *second = &other->entry->key;
+    int order = strcmp(first->device, second->device);
+    order = order ? order : strcmp(first->pass, second->pass);
+    order = order ? order : tuned_size_log2(first->size) - tuned_size_log2(second->size);
+    order = order ? order : (int)one->level - (int)other->level;
+    return order ? order : tuned_key_compare(first, second);
+}
+
+static void table_close(struct table *table)
+{
+    for (int i = 0; i < TUNED_LEVELS; i++)
+        tuned_list_free(&table->list[i]);
+    free(table->row);
+}
+
+// Reads all levels and keeps the rows that the options select. False if there is none (logged).
+static bool table_open(struct table *table, struct tuned_options *o)
+{
+    size_t all = 0, total = 0;
+    *table = (struct table){.count = 0};
+    for (int i = 0; i < TUNED_RUN; i++) {
+        tuned_level_read((enum tuned_level)i, &table->list[i]);
+        total += table->list[i].count;
+    }
+    table->row = calloc(total + 1, sizeof(*table->row));
+    if (!table->row) {
+        log_error("cannot list the entries: out of memory");
+        return false;
+    }
+    for (int i = 0; i < TUNED_RUN; i++) {
+        for (size_t k = 0; k < table->list[i].count; k++)
+            table->row[all++] = (struct row){table->list[i].entry[k], (enum tuned_level)i, 0};
+    }
+    qsort(table->row, all, sizeof(*table->row), compare_rows);
+    for (size_t i = 0; i < all; i++) {
+        table->row[i].number = (int)i + 1;
+        if (is_wanted(o, table->row[i].entry))
+            table->row[table->count++] = table->row[i];
+    }
+    if (table->count == 0)
+        log_error(all > 0 ? "no entry has this device and pass; 'monocle tuned' lists all entries"
+                          : "there are no entries yet; 'monocle tune' measures them");
+    return table->count > 0;
+}
+
+// ---- printing ----
+
+static double speed_up(const struct tuned_entry *entry)
+{
+    return entry->ms > 0 ? entry->default_ms / entry->ms : 0;
+}
+
+static json_t *time_json(double value)
+{
+    return value > 0 ? json_real(value) : json_null();
+}
+
+static json_t *row_json(const struct row *row)
+{
+    const struct tuned_entry *entry = row->entry;
+    json_t *json = json_pack("{s:i,s:s}", "number", row->number, "level", tuned_level_name(row->level));
+    for (int i = 0; i < TUNED_FIELDS; i++) {
+        char number[TUNED_FIELD];
+        const char *text = tuned_field_text(entry, i, number);
+        if (text != number)
+            json_object_set_new(json, tuned_field_name(i), text_json(text));
+    }
+    json_object_update_new(json, json_pack("{s:i,s:o,s:o,s:o}", "compute_units", entry->key.compute_units, "ms",
+                                           time_json(entry->ms), "default_ms", time_json(entry->default_ms), "speed_up",
+                                           time_json(speed_up(entry))));
+    return json;
+}
+
+enum { JSON_FLAGS = JSON_INDENT(2) | JSON_REAL_PRECISION(6) };
+
+enum { COLUMNS = 8, CELL = 32 };
+
+// Sets `cell` to the texts of a row of the list. `room` holds the texts of numbers.
+static void fill_cells(const struct row *row, const char *cell[COLUMNS], char room[COLUMNS][CELL])
+{
+    const struct tuned_entry *entry = row->entry;
+    snprintf(room[0], CELL, "%d", row->number);
+    snprintf(room[1], CELL, speed_up(entry) > 0 ? "%.2f" : "-", speed_up(entry));
+    snprintf(room[2], CELL, "%.10s", entry->date[0] ? entry->date : "-"); // the day
+    const char *const texts[COLUMNS] = {room[0],
+                                        entry->key.device,
+                                        entry->key.pass,
+                                        entry->key.size,
+                                        entry->choice,
+                                        room[1],
+                                        tuned_level_name(row->level),
+                                        room[2]};
+    memcpy(cell, texts, sizeof(texts));
+}
+
+static void print_table(const struct table *table)
+{
+    static const char *const titles[COLUMNS] = {"#", "device", "pass", "size", "choice", "ratio", "level", "date"};
+    int width[COLUMNS];
+    const char *cell[COLUMNS];
+    char room[COLUMNS][CELL];
+    for (int c = 0; c < COLUMNS; c++)
+        width[c] = (int)strlen(titles[c]);
+    for (size_t i = 0; i < table->count; i++) {
+        fill_cells(&table->row[i], cell, room);
+        for (int c = 0; c < COLUMNS; c++)
+            width[c] = (int)strlen(cell[c]) > width[c] ? (int)strlen(cell[c]) : width[c];
+    }
+    for (int c = 0; c < COLUMNS; c++)
+        printf(c < COLUMNS - 1 ? "%-*s  " : "%*s\n", c < COLUMNS - 1 ? width[c] : 0, titles[c]);
+    for (size_t i = 0; i < table->count; i++) {
+        fill_cells(&table->row[i], cell, room);
+        for (int c = 0; c < COLUMNS; c++)
+            printf(c < COLUMNS - 1 ? "%-*s  " : "%*s\n", c < COLUMNS - 1 ? width[c] : 0, cell[c]);
+    }
+}
+
+static void print_rows_json(const struct table *table)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < table->count; i++)
+        json_array_append_new(array, row_json(&table->row[i]));
+    print_json(array, JSON_FLAGS);
+}
+
+static void print_row(const struct row *row)
+{
+    printf("%d\n   %-13s  %s\n", row->number, "level", tuned_level_name(row->level));
+    for (int i = 0; i < TUNED_FIELDS; i++) {
+        char number[TUNED_FIELD];
+        const char *text = tuned_field_text(row->entry, i, number);
+        printf("   %-13s  %s\n", tuned_field_name(i), *text ? text : "-");
+    }
+}
+
+// ---- the actions ----
+
+static int run_list(struct tuned_options *o, const char *operand)
+{
+    struct table table;
+    const bool some = table_open(&table, o);
+    if (o->json)
+        print_rows_json(&table);
+    else if (some)
+        print_table(&table);
+    table_close(&table);
+    return some ? EXIT_OK : EXIT_NOTHING;
+}
+
+static int run_show(struct tuned_options *o, const char *operand)
+{
+    struct table table;
+    size_t shown = 0;
+    const bool some = table_open(&table, o), numbered = operand[strspn(operand, "0123456789")] == '\0';
+    const long number = strtol(operand, NULL, 10);
+    for (size_t i = 0; i < table.count; i++) {
+        const struct row row = table.row[i];
+        if (numbered ? row.number == number : strcmp(row.entry->key.pass, operand) == 0)
+            table.row[shown++] = row;
+    }
+    table.count = shown;
+    for (size_t i = 0; i < shown && !o->json; i++)
+        print_row(&table.row[i]);
+    if (o->json)
+        print_rows_json(&table);
+    if (some && shown == 0)
+        log_error("there is no entry with the %s '%s'; 'monocle tuned' lists the entries", numbered ? "number" : "pass",
+                  operand);
+    table_close(&table);
+    return shown > 0 ? EXIT_OK : EXIT_NOTHING;
+}
+
+// Writes the system's entries, then the user's, because the last line with a key counts.
+static int run_export(struct tuned_options *o, const char *path)
+{
+    char *text = NULL;
+    size_t size, count = 0;
+    FILE *out = open_memstream(&text, &size);
+    struct tuned_list entries = {0};
+    tuned_level_read(TUNED_SYSTEM, &entries);
+    tuned_level_read(TUNED_USER, &entries);
+    if (out)
+        tuned_print_head(out);
+    for (size_t i = 0; i < entries.count && out; i++) {
+        if (!is_wanted(o, entries.entry[i]))
+            continue;
+        tuned_entry_print(entries.entry[i], out);
+        count++;
+    }
+    tuned_list_free(&entries);
+    bool ok = out && fclose(out) == 0;
+    if (ok && count == 0) {
+        log_error("there is nothing to export: no entry of yours or of the system has this device and pass");
+        ok = false;
+    } else if (ok && strcmp(path, "-") == 0) {
+        fwrite(text, 1, size, stdout); // main reports an error
+    } else if (!ok || !file_write_atomic(path, text, size)) {
+        log_error("cannot write %s: %s", path, strerror(errno));
+        ok = false;
+    }
+    free(text);
+    return ok ? EXIT_OK : EXIT_NOTHING;
+}
+
+// Reads the entries of a file that the options select. False on failure (logged).
+static bool read_import(struct tuned_options *o, const char *path, struct tuned_list *wanted,
+                        struct tuned_damage *damage)
+{
+    size_t size, kept = 0;
+    char why[TUNED_TEXT_WHY];
+    char *text = strcmp(path, "-") == 0 ? file_read_all(STDIN_FILENO, TUNED_FILE_BYTES, &size)
+                                        : file_read(path, TUNED_FILE_BYTES, &size);
+    if (!text) {
+        log_error("cannot read %s: %s", path, errno == EINVAL ? "it is not a regular file" : strerror(errno));
+        return false;
+    }
+    const bool ok = tuned_parse(text, size, wanted, damage, why);
+    free(text);
+    if (!ok)
+        log_error("cannot import %s: %s", path, why);
+    tuned_damage_log(damage, path);
+    for (size_t i = 0; i < wanted->count; i++) {
+        if (is_wanted(o, wanted->entry[i]))
+            wanted->entry[kept++] = wanted->entry[i];
+        else
+            free(wanted->entry[i]);
+    }
+    wanted->count = kept;
+    return ok;
+}
+
+static int run_import(struct tuned_options *o, const char *path)
+{
+    struct tuned_list wanted = {0};
+    struct tuned_damage damage;
+    struct tuned_counts counts;
+    char place[PATH_MAX];
+    const bool ok = read_import(o, path, &wanted, &damage) && tuned_merge(&wanted, true, &counts);
+    tuned_list_free(&wanted);
+    tuned_user_path(place);
+    if (!ok)
+        return EXIT_NOTHING;
+    if (o->json)
+        print_json(json_pack("{s:I,s:I,s:I,s:I}", "new", (json_int_t)counts.added, "replaced",
+                             (json_int_t)counts.replaced, "skipped", (json_int_t)counts.skipped, "damaged_lines",
+                             (json_int_t)damage.lines),
+                   JSON_FLAGS);
+    else
+        printf("%s: %zu new, %zu replaced, %zu skipped (not newer than yours), %zu damaged lines\n", place,
+               counts.added, counts.replaced, counts.skipped, damage.lines);
+    return damage.lines > 0 ? EXIT_FAILED_SOME : EXIT_OK;
+}
+
+static int run_clear(struct tuned_options *o, const char *operand)
+{
+    size_t removed, left = 0;
+    struct tuned_list others = {0};
+    char place[PATH_MAX];
+    if (!tuned_remove(is_wanted, o, &removed))
+        return EXIT_NOTHING;
+    tuned_level_read(TUNED_SHIPPED, &others);
+    tuned_level_read(TUNED_SYSTEM, &others);
+    for (size_t i = 0; i < others.count; i++)
+        left += is_wanted(o, others.entry[i]);
+    tuned_list_free(&others);
+    tuned_user_path(place);
+    if (o->json)
+        print_json(json_pack("{s:I,s:I}", "removed", (json_int_t)removed, "left", (json_int_t)left), JSON_FLAGS);
+    else
+        printf("%s: %zu entries removed; %zu shipped and system entries stay\n", place, removed, left);
+    return EXIT_OK;
+}
+
+static const struct tuned_action {
+    const char *name, *operand; // operand: its argument, for messages; NULL: it has none
+    int (*run)(struct tuned_options *o, const char *operand);
+} actions[] = {
+    {"list", NULL, run_list},         {"show", "a number or a pass", run_show},
+    {"export", "a file", run_export}, {"import", "a file", run_import},
+    {"clear", NULL, run_clear},
+};
+
+static int run(int argc, char **argv)
+{
+    struct tuned_options o = {0};
+    struct command_operands operands;
+    int code;
+    if (!command_parse(&list, argc, argv, &o, 2, &operands, &code))
+        return code;
+    const char *name = operands.count > 0 ? operands.word[0] : "list";
+    const struct tuned_action *action = NULL;
+    for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
+        action = strcmp(actions[i].name, name) == 0 ? &actions[i] : action;
+    if (!action) {
+        log_error("unknown action '%s'; usage: monocle %s %s", name, list.command, list.usage);
+        return EXIT_USAGE;
+    }
+    if (!action->operand && !command_limit_operands(&list, &operands, 1))
+        return EXIT_USAGE;
+    if (action->operand && operands.count < 2) {
+        log_error("name %s; usage: monocle %s %s", action->operand, list.command, list.usage);
+        return EXIT_USAGE;
+    }
+    if (o.json && action->run == run_export) {
+        log_error("export writes no JSON; remove --json, or use 'monocle tuned list --json'");
+        return EXIT_USAGE;
+    }
+    return action->run(&o, operands.count > 1 ? operands.word[1] : NULL);
+}
+
+const struct command tuned_command = {.list = &list, .run = run};

@@ -1,0 +1,141 @@
+// codec_kind.c: functions that the codecs share
+#include "image/codec/codec_kind.h"
+
+#include "base/vector.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    error->fault = fault;
+    vsnprintf(error->why, sizeof(error->why), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool codec_can_hold(size_t size, uint64_t least, struct codec_error *error)
+{
+    return size >= least ||
+           codec_refuse(error, CODEC_DAMAGED, "the file is truncated: its pixels need at least %llu bytes",
+                        (unsigned long long)least);
+}
+
+bool codec_fits(const struct image *image, const struct image_shape *shape, struct codec_error *error)
+{
+    return (image->shape.format == shape->format && image->shape.width == shape->width &&
+            image->shape.height == shape->height) ||
+           codec_refuse(error, CODEC_DAMAGED, "its pixels do not match its header");
+}
+
+static void add_text(char text[CODEC_WHY], const char *more)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, CODEC_WHY - used, "%s%s", used > 0 ? "; " : "", more);
+}
+
+void codec_leave_out(struct codec_error *error, const char *what)
+{
+    add_text(error->why, what);
+}
+
+bool codec_begins(struct codec_bytes bytes, const char *with, size_t size)
+{
+    return bytes.size >= size && memcmp(bytes.data, with, size) == 0;
+}
+
+void codec_lacks(struct codec_metadata *metadata, const char *what)
+{
+    add_text(metadata->left_out, what);
+}
+
+void codec_pack_row(const struct image *image, int y, int channels, uint8_t *to)
+{
+    const uint8_t *from = image_row(image, 0, y);
+    const int width = image->shape.width;
+    if (image->shape.format != PIXFMT_RGBA || channels == 4) {
+        memcpy(to, from, (size_t)(width * channels));
+    } else if (channels == 3) {
+        const pixel_word *pixels = (const pixel_word *)from;
+        for (int x = 0; x + 1 < width; x++) // a byte too many, which the next pixel overwrites
+            *(pixel_word *)(to + 3 * (size_t)x) = pixels[x];
+        memcpy(to + 3 * (size_t)(width - 1), from + 4 * (size_t)(width - 1), 3);
+    } else {
+        for (int x = 0; x < width; x++) {
+            to[channels * x] = from[4 * x];
+            if (channels == 2)
+                to[2 * x + 1] = from[4 * x + 3];
+        }
+    }
+}
+
+bool codec_buffer_room(struct codec_buffer *buffer, size_t room)
+{
+    if (buffer->room >= room)
+        return true;
+    const size_t grown = buffer->room + buffer->room / 2, bytes = room > grown ? room : grown;
+    uint8_t *larger = realloc(buffer->data, bytes);
+    if (!larger)
+        return false;
+    buffer->data = larger;
+    buffer->room = bytes;
+    return true;
+}
+
+bool codec_buffer_append(struct codec_buffer *buffer, const void *data, size_t size)
+{
+    if (size == 0)
+        return true;
+    if (!codec_buffer_room(buffer, buffer->size + size))
+        return false;
+    memcpy(buffer->data + buffer->size, data, size);
+    buffer->size += size;
+    return true;
+}
+
+void codec_buffer_free(struct codec_buffer *buffer)
+{
+    free(buffer->data);
+    *buffer = (struct codec_buffer){0};
+}
+
+enum { PARTS = 6 };
+
+static void parts_of(struct codec_metadata *metadata, struct codec_bytes *parts[PARTS])
+{
+    struct codec_bytes *const all[PARTS] = {&metadata->icc,  &metadata->exif,    &metadata->xmp,
+                                            &metadata->iptc, &metadata->comment, &metadata->chunks};
+    memcpy(parts, all, sizeof(all));
+}
+
+size_t codec_metadata_bytes(const struct codec_metadata *metadata)
+{
+    struct codec_metadata copy = *metadata;
+    struct codec_bytes *parts[PARTS];
+    size_t size = 0;
+    parts_of(&copy, parts);
+    for (int i = 0; i < PARTS; i++)
+        size += parts[i]->size;
+    return size;
+}
+
+bool codec_metadata_keep(struct codec_metadata *metadata, struct codec_buffer *buffer)
+{
+    struct codec_bytes *parts[PARTS];
+    parts_of(metadata, parts);
+    if (!codec_buffer_room(buffer, codec_metadata_bytes(metadata)))
+        return false;
+    buffer->size = 0;
+    for (int i = 0; i < PARTS; i++) {
+        if (!parts[i]->data)
+            continue;
+        memcpy(buffer->data + buffer->size, parts[i]->data, parts[i]->size);
+        parts[i]->data = buffer->data + buffer->size;
+        buffer->size += parts[i]->size;
+    }
+    return true;
+}

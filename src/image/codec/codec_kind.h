@@ -1,0 +1,70 @@
+// codec_kind.h: the interface that each codec implements, and functions that codecs share (callers use codec.h)
+#pragma once
+
+#include "image/codec/codec.h"
+
+struct codec_kind {
+    struct codec_info info;
+    size_t state_bytes;                                 // size of its state, which is zeroed before open; 0: none
+    bool (*open)(void *state);                          // may be NULL; returns false if there is no memory
+    void (*close)(void *state);                         // may be NULL; also called after a failed open
+    bool (*looks_so)(const uint8_t *data, size_t size); // the first bytes are of this format
+    // As codec_head, which checks the limits. Allocates nothing in proportion to the image.
+    bool (*head)(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error);
+    unsigned keeps;   // set of CODEC_KEEPS_*: metadata that it can write, besides ICC profile, EXIF and XMP
+    unsigned encodes; // set of bits 1 << enum pixfmt: the formats that it encodes; 0: it only decodes
+    // As codec_decode and codec_encode; NULL for a codec that goes by rows. `encode` gets an empty buffer. exif_settle
+    // has adapted its EXIF data.
+    bool (*decode)(void *state, const uint8_t *data, size_t size, const struct codec_head *head, struct image *image,
+                   struct codec_error *error);
+    bool (*encode)(void *state, const struct image *image, const struct codec_settings *settings,
+                   struct codec_buffer *buffer, struct codec_error *error);
+    // As codec_decode_begin and so on; all or none.
+    bool (*decode_begin)(void *state, const uint8_t *data, size_t size, const struct image *image,
+                         struct codec_error *error);
+    int (*decode_rows)(void *state, struct image *image, int last, struct codec_error *error);
+    bool (*encode_begin)(void *state, const struct image *image, const struct codec_settings *settings,
+                         struct codec_buffer *buffer, struct codec_error *error);
+    bool (*encode_rows)(void *state, const struct image *image, int count, struct codec_error *error);
+};
+
+enum { CODEC_KEEPS_IPTC = 1, CODEC_KEEPS_COMMENT = 2, CODEC_KEEPS_CHUNKS = 4 };
+
+#define CODEC_DECLARE(format, row) extern const struct codec_kind row;
+CODEC_LIST(CODEC_DECLARE)
+
+// Fills in the error; returns false.
+bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// Returns true if a file of `size` bytes can hold pixels that need at least `least` bytes. Otherwise the file is
+// refused as truncated. Each head calls this, so that a tiny file cannot make monocle allocate gigabytes.
+bool codec_can_hold(size_t size, uint64_t least, struct codec_error *error);
+enum {
+    // Maximum bytes per byte of LZW data: a code of c bits stands for at most 2^c bytes, and has at most 12 bits
+    // (GIF89a, appendix F; TIFF 6.0, section 13). The other compressions of TIFF have a lower maximum.
+    CODEC_LZW_MOST = 4096 * 8 / 12 + 1,
+    CODEC_RUN_MOST = 64, // maximum pixels per byte of BMP, PSD and TGA data: two bytes encode at most 128 pixels
+};
+
+// Returns true if the image has the shape of the file to decode. Otherwise the file is refused: it is not the one that
+// its head was read from. Each decoder calls this.
+bool codec_fits(const struct image *image, const struct image_shape *shape, struct codec_error *error);
+
+// Adds to error->why what the output will lack: "its colour profile is damaged and is left out". Not a fault.
+void codec_leave_out(struct codec_error *error, const char *what);
+
+// Returns true if the bytes begin with the `size` bytes at `with`.
+bool codec_begins(struct codec_bytes bytes, const char *with, size_t size);
+
+// Adds to metadata->left_out the name of a part of the file that is not read.
+void codec_lacks(struct codec_metadata *metadata, const char *what);
+
+// Copies row `y` of an image in rgba, rgb24 or grey. For rgb24 and grey, `channels` is that of the format. From rgba,
+// it copies 1: grey, 2: grey and alpha, 3: RGB, 4: RGBA.
+void codec_pack_row(const struct image *image, int y, int channels, uint8_t *to);
+
+// Makes room for `room` bytes in all and keeps the contents. A buffer grows at least by half. Returns false if there is
+// no memory.
+bool codec_buffer_room(struct codec_buffer *buffer, size_t room);
+bool codec_buffer_append(struct codec_buffer *buffer, const void *data, size_t size); // false: no memory

@@ -1,0 +1,41 @@
+// inspect.h: queries drivers in child processes, so that a driver that crashes or hangs does not end the command
+#pragma once
+
+#include <stdbool.h>
+
+struct device;
+struct device_info;
+struct json_t;
+
+// ---- the parent ----
+
+enum { INSPECT_WHY = 320 };
+
+// What a child can inspect, and its argument.
+#define INSPECT_OPENCL "opencl"   // "": the list of OpenCL devices
+#define INSPECT_DRIVER "driver"   // a library: loads this OpenCL driver alone and lists its devices
+#define INSPECT_DEVICE "device"   // a device's number in the list: its facts, image formats and sharing modes
+#define INSPECT_GL "gl"           // "": opens each kind of GL context, with a hidden window and without one
+#define INSPECT_CAMERAS "cameras" // "": opens the camera nodes
+
+// Runs `monocle inspect WHAT ARGUMENT` in a child process with time limits. Returns the members of the JSON objects
+// that the child wrote, as one object, which the caller releases. If the child crashed or was too slow, the object has
+// the members that it wrote before, and `why` has the reason; otherwise `why` is "". NULL if out of memory.
+struct json_t *inspect(const char *what, const char *argument, char why[INSPECT_WHY]);
+
+// ---- the child ----
+
+enum { INSPECT_WORDS = 4 };
+// Answers in the child; `argv` has INSPECT_WORDS words. Returns the exit status.
+int inspect_answer(char *const *argv);
+// Writes what the device of this number can do: one JSON object per line, the reliable facts first.
+void inspect_device(int number);
+// Writes the GL contexts, by name: without a window ("headless"), and of windows ("GLX", "EGL", "ES").
+void inspect_gl(void);
+struct json_t *inspect_device_list(void);  // {"devices": [...], "why": "..."}
+void inspect_write(struct json_t *object); // writes it to the parent as one line, and releases it
+// Returns the properties that need no context; `monocle devices --help` lists the members. A property that the driver
+// does not have is null. NULL if out of memory.
+struct json_t *device_facts(const struct device_info *info);
+// Returns {"read": ["RGBA/UNORM_INT8", ...], "write": [...]}: the formats of 2D images. NULL if out of memory.
+struct json_t *device_image_formats(const struct device *device);

@@ -1,0 +1,190 @@
+// calibration.c: the four points of a calibration while the user moves them, and the file that gets them
+#include "lane/calibration.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_LIMIT = 65536, DIGITS = 12 };
+static const double smallest_height = 2; // pixels, of a triangle of three points
+static const double fraction = 100;      // points are multiples of 1/100 pixel
+
+const char *const calibration_names[CALIBRATION_POINTS] = {"near left", "near right", "far right", "far left"};
+
+// ---- faults ----
+
+// Returns why the points are no corners of a rectangle; NULL: they may be. Their order is not checked.
+static const char *corners_fault(const double p[8])
+{
+    int turns = 0;
+    for (int i = 0; i < CALIBRATION_POINTS; i++) {
+        const double *a = &p[2 * i], *b = &p[2 * ((i + 1) % 4)], *c = &p[2 * ((i + 2) % 4)];
+        const double area = (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0]);
+        const double side = fmax(hypot(b[0] - a[0], b[1] - a[1]),
+                                 fmax(hypot(c[0] - b[0], c[1] - b[1]), hypot(c[0] - a[0], c[1] - a[1])));
+        if (!(fabs(area) > smallest_height * side))
+            return "three points are in a line";
+        turns += area > 0 ? 1 : -1;
+    }
+    return abs(turns) < CALIBRATION_POINTS ? "two sides cross, or a corner points inwards" : NULL;
+}
+
+// Returns true if no corner of the bird's-eye view is behind the camera. It may be outside the picture.
+static bool view_ahead(const struct lane_map *map)
+{
+    const int right = lane_view.columns - 1, bottom = lane_view.rows - 1;
+    double at[2];
+    return lane_map_apply(map->warp, 0, 0, at) && lane_map_apply(map->warp, right, 0, at) &&
+           lane_map_apply(map->warp, right, bottom, at) && lane_map_apply(map->warp, 0, bottom, at);
+}
+
+static void check(struct calibration *calibration)
+{
+    const char *why = corners_fault(calibration->camera.points);
+    calibration->fault[0] = '\0';
+    if (!why &&
+        lane_map_init(&calibration->map, &calibration->camera, calibration->width, calibration->height,
+                      calibration->fault) &&
+        !view_ahead(&calibration->map))
+        why = lane_road_behind;
+    if (why)
+        snprintf(calibration->fault, LANE_ERROR, "%s", why);
+}
+
+// ---- points ----
+
+static void set_point(struct calibration *calibration, int point, double x, double y)
+{
+    calibration->camera.points[2 * point] = round(x * fraction) / fraction;
+    calibration->camera.points[2 * point + 1] = round(y * fraction) / fraction;
+}
+
+// Sets the points to the corners of the rectangle on the road.
+static bool points_of_angles(struct calibration *calibration, char error[LANE_ERROR])
+{
+    const struct lane_camera *camera = &calibration->camera;
+    const double side = camera->width / 2;
+    const double ground[4][2] = {
+        {-side, camera->near}, {side, camera->near}, {side, camera->far}, {-side, camera->far}};
+    struct lane_map map;
+    if (!lane_map_init(&map, camera, calibration->width, calibration->height, error))
+        return false;
+    for (int i = 0; i < CALIBRATION_POINTS; i++) {
+        double at[2];
+        bool shown = lane_map_apply(map.picture, ground[i][0], ground[i][1], at);
+        at[0] -= 0.5; // the lens counts from the centre of the first pixel
+        at[1] -= 0.5;
+        shown = shown && lane_lens_apply(&map.lens, at);
+        if (!shown) {
+            snprintf(error, LANE_ERROR, "the camera does not see the rectangle on the road; change the calibration");
+            return false;
+        }
+        set_point(calibration, i, at[0] + 0.5, at[1] + 0.5);
+    }
+    calibration->camera.has_points = true;
+    return true;
+}
+
+bool calibration_init(struct calibration *calibration, const struct lane_camera *camera, int width, int height,
+                      char error[LANE_ERROR])
+{
+    *calibration = (struct calibration){.camera = *camera, .width = width, .height = height};
+    if (camera->near >= camera->far) {
+        snprintf(error, LANE_ERROR, "'near' must be less than 'far'; change the calibration");
+        return false;
+    }
+    if (!camera->has_points && !points_of_angles(calibration, error))
+        return false;
+    check(calibration);
+    return true;
+}
+
+void calibration_move(struct calibration *calibration, int point, double x, double y)
+{
+    set_point(calibration, point, fmin(fmax(x, 0), calibration->width), fmin(fmax(y, 0), calibration->height));
+    check(calibration);
+}
+
+void calibration_place(const struct calibration *calibration, int point, double place[2])
+{
+    const double *at = &calibration->camera.points[2 * point];
+    place[0] = fmin(fmax(at[0], 0), calibration->width);
+    place[1] = fmin(fmax(at[1], 0), calibration->height);
+}
+
+int calibration_nearest(const struct calibration *calibration, double x, double y, double reach)
+{
+    int nearest = -1;
+    for (int i = 0; i < CALIBRATION_POINTS; i++) {
+        double place[2];
+        calibration_place(calibration, i, place);
+        const double distance = hypot(place[0] - x, place[1] - y);
+        if (distance > reach)
+            continue;
+        reach = distance;
+        nearest = i;
+    }
+    return nearest;
+}
+
+// ---- the file ----
+
+// Returns the object in the file, or an empty one if there is no file. NULL on failure.
+static json_t *read_object(const char *path, char error[LANE_ERROR])
+{
+    char *text = file_read_text(path, FILE_LIMIT);
+    if (!text && errno == ENOENT)
+        return json_object();
+    if (!text) {
+        snprintf(error, LANE_ERROR, "cannot read it: %s",
+                 errno == EINVAL ? "it is not a regular file" : strerror(errno));
+        return NULL;
+    }
+    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    free(text);
+    if (json_is_object(object))
+        return object;
+    snprintf(error, LANE_ERROR, "it is not a JSON object any more; move it away");
+    json_decref(object);
+    return NULL;
+}
+
+static bool set_members(json_t *object, const struct lane_camera *camera)
+{
+    json_t *points = json_array();
+    bool ok = points != NULL;
+    for (int i = 0; i < 2 * CALIBRATION_POINTS; i++)
+        ok = json_array_append_new(points, json_real(camera->points[i])) == 0 && ok;
+    ok = json_object_set_new(object, "points", points) == 0 && ok;
+    ok = json_object_set_new(object, "width", json_real(camera->width)) == 0 && ok;
+    ok = json_object_set_new(object, "near", json_real(camera->near)) == 0 && ok;
+    return json_object_set_new(object, "far", json_real(camera->far)) == 0 && ok;
+}
+
+bool calibration_write(const struct calibration *calibration, const char *path, char error[LANE_ERROR])
+{
+    if (calibration->fault[0]) {
+        snprintf(error, LANE_ERROR, "%s", calibration->fault);
+        return false;
+    }
+    json_t *object = read_object(path, error);
+    if (!object)
+        return false;
+    char *text = set_members(object, &calibration->camera)
+                     ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS))
+                     : NULL;
+    json_decref(object);
+    const size_t size = text ? strlen(text) : 0;
+    if (text)
+        text[size] = '\n'; // in place of the NUL: the file's text ends with a newline
+    const bool ok = text && file_write_atomic(path, text, size + 1);
+    if (!ok)
+        snprintf(error, LANE_ERROR, "cannot write it: %s", text ? strerror(errno) : "out of memory");
+    free(text);
+    return ok;
+}

@@ -1,0 +1,28 @@
+// calibration.h: the four points of a calibration while the user moves them, and the file that gets them
+#pragma once
+
+#include "lane/lane_camera.h"
+
+enum { CALIBRATION_POINTS = 4 };
+extern const char *const calibration_names[CALIBRATION_POINTS]; // "near left"
+
+struct calibration {
+    struct lane_camera camera; // has points
+    int width, height;         // of the picture
+    struct lane_map map;       // only without a fault
+    char fault[LANE_ERROR];    // why the points are impossible; "": they are possible
+};
+
+// Starts with the camera's points, or with the points that its angles give. Points may be impossible; the function
+// returns false if other values are, with one line in `error`.
+bool calibration_init(struct calibration *calibration, const struct lane_camera *camera, int width, int height,
+                      char error[LANE_ERROR]);
+// Moves a point to a place in the picture, and makes the map or the fault.
+void calibration_move(struct calibration *calibration, int point, double x, double y);
+// Writes the place of a point; for a point outside the picture, the nearest place in the picture.
+void calibration_place(const struct calibration *calibration, int point, double place[2]);
+// Returns the point that is nearest to a place; -1: none is within `reach` pixels.
+int calibration_nearest(const struct calibration *calibration, double x, double y, double reach);
+// Writes the points and their rectangle to a file that --config reads, completely or not at all. Other members of an
+// existing file stay. Returns false on failure, with one line in `error`, and with a fault.
+bool calibration_write(const struct calibration *calibration, const char *path, char error[LANE_ERROR]);

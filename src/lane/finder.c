@@ -1,0 +1,387 @@
+// finder.c: finds lane lines in the column sums of a bird's-eye picture: histogram peaks of the near strips, sliding
+// windows, and a robust fit of all lines at once
+#include "lane/finder.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { UNKNOWNS = LANE_TERMS + LANE_LINES, PASSES = 2, ROUNDS = 5 };
+
+static const double mark = 0.15;                         // width of a line in metres
+static const double near_part = 26;                      // metres of the strips whose histogram is searched for peaks
+static const double mean_clear = 0.07, mean_most = 0.12; // of a strip: noise fills more of it than lines do
+static const double peak_known = 0.06;                   // smallest mean of the histogram near a known line
+static const double same_line = 0.6;                     // a peak this near a known line is this line
+static const double window_mass = 0.25;                  // a window with less shows no line
+static const double horizon = 250;                       // metres: nothing is measured beyond
+static const double noise = 0.08;                        // of a window's position, in metres
+
+// Standard deviations of the terms: without knowledge, and from frame to frame.
+static const double term_range[LANE_TERMS] = {0.05, 3e-3, 3e-5, 6e-3};
+static const double term_change[LANE_TERMS] = {0.01, 4e-4, 1e-5, 5e-3};
+
+// The table as shares of a full line, minus the mean of the strip. A column has the pixels around it, as far as a mark
+// is wide.
+struct strip_scene {
+    const struct lane_table *table;
+    struct lane_trace *trace; // NULL: none
+    double metres;            // per column
+    float mass[LANE_STRIPS_MAX][LANE_COLUMNS_MAX];
+};
+
+double lane_distance(const struct lane_shape *shape, double z)
+{
+    const double scale = 1 + shape->term[LANE_SPREAD] * z;
+    return z < horizon * scale ? z / scale : horizon;
+}
+
+double lane_x(const struct lane_shape *shape, double offset, double z)
+{
+    const double *term = shape->term, distance = lane_distance(shape, z);
+    return offset * (1 + term[LANE_SPREAD] * z) +
+           z * (term[LANE_HEADING] + distance * (term[LANE_BEND] / 2 + distance * term[LANE_TWIST] / 6));
+}
+
+static double strip_z(const struct lane_table *table, int strip)
+{
+    return table->far - (strip + 0.5) * (table->far - table->near) / table->strips;
+}
+
+static int column_of(const struct strip_scene *scene, double x)
+{
+    return (int)floor((x + scene->table->across / 2) / scene->metres);
+}
+
+static double x_of(const struct strip_scene *scene, int column)
+{
+    return (column + 0.5) * scene->metres - scene->table->across / 2;
+}
+
+static void scene_fill(struct strip_scene *scene, const struct lane_table *table)
+{
+    scene->table = table;
+    scene->metres = table->across / table->columns;
+    const int reach = (int)(mark / scene->metres / 2 + 0.5);
+    const double share = 1.0 / table->full * scene->metres / mark;
+    for (int strip = 0; strip < table->strips; strip++) {
+        const uint32_t *sums = table->sums + (size_t)strip * (size_t)table->columns;
+        float *mass = scene->mass[strip];
+        double mean = 0;
+        for (int column = 0; column < table->columns; column++) {
+            uint64_t sum = 0;
+            for (int i = column - reach; i <= column + reach; i++)
+                sum += i >= 0 && i < table->columns ? sums[i] : 0;
+            mass[column] = fminf((float)((double)sum * share), 1);
+            mean += (double)mass[column] / table->columns;
+        }
+        const double clear = fmin(fmax((mean_most - mean) / (mean_most - mean_clear), 0), 1);
+        for (int column = 0; column < table->columns; column++)
+            mass[column] = (float)(clear * ((double)mass[column] - mean));
+    }
+}
+
+// ---- histogram ----
+
+// The mean of the near strips, moved by the shape, for each offset.
+static void fill_histogram(const struct strip_scene *scene, const struct lane_shape *shape,
+                           float histogram[LANE_COLUMNS_MAX])
+{
+    const struct lane_table *table = scene->table;
+    int strips = 0;
+    memset(histogram, 0, LANE_COLUMNS_MAX * sizeof(*histogram));
+    for (int strip = table->strips - 1; strip >= 0; strip--) {
+        const double z = strip_z(table, strip);
+        if (z > table->near + near_part || lane_distance(shape, z) >= horizon)
+            break;
+        const float zoom = (float)(1 + shape->term[LANE_SPREAD] * z), middle = (float)table->columns / 2;
+        const float start = middle * (1 - zoom) + zoom / 2 + (float)(lane_x(shape, 0, z) / scene->metres);
+        for (int column = 0; column < table->columns; column++) {
+            const int from = (int)(start + zoom * (float)column + LANE_COLUMNS_MAX) - LANE_COLUMNS_MAX;
+            histogram[column] += from >= 0 && from < table->columns ? scene->mass[strip][from] : 0;
+        }
+        strips++;
+    }
+    for (int column = 0; column < table->columns && strips > 0; column++)
+        histogram[column] /= (float)strips;
+}
+
+// Sharp peaks give a large sum of squares.
+static double sharpness(const float histogram[LANE_COLUMNS_MAX], int columns)
+{
+    float sum = 0;
+    for (int column = 0; column < columns; column++)
+        sum += histogram[column] * histogram[column];
+    return (double)sum;
+}
+
+// A search of one or two terms around the shape, in steps to both sides.
+struct term_search {
+    enum lane_term a, b;
+    int steps_a, steps_b;
+};
+static const double term_step[LANE_TERMS] = {[LANE_HEADING] = 0.012, [LANE_BEND] = 5e-4, [LANE_SPREAD] = 1.5e-3};
+
+static void align(const struct strip_scene *scene, struct lane_shape *shape, struct term_search search)
+{
+    const struct lane_shape start = *shape;
+    float histogram[LANE_COLUMNS_MAX];
+    double best = -1;
+    for (int a = -search.steps_a; a <= search.steps_a; a++)
+        for (int b = -search.steps_b; b <= search.steps_b; b++) {
+            struct lane_shape trial = start;
+            trial.term[search.a] += a * term_step[search.a];
+            trial.term[search.b] += b * term_step[search.b];
+            fill_histogram(scene, &trial, histogram);
+            const double sharp = sharpness(histogram, scene->table->columns) * (1 - 1e-3 * (a * a + b * b));
+            if (sharp <= best)
+                continue;
+            best = sharp;
+            *shape = trial;
+        }
+}
+
+static double smallest_peak(const struct lane_settings *settings, const struct lane_shape *prior, bool known,
+                            double offset)
+{
+    for (int i = 0; known && i < prior->lines; i++) {
+        if (fabs(prior->line[i].offset - offset) < same_line)
+            return fmin(peak_known, settings->peak);
+    }
+    return settings->peak;
+}
+
+// Takes the highest peak until none is left; a peak excludes others near it.
+static void find_peaks(const struct strip_scene *scene, struct lane_shape *shape, const struct lane_shape *prior,
+                       bool known)
+{
+    const int columns = scene->table->columns;
+    float histogram[LANE_COLUMNS_MAX];
+    fill_histogram(scene, shape, histogram);
+    if (scene->trace)
+        memcpy(scene->trace->histogram, histogram, sizeof(histogram));
+    shape->lines = 0;
+    while (shape->lines < LANE_LINES) {
+        int best = -1;
+        double best_share = 1;
+        for (int column = 0; column < columns; column++) {
+            const double share =
+                (double)histogram[column] / smallest_peak(scene->table->settings, prior, known, x_of(scene, column));
+            if (share > best_share) {
+                best_share = share;
+                best = column;
+            }
+        }
+        if (best < 0)
+            return;
+        shape->line[shape->lines++] = (struct lane_line){.offset = x_of(scene, best)};
+        const int gap = (int)(scene->table->settings->gap / scene->metres);
+        for (int column = best - gap; column <= best + gap; column++) {
+            if (column >= 0 && column < columns)
+                histogram[column] = 0;
+        }
+    }
+}
+
+// ---- windows and fit ----
+
+// The position of a line in a strip.
+struct strip_window {
+    double x, mass; // mass 0: the strip does not show the line
+};
+
+static struct strip_window look(const struct strip_scene *scene, int strip, double x, double half)
+{
+    const int first = column_of(scene, x - half), last = column_of(scene, x + half);
+    struct strip_window window = {0, 0};
+    double sum = 0, moment = 0;
+    if (first < 0 || last >= scene->table->columns)
+        return window;
+    for (int column = first; column <= last; column++) {
+        const double mass = (double)scene->mass[strip][column];
+        window.mass = fmax(window.mass, mass);
+        sum += fmax(mass, 0);
+        moment += fmax(mass, 0) * x_of(scene, column);
+    }
+    if (window.mass < window_mass)
+        window.mass = 0;
+    else
+        window.x = moment / sum;
+    return window;
+}
+
+struct fit {
+    int unknowns;
+    double matrix[UNKNOWNS][UNKNOWNS], right[UNKNOWNS];
+};
+
+// Adds the equation row * solution = value.
+static void fit_add(struct fit *fit, const double row[UNKNOWNS], double value, double weight)
+{
+    for (int i = 0; i < fit->unknowns; i++) {
+        for (int k = 0; k < fit->unknowns; k++)
+            fit->matrix[i][k] += weight * row[i] * row[k];
+        fit->right[i] += weight * row[i] * value;
+    }
+}
+
+// Solves the normal equations, which are positive definite because of the prior.
+static void fit_solve(struct fit *fit)
+{
+    const int n = fit->unknowns;
+    for (int i = 0; i < n; i++)
+        for (int row = i + 1; row < n; row++) {
+            const double factor = fit->matrix[row][i] / fit->matrix[i][i];
+            for (int k = i; k < n; k++)
+                fit->matrix[row][k] -= factor * fit->matrix[i][k];
+            fit->right[row] -= factor * fit->right[i];
+        }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++)
+            fit->right[i] -= fit->matrix[i][k] * fit->right[k];
+        fit->right[i] /= fit->matrix[i][i];
+    }
+}
+
+static void add_prior(struct fit *fit, const struct lane_shape *shape, const struct lane_shape *prior, bool known)
+{
+    for (int i = 0; i < fit->unknowns; i++) {
+        double row[UNKNOWNS] = {0};
+        row[i] = 1;
+        const bool term = i < LANE_TERMS;
+        const double value = !term ? shape->line[i - LANE_TERMS].offset : known ? prior->term[i] : 0;
+        const double deviation = !term ? same_line : known ? term_change[i] : term_range[i];
+        fit_add(fit, row, value, 1 / (deviation * deviation));
+    }
+}
+
+// Adds that line `i` is `error` to the right of the shape, at z: a step of Gauss and Newton.
+static void add_window(struct fit *fit, const struct lane_shape *shape, int i, double z, double error, double weight)
+{
+    const double d = lane_distance(shape, z), offset = shape->line[i].offset, *term = shape->term;
+    double row[UNKNOWNS] = {
+        [LANE_HEADING] = z,
+        [LANE_BEND] = z * d / 2,
+        [LANE_TWIST] = z * d * d / 6,
+        [LANE_SPREAD] = z * (offset - d * d * (term[LANE_BEND] / 2 + d * term[LANE_TWIST] / 3)),
+    };
+    row[LANE_TERMS + i] = 1;
+    double value = error + offset;
+    for (int k = 0; k < LANE_TERMS; k++)
+        value += row[k] * term[k];
+    fit_add(fit, row, value, weight);
+}
+
+// Fits all lines to the windows as far as `far`. A window far from its line weighs little (Cauchy's weights). `boxes`
+// gets the windows; NULL: it does not.
+static void fit_lines(const struct strip_scene *scene, struct lane_shape *shape, const struct lane_shape *prior,
+                      bool known, double far, double half, struct lane_box (*boxes)[LANE_STRIPS_MAX])
+{
+    const struct lane_table *table = scene->table;
+    struct fit fit = {.unknowns = LANE_TERMS + shape->lines};
+    add_prior(&fit, shape, prior, known);
+    for (int i = 0; i < shape->lines; i++) {
+        const double offset = shape->line[i].offset;
+        for (int strip = table->strips - 1; strip >= 0; strip--) {
+            const double z = strip_z(table, strip), x = lane_x(shape, offset, z);
+            if (z > far || lane_distance(shape, z) >= horizon)
+                break;
+            const struct strip_window window = look(scene, strip, x, half);
+            if (boxes)
+                boxes[i][strip] = (struct lane_box){x, half, window.x, window.mass > 0};
+            if (window.mass <= 0)
+                continue;
+            const double error = (window.x - x) / (half / 3);
+            add_window(&fit, shape, i, z, window.x - x, window.mass / (1 + error * error) / (noise * noise));
+        }
+    }
+    fit_solve(&fit);
+    memcpy(shape->term, fit.right, sizeof(shape->term));
+    for (int i = 0; i < shape->lines; i++)
+        shape->line[i].offset = fit.right[LANE_TERMS + i];
+}
+
+static void measure_support(const struct strip_scene *scene, struct lane_shape *shape)
+{
+    const struct lane_table *table = scene->table;
+    const double half = table->settings->window / 2;
+    for (int i = 0; i < shape->lines; i++) {
+        struct lane_line *line = &shape->line[i];
+        int visible = 0, seen = 0, run = 0, longest = 0;
+        for (int strip = table->strips - 1; strip >= 0; strip--) {
+            const double z = strip_z(table, strip), x = lane_x(shape, line->offset, z);
+            if (!(fabs(x) + half < table->across / 2) || lane_distance(shape, z) >= horizon)
+                continue;
+            visible++;
+            const struct strip_window window = look(scene, strip, x, half);
+            run = window.mass > 0 && fabs(window.x - x) <= half / 2 ? run + 1 : 0;
+            seen += run > 0;
+            longest = run > longest ? run : longest;
+        }
+        line->support = visible > 0 ? (double)seen / visible : 0;
+        const double metres = (table->far - table->near) / table->strips;
+        line->longest = fmax(longest - 1, 0) * metres; // from the middle of a strip to the middle of a strip
+        line->rest = (seen - longest) * metres;
+    }
+}
+
+static void sort_lines(struct lane_shape *shape)
+{
+    for (int i = 1; i < shape->lines; i++) {
+        const struct lane_line line = shape->line[i];
+        int k = i;
+        for (; k > 0 && shape->line[k - 1].offset > line.offset; k--)
+            shape->line[k] = shape->line[k - 1];
+        shape->line[k] = line;
+    }
+}
+
+// From round to round, the windows reach farther and become narrower.
+static void fit_rounds(const struct strip_scene *scene, struct lane_shape *shape, const struct lane_shape *prior,
+                       bool known)
+{
+    const struct lane_table *table = scene->table;
+    const double last = table->settings->window / 2, first = 2 * last;
+    const double start = known ? table->far : table->near + near_part;
+    struct lane_trace *trace = scene->trace;
+    for (int round = 0; round < ROUNDS && shape->lines > 0; round++) {
+        const double part = (double)round / (ROUNDS - 1);
+        fit_lines(scene, shape, prior, known, start + (table->far - start) * fmin(1, part * 1.5),
+                  first + (last - first) * part,
+                  !trace                ? NULL
+                  : round == 0          ? trace->band
+                  : round == ROUNDS - 1 ? trace->box
+                                        : NULL);
+    }
+}
+
+int lane_find(struct lane_shape *shape, const struct lane_table *table, const struct lane_shape *prior, bool known,
+              struct lane_trace *trace)
+{
+    struct strip_scene scene;
+    scene_fill(&scene, table);
+    scene.trace = trace;
+    *shape = (struct lane_shape){.lines = 0};
+    if (known)
+        memcpy(shape->term, prior->term, sizeof(shape->term));
+    const int steps = known ? 1 : 8;
+    align(&scene, shape, (struct term_search){LANE_HEADING, LANE_BEND, steps, steps});
+    align(&scene, shape, (struct term_search){LANE_SPREAD, LANE_HEADING, 5, known ? 1 : 3});
+    if (!known)
+        align(&scene, shape, (struct term_search){LANE_HEADING, LANE_BEND, 2, 3});
+    // The second pass finds the peaks that the first fit has made sharp.
+    for (int pass = 0; pass < PASSES; pass++) {
+        find_peaks(&scene, shape, prior, known);
+        if (trace) {
+            memset(trace->band, 0, sizeof(trace->band));
+            memset(trace->box, 0, sizeof(trace->box));
+            trace->shape = *shape;
+            trace->known = known;
+            trace->strips = table->strips;
+            trace->reach = table->near + near_part;
+        }
+        fit_rounds(&scene, shape, prior, known);
+    }
+    sort_lines(shape);
+    measure_support(&scene, shape);
+    return shape->lines;
+}

@@ -1,0 +1,76 @@
+// finder.h: finds lane lines in the column sums of a bird's-eye picture. Pure functions of a small table of integers,
+// so the result does not depend on the path that made the table.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LANE_STRIPS_MAX = 64, LANE_COLUMNS_MAX = 512, LANE_LINES = 6 };
+
+// The numbers of the search that users can change (docs/lane.md)
+struct lane_settings {
+    double noise;      // brightness differences up to this are noise
+    double windows;    // strips of the bird's-eye picture, each with a window per line
+    double window;     // metres: width of the last windows; the first ones are twice as wide
+    double peak;       // smallest height of a new line's peak in the histogram; 1: an unbroken line
+    double gap;        // metres: smallest distance between lines
+    double smoothing;  // share of the old offset in the new one
+    double confidence; // smallest one of a reported line
+};
+
+extern const struct lane_settings lane_settings_default;
+
+// For each horizontal strip of the bird's-eye picture, the sum of the pixels of each column. Strip 0 is the farthest.
+struct lane_table {
+    const uint32_t *sums; // strips * columns; borrowed
+    int strips, columns;
+    uint32_t full;                        // sum of a column that is white in a whole strip
+    double across, near, far;             // metres: x is -across/2 to across/2, z is near to far
+    const struct lane_settings *settings; // of the search; borrowed
+};
+
+// The lines of a road are parallel curves: x(z) = offset + heading * z + bend * z^2 / 2 + twist * z^3 / 6. If the
+// camera's pitch differs from the calibration, for example on a bump, a point at (x, z) of the road is in the table at
+// (x, z) / (1 - spread * z).
+enum lane_term { LANE_HEADING, LANE_BEND, LANE_TWIST, LANE_SPREAD, LANE_TERMS };
+
+struct lane_line {
+    double offset;  // metres to the right of the camera, at z = 0
+    double support; // share of the strips that show the line, 0 to 1
+    double longest; // metres: the longest part without a gap that the strips show
+    double rest;    // metres: the other parts together
+};
+
+struct lane_shape {
+    double term[LANE_TERMS];
+    struct lane_line line[LANE_LINES]; // from left to right
+    int lines;
+};
+
+// Return a line's x in the table at the table's z, and the distance on the road there, which is limited to 250 m.
+double lane_x(const struct lane_shape *shape, double offset, double z);
+double lane_distance(const struct lane_shape *shape, double z);
+
+// A window: the part of a strip in which a line was searched.
+struct lane_box {
+    double x, half; // metres: its middle and half of its width; half 0: there is no window
+    double found;   // metres: where the strip shows the line
+    bool seen;      // `found` is valid
+};
+
+// The data that gave the lines, for a picture of the search. All are of the last pass. Line i of `shape` is peak i of
+// the histogram, from the highest to the lowest. The boxes have the same order.
+struct lane_trace {
+    struct lane_shape shape;           // the search moved the strips by its terms
+    float histogram[LANE_COLUMNS_MAX]; // mean of the moved strips for each column: -1 to 1, full lines are 1
+    double reach;                      // metres: the histogram has the strips up to here
+    int strips;                        // of the table
+    bool known;                        // the lines of an earlier frame guided the search
+    struct lane_box band[LANE_LINES][LANE_STRIPS_MAX]; // windows of the first fit
+    struct lane_box box[LANE_LINES][LANE_STRIPS_MAX];  // windows of the last fit
+};
+
+// Finds the road's shape and lines. `prior` is the expected shape: its lines are searched first, and its terms guide
+// the fit; with `known` false, it is ignored. Fills `trace`; NULL: none. Returns the number of lines.
+int lane_find(struct lane_shape *shape, const struct lane_table *table, const struct lane_shape *prior, bool known,
+              struct lane_trace *trace);

@@ -1,0 +1,283 @@
+// lane_camera.c: the camera's calibration, and the map between ground and picture
+#include "lane/lane_camera.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { POINT_NUMBERS = 8, TEXT = 1024 };
+
+static const double pi = 3.14159265358979323846;
+
+const struct lane_view lane_view = {.columns = 320, .rows = 400, .across = 16, .near = 4, .far = 60};
+
+// A number of the calibration: a key of --camera and of the file.
+struct key {
+    const char *name;
+    size_t offset;
+    double min, max;
+};
+#define AT(member) offsetof(struct lane_camera, member)
+static const struct key keys[] = {
+    {"height", AT(height), 0.2, 10}, {"pitch", AT(pitch), -30, 80}, {"fov", AT(fov), 5, 170},
+    {"roll", AT(roll), -45, 45},     {"width", AT(width), 0.5, 50}, {"near", AT(near), 0.5, 200},
+    {"far", AT(far), 1, 500},
+};
+enum { KEYS = sizeof(keys) / sizeof(*keys) };
+
+struct lane_camera lane_camera_default(void)
+{
+    return (struct lane_camera){.height = 1.4, .pitch = 4, .fov = 62, .width = 3.6, .near = 5, .far = 30};
+}
+
+// ---- values ----
+
+static bool set_key(struct lane_camera *camera, const char *name, const json_t *value, char error[LANE_ERROR])
+{
+    for (int i = 0; i < KEYS; i++) {
+        const struct key *key = &keys[i];
+        if (strcmp(name, key->name) != 0)
+            continue;
+        const double number = json_is_number(value) ? json_number_value(value) : (double)NAN;
+        memcpy((char *)camera + key->offset, &number, sizeof(number));
+        if (number >= key->min && number <= key->max)
+            return true;
+        snprintf(error, LANE_ERROR, "%s must be a number from %g to %g", name, key->min, key->max);
+        return false;
+    }
+    snprintf(error, LANE_ERROR,
+             "there is no key '%.60s'; the keys are height, pitch, fov, roll, width, near and far, "
+             "in a file also points, lens, noise, windows, window, peak, gap, smoothing and confidence",
+             name);
+    return false;
+}
+
+static bool set_points(struct lane_camera *camera, const json_t *array, char error[LANE_ERROR])
+{
+    bool ok = json_array_size(array) == POINT_NUMBERS;
+    for (size_t i = 0; ok && i < POINT_NUMBERS; i++) {
+        const json_t *value = json_array_get(array, i);
+        camera->points[i] = json_number_value(value);
+        ok = json_is_number(value) && fabs(camera->points[i]) <= 1e5;
+    }
+    camera->has_points = true;
+    if (!ok)
+        snprintf(error, LANE_ERROR,
+                 "points must be 8 numbers: x,y of the near left, near right, far right and far left point in pixels");
+    return ok;
+}
+
+bool lane_camera_parse(struct lane_camera *camera, const char *text, char error[LANE_ERROR])
+{
+    while (*text) {
+        char item[TEXT];
+        const size_t length = strcspn(text, ",");
+        snprintf(item, sizeof(item), "%.*s", (int)(length < TEXT ? length : TEXT - 1), text);
+        text += length + (text[length] == ',');
+        char *equals = strchr(item, '=');
+        if (equals)
+            *equals = '\0';
+        // jansson reads numbers in any locale and knows no NaN.
+        json_t *value = equals ? json_loads(equals + 1, JSON_DECODE_ANY, NULL) : NULL;
+        const bool ok = set_key(camera, item, value, error);
+        json_decref(value);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+bool lane_camera_parse_points(struct lane_camera *camera, const char *text, char error[LANE_ERROR])
+{
+    char list[TEXT];
+    snprintf(list, sizeof(list), "[%s]", text);
+    json_t *array = json_loads(list, 0, NULL);
+    const bool ok = set_points(camera, array, error);
+    json_decref(array);
+    return ok;
+}
+
+static bool set_lens(struct lane_camera *camera, const json_t *value, char error[LANE_ERROR])
+{
+    if (json_is_string(value))
+        return lane_lens_parse(&camera->lens, json_string_value(value), error, LANE_ERROR);
+    snprintf(error, LANE_ERROR, "lens must be a text: the arguments of the undistort filter");
+    return false;
+}
+
+bool lane_camera_set(struct lane_camera *camera, const char *name, const json_t *value, char error[LANE_ERROR])
+{
+    return strcmp(name, "points") == 0 ? set_points(camera, value, error)
+           : strcmp(name, "lens") == 0 ? set_lens(camera, value, error)
+                                       : set_key(camera, name, value, error);
+}
+
+// ---- matrices ----
+
+static void multiply(double result[9], const double a[9], const double b[9])
+{
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 3; column++) {
+            double sum = 0;
+            for (int i = 0; i < 3; i++)
+                sum += a[3 * row + i] * b[3 * i + column];
+            result[3 * row + column] = sum;
+        }
+}
+
+bool lane_map_apply(const double matrix[9], double x, double y, double result[2])
+{
+    const double w = matrix[6] * x + matrix[7] * y + matrix[8];
+    if (!(w > 1e-9))
+        return false;
+    result[0] = (matrix[0] * x + matrix[1] * y + matrix[2]) / w;
+    result[1] = (matrix[3] * x + matrix[4] * y + matrix[5]) / w;
+    return true;
+}
+
+static void map_of_angles(double matrix[9], const struct lane_camera *camera, int width, int height)
+{
+    const bool bends = lane_lens_bends(&camera->lens);
+    const double *plane = camera->lens.map.matrix, fov_focal = width / 2.0 / tan(camera->fov * pi / 360);
+    const double fx = bends ? 1 / plane[0] : fov_focal, fy = bends ? 1 / plane[4] : fov_focal;
+    const double cx = bends ? 0.5 - fx * plane[2] : width / 2.0, cy = bends ? 0.5 - fy * plane[5] : height / 2.0;
+    const double pitch = camera->pitch * pi / 180, roll = camera->roll * pi / 180;
+    // Rows: right, down and forward of a point on the ground, for a camera without roll.
+    const double level[9] = {1, 0,           0,                           //
+                             0, -sin(pitch), camera->height * cos(pitch), //
+                             0, cos(pitch),  camera->height * sin(pitch)};
+    const double lens[9] = {fx * cos(roll),  fx * sin(roll), cx, //
+                            -fy * sin(roll), fy * cos(roll), cy, 0, 0, 1};
+    multiply(matrix, lens, level);
+}
+
+// Solves the n x n system in place by elimination with pivots. Returns false if it has no single solution.
+static bool solve(int n, double a[][POINT_NUMBERS + 1])
+{
+    for (int i = 0; i < n; i++) {
+        int pivot = i;
+        for (int row = i + 1; row < n; row++)
+            pivot = fabs(a[row][i]) > fabs(a[pivot][i]) ? row : pivot;
+        if (!(fabs(a[pivot][i]) > 1e-9))
+            return false;
+        for (int k = 0; k <= n; k++) {
+            const double swap = a[i][k];
+            a[i][k] = a[pivot][k];
+            a[pivot][k] = swap;
+        }
+        for (int row = 0; row < n; row++) {
+            const double factor = row == i ? 0 : a[row][i] / a[i][i];
+            for (int k = i; k <= n; k++)
+                a[row][k] -= factor * a[i][k];
+        }
+    }
+    for (int i = 0; i < n; i++)
+        a[i][n] /= a[i][i];
+    return true;
+}
+
+// Finds the matrix that maps the corners of the rectangle to the points. Its distances count from the near side during
+// the solution, because the last element, which is 1, could otherwise be 0.
+static bool map_of_points(double matrix[9], const struct lane_camera *camera, const double p[8])
+{
+    const double side = camera->width / 2, depth = camera->far - camera->near;
+    const double ground[4][2] = {{-side, 0}, {side, 0}, {side, depth}, {-side, depth}};
+    const double shift[9] = {1, 0, 0, 0, 1, -camera->near, 0, 0, 1};
+    double solution[9];
+    double a[POINT_NUMBERS][POINT_NUMBERS + 1];
+    for (int i = 0; i < 4; i++) {
+        const double gx = ground[i][0], gz = ground[i][1], x = p[2 * i], y = p[2 * i + 1];
+        const double first[] = {gx, gz, 1, 0, 0, 0, -x * gx, -x * gz, x};
+        const double second[] = {0, 0, 0, gx, gz, 1, -y * gx, -y * gz, y};
+        memcpy(a[2 * i], first, sizeof(first));
+        memcpy(a[2 * i + 1], second, sizeof(second));
+    }
+    if (!solve(POINT_NUMBERS, a))
+        return false;
+    for (int i = 0; i < POINT_NUMBERS; i++)
+        solution[i] = a[i][POINT_NUMBERS];
+    solution[8] = 1;
+    multiply(matrix, solution, shift);
+    return true;
+}
+
+// Returns true if the four points are the corners of a convex shape, in the order of the rectangle.
+static bool points_convex(const double p[8])
+{
+    for (int i = 0; i < 4; i++) {
+        const double *a = &p[2 * i], *b = &p[2 * ((i + 1) % 4)], *c = &p[2 * ((i + 2) % 4)];
+        if (!((b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0]) < -1))
+            return false;
+    }
+    return true;
+}
+
+// Writes the points as they are in the picture without distortion. Returns false if the lens shows nothing there.
+static bool points_without_lens(const struct lane_camera *camera, double p[8])
+{
+    bool ok = true;
+    for (int i = 0; i < 8; i += 2) {
+        p[i] = camera->points[i] - 0.5;
+        p[i + 1] = camera->points[i + 1] - 0.5;
+        ok = lane_lens_remove(&camera->lens, p + i) && ok;
+        p[i] += 0.5;
+        p[i + 1] += 0.5;
+    }
+    return ok;
+}
+
+// ---- the map ----
+
+const char lane_road_behind[] = "the road is behind the camera";
+
+// Returns a reason why the matrix does not show the view as a road ahead of the camera; NULL: it does.
+static const char *map_fault(const double matrix[9], int width, int height)
+{
+    double left[2], right[2], far[2], middle[2];
+    const double side = lane_view.across / 4, between = (lane_view.near + lane_view.far) / 2;
+    for (int i = 0; i < 4; i++) { // the corners of the view
+        const double x = (i % 2 ? 1 : -1) * lane_view.across / 2;
+        if (!lane_map_apply(matrix, x, i < 2 ? lane_view.near : lane_view.far, middle))
+            return lane_road_behind;
+    }
+    if (!lane_map_apply(matrix, -side, lane_view.near, left) || !lane_map_apply(matrix, side, lane_view.near, right) ||
+        !lane_map_apply(matrix, 0, lane_view.far, far) || !lane_map_apply(matrix, 0, between, middle))
+        return lane_road_behind;
+    if (!(far[1] < left[1] && far[1] < right[1] && left[0] < right[0]))
+        return "the camera is upside down: the far road must be above the near road";
+    if (!(middle[0] > 0 && middle[0] < width && middle[1] > 0 && middle[1] < height))
+        return "the camera does not see the road ahead";
+    return NULL;
+}
+
+bool lane_map_init(struct lane_map *map, const struct lane_camera *camera, int width, int height,
+                   char error[LANE_ERROR])
+{
+    const char *why = NULL;
+    double points[POINT_NUMBERS];
+    map->lens = camera->lens;
+    if (!camera->has_points)
+        map_of_angles(map->picture, camera, width, height);
+    else if (camera->near >= camera->far)
+        why = "'near' must be less than 'far'";
+    else if (!points_without_lens(camera, points))
+        why = "a point is outside the lens";
+    else if (!points_convex(points) || !map_of_points(map->picture, camera, points))
+        why = "the points must be the corners near left, near right, far right, far left of a rectangle on the road";
+    why = why ? why : map_fault(map->picture, width, height);
+    if (why) {
+        snprintf(error, LANE_ERROR, "%s; change the calibration", why);
+        return false;
+    }
+    const double across = lane_view.across / lane_view.columns,
+                 along = (lane_view.far - lane_view.near) / lane_view.rows;
+    const double ground[9] = {across, 0,      (across - lane_view.across) / 2, //
+                              0,      -along, lane_view.far - along / 2,       //
+                              0,      0,      1};
+    const double centre[9] = {1, 0, -0.5, 0, 1, -0.5, 0, 0, 1};
+    double edges[9];
+    multiply(edges, map->picture, ground);
+    multiply(map->warp, centre, edges);
+    return true;
+}

@@ -1,0 +1,49 @@
+// lane_camera.h: where the road is in the picture: the camera's calibration, and the map between ground and picture
+#pragma once
+
+#include "lane/lane_lens.h"
+
+#include <stdbool.h>
+
+// Ground coordinates are metres: x to the right of the camera, z ahead of it. Picture coordinates are pixels from the
+// top left corner. The lens removes the distortion from the picture first; then its focal length and centre replace
+// fov.
+struct lane_camera {
+    double height, pitch, fov, roll; // metres above the road; degrees downwards; horizontal degrees; degrees clockwise
+    bool has_points;                 // `points` replace height, pitch, fov and roll
+    double points[8]; // x, y in the picture of a rectangle on the road: near left, near right, far right, far left
+    double width, near, far; // metres: width of this rectangle, distances of its near and far side
+    struct lane_lens lens;
+};
+
+enum { LANE_ERROR = 256 };
+
+struct json_t;
+struct lane_camera lane_camera_default(void);
+// Sets keys from a text "height=1.4,pitch=4", the points from "x,y,x,y,x,y,x,y", or a member of the configuration,
+// which may also be "points" or "lens". Returns false if a value is wrong, with one line in `error`; the camera is then
+// undefined.
+bool lane_camera_parse(struct lane_camera *camera, const char *text, char error[LANE_ERROR]);
+bool lane_camera_parse_points(struct lane_camera *camera, const char *text, char error[LANE_ERROR]);
+bool lane_camera_set(struct lane_camera *camera, const char *name, const struct json_t *value, char error[LANE_ERROR]);
+
+// The part of the road in the bird's-eye picture, which shows far points at the top.
+struct lane_view {
+    int columns, rows;
+    double across, near, far; // metres: x is -across/2 to across/2, z is near to far
+};
+extern const struct lane_view lane_view;
+
+struct lane_map {
+    double picture[9]; // matrix from ground (x, z, 1) to the picture without distortion, by rows
+    double warp[9];    // matrix from pixel centres of the bird's-eye picture to pixel centres of this picture
+    struct lane_lens lens;
+};
+
+extern const char lane_road_behind[]; // the reason if no picture of the road is possible
+
+// Makes the map for pictures of this size. Returns false if the calibration is impossible, with one line in `error`.
+bool lane_map_init(struct lane_map *map, const struct lane_camera *camera, int width, int height,
+                   char error[LANE_ERROR]);
+// Multiplies a matrix and the point (x, y, 1). Returns false if the result is behind the camera.
+bool lane_map_apply(const double matrix[9], double x, double y, double result[2]);

@@ -1,0 +1,168 @@
+// tracker.c: follows lane lines over frames: smooths them, rejects jumps, drops lines that stay out of sight
+#include "lane/tracker.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { REJECTED_MAX = 3, SIDE_LINES = 2 };
+
+static const double same_line = 0.6;      // metres between a line and its track
+static const double trust = 0.3;          // of a new support in the confidence
+static const double dropped = 0.12;       // a track with less ends
+static const double enough_support = 0.4; // counts as full support, because dashes have gaps
+static const double short_bar = 15;       // metres: a shorter bar may be the edge of a patch or of the road
+
+static double quality(const struct lane_line *line)
+{
+    return fmin(line->support / enough_support, 1);
+}
+
+static int nearest_line(const struct lane_shape *shape, double offset)
+{
+    int best = -1;
+    double distance = same_line;
+    for (int i = 0; i < shape->lines; i++) {
+        if (fabs(shape->line[i].offset - offset) > distance)
+            continue;
+        distance = fabs(shape->line[i].offset - offset);
+        best = i;
+    }
+    return best;
+}
+
+// Returns true if the found shape continues the tracks: most of the confirmed ones are found again.
+static bool continues(const struct lane_tracker *tracker, const struct lane_shape *found)
+{
+    double again = 0, all = 0;
+    for (int i = 0; i < tracker->tracks; i++) {
+        all += tracker->track[i].confidence;
+        if (nearest_line(found, tracker->track[i].line.offset) >= 0)
+            again += tracker->track[i].confidence;
+    }
+    return again >= all / 2;
+}
+
+// Moves the tracks to the found lines, and removes those lines from `found`.
+static void move_tracks(struct lane_tracker *tracker, struct lane_shape *found, double smoothing)
+{
+    for (int i = 0; i < tracker->tracks; i++) {
+        struct lane_track *track = &tracker->track[i];
+        const int index = nearest_line(found, track->line.offset);
+        if (index < 0) {
+            track->line.support = 0;
+            track->confidence -= trust / 2 * track->confidence;
+            continue;
+        }
+        const double offset = track->line.offset;
+        track->line = found->line[index];
+        track->confidence += trust * (quality(&track->line) - track->confidence);
+        track->line.offset = offset + (1 - smoothing) * (track->line.offset - offset);
+        found->line[index] = found->line[--found->lines];
+    }
+}
+
+static void end_tracks(struct lane_tracker *tracker)
+{
+    int kept = 0;
+    for (int i = 0; i < tracker->tracks; i++) {
+        if (tracker->track[i].confidence >= dropped)
+            tracker->track[kept++] = tracker->track[i];
+    }
+    tracker->tracks = kept;
+    if (kept == 0)
+        *tracker = (struct lane_tracker){.known = false};
+}
+
+// A line alone must be seen twice before it is reported.
+static void start_tracks(struct lane_tracker *tracker, const struct lane_shape *found)
+{
+    for (int i = 0; i < found->lines && tracker->tracks < LANE_LINES; i++) {
+        const double confidence = quality(&found->line[i]) / (found->lines > 1 ? 2 : 4);
+        if (confidence >= dropped)
+            tracker->track[tracker->tracks++] = (struct lane_track){found->line[i], confidence};
+    }
+}
+
+static void sort_tracks(struct lane_tracker *tracker)
+{
+    for (int i = 1; i < tracker->tracks; i++) {
+        const struct lane_track track = tracker->track[i];
+        int k = i;
+        for (; k > 0 && tracker->track[k - 1].line.offset > track.line.offset; k--)
+            tracker->track[k] = tracker->track[k - 1];
+        tracker->track[k] = track;
+    }
+}
+
+// Returns the index of the first confirmed track to the right of the camera; the number of tracks if there is none.
+static int first_right(const struct lane_tracker *tracker, double shown)
+{
+    int i = 0;
+    while (i < tracker->tracks && (tracker->track[i].line.offset < 0 || tracker->track[i].confidence < shown))
+        i++;
+    return i;
+}
+
+static void add_line(const struct lane_track *track, struct lane_result *result)
+{
+    struct lane_shape *shape = &result->shape;
+    result->state = track->line.support > 0 || result->state == LANE_SEEN ? LANE_SEEN : LANE_HELD;
+    result->confidence += track->confidence;
+    shape->line[shape->lines++] = track->line;
+}
+
+// Reports up to two confirmed tracks on each side of the camera.
+static void report(const struct lane_tracker *tracker, double shown, struct lane_result *result)
+{
+    const int middle = first_right(tracker, shown);
+    struct lane_shape *shape = &result->shape;
+    *result = (struct lane_result){.shape = tracker->shape, .left = -1, .right = -1};
+    shape->lines = 0;
+    int first = middle, missing = SIDE_LINES;
+    for (int i = middle - 1; i >= 0 && missing > 0; i--) {
+        first = i;
+        missing -= tracker->track[i].confidence >= shown;
+    }
+    for (int i = first, right = 0; i < tracker->tracks && right < SIDE_LINES; i++) {
+        if (tracker->track[i].confidence < shown)
+            continue;
+        if (i < middle)
+            result->left = shape->lines;
+        else if (right++ == 0)
+            result->right = shape->lines;
+        add_line(&tracker->track[i], result);
+    }
+    result->confidence /= shape->lines > 0 ? shape->lines : 1;
+}
+
+// Returns true for a short bar, and some noise in line with it. Dashes are repeated, so most of them are in the rest.
+static bool is_bar(const struct lane_line *line)
+{
+    return line->longest < short_bar && line->rest < line->longest;
+}
+
+void lane_track(struct lane_tracker *tracker, const struct lane_table *table, struct lane_result *result,
+                struct lane_trace *trace)
+{
+    struct lane_shape found;
+    lane_find(&found, table, &tracker->shape, tracker->known, trace);
+    if (found.lines == 1 && is_bar(&found.line[0]))
+        found.lines = 0;
+    if (tracker->known && !continues(tracker, &found)) {
+        found.lines = 0;
+        if (++tracker->rejected > REJECTED_MAX)
+            *tracker = (struct lane_tracker){.known = false};
+    } else if (found.lines > 0) {
+        tracker->rejected = 0;
+        memcpy(tracker->shape.term, found.term, sizeof(found.term));
+    }
+    move_tracks(tracker, &found, table->settings->smoothing);
+    end_tracks(tracker);
+    start_tracks(tracker, &found);
+    sort_tracks(tracker);
+    tracker->known = tracker->tracks > 0;
+    tracker->shape.lines = tracker->tracks;
+    for (int i = 0; i < tracker->tracks; i++)
+        tracker->shape.line[i] = tracker->track[i].line;
+    report(tracker, table->settings->confidence, result);
+}

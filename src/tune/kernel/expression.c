@@ -1,0 +1,623 @@
+// expression.c: see expression.h
+#include "tune/kernel/expression.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// An expression is parsed and computed at once. A value that cannot be computed is VALUE_NONE and does not end the
+// parsing, so that the branch that is not taken may divide by zero.
+struct parser {
+    const char *text, *at;
+    expression_names *names;
+    void *context;
+    int depth;
+    bool failed;
+    char *why;
+};
+
+static struct value parse_any(struct parser *parser);
+static struct value parse_unary(struct parser *parser);
+
+// ---- values ----
+
+struct value value_of_integer(int64_t integer)
+{
+    return (struct value){.kind = VALUE_INTEGER, .integer = integer};
+}
+
+static struct value none(const char *problem)
+{
+    return (struct value){.kind = VALUE_NONE, .problem = problem};
+}
+
+struct value value_of_real(double real)
+{
+    return isfinite(real) ? (struct value){.kind = VALUE_REAL, .real = real}
+                          : none("a number is too large, or is not a number");
+}
+
+struct value value_of_text(const char *text)
+{
+    char *end;
+    if (text[0] == '-' || isdigit((unsigned char)text[0]) || text[0] == '.') {
+        const long long integer = strtoll(text, &end, 10);
+        if (!*end && end > text && strlen(text) < 19)
+            return value_of_integer(integer);
+        const double real = strtod(text, &end);
+        if (!*end && end > text && isfinite(real))
+            return value_of_real(real);
+    }
+    return (struct value){.kind = VALUE_TEXT, .text = text, .length = (int)strlen(text)};
+}
+
+static bool is_number(const struct value *value)
+{
+    return value->kind == VALUE_INTEGER || value->kind == VALUE_REAL;
+}
+
+double value_number(const struct value *value)
+{
+    return value->kind == VALUE_INTEGER ? (double)value->integer : value->kind == VALUE_REAL ? value->real : NAN;
+}
+
+bool value_whole(const struct value *value, int64_t *integer)
+{
+    if (value->kind == VALUE_REAL && fabs(value->real) < 0x1p62 && floor(value->real) == value->real)
+        *integer = (int64_t)value->real;
+    else if (value->kind == VALUE_INTEGER)
+        *integer = value->integer;
+    else
+        return false;
+    return true;
+}
+
+bool value_true(const struct value *value)
+{
+    return value->kind == VALUE_TEXT ? value->length > 0 : is_number(value) && value_number(value) != 0;
+}
+
+// ---- operations ----
+
+static struct value power(const struct value *a, const struct value *b)
+{
+    if (a->kind != VALUE_INTEGER || b->kind != VALUE_INTEGER || b->integer < 0)
+        return value_of_real(pow(value_number(a), value_number(b)));
+    int64_t result = 1, base = a->integer;
+    for (int64_t left = b->integer; left > 0; left >>= 1) {
+        if (left & 1 && __builtin_mul_overflow(result, base, &result))
+            return none("a number is too large");
+        if (left > 1 && __builtin_mul_overflow(base, base, &base))
+            return none("a number is too large");
+    }
+    return value_of_integer(result);
+}
+
+// Integer // and %, which round down.
+static struct value divide_down(const struct value *a, const struct value *b, bool remainder)
+{
+    if (b->integer == -1) {
+        int64_t negative;
+        if (__builtin_sub_overflow((int64_t)0, a->integer, &negative))
+            return none("a number is too large");
+        return value_of_integer(remainder ? 0 : negative);
+    }
+    int64_t quotient = a->integer / b->integer, rest = a->integer % b->integer;
+    if (rest != 0 && (rest < 0) != (b->integer < 0)) {
+        quotient--;
+        rest += b->integer;
+    }
+    return value_of_integer(remainder ? rest : quotient);
+}
+
+static struct value compute_integers(char op, const struct value *a, const struct value *b)
+{
+    int64_t result = 0;
+    bool overflow = false;
+    switch (op) {
+    case '+':
+        overflow = __builtin_add_overflow(a->integer, b->integer, &result);
+        break;
+    case '-':
+        overflow = __builtin_sub_overflow(a->integer, b->integer, &result);
+        break;
+    case '*':
+        overflow = __builtin_mul_overflow(a->integer, b->integer, &result);
+        break;
+    default:
+        return divide_down(a, b, op == '%');
+    }
+    return overflow ? none("a number is too large") : value_of_integer(result);
+}
+
+// Operators: + - * / % ^ for **, and | for //.
+static struct value compute(char op, const struct value *a, const struct value *b)
+{
+    if (a->kind == VALUE_NONE || b->kind == VALUE_NONE)
+        return a->kind == VALUE_NONE ? *a : *b;
+    if (!is_number(a) || !is_number(b))
+        return none("it computes with a text");
+    const double x = value_number(a), y = value_number(b);
+    if (strchr("/|%", op) && y == 0)
+        return none("it divides by zero");
+    if (op == '^')
+        return power(a, b);
+    if (op != '/' && a->kind == VALUE_INTEGER && b->kind == VALUE_INTEGER)
+        return compute_integers(op, a, b);
+    switch (op) {
+    case '+':
+        return value_of_real(x + y);
+    case '-':
+        return value_of_real(x - y);
+    case '*':
+        return value_of_real(x * y);
+    case '/':
+        return value_of_real(x / y);
+    case '|':
+        return value_of_real(floor(x / y));
+    default:
+        return value_of_real(x - floor(x / y) * y);
+    }
+}
+
+// Sets *order as strcmp does. False: a number and a text, or a VALUE_NONE.
+static bool compare(const struct value *a, const struct value *b, int *order)
+{
+    if (a->kind == VALUE_INTEGER && b->kind == VALUE_INTEGER) {
+        *order = (a->integer > b->integer) - (a->integer < b->integer);
+    } else if (is_number(a) && is_number(b)) {
+        const double x = value_number(a), y = value_number(b);
+        *order = (x > y) - (x < y);
+    } else if (a->kind == VALUE_TEXT && b->kind == VALUE_TEXT) {
+        const int common = a->length < b->length ? a->length : b->length;
+        const int first = memcmp(a->text, b->text, (size_t)common);
+        *order = first != 0 ? first : (a->length > b->length) - (a->length < b->length);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+// A number and a text are not equal.
+static struct value equals(const struct value *a, const struct value *b)
+{
+    int order;
+    if (a->kind == VALUE_NONE || b->kind == VALUE_NONE)
+        return a->kind == VALUE_NONE ? *a : *b;
+    return value_of_integer(compare(a, b, &order) && order == 0);
+}
+
+static struct value negate(const struct value *value)
+{
+    return value->kind == VALUE_NONE ? *value : value_of_integer(!value_true(value));
+}
+
+// Python's `and` and `or`, with the result 0 or 1. The right side counts only if the left one does not decide.
+static struct value decide(const struct value *a, const struct value *b, bool by)
+{
+    if (a->kind == VALUE_NONE)
+        return *a;
+    if (value_true(a) == by)
+        return value_of_integer(by);
+    return b->kind == VALUE_NONE ? *b : value_of_integer(value_true(b));
+}
+
+// ---- words ----
+
+// Always returns VALUE_NONE.
+static struct value refuse(struct parser *parser, const char *what)
+{
+    if (!parser->failed)
+        snprintf(parser->why, EXPRESSION_WHY, "%s at '%.20s'", what, *parser->at ? parser->at : "the end");
+    parser->failed = true;
+    return none("it is malformed");
+}
+
+static void skip_spaces(struct parser *parser)
+{
+    while (isspace((unsigned char)*parser->at))
+        parser->at++;
+}
+
+static bool is_letter(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+// Takes an operator or a word, if it is the next.
+static bool take(struct parser *parser, const char *word)
+{
+    const size_t length = strlen(word);
+    skip_spaces(parser);
+    if (parser->failed || strncmp(parser->at, word, length) != 0 ||
+        (is_letter(word[0]) && is_letter(parser->at[length])))
+        return false;
+    parser->at += length;
+    return true;
+}
+
+static bool expect(struct parser *parser, const char *word)
+{
+    char what[32];
+    if (take(parser, word))
+        return true;
+    snprintf(what, sizeof(what), "'%s' is missing", word);
+    refuse(parser, what);
+    return false;
+}
+
+static bool enter(struct parser *parser)
+{
+    if (++parser->depth > EXPRESSION_DEPTH)
+        refuse(parser, "it is nested too deep");
+    return !parser->failed;
+}
+
+// ---- the grammar ----
+
+enum { ARGUMENTS_MAX = 16 };
+
+static struct value call(const char *name, int length, const struct value *argument, int count)
+{
+    static const char *const names[] = {"min", "max", "abs", "int", "ceil", "floor", "sqrt", "log2"};
+    size_t which = 0;
+    while (which < 8 && (strlen(names[which]) != (size_t)length || strncmp(names[which], name, (size_t)length) != 0))
+        which++;
+    if (which == 8)
+        return none(NULL); // unknown
+    if (count < 1 || (count > 1 && which > 1))
+        return none("a function has a wrong number of arguments");
+    struct value result = argument[0];
+    for (int i = 0; i < count; i++) {
+        if (!is_number(&argument[i]))
+            return argument[i].kind == VALUE_NONE ? argument[i] : none("it computes with a text");
+        const double x = value_number(&argument[i]), best = value_number(&result);
+        if (which == 0 ? x < best : which == 1 && x > best)
+            result = argument[i];
+    }
+    const double x = value_number(&result);
+    if (which < 2 || (result.kind == VALUE_INTEGER && which != 2 && which < 6))
+        return result;
+    if (which == 2)
+        return result.kind == VALUE_REAL ? value_of_real(fabs(x))
+                                         : compute(x < 0 ? '-' : '+', &(struct value){.kind = VALUE_INTEGER}, &result);
+    if (which >= 6)
+        return value_of_real(which == 6 ? sqrt(x) : log2(x));
+    const double whole = which == 3 ? trunc(x) : which == 4 ? ceil(x) : floor(x);
+    return fabs(whole) < 0x1p62 ? value_of_integer((int64_t)whole) : none("a number is too large");
+}
+
+static struct value parse_call(struct parser *parser, const char *name, int length)
+{
+    struct value argument[ARGUMENTS_MAX];
+    int count = 0;
+    if (!take(parser, ")")) {
+        do {
+            if (count == ARGUMENTS_MAX)
+                return refuse(parser, "there are too many arguments");
+            argument[count++] = parse_any(parser);
+        } while (!parser->failed && take(parser, ","));
+        if (!parser->failed)
+            expect(parser, ")");
+    }
+    if (parser->failed)
+        return none("");
+    struct value result = call(name, length, argument, count);
+    if (result.kind == VALUE_NONE && !result.problem) {
+        snprintf(parser->why, EXPRESSION_WHY, "there is no function '%.*s'", length < 60 ? length : 60, name);
+        parser->failed = true;
+    }
+    return result;
+}
+
+static struct value parse_name(struct parser *parser)
+{
+    const char *name = parser->at;
+    while (is_letter(*parser->at))
+        parser->at++;
+    const int length = (int)(parser->at - name);
+    if (take(parser, "("))
+        return parse_call(parser, name, length);
+    int64_t index = -1;
+    if (take(parser, "[")) {
+        struct value at = parse_any(parser);
+        if (parser->failed || !expect(parser, "]"))
+            return none("");
+        if (!value_whole(&at, &index) || index < 0)
+            return none("an index is not a number from 0");
+    }
+    struct value result = none("it has no value");
+    if ((length == 4 && strncmp(name, "True", 4) == 0) || (length == 5 && strncmp(name, "False", 5) == 0))
+        return value_of_integer(length == 4);
+    if (!parser->names || !parser->names(parser->context, name, length, index, &result)) {
+        snprintf(parser->why, EXPRESSION_WHY, "there is no name '%.*s'", length < 60 ? length : 60, name);
+        parser->failed = true;
+    }
+    return result;
+}
+
+static struct value parse_number(struct parser *parser)
+{
+    char digits[64], *end;
+    size_t length = strspn(parser->at, "0123456789.eE");
+    while (length > 0 && (parser->at[length - 1] == 'e' || parser->at[length - 1] == 'E') &&
+           (parser->at[length] == '+' || parser->at[length] == '-'))
+        length += 1 + strspn(parser->at + length + 1, "0123456789");
+    if (length >= sizeof(digits))
+        return refuse(parser, "a number is too long");
+    memcpy(digits, parser->at, length);
+    digits[length] = '\0';
+    const bool whole = strspn(digits, "0123456789") == length;
+    const double real = strtod(digits, &end);
+    if (*end || end == digits || is_letter(parser->at[length]))
+        return refuse(parser, "a number is wrong");
+    parser->at += length;
+    return !whole        ? value_of_real(real)
+           : length < 19 ? value_of_integer(strtoll(digits, NULL, 10))
+                         : none("a number is too large");
+}
+
+static struct value parse_text(struct parser *parser)
+{
+    const char quote = *parser->at++, *text = parser->at, *end = strchr(text, quote);
+    if (!end)
+        return refuse(parser, "a quote is missing");
+    parser->at = end + 1;
+    return (struct value){.kind = VALUE_TEXT, .text = text, .length = (int)(end - text)};
+}
+
+static struct value parse_primary(struct parser *parser)
+{
+    skip_spaces(parser);
+    const char c = *parser->at;
+    if (take(parser, "(")) {
+        const struct value value = parse_any(parser);
+        if (!parser->failed)
+            expect(parser, ")");
+        return value;
+    }
+    if (isdigit((unsigned char)c) || c == '.')
+        return parse_number(parser);
+    if (c == '\'' || c == '"')
+        return parse_text(parser);
+    if (is_letter(c))
+        return parse_name(parser);
+    return refuse(parser, "a number or name is missing");
+}
+
+static struct value parse_power(struct parser *parser)
+{
+    const struct value base = parse_primary(parser);
+    if (!take(parser, "**"))
+        return base;
+    const struct value exponent = parse_unary(parser);
+    return compute('^', &base, &exponent);
+}
+
+static struct value parse_unary(struct parser *parser)
+{
+    static const struct value zero = {.kind = VALUE_INTEGER};
+    struct value value = none("");
+    if (!enter(parser))
+        return value;
+    skip_spaces(parser);
+    if (take(parser, "-")) {
+        value = parse_unary(parser);
+        value = compute('-', &zero, &value);
+    } else if (take(parser, "+")) {
+        value = parse_unary(parser);
+    } else if (strncmp(parser->at, "!=", 2) != 0 && take(parser, "!")) {
+        value = parse_unary(parser);
+        value = negate(&value);
+    } else {
+        value = parse_power(parser);
+    }
+    parser->depth--;
+    return value;
+}
+
+static struct value parse_product(struct parser *parser)
+{
+    struct value left = parse_unary(parser);
+    while (!parser->failed) {
+        const char op = take(parser, "//")  ? '|'
+                        : take(parser, "/") ? '/'
+                        : take(parser, "%") ? '%'
+                        : take(parser, "*") ? '*'
+                                            : '\0';
+        if (!op)
+            break;
+        const struct value right = parse_unary(parser);
+        left = compute(op, &left, &right);
+    }
+    return left;
+}
+
+static struct value parse_sum(struct parser *parser)
+{
+    struct value left = parse_product(parser);
+    while (!parser->failed) {
+        const char op = take(parser, "+") ? '+' : take(parser, "-") ? '-' : '\0';
+        if (!op)
+            break;
+        const struct value right = parse_product(parser);
+        left = compute(op, &left, &right);
+    }
+    return left;
+}
+
+// Parses a list after `in`, and returns whether it has the value.
+static struct value parse_list(struct parser *parser, const struct value *value)
+{
+    const bool square = take(parser, "[");
+    const char *close = square ? "]" : ")";
+    struct value found = value->kind == VALUE_NONE ? *value : value_of_integer(0);
+    if (!square && !expect(parser, "("))
+        return found;
+    while (!parser->failed && !take(parser, close)) {
+        const struct value element = parse_sum(parser);
+        const struct value equal = equals(value, &element);
+        found = found.kind == VALUE_NONE || value_true(&found) ? found : equal;
+        if (!take(parser, ",") && expect(parser, close))
+            break;
+    }
+    return found;
+}
+
+static struct value order_result(const char *op, const struct value *a, const struct value *b)
+{
+    int order;
+    if (op[1] == '=' && (op[0] == '=' || op[0] == '!')) {
+        const struct value equal = equals(a, b);
+        return op[0] == '=' ? equal : negate(&equal);
+    }
+    if (a->kind == VALUE_NONE || b->kind == VALUE_NONE)
+        return a->kind == VALUE_NONE ? *a : *b;
+    if (!compare(a, b, &order))
+        return none("it compares a number and a text");
+    const bool less = op[0] == '<';
+    return value_of_integer((op[1] == '=' && order == 0) || (less ? order < 0 : order > 0));
+}
+
+static struct value parse_comparison(struct parser *parser)
+{
+    static const char *const ops[] = {"==", "!=", "<=", ">=", "<", ">"};
+    struct value left = parse_sum(parser), result = left;
+    for (bool first = true; !parser->failed; first = false) {
+        struct value step;
+        size_t which = 0;
+        const char *before = parser->at;
+        const bool not = take(parser, "not");
+        if (take(parser, "in")) {
+            step = parse_list(parser, &left);
+            step = not ? negate(&step) : step;
+        } else {
+            parser->at = before;
+            while (which < 6 && !take(parser, ops[which]))
+                which++;
+            if (which == 6)
+                break;
+            const struct value right = parse_sum(parser);
+            step = order_result(ops[which], &left, &right);
+            left = right;
+        }
+        result = first ? step : decide(&result, &step, false);
+    }
+    return result;
+}
+
+static struct value parse_not(struct parser *parser)
+{
+    struct value value = none("");
+    if (!take(parser, "not"))
+        return parse_comparison(parser);
+    if (enter(parser)) {
+        value = parse_not(parser);
+        value = negate(&value);
+        parser->depth--;
+    }
+    return value;
+}
+
+static struct value parse_and(struct parser *parser)
+{
+    struct value left = parse_not(parser);
+    while (take(parser, "and") || take(parser, "&&")) {
+        const struct value right = parse_not(parser);
+        left = decide(&left, &right, false);
+    }
+    return left;
+}
+
+static struct value parse_or(struct parser *parser)
+{
+    struct value left = parse_and(parser);
+    while (take(parser, "or") || take(parser, "||")) {
+        const struct value right = parse_and(parser);
+        left = decide(&left, &right, true);
+    }
+    return left;
+}
+
+static struct value parse_any(struct parser *parser)
+{
+    struct value value = none("");
+    if (!enter(parser))
+        return value;
+    value = parse_or(parser);
+    if (take(parser, "if")) {
+        const struct value condition = parse_or(parser);
+        struct value other = none("");
+        if (!parser->failed && expect(parser, "else"))
+            other = parse_any(parser);
+        value = condition.kind == VALUE_NONE ? condition : value_true(&condition) ? value : other;
+    }
+    parser->depth--;
+    return value;
+}
+
+// ---- callers ----
+
+static bool begin(struct parser *parser)
+{
+    if (strlen(parser->text) <= EXPRESSION_TEXT)
+        return true;
+    snprintf(parser->why, EXPRESSION_WHY, "it has over %d bytes", EXPRESSION_TEXT);
+    return false;
+}
+
+static bool parse_all(struct parser *parser, struct value *value)
+{
+    if (!begin(parser))
+        return false;
+    *value = parse_any(parser);
+    skip_spaces(parser);
+    if (!parser->failed && *parser->at)
+        refuse(parser, "an operator is missing");
+    return !parser->failed;
+}
+
+bool expression_evaluate(const char *text, expression_names *names, void *context, struct value *value,
+                         char why[EXPRESSION_WHY])
+{
+    struct parser parser = {.text = text, .at = text, .names = names, .context = context, .why = why};
+    if (!parse_all(&parser, value))
+        return false;
+    if (value->kind == VALUE_NONE)
+        snprintf(why, EXPRESSION_WHY, "%s", value->problem);
+    return value->kind != VALUE_NONE;
+}
+
+bool expression_check(const char *text, expression_names *names, void *context, char why[EXPRESSION_WHY])
+{
+    struct parser parser = {.text = text, .at = text, .names = names, .context = context, .why = why};
+    struct value value;
+    return parse_all(&parser, &value);
+}
+
+bool expression_list(const char *text, bool (*each)(void *context, const struct value *value), void *context,
+                     char why[EXPRESSION_WHY])
+{
+    struct parser parser = {.text = text, .at = text, .why = why};
+    if (!begin(&parser) || !expect(&parser, "["))
+        return false;
+    while (!parser.failed && !take(&parser, "]")) {
+        const struct value value = parse_any(&parser);
+        if (parser.failed)
+            break;
+        if (value.kind == VALUE_NONE) {
+            snprintf(why, EXPRESSION_WHY, "%s", value.problem);
+            return false;
+        }
+        if (!each(context, &value))
+            return false;
+        if (!take(&parser, ",") && expect(&parser, "]"))
+            break;
+    }
+    skip_spaces(&parser);
+    if (!parser.failed && *parser.at)
+        refuse(&parser, "there is more after the list");
+    return !parser.failed;
+}

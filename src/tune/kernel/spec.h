@@ -1,0 +1,138 @@
+// spec.h: reads a description of a user's kernel, in the T1 format of the auto-tuning community (JSON)
+#pragma once
+
+#include "base/hash.h"
+#include "tune/kernel/expression.h"
+#include "tune/space.h"
+
+enum {
+    SPEC_KERNELS = 8,
+    SPEC_ARGUMENTS = 32,
+    SPEC_CONDITIONS = 64,
+    SPEC_LANES = 16,
+    SPEC_CONFIGURATIONS = 65535,
+    SPEC_OPTIONS = 200, // bytes of the compiler's options
+    SPEC_WHY = 400,
+};
+
+enum spec_number { SPEC_SIGNED, SPEC_UNSIGNED, SPEC_FLOAT };
+
+struct spec_type {
+    enum spec_number number;
+    int bytes, lanes; // of one lane: 1, 2, 4 or 8
+};
+
+enum spec_memory { SPEC_VECTOR, SPEC_SCALAR, SPEC_LOCAL };
+enum spec_access { SPEC_READ_WRITE, SPEC_READ_ONLY, SPEC_WRITE_ONLY };
+enum spec_fill { SPEC_CONSTANT, SPEC_RANDOM, SPEC_GENERATOR, SPEC_FILE };
+
+// The content of an argument, or of the reference of an output.
+struct spec_content {
+    enum spec_fill fill;
+    double value[SPEC_LANES]; // SPEC_CONSTANT: of each lane; SPEC_RANDOM: value[0] is the upper bound
+    uint64_t seed;
+    char *source; // SPEC_GENERATOR: an expression of i; SPEC_FILE: a path
+};
+
+enum spec_method {
+    SPEC_EACH,          // |a - b| <= threshold for each element
+    SPEC_EACH_RELATIVE, // |a - b| <= threshold * |b| for each element
+    SPEC_SUM,           // the sum of all |a - b| <= threshold
+};
+
+struct spec_tolerance {
+    enum spec_method method;
+    double threshold;
+};
+
+struct spec_argument {
+    char *name;
+    enum spec_memory memory;
+    struct spec_type type;
+    enum spec_access access;
+    char *size;             // an expression: elements
+    size_t bytes;           // of a vector: the size of its content
+    struct spec_content in; // at the start of each run
+    bool output;            // it is compared
+    bool has_reference;     // with `reference`; otherwise with the output of the reference kernels
+    struct spec_content reference;
+    struct spec_tolerance tolerance;
+};
+
+struct spec_kernel {
+    char *name, *file, *text; // `text`: the content of the file; NULL before spec_load
+    char included[HASH_TEXT]; // the hash of the files that it includes
+    char options[SPEC_OPTIONS];
+    bool groups;                  // GlobalSize counts work-groups, not work-items
+    char *global[3], *local[3];   // expressions
+    int argument[SPEC_ARGUMENTS]; // indexes
+    int arguments;
+};
+
+struct spec_condition {
+    char *text;
+    int last; // the highest index of its parameters; -1: none
+};
+
+struct spec {
+    char *path, *directory;   // of the description; the directory ends with '/' or is empty
+    struct space space;       // spec_enumerate adds its configurations
+    int preset[SPACE_PARAMS]; // index of each parameter's default value; -1: none
+    struct spec_condition condition[SPEC_CONDITIONS];
+    int conditions;
+    struct spec_kernel kernel[SPEC_KERNELS], reference[SPEC_KERNELS];
+    int kernels, references; // no reference kernels: the kernels with the default values
+    struct spec_argument argument[SPEC_ARGUMENTS];
+    int arguments;
+    struct value problem[3]; // of ProblemSize
+    int problems;
+    int budget;           // configurations; 0: the description has no such limit
+    double fraction;      // of the configurations; 0: no such limit
+    double seconds;       // 0: no such limit
+    char ignored[200];    // names of members that have no effect; ""
+    char hash[HASH_TEXT]; // of the description, the kernels and the files that they include, after spec_load
+};
+
+// Reads a description from a text. `path` is its file's name. Checks all expressions, but reads no other file. Returns
+// false if the text is not such a description, and writes the reason. The caller calls spec_finish in any case.
+bool spec_parse(struct spec *spec, const char *text, const char *path, char why[SPEC_WHY]);
+// Reads a description and its kernels from files. Returns false on failure (logged). The caller calls spec_finish in
+// any case.
+bool spec_load(struct spec *spec, const char *path);
+void spec_finish(struct spec *spec);
+
+// Sets kernel->included to the hash of all files that the kernel's text includes, directly or indirectly. Looks in the
+// directory of the including file, in the current directory and in the directories of the options -I. Does not expand
+// macros. False: no memory.
+bool spec_find_included(const struct spec *spec, struct spec_kernel *kernel);
+
+// Returns the path of a file that the description names. The caller frees it. NULL: no memory.
+char *spec_file(const struct spec *spec, const char *name);
+
+// Adds all configurations that the conditions allow to the space. Returns false if there are none or over
+// SPEC_CONFIGURATIONS, or if a size or a condition cannot be computed; writes the reason.
+bool spec_enumerate(struct spec *spec, char why[SPEC_WHY]);
+
+// Evaluates an expression with the values of a configuration. NULL: with the largest value of each parameter.
+bool spec_evaluate(const struct spec *spec, const char *text, const uint16_t *tuple, struct value *value,
+                   char why[SPEC_WHY]);
+// Checks an expression. Sets *last to the highest index of its parameters; -1: it has none.
+bool spec_check(const struct spec *spec, const char *text, int *last, char why[SPEC_WHY]);
+
+struct spec_launch {
+    size_t global[3], local[3]; // `global` is a multiple of `local`
+};
+// Computes the sizes of a kernel's launch. Returns false if a size is not a whole number from 1, and writes the reason.
+bool spec_launch(const struct spec *spec, const struct spec_kernel *kernel, const uint16_t *tuple,
+                 struct spec_launch *launch, char why[SPEC_WHY]);
+// Computes the bytes of an argument in local memory.
+bool spec_local_bytes(const struct spec *spec, const struct spec_argument *argument, const uint16_t *tuple,
+                      size_t *bytes, char why[SPEC_WHY]);
+// Returns the text of a kernel's program: the parameters as macros, and the file. The caller frees it. NULL: no memory.
+char *spec_program(const struct spec *spec, const struct spec_kernel *kernel, const uint16_t *tuple);
+
+// Writes the content of an argument, whose type and `bytes` it has. Returns false on failure (logged).
+bool spec_fill(const struct spec *spec, const struct spec_argument *argument, const struct spec_content *content,
+               void *data);
+// Compares an output with its reference, and writes the first difference.
+bool spec_same(const struct spec_argument *argument, const void *got, const void *want, char why[SPEC_WHY]);

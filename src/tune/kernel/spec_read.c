@@ -1,0 +1,660 @@
+// spec_read.c: reads a description of a user's kernel from JSON
+#include "base/text.h"
+#include "tune/kernel/spec.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { NAME_BYTES = 64, VALUE_MAX = 200, VALUE_BYTES = VALUE_MAX + 2 }; // a text that was cut is over VALUE_MAX
+static const int64_t vector_bytes_max = (int64_t)1 << 40;
+
+// The state while a description is read.
+struct reader {
+    struct spec *spec;
+    char where[96]; // "KernelSpecification.Arguments[2]"
+    char *why;
+};
+
+static bool refuse(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Writes the reason. Always returns false.
+static bool refuse(struct reader *reader, const char *format, ...)
+{
+    va_list arguments;
+    const int used = snprintf(reader->why, SPEC_WHY, "%s%s", reader->where, reader->where[0] ? ": " : "");
+    va_start(arguments, format);
+    vsnprintf(reader->why + used, SPEC_WHY - (size_t)used, format, arguments);
+    va_end(arguments);
+    text_join_lines(reader->why);
+    return false;
+}
+
+// ---- members ----
+
+// Notes the members that have no effect.
+static void note_ignored(struct reader *reader, const json_t *object, const char *const *known)
+{
+    const char *key;
+    json_t *value;
+    char *list = reader->spec->ignored;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        const size_t used = strlen(list);
+        bool found = false;
+        for (int i = 0; known[i] && !found; i++)
+            found = strcmp(known[i], key) == 0;
+        if (!found && !strstr(list, key))
+            snprintf(list + used, sizeof(reader->spec->ignored) - used, "%s%s", used > 0 ? ", " : "", key);
+    }
+    text_join_lines(list);
+}
+
+// Copies a name or an expression, in one line.
+static bool copy_text(struct reader *reader, char **to, const char *text)
+{
+    free(*to);
+    *to = strdup(text);
+    if (*to)
+        text_join_lines(*to);
+    return *to || refuse(reader, "out of memory");
+}
+
+// Returns a text member. NULL: refused.
+static const char *need_text(struct reader *reader, const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (json_is_string(value) && json_string_length(value) > 0)
+        return json_string_value(value);
+    refuse(reader, "%s is missing, or is not a text", key);
+    return NULL;
+}
+
+// Copies an expression, which may be a number in JSON.
+static bool take_expression(struct reader *reader, const json_t *value, const char *key, char **to)
+{
+    char number[64];
+    int last;
+    char why[SPEC_WHY];
+    if (json_is_integer(value))
+        snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value))
+        snprintf(number, sizeof(number), "%.17g", json_real_value(value));
+    else if (!json_is_string(value))
+        return refuse(reader, "%s is missing, or is not an expression", key);
+    const char *text = json_is_string(value) ? json_string_value(value) : number;
+    if (!spec_check(reader->spec, text, &last, why))
+        return refuse(reader, "%s '%.60s': %s", key, text, why);
+    return copy_text(reader, to, text);
+}
+
+// Returns the index of a text member in `words`, which end with NULL; `missing` if there is no such member; -1:
+// refused.
+static int find_choice(struct reader *reader, const json_t *object, const char *key, const char *const *words,
+                       int missing)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!value)
+        return missing;
+    for (int i = 0; json_is_string(value) && words[i]; i++) {
+        if (strcasecmp(words[i], json_string_value(value)) == 0)
+            return i;
+    }
+    refuse(reader, "%s is '%.40s', which is not supported", key,
+           json_is_string(value) ? json_string_value(value) : "?");
+    return -1;
+}
+
+// ---- the parameters ----
+
+static bool is_identifier(const char *name)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)name[length]) || name[length] == '_')
+        length++;
+    return length > 0 && length < NAME_BYTES && !name[length] && !isdigit((unsigned char)name[0]);
+}
+
+static bool add_value(struct reader *reader, int param, const char *text)
+{
+    if (strlen(text) > VALUE_MAX || strpbrk(text, "\n\r\\"))
+        return refuse(reader, "a value has over %d bytes, or a line feed or backslash", VALUE_MAX);
+    if (space_find_value(&reader->spec->space, param, text) >= 0)
+        return refuse(reader, "duplicate value '%s'", text);
+    return space_add_value(&reader->spec->space, param, text) >= 0 ||
+           refuse(reader, "there are over %d values, or there is no memory", SPACE_VALUES);
+}
+
+static void print_value(const struct value *value, char text[VALUE_BYTES])
+{
+    if (value->kind == VALUE_INTEGER) {
+        snprintf(text, VALUE_BYTES, "%lld", (long long)value->integer);
+    } else if (value->kind == VALUE_REAL) {
+        snprintf(text, VALUE_BYTES, "%.15g", value->real);
+        if (strtod(text, NULL) != value->real)
+            snprintf(text, VALUE_BYTES, "%.17g", value->real);
+        if (!strpbrk(text, ".e"))
+            strcat(text, ".0"); // a kernel computes with a real number
+    } else {
+        snprintf(text, VALUE_BYTES, "%.*s", value->length, value->text);
+    }
+}
+
+// Writes a JSON number, text or boolean as the text of a value.
+static bool print_json_value(const json_t *json, char text[VALUE_BYTES])
+{
+    struct value value = {.kind = VALUE_NONE};
+    if (json_is_integer(json))
+        value = value_of_integer(json_integer_value(json));
+    else if (json_is_real(json))
+        value = value_of_real(json_real_value(json));
+    else if (json_is_boolean(json))
+        value = value_of_integer(json_is_true(json));
+    else if (json_is_string(json))
+        value = (struct value){VALUE_TEXT, .text = json_string_value(json), .length = (int)json_string_length(json)};
+    if (value.kind != VALUE_NONE)
+        print_value(&value, text);
+    return value.kind != VALUE_NONE;
+}
+
+struct values {
+    struct reader *reader;
+    int param;
+    bool refused;
+};
+
+static bool add_listed(void *context, const struct value *value)
+{
+    struct values *values = context;
+    char text[VALUE_BYTES];
+    print_value(value, text);
+    values->refused = !add_value(values->reader, values->param, text);
+    return !values->refused;
+}
+
+static bool add_values(struct reader *reader, int param, const json_t *list)
+{
+    struct values values = {reader, param, false};
+    const json_t *element;
+    size_t i;
+    char text[VALUE_BYTES], why[EXPRESSION_WHY] = "";
+    if (json_is_string(list) && !expression_list(json_string_value(list), add_listed, &values, why))
+        return values.refused ? false : refuse(reader, "Values '%.60s': %s", json_string_value(list), why);
+    json_array_foreach((json_t *)list, i, element)
+    {
+        if (!print_json_value(element, text))
+            return refuse(reader, "Values[%zu] is not a number or text", i);
+        if (!add_value(reader, param, text))
+            return false;
+    }
+    return reader->spec->space.param[param].values > 0 || refuse(reader, "the list Values is missing or empty");
+}
+
+static bool read_param(struct reader *reader, const json_t *json)
+{
+    static const char *const known[] = {"Name", "Type", "Values", "Default", NULL};
+    struct spec *spec = reader->spec;
+    const char *name = need_text(reader, json, "Name");
+    char text[VALUE_BYTES];
+    if (!name)
+        return false;
+    if (!is_identifier(name))
+        return refuse(reader, "the name '%.70s' is not a C identifier of up to %d bytes", name, NAME_BYTES - 1);
+    if (space_find_param(&spec->space, name) >= 0)
+        return refuse(reader, "duplicate name '%s'", name);
+    const int param = space_add_param(&spec->space, name);
+    if (param < 0)
+        return refuse(reader, "there are over %d parameters, or there is no memory", SPACE_PARAMS);
+    if (!add_values(reader, param, json_object_get(json, "Values")))
+        return false;
+    note_ignored(reader, json, known);
+    space_sort_values(&spec->space, param);
+    const json_t *preset = json_object_get(json, "Default");
+    spec->preset[param] = preset && print_json_value(preset, text) ? space_find_value(&spec->space, param, text) : -1;
+    return !preset || spec->preset[param] >= 0 || refuse(reader, "Default is not one of the values");
+}
+
+static bool read_condition(struct reader *reader, const json_t *json)
+{
+    struct spec *spec = reader->spec;
+    struct spec_condition *condition = &spec->condition[spec->conditions];
+    const char *text = json_is_string(json) ? json_string_value(json) : need_text(reader, json, "Expression");
+    char why[SPEC_WHY];
+    if (!text)
+        return false;
+    if (spec->conditions == SPEC_CONDITIONS)
+        return refuse(reader, "there are over %d conditions", SPEC_CONDITIONS);
+    if (!spec_check(spec, text, &condition->last, why))
+        return refuse(reader, "'%.80s': %s", text, why);
+    spec->conditions++;
+    return copy_text(reader, &condition->text, text);
+}
+
+static bool read_space(struct reader *reader, const json_t *json)
+{
+    static const char *const known[] = {"TuningParameters", "Conditions", NULL};
+    const json_t *list = json_object_get(json, "TuningParameters"), *element;
+    size_t i;
+    if (json_array_size(list) == 0)
+        return refuse(reader, "the list ConfigurationSpace.TuningParameters is missing or empty");
+    json_array_foreach((json_t *)list, i, element)
+    {
+        snprintf(reader->where, sizeof(reader->where), "TuningParameters[%zu]", i);
+        if (!read_param(reader, element))
+            return false;
+    }
+    json_array_foreach(json_object_get(json, "Conditions"), i, element)
+    {
+        snprintf(reader->where, sizeof(reader->where), "Conditions[%zu]", i);
+        if (!read_condition(reader, element))
+            return false;
+    }
+    reader->where[0] = '\0';
+    note_ignored(reader, json, known);
+    return true;
+}
+
+// ---- the arguments ----
+
+static bool read_type(struct reader *reader, const json_t *json, struct spec_type *type)
+{
+    static const struct {
+        const char *name;
+        enum spec_number number;
+        int bytes;
+    } types[] = {
+        {"float", SPEC_FLOAT, 4},     {"double", SPEC_FLOAT, 8},    {"int8", SPEC_SIGNED, 1},
+        {"int16", SPEC_SIGNED, 2},    {"int32", SPEC_SIGNED, 4},    {"int64", SPEC_SIGNED, 8},
+        {"uint8", SPEC_UNSIGNED, 1},  {"uint16", SPEC_UNSIGNED, 2}, {"uint32", SPEC_UNSIGNED, 4},
+        {"uint64", SPEC_UNSIGNED, 8}, {"char", SPEC_SIGNED, 1},     {"uchar", SPEC_UNSIGNED, 1},
+        {"short", SPEC_SIGNED, 2},    {"ushort", SPEC_UNSIGNED, 2}, {"int", SPEC_SIGNED, 4},
+        {"uint", SPEC_UNSIGNED, 4},   {"long", SPEC_SIGNED, 8},     {"ulong", SPEC_UNSIGNED, 8},
+    };
+    static const int lanes[] = {1, 2, 4, 8, 16};
+    const char *name = need_text(reader, json, "Type");
+    char text[NAME_BYTES];
+    for (size_t l = 0; name && l < sizeof(lanes) / sizeof(*lanes); l++) {
+        for (size_t t = 0; t < sizeof(types) / sizeof(*types); t++) {
+            snprintf(text, sizeof(text), lanes[l] > 1 ? "%s%d" : "%s", types[t].name, lanes[l]);
+            if (strcasecmp(text, name) != 0)
+                continue;
+            *type = (struct spec_type){types[t].number, types[t].bytes, lanes[l]};
+            return true;
+        }
+    }
+    return name && refuse(reader,
+                          "Type is '%.40s', but must be float, double, int8 to int64, uint8 to uint64, or a vector "
+                          "such as float4",
+                          name);
+}
+
+// Reads FillType, FillValue, DataSource and RandomSeed.
+static bool read_content(struct reader *reader, const json_t *json, const struct spec_type *type,
+                         struct spec_content *content)
+{
+    static const char *const words[] = {"Constant", "Random", "Generator", "BinaryRaw", "Uninitialized", NULL};
+    const json_t *value = json_object_get(json, "FillValue"), *seed = json_object_get(json, "RandomSeed");
+    const int fill = find_choice(reader, json, "FillType", words, SPEC_CONSTANT);
+    if (fill < 0)
+        return false;
+    content->fill = fill <= SPEC_FILE ? (enum spec_fill)fill : SPEC_CONSTANT;
+    content->seed = json_is_integer(seed) ? (uint64_t)json_integer_value(seed) : 1 + (uint64_t)reader->spec->arguments;
+    if (json_is_array(value) && json_array_size(value) != (size_t)type->lanes)
+        return refuse(reader, "FillValue has %zu numbers, but the type has %d", json_array_size(value), type->lanes);
+    for (int i = 0; i < type->lanes; i++) {
+        const json_t *lane = json_is_array(value) ? json_array_get(value, (size_t)i) : value;
+        struct value number = value_of_real(fill == SPEC_RANDOM ? 1 : 0);
+        char why[SPEC_WHY];
+        if (json_is_string(lane)) {
+            if (!spec_evaluate(reader->spec, json_string_value(lane), NULL, &number, why))
+                return refuse(reader, "FillValue '%.60s': %s", json_string_value(lane), why);
+        } else if (json_is_number(lane)) {
+            number = value_of_real(json_number_value(lane));
+        } else if (value) {
+            return refuse(reader, "FillValue is not a number");
+        }
+        content->value[i] = value_number(&number);
+        if (number.kind == VALUE_TEXT)
+            return refuse(reader, "FillValue is not a number");
+    }
+    if (content->fill < SPEC_GENERATOR)
+        return true;
+    const char *source = need_text(reader, json, "DataSource");
+    return source && copy_text(reader, &content->source, source);
+}
+
+static bool read_vector(struct reader *reader, struct spec_argument *argument)
+{
+    struct value size;
+    int64_t count;
+    char why[SPEC_WHY];
+    if (!spec_evaluate(reader->spec, argument->size, NULL, &size, why))
+        return refuse(reader, "Size '%.60s': %s", argument->size, why);
+    const int64_t element = (int64_t)argument->type.bytes * argument->type.lanes;
+    if (!value_whole(&size, &count) || count < 1 || count > vector_bytes_max / element)
+        return refuse(reader, "Size '%.60s' is %.6g, but must be a whole number from 1, and at most 1 TiB",
+                      argument->size, value_number(&size));
+    argument->bytes = (size_t)(count * element);
+    return true;
+}
+
+static int find_argument(const struct spec *spec, const char *name)
+{
+    for (int i = 0; i < spec->arguments; i++) {
+        if (strcmp(spec->argument[i].name, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static bool read_argument(struct reader *reader, const json_t *json)
+{
+    static const char *const known[] = {"Name",     "Type",       "MemoryType", "AccessType", "FillType", "FillValue",
+                                        "TypeSize", "DataSource", "RandomSeed", "Size",       "Output",   NULL};
+    static const char *const memories[] = {"Vector", "Scalar", "Local", NULL};
+    static const char *const accesses[] = {"ReadWrite", "ReadOnly", "WriteOnly", NULL};
+    struct spec *spec = reader->spec;
+    const json_t *name = json_object_get(json, "Name"), *output = json_object_get(json, "Output");
+    const json_t *size = json_object_get(json, "Size");
+    char number[32];
+    if (spec->arguments == SPEC_ARGUMENTS)
+        return refuse(reader, "there are over %d arguments", SPEC_ARGUMENTS);
+    snprintf(number, sizeof(number), "argument %d", spec->arguments);
+    const char *text = json_is_string(name) ? json_string_value(name) : number;
+    if (find_argument(spec, text) >= 0)
+        return refuse(reader, "duplicate name '%.60s'; to use an argument again, write only its name", text);
+    struct spec_argument *argument = &spec->argument[spec->arguments];
+    argument->tolerance = (struct spec_tolerance){SPEC_EACH, 1e-4}; // KTT's defaults
+    const int memory = find_choice(reader, json, "MemoryType", memories, SPEC_VECTOR);
+    const int access = find_choice(reader, json, "AccessType", accesses, SPEC_READ_WRITE);
+    if (memory < 0 || access < 0 || !copy_text(reader, &argument->name, text))
+        return false;
+    spec->arguments++;
+    argument->memory = (enum spec_memory)memory;
+    argument->access = (enum spec_access)access;
+    argument->output = json_is_true(output) || json_integer_value(output) != 0;
+    note_ignored(reader, json, known);
+    if (!read_type(reader, json, &argument->type))
+        return false;
+    if (memory == SPEC_VECTOR && !size)
+        return refuse(reader, "Size is missing; an argument that is one number needs \"MemoryType\": \"Scalar\"");
+    if (memory != SPEC_SCALAR && !take_expression(reader, size, "Size", &argument->size))
+        return false;
+    if (memory == SPEC_LOCAL)
+        return true;
+    argument->bytes = (size_t)argument->type.bytes * (size_t)argument->type.lanes;
+    if (!read_content(reader, json, &argument->type, &argument->in))
+        return false;
+    if (memory == SPEC_SCALAR && argument->in.fill != SPEC_CONSTANT)
+        return refuse(reader, "the FillType of a scalar must be Constant");
+    return memory == SPEC_SCALAR || read_vector(reader, argument);
+}
+
+static bool read_arguments(struct reader *reader, const json_t *json, const char *where, struct spec_kernel *kernel)
+{
+    struct spec *spec = reader->spec;
+    const json_t *list = json_object_get(json, "Arguments"), *element;
+    size_t i;
+    if (!list && kernel != &spec->kernel[0]) { // the same as the first kernel's
+        memcpy(kernel->argument, spec->kernel[0].argument, sizeof(kernel->argument));
+        kernel->arguments = spec->kernel[0].arguments;
+        return true;
+    }
+    if (json_array_size(list) == 0 || json_array_size(list) > SPEC_ARGUMENTS)
+        return refuse(reader, "Arguments is missing, or is not a list of 1 to %d elements", SPEC_ARGUMENTS);
+    json_array_foreach((json_t *)list, i, element)
+    {
+        snprintf(reader->where, sizeof(reader->where), "%s.Arguments[%zu]", where, i);
+        int index = spec->arguments;
+        if (json_is_string(element))
+            index = find_argument(spec, json_string_value(element));
+        else if (!read_argument(reader, element))
+            return false;
+        if (index < 0)
+            return refuse(reader, "no earlier argument has the name '%.60s'", json_string_value(element));
+        kernel->argument[kernel->arguments++] = index;
+    }
+    return true;
+}
+
+// ---- the kernels ----
+
+static bool read_sizes(struct reader *reader, const json_t *json, const char *key, char *sizes[3])
+{
+    static const char *const names[] = {"X", "Y", "Z"};
+    const json_t *object = json_object_get(json, key);
+    char name[32];
+    for (int i = 0; i < 3; i++) {
+        const json_t *size = json_object_get(object, names[i]);
+        snprintf(name, sizeof(name), "%s.%s", key, names[i]);
+        if (!size && i > 0 ? !copy_text(reader, &sizes[i], "1") : !take_expression(reader, size, name, &sizes[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool read_options(struct reader *reader, const json_t *value, char options[SPEC_OPTIONS])
+{
+    const size_t count = json_is_array(value) ? json_array_size(value) : value ? 1 : 0;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *option = json_is_array(value) ? json_array_get(value, i) : value;
+        const size_t used = strlen(options);
+        if (!json_is_string(option))
+            return refuse(reader, "CompilerOptions is not a text or a list of texts");
+        if ((size_t)snprintf(options + used, SPEC_OPTIONS - used, "%s%s", used > 0 ? " " : "",
+                             json_string_value(option)) >= SPEC_OPTIONS - used)
+            return refuse(reader, "CompilerOptions has over %d bytes", SPEC_OPTIONS - 1);
+    }
+    return true;
+}
+
+static bool read_tolerance(struct reader *reader, const json_t *json, struct spec_tolerance *tolerance)
+{
+    static const char *const methods[] = {"SideBySideComparison", "SideBySideRelativeComparison", "AbsoluteDifference",
+                                          NULL};
+    const json_t *threshold = json_object_get(json, "ValidationThreshold");
+    const int method = find_choice(reader, json, "ValidationMethod", methods, SPEC_EACH);
+    if (method < 0)
+        return false;
+    tolerance->method = (enum spec_method)method;
+    if (threshold && !(json_is_number(threshold) && json_number_value(threshold) >= 0))
+        return refuse(reader, "ValidationThreshold is not a number >= 0");
+    if (threshold)
+        tolerance->threshold = json_number_value(threshold);
+    return true;
+}
+
+static bool read_references(struct reader *reader, const json_t *list)
+{
+    const json_t *element;
+    size_t i;
+    json_array_foreach((json_t *)list, i, element)
+    {
+        snprintf(reader->where, sizeof(reader->where), "ReferenceArguments[%zu]", i);
+        const char *name = need_text(reader, element, "TargetName");
+        if (!name)
+            return false;
+        const int index = find_argument(reader->spec, name);
+        struct spec_argument *argument = index < 0 ? NULL : &reader->spec->argument[index];
+        if (!argument || argument->memory != SPEC_VECTOR)
+            return refuse(reader, "no vector argument has the name '%.60s'", name);
+        argument->output = argument->has_reference = true;
+        if (!read_content(reader, element, &argument->type, &argument->reference) ||
+            !read_tolerance(reader, element, &argument->tolerance))
+            return false;
+    }
+    return true;
+}
+
+static bool read_problem(struct reader *reader, const json_t *value)
+{
+    struct spec *spec = reader->spec;
+    const size_t count = json_is_array(value) ? json_array_size(value) : value ? 1 : 0;
+    for (size_t i = 0; i < count && spec->problems < 3; i++) {
+        const json_t *element = json_is_array(value) ? json_array_get(value, i) : value;
+        char why[EXPRESSION_WHY] = "it is not a number";
+        struct value *number = &spec->problem[spec->problems++];
+        *number = value_of_integer(json_integer_value(element));
+        if (!json_is_integer(element) &&
+            !(json_is_string(element) && expression_evaluate(json_string_value(element), NULL, NULL, number, why)))
+            return refuse(reader, "ProblemSize[%zu]: %s", i, why);
+    }
+    return true;
+}
+
+static bool read_kernel(struct reader *reader, const json_t *json, const char *where, struct spec_kernel *kernel)
+{
+    static const char *const known[] = {"Language",
+                                        "KernelName",
+                                        "KernelFile",
+                                        "CompilerOptions",
+                                        "GlobalSizeType",
+                                        "GlobalSize",
+                                        "LocalSize",
+                                        "Arguments",
+                                        "ReferenceArguments",
+                                        "ReferenceKernel",
+                                        "ProblemSize",
+                                        "ValidationMethod",
+                                        "ValidationThreshold",
+                                        NULL};
+    static const char *const languages[] = {"OpenCL", NULL}, *const types[] = {"OpenCL", "CUDA", NULL};
+    snprintf(reader->where, sizeof(reader->where), "%s", where);
+    if (!json_is_object(json))
+        return refuse(reader, "this member is missing, or is not an object");
+    const int type = find_choice(reader, json, "GlobalSizeType", types, 0);
+    if (type < 0 || find_choice(reader, json, "Language", languages, 0) < 0)
+        return false;
+    if (json_object_get(json, "Modifiers"))
+        return refuse(reader, "Modifiers are not supported; write GlobalSize and LocalSize as expressions");
+    kernel->groups = type == 1;
+    const bool has_file = json_object_get(json, "KernelFile") || kernel == &reader->spec->kernel[0];
+    const char *name = need_text(reader, json, "KernelName");
+    const char *file = !name ? NULL : has_file ? need_text(reader, json, "KernelFile") : reader->spec->kernel[0].file;
+    if (!file || !copy_text(reader, &kernel->name, name) || !copy_text(reader, &kernel->file, file) ||
+        (reader->spec->problems == 0 && !read_problem(reader, json_object_get(json, "ProblemSize"))))
+        return false;
+    note_ignored(reader, json, known);
+    if (!read_sizes(reader, json, "GlobalSize", kernel->global) ||
+        !read_sizes(reader, json, "LocalSize", kernel->local) ||
+        !read_options(reader, json_object_get(json, "CompilerOptions"), kernel->options) ||
+        !read_arguments(reader, json, where, kernel))
+        return false;
+    return read_references(reader, json_object_get(json, "ReferenceArguments"));
+}
+
+// Reads one object, or an array of them.
+static bool read_kernels(struct reader *reader, const json_t *json, const char *name, struct spec_kernel *kernel,
+                         int *kernels)
+{
+    const size_t count = json_is_array(json) ? json_array_size(json) : 1;
+    char where[48];
+    if (count == 0 || count > SPEC_KERNELS)
+        return refuse(reader, "%s has %zu kernels, but must have 1 to %d", name, count, SPEC_KERNELS);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(where, sizeof(where), json_is_array(json) ? "%s[%zu]" : "%s", name, i);
+        (*kernels)++; // also if it is refused: spec_finish frees it
+        if (!read_kernel(reader, json_is_array(json) ? json_array_get(json, i) : json, where, &kernel[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool read_reference(struct reader *reader, const json_t *json)
+{
+    struct spec *spec = reader->spec;
+    if (!json)
+        return true;
+    if (!read_kernels(reader, json, "ReferenceKernel", spec->reference, &spec->references))
+        return false;
+    snprintf(reader->where, sizeof(reader->where), "ReferenceKernel");
+    struct spec_tolerance tolerance = {SPEC_EACH, 1e-4};
+    if (!read_tolerance(reader, json_is_array(json) ? json_array_get(json, 0) : json, &tolerance))
+        return false;
+    for (int i = 0; i < spec->arguments; i++) {
+        if (!spec->argument[i].has_reference)
+            spec->argument[i].tolerance = tolerance;
+    }
+    return true;
+}
+
+// ---- the description ----
+
+static void read_budget(struct spec *spec, const json_t *list)
+{
+    const json_t *element;
+    size_t i;
+    json_array_foreach((json_t *)list, i, element)
+    {
+        const char *type = json_string_value(json_object_get(element, "Type"));
+        const double value = json_number_value(json_object_get(element, "BudgetValue"));
+        if (type && strcmp(type, "ConfigurationCount") == 0 && value >= 1 && value <= 1e6)
+            spec->budget = (int)value;
+        else if (type && strcmp(type, "ConfigurationFraction") == 0 && value > 0 && value <= 1)
+            spec->fraction = value;
+        else if (type && strcmp(type, "TuningDuration") == 0 && value > 0 && value <= 1e6)
+            spec->seconds = value;
+    }
+}
+
+// Decides which arguments are compared: the marked ones, or else all that are written.
+static bool choose_outputs(struct reader *reader)
+{
+    struct spec *spec = reader->spec;
+    bool marked = false, any = false;
+    for (int i = 0; i < spec->arguments; i++)
+        marked = marked || spec->argument[i].output;
+    for (int i = 0; i < spec->arguments; i++) {
+        struct spec_argument *argument = &spec->argument[i];
+        const bool written = argument->memory == SPEC_VECTOR && argument->access != SPEC_READ_ONLY;
+        if (argument->output && !written)
+            return refuse(reader, "argument '%s' is an output, but not a vector with AccessType WriteOnly or ReadWrite",
+                          argument->name);
+        argument->output = marked ? argument->output : written;
+        any = any || argument->output;
+    }
+    return any || refuse(reader, "no argument is a vector with AccessType WriteOnly or ReadWrite");
+}
+
+static bool read_spec(struct reader *reader, const json_t *json)
+{
+    static const char *const known[] = {
+        "General", "ConfigurationSpace", "KernelSpecification", "ReferenceKernel", "Budget", NULL};
+    struct spec *spec = reader->spec;
+    const json_t *kernels = json_object_get(json, "KernelSpecification"), *reference;
+    if (!json_is_object(json) || !kernels)
+        return refuse(reader, "the object KernelSpecification is missing");
+    const json_t *first = json_is_array(kernels) ? json_array_get(kernels, 0) : kernels;
+    if (!(reference = json_object_get(json, "ReferenceKernel")))
+        reference = json_object_get(first, "ReferenceKernel");
+    note_ignored(reader, json, known);
+    read_budget(spec, json_object_get(json, "Budget"));
+    if (!read_space(reader, json_object_get(json, "ConfigurationSpace")) ||
+        !read_kernels(reader, kernels, "KernelSpecification", spec->kernel, &spec->kernels) ||
+        !read_reference(reader, reference))
+        return false;
+    reader->where[0] = '\0';
+    return choose_outputs(reader);
+}
+
+bool spec_parse(struct spec *spec, const char *text, const char *path, char why[SPEC_WHY])
+{
+    struct reader reader = {.spec = spec, .why = why};
+    json_error_t error;
+    *spec = (struct spec){.kernels = 0};
+    const char *slash = strrchr(path, '/');
+    spec->path = strdup(path);
+    spec->directory = strndup(path, slash ? (size_t)(slash + 1 - path) : 0);
+    if (!spec->path || !spec->directory)
+        return refuse(&reader, "out of memory");
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!json)
+        return refuse(&reader, "line %d: %s", error.line, error.text);
+    const bool ok = read_spec(&reader, json);
+    json_decref(json);
+    return ok;
+}

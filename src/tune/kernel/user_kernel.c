@@ -1,0 +1,441 @@
+// user_kernel.c: a user's kernel as a subject of the tuner
+#include "tune/kernel/user_kernel.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "tune/kernel/user_rig.h"
+#include "tune/kernel/user_timer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { LIMIT_S = 30, LIMIT_REFERENCES = 10, REFERENCE_LIMIT_S = 600 };
+static const size_t data_bytes_max = (size_t)4 << 30;
+
+// The arguments of a child.
+struct words {
+    char parent[16], data[16], note[16], device[200], indexes[8 * SPACE_PARAMS];
+    const char *at[1 + KERNEL_WORDS + 1];
+};
+
+struct user_kernel {
+    struct subject subject;
+    struct device *device;
+    struct spec spec; // its space is the subject's
+    char name[64];
+    struct user_data data;
+    bool ready;
+    int limit_ms; // of a validation
+    struct words timer_words;
+    struct user_timer *timer; // NULL: not started, or it has ended
+    int timers;               // number of children that were started
+};
+
+// A build of a configuration, in the child that times it.
+struct built {
+    struct user_kernel *user;
+    int configuration, timer; // timer: number of the child that has the build
+};
+
+static const struct user_kernel *kernel_of(const struct subject *subject)
+{
+    return (const struct user_kernel *)subject; // its first member
+}
+
+// ---- the child ----
+
+void user_kernel_print_device(const struct device_info *info, char text[200])
+{
+    snprintf(text, 200, "%.64s: %.128s", info->platform_name, info->name);
+}
+
+// Returns the status of a child that ended in this way. Keeps the reason that the child has written.
+static enum probe_status judge(enum child_end end, int value, int limit_ms, char why[VERDICT_TEXT])
+{
+    if (end == CHILD_EXITED && value >= PROBE_ANSWERS && value <= PROBE_UNKNOWN) {
+        if (value != PROBE_PASSED && !why[0])
+            snprintf(why, VERDICT_TEXT, "it fails");
+        return (enum probe_status)value;
+    }
+    static_assert((int)VERDICT_TEXT >= CHILD_WHY, "room for the reason");
+    child_explain(end, value, limit_ms / 1000, limit_ms / 1000, why);
+    return end == CHILD_LATE ? PROBE_LATE : PROBE_NOT_RUN;
+}
+
+static void make_words(const struct user_kernel *user, const char *how, const uint16_t *tuple, int note,
+                       struct words *words)
+{
+    *words = (struct words){.indexes = ""};
+    for (int p = 0; tuple && p < user->subject.space.params; p++)
+        snprintf(words->indexes + strlen(words->indexes), sizeof(words->indexes) - strlen(words->indexes), "%d ",
+                 tuple[p]);
+    snprintf(words->parent, sizeof(words->parent), "%d", (int)getpid());
+    snprintf(words->data, sizeof(words->data), "%d", user->data.fd);
+    snprintf(words->note, sizeof(words->note), "%d", note);
+    user_kernel_print_device(&user->device->info, words->device);
+    const char *const arguments[] = {
+        "monocle",
+        [1 + KERNEL_WORD_COMMAND] = "probe",
+        [1 + KERNEL_WORD_KIND] = "spec",
+        [1 + KERNEL_WORD_PARENT] = words->parent,
+        [1 + KERNEL_WORD_SPEC] = user->spec.path,
+        [1 + KERNEL_WORD_HASH] = user->spec.hash,
+        [1 + KERNEL_WORD_DEVICE] = words->device,
+        [1 + KERNEL_WORD_HOW] = how,
+        [1 + KERNEL_WORD_TUPLE] = words->indexes,
+        [1 + KERNEL_WORD_DATA] = words->data,
+        [1 + KERNEL_WORD_NOTE] = words->note,
+    };
+    memcpy(words->at, arguments, sizeof(arguments));
+}
+
+// Runs a configuration in a child.
+static enum probe_status ask(const struct user_kernel *user, int configuration, bool reference, int limit_ms,
+                             char why[VERDICT_TEXT])
+{
+    struct words words;
+    int value = 0;
+    const int fd = memfd_create("monocle-note", MFD_CLOEXEC);
+    make_words(user, reference ? "reference" : "", space_tuple(&user->subject.space, configuration), fd, &words);
+    why[0] = '\0';
+    const enum child_end end = child_run(child_program, (char *const *)words.at, limit_ms, &value);
+    const ssize_t read = fd >= 0 ? pread(fd, why, VERDICT_TEXT - 1, 0) : 0;
+    why[read > 0 ? read : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+    return judge(end, value, limit_ms, why);
+}
+
+// Returns true if the device allows the work-groups of all kernels.
+static bool fits_device(const struct user_kernel *user, int configuration, char why[VERDICT_TEXT])
+{
+    const struct spec *spec = &user->spec;
+    const uint16_t *tuple = space_tuple(&user->subject.space, configuration);
+    char reason[SPEC_WHY];
+    struct spec_launch launch;
+    for (int i = 0; i < spec->kernels; i++) {
+        const size_t most = user->device->info.max_work_group;
+        if (!spec_launch(spec, &spec->kernel[i], tuple, &launch, reason))
+            continue; // spec_enumerate has refused it
+        const double items = (double)launch.local[0] * (double)launch.local[1] * (double)launch.local[2];
+        if (items <= (double)most)
+            continue;
+        snprintf(why, VERDICT_TEXT, "a work-group of %.0f work-items; the device allows %zu", items, most);
+        return false;
+    }
+    return true;
+}
+
+static enum probe_status validate(const struct subject *subject, int configuration, char why[VERDICT_TEXT])
+{
+    const struct user_kernel *user = kernel_of(subject);
+    if (!fits_device(user, configuration, why))
+        return PROBE_NOT_RUN;
+    if (!child_program)
+        return PROBE_PASSED;
+    return ask(user, configuration, false, user->limit_ms, why);
+}
+
+// ---- the inputs and references ----
+
+static bool check_sizes(const struct user_kernel *user)
+{
+    const struct spec *spec = &user->spec;
+    const size_t quarter = user->device->info.memory_bytes / 4;
+    const size_t most = quarter < data_bytes_max ? quarter : data_bytes_max;
+    cl_ulong largest = 0;
+    size_t total = 0;
+    clGetDeviceInfo(user->device->info.id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(largest), &largest, NULL);
+    for (int i = 0; i < spec->arguments; i++) {
+        const struct spec_argument *argument = &spec->argument[i];
+        if (argument->memory != SPEC_VECTOR)
+            continue;
+        total += argument->bytes * (argument->output ? 2 : 1);
+        if (argument->bytes < largest && total <= most)
+            continue;
+        log_error("cannot use %s: argument '%s' has %.0f MiB; on '%s', a buffer may have %.0f MiB, and all inputs and "
+                  "references together %.0f MiB",
+                  spec->path, argument->name, (double)argument->bytes / 0x1p20, user->device->info.name,
+                  (double)largest / 0x1p20, (double)most / 0x1p20);
+        return false;
+    }
+    return true;
+}
+
+static bool fill(struct user_kernel *user)
+{
+    const struct spec *spec = &user->spec;
+    struct user_data *data = &user->data;
+    if (!user_data_open(data, spec, 0, 0)) {
+        log_error("cannot store the arguments of %s (%.0f MiB): %s", spec->path, (double)data->bytes / 0x1p20,
+                  strerror(errno));
+        return false;
+    }
+    for (int i = 0; i < spec->arguments; i++) {
+        const struct spec_argument *argument = &spec->argument[i];
+        if (argument->memory == SPEC_VECTOR && !spec_fill(spec, argument, &argument->in, data->map + data->input[i]))
+            return false;
+        if (argument->has_reference && !spec_fill(spec, argument, &argument->reference, data->map + data->reference[i]))
+            return false;
+    }
+    return true;
+}
+
+// Computes the references in a child: with the reference kernels, or else with the first default that runs.
+static bool make_references(struct user_kernel *user)
+{
+    const struct spec *spec = &user->spec;
+    const struct subject *subject = &user->subject;
+    enum probe_status status = PROBE_NOT_RUN;
+    char why[VERDICT_TEXT] = "";
+    bool needed = false;
+    for (int i = 0; i < spec->arguments; i++)
+        needed = needed || (spec->argument[i].output && !spec->argument[i].has_reference);
+    if (!needed || !child_program)
+        return true;
+    if (spec->references == 0)
+        log_warn("%s has no ReferenceKernel: all configurations are compared with the default one", spec->path);
+    const int64_t start_ns = clock_now_ns();
+    for (int i = 0; status != PROBE_PASSED && i < (spec->references > 0 ? 1 : subject->presets); i++)
+        status = ask(user, subject->preset[i], true, REFERENCE_LIMIT_S * 1000, why);
+    user->limit_ms += LIMIT_REFERENCES * (int)((clock_now_ns() - start_ns) / 1000000);
+    if (status != PROBE_PASSED)
+        log_error("cannot compute the reference of %s: %s", spec->path, why);
+    return status == PROBE_PASSED;
+}
+
+static bool prepare(struct subject *subject)
+{
+    struct user_kernel *user = (struct user_kernel *)subject;
+    user->ready = user->ready || (check_sizes(user) && fill(user) && make_references(user));
+    return user->ready;
+}
+
+// ---- time ----
+
+// Sends a request to the child that times; starts the child if there is none. False: `reply` has the reason.
+static bool ask_timer(struct user_kernel *user, const struct user_timer_request *request, int runs,
+                      struct user_timer_reply *reply)
+{
+    const int limit_ms = user->limit_ms < INT_MAX / (runs + 1) ? user->limit_ms * (runs + 1) : INT_MAX;
+    *reply = (struct user_timer_reply){.why = "its process cannot be started"};
+    if (!child_program)
+        return false;
+    if (!user->timer) {
+        make_words(user, "time", NULL, 0, &user->timer_words);
+        user->timer = user_timer_open(user->timer_words.at, 1 + KERNEL_WORDS + 1, 1 + KERNEL_WORD_NOTE);
+        user->timers++;
+    }
+    if (!user->timer)
+        return false;
+    user_timer_ask(user->timer, request, limit_ms, reply);
+    if (reply->ended) {
+        user_timer_close(user->timer);
+        user->timer = NULL;
+    }
+    return reply->ok && !reply->ended;
+}
+
+// Builds the configuration in the child, unless the child has it.
+static bool build_there(struct built *built, struct user_timer_reply *reply)
+{
+    struct user_kernel *user = built->user;
+    struct user_timer_request request = {TIMER_BUILD, .configuration = built->configuration};
+    if (user->timer && user->timers == built->timer)
+        return true;
+    memcpy(request.tuple, space_tuple(&user->subject.space, built->configuration),
+           sizeof(*request.tuple) * (size_t)user->subject.space.params);
+    if (!ask_timer(user, &request, 2, reply))
+        return false;
+    built->timer = user->timers;
+    return true;
+}
+
+static void release(void *of)
+{
+    struct built *built = of;
+    struct user_timer_reply reply;
+    const struct user_timer_request request = {TIMER_RELEASE, .configuration = built->configuration};
+    if (built->user->timer && built->user->timers == built->timer)
+        ask_timer(built->user, &request, 1, &reply);
+    free(built);
+}
+
+static void *build(struct subject *subject, int configuration, char why[VERDICT_TEXT])
+{
+    struct built *built = calloc(1, sizeof(*built));
+    struct user_timer_reply reply = {.why = "out of memory"};
+    if (built)
+        *built = (struct built){(struct user_kernel *)subject, configuration, 0};
+    if (built && build_there(built, &reply))
+        return built;
+    memcpy(why, reply.why, VERDICT_TEXT);
+    free(built);
+    return NULL;
+}
+
+// Sends a request about a build to the child. False on failure (logged).
+static bool use_build(struct built *built, const struct user_timer_request *request, int runs,
+                      struct user_timer_reply *reply)
+{
+    if (build_there(built, reply) && ask_timer(built->user, request, runs, reply))
+        return true;
+    log_error("cannot run a measurement on the device: %s", reply->why);
+    return false;
+}
+
+static bool time_build(void *of, double for_ms, double *ms)
+{
+    struct built *built = of;
+    struct user_timer_reply reply;
+    const struct user_timer_request request = {TIMER_TIME, .configuration = built->configuration, .for_ms = for_ms};
+    if (!use_build(built, &request, 3, &reply))
+        return false;
+    *ms = reply.ms;
+    if (!(*ms > 0))
+        log_error("the device does not report the times of its kernels");
+    return *ms > 0;
+}
+
+static bool run_build(void *of, int runs)
+{
+    struct built *built = of;
+    struct user_timer_reply reply;
+    const struct user_timer_request request = {TIMER_RUN, .configuration = built->configuration, .runs = runs};
+    return use_build(built, &request, runs, &reply);
+}
+
+// ---- the subject ----
+
+static char *make_key(const struct subject *subject)
+{
+    const struct user_kernel *user = kernel_of(subject);
+    const struct device_info *info = &user->device->info;
+    char *key = NULL;
+    if (asprintf(&key, "spec %s\n%s\n%s\n%s", user->spec.path, info->platform_name, info->name, info->driver) < 0)
+        return NULL;
+    return key;
+}
+
+static bool find_source(const struct subject *subject, int configuration, char hash[HASH_TEXT])
+{
+    (void)configuration; // the description and the kernel files have all programs
+    memcpy(hash, kernel_of(subject)->spec.hash, HASH_TEXT);
+    return true;
+}
+
+static void print(const struct subject *subject, int configuration, char text[SUBJECT_TEXT])
+{
+    char all[SPACE_TEXT];
+    space_print(&subject->space, configuration, all);
+    log_escape(text, SUBJECT_TEXT, all); // the values are texts of the description
+}
+
+static void close_kernel(struct subject *subject)
+{
+    struct user_kernel *user = (struct user_kernel *)subject;
+    user_timer_close(user->timer);
+    user_data_close(&user->data);
+    space_init(&user->spec.space); // the caller has freed it
+    spec_finish(&user->spec);
+    free(user);
+}
+
+// Adds the description's default, or else configurations from all parts of the space.
+static bool add_presets(struct subject *subject, const struct spec *spec)
+{
+    enum { SPREAD = 4 };
+    const struct space *space = &subject->space;
+    uint16_t tuple[SPACE_PARAMS];
+    bool any = false;
+    for (int p = 0; p < space->params; p++) {
+        any = any || spec->preset[p] >= 0;
+        tuple[p] = (uint16_t)(spec->preset[p] >= 0 ? spec->preset[p] : 0);
+    }
+    if (any && (subject->preset[0] = space_find(space, tuple)) < 0) {
+        log_error("cannot use %s: its conditions do not allow the defaults of its parameters", spec->path);
+        return false;
+    }
+    subject->presets = any ? 1 : space->count < SPREAD ? space->count : SPREAD;
+    for (int i = 0; !any && i < subject->presets; i++)
+        subject->preset[i] = (int)((int64_t)i * space->count / subject->presets);
+    return true;
+}
+
+// Sets the name: the file's name without ".json".
+static void set_name(struct user_kernel *user)
+{
+    const char *path = user->spec.path, *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    char text[NAME_MAX + 1];
+    snprintf(text, sizeof(text), "%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
+    log_escape(user->name, sizeof(user->name), text); // people and JSON need UTF-8 without control characters
+    user->subject.name = user->name;
+}
+
+bool user_kernel_reads(const struct subject *subject, const char *path)
+{
+    const struct spec *spec = &kernel_of(subject)->spec;
+    const char *name[2 * SPEC_KERNELS + 2 * SPEC_ARGUMENTS];
+    int names = 0;
+    bool found = false;
+    for (int i = 0; i < spec->kernels; i++)
+        name[names++] = spec->kernel[i].file;
+    for (int i = 0; i < spec->references; i++)
+        name[names++] = spec->reference[i].file;
+    for (int i = 0; i < spec->arguments; i++) {
+        const struct spec_argument *argument = &spec->argument[i];
+        name[names++] = argument->in.fill == SPEC_FILE ? argument->in.source : NULL;
+        name[names++] = argument->reference.fill == SPEC_FILE ? argument->reference.source : NULL;
+    }
+    for (int i = 0; i < names && !found; i++) {
+        char *file = name[i] ? spec_file(spec, name[i]) : NULL;
+        found = file && file_same(file, path);
+        free(file);
+    }
+    return found;
+}
+
+struct subject *user_kernel_open(struct device *device, const char *path, struct user_budget *budget)
+{
+    static const struct subject_type type = {prepare, validate,     build,    time_build,  release,  print,
+                                             NULL,    close_kernel, make_key, find_source, run_build};
+    struct user_kernel *user = calloc(1, sizeof(*user));
+    char why[SPEC_WHY];
+    if (!user) {
+        log_error("cannot tune: out of memory");
+        return NULL;
+    }
+    struct spec *spec = &user->spec;
+    user->subject.type = &type;
+    user->device = device;
+    user->data.fd = -1;
+    user->limit_ms = LIMIT_S * 1000;
+    bool ok = spec_load(spec, path);
+    if (ok && !spec_enumerate(spec, why)) {
+        log_error("cannot use %s: %s", path, why);
+        ok = false;
+    }
+    user->subject.space = spec->space;
+    if (!ok || !add_presets(&user->subject, spec)) {
+        subject_close(&user->subject);
+        return NULL;
+    }
+    if (spec->ignored[0])
+        log_warn("%s: these members have no effect: %s", path, spec->ignored);
+    set_name(user);
+    budget->configurations = spec->budget;
+    if (spec->fraction > 0 && spec->budget == 0)
+        budget->configurations = (int)ceil(spec->fraction * spec->space.count);
+    budget->seconds = spec->seconds;
+    return &user->subject;
+}

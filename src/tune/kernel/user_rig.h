@@ -1,0 +1,60 @@
+// user_rig.h: a user's kernels on a device: their arguments, builds and runs
+#pragma once
+
+#include "compute/program.h"
+#include "tune/kernel/spec.h"
+
+// The contents of the vector arguments and of the references, in memory that the children share.
+struct user_data {
+    int fd; // -1: not open
+    size_t bytes;
+    char *map;
+    size_t input[SPEC_ARGUMENTS], reference[SPEC_ARGUMENTS]; // offsets
+};
+
+// Makes the memory, or opens the memory `fd` of process `owner` if that is not 0. The content is undefined at first.
+// Returns false on failure (errno). The caller calls user_data_close in any case.
+bool user_data_open(struct user_data *data, const struct spec *spec, int owner, int fd);
+void user_data_close(struct user_data *data);
+
+struct user_rig {
+    const struct spec *spec;
+    struct device *device;
+    cl_command_queue queue;         // with profiling
+    cl_mem guarded[SPEC_ARGUMENTS]; // each vector argument, with guard bytes before and after it
+    size_t guard[SPEC_ARGUMENTS];   // number of guard bytes on each side
+    cl_mem buffer[SPEC_ARGUMENTS];  // the argument
+    cl_mem start[SPEC_ARGUMENTS];   // its content at the start of a run, if a kernel reads and writes it
+};
+
+// Copies the inputs to the device. The caller calls user_rig_close in any case.
+cl_int user_rig_open(struct user_rig *rig, struct device *device, const struct spec *spec,
+                     const struct user_data *data);
+void user_rig_close(struct user_rig *rig);
+
+// The kernels with the values of a configuration.
+struct user_build {
+    const struct user_rig *rig;
+    const struct spec_kernel *of;
+    int kernels;
+    cl_kernel kernel[SPEC_KERNELS];
+    struct spec_launch launch[SPEC_KERNELS];
+};
+
+// Builds the reference kernels, or the kernels. After a failure, `why` has the reason. The caller calls
+// user_build_close in any case.
+cl_int user_build_open(struct user_build *build, const struct user_rig *rig, bool reference, const uint16_t *tuple,
+                       char why[SPEC_WHY]);
+void user_build_close(struct user_build *build);
+
+// Enqueues all kernels, after their inputs are restored. Adds an event of each kernel to `event`, which the caller
+// releases in any case.
+cl_int user_build_enqueue(const struct user_build *build, cl_event event[SPEC_KERNELS]);
+
+// Runs all kernels `runs` times, 1 to TIMING_RUNS, and sets *ms to the average sum of their times.
+cl_int user_build_time(const struct user_build *build, int runs, double *ms);
+
+// Waits, and copies an argument.
+cl_int user_rig_read(const struct user_rig *rig, int argument, void *to);
+// Waits, and sets *intact to false if a kernel has written before or after the argument.
+cl_int user_rig_check(const struct user_rig *rig, int argument, bool *intact);

@@ -1,0 +1,351 @@
+// t4.c: see t4.h
+#include "tune/study/t4.h"
+
+#include "base/file.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TABLE_BYTES = 1 << 30, RESULTS_MAX = 1000000, VALUE_TEXT = 256, PROBLEM = 512 };
+
+static const char *const state_names[] = {
+    [T4_UNTRIED] = "",        [T4_CORRECT] = "correct",         [T4_COMPILE] = "compile",
+    [T4_RUNTIME] = "runtime", [T4_CORRECTNESS] = "correctness", [T4_CONSTRAINTS] = "constraints",
+    [T4_TIMEOUT] = "timeout",
+};
+enum { STATES = sizeof(state_names) / sizeof(*state_names) };
+
+static const struct {
+    const char *name;
+    double ms;
+} units[] = {
+    {"ms", 1},    {"milliseconds", 1},    {"miliseconds", 1}, // Kernel Tuner's converter writes the last one
+    {"us", 1e-3}, {"microseconds", 1e-3}, {"ns", 1e-6},       {"nanoseconds", 1e-6}, {"s", 1e3}, {"seconds", 1e3},
+};
+
+// The state while a file is read.
+struct reader {
+    struct t4_table *table;
+    const json_t *results;
+    double default_unit; // in ms; 0: the file names an unknown unit
+    size_t at;           // index of the result; SIZE_MAX: none
+    char problem[PROBLEM];
+};
+
+static bool refuse(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Writes the problem. Always returns false.
+static bool refuse(struct reader *reader, const char *format, ...)
+{
+    va_list arguments;
+    int used = 0;
+    if (reader->at != SIZE_MAX)
+        used = snprintf(reader->problem, PROBLEM, "results[%zu]: ", reader->at);
+    va_start(arguments, format);
+    vsnprintf(reader->problem + used, PROBLEM - (size_t)used, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+// Returns a unit in milliseconds; 0: it is unknown.
+static double unit_ms(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof(units) / sizeof(*units); i++) {
+        if (strcmp(units[i].name, name) == 0)
+            return units[i].ms;
+    }
+    return 0;
+}
+
+// ---- reading ----
+
+// Writes a parameter's value as text.
+static bool value_text(struct reader *reader, const char *name, const json_t *value, char text[VALUE_TEXT])
+{
+    int length = -1;
+    if (json_is_integer(value))
+        length = snprintf(text, VALUE_TEXT, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_string(value))
+        length = snprintf(text, VALUE_TEXT, "%s", json_string_value(value));
+    else if (json_is_boolean(value))
+        length = snprintf(text, VALUE_TEXT, "%s", json_is_true(value) ? "true" : "false");
+    else if (json_is_real(value)) {
+        length = snprintf(text, VALUE_TEXT, "%.15g", json_real_value(value));
+        if (strtod(text, NULL) != json_real_value(value))
+            length = snprintf(text, VALUE_TEXT, "%.17g", json_real_value(value));
+    }
+    if (length < 0)
+        return refuse(reader, "parameter '%s' is not a number, text, true or false", name);
+    return length < VALUE_TEXT || refuse(reader, "the value of parameter '%s' has over %d bytes", name, VALUE_TEXT - 1);
+}
+
+// Returns the configuration of result `at`. NULL: refused, because its parameters are not the space's. A space without
+// parameters accepts any.
+static json_t *configuration_at(struct reader *reader)
+{
+    const struct space *space = &reader->table->space;
+    json_t *configuration = json_object_get(json_array_get(reader->results, reader->at), "configuration");
+    if (!json_is_object(configuration)) {
+        refuse(reader, "there is no object 'configuration'");
+        return NULL;
+    }
+    for (int p = 0; p < space->params; p++) {
+        if (json_object_get(configuration, space->param[p].name))
+            continue;
+        refuse(reader, "parameter '%s' is missing", space->param[p].name);
+        return NULL;
+    }
+    if (space->params == 0 || json_object_size(configuration) == (size_t)space->params)
+        return configuration;
+    refuse(reader, "it has parameters that results[0] does not have");
+    return NULL;
+}
+
+static bool add_params(struct reader *reader)
+{
+    struct space *space = &reader->table->space;
+    const char *name;
+    json_t *value, *configuration = configuration_at(reader);
+    if (!configuration)
+        return false;
+    const size_t params = json_object_size(configuration);
+    if (params == 0 || params > SPACE_PARAMS)
+        return refuse(reader, "it has %zu parameters; the limit is 1 to %d", params, SPACE_PARAMS);
+    json_object_foreach(configuration, name, value)
+    {
+        if (space_add_param(space, name) < 0)
+            return refuse(reader, "out of memory");
+    }
+    return true;
+}
+
+static bool add_values(struct reader *reader)
+{
+    struct space *space = &reader->table->space;
+    json_t *configuration = configuration_at(reader);
+    char text[VALUE_TEXT];
+    for (int p = 0; configuration && p < space->params; p++) {
+        const char *name = space->param[p].name;
+        if (!value_text(reader, name, json_object_get(configuration, name), text))
+            return false;
+        if (space_find_value(space, p, text) < 0 && space_add_value(space, p, text) < 0)
+            return refuse(reader, "parameter '%s' has over %d values, or there is no memory", name, SPACE_VALUES);
+    }
+    return configuration;
+}
+
+// Writes the tuple of result `at`.
+static void read_tuple(struct reader *reader, uint16_t tuple[SPACE_PARAMS])
+{
+    struct space *space = &reader->table->space;
+    json_t *configuration = configuration_at(reader);
+    char text[VALUE_TEXT];
+    for (int p = 0; p < space->params; p++) {
+        value_text(reader, space->param[p].name, json_object_get(configuration, space->param[p].name), text);
+        tuple[p] = (uint16_t)space_find_value(space, p, text);
+    }
+}
+
+// Reads the results' configurations. The order of values decides which tuples are neighbours, so the values come first.
+static bool read_space(struct reader *reader)
+{
+    struct space *space = &reader->table->space;
+    const size_t count = json_array_size(reader->results);
+    uint16_t tuple[SPACE_PARAMS];
+    reader->at = 0;
+    if (!add_params(reader))
+        return false;
+    for (; reader->at < count; reader->at++) {
+        if (!add_values(reader))
+            return false;
+    }
+    for (int p = 0; p < space->params; p++)
+        space_sort_values(space, p);
+    for (reader->at = 0; reader->at < count; reader->at++) {
+        read_tuple(reader, tuple);
+        if (!space_add(space, tuple))
+            return refuse(reader, "out of memory");
+    }
+    space_sort(space);
+    return true;
+}
+
+// Returns the measurement of the objective; NULL: refused.
+static const json_t *find_measurement(struct reader *reader, const json_t *row)
+{
+    const json_t *objective = json_array_get(json_object_get(row, "objectives"), 0), *measurement;
+    const char *name = json_is_string(objective) ? json_string_value(objective) : "time";
+    size_t i;
+    json_array_foreach(json_object_get(row, "measurements"), i, measurement)
+    {
+        const char *found = json_string_value(json_object_get(measurement, "name"));
+        if (found && strcmp(found, name) == 0)
+            return measurement;
+    }
+    refuse(reader, "it is correct, but has no measurement '%s'", name);
+    return NULL;
+}
+
+static bool read_time(struct reader *reader, const json_t *row, double *ms)
+{
+    const json_t *measurement = find_measurement(reader, row);
+    if (!measurement)
+        return false;
+    const json_t *value = json_object_get(measurement, "value");
+    const char *name = json_string_value(json_object_get(measurement, "name"));
+    const char *unit = json_string_value(json_object_get(measurement, "unit"));
+    const bool has_unit = unit && *unit;
+    const double factor = has_unit ? unit_ms(unit) : strncmp(name, "time", 4) == 0 ? reader->default_unit : 0;
+    if (factor == 0)
+        return refuse(reader, "measurement '%s' has the unit '%s', which is not a unit of time", name,
+                      has_unit ? unit : "");
+    if (!json_is_number(value) || !(json_number_value(value) > 0))
+        return refuse(reader, "it is correct, but measurement '%s' is not a number over 0", name);
+    *ms = json_number_value(value) * factor;
+    return true;
+}
+
+static bool read_result(struct reader *reader)
+{
+    struct t4_table *table = reader->table;
+    const json_t *row = json_array_get(reader->results, reader->at);
+    const char *invalidity = json_string_value(json_object_get(row, "invalidity"));
+    uint16_t tuple[SPACE_PARAMS];
+    int state = T4_CORRECT;
+    read_tuple(reader, tuple);
+    struct t4_result *result = &table->result[space_find(&table->space, tuple)];
+    if (result->state != T4_UNTRIED)
+        return refuse(reader, "an earlier result has the same configuration");
+    while (invalidity && state < STATES && strcmp(invalidity, state_names[state]) != 0)
+        state++;
+    if (!invalidity || state == STATES)
+        return refuse(reader, "'invalidity' is not correct, compile, runtime, correctness, constraints or timeout");
+    *result = (struct t4_result){.state = (enum t4_state)state, .ms = INFINITY};
+    return state != T4_CORRECT || read_time(reader, row, &result->ms);
+}
+
+static bool read_json(struct reader *reader, const json_t *json)
+{
+    struct t4_table *table = reader->table;
+    reader->at = SIZE_MAX;
+    reader->results = json_object_get(json, "results");
+    const size_t count = json_array_size(reader->results);
+    if (!json_is_array(reader->results) || count == 0)
+        return refuse(reader, "there is no array 'results', or it is empty");
+    if (count > RESULTS_MAX)
+        return refuse(reader, "there are %zu results; the limit is %d", count, RESULTS_MAX);
+    const json_t *unit = json_object_get(json_object_get(json, "metadata"), "timeunit");
+    reader->default_unit = json_is_string(unit) ? unit_ms(json_string_value(unit)) : 1;
+    if (!read_space(reader))
+        return false;
+    table->result = calloc(count, sizeof(*table->result));
+    if (!table->result)
+        return refuse(reader, "out of memory");
+    for (reader->at = 0; reader->at < count; reader->at++) {
+        if (!read_result(reader))
+            return false;
+    }
+    return true;
+}
+
+bool t4_read(struct t4_table *table, const char *path)
+{
+    json_error_t error;
+    struct reader reader = {.table = table};
+    *table = (struct t4_table){.result = NULL};
+    char *text = file_read_text(path, TABLE_BYTES);
+    if (!text) {
+        log_error("cannot read %s: %s; give a T4 results file", path, strerror(errno));
+        return false;
+    }
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    free(text);
+    if (!json)
+        snprintf(reader.problem, PROBLEM, "line %d: %s", error.line, error.text);
+    const bool ok = json && read_json(&reader, json);
+    json_decref(json);
+    if (ok)
+        return true;
+    log_error("cannot use %s: %s; give a T4 results file, such as Kernel Tuner's store_output_file writes", path,
+              reader.problem);
+    t4_finish(table);
+    return false;
+}
+
+// ---- writing ----
+
+// Returns a value as a JSON number or boolean if its text is one, otherwise as a string.
+static json_t *value_json(const char *text)
+{
+    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+    if (json_is_number(value) || json_is_boolean(value))
+        return value;
+    json_decref(value);
+    return json_string(text);
+}
+
+static json_t *result_json(const struct t4_table *table, int configuration)
+{
+    const struct space *space = &table->space;
+    const struct t4_result *result = &table->result[configuration];
+    const uint16_t *tuple = space_tuple(space, configuration);
+    const bool correct = result->state == T4_CORRECT;
+    json_t *values = json_object(), *runs = json_array();
+    for (int p = 0; p < space->params; p++)
+        json_object_set_new(values, space->param[p].name, value_json(space->param[p].value[tuple[p]]));
+    for (int i = 0; i < result->runs; i++)
+        json_array_append_new(runs, json_real(result->run_ms[i]));
+    json_t *times =
+        json_pack("{s:f,s:f,s:f,s:f,s:f,s:o}", "compilation", result->compile_ms, "benchmark", 0.0, "framework", 0.0,
+                  "search_algorithm", 0.0, "validation", result->check_ms, "runtimes", runs);
+    json_t *time = correct ? json_real(result->ms) : json_string(state_names[result->state]);
+    return json_pack("{s:o,s:o,s:s,s:i,s:[{s:s,s:o,s:s}],s:[s]}", "configuration", values, "times", times, "invalidity",
+                     state_names[result->state], "correctness", correct, "measurements", "name", "time", "value", time,
+                     "unit", "ms", "objectives", "time");
+}
+
+bool t4_write(const struct t4_table *table, const char *device, const char *path)
+{
+    json_t *results = json_array();
+    for (int c = 0; c < table->space.count; c++) {
+        if (table->result[c].state != T4_UNTRIED)
+            json_array_append_new(results, result_json(table, c));
+    }
+    json_t *name = json_string(device); // NULL if a driver's text is not UTF-8
+    json_t *json =
+        json_pack("{s:o,s:s,s:{s:s,s:s,s:o,s:s,s:s}}", "results", results, "schema_version", "1.0.0", "metadata",
+                  "timeunit", "milliseconds", "compute_api", "OpenCL", "device", name ? name : json_string("?"),
+                  "autotuner", "monocle", "autotuner_version", MONOCLE_VERSION);
+    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(json);
+    if (!text)
+        errno = ENOMEM;
+    const bool ok = text && file_write_atomic(path, text, strlen(text));
+    if (!ok)
+        log_error("cannot write %s: %s", path, strerror(errno));
+    free(text);
+    return ok;
+}
+
+void t4_finish(struct t4_table *table)
+{
+    space_finish(&table->space);
+    free(table->result);
+    table->result = NULL;
+}
+
+int t4_best(const struct t4_table *table)
+{
+    int best = -1;
+    for (int c = 0; c < table->space.count; c++) {
+        if (table->result[c].state == T4_CORRECT && (best < 0 || table->result[c].ms < table->result[best].ms))
+            best = c;
+    }
+    return best;
+}

@@ -1,0 +1,39 @@
+// t4.h: measured configurations as a T4 results file, the JSON format of the auto-tuning community (Kernel Tuner)
+#pragma once
+
+#include "tune/space.h"
+
+enum t4_state {
+    T4_UNTRIED,
+    T4_CORRECT,
+    T4_COMPILE, // it did not build
+    T4_RUNTIME, // it failed or crashed
+    T4_CORRECTNESS,
+    T4_CONSTRAINTS, // not allowed on this device
+    T4_TIMEOUT,
+};
+
+struct t4_result {
+    enum t4_state state;
+    double ms; // INFINITY unless T4_CORRECT
+    // For t4_write; t4_read sets 0.
+    double compile_ms, check_ms;
+    const double *run_ms; // the single measurements; borrowed
+    int runs;
+};
+
+struct t4_table {
+    struct space space;
+    struct t4_result *result; // one per configuration; t4_finish frees them
+};
+
+// Reads a file. Its configurations become the space. Returns false (logged) if the file
+// cannot be read, is not a T4 results file with times, or has a configuration twice. The table is then empty.
+bool t4_read(struct t4_table *table, const char *path);
+// Writes the results that are not T4_UNTRIED. `device` is the device's name. Returns false if the file cannot be
+// written (logged).
+bool t4_write(const struct t4_table *table, const char *device, const char *path);
+void t4_finish(struct t4_table *table);
+
+// Returns the configuration with the shortest time; -1: no result is T4_CORRECT.
+int t4_best(const struct t4_table *table);

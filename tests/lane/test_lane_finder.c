@@ -1,0 +1,255 @@
+// test_lane_finder.c: finds and follows lines in made tables of column sums
+#include "base/random.h"
+#include "lane/finder.h"
+#include "lane/tracker.h"
+#include "unit.h"
+
+#include <math.h>
+
+enum { STRIPS = 40, COLUMNS = 320, ROWS = 10, FULL = 255 * ROWS, FRAMES = 60 };
+
+static uint32_t sums[STRIPS * COLUMNS];
+static const struct lane_table table = {.sums = sums,
+                                        .strips = STRIPS,
+                                        .columns = COLUMNS,
+                                        .full = FULL,
+                                        .across = 16,
+                                        .near = 4,
+                                        .far = 64,
+                                        .settings = &lane_settings_default};
+
+static const struct lane_shape road = {
+    .term = {[LANE_HEADING] = 0.02, [LANE_BEND] = 0.0015},
+    .line = {{.offset = -5.2}, {.offset = -1.7}, {.offset = 1.8}, {.offset = 5.3}},
+    .lines = 4,
+};
+
+// Paints a part of the marks of a line: `dash` metres of every 12 m; 12 or more: a solid line.
+static void paint(const struct lane_shape *shape, double offset, double dash)
+{
+    for (int row = 0; row < STRIPS * ROWS; row++) {
+        const double z = table.far - (row + 0.5) * (table.far - table.near) / (STRIPS * ROWS);
+        const int middle = (int)floor((lane_x(shape, offset, z) + table.across / 2) / 0.05);
+        for (int column = middle - 1; column <= middle + 1 && fmod(z, 12) < dash; column++) {
+            if (column >= 0 && column < COLUMNS)
+                sums[row / ROWS * COLUMNS + column] += 255;
+        }
+    }
+}
+
+// Clears the table, except that each pixel is white with this probability.
+static void clear(double noise, uint64_t *state)
+{
+    for (int i = 0; i < STRIPS * COLUMNS; i++) {
+        sums[i] = 0;
+        for (int pixel = 0; pixel < ROWS; pixel++)
+            sums[i] += random_unit(state) < noise ? 255 : 0;
+    }
+}
+
+static void paint_road(const struct lane_shape *shape, double noise, uint64_t *state)
+{
+    clear(noise, state);
+    for (int i = 0; i < shape->lines; i++)
+        paint(shape, shape->line[i].offset, i == 0 || i == shape->lines - 1 ? 12 : 4);
+}
+
+static void check_lines(const struct lane_shape *got, const struct lane_shape *want, double tolerance, const char *what)
+{
+    check_that(&unit, got->lines == want->lines, "%s: %d lines, not %d", what, got->lines, want->lines);
+    for (int i = 0; i < got->lines && i < want->lines; i++)
+        for (double z = 5; z < 60; z += 5) {
+            const double x = lane_x(got, got->line[i].offset, z), right = lane_x(want, want->line[i].offset, z);
+            if (fabs(right) < 7)
+                check_that(&unit, fabs(x - right) < tolerance, "%s: line %d is at %.2f m, not %.2f m, %.0f m ahead",
+                           what, i, x, right, z);
+        }
+}
+
+static void test_shapes(void)
+{
+    static const double headings[] = {0, -0.05, 0.08}, bends[] = {0, 0.003, -0.002};
+    uint64_t state = 1;
+    for (int i = 0; i < 9; i++) {
+        struct lane_shape shape = road, found;
+        shape.term[LANE_HEADING] = headings[i % 3];
+        shape.term[LANE_BEND] = bends[i / 3];
+        paint_road(&shape, 0.01, &state);
+        lane_find(&found, &table, NULL, false, NULL);
+        char what[64];
+        snprintf(what, sizeof(what), "heading %.2f, bend %.4f", headings[i % 3], bends[i / 3]);
+        check_lines(&found, &shape, 0.15, what);
+    }
+}
+
+static void test_pitch(void)
+{
+    uint64_t state = 2;
+    struct lane_shape shape = road, found;
+    shape.term[LANE_SPREAD] = 0.004;
+    paint_road(&shape, 0, &state);
+    lane_find(&found, &table, NULL, false, NULL);
+    check_lines(&found, &shape, 0.2, "pitch");
+}
+
+// No lines in an empty table, a full one, noise, or a table of the largest numbers.
+static void test_nothing(void)
+{
+    uint64_t state = 3;
+    struct lane_tracker tracker = {.known = false};
+    struct lane_result result;
+    for (int i = 0; i < 30; i++) {
+        clear(i % 3 == 0 ? 0 : i % 3 == 1 ? 1 : 0.3, &state);
+        lane_track(&tracker, &table, &result, NULL);
+        CHECK(result.state == LANE_NONE && result.shape.lines == 0 && result.left == -1 && result.right == -1);
+        CHECK(result.confidence == 0);
+    }
+    memset(sums, 0xff, sizeof(sums));
+    lane_track(&tracker, &table, &result, NULL);
+    CHECK(result.state == LANE_NONE);
+}
+
+// A bar alone that is shorter than 15 m is no line: the edge of a patch. A longer one is.
+static void test_bar(void)
+{
+    uint64_t state = 6;
+    for (int metres = 14; metres <= 24; metres += 10) {
+        struct lane_tracker tracker = {.known = false};
+        struct lane_result result = {.state = LANE_NONE};
+        clear(0, &state);
+        for (int row = 200; row < 200 + metres * STRIPS * ROWS / 60; row++) {
+            for (int column = 60; column < 63; column++)
+                sums[row / ROWS * COLUMNS + column] += 255;
+        }
+        for (int frame = 0; frame < 12; frame++)
+            lane_track(&tracker, &table, &result, NULL);
+        CHECK(result.shape.lines == (metres > 15 ? 1 : 0));
+    }
+}
+
+// Noise in line with a bar of 7.5 m, in three strips, does not make it a line. A line alone with dashes is one.
+static void test_bar_and_noise(void)
+{
+    static const struct lane_shape straight = {.line = {{.offset = -1.7}}, .lines = 1};
+    uint64_t state = 7;
+    for (int dashes = 0; dashes <= 1; dashes++) {
+        struct lane_tracker tracker = {.known = false};
+        struct lane_result result = {.state = LANE_NONE};
+        clear(0, &state);
+        for (int strip = 0; strip < STRIPS && !dashes; strip++) {
+            const bool bar = strip >= 28 && strip < 33, speck = strip == 20 || strip == 24 || strip == 36;
+            for (int column = 125; column < 128; column++)
+                sums[strip * COLUMNS + column] = bar ? FULL : speck ? FULL / 2 : 0;
+        }
+        if (dashes)
+            paint(&straight, -1.7, 4);
+        for (int frame = 0; frame < 12; frame++)
+            lane_track(&tracker, &table, &result, NULL);
+        check_that(&unit, result.shape.lines == dashes, "dashes %d: %d lines", dashes, result.shape.lines);
+    }
+}
+
+static void test_tracking(void)
+{
+    uint64_t state = 4;
+    struct lane_tracker tracker = {.known = false};
+    struct lane_result result;
+    struct lane_shape shape = road;
+    for (int frame = 0; frame < FRAMES; frame++) {
+        for (int i = 0; i < shape.lines; i++)
+            shape.line[i].offset += 0.01;
+        shape.term[LANE_BEND] -= 3e-5;
+        paint_road(&shape, 0.02, &state);
+        lane_track(&tracker, &table, &result, NULL);
+        if (frame > 3)
+            check_lines(&result.shape, &shape, 0.25, "tracking");
+    }
+    CHECK(result.state == LANE_SEEN && result.confidence > 0.7);
+    CHECK(result.left == 1 && result.right == 2);
+    clear(0, &state);
+    lane_track(&tracker, &table, &result, NULL);
+    CHECK(result.state == LANE_HELD);
+    check_lines(&result.shape, &shape, 0.3, "held");
+    for (int frame = 0; frame < 20; frame++)
+        lane_track(&tracker, &table, &result, NULL);
+    CHECK(result.state == LANE_NONE && result.shape.lines == 0);
+}
+
+// One or two frames of another road do not move the lines, also if they occur again. A lock on a wrong road ends after
+// four frames in a row; the lines would fade in 13.
+static void test_jump(void)
+{
+    uint64_t state = 5;
+    struct lane_tracker tracker = {.known = false};
+    struct lane_result result;
+    struct lane_shape other = road;
+    for (int i = 0; i < other.lines; i++)
+        other.line[i].offset += 1.2;
+    for (int frame = 0; frame < 24; frame++) {
+        const bool jumped = frame >= 16 || (frame >= 10 && frame % 3 != 0);
+        paint_road(jumped ? &other : &road, 0.01, &state);
+        lane_track(&tracker, &table, &result, NULL);
+        if (frame > 3 && frame < 19)
+            check_lines(&result.shape, &road, 0.25, "before the jump");
+        if (frame > 3 && frame < 19)
+            CHECK(result.state == (jumped ? LANE_HELD : LANE_SEEN));
+        if (frame > 20)
+            check_lines(&result.shape, &other, 0.25, "after the jump");
+    }
+}
+
+// The trace shows the search: a peak for each line, and windows whose points lie on the lines.
+static void test_trace(void)
+{
+    static struct lane_trace trace;
+    uint64_t state = 6;
+    struct lane_shape found;
+    paint_road(&road, 0.005, &state);
+    lane_find(&found, &table, NULL, false, &trace);
+    CHECK(!trace.known && fabs(trace.reach - 30) < 1e-9 && trace.shape.lines == road.lines);
+    for (int i = 0; i < trace.shape.lines; i++) {
+        const double peak = trace.shape.line[i].offset;
+        int line = 0, boxes = 0, seen = 0, near_band = 0;
+        while (line < road.lines - 1 && fabs(road.line[line].offset - peak) > 0.5)
+            line++;
+        const int column = (int)floor((peak + table.across / 2) / 0.05);
+        CHECK(fabs(road.line[line].offset - peak) < 0.2);
+        CHECK(trace.histogram[column] > 0.14f && trace.histogram[column] > 3 * trace.histogram[column + 10]);
+        for (int strip = 0; strip < STRIPS; strip++) {
+            const struct lane_box *box = &trace.box[i][strip], *band = &trace.band[i][strip];
+            const double z = table.far - (strip + 0.5) * (table.far - table.near) / STRIPS;
+            const double x = lane_x(&road, road.line[line].offset, z);
+            boxes += box->half > 0;
+            near_band += band->half > box->half;
+            CHECK(band->half <= 0 || z <= trace.reach);
+            CHECK(box->half <= 0 || fabs(box->x - x) < 0.3);
+            if (!box->seen)
+                continue;
+            seen++;
+            CHECK(fabs(box->found - x) < 0.15);
+        }
+        CHECK(boxes == STRIPS && near_band > 10 && near_band < STRIPS);
+        const bool solid = line == 0 || line == road.lines - 1;
+        check_that(&unit, solid ? seen > STRIPS / 2 : seen > 5 && seen < STRIPS * 2 / 3, "line %d: %d windows", line,
+                   seen);
+    }
+    struct lane_shape again;
+    lane_find(&again, &table, &found, true, &trace);
+    CHECK(trace.known && trace.band[0][0].half > trace.box[0][0].half); // the band of a tracked line reaches the end
+    clear(0, &state);
+    lane_find(&again, &table, &found, true, &trace);
+    CHECK(trace.shape.lines == 0 && trace.box[0][20].half <= 0 && trace.band[0][20].half <= 0);
+}
+
+int main(void)
+{
+    test_shapes();
+    test_pitch();
+    test_nothing();
+    test_bar();
+    test_bar_and_noise();
+    test_tracking();
+    test_jump();
+    test_trace();
+    return check_end(&unit);
+}

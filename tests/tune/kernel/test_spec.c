@@ -1,0 +1,276 @@
+// test_spec.c: reads descriptions of users' kernels, and refuses wrong ones with one line
+#include "tune/kernel/spec.h"
+
+#include "base/log.h"
+#include "unit.h"
+
+#include <math.h>
+
+#define FIFTY "12345678901234567890123456789012345678901234567890"
+#define LONG FIFTY FIFTY FIFTY FIFTY
+#define PARAM(name, values) "{\"Name\":\"" name "\",\"Type\":\"int\",\"Values\":" values "}"
+#define OUT "{\"Name\":\"out\",\"Type\":\"float\",\"Size\":\"N * max(X)\",\"AccessType\":\"WriteOnly\"}"
+#define KERNEL(global, local, arguments)                                                                               \
+    "\"Language\":\"OpenCL\",\"KernelName\":\"k\",\"KernelFile\":\"k.cl\",\"GlobalSize\":{\"X\":" global               \
+    "},\"LocalSize\":{\"X\":" local "},\"Arguments\":[" arguments "]"
+#define SPEC(params, conditions, kernel)                                                                               \
+    "{\"ConfigurationSpace\":{\"TuningParameters\":[" params "],\"Conditions\":[" conditions                           \
+    "]},\"KernelSpecification\":{" kernel "}}"
+#define X_AND_N PARAM("X", "[1,2,4]") "," PARAM("N", "\"[10, 2 ** 5]\"")
+#define GOOD SPEC(X_AND_N, "", KERNEL("\"100 // X\"", "\"X\"", OUT))
+
+static bool read_spec(struct spec *spec, const char *text, char why[SPEC_WHY])
+{
+    why[0] = '\0';
+    return spec_parse(spec, text, "dir/spec.json", why) && spec_enumerate(spec, why);
+}
+
+static void test_good(void)
+{
+    struct spec spec;
+    struct spec_launch launch;
+    char why[SPEC_WHY], text[SPACE_TEXT];
+    CHECK(read_spec(&spec,
+                    SPEC(X_AND_N, "{\"Expression\":\"X * N < 100\",\"Parameters\":[\"X\",\"N\"]},\"N > X\"",
+                         "\"GlobalSizeType\":\"OpenCL\",\"CompilerOptions\":[\"-DA\",\"-DB\"]," KERNEL("\"100 // X\"",
+                                                                                                       "\"X\"", OUT)),
+                    why));
+    CHECK_TEXT(why, "");
+    CHECK_NUMBER(spec.space.count, 5);
+    space_print(&spec.space, 4, text);
+    CHECK_TEXT(text, "X=4,N=10");
+    CHECK_TEXT(spec.ignored, "");
+    CHECK_NUMBER(spec.argument[0].bytes, 32 * 4 * 4); // the largest values
+    CHECK(spec.argument[0].output);
+    CHECK_TEXT(spec.kernel[0].options, "-DA -DB");
+    CHECK_TEXT(spec.directory, "dir/");
+    CHECK(spec_launch(&spec, &spec.kernel[0], space_tuple(&spec.space, 4), &launch, why));
+    CHECK(launch.global[0] == 28 && launch.local[0] == 4); // 25 work-items
+    CHECK(launch.global[1] == 1 && launch.local[2] == 1);
+    spec.kernel[0].groups = true;
+    CHECK(spec_launch(&spec, &spec.kernel[0], space_tuple(&spec.space, 4), &launch, why));
+    CHECK_NUMBER(launch.global[0], 100); // 25 work-groups
+    spec.kernel[0].text = strdup("kernel void k() {}");
+    char *program = spec_program(&spec, &spec.kernel[0], space_tuple(&spec.space, 4));
+    CHECK_TEXT(program, "#define X 4\n#define N 10\n#line 1 \"k.cl\"\nkernel void k() {}");
+    free(program);
+    spec_finish(&spec);
+}
+
+// Values are as in the description, so that a kernel computes with reals where it has reals.
+static void test_values(void)
+{
+    struct spec spec;
+    char why[SPEC_WHY];
+    CHECK(read_spec(
+        &spec,
+        SPEC(PARAM("X", "[2.0, 0.5, 1e30]") "," PARAM("N", "[true, \"a b\"]") "," PARAM("M", "\"[4 / 2, 7 // 2]\""), "",
+             "\"Profiling\":0," KERNEL("1", "1", "{\"Type\":\"int\",\"Size\":1}")),
+        why));
+    CHECK_TEXT(spec.space.param[0].value[0], "0.5");
+    CHECK_TEXT(spec.space.param[0].value[1], "2.0");
+    CHECK_TEXT(spec.space.param[0].value[2], "1e+30");
+    CHECK_TEXT(spec.space.param[1].value[0], "1");
+    CHECK_TEXT(spec.space.param[1].value[1], "a b");
+    CHECK_TEXT(spec.space.param[2].value[0], "2.0");
+    CHECK_TEXT(spec.space.param[2].value[1], "3");
+    CHECK_TEXT(spec.ignored, "Profiling");
+    spec_finish(&spec);
+}
+
+static const struct {
+    const char *text, *why;
+} refusals[] = {
+    {"", "line 1: "},
+    {"[]", "the object KernelSpecification is missing"},
+    {"{\"KernelSpecification\":{}}", "the list ConfigurationSpace.TuningParameters is missing or empty"},
+    {"{\"KernelSpecification\":7,\"ConfigurationSpace\":{\"TuningParameters\":[" PARAM("X", "[1]") "]}}",
+     "KernelSpecification: this member is missing, or is not an object"},
+    {"{\"KernelSpecification\":[],\"ConfigurationSpace\":{\"TuningParameters\":[" PARAM("X", "[1]") "]}}",
+     "has 0 kernels"},
+    {SPEC("7", "", ""), "TuningParameters[0]: Name is missing, or is not a text"},
+    {SPEC(PARAM("1x", "[1]"), "", ""), "the name '1x' is not a C identifier"},
+    {SPEC(PARAM("X", "[1]") "," PARAM("X", "[1]"), "", ""), "TuningParameters[1]: duplicate name 'X'"},
+    {SPEC(PARAM("X", "[]"), "", ""), "the list Values is missing or empty"},
+    {SPEC(PARAM("X", "7"), "", ""), "the list Values is missing or empty"},
+    {SPEC(PARAM("X", "[{}]"), "", ""), "Values[0] is not a number or text"},
+    {SPEC(PARAM("X", "[1,1]"), "", ""), "duplicate value '1'"},
+    {SPEC(PARAM("X", "\"[1, 2 +]\""), "", ""), "Values '[1, 2 +]': a number or name is missing"},
+    {SPEC(PARAM("X", "[\"a\\nb\"]"), "", ""), "a line feed or backslash"},
+    {SPEC(PARAM("X", "[\"" LONG "1"
+                     "\"]"),
+          "", ""),
+     "a value has over 200 bytes"},
+    {SPEC("{\"Name\":\"X\",\"Values\":[1],\"Default\":2}", "", ""), "Default is not one of the values"},
+    {SPEC(X_AND_N, "\"X > Q\"", ""), "Conditions[0]: 'X > Q': there is no name 'Q'"},
+    {SPEC(X_AND_N, "{}", ""), "Conditions[0]: Expression is missing, or is not a text"},
+    {SPEC(X_AND_N, "\"X > 10\"", KERNEL("1", "1", OUT)), "the conditions allow no configuration"},
+    {SPEC(X_AND_N, "\"1 // (X - 2) > 0 or 1\"", KERNEL("1", "1", OUT)),
+     "condition '1 // (X - 2) > 0 or 1': it divides by zero with X=2"},
+    {SPEC(X_AND_N, "", "\"Language\":\"CUDA\""), "KernelSpecification: Language is 'CUDA', which is not supported"},
+    {SPEC(X_AND_N, "", "\"Language\":7"), "Language is '?'"},
+    {SPEC(X_AND_N, "", "\"Modifiers\":[]"), "Modifiers are not supported"},
+    {SPEC(X_AND_N, "", ""), "KernelName is missing, or is not a text"},
+    {SPEC(X_AND_N, "", KERNEL("null", "1", OUT)), "GlobalSize.X is missing"},
+    {SPEC(X_AND_N, "", KERNEL("\"X +\"", "1", OUT)), "GlobalSize.X 'X +': a number or name is missing at 'the end'"},
+    {SPEC(X_AND_N, "", KERNEL("\"3 / X\"", "1", OUT)),
+     "GlobalSize '3 / X': it is 1.5, but must be a whole number from 1 to 2147483647, with X=2,N=10"},
+    {SPEC(X_AND_N, "", KERNEL("\"X - 1\"", "1", OUT)), "GlobalSize 'X - 1': it is 0"},
+    {SPEC(X_AND_N, "", KERNEL("\"10 ** 12\"", "1", OUT)), "it is 1e+12"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "")), "Arguments is missing, or is not a list"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "\"in\"")), "Arguments[0]: no earlier argument has the name 'in'"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", OUT "," OUT)), "duplicate name 'out'"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\"}")),
+     "Arguments[0]: Size is missing; an argument that is one number needs \"MemoryType\": \"Scalar\""},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":0}")), "Size '0' is 0, but must be"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":\"10 ** 18\"}")), "at most 1 TiB"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"half\",\"Size\":1}")), "Type is 'half'"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":1,\"MemoryType\":\"Symbol\"}")),
+     "MemoryType is 'Symbol'"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":1,\"FillType\":\"Script\"}")),
+     "FillType is 'Script'"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float2\",\"Size\":1,\"FillValue\":[1]}")),
+     "FillValue has 1 numbers"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":1,\"FillValue\":\"'a'\"}")),
+     "FillValue is not a number"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":1,\"FillType\":\"BinaryRaw\"}")),
+     "DataSource is missing, or is not a text"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"int\",\"MemoryType\":\"Scalar\"}")),
+     "no argument is a vector with"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"int\",\"MemoryType\":\"Scalar\",\"FillType\":\"Random\"}")),
+     "the FillType of a scalar must be Constant"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", OUT) ",\"ReferenceArguments\":[{\"TargetName\":\"q\"}]"),
+     "no vector argument has the name 'q'"},
+    {SPEC(X_AND_N, "",
+          KERNEL("1", "1", OUT) ",\"ReferenceArguments\":[{\"TargetName\":\"out\",\"ValidationThreshold\":-1}]"),
+     "ValidationThreshold is not a number >= 0"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", OUT) ",\"ReferenceKernel\":{\"KernelName\":7}"),
+     "ReferenceKernel: KernelName is missing, or is not a text"},
+};
+
+static void test_refusals(void)
+{
+    struct spec spec;
+    char why[SPEC_WHY];
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++) {
+        check_that(&unit, !read_spec(&spec, refusals[i].text, why), "'%s' is accepted", refusals[i].text);
+        CHECK_HAS(why, refusals[i].why);
+        CHECK(!strchr(why, '\n'));
+        spec_finish(&spec);
+    }
+    CHECK(read_spec(&spec, GOOD, why));
+    spec_finish(&spec);
+}
+
+// A condition counts as soon as its parameters have values, so a space of 10^12 combinations can be read.
+static void test_large(void)
+{
+    static const char values[] = "\"[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\"";
+    char params[2048] = "", conditions[1024] = "", text[8192], why[SPEC_WHY];
+    struct spec spec;
+    for (int i = 0; i < 12; i++) {
+        snprintf(params + strlen(params), sizeof(params) - strlen(params), "%s{\"Name\":\"P%d\",\"Values\":%s}",
+                 i ? "," : "", i, values);
+        if (i > 0)
+            snprintf(conditions + strlen(conditions), sizeof(conditions) - strlen(conditions), "%s\"P%d == P%d\"",
+                     i > 1 ? "," : "", i, i - 1);
+    }
+    snprintf(text, sizeof(text), SPEC("%s", "%s", KERNEL("1", "1", "{\"Type\":\"int\",\"Size\":1}")), params,
+             conditions);
+    CHECK(read_spec(&spec, text, why));
+    CHECK_NUMBER(spec.space.count, 10);
+    spec_finish(&spec);
+    snprintf(text, sizeof(text), SPEC("%s", "%s", KERNEL("1", "1", "{\"Type\":\"int\",\"Size\":1}")), params, "");
+    CHECK(!read_spec(&spec, text, why));
+    CHECK_HAS(why, "over 65535 configurations");
+    spec_finish(&spec);
+    snprintf(text, sizeof(text), SPEC("%s", "%s", KERNEL("1", "1", "{\"Type\":\"int\",\"Size\":1}")), params,
+             "\"P0 + P11 == 20\"");
+    CHECK(!read_spec(&spec, text, why));
+    CHECK_HAS(why, "too many combinations of values");
+    spec_finish(&spec);
+}
+
+static void fill(const char *type, const char *content, void *data)
+{
+    char text[2048], why[SPEC_WHY];
+    struct spec spec;
+    snprintf(text, sizeof(text), SPEC("%s", "", KERNEL("1", "1", "{\"Type\":\"%s\",\"Size\":4,%s}")), PARAM("X", "[1]"),
+             type, content);
+    if (CHECK(read_spec(&spec, text, why)))
+        CHECK(spec_fill(&spec, &spec.argument[0], &spec.argument[0].in, data));
+    spec_finish(&spec);
+}
+
+static void test_content(void)
+{
+    float floats[8], again[8];
+    uint8_t bytes[4];
+    int8_t small[4];
+    int64_t wide[4];
+    uint64_t words[4];
+    fill("float2", "\"FillValue\":[1.5,-2]", floats);
+    CHECK(floats[0] == 1.5f && floats[1] == -2 && floats[6] == 1.5f && floats[7] == -2);
+    fill("uint8", "\"FillValue\":300", bytes);
+    CHECK(bytes[0] == 255 && bytes[3] == 255);
+    fill("int8", "\"FillType\":\"Generator\",\"DataSource\":\"-100 * i\"", small);
+    CHECK(small[0] == 0 && small[1] == -100 && small[2] == -128);
+    fill("int64", "\"FillType\":\"Generator\",\"DataSource\":\"(i - 1) * 10.0 ** 30\"", wide);
+    CHECK(wide[0] == INT64_MIN && wide[1] == 0 && wide[2] == INT64_MAX);
+    fill("uint64", "\"FillValue\":-5", words);
+    CHECK(words[0] == 0);
+    fill("uint64", "\"FillValue\":1e30", words);
+    CHECK(words[0] == UINT64_MAX);
+    fill("float", "\"FillType\":\"Random\",\"FillValue\":10", floats);
+    fill("float", "\"FillType\":\"Random\",\"FillValue\":10", again);
+    CHECK(memcmp(floats, again, 4 * sizeof(float)) == 0);
+    CHECK(floats[0] >= 0 && floats[0] < 10 && floats[0] != floats[1]);
+    fill("float", "\"FillType\":\"Random\",\"FillValue\":10,\"RandomSeed\":9", again);
+    CHECK(memcmp(floats, again, 4 * sizeof(float)) != 0);
+}
+
+static void test_same(void)
+{
+    static const struct {
+        enum spec_method method;
+        double threshold;
+        float got[3];
+        bool same;
+    } rows[] = {
+        {SPEC_EACH, 0.1, {1.05f, 100, -5}, true},
+        {SPEC_EACH, 0.1, {1.2f, 100, -5}, false},
+        {SPEC_EACH, 0.1, {1, 100, NAN}, false},
+        {SPEC_EACH_RELATIVE, 0.1, {1.05f, 109, -5}, true},
+        {SPEC_EACH_RELATIVE, 0.1, {1, 111, -5}, false},
+        {SPEC_SUM, 2, {1.5f, 101, -5}, true},
+        {SPEC_SUM, 2, {2, 101, -6}, false},
+        {SPEC_SUM, 2, {1, INFINITY, -5}, false},
+    };
+    const float want[3] = {1, 100, -5};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct spec_argument argument = {.name = "c",
+                                               .type = {SPEC_FLOAT, 4, 1},
+                                               .bytes = sizeof(want),
+                                               .tolerance = {rows[i].method, rows[i].threshold}};
+        char why[SPEC_WHY] = "";
+        check_that(&unit, spec_same(&argument, rows[i].got, want, why) == rows[i].same, "row %zu: '%s'", i, why);
+        CHECK(rows[i].same == !why[0]);
+    }
+    const struct spec_argument integers = {
+        .name = "c", .type = {SPEC_SIGNED, 4, 1}, .bytes = 4, .tolerance = {SPEC_EACH, 1e-4}};
+    char why[SPEC_WHY] = "";
+    CHECK(!spec_same(&integers, &(int){-7}, &(int){-8}, why));
+    CHECK_TEXT(why, "c[0] is -7 instead of -8");
+}
+
+int main(void)
+{
+    log_set_level(LOG_SILENT);
+    test_good();
+    test_values();
+    test_refusals();
+    test_large();
+    test_content();
+    test_same();
+    return check_end(&unit);
+}

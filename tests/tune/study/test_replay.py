@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""test_replay.py MONOCLE: monocle tune --replay: its figures against independent computations, and its errors"""
+import json
+import math
+import os
+import subprocess
+import sys
+
+sys.path.append(sys.path[0] + "/../../support")
+from checks import TESTS, Checks, at, programs
+
+BINARY, = programs(1)
+HERE = os.path.join(TESTS, "tune", "study")
+SEARCHES = ["auto", "full", "random", "model"]
+
+
+def tune(*args):
+    done = subprocess.run([BINARY, "tune", *args], cwd=at(), capture_output=True, text=True, timeout=250)
+    return done.returncode, done.stdout, done.stderr
+
+
+def make_table(c):
+    subprocess.run([sys.executable, os.path.join(HERE, "make_table.py"), at("table.json")], check=True)
+
+
+def nearness():
+    """Returns optimum / time of each configuration of the table, in the order of a full search; 0: it failed."""
+    with open(at("table.json"), encoding="utf-8") as file:
+        results = json.load(file)["results"]
+    values = {name: [] for name in results[0]["configuration"]}
+    for r in results:
+        for name, value in r["configuration"].items():
+            if value not in values[name]:
+                values[name].append(value)
+    for name in values:
+        if all(not isinstance(v, (str, bool)) for v in values[name]):
+            values[name].sort()
+    results.sort(key=lambda r: [values[name].index(v) for name, v in r["configuration"].items()])
+    times = [r["measurements"][0]["value"] if r["invalidity"] == "correct" else None for r in results]
+    best = min(t for t in times if t)
+    return [best / t if t else 0 for t in times]
+
+
+def replay(c, *args):
+    code, out, err = tune("--replay", "table.json", "--json", *args)
+    c.check((code, err) == (0, ""), args, code, err)
+    found = json.loads(out)
+    return found, {s["search"]: s["after"] for s in found["searches"]}
+
+
+def full(c):
+    exact = nearness()
+    for budget in (1, 3, 100, len(exact), 2 * len(exact)):
+        found, searches = replay(c, "--search", "full", "--seeds", "3", "--budget", str(budget))
+        c.check(found["configurations"] == len(exact) and found["failed"] == exact.count(0), found)
+        c.check((found["budget"], found["seeds"], found["parameters"]) == (budget, 3, 7), found)
+        for mark, after in enumerate(searches["full"]):
+            tried = max(budget >> (2 - mark), 1)
+            c.check(after["configurations"] == tried, after)
+            for quantile in ("p10", "median", "p90"):
+                c.check(abs(after[quantile] - max(exact[:tried])) < 1e-5, budget, after)
+    c.check(abs(searches["full"][2]["median"] - 1) < 1e-5, "all configurations give the optimum")
+
+
+def random(c):
+    """The rank of the best of n random configurations has a known distribution."""
+    exact = sorted(nearness(), reverse=True)
+    seeds, margin = 1000, 0.06  # the distance of the two distributions is below this with a probability of 0.998
+    searches = replay(c, "--search", "random", "--seeds", str(seeds), "--budget", "80")[1]
+    for after in searches["random"]:
+        n, below, at_most = after["configurations"], {}, 1.0
+        for rank in range(len(exact) - n + 1):  # at_most: probability that none of the n is among the first `rank`
+            below[rank] = at_most
+            at_most *= max(0, 1 - n / (len(exact) - rank))
+        for quantile, share in (("p10", 0.1), ("median", 0.5), ("p90", 0.9)):
+            low, high = (exact[next((r for r in below if below[r] <= s), len(below) - 1)]
+                         for s in (max(0, share - margin), min(1, share + margin)))
+            c.check(low - 1e-5 <= after[quantile] <= high + 1e-5, n, quantile, after[quantile], "not in", low, high)
+
+
+def goal(c):
+    """The goal for auto: after 80 configurations, 50 % of the seeds reach 0.95 of the optimum, and 90 % reach 0.85."""
+    found, searches = replay(c, "--search", "auto", "--search", "random")
+    c.check((found["budget"], found["seeds"]) == (80, 50), found)
+    last = searches["auto"][2]
+    c.check(last["configurations"] == 80 and last["median"] >= 0.95 and last["p10"] >= 0.85, last)
+    c.check(last["median"] > searches["random"][1]["median"], "random is as good", searches)
+    runs = [replay(c, "--search", "auto", "--seeds", "3")[1]["auto"] for _ in range(2)]
+    c.check(runs[0] == runs[1], "another run differs")
+
+
+def measured(c):
+    """The goal for auto on tables of real passes, measured on devices: tests/tune/tables."""
+    names = sorted(os.listdir(os.path.join(HERE, "tables")))
+    c.check(len(names) >= 4, names)
+    for name in names:
+        code, out, err = tune("--replay", os.path.join(HERE, "tables", name), "--json", "--search", "auto")
+        c.check((code, err) == (0, ""), name, code, err)
+        for after in json.loads(out)["searches"][0]["after"][1:]:
+            c.check(after["median"] >= 0.95 and after["p10"] >= 0.85, name, after)
+
+
+def explain(c):
+    """Of the time 0.1 * 2^a * 3^b, each parameter explains its part of the variance of the logarithm."""
+    rows = [{"configuration": {"a": a, "b": b}, "times": {}, "invalidity": "correct", "correctness": 1, "objectives":
+             ["time"], "measurements": [{"name": "time", "value": 0.1 * 2 ** a * 3 ** b, "unit": "ms"}]}
+            for a in range(4) for b in range(3)]
+    write("product.json", json.dumps({"results": rows}))
+    code, out, err = tune("--replay", "product.json", "--search", "full", "--seeds", "1", "--explain")
+    lines = [line.split() for line in out.splitlines()]
+    c.check((code, err) == (0, ""), code, err)
+    c.check(["a", "2", "3", "1.2000", "0.4000"] in lines and ["b", "0", "4", "0.3000", "0.1000"] in lines, out)
+    part_a, part_b = 1.25 * math.log(2) ** 2, 2 / 3 * math.log(3) ** 2
+    share = round(100 * part_a / (part_a + part_b))
+    c.check(["a", str(share), "%"] in lines and ["b", str(100 - share), "%"] in lines and "more than" not in out, out)
+
+
+def output(c):
+    code, out, err = tune("--replay", "table.json", "--seeds", "2", "--budget", "12")
+    lines = out.splitlines()
+    c.check((code, err) == (0, ""), code, err)
+    c.check(lines[0].startswith("2079 configurations of 7 parameters"), lines[0])
+    c.check([line.split()[0] for line in lines[-len(SEARCHES):]] == SEARCHES, out)
+    c.check([line.split() for line in lines if line.startswith("after")] == [["after", "3", "6", "12"]], out)
+    c.check(list(replay(c, "--seeds", "1", "--search", "all")[1]) == SEARCHES, "all")
+    c.check(list(replay(c, "--seeds", "1", "--search", "model", "--search", "full")[1]) == ["full", "model"], "two")
+
+
+def names(c):
+    """The path of a table need not be UTF-8."""
+    os.symlink("table.json", at("caf\udce9.json"))
+    code, out, err = tune("--replay", "caf\udce9.json", "--json", "--search", "full", "--seeds", "1", "--budget", "1")
+    c.check((code, err) == (0, "") and json.loads(out)["table"] == "caf?.json", code, out, err)
+
+
+def errors(c):
+    def refused(want, text, *args):
+        code, out, err = tune(*args)
+        c.check(code == want and not out and err.count("\n") == 1 and text in err, args, code, out, err)
+
+    refused(2, "name a chain to tune, such as -f blur=2; usage: monocle tune -f CHAIN")
+    refused(2, "there is no search 'fulll'; did you mean full?", "--replay", "table.json", "--search", "fulll")
+    refused(2, "there is no search 'quick'; choose from: all, auto", "--replay", "table.json", "--search", "quick")
+    refused(2, "--budget", "--replay", "table.json", "--budget", "0")
+    refused(2, "--replay does not apply to SPEC.json", "--replay", "table.json", "more")
+    refused(3, "cannot read none.json: No such file", "--replay", "none.json")
+    refused(3, "there is no array 'results'", "--replay", write("empty.json", "{}"))
+    row = {"configuration": {"x": 1}, "times": {}, "invalidity": "compile", "correctness": 1}
+    refused(3, "no result is correct", "--replay", write("failed.json", json.dumps({"results": [row]})))
+
+
+def write(name, text):
+    with open(at(name), "w", encoding="utf-8") as file:
+        file.write(text)
+    return name
+
+
+sys.exit(Checks().run(full, random, goal, measured, explain, output, names, errors, before=make_table))
