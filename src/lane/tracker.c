@@ -69,8 +69,6 @@ static void end_tracks(struct lane_tracker *tracker)
             tracker->track[kept++] = tracker->track[i];
     }
     tracker->tracks = kept;
-    if (kept == 0)
-        *tracker = (struct lane_tracker){.known = false};
 }
 
 // A line alone must be seen twice before it is reported.
@@ -161,6 +159,8 @@ void lane_track(struct lane_tracker *tracker, const struct lane_table *table, st
     start_tracks(tracker, &found);
     sort_tracks(tracker);
     tracker->known = tracker->tracks > 0;
+    if (!tracker->known)
+        *tracker = (struct lane_tracker){.known = false};
     tracker->shape.lines = tracker->tracks;
     for (int i = 0; i < tracker->tracks; i++)
         tracker->shape.line[i] = tracker->track[i].line;

@@ -175,6 +175,24 @@ static void test_tracking(void)
     CHECK(result.state == LANE_NONE && result.shape.lines == 0);
 }
 
+// A single picture, and the first one after a loss, have the road's heading and bend.
+static void test_first(void)
+{
+    uint64_t state = 8;
+    struct lane_tracker tracker = {.known = false};
+    struct lane_result result;
+    for (int turn = 0; turn < 2; turn++) {
+        paint_road(&road, 0.01, &state);
+        lane_track(&tracker, &table, &result, NULL);
+        CHECK(result.state == LANE_SEEN && result.left == 1 && result.right == 2);
+        check_lines(&result.shape, &road, 0.25, turn == 0 ? "first frame" : "found again");
+        clear(0, &state);
+        for (int frame = 0; frame < 20; frame++)
+            lane_track(&tracker, &table, &result, NULL);
+        CHECK(result.state == LANE_NONE);
+    }
+}
+
 // One or two frames of another road do not move the lines, also if they occur again. A lock on a wrong road ends after
 // four frames in a row; the lines would fade in 13.
 static void test_jump(void)
@@ -249,6 +267,7 @@ int main(void)
     test_bar();
     test_bar_and_noise();
     test_tracking();
+    test_first();
     test_jump();
     test_trace();
     return check_end(&unit);
