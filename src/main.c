@@ -10,6 +10,7 @@ int main(int argc, char **argv)
 {
     process_guard_streams();
     process_raise_limits();
+    process_catch_signals(command_clean_up);
     int code = command_main(argc, argv);
     const bool at_once = code & EXIT_AT_ONCE;
     const bool settled = code & EXIT_SETTLED;

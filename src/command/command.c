@@ -148,10 +148,14 @@ static int run(const struct command *command, int argc, char **argv)
     return code;
 }
 
+void command_clean_up(void)
+{
+    drivers_remove();
+}
+
 int command_main(int argc, char **argv)
 {
     const char *first = argc > 1 ? argv[1] : "-";
-    process_catch_signals(drivers_remove);
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
         printf("monocle %s\n", MONOCLE_VERSION);
         return EXIT_OK;

@@ -21,6 +21,8 @@ const struct command *command_find(const char *name); // NULL if there is none
 
 // Runs the command that the arguments name. Returns the exit code.
 int command_main(int argc, char **argv);
+// Removes temporary files. A signal handler may call it.
+void command_clean_up(void);
 
 // Parses the arguments of a command with options_parse, and prints the help if --help is given. Refuses empty operands
 // and more than `operands_max` operands (logged). Returns false if the command must end; *code is then its exit code.

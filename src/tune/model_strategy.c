@@ -1,5 +1,5 @@
-// pool.c: the search `model`: fills a pool with candidates near the best configurations, and proposes the one with the
-// best estimate
+// model_strategy.c: the search `model`: fills a pool with candidates near the best configurations, and proposes the
+// one with the best estimate
 #include "tune/model.h"
 #include "tune/strategy.h"
 
