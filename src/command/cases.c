@@ -1,9 +1,8 @@
-// cases.c: the chains, sizes and pixel formats that a command measures
+// cases.c: parses the chains, sizes and pixel formats that a command measures
 #include "command/cases.h"
 
 #include "base/log.h"
 #include "command/shared.h"
-#include "image/color.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -59,21 +58,6 @@ bool cases_take_formats(struct cases *cases, const char *text)
     return cases_each("formats", text, take_format, cases);
 }
 
-bool cases_add_chain(struct cases *cases, const char *text)
-{
-    char error[CHAIN_ERROR];
-    if (cases->chains == CASES_CHAINS) {
-        log_error("--filter: there are more than %d chains; measure them in several runs", CASES_CHAINS);
-        return false;
-    }
-    struct case_chain *added = &cases->chain[cases->chains++];
-    added->text = text;
-    if (chain_parse(&added->chain, text, error))
-        return true;
-    log_error("--filter: %s", error);
-    return false;
-}
-
 bool cases_take_chains(struct cases *cases, const struct option_texts *texts)
 {
     for (int i = 0; i < texts->count; i++) {
@@ -87,18 +71,5 @@ bool cases_take_chains(struct cases *cases, const struct option_texts *texts)
                 return false;
         }
     }
-    return true;
-}
-
-bool cases_shape(struct image_shape *shape, enum pixfmt format, struct option_size size)
-{
-    const struct color unknown = {0};
-    const char *why;
-    *shape = (struct image_shape){.format = format, .width = size.width, .height = size.height};
-    if (!pixfmt_size_ok(format, size.width, size.height, &why)) {
-        log_error("cannot measure %dx%d: %s", size.width, size.height, why);
-        return false;
-    }
-    shape->color = color_resolve(unknown, unknown, format == PIXFMT_GREY, size.width, size.height);
     return true;
 }

@@ -152,8 +152,8 @@ static void offer_kind(const struct typed *typed, const char *kind)
         offer(typed, filter->name, filter->summary);
     if (strcmp(kind, "look") == 0)
         offer_looks(typed);
-    for (int i = 0; strcmp(kind, "measurement") == 0 && measurements[i]; i++)
-        offer(typed, measurements[i]->name, "");
+    for (int i = 0; strcmp(kind, "measurement") == 0 && bench_word(i); i++)
+        offer(typed, bench_word(i), "");
     for (int i = 0; strcmp(kind, "command") == 0 && commands[i]; i++) {
         if (!commands[i]->hidden)
             offer(typed, commands[i]->list->command, commands[i]->list->summary);

@@ -3,6 +3,7 @@
 
 #include "command/shared.h"
 #include "filter/chain.h"
+#include "measure/measure.h"
 #include "screen/keys.h"
 #include "source/source.h"
 
@@ -143,6 +144,25 @@ static void print_filters(void)
     }
 }
 
+static void print_measurement(const char *name, const char *text)
+{
+    printf(".TP\n");
+    print_bold(name, SIZE_MAX);
+    putchar('\n');
+    print_text(text);
+    putchar('\n');
+}
+
+static void print_measurements(void)
+{
+    printf(
+        ".SH MEASUREMENTS\nThe measurements of\n.BR \"monocle bench\" ,\nand the tests of its measurement device.\n");
+    for (int i = 0; measurement_list[i]; i++)
+        print_measurement(measurement_list[i]->name, measurement_list[i]->details);
+    for (int i = 0; measure_tests[i]; i++)
+        print_measurement(measure_tests[i]->name, measure_tests[i]->definition);
+}
+
 static void print_keys(void)
 {
     struct keys keys;
@@ -266,6 +286,7 @@ static int manual_run(int argc, char **argv)
     print_sources();
     print_filters();
     print_keys();
+    print_measurements();
     print_exit_status();
     print_environment();
     return EXIT_OK;

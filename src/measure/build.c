@@ -160,11 +160,6 @@ static bool check(struct session_case *c)
     return false;
 }
 
-static void to_ms(struct session_case *c)
-{
-    c->figure.value /= 1e3;
-}
-
 static void close_builder(struct builder *b)
 {
     memory_release(b->from);
@@ -206,7 +201,6 @@ static void open_case(struct session_case *c, struct build *build)
     c->parts = LAUNCHES;
     c->time = time_builds;
     c->check = check;
-    c->finish = to_ms;
 }
 
 static void run(struct session *session)

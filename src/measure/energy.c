@@ -1,5 +1,4 @@
 // energy.c: the test of the energy that a frame needs on the device and on the cpu path
-#include "measure/answer.h"
 #include "measure/frames.h"
 #include "measure/session.h"
 
@@ -168,7 +167,7 @@ static void run(struct session *session)
     if (pictures_make_camera(&pictures, WIDTH, HEIGHT) && open_meters(session, meters, &pictures))
         measure_cases(session, meters, &pictures);
     else
-        answer_failure(session);
+        session_report_failure(session);
     for (int i = 0; i < METERS; i++) {
         resident_close(meters[i].resident);
         energy_close(meters[i].energy);

@@ -1,6 +1,9 @@
 // figure.c: writes a measured value as JSON, and reads it
 #include "measure/figure.h"
 
+#include "base/hash.h"
+#include "base/stats.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -40,13 +43,31 @@ bool figure_less_is_better(const char *unit)
     return false;
 }
 
+static const char wide_space[] = "\xc2\xa0"; // U+00A0
+
+const char *figure_case(const char *chain, char text[FIGURE_CASE])
+{
+    enum { END = 12 };
+    int used = 0;
+    for (; *chain && used < FIGURE_CASE - END; chain++) {
+        const char letter[] = {*chain > ' ' && *chain <= '~' ? *chain : '?', '\0'};
+        used += snprintf(text + used, (size_t)(FIGURE_CASE - used), "%s", *chain == ' ' ? wide_space : letter);
+    }
+    text[used] = '\0';
+    if (*chain)
+        snprintf(text + used, (size_t)(FIGURE_CASE - used), "..%08x", (unsigned)hash_64(chain, strlen(chain)));
+    return text;
+}
+
 // ---- JSON ----
 
 // Whole numbers become numbers.
-static json_t *parameter_json(const char *text)
+static json_t *parameter_json(char *text)
 {
     char *end;
     const long long number = strtoll(text, &end, 10);
+    for (char *at = text; (at = strstr(at, wide_space)); memmove(at + 1, at + 2, strlen(at + 1)))
+        *at = ' ';
     return *text && !*end ? json_integer(number) : json_string(text);
 }
 
@@ -81,6 +102,11 @@ json_t *figure_json(const struct figure *figure)
                                                  "checked", (int)figure->checked));
     if (ok && figure->by_event > 0)
         json_object_set_new(object, "by_event", json_real(figure->by_event));
+    json_t *samples = ok && figure->samples ? json_array() : NULL;
+    for (int i = 0; samples && i < figure->samples->count; i++)
+        json_array_append_new(samples, json_real(figure->samples->value[i]));
+    if (samples)
+        json_object_set_new(object, "samples", samples);
     if (figure->note[0] || !ok)
         json_object_set_new(object, ok ? "note" : "reason", json_string(figure->note));
     return object;
@@ -93,6 +119,13 @@ static bool read_text(const json_t *object, const char *key, char *text, size_t 
     return value != NULL;
 }
 
+static size_t append(char words[FIGURE_PARAMETERS], size_t used, const char *text)
+{
+    for (; *text && used < FIGURE_PARAMETERS; text++)
+        used += (size_t)snprintf(words + used, FIGURE_PARAMETERS - used, *text == ' ' ? wide_space : "%c", *text);
+    return used;
+}
+
 // The words are in the order of the object, which jansson keeps.
 static bool read_parameters(json_t *parameters, char words[FIGURE_PARAMETERS])
 {
@@ -102,15 +135,16 @@ static bool read_parameters(json_t *parameters, char words[FIGURE_PARAMETERS])
     words[0] = '\0';
     json_object_foreach(parameters, key, value)
     {
-        const char *space = used ? " " : "";
-        const int bytes = json_is_integer(value)
-                              ? snprintf(words + used, FIGURE_PARAMETERS - used, "%s%s=%" JSON_INTEGER_FORMAT, space,
-                                         key, json_integer_value(value))
-                              : snprintf(words + used, FIGURE_PARAMETERS - used, "%s%s=%s", space, key,
-                                         json_is_string(value) ? json_string_value(value) : "");
-        if (bytes < 0 || (size_t)bytes >= FIGURE_PARAMETERS - used)
+        char number[32] = "";
+        if (json_is_integer(value))
+            snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        if (used > 0 && used < FIGURE_PARAMETERS - 1)
+            used += (size_t)snprintf(words + used, FIGURE_PARAMETERS - used, " ");
+        used = append(words, used, key);
+        used = append(words, used, "=");
+        used = append(words, used, json_is_string(value) ? json_string_value(value) : number);
+        if (used >= FIGURE_PARAMETERS)
             return false;
-        used += (size_t)bytes;
     }
     return json_is_object(parameters);
 }

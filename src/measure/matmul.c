@@ -1,5 +1,4 @@
 // matmul.c: the tests of the product of two matrices: by shape of the work-group, and by step of optimization
-#include "measure/answer.h"
 #include "measure/compute.h"
 
 #include <math.h>
@@ -246,7 +245,7 @@ static void report_peak(const struct matmul *m, const struct session_case *cases
             used += (size_t)snprintf(peak.note + used, sizeof(peak.note) - used, "%s%s %.3g",
                                      used ? ", " : "steps in % of the peak: ", steps[i].name,
                                      100 * cases[i].figure.value / peak.value);
-    answer_figure(&peak);
+    session_report(cases[0].session, &peak);
 }
 
 // Opens and measures `count` cases per type, of products of n x k and k x n numbers.

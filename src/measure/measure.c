@@ -1,4 +1,4 @@
-// measure.c: the table of tests; runs a test in a child process
+// measure.c: the lists of tests and measurements; runs a test in a child process
 #include "measure/measure.h"
 
 #include "base/child.h"
@@ -12,34 +12,24 @@
 extern const struct measure_test measure_compute, measure_memory_read, measure_memory_write, measure_memory_copy,
     measure_memory_stride, measure_memory_misaligned, measure_memory_size, measure_memory_local, measure_memory_image,
     measure_latency, measure_transfer_frame, measure_transfer_size, measure_matmul_group, measure_matmul_step,
-    measure_convolution, measure_small, measure_build, measure_share, measure_camera_path, measure_camera_stage,
-    measure_camera_filter, measure_energy;
+    measure_convolution, measure_small, measure_build, measure_share, measure_energy;
 
 const struct measure_test *const measure_tests[] = {
-    &measure_compute,
-    &measure_memory_read,
-    &measure_memory_write,
-    &measure_memory_copy,
-    &measure_memory_stride,
-    &measure_memory_misaligned,
-    &measure_memory_size,
-    &measure_memory_local,
-    &measure_memory_image,
-    &measure_latency,
-    &measure_transfer_frame,
-    &measure_transfer_size,
-    &measure_matmul_group,
-    &measure_matmul_step,
-    &measure_convolution,
-    &measure_small,
-    &measure_build,
-    &measure_share,
-    &measure_camera_path,
-    &measure_camera_stage,
-    &measure_camera_filter,
-    &measure_energy,
-    NULL,
+    &measure_compute,        &measure_memory_read,
+    &measure_memory_write,   &measure_memory_copy,
+    &measure_memory_stride,  &measure_memory_misaligned,
+    &measure_memory_size,    &measure_memory_local,
+    &measure_memory_image,   &measure_latency,
+    &measure_transfer_frame, &measure_transfer_size,
+    &measure_matmul_group,   &measure_matmul_step,
+    &measure_convolution,    &measure_small,
+    &measure_build,          &measure_share,
+    &measure_energy,         NULL,
 };
+
+extern const struct measurement measure_filters, measure_paths, measure_variants;
+
+const struct measurement *const measurement_list[] = {&measure_filters, &measure_paths, &measure_variants, NULL};
 
 bool measure_is_named(const struct measure_test *test, const char *word)
 {
@@ -63,10 +53,10 @@ static bool hear(void *context, char *text)
     const char *progress = json_string_value(json_object_get(object, "progress"));
     struct figure figure;
     if (object && !progress && figure_read(object, &figure) && strcmp(figure.test, setup->test->name) == 0) {
-        setup->take(setup->context, &figure);
+        setup->listener.take(setup->listener.context, &figure);
         listener->figures++;
     }
-    listener->stopped = !setup->progress(setup->context, progress);
+    listener->stopped = !setup->listener.progress(setup->listener.context, progress);
     json_decref(object);
     return !listener->stopped;
 }
@@ -99,7 +89,7 @@ bool measure_run(const struct measure_setup *setup)
         struct figure figure = {.status = FIGURE_FAILED};
         snprintf(figure.test, sizeof(figure.test), "%s", setup->test->name);
         child_explain(end, value, limit_s, limit_s, figure.note);
-        setup->take(setup->context, &figure);
+        setup->listener.take(setup->listener.context, &figure);
     }
     return !listener.stopped;
 }

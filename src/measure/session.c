@@ -6,13 +6,127 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/resource.h"
-#include "measure/answer.h"
+#include "compute/gl_context.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// ---- the device ----
+
+static void keep_error(void *context, const char *message)
+{
+    struct session *session = context;
+    snprintf(session->error, sizeof(session->error), "%.*s", (int)strcspn(message, "\n"), message);
+}
+
+// Opens a GL context without a window. NULL: gl_why has the reason.
+static struct gl_context *open_windowless(struct session *session)
+{
+    struct gl_context *gl = gl_context_open(false, session->gl_why);
+    if (!gl || gl_context_bind(gl, false))
+        return gl;
+    snprintf(session->gl_why, sizeof(session->gl_why), "%s", session->error);
+    gl_context_close(gl);
+    return NULL;
+}
+
+struct opener {
+    const struct device_info *info; // NULL: no device
+    const char *kernels;
+};
+
+// Opens a hidden window, and a device that shares with its GL context if possible. Closes the ones before.
+static void open_window(struct session *session, const struct opener *opener, bool egl)
+{
+    const struct window_setup setup = {.title = "monocle bench", .width = 64, .height = 64, .egl = egl, .hidden = true};
+    device_close(session->device); // first, because it uses the window's GL context
+    window_close(session->window);
+    session->window = window_open(&setup, session->window_why);
+    const struct gl_handles gl = window_gl_handles(session->window);
+    session->device = opener->info ? device_open(opener->info, &gl, opener->kernels) : NULL;
+}
+
+// As in the live view, a GPU that does not share over GLX gets a second try over EGL.
+static void open_shared(struct session *session, const struct opener *opener)
+{
+    device_drivers_start();
+    open_window(session, opener, false);
+    if (!session->window || !session->device || session->device->shares_gl || session->device->info.host_unified ||
+        !window_gl_handles(session->window).glx_context)
+        return;
+    open_window(session, opener, true);
+    if (!session->device || !session->device->shares_gl)
+        open_window(session, opener, false);
+}
+
+bool session_begin(struct session *session, const struct device_info *device, const char *kernels, enum session_gl gl)
+{
+    const struct opener opener = {device, kernels};
+    cl_int result;
+    log_set_error_hook(keep_error, session);
+    if (gl == SESSION_WINDOW)
+        open_shared(session, &opener);
+    else if (device)
+        session->device = device_open(device, NULL, kernels);
+    if (gl != SESSION_PLAIN)
+        session->gl = session->window ? window_gl(session->window) : open_windowless(session);
+    session->queue = session->device ? device_queue(session->device, true, &result) : NULL;
+    return !device || session->queue || (session->device && compute_ok(result, "open a command queue"));
+}
+
+void session_end(struct session *session)
+{
+    if (session->queue)
+        clReleaseCommandQueue(session->queue);
+    if (session->gl && !session->window) {
+        gl_context_unbind(session->gl, false);
+        gl_context_close(session->gl);
+    }
+    device_close(session->device);
+    window_close(session->window);
+    log_set_error_hook(NULL, NULL);
+}
+
+// ---- reports ----
+
+void session_report(const struct session *session, const struct figure *figure)
+{
+    struct figure clean = *figure;
+    log_escape(clean.note, sizeof(clean.note), figure->note); // a driver's text may not be UTF-8
+    session->listener.take(session->listener.context, &clean);
+}
+
+void session_report_failure(const struct session *session)
+{
+    struct figure figure = {.status = FIGURE_FAILED};
+    snprintf(figure.test, sizeof(figure.test), "%s", session->test->name);
+    snprintf(figure.note, sizeof(figure.note), "%s", session->error);
+    session_report(session, &figure);
+}
+
+void session_derive(const struct session_case *c, int test, double value)
+{
+    struct figure figure = c->figure;
+    snprintf(figure.test, sizeof(figure.test), "%s", c->session->measurement->test[test].name);
+    figure.value = value;
+    figure.samples = NULL;
+    figure.note[0] = '\0';
+    session_report(c->session, &figure);
+}
+
+void session_progress(struct session *session, const char *format, ...)
+{
+    char text[128];
+    va_list arguments;
+    int used = snprintf(text, sizeof(text), "%s: ", session->test->name);
+    va_start(arguments, format);
+    vsnprintf(text + used, sizeof(text) - (size_t)used, format, arguments);
+    va_end(arguments);
+    session->stopped = session->stopped || !session->listener.progress(session->listener.context, text);
+}
 
 // ---- kernels ----
 
@@ -125,7 +239,7 @@ static void calibrate(struct session_case *c, double slot_s)
 {
     const double least_s = slot_s / 4;
     c->loops = c->loops ? c->loops : 1;
-    time_case(c, 1); // drivers finish compiling in the first run
+    time_case(c, c->warm_runs ? c->warm_runs : 1); // drivers finish compiling
     double run_s = runs(c) ? time_case(c, 1) : 0;
     while (runs(c) && run_s < least_s && c->loops < c->loops_most) {
         const double factor = fmin(fmax(least_s / run_s * 1.2, 1.5), 16);
@@ -142,12 +256,18 @@ static void calibrate(struct session_case *c, double slot_s)
     c->runs = (int)fmax(fmin(c->runs, c->runs * 2 * slot_s / host_s), 1);
 }
 
+static double value_of(const struct session_case *c, double run_s)
+{
+    const bool in_ms = strcmp(c->session->test->unit, "ms") == 0;
+    return c->work > 0 ? c->work * c->loops / run_s : run_s * (in_ms ? 1e3 : 1e6);
+}
+
 static void measure(struct session_case *c)
 {
     if (c->runs > 1)
         time_case(c, 1); // restores caches and clock rates after the other cases
     const double run_s = runs(c) ? time_case(c, c->runs) : 0;
-    bool kept = !runs(c) || samples_add(&c->values, c->work > 0 ? c->work * c->loops / run_s : run_s * 1e6);
+    bool kept = !runs(c) || samples_add(&c->values, value_of(c, run_s));
     for (int i = 0; kept && runs(c) && i < c->parts; i++)
         kept = c->part[i].value < 0 || samples_add(&c->part[i].values, c->part[i].value);
     if (!kept)
@@ -167,56 +287,73 @@ static void release(struct session_case *c)
 static void set_value(struct figure *figure, const struct session *session, const struct samples *values)
 {
     const double low = samples_percentile(values, 25), high = samples_percentile(values, 75);
-    snprintf(figure->test, sizeof(figure->test), "%s", session->test->name);
+    if (!figure->test[0])
+        snprintf(figure->test, sizeof(figure->test), "%s", session->test->name);
     figure->value = samples_percentile(values, 50);
     figure->spread = values->count < 2 ? NAN : figure->value > 0 ? (high - low) / 2 / figure->value : 0;
     figure->rounds = values->count;
 }
 
-static void finish(struct session_case *c)
+static void set_values(struct session_case *c)
 {
     set_value(&c->figure, c->session, &c->values);
-    if (c->finish && runs(c))
-        c->finish(c);
-    answer_figure(&c->figure);
-    for (int i = 0; runs(c) && i < c->parts; i++) {
-        struct session_part *part = &c->part[i];
-        if (part->values.count == 0)
-            continue;
-        set_value(&part->figure, c->session, &part->values);
-        part->figure.checked = c->figure.checked;
-        answer_figure(&part->figure);
+    c->figure.samples = &c->values;
+    for (int i = 0; i < c->parts; i++) {
+        set_value(&c->part[i].figure, c->session, &c->part[i].values);
+        c->part[i].figure.checked = c->figure.checked;
     }
-    release(c);
 }
 
-void session_measure(struct session *session, struct session_case *cases, int count)
+static void report(struct session_case *c)
+{
+    const bool stopped = runs(c) && c->values.count == 0; // before its first round
+    if (c->silent || stopped)
+        return;
+    if (c->finish && runs(c))
+        c->finish(c);
+    session_report(c->session, &c->figure);
+    for (int i = 0; runs(c) && i < c->parts; i++) {
+        if (c->part[i].values.count > 0)
+            session_report(c->session, &c->part[i].figure);
+    }
+}
+
+static void prepare(struct session *session, struct session_case *cases, int count)
 {
     int running = 0;
     for (int i = 0; i < count; i++)
         running += runs(&cases[i]);
-    const double slot_s = session->seconds / session->rounds / (running ? running : 1);
-    for (int i = 0; i < count; i++) {
-        answer_progress("%s: warming up, %d of %d", session->test->name, i + 1, count);
+    const double even_s = session->seconds / session->rounds / (running ? running : 1);
+    for (int i = 0; i < count && !session->stopped; i++) {
+        session_progress(session, "warming up, %d of %d", i + 1, count);
         if (runs(&cases[i]))
             check(&cases[i]);
         if (runs(&cases[i]) && cases[i].runs == 0)
-            calibrate(&cases[i], slot_s);
+            calibrate(&cases[i], session->slot_s > 0 ? session->slot_s : even_s);
     }
+}
+
+void session_measure(struct session *session, struct session_case *cases, int count)
+{
+    prepare(session, cases, count);
     const int64_t start_ns = clock_now_ns();
-    for (int round = 0; round < session->rounds; round++) {
-        // A slow device gets fewer rounds.
-        if (round >= ROUNDS_LEAST && (double)(clock_now_ns() - start_ns) / 1e9 > 2 * session->seconds)
+    for (int round = 0; round < session->rounds && !session->stopped; round++) {
+        const double spent_s = (double)(clock_now_ns() - start_ns) / 1e9;
+        if (round >= ROUNDS_LEAST && spent_s * (round + 1) / round > session->limit_s)
             break;
-        answer_progress("%s: round %d of %d", session->test->name, round + 1, session->rounds);
-        for (int i = 0; i < count; i++) {
+        session_progress(session, "round %d of %d, %.0f s", round + 1, session->rounds, spent_s);
+        for (int i = 0; i < count && !session->stopped; i++) {
             struct session_case *c = &cases[(i + round) % count];
             if (runs(c))
                 measure(c);
         }
     }
     for (int i = 0; i < count; i++)
-        finish(&cases[i]);
+        set_values(&cases[i]);
+    for (int i = 0; i < count; i++)
+        report(&cases[i]);
+    for (int i = 0; i < count; i++)
+        release(&cases[i]);
 }
 
 struct figure session_best(struct session_case *cases, int count)

@@ -4,7 +4,7 @@
 //   peers libyuv|opencv|tapi|counters [--sizes WxH,...] [--threads N] [--rounds N] [--pictures N]
 //                                     [--cases CASE@FORMAT;...]
 //
-// Prints rows like those of `monocle bench filters --json`, with the peer's name as the path. Measures as monocle does:
+// Prints a row of JSON for each case, with the peer's name as the path. Measures as monocle does:
 // the same number of random pictures, two outputs, runs of 10 ms, medians. A round runs every case once; the next round
 // begins with the next case. OpenCV's variable OPENCV_OPENCL_DEVICE selects its device.
 #include "peers.h"
@@ -19,7 +19,7 @@
 namespace
 {
 
-const size_t working_set_bytes = size_t(160) << 20, small_pixels = size_t(4) << 20; // as in src/command/bench/memory.c
+const size_t working_set_bytes = size_t(160) << 20, small_pixels = size_t(4) << 20; // as in src/measure/pool.c
 const double measurement_ms = 10;
 const int runs_max = 64;
 

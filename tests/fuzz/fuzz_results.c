@@ -1,8 +1,8 @@
-// fuzz_results.c: hostile results of `bench device`; a libFuzzer target, and by itself a run over seeds and their
+// fuzz_results.c: hostile results of `bench`; a libFuzzer target, and by itself a run over seeds and their
 // mutations
 #include "base/log.h"
 #include "command/bench/figure_table.h"
-#include "command/bench/results.h"
+#include "measure/results.h"
 
 #include <jansson.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ static void print_table(const json_t *result)
     }
     if (count > 0)
         figure_table_print(&test, figures, count);
-    results_print(result);
+    figure_table_verdicts(result);
 }
 
 // Each result that is read can be compared with the others, shown as tables, and read again.

@@ -1,5 +1,4 @@
 // test_session.c: the cases of a session on made times: turns, loops, runs, rounds, medians, failures; no device
-#include "measure/answer.h"
 #include "measure/session.h"
 
 #include "unit.h"
@@ -8,9 +7,6 @@
 
 enum { CASES = 3, CALLS = 512, FIGURES = 16 };
 
-void __wrap_answer_figure(const struct figure *figure);
-void __wrap_answer_progress(const char *format, ...);
-
 static const struct measure_test test = {.name = "made", .unit = "Mpixel/s"};
 static struct session session;
 static struct session_case cases[CASES];
@@ -18,15 +14,18 @@ static struct figure answered[FIGURES];
 static int answers, order[CALLS], runs_of[CALLS], calls;
 static bool calibrated; // the calls of `time` are recorded from here on
 
-void __wrap_answer_figure(const struct figure *figure)
+static void take(void *context, const struct figure *figure)
 {
     if (answers < FIGURES)
         answered[answers++] = *figure;
 }
 
-void __wrap_answer_progress(const char *format, ...)
+static int rounds_left; // the listener stops the session after these
+
+static bool progress(void *context, const char *text)
 {
-    calibrated = calibrated || strstr(format, "round");
+    calibrated = calibrated || strstr(text, "round");
+    return !strstr(text, "round") || rounds_left-- > 0;
 }
 
 static int index_of(const struct session_case *c)
@@ -84,7 +83,9 @@ static void begin(double (*time)(struct session_case *c, int runs), int rounds)
 {
     answers = calls = 0;
     calibrated = false;
-    session = (struct session){.test = &test, .seconds = 1e-3, .rounds = rounds};
+    rounds_left = CALLS;
+    session = (struct session){
+        .test = &test, .seconds = 1e-3, .limit_s = 1e3, .rounds = rounds, .listener = {take, progress, NULL}};
     memset(cases, 0, sizeof(cases));
     for (int i = 0; i < CASES; i++) {
         cases[i] = (struct session_case){.session = &session, .time = time, .check = right, .runs = 1, .loops = 1};
@@ -175,6 +176,43 @@ static void test_build_log(void)
     CHECK_TEXT(cases[0].figure.note, "out of memory");
 }
 
+// A case warms up. Its value is in the unit ms, with parts of other tests. A silent case is measured, but not reported.
+static void test_units(void)
+{
+    static const struct measure_test in_ms = {.name = "made", .unit = "ms"};
+    struct session_part part = {.figure.test = "made.host", .value = 7};
+    begin(by_loops, 3);
+    session.test = &in_ms;
+    cases[0].loops = 2000;
+    cases[0].part = &part;
+    cases[0].parts = 1;
+    cases[1].silent = true;
+    session_measure(&session, cases, 2);
+    CHECK_NUMBER(answers, 2);
+    CHECK(fabs(answered[0].value - 2) < 1e-9 && cases[1].figure.rounds == 3);
+    CHECK_TEXT(answered[0].test, "made");
+    CHECK_TEXT(answered[1].test, "made.host");
+    CHECK(answered[1].value == 7 && answered[1].checked);
+}
+
+// No round begins that would end after the limit, but three do. A listener that stops the session gets the rounds so
+// far, and no figure without a round.
+static void test_ends(void)
+{
+    begin(by_loops, 1000);
+    session.limit_s = 1e-9;
+    session_measure(&session, cases, CASES);
+    CHECK(answers == CASES && answered[0].rounds == 3);
+    begin(by_loops, 9);
+    rounds_left = 4;
+    session_measure(&session, cases, CASES);
+    CHECK(answers == CASES && answered[0].rounds == 4);
+    begin(by_loops, 9);
+    rounds_left = 0;
+    session_measure(&session, cases, CASES);
+    CHECK_NUMBER(answers, 0);
+}
+
 static void test_best(void)
 {
     begin(by_loops, 3);
@@ -194,6 +232,8 @@ int main(void)
     test_calibration();
     test_failures();
     test_build_log();
+    test_units();
+    test_ends();
     test_best();
     return check_end(&unit);
 }

@@ -3,19 +3,17 @@
 
 #include "base/log.h"
 #include "base/resource.h"
-#include "command/bench/memory.h"
+#include "command/cases.h"
 #include "command/command.h"
 #include "command/shared.h"
 #include "filter/user_filters.h"
-#include "measure/measure.h"
+#include "measure/pool.h"
+#include "measure/results.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const struct measurement *const measurements[] = {&filters_measurement, &paths_measurement, &variants_measurement,
-                                                  &device_measurement, NULL};
 
 #define AT(member) offsetof(struct bench_options, member)
 
@@ -35,7 +33,7 @@ static const struct option options[] = {
     {"pictures", 0, OPTION_INT, "N",
      .help =
          "number of input images per case; default: 1 for images up to 4 megapixels, else enough to exceed the caches",
-     .offset = AT(pictures), .min = 1, .max = BENCH_PICTURES_MAX},
+     .offset = AT(pictures), .min = 1, .max = POOL_PICTURES_MAX},
     {"rounds", 'n', OPTION_INT, "N", .help = "measure each case N times; default: 30; 'device': 9",
      .offset = AT(rounds), .min = 1, .max = 1000, .excludes = "time"},
     {"time", 0, OPTION_NUMBER, "SECONDS",
@@ -47,7 +45,7 @@ static const struct option options[] = {
     {"compare", 'c', OPTION_TEXT, "BASE.json",
      .help = "compare with the --json output of an earlier run; exit status 1 if a case is slower",
      .offset = AT(compare), .complete = "file"},
-    {"report", 'r', OPTION_TEXT, "FILE.html", .help = "'device': write a page with charts, which needs no network",
+    {"report", 'r', OPTION_TEXT, "FILE.html", .help = "write a page with charts, which needs no network",
      .offset = AT(report), .complete = "file"},
     FILTERS_OPTION(AT(filter_dir)),
     {"kernels", 0, OPTION_TEXT, "DIR", .help = "prefer kernels (.cl files) in DIR to the built-in ones",
@@ -71,55 +69,47 @@ static const char *const examples[] = {
 };
 
 static const char *const details[] = {
-    "filters\ttimes whole passes, from an image in memory to RGBA in memory. On an OpenCL device, it uses the "
-    "device's memory and clock; on gl, the clock of GL. The table also shows the time of a plain copy of the same "
-    "number of bytes. A pass that reads its input once and writes its output once cannot be much faster than the "
-    "copy. A measure only reads, so its limit is a plain read of the input on the cpu path, and a copy of half as "
-    "many bytes on a device. 'levels' are the mean and the extremes, which the host computes from the histogram: only "
-    "the cpu path has them. The gl path has no measures. Defaults: 11 standard chains, all measures; paths cpu and "
-    "opencl; 1920x1080 and 3840x2160 on the cpu path, 7680x4320 on a GPU; 1 thread and one thread per CPU.",
-    "paths\ttimes whole frames, from the source's memory to a texture, with one and with two frames in flight. The "
-    "steps are copy in, upload, passes, download or sharing, and texture upload. Steps of two frames in flight "
-    "overlap. The column 'after copy' has the latency without copy in, as for frames in pinned memory. Without a "
-    "display, frames end in memory. Defaults: chain blur=2,gray,emboss; format nv21; all paths; "
-    "640x480, 1280x720, 1920x1080 and 3840x2160; one thread per CPU.",
-    "variants\ttimes the generic code of each case, and each variant that fits. A variant computes the same bytes "
-    "faster on some devices or processors. The column 'x generic' shows how many times as fast it is. A chain of "
-    "several passes uses the variant in every pass that it fits, and the generic code in the others. Defaults: the "
-    "example of each filter; format rgba; paths and sizes as 'filters'; 1 thread.",
     "device\tmeasures the speed of an OpenCL device: arithmetic, memory, launches, transfers, products of matrices, "
-    "convolution, small images, compiling, GL textures, camera frames, energy. Operands choose tests from the list "
-    "below, or groups such as 'memory'. Each test runs in a child process, so a driver that hangs or crashes ends only "
-    "this test. monocle compares each kernel's result with its own. The table shows the median of 9 rounds (at least 3 "
-    "on a slow device) ± half the interquartile range, in % of the median; '-': skipped. The event clock is the clock "
-    "of OpenCL's profiling events. --json prints one object for each device; docs/bench.schema.json describes it.",
-    "Operands of 'device' that end in .json are files of saved results. monocle then reads these results and measures "
-    "nothing. --compare gives a figure the verdict 'same' if the values differ by at most 3 %, 'faster' or 'slower' "
-    "if they differ by more than twice the sum of both spreads, and otherwise 'unclear'. 'new' and 'missing' figures "
-    "have a value in only one of the two results. Give both runs the same --time: sizes of matrices depend on it. The "
-    "base is the device of the same name (if there are several: and number), or else the first device in the "
-    "file. The page of --report shows all devices, and the base, side by side.",
-    "'filters', 'paths' and 'variants' measure every case once per round. The table shows the median over the rounds, "
-    "and the 5th and 95th percentiles. Input images are random. Before the first round, monocle compares each case's "
-    "output with the cpu path's output, computed filter by filter, and skips cases that differ.",
+    "convolution, small images, compiling, GL textures, energy. Operands choose tests from the list below, or groups "
+    "such as 'memory'. Each test runs in a child process, so a driver that hangs or crashes ends only this test. "
+    "monocle compares each kernel's result with its own. The event clock is the clock of OpenCL's profiling events.",
+    "Tables show the median of the rounds ± half the interquartile range, in % of the median; '-': skipped. 'device' "
+    "measures 9 rounds, but at least 3 on a slow device. --json prints one object for each device; "
+    "docs/bench.schema.json describes it.",
+    "Operands that end in .json are files of saved results. monocle then reads these results and measures nothing. "
+    "--compare gives a figure the verdict 'same' if the values differ by at most 3 %. Otherwise it is 'unclear' if a "
+    "Mann-Whitney rank test gives p >= 0.001 (both runs need at least 8 rounds) or, for tests of a device, if the "
+    "values differ by at most twice the sum of both spreads. All others are 'faster' or 'slower'. If the plain copy "
+    "of a case changed in the same direction, its change is added to the 3 %. 'new' and 'missing' figures have a value "
+    "in only one of the two results.",
+    "Give both runs of 'device' the same --time: sizes of matrices depend on it. The base is the device of the same "
+    "name (if there are several: and number), or else the first device in the file. The page of --report shows all "
+    "devices, and the base, side by side.",
+    "'filters', 'paths' and 'variants' measure every case once per round, and run in monocle's own process. Input "
+    "images are random. Before the first round, monocle compares each case's output with the cpu path's output, "
+    "computed filter by filter, and does not measure cases that differ. Each has further tests, such as "
+    "'filters.speed', whose figures follow from the same rounds; --compare does not judge them.",
     "All results have the load, the average number of processes that ran in the minute before the start. If it is near "
     "the number of processors, the machine was busy.",
-    "For these three, --compare gives a case the verdict 'same' if the medians differ by at most 3 %, 'unclear' if a "
-    "Mann-Whitney rank test gives p >= 0.001, and otherwise 'slower' or 'faster'. If the plain copy changed in the "
-    "same direction, its change is added to the 3 %. Both runs need at least 8 rounds.",
     NULL,
 };
 static const char *const exits[] = {
     "0\tall cases were measured, and --compare found no slower case",
-    "1\ta case failed, --compare found a slower case or a missing figure, or the page cannot be written",
+    "1\ta case failed, --compare found a slower or missing figure, or the page cannot be written",
     "2\twrong arguments",
     "3\tthere is no such device, or the file of --compare or of results cannot be read",
     "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
     NULL,
 };
 
-static void print_tests(FILE *out)
+static void print_measurements(FILE *out)
 {
+    fprintf(out, "\nMeasurements:\n");
+    for (int i = 0; measurement_list[i]; i++) {
+        char name[40];
+        snprintf(name, sizeof(name), "  %s", measurement_list[i]->name);
+        options_print_row(out, name, measurement_list[i]->details, 22);
+    }
     fprintf(out, "\nTests of 'device' (M: 10^6, G: 10^9):\n");
     for (int i = 0; measure_tests[i]; i++) {
         char name[40], text[512];
@@ -131,13 +121,13 @@ static void print_tests(FILE *out)
 
 static const struct option_list list = {
     .command = "bench",
-    .usage = "filters|paths|variants|device [TEST...] [options]",
+    .usage = "filters|paths|variants|device [TEST...|FILE.json...] [options]",
     .summary = "measure the speed of filters, paths, variants or devices",
     .examples = examples,
     .details = details,
     .exits = exits,
     .options = options,
-    .print_more = print_tests,
+    .print_more = print_measurements,
     .complete = "measurement",
 };
 
@@ -147,81 +137,99 @@ enum { THREADS_MAX = 256 };
 
 static bool take_path(void *context, const char *item)
 {
-    struct bench *bench = context;
+    struct chosen *chosen = context;
     const char *names[PATH_KINDS + 1] = {NULL};
     for (int i = 0; i < PATH_KINDS; i++)
         names[i] = path_kind_name((enum path_kind)i);
     const int path = options_choose(item, "path", names);
-    bench->path[bench->paths++] = (enum path_kind)path;
+    chosen->path[chosen->paths++] = (enum path_kind)path;
     return path >= 0;
 }
 
 static bool take_measure(void *context, const char *item)
 {
-    struct bench *bench = context;
-    const char *names[BENCH_MEASURES + 1] = {NULL};
-    for (int i = 0; i < BENCH_MEASURES; i++)
-        names[i] = bench_measures[i].name;
+    struct chosen *chosen = context;
+    const char *names[PICTURE_MEASURES + 1] = {NULL};
+    for (int i = 0; i < PICTURE_MEASURES; i++)
+        names[i] = picture_measures[i].name;
     const int measure = options_choose(item, "measure", names);
     if (measure >= 0)
-        bench->measure[bench->measures++] = &bench_measures[measure];
+        chosen->measure[chosen->measures++] = &picture_measures[measure];
     return measure >= 0;
 }
 
 static bool take_threads(void *context, const char *item)
 {
-    struct bench *bench = context;
+    struct chosen *chosen = context;
     char *end;
     const long threads = strtol(item, &end, 10);
     if (*end || item[0] < '0' || item[0] > '9' || threads < 1 || threads > THREADS_MAX) {
         log_error("--threads is '%s', but must be between 1 and %d", item, THREADS_MAX);
         return false;
     }
-    bench->thread[bench->threads++] = (int)threads;
+    chosen->thread[chosen->threads++] = (int)threads;
     return true;
 }
 
 // Returns false if an option is wrong (logged).
-static bool parse_lists(struct bench *bench)
+static bool parse_lists(struct chosen *chosen, const struct bench_options *o)
 {
-    const struct bench_options *o = bench->options;
-    struct cases *cases = &bench->cases;
+    struct cases *cases = &chosen->cases;
+    bool needs_device = false;
+    chosen->pictures = o->pictures;
     if (!cases_take_sizes(cases, o->sizes) || !cases_take_formats(cases, o->formats) ||
-        !cases_each("measures", o->measures, take_measure, bench) || !cases_each("path", o->paths, take_path, bench) ||
-        !cases_each("threads", o->threads, take_threads, bench))
+        !cases_each("measures", o->measures, take_measure, chosen) ||
+        !cases_each("path", o->paths, take_path, chosen) || !cases_each("threads", o->threads, take_threads, chosen))
         return false;
-    if (bench->paths > 0 && !bench_needs_device(bench) &&
-        !device_option_unused(o->device, path_kind_name(bench->path[0])))
+    for (int i = 0; i < chosen->paths; i++)
+        needs_device = needs_device || path_kind_info(chosen->path[i])->needs_device;
+    if (chosen->paths > 0 && !needs_device && !device_option_unused(o->device, path_kind_name(chosen->path[0])))
         return false;
     return cases_take_chains(cases, &o->filters);
 }
 
 // ---- the command ----
 
-static const struct measurement *find_measurement(const char *name)
+const char *bench_word(int index)
 {
-    const char *names[CASES_LIST + 1] = {NULL};
-    for (int i = 0; measurements[i]; i++)
-        names[i] = measurements[i]->name;
-    const int found = options_choose(name, "measurement", names);
-    return found >= 0 ? measurements[found] : NULL;
+    int count = 0;
+    while (measurement_list[count])
+        count++;
+    return index < count ? measurement_list[index]->name : index == count ? "device" : NULL;
 }
 
-// Returns false if an option belongs to another measurement (logged).
-static bool fits_measurement(const struct bench_options *o, const struct measurement *measurement)
+// Returns false if there is no such measurement, or if an option belongs to another one (logged).
+static bool find_measurement(struct bench *bench, const char *name)
 {
-    const bool report = o->report && measurement != &device_measurement;
-    const bool measures = o->measures && measurement != &filters_measurement;
-    if (report)
-        log_error("--report is an option of 'bench device'");
-    else if (measures)
+    const struct bench_options *o = bench->options;
+    const char *names[CASES_LIST + 1] = {NULL};
+    for (int i = 0; bench_word(i); i++)
+        names[i] = bench_word(i);
+    const int found = options_choose(name, "measurement", names);
+    bench->measurement = found >= 0 ? measurement_list[found] : NULL;
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {
+        {"filter", o->filters.count > 0}, {"sizes", o->sizes != NULL},     {"formats", o->formats != NULL},
+        {"path", o->paths != NULL},       {"threads", o->threads != NULL}, {"pictures", o->pictures > 0},
+    };
+    for (size_t i = 0; found >= 0 && !bench->measurement && i < sizeof(others) / sizeof(*others); i++) {
+        if (!others[i].given)
+            continue;
+        log_error("--%s is not an option of 'bench device'; it measures the device, not filters", others[i].name);
+        return false;
+    }
+    const bool measures = o->measures && !(bench->measurement && bench->measurement->has_measures);
+    if (found >= 0 && measures)
         log_error("--measures is an option of 'bench filters'");
-    return !report && !measures;
+    return found >= 0 && !measures;
 }
 
 static int bench_run(int argc, char **argv)
 {
     struct bench_options o = {0};
+    struct bench bench = {.options = &o};
     struct command_operands operands;
     int code;
     if (!command_parse(&list, argc, argv, &o, argc, &operands, &code))
@@ -234,36 +242,26 @@ static int bench_run(int argc, char **argv)
         log_error("name a measurement; usage: monocle bench %s", list.usage);
         return EXIT_USAGE;
     }
-    const struct measurement *measurement = find_measurement(operands.word[0]);
-    if (!measurement || (!measurement->takes_words && !command_limit_operands(&list, &operands, 1)))
+    if (!find_measurement(&bench, operands.word[0]))
         return EXIT_USAGE;
-    if (!fits_measurement(&o, measurement))
-        return EXIT_USAGE;
-    struct bench *bench = calloc(1, sizeof(*bench)); // too large for the stack
-    if (!bench) {
+    struct chosen *chosen = calloc(1, sizeof(*chosen)); // too large for the stack
+    if (!chosen) {
         log_error("cannot measure: out of memory");
         return EXIT_USAGE;
     }
     code = EXIT_USAGE;
-    tuned_init(&bench->tuned);
-    bench->options = &o;
-    bench->word = operands.word + 1;
-    bench->words = operands.count - 1;
-    if (parse_lists(bench)) {
+    bench.word = operands.word + 1;
+    bench.words = operands.count - 1;
+    if (parse_lists(chosen, &o)) {
         process_hold_signals(CALLS_ANY); // after a signal, the results so far are printed
-        json_t *(*base_read)(const char *) = measurement->base_read ? measurement->base_read : bench_base_read;
         code = EXIT_NOTHING;
-        bench_cpu_name(bench->cpu_name);
-        if (getloadavg(&bench->load, 1) != 1)
-            bench->load = -1;
-        if ((!o.compare || (bench->base = base_read(o.compare))) && (bench->memory = bench_memory_open(o.pictures)))
-            code = measurement->run(bench);
+        if (getloadavg(&bench.load, 1) != 1)
+            bench.load = -1;
+        if (!o.compare || (bench.base = results_read(o.compare)))
+            code = figures_run(&bench, chosen);
     }
-    bench_memory_close(bench->memory);
-    bench_close_device(bench);
-    json_decref(bench->base);
-    tuned_finish(&bench->tuned);
-    free(bench);
+    json_decref(bench.base);
+    free(chosen);
     return code;
 }
 

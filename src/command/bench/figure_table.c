@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/options.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +71,8 @@ static void spread_text(const struct figure *f, char text[FIGURE_TEXT])
         snprintf(text, FIGURE_TEXT, percent < 1e4 ? "±%.*f%%" : "±%.*g%%", percent < 0.95 ? 1 : 0, percent);
 }
 
-void figure_text(const struct figure *figure, char text[FIGURE_TEXT])
+// Writes "17.7 ±12%", or "-" for a skipped and "failed" for a failed figure.
+static void figure_text(const struct figure *figure, char text[FIGURE_TEXT])
 {
     char spread[FIGURE_TEXT];
     value_text(figure, text);
@@ -81,18 +83,31 @@ void figure_text(const struct figure *figure, char text[FIGURE_TEXT])
 
 // ---- rows and columns ----
 
+// Appends a value, without the middle of a long one, such as the text of a chain. Characters stay whole.
+static int append_value(const char *value, int length, char text[FIGURE_PARAMETERS], int used)
+{
+    enum { LONG = 34, HEAD = 20, TAIL = 12 };
+    int head = length > LONG ? HEAD : length, tail = length > LONG ? length - TAIL : length;
+    for (; head < tail && (value[head] & 0xc0) == 0x80; head++)
+        ;
+    for (; tail < length && (value[tail] & 0xc0) == 0x80; tail++)
+        ;
+    const int bytes = snprintf(text + used, (size_t)(FIGURE_PARAMETERS - used), "%s%.*s%s%.*s", used ? " " : "", head,
+                               value, head < tail ? ".." : "", length - tail, value + tail);
+    return used + bytes < FIGURE_PARAMETERS ? used + bytes : FIGURE_PARAMETERS - 1;
+}
+
 // Copies the names of `length` bytes of parameters ("type size") or their values ("float 640x480").
 static void copy_words(const char *words, int length, bool values, char text[FIGURE_PARAMETERS])
 {
-    int used = 0;
-    bool value = false;
-    for (int i = 0; i < length; i++) {
-        const bool space = words[i] == ' ', equals = words[i] == '=' && !value;
-        value = equals || (value && !space);
-        if (space || (!equals && value == values))
-            text[used++] = words[i];
+    text[0] = '\0';
+    for (int at = 0, used = 0; at < length; at += (int)strcspn(words + at, " ") + 1) {
+        const int word = (int)strcspn(words + at, " "), key = (int)strcspn(words + at, "= ");
+        if (!values)
+            used = append_value(words + at, key, text, used);
+        else if (word > key)
+            used = append_value(words + at + key + 1, word - key - 1, text, used);
     }
-    text[used] = '\0';
 }
 
 // Splits the parameters into those of the row and the last one, of the column.
@@ -357,4 +372,62 @@ void figure_table_print(const struct measure_test *test, const struct figure *fi
         log_error("cannot print the figures of %s: out of memory", test->name);
     free(shown);
     free(clean);
+}
+
+// ---- verdicts ----
+
+static const char *text_in(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+// Prints "slower   latency, part=running: 3.1 ±2% -> 4.5 ±3% µs (+45%)". The texts may come from a file.
+static void print_figure(const char *verdict, const json_t *item, const json_t *tests)
+{
+    char line[512], shown[sizeof(line)], value[FIGURE_TEXT], earlier[FIGURE_TEXT];
+    struct figure now;
+    figure_read(item, &now);
+    const json_t *base = json_object_get(item, "base_value"), *change = json_object_get(item, "change");
+    const json_t *spread = json_object_get(item, "base_spread");
+    const struct figure before = {.value = json_number_value(base),
+                                  .spread = json_is_number(spread) ? json_number_value(spread) : NAN};
+    figure_text(&now, value);
+    figure_text(&before, earlier);
+    int used =
+        snprintf(line, sizeof(line), "%-8s %s, %s: %s%s%s %s", verdict, now.test, now.parameters, base ? earlier : "",
+                 base ? " -> " : "", value, text_in(json_object_get(tests, now.test), "unit"));
+    if (change && used < (int)sizeof(line))
+        snprintf(line + used, sizeof(line) - (size_t)used, " (%+.1f%%)", 100 * json_number_value(change));
+    log_escape(shown, sizeof(shown), line);
+    printf("  %s\n", shown);
+}
+
+void figure_table_verdicts(const json_t *result)
+{
+    const json_t *base = json_object_get(result, "base"), *item, *missing = json_object_get(result, "missing");
+    const json_t *tests = json_object_get(result, "tests"), *device = json_object_get(base, "device");
+    static const char *const verdicts[] = {"slower", "missing", "unclear", "faster", "new", "same"};
+    enum { VERDICTS = sizeof(verdicts) / sizeof(*verdicts) };
+    char line[256], shown[sizeof(line)];
+    size_t i;
+    int count[VERDICTS] = {0};
+    snprintf(line, sizeof(line), "%s, driver %s", text_in(device, "name"), text_in(device, "driver"));
+    log_escape(shown, sizeof(shown), line);
+    printf("compared with %s\n", shown);
+    for (int v = 0; v < VERDICTS; v++) {
+        json_array_foreach(json_object_get(result, "figures"), i, item)
+        {
+            if (strcmp(text_in(item, "verdict"), verdicts[v]) != 0)
+                continue;
+            count[v]++;
+            if (strcmp(verdicts[v], "same") != 0)
+                print_figure(verdicts[v], item, tests);
+        }
+    }
+    json_array_foreach(missing, i, item) print_figure("missing", item, tests);
+    count[1] += (int)json_array_size(missing);
+    for (int v = 0; v < VERDICTS; v++)
+        printf("%s%d %s", v ? ", " : "", count[v], verdicts[v]);
+    printf("\n\n");
 }

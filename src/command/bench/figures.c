@@ -1,19 +1,17 @@
-// figures.c: the measurement `device`: runs the tests of devices and prints their figures
+// figures.c: runs measurements or reads saved results, and prints their figures
 #include "command/bench/bench.h"
 
 #include "base/claim.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/workers.h"
 #include "command/bench/figure_table.h"
-#include "command/bench/results.h"
-#include "command/bench/trial.h"
 #include "command/shared.h"
 #include "compute/device_energy.h"
-#include "measure/measure.h"
+#include "measure/results.h"
 
 #include <errno.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,37 +21,20 @@ enum { CHOSEN_MAX = 64 };
 
 struct figures {
     const struct bench *bench;
-    struct claim report; // of --report
+    struct chosen *chosen; // of a measurement
+    struct claim report;   // of --report
     struct device_info device[DEVICE_MAX];
     const struct measure_test *test[CHOSEN_MAX]; // the chosen ones
     int devices, tests;
     int running;           // index of the test that runs
-    struct figure *figure; // of one device
+    struct figure *figure; // of one device, without samples
     int count, room;
+    struct json_t *values;  // the same as JSON
     struct json_t *results; // of the devices so far
     bool any, failed;       // figures
 };
 
 // ---- options ----
-
-// Returns false if an option of the other measurements was given (logged).
-static bool check_options(const struct bench_options *o)
-{
-    const struct {
-        const char *name;
-        bool given;
-    } others[] = {
-        {"filter", o->filters.count > 0}, {"sizes", o->sizes != NULL},     {"formats", o->formats != NULL},
-        {"path", o->paths != NULL},       {"threads", o->threads != NULL}, {"pictures", o->pictures > 0},
-    };
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
-        if (!others[i].given)
-            continue;
-        log_error("--%s is not an option of 'bench device'; it measures the device, not filters", others[i].name);
-        return false;
-    }
-    return true;
-}
 
 // Fills in the tests that the words name, or all. Returns false if a word names none (logged).
 static bool choose_tests(struct figures *figures)
@@ -122,18 +103,24 @@ static json_t *sensors_json(const struct sensors *sensors)
     return object;
 }
 
+// Adds a test to those of a result. Its figures follow from others if it is `derived`.
+static void add_test(json_t *tests, const struct measure_test *test, bool derived)
+{
+    json_t *json = json_pack("{s:s,s:s}", "unit", test->unit, "definition", test->definition);
+    if (derived)
+        json_object_set_new(json, "derived", json_true());
+    json_object_set_new(tests, test->name, json);
+}
+
 // Takes over `device` and `tests`.
 static json_t *result_json(const struct figures *figures, json_t *device, json_t *tests)
 {
-    json_t *values = json_array();
     char measured[32];
     const time_t now = time(NULL);
     struct tm utc;
     strftime(measured, sizeof(measured), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    for (int i = 0; i < figures->count; i++)
-        json_array_append_new(values, figure_json(&figures->figure[i]));
-    return json_pack("{s:i,s:s,s:s,s:o,s:o,s:o}", "format", RESULTS_FORMAT, "monocle", MONOCLE_VERSION, "measured",
-                     measured, "device", device, "tests", tests, "figures", values);
+    return json_pack("{s:i,s:s,s:s,s:o,s:o,s:O}", "format", RESULTS_FORMAT, "monocle", MONOCLE_VERSION, "measured",
+                     measured, "device", device, "tests", tests, "figures", figures->values);
 }
 
 static const json_t *test_of(const json_t *result, const char *name)
@@ -157,7 +144,7 @@ static void print_text(const char *text)
 static void print_csv_head(void)
 {
     printf("device,name,test,parameters,status,value,by_event,unit,spread,rounds,checked,note,verdict,base_value,"
-           "base_spread,change\n");
+           "base_spread,change,p\n");
 }
 
 static void print_csv(const json_t *result)
@@ -168,7 +155,8 @@ static void print_csv(const json_t *result)
     json_array_foreach(json_object_get(result, "figures"), i, item)
     {
         figure_read(item, &f);
-        printf("%d", (int)json_integer_value(json_object_get(device, "number")));
+        if (json_object_get(device, "number"))
+            printf("%d", (int)json_integer_value(json_object_get(device, "number")));
         print_text(json_string_value(json_object_get(device, "name")));
         print_text(f.test);
         print_text(f.parameters);
@@ -183,6 +171,7 @@ static void print_csv(const json_t *result)
         print_number(json_object_get(item, "base_value"));
         print_number(json_object_get(item, "base_spread"));
         print_number(json_object_get(item, "change"));
+        print_number(json_object_get(item, "p"));
         printf("\n");
     }
 }
@@ -203,17 +192,35 @@ static void take(void *context, const struct figure *figure)
         figures->figure = more;
         figures->room = room;
     }
-    figures->figure[figures->count++] = *figure;
+    figures->figure[figures->count] = *figure;
+    figures->figure[figures->count++].samples = NULL;
+    json_array_append_new(figures->values, figure_json(figure));
     figures->any = true;
     figures->failed = figures->failed || figure->status == FIGURE_FAILED;
+}
+
+static void show_progress(const char *text)
+{
+    if (status_line_possible())
+        status_line_show(text);
 }
 
 static bool progress(void *context, const char *text)
 {
     const struct figures *figures = context;
-    if (text)
-        bench_progress("test %d of %d, %s", figures->running + 1, figures->tests, text);
+    char line[160];
+    if (text) {
+        snprintf(line, sizeof(line), "test %d of %d, %s", figures->running + 1, figures->tests, text);
+        show_progress(figures->tests > 0 ? line : text);
+    }
     return !process_interrupted();
+}
+
+static void begin(struct figures *figures)
+{
+    figures->count = 0;
+    json_decref(figures->values);
+    figures->values = json_array();
 }
 
 // Prints a sensor's values, if both are known: a device that becomes hot lowers its clock.
@@ -245,24 +252,35 @@ static void finish_device(struct figures *figures, json_t *result)
         print_sensor(json_object_get(result, "device"), "clock_mhz", "clock", "MHz");
         print_sensor(json_object_get(result, "device"), "temperature_c", "temperature", "°C");
         if (figures->bench->base)
-            results_print(result);
+            figure_table_verdicts(result);
     }
     json_array_append_new(figures->results, result);
 }
 
-// The texts may come from a file.
+// NULL: nothing. The text may come from a file.
+static void print_line(const char *text)
+{
+    char shown[512];
+    if (!text)
+        return;
+    log_escape(shown, sizeof(shown), text);
+    options_print_text(stdout, shown, 0, 2, FIGURE_LINE);
+}
+
 static void print_heading(const json_t *device)
 {
-    const char *name = "", *platform = "", *driver = "";
+    const char *name = "", *platform = NULL, *driver = "", *processor = NULL, *gl = NULL;
     int units = 0, clock_mhz = 0;
-    char line[512], shown[sizeof(line)], clock[32] = "";
-    json_unpack((json_t *)device, "{s:s,s?s,s?s,s?i,s?i}", "name", &name, "platform", &platform, "driver", &driver,
-                "compute_units", &units, "clock_mhz", &clock_mhz);
+    char line[512], clock[32] = "";
+    json_unpack((json_t *)device, "{s:s,s?s,s?s,s?i,s?i,s?s,s?s}", "name", &name, "platform", &platform, "driver",
+                &driver, "compute_units", &units, "clock_mhz", &clock_mhz, "processor", &processor, "gl", &gl);
     if (clock_mhz > 0) // some drivers do not report it
         snprintf(clock, sizeof(clock), ", at most %d MHz", clock_mhz);
-    snprintf(line, sizeof(line), "%s (%s, driver %s, compute units: %d%s)", name, platform, driver, units, clock);
-    log_escape(shown, sizeof(shown), line);
-    options_print_text(stdout, shown, 0, 2, FIGURE_LINE);
+    snprintf(line, sizeof(line), "%s (%s, driver %s, compute units: %d%s)", name, platform ? platform : "", driver,
+             units, clock);
+    print_line(platform || !processor ? line : NULL);
+    print_line(processor);
+    print_line(gl);
     printf("figures: median of the rounds ± half the interquartile range, in %% of the median\n");
 }
 
@@ -272,7 +290,7 @@ static void print_figures(const struct measure_test *test, const struct figure *
     process_flush();
 }
 
-// Takes the figures of a result that was read from a file.
+// Takes and shows the figures of a result.
 static void show_result(struct figures *figures, json_t *result)
 {
     const struct bench_options *o = figures->bench->options;
@@ -280,7 +298,7 @@ static void show_result(struct figures *figures, json_t *result)
     json_t *test;
     const json_t *item;
     size_t i;
-    figures->count = 0;
+    begin(figures);
     if (!o->json && !o->csv)
         print_heading(json_object_get(result, "device"));
     json_object_foreach(json_object_get(result, "tests"), name, test)
@@ -308,7 +326,7 @@ static void measure_device(struct figures *figures, int number)
     double usual_s = 0;
     struct sensors start, end;
     json_t *device = device_json(&figures->device[number], number), *tests = json_object();
-    figures->count = 0;
+    begin(figures);
     for (int i = 0; i < figures->tests; i++)
         usual_s += figures->test[i]->seconds;
     if (table)
@@ -323,17 +341,14 @@ static void measure_device(struct figures *figures, int number)
             .kernels = o->kernels,
             .seconds = o->seconds * test->seconds / usual_s,
             .rounds = o->rounds,
-            .take = take,
-            .progress = progress,
-            .context = figures,
+            .listener = {take, progress, figures},
         };
         figures->running = i;
         measure_run(&setup);
-        bench_progress(NULL);
+        show_progress("");
         if (figures->count == before)
             continue; // interrupted
-        json_object_set_new(tests, test->name,
-                            json_pack("{s:s,s:s}", "unit", test->unit, "definition", test->definition));
+        add_test(tests, test, false);
         if (table)
             print_figures(test, figures->figure + before, figures->count - before);
     }
@@ -344,6 +359,54 @@ static void measure_device(struct figures *figures, int number)
     finish_device(figures, result_json(figures, device, tests));
 }
 
+// ---- measurements ----
+
+static json_t *place_json(const struct bench *bench, const struct measure_place *place)
+{
+    json_t *device = place->number >= 0 ? device_json(&place->device, place->number)
+                                        : json_pack("{s:o}", "name", text_json(place->processor));
+    json_object_set_new(device, "processor", text_json(place->processor));
+    json_object_set_new(device, "processors", json_integer(workers_available()));
+    if (place->gl[0])
+        json_object_set_new(device, "gl", text_json(place->gl));
+    json_object_set_new(device, "load", json_real(bench->load));
+    return device;
+}
+
+// Returns the exit code.
+static int measure_chosen(struct figures *figures)
+{
+    const struct bench *bench = figures->bench;
+    const struct bench_options *o = bench->options;
+    const struct measure_here setup = {
+        .measurement = bench->measurement,
+        .chosen = figures->chosen,
+        .device = o->device,
+        .insist = o->paths || (o->device && *o->device),
+        .kernels = o->kernels,
+        .seconds = o->seconds,
+        .rounds = o->rounds,
+        .listener = {take, progress, figures},
+    };
+    struct measure_place place;
+    begin(figures);
+    const enum measure_end end = measure_here(&setup, &place);
+    show_progress("");
+    if (end != MEASURE_ENDED)
+        return end == MEASURE_CASES ? EXIT_USAGE : EXIT_NOTHING;
+    json_t *tests = json_object();
+    for (int i = 0; i < MEASUREMENT_TESTS && bench->measurement->test[i].name; i++) {
+        for (int k = 0; k < figures->count; k++) {
+            if (strcmp(figures->figure[k].test, bench->measurement->test[i].name) == 0)
+                add_test(tests, &bench->measurement->test[i], i > 0);
+        }
+    }
+    json_t *result = result_json(figures, place_json(bench, &place), tests);
+    show_result(figures, result);
+    json_decref(result);
+    return EXIT_OK;
+}
+
 // ---- results of earlier runs ----
 
 static bool is_file(const char *word)
@@ -352,10 +415,16 @@ static bool is_file(const char *word)
     return length > 5 && strcmp(word + length - 5, ".json") == 0;
 }
 
-// Returns false if only some of the operands are files, or if options for a measurement are beside files (logged).
+// Returns false if operands are neither tests of a device nor files, if only some of them are files, or if options for
+// a measurement are beside files (logged).
 static bool check_operands(const struct bench *bench, bool *files)
 {
     *files = bench->words > 0 && is_file(bench->word[0]);
+    if (bench->words > 0 && !*files && bench->measurement) {
+        log_error("unexpected argument '%s'; 'bench %s' takes only files of saved results, which end in .json",
+                  bench->word[0], bench->measurement->name);
+        return false;
+    }
     for (int w = 0; w < bench->words; w++) {
         if (is_file(bench->word[w]) == *files)
             continue;
@@ -430,7 +499,7 @@ static bool write_report(struct figures *figures)
     return ok;
 }
 
-static int run(struct bench *bench)
+int figures_run(const struct bench *bench, struct chosen *chosen)
 {
     struct figures *figures = calloc(1, sizeof(*figures)); // too large for the stack
     int code = EXIT_USAGE;
@@ -440,22 +509,24 @@ static int run(struct bench *bench)
     }
     bool files = false;
     figures->bench = bench;
+    figures->chosen = chosen;
     figures->results = json_array();
-    if (check_options(bench->options) && check_operands(bench, &files) && check_report(figures) &&
-        (files || choose_tests(figures))) {
-        code = EXIT_NOTHING;
-        if (files ? show_files(figures) : measure_devices(figures))
-            code = figures->failed ? EXIT_FAILED_SOME : EXIT_OK;
+    if (check_operands(bench, &files) && check_report(figures) &&
+        (files || bench->measurement || choose_tests(figures))) {
+        if (!files && bench->measurement)
+            code = measure_chosen(figures);
+        else
+            code = (files ? show_files(figures) : measure_devices(figures)) ? EXIT_OK : EXIT_NOTHING;
+        code = code == EXIT_OK && figures->failed ? EXIT_FAILED_SOME : code;
         // A run that is interrupted at once replaces no page.
         const bool stopped = process_interrupted() && !figures->any;
-        if (code != EXIT_NOTHING && bench->options->report && !stopped && !write_report(figures))
+        const bool shown = code == EXIT_OK || code == EXIT_FAILED_SOME;
+        if (shown && bench->options->report && !stopped && !write_report(figures))
             code = EXIT_FAILED_SOME;
     }
     json_decref(figures->results);
+    json_decref(figures->values);
     free(figures->figure);
     free(figures);
     return code;
 }
-
-const struct measurement device_measurement = {
-    .name = "device", .run = run, .takes_words = true, .base_read = results_read};

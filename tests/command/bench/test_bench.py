@@ -13,14 +13,18 @@ import subprocess
 import sys
 import tempfile
 
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
 sys.path.append(sys.path[0] + "/../../support")
-from checks import KERNELS, Checks, at, programs, slow
+from checks import KERNELS, SOURCES, Checks, at, programs, slow
 from live_support import environment, has_opencl, on_terminal, run
 
 BINARY, = programs(1)
-ROW = ["case", "format", "width", "height", "path", "threads", "device", "ms_median", "ms_p95", "mpix_s",
-       "copy_fraction"]
-PARTS = ["copy_in_ms", "upload_ms", "passes_ms", "share_ms", "download_ms", "texture_ms"]
+PARAMETERS = ["case", "format", "path", "threads", "size"]
+COLUMNS = ["device", "name", "test", "parameters", "status", "value", "by_event", "unit", "spread", "rounds", "checked"]
 MATRIX = "convolve=0.5 0 0 0 1 0 0 0 -0.5:bias=3"
 SMALL = ["--sizes", "64x48", "-n", "3"]
 MEASURES = ["histogram", "columns", "rows", "levels"]
@@ -32,14 +36,28 @@ def bench(*args, **keywords):
     return run(BINARY, "bench", *args, cwd=at(), **keywords)
 
 
-def rows_of(c, *args, code=0, says="", **keywords):
+def result_of(c, *args, code=0, says="", **keywords):
     got, out, err = bench(*args, "--json", **keywords)
-    c.check(got == code and says in err, args, "exit code", got, err)
-    rows = [json.loads(line) for line in out.decode().splitlines()]
+    c.check(got == code and says in err and out.count(b"\n") == 1, args, "exit code", got, err)
+    found = json.loads(out)
+    c.check(found["device"]["load"] >= 0 and found["device"]["processors"] >= 1, args, found["device"])
+    for f in found["figures"]:
+        c.check(f["status"] == "failed" or (f["value"] > 0 and f["checked"]), args, f)
+    return found
+
+
+def rows_of(c, *args, **keywords):
+    """Returns the figures that were measured as dictionaries with their parameters, and with the values of the tests
+    that follow from them: "filters.copy" is "copy"."""
+    found = result_of(c, *args, **keywords)["figures"]
+    rows = [dict(f, **f["parameters"]) for f in found if f["test"] == args[0] and f["status"] == "ok"]
     for row in rows:
-        c.check(row["ms_p5"] <= row["ms_median"] <= row["ms_p95"], args, "percentiles out of order", row)
-        c.check(row["load"] >= 0 and row["processors"] >= 1, args, row)
-        c.check(row["ms_median"] > 0 and len(row["samples_ms"]) == row["rounds"] > 0, args, row)
+        c.check(len(row["samples"]) == row["rounds"] > 0, args, row)
+        c.check(row["value"] == sorted(row["samples"])[(row["rounds"] - 1) // 2], args, "the median", row)
+        for f in found:
+            more = f["parameters"].items() - row["parameters"].items()
+            if f["test"] != args[0] and f["parameters"].items() >= row["parameters"].items():
+                row["-".join([f["test"].partition(".")[2]] + [v for _, v in more])] = f["value"]
     return rows
 
 
@@ -54,11 +72,12 @@ def rows(c):
         c.check(keys == {(k, f, t) for k in ("blur=2", MATRIX) for f in ("nv21", "rgba") for t in threads}, path, keys)
         c.check(len(found) == len(keys), path, "rows twice")
         for r in found:
-            c.check(list(r)[:len(ROW)] == ROW, path, list(r))
-            c.check((r["path"], r["width"], r["height"], r["rounds"]) == (path, 64, 48, 3), r)
-            c.check(abs(r["mpix_s"] - 64 * 48 / r["ms_median"] / 1e3) < 1e-3 * r["mpix_s"], "mpix_s", r)
-            c.check(abs(r["copy_fraction"] - r["copy_ms_median"] / r["ms_median"]) < 1e-3, "copy_fraction", r)
+            c.check(list(r["parameters"]) == PARAMETERS, path, list(r))
+            c.check((r["path"], r["size"], r["rounds"]) == (path, "64x48", 3), r)
+            c.check(abs(r["speed"] - 64 * 48 / r["value"] / 1e3) < 1e-3 * r["speed"] and r["copy"] > 0, "speed", r)
+            c.check(("host" in r) == (path != "cpu"), "the host's clock", r)
     found = rows_of(c, "filters", "-p", "cpu", "-t", "1", *SMALL)
+    c.check(found[5]["case"].startswith("convolve=0.11 -0.07 ") and "0.05.." not in found[5]["case"], found[5])
     formats = ["nv21", "yuyv"] + 5 * ["rgba"] + ["nv21"] + 7 * ["rgba"]
     c.check([r["format"] for r in found] == formats, "default cases", found)
     c.check([r["case"] for r in found[7:]] == ["blur=2,gray,emboss", "otsu", "ridge=3", "warp=road"] + MEASURES, found)
@@ -80,14 +99,13 @@ def measures(c):
         found, wanted = rows_of(c, *args, ",".join(MEASURES)), MEASURES if path == "cpu" else MEASURES[:3]
         c.check([r["case"] for r in found] == wanted, path, found)
         for r in found:
-            c.check(list(r)[:len(ROW)] == ROW and r["format"] == "rgba", r)
-            c.check((r["copy_way"] == "read") == (path == "cpu") and r["copy_ms_median"] > 0, r)
+            c.check(list(r["parameters"]) == PARAMETERS and r["format"] == "rgba" and r["copy"] > 0, r)
         found = rows_of(c, *args, "rows", "-f", "gray", "--formats", "nv21")
         c.check([(r["case"], r["format"]) for r in found] == [("gray", "nv21"), ("rows", "rgba")], found)
         odd = ["filters", "--sizes", "33x7", "-n", "3", "-p", path, "-t", "2", "--measures", "columns"]
-        c.check([(r["case"], r["width"]) for r in rows_of(c, *odd)] == [("columns", 33)], path)
+        c.check([(r["case"], r["size"]) for r in rows_of(c, *odd)] == [("columns", "33x7")], path)
     text = bench("filters", *SMALL, "-p", "cpu", "-t", "1", "--measures", "histogram,levels")[1].decode()
-    c.check("copy by: read" in text and "levels" in text, text)
+    c.check("\nfilters.copy, %:\n" in text and "levels" in text, text)
 
 
 @slow
@@ -101,18 +119,18 @@ def variants(c):
         c.check(cases == [(k, f) for k in chains for f in ("rgba", "nv21")], path, cases)
         keys = {(r["case"], r["format"], r["variant"]) for r in found}
         c.check(len(keys) == len(found), path, "rows twice", keys)
-        c.check(len(found) > len(cases) or "plain" in found[0]["device"], path, "no variant fits", keys)
+        c.check(len(found) > len(cases), path, "no variant fits", keys)
         generic = None
         for r in found:
             generic = r if r["variant"] == "generic" else generic
             c.check(all(generic[k] == r[k] for k in ("case", "format")) and r["path"] == path, r, generic)
-            c.check(abs(r["speedup"] - generic["ms_median"] / r["ms_median"]) < 1e-3 * r["speedup"], r, generic)
+            c.check(abs(r["speedup"] - generic["value"] / r["value"]) < 1e-3 * r["speedup"], r, generic)
     found = {r["case"] for r in rows_of(c, "variants", "-p", "cpu", *SMALL)}
     c.check({"none", "mirror", "blur=3", "gray,sobel"} <= found, "the examples of all filters", found)
     found = rows_of(c, "variants", "-p", "cpu", *SMALL, "-f", "emboss", MONOCLE_VECTORS="plain")
     c.check([r["variant"] for r in found] == ["generic"], "variants of the plain level", found)
     code, out, err = bench("variants", "-p", "cpu", *SMALL, "-f", "blur=3")
-    c.check(code == 0 and "x generic" in out.decode() and "generic  " in out.decode(), out, err)
+    c.check(code == 0 and "variants.speedup, x:" in out.decode() and " generic " in out.decode(), out, err)
 
 
 @slow
@@ -121,17 +139,16 @@ def paths(c):
         kinds = (["cpu", "opencl", "zerocopy"] if OPENCL else ["cpu"]) + (["gl"] if display else [])
         env = {} if display else {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
         found = rows_of(c, "paths", *SMALL, "-p", ",".join(kinds), "-f", "blur=2,emboss", **env)
-        c.check([(r["path"], r["in_flight"]) for r in found] == [(k, d) for k in kinds for d in (1, 2)], found)
+        c.check([(r["path"], r["frames"]) for r in found] == [(k, d) for k in kinds for d in (1, 2)], found)
         for r in found:
-            c.check(r["format"] == "nv21" and r["rung"] and r["why"], r)
-            c.check((r["path"] in ("cpu", "gl")) == (r["passes"] == []) and all(p["choice"] for p in r["passes"]), r)
-            c.check(r["passes_ms"] > 0 and r["latency_ms"] >= r["pinned_ms"] > 0, r)
-            c.check(all(p in r for p in PARTS), r)
-            c.check((r["copy_in_ms"] is None) == (r["path"] == "cpu"), "copy in", r)
-            drawn = r["gl"] is None or r["rung"] in ("gl-shared", "gl")
-            c.check((r["texture_ms"] is None) == drawn, "texture", r)
-            c.check(r["in_flight"] == 2 or r["overlap"] == 1, "overlap", r)
-            c.check(display or r["gl"] is None, "a window without a display", r)
+            stages = {key.partition("-")[2] for key in r if key.startswith("stage-")}
+            c.check(r["format"] == "nv21" and r["to"] == ("texture" if display else "memory"), r)
+            c.check(r["stage-passes"] > 0 and r["stage-latency"] >= r["stage-pinned"] > 0, r)
+            c.check(abs(r["speed"] - 1e3 / r["value"]) < 1e-3 * r["speed"], r)
+            c.check(("copy_in" in stages) == (r["path"] != "cpu"), "copy in", r)
+            drawn = not display or r["path"] == "gl" or "mode gl-shared" in r.get("note", "")
+            c.check(("texture" in stages) == (not drawn), "texture", r)
+            c.check(r["path"] == "gl" or ("sharing mode" in r.get("note", "")) == (r["path"] != "cpu"), "note", r)
 
 
 def default_paths(c):
@@ -140,7 +157,7 @@ def default_paths(c):
     has_gl = bench("filters", *SMALL, "-p", "gl", "-f", "gray", DISPLAY="", WAYLAND_DISPLAY="")[0] == 0
     for without in {}, cl, gl, {**cl, **gl}:
         code, out, err = bench("paths", *SMALL, "-f", "gray", "--json", DISPLAY="", WAYLAND_DISPLAY="", **without)
-        found = [json.loads(line)["path"] for line in out.decode().splitlines()]
+        found = [f["parameters"]["path"] for f in json.loads(out)["figures"] if f["test"] == "paths"]
         device, draws = OPENCL and cl.items() - without.items(), has_gl and gl.items() - without.items()
         want = ["cpu"] + ["opencl"] * bool(device) + ["gl"] * bool(draws) + ["zerocopy"] * bool(device)
         c.check(code == 0 and found[::2] == want == found[1::2], without, code, found)
@@ -148,25 +165,37 @@ def default_paths(c):
         c.check(("no GL context" in err and "leaving out the gl path" in err) == (not draws), without, err)
 
 
-@slow
-def device_frames(c):
-    """With a display, the frames of `bench device camera` end in textures."""
-    if not OPENCL:
-        return
-    code, out, err = bench("device", "camera.stage", "--time", "0.1", "--json")
-    found = [f["parameters"] for f in json.loads(out)["figures"]]
-    c.check(code == 0 and {p["to"] for p in found} == {"texture"}, code, found, err)
-    c.check({p["path"] for p in found if p["stage"] == "texture"} >= {"cpu", "opencl"}, found)
-
-
 def tables(c):
-    code, out, err = bench("filters", "-p", "cpu", "-t", "1", *SMALL, "-f", "gray", "-f", MATRIX)
+    args = "filters", "-p", "cpu", "-t", "1", *SMALL
+    code, out, err = bench(*args, "-f", "gray", "-f", MATRIX)
     text = out.decode()
-    c.check(code == 0 and err == "" and "Mpixel/s" in text and "of copy" in text and "gray" in text, text, err)
-    code, out, err = bench("filters", "-p", "cpu", "-t", "1", *SMALL, "-f", "gray", "-f", "blur=2,gray", "--csv")
-    table = list(csv.DictReader(io.StringIO(out.decode())))
-    c.check(code == 0 and [r["case"] for r in table] == ["gray", "blur=2,gray"], out)
-    c.check(list(table[0])[:len(ROW)] == ROW and float(table[1]["ms_median"]) > 0, table)
+    c.check(code == 0 and err == "" and "\nfilters, ms (less is better):\n" in text, text, err)
+    c.check("\nfilters.speed, Mpixel/s:\n" in text and "\n  gray rgba cpu 1 " in text, text)
+    c.check("\n  convolve=0.5 0 0 ..-0.5:bias=3 rgba cpu 1 " in text.replace("\xa0", " "), "a long chain", text)
+    code, out, err = bench(*args, "-f", "gray", "-f", "blur=2,gray", "--csv")
+    table = [r for r in csv.DictReader(io.StringIO(out.decode())) if r["test"] == "filters"]
+    c.check(code == 0 and [r["parameters"].partition(" ")[0] for r in table] == ["case=gray", "case=blur=2,gray"], out)
+    c.check(list(table[0])[:len(COLUMNS)] == COLUMNS and float(table[1]["value"]) > 0 and not table[0]["device"], table)
+    long = "convolve=" + " ".join(f"0.1{n:02}" for n in range(25))
+    found = rows_of(c, *args, "-f", long, "-f", long[:-1] + "5")
+    c.check(found[0]["case"] != found[1]["case"], "chains that differ at their end", found)
+
+
+def saved(c):
+    """Saved results match the schema, are shown again, and are a page with charts."""
+    code, out, err = bench("paths", "-p", "cpu", *SMALL, "-f", "gray", "--json", "--report", at("paths.html"))
+    c.check(code == 0 and "frames/s" in out.decode(), out, err)
+    with open(at("paths.json"), "wb") as file:
+        file.write(out)
+    if jsonschema:
+        with open(os.path.join(SOURCES, "docs", "bench.schema.json"), encoding="utf-8") as file:
+            jsonschema.Draft202012Validator(json.load(file)).validate(json.loads(out))
+    with open(at("paths.html"), encoding="utf-8") as file:
+        c.check('"paths.stage"' in file.read(), "the page")
+    code, again, err = bench("paths", at("paths.json"), "--json")
+    c.check(code == 0 and json.loads(again) == json.loads(out), again, err)
+    code, again, err = bench("paths", at("paths.json"))
+    c.check(code == 0 and "\npaths.stage, ms" in again.decode(), again, err)
 
 
 def wrong_pictures(c):
@@ -198,57 +227,65 @@ def wrong_pictures(c):
     c.check(code == 1 and "differs from the cpu path" in err, code, err)
 
 
-def scaled(rows, factor):
-    """Returns the rows of a run whose cases took `factor` times as long, and whose copies took the same time."""
-    made = []
-    for r in rows:
-        r = dict(r, ms_median=r["ms_median"] * factor, samples_ms=[s * factor for s in r["samples_ms"]])
-        made.append(r)
+def changed(found, values=1.0, samples=None, copies=1.0, **device):
+    """Returns the result of a run whose cases took `values` times as long, and whose copies `copies` times."""
+    made = json.loads(json.dumps(found))
+    made["device"].update(device)
+    for f in made["figures"]:
+        if f["test"] == "filters":
+            f["value"] *= values
+            f["samples"] = [s * k for s in f["samples"] for k in samples or [values]]
+        if f["test"] == "filters.copy":
+            f["value"] *= copies / values
     return made
 
 
-def write(name, rows, as_array=False):
+def write(name, value):
     with open(at(name), "w", encoding="utf-8") as f:
-        f.write(json.dumps(rows) if as_array else "".join(json.dumps(r) + "\n" for r in rows))
+        f.write(json.dumps(value) + "\n")
+    return at(name)
 
 
 def compare(c):
     args = ["filters", "-p", "cpu", "-t", "1", "--sizes", "64x48", "-n", "12", "-f", "gray", "-f", "blur=2"]
-    base = rows_of(c, *args)
-    write("fast.json", scaled(base, 0.02))
-    found = rows_of(c, *args, "-c", at("fast.json"), code=1)
+    base = result_of(c, *args)
+
+    def verdicts(code, name, **how):
+        found = result_of(c, *args, "-c", write(name, changed(base, **how)), code=code)["figures"]
+        c.check(all("verdict" not in f for f in found if f["test"] != "filters"), "a derived figure is judged", found)
+        return [f for f in found if f["test"] == "filters"]
+
+    found = verdicts(1, "fast.json", values=0.02)
     c.check([r["verdict"] for r in found] == ["slower", "slower"], found)
     c.check(all(r["change"] > 5 and r["p"] < 0.001 for r in found), found)
-    write("slow.json", scaled(base, 50), as_array=True)
-    found = rows_of(c, *args, "-c", at("slow.json"))
+    found = verdicts(0, "slow.json", values=50)
     c.check([r["verdict"] for r in found] == ["faster", "faster"], found)
     # The plain copy is slower by the same factor: the machine is slower, not the filter.
-    write("calm.json", [dict(r, copy_ms_median=r["copy_ms_median"] / 10000) for r in scaled(base, 0.02)])
-    found = rows_of(c, *args, "-c", at("calm.json"))
+    found = verdicts(0, "calm.json", values=0.02, copies=1e-4)
     c.check([r["verdict"] for r in found] == ["same", "same"], found)
     # The medians differ, but the rounds scatter widely.
-    write("wild.json", [dict(r, ms_median=r["ms_median"] / 50, samples_ms=[s * f for s in r["samples_ms"]
-                                                                          for f in (0.01, 100)]) for r in base])
-    found = rows_of(c, *args, "-c", at("wild.json"))
+    found = verdicts(0, "wild.json", values=0.02, samples=(0.01, 100))
     c.check([r["verdict"] for r in found] == ["unclear", "unclear"], found)
-    write("other.json", [dict(r, device="another") for r in base])
-    found = rows_of(c, *args, "-c", at("other.json"))
-    c.check([r["verdict"] for r in found] == ["new", "new"] and found[0]["change"] is None, found)
+    code, out, err = bench(*args, "-c", write("other.json", changed(base, name="another")))
+    c.check("the base is from another device: another" in err and "compared with another" in out.decode(), out, err)
     code, out, err = bench(*args, "-c", at("fast.json"))
     c.check(code == 1 and out.decode().count("slower") >= 2 and "too few" not in err, out, err)
     code, out, err = bench(*["4" if a == "12" else a for a in args], "-c", at("fast.json"))
     c.check(code == 0 and "4 rounds are too few" in err, out, err)
-    write("short.json", [dict(r, samples_ms=r["samples_ms"][:3]) for r in scaled(base, 0.02)])
-    c.check("3 rounds are too few" in bench(*args, "-c", at("short.json"))[2], "too short a base")
-    write("none.json", [dict(r, samples_ms=[], rounds=0) for r in scaled(base, 0.02)])
-    code, out, err = bench(*args, "-c", at("none.json"), "--json")
-    found = [json.loads(line) for line in out.splitlines()]
-    c.check(code == 0 and [(r["verdict"], r["p"]) for r in found] == [("unclear", 1)] * 2, code, found)
-    c.check(err.count("\n") == 1 and "0 rounds are too few" in err, err)
+    short = changed(base, values=0.02)
+    for f in short["figures"]:
+        f["samples"] = f.get("samples", [])[:3]
+    c.check("3 rounds are too few" in bench(*args, "-c", write("short.json", short))[2], "too short a base")
+    gone = changed(base)
+    gone["figures"] = [dict(f, parameters=dict(f["parameters"], case="gone")) for f in gone["figures"]]
+    found = result_of(c, *args, "-c", write("gone.json", gone), code=1)
+    c.check([f["verdict"] for f in found["figures"] if "verdict" in f] == ["new", "new"], found)
+    c.check([f["test"] for f in found["missing"]] == ["filters", "filters"], found["missing"])
 
 
 def errors(c):
     write("empty.json", [])
+    write("rows.json", {"case": "gray", "ms_median": 1})
     with open(at("broken.json"), "w", encoding="utf-8") as f:
         f.write('{"case":"gray"')
     for code, text, args in [
@@ -269,6 +306,9 @@ def errors(c):
             (2, "blurr", ["filters", "-f", "gray", "-f", "blurr"]),
             (2, "even width", ["filters", "-p", "cpu", "--formats", "yuyv", "--sizes", "33x7"]),
             (3, "nothing.json", ["filters", "-c", at("nothing.json")]),
+            (2, "takes only files of saved results", ["filters", "gray"]),
+            (3, "rows of an earlier version of monocle, which this version cannot read; measure again",
+             ["filters", "-c", at("rows.json")]),
             (3, "has no results of 'monocle bench --json'", ["filters", "-c", at("empty.json")]),
             (3, "has no results of 'monocle bench --json'", ["filters", "-c", at("broken.json")])]:
         got, out, err = bench(*args)
@@ -287,7 +327,7 @@ def narrow(c):
         shown = said.split(b"\r\x1b[K")[1:]
         c.check(code == 0 and len(shown) > 3, columns, code, said)
         c.check(max(len(line) for line in shown) <= most, columns, shown)
-        c.check(most < 79 or any(line.startswith(b"round 1,") for line in shown), columns, shown)
+        c.check(most < 79 or any(line.startswith(b"filters: round 1 of 3") for line in shown), columns, shown)
     code, said = on_terminal(BINARY, *args, TERM="dumb")
     c.check(code == 0 and said == b"", "a terminal that replaces nothing", code, said)
 
@@ -306,8 +346,7 @@ def processor_name(c):
                 return
             code, out, err = run(*mounted, BINARY, "bench", "filters", "-p", "cpu", "-t", "1", *SMALL, "-f", "none",
                                  "--json")
-            names = {json.loads(line)["device"] for line in out.splitlines()}
-            c.check(code == 0 and len(names) == 1 and names.pop().startswith(wanted), wanted, out, err)
+            c.check(code == 0 and json.loads(out)["device"]["name"].startswith(wanted), wanted, out, err)
 
 
 def interrupted(c):
@@ -316,7 +355,7 @@ def interrupted(c):
                            "--time", "600", "--json"], stdout=subprocess.PIPE, stderr=terminal, env=environment()) as p:
         os.close(terminal)
         said = b""
-        while b"round 2," not in said:
+        while b"round 2 of" not in said:
             said += os.read(master, 4096)
         p.send_signal(signal.SIGINT)
         out, _ = p.communicate(timeout=60)
@@ -325,9 +364,9 @@ def interrupted(c):
             said += more
     os.close(master)
     c.check(p.returncode == 130 and b"monocle:" not in said, p.returncode, said)
-    found = [json.loads(line) for line in out.splitlines()]
-    c.check(len(found) == 1 and found[0]["rounds"] > 0, "rows of an interrupted run", out)
+    found = [f["rounds"] for f in json.loads(out)["figures"] if f["test"] == "filters"]
+    c.check(len(found) == 1 and found[0] > 0, "figures of an interrupted run", out)
 
 
-sys.exit(Checks().run(rows, measures, variants, paths, default_paths, device_frames, tables, wrong_pictures, compare,
+sys.exit(Checks().run(rows, measures, variants, paths, default_paths, tables, saved, wrong_pictures, compare,
                       errors, narrow, processor_name, interrupted))

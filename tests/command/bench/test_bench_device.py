@@ -78,31 +78,6 @@ def figures(c):
 
 
 @slow
-def camera(c):
-    """Each path converts frames of each size, and the stages of a frame take no longer than the frame."""
-    found = figures_of(c, "camera.path", "camera.stage", *QUICK, DISPLAY="", WAYLAND_DISPLAY="")["figures"]
-    paths = {f["parameters"]["path"] for f in found}
-    sizes = ["640x480", "1280x720", "1920x1080"]
-    c.check(paths >= {"cpu", "opencl", "zerocopy"} and {f["parameters"]["to"] for f in found} == {"memory"}, found)
-    for test, frames in (("camera.path", {}), ("camera.stage", {"stage": "frame"})):
-        mine = [f["parameters"] for f in found if f["test"] == test]
-        mine = [m for m in mine if m.get("stage", "frame") == "frame"]
-        kinds = [m["path"] for m in mine[:len(paths)]]
-        c.check(mine == [{"size": s, "to": "memory", "path": p, **frames} for s in sizes for p in kinds], test, mine)
-    done = [f for f in found if f["status"] == "ok"]
-    c.check({f["parameters"]["path"] for f in done} >= {"cpu", "opencl", "zerocopy"}, found)
-    c.check(all(f["value"] > 0 and f["rounds"] >= 3 and f["checked"] for f in done), done)
-    c.check({f["parameters"].get("stage") for f in done} >= {None, "frame", "passes", "download"}, "stages", done)
-    c.check(all("sharing mode" in f["note"] and "display" in f["note"] for f in done if
-                f["parameters"]["path"] == "zerocopy" and f["parameters"].get("stage", "frame") == "frame"), done)
-    found = figures_of(c, "camera.filter", *QUICK, code=1, binary=MISLED, TEST_MISBEHAVE="refuse",
-                       XDG_CACHE_HOME=at())["figures"]
-    names = [f["parameters"]["filter"] for f in found]
-    c.check(len(set(names)) == len(names) and {"none", "blur", "flip"} <= set(names), names)
-    c.check(all(f["status"] == "failed" and "cannot compile" in f["reason"] for f in found), found)
-
-
-@slow
 def energy(c):
     """The energy of frames on a board with a sensor of 20 W; without a counter, the reason."""
     for name, text in [("name", "ina3221"), ("in1_label", "VDD_IN"), ("in1_input", "10000"), ("curr1_input", "2000")]:
@@ -330,6 +305,8 @@ def members(value, schema, root):
         then = schema.get("then" if value.get("status") == "ok" else "else", {})
         for name in schema.get("required", []) + then.get("required", []):
             yield value, name
+        for key, names in schema.get("dependentRequired", {}).items():
+            yield from ((value, name) for name in names if key in value)
         for name, member in value.items():
             of = schema.get("properties", {}).get(name) or schema.get("additionalProperties")
             yield from members(member, of if isinstance(of, dict) else {}, root)
@@ -474,7 +451,7 @@ def page_in_browser(c):
                      "latency, µs (less is better)</h2>", "own, x/s</h2>", "<canvas", "&lt;script&gt;document"):
             c.check(part in shown, "the page lacks", part, shown)
         c.check("<img" not in shown, "a text became an element")
-        c.check(browser.value("document.title").startswith("Device benchmark: </script>"), "a text became code")
+        c.check(browser.value("document.title").startswith("Benchmark: </script>"), "a text became code")
         canvases = browser.value(CANVASES)
         c.check(len(canvases) == 2, "a chart for each run with several sizes", canvases)
         for pixels, drawn, colours in canvases:
@@ -502,7 +479,7 @@ def bad_results(c):
     """Files that are no results of this format: one clear line."""
     good = write("good.json", result(one=(1, 0)))
     bad = {"empty": "", "cut": json.dumps(result(one=(1, 0)))[:-9], "list": "[]", "number": "1", "nul": "{}\0",
-           "filters": '{"case": "gray", "ms_median": 1}', "figure": '{"format": 1, "device": {"name": "x"}, '
+           "figure": '{"format": 1, "device": {"name": "x"}, '
            '"tests": {}, "figures": [{"test": "latency", "parameters": {}, "status": "ok", "value": 1, "rounds": 9}]}'}
     one = result(one=(1, 0))
     for name, member, value in [("value", "value", "1"), ("spread", "spread", "0"), ("event", "by_event", "1"),
@@ -518,12 +495,10 @@ def bad_results(c):
     for name, text in bad.items():
         with open(at(name + ".json"), "w", encoding="utf-8") as file:
             file.write(text)
-        cases.append((3, "has no results of 'monocle bench device --json'", [good, "-c", at(name + ".json")]))
+        cases.append((3, "has no results of 'monocle bench --json'", [good, "-c", at(name + ".json")]))
     for code, text, args in cases:
         got, out, err = bench(*args)
         c.check(got == code and text in err and err.count("\n") == 1, args, got, out, err)
-    code, out, err = run(BINARY, "bench", "filters", "--report", at("report.html"))
-    c.check(code == 2 and "'bench device'" in err and not os.path.exists(at("report.html")), code, err)
     if os.path.exists("/dev/full"):
         code, out, err = bench(good, "--report", "/dev/full")
         c.check(code == 1 and "cannot write /dev/full: No space left" in err and err.count("\n") == 1, code, err)
@@ -543,6 +518,6 @@ def stopped(c):
     c.check(process.returncode == 130 and os.path.getsize(page) == 0, process.returncode, os.path.getsize(page))
 
 
-sys.exit(Checks().run(figures, camera, energy, tables, faults, talkative, unwritten, shapes,
+sys.exit(Checks().run(figures, energy, tables, faults, talkative, unwritten, shapes,
                       little_memory, last_column, builds, one_round, escaped, failed_table, errors, compared,
                       shown, sensors, schema, page, page_in_browser, bad_results, stopped))

@@ -1,8 +1,8 @@
-// subject.h: runs a chain, a measure, or a plain copy or read repeatedly, on pictures of one shape, for a trial
+// subject.h: runs a chain, a measure, or a plain copy or read repeatedly, on pictures of one shape
 #pragma once
 
-#include "command/bench/memory.h"
-#include "command/bench/trial.h"
+#include "compute/timing.h"
+#include "measure/pool.h"
 
 struct bench_subject_setup {
     enum path_kind kind;
@@ -12,16 +12,16 @@ struct bench_subject_setup {
     struct tuned *tuned;   // for the cpu path
     struct image_shape shape;
     const struct chain *chain;
-    const char *variant;                 // as in path_setup
-    const struct bench_measure *measure; // NULL: the chain
+    const char *variant;                   // as in path_setup
+    const struct picture_measure *measure; // NULL: the chain
 };
 
 // On failure returns NULL, and *error has the reason or is NULL (logged); the caller frees it.
 struct bench_subject;
-struct bench_subject *bench_subject_open(struct bench_memory *memory, const struct bench_subject_setup *setup,
-                                         char **error);
+struct bench_subject *bench_subject_open(struct pool *pool, const struct bench_subject_setup *setup, char **error);
 void bench_subject_close(struct bench_subject *subject); // accepts NULL
-bool bench_subject_run(void *subject, int runs, struct trial_time *time);
+// Sets the average times of a run. Without a device's clock, both are the host's. False on failure (logged).
+bool bench_subject_run(struct bench_subject *subject, int runs, struct timing *timing);
 // Runs on the first picture and compares the output with the cpu path's. Logs the first difference of `what`.
 bool bench_subject_check(struct bench_subject *subject, const char *what);
 
@@ -35,7 +35,6 @@ struct copy_setup {
 };
 
 struct copy;
-struct copy *copy_open(struct bench_memory *memory, const struct copy_setup *setup); // NULL on failure (logged)
-void copy_close(struct copy *copy);                                                  // accepts NULL
-bool copy_run(void *copy, int runs, struct trial_time *time);
-const char *copy_way(const struct copy *copy); // "memcpy", "read", or as device_copy_way
+struct copy *copy_open(struct pool *pool, const struct copy_setup *setup); // NULL on failure (logged)
+void copy_close(struct copy *copy);                                        // accepts NULL
+bool copy_run(struct copy *copy, int runs, struct timing *timing);

@@ -1,5 +1,5 @@
-// subject.c: runs a chain, a measure, or a plain copy or read repeatedly, on pictures of one shape, for a trial
-#include "command/bench/subject.h"
+// subject.c: runs a chain, a measure, or a plain copy or read repeatedly, on pictures of one shape
+#include "measure/subject.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -17,7 +17,7 @@ struct bench_subject {
     struct path *path; // for kinds without a device, which read the host's pictures in place; else NULL
     struct resident *resident;
     struct opencl_chain *opened;
-    const struct bench_measure *measure; // NULL: a chain
+    const struct picture_measure *measure; // NULL: a chain
     struct measuring measuring;
     uint32_t *values; // of the measure
     struct workers *workers;
@@ -55,17 +55,16 @@ static bool open_measure(struct bench_subject *subject, const struct bench_subje
     return subject->resident_measures != NULL;
 }
 
-struct bench_subject *bench_subject_open(struct bench_memory *memory, const struct bench_subject_setup *setup,
-                                         char **error)
+struct bench_subject *bench_subject_open(struct pool *pool, const struct bench_subject_setup *setup, char **error)
 {
     *error = NULL;
     const bool on_device = path_kind_info(setup->kind)->needs_device;
     struct bench_subject *subject = calloc(1, sizeof(*subject));
-    bool ok = subject && (subject->pictures = bench_memory_pictures(memory, &setup->shape));
+    bool ok = subject && (subject->pictures = pool_pictures(pool, &setup->shape));
     if (ok && on_device) {
         // With images, kernels write images: GL's textures.
         const bool images = path_kind_info(setup->kind)->shares_gl && setup->device->info.images;
-        ok = (subject->resident = bench_memory_resident(memory, setup->device, &setup->shape, images)) != NULL;
+        ok = (subject->resident = pool_resident(pool, setup->device, &setup->shape, images)) != NULL;
     }
     if (ok && setup->measure)
         ok = open_measure(subject, setup, error);
@@ -129,16 +128,12 @@ static void run_measure(struct bench_subject *subject, int runs)
     }
 }
 
-bool bench_subject_run(void *context, int runs, struct trial_time *time)
+bool bench_subject_run(struct bench_subject *subject, int runs, struct timing *timing)
 {
-    struct bench_subject *subject = context;
     bool ok = true;
     if (subject->resident) {
-        struct timing timing;
-        ok = subject->measure ? resident_measures_run(subject->resident_measures, subject->next, runs, &timing)
-                              : resident_run(subject->resident, subject->opened, subject->next, runs, &timing);
-        if (ok)
-            *time = (struct trial_time){timing.device_ms, timing.wall_ms};
+        ok = subject->measure ? resident_measures_run(subject->resident_measures, subject->next, runs, timing)
+                              : resident_run(subject->resident, subject->opened, subject->next, runs, timing);
     } else {
         struct path_result result;
         double draws_ms = 0;
@@ -147,8 +142,8 @@ bool bench_subject_run(void *context, int runs, struct trial_time *time)
             run_measure(subject, runs);
         else
             ok = run_path(subject, runs, &result, &draws_ms);
-        time->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
-        time->ms = draws_ms > 0 ? draws_ms / runs : time->wall_ms;
+        timing->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
+        timing->device_ms = draws_ms > 0 ? draws_ms / runs : timing->wall_ms;
     }
     subject->next = (subject->next + runs) % subject->pictures->count;
     return ok;
@@ -188,9 +183,9 @@ static bool check_measure(struct bench_subject *subject, const char *what)
 {
     const size_t count = measuring_values(&subject->measuring);
     uint32_t *want = calloc(count, sizeof(*want));
-    struct trial_time time;
+    struct timing timing;
     subject->next = 0;
-    bool ok = expect_measure(subject, want) && bench_subject_run(subject, 1, &time) &&
+    bool ok = expect_measure(subject, want) && bench_subject_run(subject, 1, &timing) &&
               (!subject->resident || resident_measures_read(subject->resident_measures, subject->values));
     for (size_t i = 0; ok && i < count; i++) {
         ok = subject->values[i] == want[i];
@@ -211,7 +206,7 @@ bool bench_subject_check(struct bench_subject *subject, const char *what)
 // ---- plain copies and reads ----
 
 struct copy {
-    struct bench_memory *memory;
+    struct pool *pool;
     struct workers *workers;
     struct device_copy *device; // instead of workers
     size_t bytes;
@@ -245,10 +240,10 @@ static void copy_part(void *context, int part)
 // A copy has as many sources as its case has pictures, and as many targets as it has outputs.
 static uint8_t *host_memory(struct copy *copy)
 {
-    return bench_memory_copies(copy->memory, copy->bytes * (size_t)(copy->sources + BENCH_OUTPUTS));
+    return pool_copies(copy->pool, copy->bytes * (size_t)(copy->sources + POOL_OUTPUTS));
 }
 
-static bool run_on_host(struct copy *copy, int runs, struct trial_time *time)
+static bool run_on_host(struct copy *copy, int runs, struct timing *timing)
 {
     uint8_t *memory = host_memory(copy);
     if (!memory)
@@ -256,33 +251,26 @@ static bool run_on_host(struct copy *copy, int runs, struct trial_time *time)
     const int64_t start_ns = clock_now_ns();
     for (int i = 0; i < runs; i++, copy->next++) {
         copy->from = memory + copy->bytes * (size_t)(copy->next % copy->sources);
-        copy->to = memory + copy->bytes * (size_t)(copy->sources + copy->next % BENCH_OUTPUTS);
+        copy->to = memory + copy->bytes * (size_t)(copy->sources + copy->next % POOL_OUTPUTS);
         workers_run(copy->workers, copy_part, copy, workers_count(copy->workers));
     }
-    time->ms = time->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
+    timing->device_ms = timing->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
     return true;
 }
 
-bool copy_run(void *context, int runs, struct trial_time *time)
+bool copy_run(struct copy *copy, int runs, struct timing *timing)
 {
-    struct copy *copy = context;
-    if (!copy->device)
-        return run_on_host(copy, runs, time);
-    struct timing timing;
-    if (!device_copy_run(copy->device, runs, &timing))
-        return false;
-    *time = (struct trial_time){timing.device_ms, timing.wall_ms};
-    return true;
+    return copy->device ? device_copy_run(copy->device, runs, timing) : run_on_host(copy, runs, timing);
 }
 
-struct copy *copy_open(struct bench_memory *memory, const struct copy_setup *setup)
+struct copy *copy_open(struct pool *pool, const struct copy_setup *setup)
 {
     struct copy *copy = calloc(1, sizeof(*copy));
     if (!copy) {
         log_error("cannot measure copies: out of memory");
         return NULL;
     }
-    copy->memory = memory;
+    copy->pool = pool;
     copy->bytes = setup->bytes;
     copy->reads = setup->reads;
     copy->sources = setup->sources;
@@ -302,9 +290,4 @@ void copy_close(struct copy *copy)
     workers_close(copy->workers);
     device_copy_close(copy->device);
     free(copy);
-}
-
-const char *copy_way(const struct copy *copy)
-{
-    return copy->device ? device_copy_way(copy->device) : copy->reads ? "read" : "memcpy";
 }

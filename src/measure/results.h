@@ -1,15 +1,13 @@
-// results.h: results of `bench device` as JSON: read from files, compared with each other
+// results.h: results of `bench` as JSON: read from files, compared with each other
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
-struct claim;  // of base/claim.h
 struct json_t; // of jansson
 
-enum { RESULTS_FORMAT = 1 }; // "format" of the results of a device
+enum { RESULTS_FORMAT = 1 }; // "format" of a result
 
-// Reads the results of `bench device --json` as an array of devices, which the caller frees. NULL on failure (logged).
+// Reads the results of `bench --json` as an array of devices, which the caller frees. NULL on failure (logged).
 struct json_t *results_read(const char *path);
 // Reads results from memory in the same way; `name` is for messages.
 struct json_t *results_parse(const char *text, size_t size, const char *name);
@@ -18,8 +16,3 @@ struct json_t *results_parse(const char *text, size_t size, const char *name);
 // there (logged). Adds to each figure its "verdict", and to `result` the array "missing" and the object "base".
 // Returns how many figures are slower or missing.
 int results_compare(struct json_t *result, const struct json_t *base);
-// Prints the verdicts as a table.
-void results_print(const struct json_t *result);
-
-// Writes the page of --report from an array of devices. False on failure (logged).
-bool page_write(struct claim *claim, const struct json_t *results);

@@ -1,0 +1,393 @@
+// filters.c: the measurements `filters` and `variants`: whole chains and measures, each beside a plain copy or read
+#include "measure/session.h"
+#include "measure/subject.h"
+
+#include "base/log.h"
+#include "base/workers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEST_TIME, TEST_COPY, TEST_MORE, TEST_HOST }; // of both measurements; TEST_MORE: pixels, speed
+
+struct row {
+    const char *text;
+    const struct chain *chain;             // NULL: a measure
+    const struct picture_measure *measure; // NULL: a chain
+    struct image_shape shape;
+    enum path_kind path;
+    int threads;
+    const char *variant; // NULL: the path chooses
+    struct bench_subject *subject;
+    struct session_part host;           // by the host's clock
+    const struct session_case *copy;    // of as many bytes
+    const struct session_case *generic; // of a variant: the generic code
+    char what[200];                     // for messages
+};
+
+struct copy_row {
+    struct copy *copy;
+    struct copy_setup setup;
+};
+
+struct bench {
+    struct session *session;
+    bool variants; // a row for the generic code, and for each variant that fits
+    struct row *row;
+    struct copy_row *copy;      // at most one for each row
+    struct session_case *cases; // of the rows, then of the copies
+    int rows, copies;
+};
+
+// ---- what is measured ----
+
+// 25 numbers without a pattern, so that no shortcut helps.
+#define MATRIX                                                                                                         \
+    "convolve=0.11 -0.07 0.23 0.05 -0.13 0.31 0.17 -0.29 0.41 0.02 -0.19 0.37 0.83 -0.43 0.07 0.29 -0.11 0.53 0.13 "   \
+    "-0.31 0.19 0.03 -0.23 0.09 -0.59"
+
+// The cases if the user names neither chains nor formats.
+static const struct {
+    const char *chain;
+    enum pixfmt format;
+} usual[] = {
+    {"none", PIXFMT_NV21},   {"none", PIXFMT_YUYV},    {"gray", PIXFMT_RGBA},      {"maxrgb", PIXFMT_RGBA},
+    {"blur=2", PIXFMT_RGBA}, {MATRIX, PIXFMT_RGBA},    {"emboss", PIXFMT_RGBA},    {"blur=2,gray,emboss", PIXFMT_NV21},
+    {"otsu", PIXFMT_RGBA},   {"ridge=3", PIXFMT_RGBA}, {"warp=road", PIXFMT_RGBA},
+};
+enum { USUAL = sizeof(usual) / sizeof(*usual) };
+
+const struct picture_measure picture_measures[PICTURE_MEASURES] = {
+    {.name = "histogram", .measures = MEASURE_HISTOGRAM},
+    {.name = "columns", .measures = MEASURE_COLUMNS},
+    {.name = "rows", .measures = MEASURE_ROWS},
+    {.name = "levels", .measures = MEASURE_HISTOGRAM, .levels = true},
+};
+
+static bool add_row(struct bench *b, const struct row *row)
+{
+    struct row *grown = realloc(b->row, (size_t)(b->rows + 1) * sizeof(*grown));
+    if (!grown) {
+        log_error("cannot measure: out of memory");
+        return false;
+    }
+    b->row = grown;
+    b->row[b->rows++] = *row;
+    return true;
+}
+
+// Adds the row. For `variants`, adds a row for each variant that fits the chain instead.
+static bool add_variants(struct bench *b, struct row *row)
+{
+    const struct path_setup setup = {
+        .kind = row->path, .device = b->session->device, .input = row->shape, .chain = row->chain};
+    const char *names[PATH_VARIANTS] = {NULL};
+    const int count = b->variants ? path_variants(&setup, names) : 1;
+    for (int i = 0; i < count; i++) {
+        row->variant = names[i];
+        if (!add_row(b, row))
+            return false;
+    }
+    return true;
+}
+
+// Adds a row with this chain or measure in a format, at each size that its path is measured at, with each number of
+// threads.
+static bool add_rows(struct bench *b, struct row row, enum pixfmt format)
+{
+    static const struct option_size cpu_sizes[] = {{1920, 1080}, {3840, 2160}};
+    static const struct option_size gpu_sizes[] = {{7680, 4320}}; // larger than every cache
+    const struct chosen *chosen = b->session->chosen;
+    const bool device = path_kind_info(row.path)->needs_device,
+               on_gpu = device && !(b->session->device->info.type & CL_DEVICE_TYPE_CPU);
+    const struct option_size *size = chosen->cases.sizes ? chosen->cases.size : on_gpu ? gpu_sizes : cpu_sizes;
+    const int sizes = chosen->cases.sizes ? chosen->cases.sizes : device ? 1 : 2;
+    for (int s = 0; s < sizes; s++) {
+        if (!cases_shape(&row.shape, format, size[s]))
+            return false;
+        for (int t = 0; t < chosen_thread_counts(b->session, row.path); t++) {
+            row.threads = chosen_threads(b->session, row.path, t);
+            if (!add_variants(b, &row))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Adds the example of each filter as a chain.
+static bool add_examples(struct cases *cases)
+{
+    for (int i = 0; filters[i]; i++) {
+        if (!cases_add_chain(cases, filters[i]->example))
+            return false;
+    }
+    return true;
+}
+
+// Adds the usual chains. `once`: each only once, because they are combined with formats.
+static bool add_usual_chains(struct cases *cases, bool once)
+{
+    for (int i = 0; i < USUAL; i++) {
+        bool seen = false;
+        for (int k = 0; once && k < i; k++)
+            seen = seen || strcmp(usual[k].chain, usual[i].chain) == 0;
+        if (!seen && !cases_add_chain(cases, usual[i].chain))
+            return false;
+    }
+    return true;
+}
+
+// Adds the measures to a path. The gl path has none of its own: the host computes them.
+static bool add_measures(struct bench *b, enum path_kind path)
+{
+    const struct path_kind_info *kind = path_kind_info(path);
+    const struct chosen *chosen = b->session->chosen;
+    for (int i = 0; i < chosen->measures; i++) {
+        const struct picture_measure *measure = chosen->measure[i];
+        if (kind->needs_gl || (kind->needs_device && measure->levels))
+            continue;
+        if (!add_rows(b, (struct row){.text = measure->name, .measure = measure, .path = path}, PIXFMT_RGBA))
+            return false;
+    }
+    return true;
+}
+
+static bool choose_rows(struct bench *b)
+{
+    struct chosen *chosen = b->session->chosen;
+    struct cases *cases = &chosen->cases;
+    const bool measures = chosen->measures > 0;
+    // Chain i with its own format.
+    const bool pairs = cases->chains == 0 && cases->formats == 0 && !b->variants && !measures;
+    for (int i = 0; pairs && i < PICTURE_MEASURES; i++)
+        chosen->measure[chosen->measures++] = &picture_measures[i];
+    if (cases->chains == 0 && !measures && !(b->variants ? add_examples(cases) : add_usual_chains(cases, !pairs)))
+        return false;
+    if (cases->formats == 0 && !pairs)
+        cases->format[cases->formats++] = PIXFMT_RGBA;
+    for (int p = 0; p < chosen->paths; p++) {
+        for (int c = 0; c < cases->chains; c++) {
+            for (int i = 0; i < (pairs ? 1 : cases->formats); i++) {
+                const struct case_chain *chain = &cases->chain[c];
+                const struct row row = {.text = chain->text, .chain = &chain->chain, .path = chosen->path[p]};
+                if (!add_rows(b, row, pairs ? usual[c].format : cases->format[i]))
+                    return false;
+            }
+        }
+        if (!add_measures(b, chosen->path[p]))
+            return false;
+    }
+    if (b->rows == 0)
+        log_error("no path has these measures; use -p cpu");
+    return b->rows > 0;
+}
+
+// ---- the cases ----
+
+static double time_copy(struct session_case *c, int runs)
+{
+    const struct copy_row *row = c->data;
+    struct timing timing;
+    return copy_run(row->copy, runs, &timing) ? timing.device_ms / 1e3 : -1;
+}
+
+// Returns a copy that reads and writes half as many bytes each as the row reads and writes together, or a read of as
+// many bytes as a measure on the host reads. NULL: logged.
+static const struct session_case *copy_for(struct bench *b, const struct row *row)
+{
+    struct image_shape rgba = {.width = row->shape.width, .height = row->shape.height};
+    char why[CHAIN_ERROR];
+    const bool on_device = path_kind_info(row->path)->needs_device, reads = row->measure && !on_device;
+    if (row->chain)
+        chain_output_size(row->chain, &rgba.width, &rgba.height, why); // the open path has this size
+    const size_t bytes = image_bytes(&row->shape) + (row->chain ? image_bytes(&rgba) : 0);
+    const struct copy_setup setup = {
+        .device = on_device ? b->session->device : NULL,
+        .threads = row->threads,
+        .bytes = reads ? bytes : bytes / 2,
+        .sources = pool_pictures(b->session->pool, &row->shape)->count,
+        .reads = reads,
+    };
+    for (int i = 0; i < b->copies; i++) {
+        const struct copy_setup *other = &b->copy[i].setup;
+        if (other->device == setup.device && other->threads == setup.threads && other->bytes == setup.bytes &&
+            other->sources == setup.sources && other->reads == setup.reads)
+            return &b->cases[b->rows + i];
+    }
+    struct copy_row *added = &b->copy[b->copies];
+    if (!(added->copy = copy_open(b->session->pool, &setup)))
+        return NULL;
+    added->setup = setup;
+    struct session_case *c = &b->cases[b->rows + b->copies++];
+    *c = (struct session_case){.session = b->session, .data = added, .time = time_copy, .silent = true, .warm_runs = 2};
+    return c;
+}
+
+static double time_row(struct session_case *c, int runs)
+{
+    struct row *row = c->data;
+    struct timing timing;
+    if (!bench_subject_run(row->subject, runs, &timing))
+        return -1;
+    row->host.value = timing.wall_ms;
+    return timing.device_ms / 1e3;
+}
+
+static bool check_row(struct session_case *c)
+{
+    const struct row *row = c->data;
+    return bench_subject_check(row->subject, row->what);
+}
+
+static void finish_row(struct session_case *c)
+{
+    const struct row *row = c->data;
+    const double ms = c->figure.value;
+    if (row->copy && row->copy->values.count > 0)
+        session_derive(c, TEST_COPY, 100 * row->copy->figure.value / ms);
+    if (!row->variant)
+        session_derive(c, TEST_MORE, (double)row->shape.width * row->shape.height / ms / 1e3);
+    else if (row->generic->values.count > 0)
+        session_derive(c, TEST_MORE, row->generic->figure.value / ms);
+    if (c->parts && ms > 1.05 * row->host.figure.value)
+        snprintf(c->figure.note, sizeof(c->figure.note),
+                 "the device's clock reports longer times than the host's; use '%s'", row->host.figure.test);
+}
+
+static void name_row(const struct row *row, struct figure *figure)
+{
+    char text[FIGURE_CASE];
+    snprintf(figure->parameters, sizeof(figure->parameters), "case=%s format=%s path=%s threads=%d size=%dx%d%s%s",
+             figure_case(row->text, text), pixfmt_info(row->shape.format)->name, path_kind_name(row->path),
+             row->threads, row->shape.width, row->shape.height, row->variant ? " variant=" : "",
+             row->variant ? row->variant : "");
+}
+
+// Builds the row's chain, and finds the copy to compare with.
+static void open_row(struct bench *b, struct session_case *c, struct row *row)
+{
+    const struct path_kind_info *kind = path_kind_info(row->path);
+    const struct bench_subject_setup setup = {
+        .kind = row->path,
+        .device = b->session->device,
+        .gl = b->session->gl,
+        .threads = row->threads,
+        .tuned = b->session->tuned,
+        .shape = row->shape,
+        .chain = row->chain,
+        .variant = row->variant,
+        .measure = row->measure,
+    };
+    char *error = NULL;
+    *c = (struct session_case){.session = b->session,
+                               .data = row,
+                               .time = time_row,
+                               .check = check_row,
+                               .finish = finish_row,
+                               .warm_runs = 4,
+                               .part = &row->host,
+                               .parts = kind->needs_device || kind->needs_gl};
+    name_row(row, &c->figure);
+    row->host.figure = c->figure;
+    snprintf(row->host.figure.test, sizeof(row->host.figure.test), "%s", b->session->measurement->test[TEST_HOST].name);
+    snprintf(row->what, sizeof(row->what), "%.80s from %s %dx%d on the %s path%s%s", row->text,
+             pixfmt_info(row->shape.format)->name, row->shape.width, row->shape.height, path_kind_name(row->path),
+             row->variant ? ", variant " : "", row->variant ? row->variant : "");
+    b->session->error[0] = '\0';
+    row->subject = bench_subject_open(b->session->pool, &setup, &error);
+    if (!row->subject)
+        session_fail(c, "%s", error ? error : b->session->error);
+    else if (!(row->copy = copy_for(b, row)))
+        session_fail(c, "%s", b->session->error);
+    if (!row->subject)
+        log_error("cannot measure %s: %s", row->what, error ? error : "see above");
+    free(error);
+}
+
+static void measure(struct bench *b)
+{
+    int opened = 0;
+    for (; opened < b->rows && !b->session->stopped; opened++) {
+        struct row *row = &b->row[opened];
+        session_progress(b->session, "building, %d of %d: %.60s", opened + 1, b->rows, row->text);
+        open_row(b, &b->cases[opened], row);
+        const bool is_generic = row->variant && strcmp(row->variant, "generic") == 0;
+        row->generic = is_generic ? &b->cases[opened] : opened > 0 ? row[-1].generic : NULL;
+    }
+    if (opened == b->rows)
+        session_measure(b->session, b->cases, b->rows + b->copies);
+}
+
+static bool run(struct session *session, bool variants)
+{
+    struct bench b = {.session = session, .variants = variants};
+    struct chosen *chosen = session->chosen;
+    if (chosen->threads == 0) {
+        chosen->thread[chosen->threads++] = 1;
+        if (!variants && workers_available() > 1)
+            chosen->thread[chosen->threads++] = workers_available();
+    }
+    bool ok = choose_rows(&b);
+    b.copy = calloc((size_t)b.rows + 1, sizeof(*b.copy));
+    b.cases = calloc(2 * (size_t)b.rows + 1, sizeof(*b.cases));
+    if (ok && !(ok = b.copy && b.cases))
+        log_error("cannot measure: out of memory");
+    if (ok)
+        measure(&b);
+    for (int i = 0; i < b.rows; i++)
+        bench_subject_close(b.row[i].subject);
+    for (int i = 0; i < b.copies; i++)
+        copy_close(b.copy[i].copy);
+    free(b.cases);
+    free(b.copy);
+    free(b.row);
+    return ok;
+}
+
+static bool run_filters(struct session *session)
+{
+    return run(session, false);
+}
+
+static bool run_variants(struct session *session)
+{
+    return run(session, true);
+}
+
+#define TIME "time of a pass, from an image in memory to RGBA in memory; a device: in its memory, by its clock"
+#define COPY                                                                                                           \
+    "time of a plain copy of as many bytes, in % of the time of the case; a measure on the cpu path: of a plain read"
+#define HOST "the time by the host's clock, for paths on a device"
+
+const struct measurement measure_filters = {
+    .name = "filters",
+    .details =
+        "times whole passes, from an image in memory to RGBA in memory. On an OpenCL device, it uses the "
+        "device's memory and clock; on gl, the clock of GL. 'filters.copy' is the time of a plain copy of the same "
+        "number of bytes. A pass that reads its input once and writes its output once cannot be much faster than the "
+        "copy. A measure only reads, so its limit is a plain read of the input on the cpu path, and a copy of half as "
+        "many bytes on a device. 'levels' are the mean and the extremes, which the host computes from the histogram: "
+        "only the cpu path has them. The gl path has no measures. Defaults: 11 standard chains, all measures; paths "
+        "cpu and opencl; 1920x1080 and 3840x2160 on the cpu path, 7680x4320 on a GPU; 1 thread and one thread per CPU.",
+    .test = {{.name = "filters", .unit = "ms", .definition = TIME},
+             {.name = "filters.copy", .unit = "%", .definition = COPY},
+             {.name = "filters.speed", .unit = "Mpixel/s", .definition = "pixels of the input in this time"},
+             {.name = "filters.host", .unit = "ms", .definition = HOST}},
+    .has_measures = true,
+    .run = run_filters,
+};
+
+const struct measurement measure_variants = {
+    .name = "variants",
+    .details =
+        "times the generic code of each case, and each variant that fits. A variant computes the same bytes "
+        "faster on some devices or processors. 'variants.speedup' shows how many times as fast it is. A chain of "
+        "several passes uses the variant in every pass that it fits, and the generic code in the others. Defaults: the "
+        "example of each filter; format rgba; paths and sizes as 'filters'; 1 thread.",
+    .test = {{.name = "variants", .unit = "ms", .definition = TIME},
+             {.name = "variants.copy", .unit = "%", .definition = COPY},
+             {.name = "variants.speedup", .unit = "x", .definition = "speed divided by that of the generic code"},
+             {.name = "variants.host", .unit = "ms", .definition = HOST}},
+    .run = run_variants,
+};
