@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-enum { WORDS_MAX = 32, VALUES_BYTES = 8192, HELP_MAX = 120 };
+enum { WORDS_MAX = 32, VALUES_BYTES = 1 << 16, HELP_MAX = 120 };
 
 // Splits as a shell would, up to a pipe: spaces, and single quotes that hold words together. Changes the text.
 static int split(char *text, char *words[WORDS_MAX])
