@@ -166,8 +166,7 @@ static int split(const char *list, char copy[CHOICE_BYTES], const char *words[CH
     return count;
 }
 
-// Returns the index of the word in the list "a|b|c"; -1 if the list does not have it.
-static int options_find(const char *list, const char *word)
+int options_find(const char *list, const char *word)
 {
     char copy[CHOICE_BYTES];
     const char *words[CHOICE_WORDS + 1];
@@ -176,6 +175,14 @@ static int options_find(const char *list, const char *word)
             return i;
     }
     return -1;
+}
+
+bool options_choice(const char *list, int index, char *word, size_t size)
+{
+    for (; index > 0 && list; index--)
+        list = (list = strchr(list, '|')) ? list + 1 : NULL;
+    snprintf(word, size, "%.*s", list ? (int)strcspn(list, "|") : 0, list ? list : "");
+    return list;
 }
 
 static bool store_choice(const struct parser *p, const struct option *o, const char *text, void *member)

@@ -101,5 +101,10 @@ const char *options_nearest(const char *word, const char *const *words);
 // nearest name and all names). `what`: "path".
 int options_choose(const char *word, const char *what, const char *const *names);
 
+// Returns the index of the word in the list "a|b|c"; -1 if the list does not have it.
+int options_find(const char *choices, const char *word);
+// Writes the word with this index. False: the list has none, and the word is "".
+bool options_choice(const char *choices, int index, char *word, size_t size);
+
 // Parses "640x480"; both 1..1000000. False: not logged.
 bool options_parse_size(const char *text, struct option_size *size);

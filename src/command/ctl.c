@@ -31,6 +31,7 @@ static const char *const details[] = {
     "The commands:",
     "get NAME\tprint a property",
     "set NAME VALUE\tset a property",
+    "cycle NAME [VALUE...]\tset a property to its next value, or to the next one of these values",
     "observe NAME...\tprint \"NAME<Tab>VALUE\" now and after each change, until the view ends",
     "list\tprint the names of all properties; * means that it can be set",
     "key ACTION [DIGIT]\tdo what a key does; ACTION is a name of `monocle live --help`",
@@ -100,8 +101,10 @@ static bool print_list(const json_t *list)
         const char *name = json_string_value(json_object_get(row, "name"));
         const char *type = json_string_value(json_object_get(row, "type"));
         const char *help = json_string_value(json_object_get(row, "help"));
-        if (printf("%s %-11s %-7s %s\n", json_is_true(json_object_get(row, "writable")) ? "*" : " ", name ? name : "",
-                   type ? type : "", help ? help : "") < 0)
+        const char *choices = json_string_value(json_object_get(row, "choices"));
+        if (printf("%s %-11s %-7s %s%s%s\n", json_is_true(json_object_get(row, "writable")) ? "*" : " ",
+                   name ? name : "", type ? type : "", help ? help : "", choices ? ": " : "",
+                   choices ? choices : "") < 0)
             return false;
     }
     return true;
@@ -239,6 +242,7 @@ static const struct {
     {"set", "set_property", 2, 2, run_set, "NAME VALUE"},
     {"observe", "observe_property", 1, WORDS_MAX, run_observe, "NAME..."},
     {"list", "list_properties", 0, 0, run_plain, ""},
+    {"cycle", "cycle", 1, WORDS_MAX, run_plain, "NAME [VALUE...]"},
     {"key", "key", 1, 2, run_plain, "ACTION [DIGIT]"},
     {"screenshot", "screenshot", 0, 1, run_with_file, "[FILE]"},
     {"screenshot-both", "screenshot_both", 0, 1, run_with_file, "[FILE]"},

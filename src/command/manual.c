@@ -175,7 +175,7 @@ static void print_keys(void)
         for (int k = 0; k < KEY_CHOICES && row->key[k]; k++) {
             char name[16];
             keys_key_name(row->key[k], name);
-            printf("%s", k == 0 ? "" : row->action == ACTION_LOOK ? " to " : ", ");
+            printf("%s", k == 0 ? "" : row->digits ? " to " : ", ");
             print_bold(name, SIZE_MAX);
         }
         printf("\n");

@@ -40,7 +40,7 @@ void meter_shown_again(struct meter *meter);
 void meter_shown(struct meter *meter, int64_t captured_ns, int64_t shown_ns);
 // Forgets the stages and ages measured so far.
 void meter_forget(struct meter *meter);
-// The view is frozen or continues: the interval up to the next frame does not count.
+// The view is paused or continues: the interval up to the next frame does not count.
 void meter_pause(struct meter *meter);
 
 double meter_fps(const struct meter *meter);            // over the whole run

@@ -156,11 +156,11 @@ void lane_track(struct lane_tracker *tracker, const struct lane_table *table, st
     }
     move_tracks(tracker, &found, table->settings->smoothing);
     end_tracks(tracker);
+    if (tracker->tracks == 0 && found.lines < 2) // a line alone may be any edge, with any bend
+        *tracker = (struct lane_tracker){.known = false};
     start_tracks(tracker, &found);
     sort_tracks(tracker);
     tracker->known = tracker->tracks > 0;
-    if (!tracker->known)
-        *tracker = (struct lane_tracker){.known = false};
     tracker->shape.lines = tracker->tracks;
     for (int i = 0; i < tracker->tracks; i++)
         tracker->shape.line[i] = tracker->track[i].line;

@@ -10,60 +10,64 @@
 #include <strings.h>
 
 static const struct key_row default_rows[] = {
-    {ACTION_LOOK, "look", {'0', '9'}, false, "select a look; 0: no filter"},
-    {ACTION_SAVE_LOOK, "save-look", {'w'}, false, "save the chain as a look"},
-    {ACTION_STAGE_PREVIOUS, "previous", {'['}, true, "select the previous parameter"},
-    {ACTION_STAGE_NEXT, "next", {']'}, true, "select the next parameter"},
-    {ACTION_VALUE_UP, "up", {'+'}, true, "increase the selected parameter"},
-    {ACTION_VALUE_DOWN, "down", {'-'}, true, "decrease the selected parameter"},
-    {ACTION_ADD, "add", {'a'}, false, "add a filter after the selected one"},
-    {ACTION_FILTER_NEXT, "filter-next", {'n'}, true, "replace the selected filter by the next one"},
-    {ACTION_FILTER_PREVIOUS, "filter-back", {'b'}, true, "replace the selected filter by the previous one"},
-    {ACTION_MOVE_LEFT, "move-left", {'{'}, true, "move the selected filter to the left"},
-    {ACTION_MOVE_RIGHT, "move-right", {'}'}, true, "move the selected filter to the right"},
-    {ACTION_REMOVE, "remove", {WINDOW_KEY_DELETE}, false, "remove the selected filter"},
-    {ACTION_UNDO, "undo", {'u'}, true, "undo the last change of the chain"},
-    {ACTION_CONTROL_PREVIOUS, "camera-back", {','}, true, "select the camera's previous control: brightness, ..."},
-    {ACTION_CONTROL_NEXT, "camera-next", {'.'}, true, "select the camera's next control"},
-    {ACTION_CONTROL_UP, "camera-up", {'>'}, true, "increase the selected control"},
-    {ACTION_CONTROL_DOWN, "camera-down", {'<'}, true, "decrease the selected control"},
-    {ACTION_PATH, "path", {'p'}, false, "use the next path"},
-    {ACTION_DEVICE, "device", {'d'}, false, "use the next device"},
-    {ACTION_SPLIT, "split", {WINDOW_KEY_TAB}, false, "original beside the result, on or off"},
-    {ACTION_SPLIT_PATHS, "split-paths", {'k'}, false, "next path beside this one, on or off"},
-    {ACTION_TUNE, "tune", {'t'}, false, "start or pause the tuning of kernels"},
-    {ACTION_FREEZE, "freeze", {' '}, false, "freeze or resume the view"},
-    {ACTION_SEEK_BACK, "rewind", {WINDOW_KEY_LEFT}, true, "go back 5 s in a video"},
-    {ACTION_SEEK_FORWARD, "forward", {WINDOW_KEY_RIGHT}, true, "go forward 5 s in a video"},
-    {ACTION_STEP_BACK, "step-back", {WINDOW_KEY_DOWN}, true, "go back one frame of a video, and freeze"},
-    {ACTION_STEP_FORWARD, "step", {WINDOW_KEY_UP}, true, "go forward one frame of a video, and freeze"},
-    {ACTION_MIRROR, "mirror", {'m'}, false, "mirror the image"},
-    {ACTION_FULLSCREEN, "fullscreen", {'f', WINDOW_KEY_F1 + 10}, false, "full screen on or off"},
-    {ACTION_VSYNC, "vsync", {'v'}, false, "vertical sync on or off"},
-    {ACTION_OVERLAY, "overlay", {'o'}, false, "overlay: small, full, large, off"},
-    {ACTION_SCOPE, "scope", {'c'}, false, "scope: histogram, columns, rows, off"},
-    {ACTION_SCREENSHOT, "screenshot", {'s'}, false, "save a screenshot"},
-    {ACTION_SCREENSHOT_BOTH, "save-both", {'S'}, false, "save original and result side by side"},
-    {ACTION_RECORD, "record", {'r'}, false, "start or stop recording"},
-    {ACTION_ANIMATION, "animation", {'g'}, false, "start or stop a GIF of at most 10 s"},
-    {ACTION_HELP, "help", {'h', WINDOW_KEY_F1, '?'}, false, "show or hide this list"},
-    {ACTION_BACK, "back", {WINDOW_KEY_ESCAPE}, false, "leave list, zoom or full screen; quit"},
-    {ACTION_QUIT, "quit", {'q'}, false, "quit"},
+    {"look", "look", {'0', '9'}, .digits = true, .help = "select a look; 0: no filter"},
+    {"save-look", "save-look", {'w'}, .help = "save the chain as a look"},
+    {"previous", "select -1", {'['}, .repeats = true, .help = "select the previous parameter"},
+    {"next", "select 1", {']'}, .repeats = true, .help = "select the next parameter"},
+    {"up", "change 1", {'+'}, .repeats = true, .help = "increase the selected parameter"},
+    {"down", "change -1", {'-'}, .repeats = true, .help = "decrease the selected parameter"},
+    {"add", "add", {'a'}, .help = "add a filter after the selected one"},
+    {"filter-next", "replace 1", {'n'}, .repeats = true, .help = "replace the selected filter by the next one"},
+    {"filter-back", "replace -1", {'b'}, .repeats = true, .help = "replace the selected filter by the previous one"},
+    {"move-left", "move -1", {'{'}, .repeats = true, .help = "move the selected filter to the left"},
+    {"move-right", "move 1", {'}'}, .repeats = true, .help = "move the selected filter to the right"},
+    {"remove", "remove", {WINDOW_KEY_DELETE}, .help = "remove the selected filter"},
+    {"undo", "undo", {'u'}, .repeats = true, .help = "undo the last change of the chain"},
+    {"camera-back",
+     "select-control -1",
+     {','},
+     .repeats = true,
+     .help = "select the camera's previous control: brightness, ..."},
+    {"camera-next", "select-control 1", {'.'}, .repeats = true, .help = "select the camera's next control"},
+    {"camera-up", "change-control 1", {'>'}, .repeats = true, .help = "increase the selected control"},
+    {"camera-down", "change-control -1", {'<'}, .repeats = true, .help = "decrease the selected control"},
+    {"path", "cycle path", {'p'}, .help = "use the next path"},
+    {"device", "cycle device", {'d'}, .help = "use the next device"},
+    {"split", "cycle split original off", {WINDOW_KEY_TAB}, .help = "original beside the result, on or off"},
+    {"split-paths", "cycle split path off", {'k'}, .help = "next path beside this one, on or off"},
+    {"tune", "cycle tune", {'t'}, .help = "start or pause the tuning of kernels"},
+    {"freeze", "cycle paused", {' '}, .help = "pause or resume the view"},
+    {"rewind", "seek -1", {WINDOW_KEY_LEFT}, .repeats = true, .help = "go back 5 s in a video"},
+    {"forward", "seek 1", {WINDOW_KEY_RIGHT}, .repeats = true, .help = "go forward 5 s in a video"},
+    {"step-back", "step -1", {WINDOW_KEY_DOWN}, .repeats = true, .help = "go back one frame of a video, and pause"},
+    {"step", "step 1", {WINDOW_KEY_UP}, .repeats = true, .help = "go forward one frame of a video, and pause"},
+    {"mirror", "cycle mirror", {'m'}, .help = "mirror the image"},
+    {"fullscreen", "cycle fullscreen", {'f', WINDOW_KEY_F1 + 10}, .help = "full screen on or off"},
+    {"vsync", "cycle vsync", {'v'}, .help = "vertical sync on or off"},
+    {"overlay", "cycle overlay", {'o'}, .help = "overlay: small, full, large, off"},
+    {"scope", "cycle scope", {'c'}, .help = "scope: histogram, columns, rows, off"},
+    {"screenshot", "screenshot", {'s'}, .help = "save a screenshot"},
+    {"save-both", "screenshot 1", {'S'}, .help = "save original and result side by side"},
+    {"record", "record", {'r'}, .help = "start or stop recording"},
+    {"animation", "record 1", {'g'}, .help = "start or stop a GIF of at most 10 s"},
+    {"help", "cycle help", {'h', WINDOW_KEY_F1, '?'}, .help = "show or hide this list"},
+    {"back", "back", {WINDOW_KEY_ESCAPE}, .help = "leave list, zoom or full screen; quit"},
+    {"quit", "quit", {'q'}, .help = "quit"},
 };
 
 // Actions whose opposite is in the next row of the table. The list in the window shows both as one row.
 static const struct {
-    enum action first;
+    const char *first;
     const char *help;
 } pairs[] = {
-    {ACTION_STAGE_PREVIOUS, "select a parameter"},
-    {ACTION_VALUE_UP, "change the selected parameter"},
-    {ACTION_FILTER_NEXT, "replace the selected filter"},
-    {ACTION_MOVE_LEFT, "move the selected filter"},
-    {ACTION_CONTROL_PREVIOUS, "select a control of the camera"},
-    {ACTION_CONTROL_UP, "change the selected control"},
-    {ACTION_SEEK_BACK, "5 s back or forward in a video"},
-    {ACTION_STEP_BACK, "one frame back or forward"},
+    {"previous", "select a parameter"},
+    {"up", "change the selected parameter"},
+    {"filter-next", "replace the selected filter"},
+    {"move-left", "move the selected filter"},
+    {"camera-back", "select a control of the camera"},
+    {"camera-up", "change the selected control"},
+    {"rewind", "5 s back or forward in a video"},
+    {"step-back", "one frame back or forward"},
 };
 
 enum { PAIRS = sizeof(pairs) / sizeof(*pairs) };
@@ -89,7 +93,7 @@ void keys_default(struct keys *keys)
 
 static bool row_has(const struct key_row *row, uint32_t key)
 {
-    if (row->action == ACTION_LOOK)
+    if (row->digits)
         return key >= row->key[0] && key <= row->key[1];
     for (int i = 0; i < KEY_CHOICES; i++) {
         if (row->key[i] && row->key[i] == key)
@@ -119,12 +123,12 @@ static uint32_t key_meant(uint32_t key)
     return key;
 }
 
-enum action keys_find(const struct keys *keys, uint32_t key, bool repeat)
+const struct key_row *keys_find(const struct keys *keys, uint32_t key, bool repeat)
 {
     const struct key_row *row = find_row(keys, key);
     if (!row)
         row = find_row(keys, key_meant(key));
-    return !row || (repeat && !row->repeats) ? ACTION_NONE : row->action;
+    return row && repeat && !row->repeats ? NULL : row;
 }
 
 static uint32_t key_from_text(const char *text)
@@ -145,20 +149,11 @@ static uint32_t key_from_text(const char *text)
     return span.length == 0 && code > ' ' && code != 0x7f && code != 0xfffd ? code : 0;
 }
 
-static struct key_row *row_named(struct keys *keys, const char *name)
-{
-    for (int i = 0; i < keys->count; i++) {
-        if (strcasecmp(keys->row[i].name, name) == 0)
-            return &keys->row[i];
-    }
-    return NULL;
-}
-
 static void describe_unknown(const struct keys *keys, const char *name, char error[256])
 {
     const char *names[KEY_ROWS + 1] = {NULL};
     for (int i = 0, count = 0; i < keys->count; i++) {
-        if (keys->row[i].action != ACTION_LOOK)
+        if (!keys->row[i].digits)
             names[count++] = keys->row[i].name;
     }
     const char *nearest = options_nearest(name, names);
@@ -168,14 +163,14 @@ static void describe_unknown(const struct keys *keys, const char *name, char err
         snprintf(error, 256, "there is no action '%.100s'; 'monocle live --help' lists the actions", name);
 }
 
-enum action keys_action(const struct keys *keys, const char *name, char error[256])
+const struct key_row *keys_named(const struct keys *keys, const char *name, char error[256])
 {
     for (int i = 0; i < keys->count; i++) {
         if (strcasecmp(keys->row[i].name, name) == 0)
-            return keys->row[i].action;
+            return &keys->row[i];
     }
     describe_unknown(keys, name, error);
-    return ACTION_NONE;
+    return NULL;
 }
 
 // Adds a key to the row. False: it has KEY_CHOICES keys.
@@ -191,10 +186,10 @@ static bool row_add(struct key_row *row, uint32_t key)
 }
 
 // Returns the text for this action and the one in the next row; NULL: the action has no opposite.
-static const char *pair_help(enum action action)
+static const char *pair_help(const char *name)
 {
     for (int i = 0; i < PAIRS; i++) {
-        if (pairs[i].first == action)
+        if (strcmp(pairs[i].first, name) == 0)
             return pairs[i].help;
     }
     return NULL;
@@ -210,12 +205,12 @@ static bool remap_one(struct keys *keys, char *item, bool given[KEY_ROWS], char 
     }
     *equals = '\0';
     const char *text = equals + 1;
-    struct key_row *row = row_named(keys, item);
-    if (!row) {
-        describe_unknown(keys, item, error);
+    const struct key_row *named = keys_named(keys, item, error);
+    if (!named)
         return false;
-    }
-    if (row->action == ACTION_LOOK) {
+    const ptrdiff_t index = named - keys->row;
+    struct key_row *row = &keys->row[index];
+    if (row->digits) {
         snprintf(error, 256, "the keys of '%s' cannot be changed: the digits select the looks", item);
         return false;
     }
@@ -224,7 +219,6 @@ static bool remap_one(struct keys *keys, char *item, bool given[KEY_ROWS], char 
         snprintf(error, 256, "'%s' is not a key; use one character or a key's name (tab, escape, space, F1)", text);
         return false;
     }
-    const ptrdiff_t index = row - keys->row;
     if (!given[index])
         memset(row->key, 0, sizeof(row->key));
     given[index] = true;
@@ -258,7 +252,7 @@ void keys_list(const struct keys *keys, struct keys *list)
     for (int i = 0; i < keys->count; i++) {
         struct key_row *row = &list->row[list->count++];
         *row = keys->row[i];
-        const char *help = pair_help(row->action);
+        const char *help = pair_help(row->name);
         if (!help)
             continue;
         const struct key_row *opposite = &keys->row[++i];
@@ -334,7 +328,7 @@ void keys_print(const struct keys *keys, FILE *out)
         for (int k = 0; k < KEY_CHOICES && row->key[k]; k++) {
             char name[16];
             keys_key_name(row->key[k], name);
-            const char *join = k == 0 ? "" : row->action == ACTION_LOOK ? "-" : " ";
+            const char *join = k == 0 ? "" : row->digits ? "-" : " ";
             const size_t used = strlen(list);
             snprintf(list + used, sizeof(list) - used, "%s%s", join, name);
         }

@@ -557,7 +557,7 @@ static int draw_caps(struct canvas *canvas, const struct help *help, const struc
     for (int k = 0; k < KEY_CHOICES && row->key[k]; k++) {
         char name[16];
         keys_key_name(row->key[k], name);
-        if (k == 1 && row->action == ACTION_LOOK) {
+        if (k == 1 && row->digits) {
             if (canvas)
                 canvas_text(canvas, letters, x - gap / 4, y, span_of("–"), palette.tone[OVERLAY_DIM]);
             x += letters->advance + gap / 2;

@@ -110,7 +110,7 @@ static struct {
     int renames; // of files that were not synced, or not with all their bytes
     int calls;
     bool masked;  // umask was called
-    bool refuses; // renames fail
+    bool refuses; // fsync fails
 } seen;
 
 int __real_fsync(int fd);
@@ -123,6 +123,10 @@ mode_t __wrap_umask(mode_t mask);
 int __wrap_fsync(int fd)
 {
     struct stat status;
+    if (seen.refuses) {
+        errno = ENOSPC;
+        return -1;
+    }
     if (fstat(fd, &status) == 0) {
         seen.inode = status.st_ino;
         seen.size = status.st_size;
@@ -134,10 +138,6 @@ int __wrap_renameat(int from_at, const char *from, int to_at, const char *to)
 {
     struct stat status = {0};
     seen.calls++;
-    if (seen.refuses) {
-        errno = ENOSPC;
-        return -1;
-    }
     if (fstatat(from_at, from, &status, 0) != 0 || status.st_ino != seen.inode || status.st_size != seen.size)
         seen.renames++;
     return __real_renameat(from_at, from, to_at, to);

@@ -1,5 +1,6 @@
 // test_tables.c: every row of the tables is complete: commands, options, examples, filters
 #include "command/command.h"
+#include "command/live/properties.h"
 #include "filter/chain.h"
 #include "filter/filter_list.h"
 #include "filter/rows.h"
@@ -7,7 +8,7 @@
 
 #include "unit.h"
 
-enum { WORDS_MAX = 32, VALUES_BYTES = 8192, HELP_MAX = 120 };
+enum { WORDS_MAX = 32, VALUES_BYTES = 1 << 16, HELP_MAX = 120 };
 
 // Splits as a shell would, up to a pipe: spaces, and single quotes that hold words together. Changes the text.
 static int split(char *text, char *words[WORDS_MAX])
@@ -114,6 +115,23 @@ static void check_command(const struct option_list *list)
         check_that(&unit, strchr(*e, '\t') != NULL, "%s: '%s' is not a code, a tab and a meaning", list->command, *e);
 }
 
+// An option of the live view that sets a property has the same choices or range.
+static void check_property(const struct property *p)
+{
+    int found = 0;
+    check_that(&unit, p->help && strlen(p->help) > 5, "%s: help", p->name);
+    check_that(&unit, (p->type == PROPERTY_CHOICE) == (p->choices != NULL), "%s: choices", p->name);
+    check_that(&unit, !p->kept || p->member, "%s: only a member is kept", p->name);
+    for (const struct option *o = command_find("live")->list->options; o->name; o++) {
+        if (strcmp(o->name, p->name) != 0 || !p->choices)
+            continue;
+        check_that(&unit, o->choices && strcmp(o->choices, p->choices) == 0, "%s: choices of the option", p->name);
+        found++;
+    }
+    check_that(&unit, found == (strcmp(p->name, "path") == 0 || strcmp(p->name, "overlay") == 0), "%s: option",
+               p->name);
+}
+
 static bool is_grey(const uint8_t *pixel)
 {
     return pixel[0] == pixel[1] && pixel[1] == pixel[2];
@@ -198,5 +216,7 @@ int main(void)
     CHECK(!commands[0]->hidden);
     for (int i = 0; filters[i]; i++)
         check_filter(filters[i]);
+    for (const struct property *p = property_table; p->name; p++)
+        check_property(p);
     return check_end(&unit);
 }

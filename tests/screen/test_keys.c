@@ -5,75 +5,84 @@
 
 static const struct {
     uint32_t key;
-    enum action action;
+    const char *name; // of the action; "": none
 } table[] = {
-    {'0', ACTION_LOOK},
-    {'5', ACTION_LOOK},
-    {'9', ACTION_LOOK},
-    {'w', ACTION_SAVE_LOOK},
-    {'a', ACTION_ADD},
-    {'n', ACTION_FILTER_NEXT},
-    {'b', ACTION_FILTER_PREVIOUS},
-    {'{', ACTION_MOVE_LEFT},
-    {'}', ACTION_MOVE_RIGHT},
-    {WINDOW_KEY_DELETE, ACTION_REMOVE},
-    {'u', ACTION_UNDO},
-    {WINDOW_KEY_F1 + 10, ACTION_FULLSCREEN},
-    {'p', ACTION_PATH},
-    {'d', ACTION_DEVICE},
-    {WINDOW_KEY_TAB, ACTION_SPLIT},
-    {'k', ACTION_SPLIT_PATHS},
-    {']', ACTION_STAGE_NEXT},
-    {'[', ACTION_STAGE_PREVIOUS},
-    {'+', ACTION_VALUE_UP},
-    {'=', ACTION_VALUE_UP},
-    {'-', ACTION_VALUE_DOWN},
-    {'_', ACTION_VALUE_DOWN},
-    {',', ACTION_CONTROL_PREVIOUS},
-    {'.', ACTION_CONTROL_NEXT},
-    {'<', ACTION_CONTROL_DOWN},
-    {'>', ACTION_CONTROL_UP},
-    {'t', ACTION_TUNE},
-    {' ', ACTION_FREEZE},
-    {'f', ACTION_FULLSCREEN},
-    {'m', ACTION_MIRROR},
-    {'v', ACTION_VSYNC},
-    {'o', ACTION_OVERLAY},
-    {'c', ACTION_SCOPE},
-    {'s', ACTION_SCREENSHOT},
-    {'S', ACTION_SCREENSHOT_BOTH},
-    {'r', ACTION_RECORD},
-    {'g', ACTION_ANIMATION},
-    {'h', ACTION_HELP},
-    {WINDOW_KEY_F1, ACTION_HELP},
-    {'?', ACTION_HELP},
-    {'q', ACTION_QUIT},
-    {'Q', ACTION_QUIT},
-    {WINDOW_KEY_ESCAPE, ACTION_BACK},
-    {'x', ACTION_NONE},
-    {0, ACTION_NONE},
-    {':', ACTION_NONE},
-    {'/', ACTION_NONE},
-    {WINDOW_KEY_LEFT, ACTION_SEEK_BACK},
-    {WINDOW_KEY_RIGHT, ACTION_SEEK_FORWARD},
-    {WINDOW_KEY_DOWN, ACTION_STEP_BACK},
-    {WINDOW_KEY_UP, ACTION_STEP_FORWARD},
-    {WINDOW_KEY_F1 + 5, ACTION_NONE},
-    {0x20ac, ACTION_NONE},
+    {'0', "look"},
+    {'5', "look"},
+    {'9', "look"},
+    {'w', "save-look"},
+    {'a', "add"},
+    {'n', "filter-next"},
+    {'b', "filter-back"},
+    {'{', "move-left"},
+    {'}', "move-right"},
+    {WINDOW_KEY_DELETE, "remove"},
+    {'u', "undo"},
+    {WINDOW_KEY_F1 + 10, "fullscreen"},
+    {'p', "path"},
+    {'d', "device"},
+    {WINDOW_KEY_TAB, "split"},
+    {'k', "split-paths"},
+    {']', "next"},
+    {'[', "previous"},
+    {'+', "up"},
+    {'=', "up"},
+    {'-', "down"},
+    {'_', "down"},
+    {',', "camera-back"},
+    {'.', "camera-next"},
+    {'<', "camera-down"},
+    {'>', "camera-up"},
+    {'t', "tune"},
+    {' ', "freeze"},
+    {'f', "fullscreen"},
+    {'m', "mirror"},
+    {'v', "vsync"},
+    {'o', "overlay"},
+    {'c', "scope"},
+    {'s', "screenshot"},
+    {'S', "save-both"},
+    {'r', "record"},
+    {'g', "animation"},
+    {'h', "help"},
+    {WINDOW_KEY_F1, "help"},
+    {'?', "help"},
+    {'q', "quit"},
+    {'Q', "quit"},
+    {WINDOW_KEY_ESCAPE, "back"},
+    {'x', ""},
+    {0, ""},
+    {':', ""},
+    {'/', ""},
+    {WINDOW_KEY_LEFT, "rewind"},
+    {WINDOW_KEY_RIGHT, "forward"},
+    {WINDOW_KEY_DOWN, "step-back"},
+    {WINDOW_KEY_UP, "step"},
+    {WINDOW_KEY_F1 + 5, ""},
+    {0x20ac, ""},
 };
+
+// Returns the name of the key's action; "": none.
+static const char *name_of(const struct keys *keys, uint32_t key, bool repeat)
+{
+    const struct key_row *row = keys_find(keys, key, repeat);
+    return row ? row->name : "";
+}
 
 static void test_table(void)
 {
     struct keys keys;
     keys_default(&keys);
-    bool seen[ACTION_COUNT] = {true};
+    bool seen[KEY_ROWS] = {false};
     for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-        const enum action action = keys_find(&keys, table[i].key, false);
-        check_that(&unit, action == table[i].action, "key %#x does %d, not %d", table[i].key, action, table[i].action);
-        seen[action] = true;
+        const struct key_row *row = keys_find(&keys, table[i].key, false);
+        check_that(&unit, strcmp(row ? row->name : "", table[i].name) == 0, "key %#x does %s, not %s", table[i].key,
+                   row ? row->name : "nothing", table[i].name);
+        if (row)
+            seen[row - keys.row] = true;
     }
-    for (int action = 0; action < ACTION_COUNT; action++)
-        check_that(&unit, seen[action], "no key for action %d", action);
+    for (int i = 0; i < keys.count; i++)
+        check_that(&unit, seen[i] && keys.row[i].command, "no key for %s", keys.row[i].name);
 }
 
 static void test_repeats(void)
@@ -81,10 +90,10 @@ static void test_repeats(void)
     struct keys keys;
     keys_default(&keys);
     for (const char *key = "+-=_[],.<>"; *key; key++)
-        check_that(&unit, keys_find(&keys, (uint32_t)*key, true) != ACTION_NONE, "'%c' repeats", *key);
+        check_that(&unit, keys_find(&keys, (uint32_t)*key, true) != NULL, "'%c' repeats", *key);
     for (const char *key = "0pdfmvosrhq "; *key; key++)
-        check_that(&unit, keys_find(&keys, (uint32_t)*key, true) == ACTION_NONE, "'%c' must not repeat", *key);
-    CHECK(keys_find(&keys, WINDOW_KEY_TAB, true) == ACTION_NONE);
+        check_that(&unit, keys_find(&keys, (uint32_t)*key, true) == NULL, "'%c' must not repeat", *key);
+    CHECK(!keys_find(&keys, WINDOW_KEY_TAB, true));
 }
 
 static void test_remap(void)
@@ -96,24 +105,24 @@ static void test_remap(void)
         &keys,
         "path=P,quit=x,back=F12,fullscreen=F11,up=right,forward=F9,camera-back=F4,down=,,split=é,freeze==", error));
     CHECK_TEXT(error, "");
-    CHECK(keys_find(&keys, 'P', false) == ACTION_PATH);
-    CHECK(keys_find(&keys, 'p', false) == ACTION_NONE);
-    CHECK(keys_find(&keys, 'x', false) == ACTION_QUIT);
-    CHECK(keys_find(&keys, 'q', false) == ACTION_NONE);
-    CHECK(keys_find(&keys, WINDOW_KEY_ESCAPE, false) == ACTION_NONE);
-    CHECK(keys_find(&keys, WINDOW_KEY_F1 + 10, false) == ACTION_FULLSCREEN);
-    CHECK(keys_find(&keys, WINDOW_KEY_RIGHT, true) == ACTION_VALUE_UP);
-    CHECK(keys_find(&keys, ',', true) == ACTION_VALUE_DOWN);
-    CHECK(keys_find(&keys, 0xe9, false) == ACTION_SPLIT);
-    CHECK(keys_find(&keys, '=', false) == ACTION_FREEZE);
+    CHECK_TEXT(name_of(&keys, 'P', false), "path");
+    CHECK(!keys_find(&keys, 'p', false));
+    CHECK_TEXT(name_of(&keys, 'x', false), "quit");
+    CHECK(!keys_find(&keys, 'q', false));
+    CHECK(!keys_find(&keys, WINDOW_KEY_ESCAPE, false));
+    CHECK_TEXT(name_of(&keys, WINDOW_KEY_F1 + 10, false), "fullscreen");
+    CHECK_TEXT(name_of(&keys, WINDOW_KEY_RIGHT, true), "up");
+    CHECK_TEXT(name_of(&keys, ',', true), "down");
+    CHECK_TEXT(name_of(&keys, 0xe9, false), "split");
+    CHECK_TEXT(name_of(&keys, '=', false), "freeze");
 
     keys_default(&keys);
     CHECK(keys_remap(&keys, "back=F2,quit=x,QUIT=Escape", error)); // the third joins the second
-    CHECK(keys_find(&keys, 'x', false) == ACTION_QUIT);
-    CHECK(keys_find(&keys, WINDOW_KEY_ESCAPE, false) == ACTION_QUIT);
-    CHECK(keys_find(&keys, 'q', false) == ACTION_NONE);
+    CHECK_TEXT(name_of(&keys, 'x', false), "quit");
+    CHECK_TEXT(name_of(&keys, WINDOW_KEY_ESCAPE, false), "quit");
+    CHECK(!keys_find(&keys, 'q', false));
     CHECK(keys_remap(&keys, "path=d,device=p", error)); // two actions exchange their keys
-    CHECK(keys_find(&keys, 'd', false) == ACTION_PATH);
+    CHECK_TEXT(name_of(&keys, 'd', false), "path");
     CHECK(keys_remap(&keys, "", error));
 }
 
@@ -209,7 +218,7 @@ static void test_list(void)
         found += row->key[0] == '[' && row->key[1] == WINDOW_KEY_F1 + 1 && row->key[2] == WINDOW_KEY_F1 + 2 &&
                  strcmp(row->help, "select a parameter") == 0;
         found += row->key[0] == '{' && row->key[1] == '}' && row->key[2] == 0;
-        found += row->key[0] == 'q' && row->action == ACTION_QUIT;
+        found += row->key[0] == 'q' && strcmp(row->command, "quit") == 0;
     }
     CHECK(found == 3);
 }

@@ -301,7 +301,7 @@ class Live:
 
     def more(self, frames=1):
         """Waits for more frames. Returns the status."""
-        return self.shown(self.control().get("frame") + frames)
+        return self.shown(self.control().get("frames") + frames)
 
     def settled(self):
         """Waits until the last frame has all changes. Returns the status."""
@@ -507,7 +507,7 @@ class PlayedCamera(Played, Live):
 
     def more(self, frames=3):
         """Waits for more frames. Returns the status."""
-        self.control().ask("wait_frame", self.control().get("frame") + frames)
+        self.control().ask("wait_frame", self.control().get("frames") + frames)
         return self.control().get("status")
 
 

@@ -12,7 +12,6 @@
 #include "command/shared.h"
 
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,15 +59,6 @@ struct verb {
     bool (*run)(struct call *call);
 };
 
-__attribute__((format(printf, 2, 3))) static bool fail(struct call *call, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(call->why, sizeof(call->why), format, arguments);
-    va_end(arguments);
-    return false;
-}
-
 // Sends the object as a line and frees it.
 static void send_line(struct client *client, json_t *object)
 {
@@ -113,14 +103,15 @@ static const char *text_argument(struct call *call, int index)
 {
     const char *text = json_string_value(call->request->argument[index]);
     if (!text)
-        fail(call, "argument %d of %s is not a text", index + 1, call->request->command);
+        property_fail(call->why, "argument %d of %s is not a text", index + 1, call->request->command);
     return text;
 }
 
 static bool number_argument(struct call *call, int index, long long *number)
 {
     return request_number(call->request->argument[index], number) ||
-           fail(call, "argument %d of %s is not a whole number from 0 on", index + 1, call->request->command);
+           property_fail(call->why, "argument %d of %s is not a whole number from 0 on", index + 1,
+                         call->request->command);
 }
 
 static bool run_get(struct call *call)
@@ -137,9 +128,12 @@ static bool run_set(struct call *call)
     const struct source_change *change = &call->session->change;
     const unsigned requests = source_change_requests(change);
     const char *name = text_argument(call, 0);
-    if (!name || !properties_set(call->session, name, call->request->argument[1], call->why))
+    char value[REQUEST_TEXT];
+    if (!name)
         return false;
-    showcase_end(call->session);
+    const bool plain = request_text(call->request->argument[1], value);
+    if (!properties_set(call->session, name, plain ? value : NULL, call->why))
+        return false;
     call->guest->source = source_change_requests(change) != requests ? source_change_requests(change) : 0;
     call->guest->recording = strcmp(name, "recording") == 0 && outputs_ending(&call->session->outputs);
     call->guest->waits = call->request->id;
@@ -159,11 +153,11 @@ static bool run_observe(struct call *call)
     json_decref(value);
     json_decref(report);
     if (strlen(name) >= PROPERTY_NAME)
-        return fail(call, "the name is longer than %d bytes", PROPERTY_NAME - 1);
+        return property_fail(call->why, "the name is longer than %d bytes", PROPERTY_NAME - 1);
     for (int i = 0; i < WATCHES && !free_watch; i++)
         free_watch = call->guest->watch[i].name[0] ? NULL : &call->guest->watch[i];
     if (!free_watch)
-        return fail(call, "a client can observe at most %d properties", WATCHES);
+        return property_fail(call->why, "a client can observe at most %d properties", WATCHES);
     free_watch->id = id;
     snprintf(free_watch->name, sizeof(free_watch->name), "%s", name);
     call->session->control->watched_ns = 0; // the client gets the value at once
@@ -186,21 +180,28 @@ static bool run_unobserve(struct call *call)
     return true;
 }
 
+static bool run_cycle(struct call *call)
+{
+    const char *words[REQUEST_ARGUMENTS + 1] = {NULL};
+    for (int i = 0; i < call->request->arguments; i++) {
+        if (!(words[i] = text_argument(call, i)))
+            return false;
+    }
+    return properties_cycle(call->session, words[0], words + 1, call->why);
+}
+
 static bool run_key(struct call *call)
 {
-    struct session *s = call->session;
     long long digit = 0;
     const char *name = text_argument(call, 0);
-    if (!name)
+    const struct key_row *row = name ? keys_named(&call->session->options.key_map, name, call->why) : NULL;
+    if (!row)
         return false;
-    const enum action action = keys_action(&s->options.key_map, name, call->why);
-    if (action == ACTION_NONE)
-        return false;
-    if ((action == ACTION_LOOK) != (call->request->arguments == 2))
-        return fail(call, "the action look has one argument, the digit; the other actions have none");
-    if (action == ACTION_LOOK && (!number_argument(call, 1, &digit) || digit > 9))
-        return fail(call, "the digit is not one of 0 to 9");
-    return events_act(s, action, (int)digit) || fail(call, "%s needs a window, and there is none", name);
+    if (row->digits != (call->request->arguments == 2))
+        return property_fail(call->why, "the action look has one argument, the digit; the other actions have none");
+    if (row->digits && (!number_argument(call, 1, &digit) || digit > 9))
+        return property_fail(call->why, "the digit is not one of 0 to 9");
+    return events_press(call->session, row, (int)digit, call->why);
 }
 
 static bool save_picture(struct call *call, bool both)
@@ -211,8 +212,8 @@ static bool save_picture(struct call *call, bool both)
     if (!path && call->request->arguments > 0)
         return false;
     if (!lanes_result(s->lanes, LANE_MAIN))
-        return fail(call, "there is no frame yet; wait_frame 1 waits for it");
-    fail(call, "there is no frame to save"); // an error that is logged replaces this
+        return property_fail(call->why, "there is no frame yet; wait_frame 1 waits for it");
+    property_fail(call->why, "there is no frame to save"); // an error that is logged replaces this
     log_keep_error(call->why, sizeof(call->why));
     const struct outputs_facts facts = outputs_describe(&s->outputs);
     const bool ok = (!path || output_check_screenshot(&s->options, s->source, source_change_text(s),
@@ -262,7 +263,8 @@ static const struct verb verbs[] = {
     {"observe_property", 2, 2, "ID NAME", false, run_observe},
     {"unobserve_property", 1, 1, "ID", false, run_unobserve},
     {"list_properties", 0, 0, "", false, run_list},
-    {"key", 1, 2, "ACTION [DIGIT]", false, run_key}, // events_act reports the change
+    {"cycle", 1, REQUEST_ARGUMENTS, "NAME [VALUE...]", true, run_cycle},
+    {"key", 1, 2, "ACTION [DIGIT]", false, run_key}, // events_run reports the change
     {"screenshot", 0, 1, "[FILE]", false, run_screenshot},
     {"screenshot_both", 0, 1, "[FILE]", false, run_both},
     {"wait_frame", 0, 1, "[N]", false, run_wait},
@@ -280,14 +282,15 @@ static const struct verb *find_verb(struct call *call)
             continue;
         if (call->request->arguments >= verb->least && call->request->arguments <= verb->most)
             return verb;
-        fail(call, "wrong number of arguments; usage: %s %s", verb->name, verb->usage);
+        property_fail(call->why, "wrong number of arguments; usage: %s %s", verb->name, verb->usage);
         return NULL;
     }
     const char *nearest = options_nearest(call->request->command, names);
     if (nearest)
-        fail(call, "there is no command '%.80s'; did you mean %s?", call->request->command, nearest);
+        property_fail(call->why, "there is no command '%.80s'; did you mean %s?", call->request->command, nearest);
     else
-        fail(call, "there is no command '%.80s'; docs/live.md lists the commands", call->request->command);
+        property_fail(call->why, "there is no command '%.80s'; docs/live.md lists the commands",
+                      call->request->command);
     return NULL;
 }
 

@@ -107,23 +107,6 @@ bool devices_serve(struct devices *d, const struct wish *wish, enum path_kind ki
     return (!info->needs_device || devices_open(d, wish->device)) && (!info->needs_gl || wish->gl);
 }
 
-bool devices_next(struct devices *d, struct wish *wish, struct note *note)
-{
-    if (d->count < 2) {
-        note_set(note, false, NOTE_S, "there is %s OpenCL device", d->count == 1 ? "only one" : "no");
-        return false;
-    }
-    const int next = (wish->device + 1) % d->count;
-    if (!devices_open(d, next)) {
-        note_set(note, true, NOTE_S, "cannot open %s; see standard error", d->info[next].name);
-        return false;
-    }
-    wish->device = next;
-    note_set(note, false, NOTE_S, "device %s%s", d->info[next].name,
-             path_kind_info(wish->kind)->needs_device ? "" : " (this path does not use it)");
-    return true;
-}
-
 int devices_index(const struct devices *d, const struct device *device)
 {
     int index = 0;

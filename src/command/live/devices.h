@@ -30,9 +30,6 @@ struct device *devices_open(struct devices *devices, int index);
 // Returns true if a path of this kind can be built: opens the wish's device if the path needs one. A failure to open it
 // is logged.
 bool devices_serve(struct devices *devices, const struct wish *wish, enum path_kind kind);
-// Opens the next listed device and sets wish->device to it. The note reports the result. False: wish->device is
-// unchanged.
-bool devices_next(struct devices *devices, struct wish *wish, struct note *note);
 // Returns the index of an open device.
 int devices_index(const struct devices *devices, const struct device *device);
 // Watches the directory `kernels`. False on failure (logged).

@@ -8,9 +8,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { DIGITS = 9, DECIMALS = 10000 };
+enum { DIGITS = 9, DECIMALS = 10000, COMMAND_TEXT = 80, COMMAND_WORDS = 6 };
 
 // Inserts lines with each digit's look into the list of keys.
 static void name_digits(struct session *s)
@@ -123,50 +124,11 @@ static void save_look(struct session *s, int number)
     last_run_look(s, name);
 }
 
-static void next_path(struct session *s, int number)
-{
-    const enum path_kind next = wish_next_kind(&s->wish);
-    if (next == s->wish.kind) {
-        note_set(&s->note, false, NOTE_S, "there is no OpenCL device and no GL, so only the cpu path works");
-        return;
-    }
-    if (!devices_serve(&s->devices, &s->wish, next)) {
-        note_set(&s->note, true, NOTE_S, "cannot open the device; see standard error");
-        return;
-    }
-    s->wish.kind = next;
-    note_set(&s->note, false, NOTE_S, "path %s", path_kind_name(next));
-    lanes_changed(s->lanes, false);
-}
-
-static void next_device(struct session *s, int number)
-{
-    if (devices_next(&s->devices, &s->wish, &s->note))
-        lanes_changed(s->lanes, false);
-}
-
-// Switches a split view on, or off if it is on.
-static void toggle_split(struct session *s, int split)
-{
-    struct wish *wish = &s->wish;
-    const enum path_kind other = wish_next_kind(wish);
-    const bool off = (int)wish->split == split;
-    if (!off && split == SPLIT_PATH && (other == wish->kind || !devices_serve(&s->devices, wish, other))) {
-        note_set(&s->note, false, NOTE_S, "there is no other path");
-        return;
-    }
-    wish->split = off ? SPLIT_OFF : (enum split)split;
-    lanes_changed(s->lanes, false);
-}
-
 // Writes the first key of the action.
-static void key_words(const struct keys *keys, enum action action, char text[16])
+static void key_words(const struct keys *keys, const char *action, char text[16])
 {
-    text[0] = '\0';
-    for (int i = 0; i < keys->count && !text[0]; i++) {
-        if (keys->row[i].action == action)
-            keys_key_name(keys->row[i].key[0], text);
-    }
+    char error[256];
+    keys_key_name(keys_named(keys, action, error)->key[0], text);
 }
 
 static void note_value(struct session *s)
@@ -202,7 +164,7 @@ static void note_none(struct session *s, const struct filter *filter)
     bool any = false;
     for (int i = 0; i < chain->count; i++)
         any = any || filter_param_count(chain->stage[i].filter) > 0;
-    key_words(&s->options.key_map, ACTION_STAGE_NEXT, next);
+    key_words(&s->options.key_map, "next", next);
     if (any)
         note_set(&s->note, false, NOTE_S, "%s has no parameter; %s selects the next filter", filter->name, next);
     else
@@ -331,20 +293,6 @@ static void change_control(struct session *s, int steps)
     controls_adjust(&s->controls, s->source, 0, steps, &s->note);
 }
 
-static void toggle_tuning(struct session *s, int number)
-{
-    s->wish.tune = !s->wish.tune;
-    if (session_tune(s))
-        note_set(&s->note, false, NOTE_S, "tuning %s", s->wish.tune ? "on" : "paused");
-    else
-        s->wish.tune = false;
-}
-
-static void toggle_freeze(struct session *s, int number)
-{
-    playback_pause(s, !s->wish.frozen);
-}
-
 // Reports the new position, or why the source cannot seek.
 static void note_position(struct session *s, bool ok, const char *why)
 {
@@ -364,43 +312,6 @@ static void step(struct session *s, int frames)
 {
     char why[PLAYBACK_WHY];
     note_position(s, playback_step(s, frames, why), why);
-}
-
-static void toggle_fullscreen(struct session *s, int number)
-{
-    s->wish.fullscreen = !s->wish.fullscreen;
-    window_set_fullscreen(s->window, s->wish.fullscreen);
-}
-
-static void toggle_mirror(struct session *s, int number)
-{
-    struct chain *chain = &s->wish.chain;
-    edits_keep(&s->edits, &s->wish, EDIT_ALONE);
-    if (wish_mirrored(&s->wish))
-        chain_remove(chain, chain->count - 1);
-    else if (!chain_append(chain, filter_find("mirror")))
-        note_set(&s->note, true, NOTE_S, "cannot add a mirror: a chain has at most %d filters", CHAIN_MAX);
-    lanes_changed(s->lanes, false);
-}
-
-static void toggle_vsync(struct session *s, int number)
-{
-    s->wish.vsync = !s->wish.vsync;
-    window_set_vsync(s->window, s->wish.vsync);
-    note_set(&s->note, false, NOTE_S, "vsync %s", s->wish.vsync ? "on" : "off");
-}
-
-static void next_overlay(struct session *s, int number)
-{
-    s->wish.overlay = (enum overlay_size)((s->wish.overlay + 1) % OVERLAY_SIZES);
-}
-
-static void next_scope(struct session *s, int number)
-{
-    static const char *const names[SCOPES] = {"off", "histogram", "column sums", "row sums"};
-    s->wish.scope = (enum scope)((s->wish.scope + 1) % SCOPES);
-    note_set(&s->note, false, NOTE_S, "scope: %s", names[s->wish.scope]);
-    lanes_changed(s->lanes, false);
 }
 
 void events_save_picture(struct session *s)
@@ -430,12 +341,6 @@ static void toggle_recording(struct session *s, int animation)
     outputs_toggle_recording(&s->outputs, animation, s->still);
 }
 
-static void toggle_help(struct session *s, int number)
-{
-    s->wish.help = !s->wish.help;
-    note_clear(&s->note, false); // the message may be the hint to press h, and it would hide a part of the help
-}
-
 static void quit(struct session *s, int number)
 {
     s->quit = true;
@@ -450,81 +355,83 @@ static void end_zoom(struct session *s)
 
 static void go_back(struct session *s, int number)
 {
+    char why[PROPERTY_WHY];
     if (s->wish.help)
-        toggle_help(s, number);
+        properties_set(s, "help", "off", why);
     else if (s->wish.zoom > 1)
         end_zoom(s);
     else if (s->wish.fullscreen)
-        toggle_fullscreen(s, number);
+        properties_set(s, "fullscreen", "off", why);
     else
         quit(s, number);
 }
 
 static const struct {
+    const char *name;
     void (*run)(struct session *s, int number);
-    int number;  // argument of `run`; pick_look gets the key's digit instead
-    bool window; // it needs a window
-} actions[ACTION_COUNT] = {
-    [ACTION_LOOK] = {.run = pick_look},
-    [ACTION_SAVE_LOOK] = {.run = save_look},
-    [ACTION_PATH] = {.run = next_path},
-    [ACTION_DEVICE] = {.run = next_device},
-    [ACTION_SPLIT] = {.run = toggle_split, .number = SPLIT_ORIGINAL, .window = true},
-    [ACTION_SPLIT_PATHS] = {.run = toggle_split, .number = SPLIT_PATH, .window = true},
-    [ACTION_STAGE_NEXT] = {.run = select_param, .number = 1},
-    [ACTION_STAGE_PREVIOUS] = {.run = select_param, .number = -1},
-    [ACTION_VALUE_UP] = {.run = change_value, .number = 1},
-    [ACTION_VALUE_DOWN] = {.run = change_value, .number = -1},
-    [ACTION_CONTROL_NEXT] = {.run = select_control, .number = 1},
-    [ACTION_ADD] = {.run = add_stage},
-    [ACTION_FILTER_NEXT] = {.run = change_filter, .number = 1},
-    [ACTION_FILTER_PREVIOUS] = {.run = change_filter, .number = -1},
-    [ACTION_MOVE_LEFT] = {.run = move_stage, .number = -1},
-    [ACTION_MOVE_RIGHT] = {.run = move_stage, .number = 1},
-    [ACTION_REMOVE] = {.run = remove_stage},
-    [ACTION_UNDO] = {.run = undo},
-    [ACTION_CONTROL_PREVIOUS] = {.run = select_control, .number = -1},
-    [ACTION_CONTROL_UP] = {.run = change_control, .number = 1},
-    [ACTION_CONTROL_DOWN] = {.run = change_control, .number = -1},
-    [ACTION_TUNE] = {.run = toggle_tuning},
-    [ACTION_FREEZE] = {.run = toggle_freeze},
-    [ACTION_SEEK_BACK] = {.run = seek, .number = -1},
-    [ACTION_SEEK_FORWARD] = {.run = seek, .number = 1},
-    [ACTION_STEP_BACK] = {.run = step, .number = -1},
-    [ACTION_STEP_FORWARD] = {.run = step, .number = 1},
-    [ACTION_FULLSCREEN] = {.run = toggle_fullscreen, .window = true},
-    [ACTION_MIRROR] = {.run = toggle_mirror},
-    [ACTION_VSYNC] = {.run = toggle_vsync, .window = true},
-    [ACTION_OVERLAY] = {.run = next_overlay, .window = true},
-    [ACTION_SCOPE] = {.run = next_scope, .window = true},
-    [ACTION_SCREENSHOT] = {.run = save_picture},
-    [ACTION_SCREENSHOT_BOTH] = {.run = save_picture, .number = true},
-    [ACTION_RECORD] = {.run = toggle_recording},
-    [ACTION_ANIMATION] = {.run = toggle_recording, .number = true},
-    [ACTION_HELP] = {.run = toggle_help, .window = true},
-    [ACTION_BACK] = {.run = go_back},
-    [ACTION_QUIT] = {.run = quit},
+} rows[] = {
+    {"look", pick_look},
+    {"save-look", save_look},
+    {"select", select_param},
+    {"change", change_value},
+    {"add", add_stage},
+    {"replace", change_filter},
+    {"move", move_stage},
+    {"remove", remove_stage},
+    {"undo", undo},
+    {"select-control", select_control},
+    {"change-control", change_control},
+    {"seek", seek},
+    {"step", step},
+    {"screenshot", save_picture},
+    {"record", toggle_recording},
+    {"back", go_back},
+    {"quit", quit},
 };
 
-bool events_act(struct session *s, enum action action, int digit)
+// Carries out the command and its words, which end with NULL.
+static bool carry_out(struct session *s, const char *const *word, char why[PROPERTY_WHY])
 {
-    if (actions[action].window && !s->window)
-        return false;
-    s->redraw = true;
-    showcase_end(s);
-    actions[action].run(s, action == ACTION_LOOK ? digit : actions[action].number);
-    report_state(&s->report, "state", status_read(s));
+    if (strcmp(word[0], "cycle") == 0)
+        return properties_cycle(s, word[1], word + 2, why);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (strcmp(word[0], rows[i].name) == 0)
+            rows[i].run(s, word[1] ? atoi(word[1]) : 0);
+    }
     return true;
 }
 
-// Returns the action of the key, and the key in *key. If the layout's letter has no action, uses the letter of a US
-// layout at the same position, for keyboards without Latin letters.
-static enum action action_of(const struct session *s, const struct window_event *event, uint32_t *key)
+bool events_run(struct session *s, const char *command, char why[PROPERTY_WHY])
+{
+    char text[COMMAND_TEXT], *rest = NULL;
+    const char *word[COMMAND_WORDS + 1] = {NULL};
+    snprintf(text, sizeof(text), "%s", command);
+    for (int i = 0; i < COMMAND_WORDS && (word[i] = strtok_r(i ? NULL : text, " ", &rest)); i++)
+        ;
+    s->redraw = true;
+    showcase_end(s);
+    const bool ok = carry_out(s, word, why);
+    if (!ok)
+        note_set(&s->note, true, NOTE_S, "%s", why);
+    report_state(&s->report, "state", status_read(s));
+    return ok;
+}
+
+bool events_press(struct session *s, const struct key_row *row, int digit, char why[PROPERTY_WHY])
+{
+    char command[COMMAND_TEXT];
+    snprintf(command, sizeof(command), "%s %d", row->command, digit);
+    return events_run(s, row->digits ? command : row->command, why);
+}
+
+// Returns the row of the key, and the key in *key. If the layout's letter has none, uses the letter of a US layout at
+// the same position, for keyboards without Latin letters.
+static const struct key_row *row_of(const struct session *s, const struct window_event *event, uint32_t *key)
 {
     *key = event->key;
-    const enum action action = keys_find(&s->options.key_map, *key, event->repeat);
-    if (action != ACTION_NONE || event->us == 0)
-        return action;
+    const struct key_row *row = keys_find(&s->options.key_map, *key, event->repeat);
+    if (row || event->us == 0)
+        return row;
     *key = event->us;
     return keys_find(&s->options.key_map, *key, event->repeat);
 }
@@ -532,14 +439,15 @@ static enum action action_of(const struct session *s, const struct window_event 
 static void handle_key(struct session *s, const struct window_event *event, bool quit_only)
 {
     uint32_t key;
-    const enum action action = action_of(s, event, &key);
+    char why[PROPERTY_WHY];
+    const struct key_row *row = row_of(s, event, &key);
     showcase_end(s);
-    if (!actions[action].run || (quit_only && action != ACTION_QUIT && action != ACTION_BACK))
+    if (!row)
         return;
-    if (quit_only)
-        actions[action].run(s, actions[action].number);
-    else
-        events_act(s, action, (int)key - '0');
+    if (!quit_only)
+        events_press(s, row, (int)key - '0', why);
+    else if (strcmp(row->command, "quit") == 0 || strcmp(row->command, "back") == 0)
+        carry_out(s, (const char *const[]){row->command, NULL}, why);
 }
 
 void events_handle(struct session *s, bool quit_only)
@@ -565,9 +473,9 @@ void events_handle(struct session *s, bool quit_only)
 void events_hint(struct session *s, double seconds)
 {
     char split[16], help[16], end[16];
-    key_words(&s->options.key_map, ACTION_SPLIT, split);
-    key_words(&s->options.key_map, ACTION_HELP, help);
-    key_words(&s->options.key_map, ACTION_QUIT, end);
+    key_words(&s->options.key_map, "split", split);
+    key_words(&s->options.key_map, "help", help);
+    key_words(&s->options.key_map, "quit", end);
     const bool resumed = s->last.resumed; // else nothing explains why the picture is filtered
     note_set(&s->note, false, seconds, "%s%s%s1-9 looks, %s compare, %s help, %s quit", resumed ? "look " : "",
              resumed ? s->last.look : "", resumed ? " of the last run, 0 removes it; " : "", split, help, end);

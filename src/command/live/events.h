@@ -1,6 +1,7 @@
 // events.h: carries out keys, pointer events and the requests of the control socket
 #pragma once
 
+#include "command/live/properties.h"
 #include "screen/keys.h"
 
 #include <stdbool.h>
@@ -15,9 +16,11 @@ void events_hint(struct session *session, double seconds);
 // Handles all events that have arrived; reports the state after each key. `quit_only`: ignores all keys but quit and
 // back, and serves no control socket.
 void events_handle(struct session *session, bool quit_only);
-// Carries out an action, redraws and reports the state. `digit`: of ACTION_LOOK. False: the action needs a window,
-// and there is none.
-bool events_act(struct session *session, enum action action, int digit);
+// Carries out the command of a key, such as "cycle scope" or "seek -1", redraws and reports the state. False: it is
+// impossible; `why` is one line, which the note shows.
+bool events_run(struct session *session, const char *command, char why[PROPERTY_WHY]);
+// The same for a key's row. `digit`: of a row with digits.
+bool events_press(struct session *session, const struct key_row *row, int digit, char why[PROPERTY_WHY]);
 // Shows the look instead of the chain; NULL: no filter. A mirror at the end of the chain stays: it is a setting of the
 // view.
 void events_show_look(struct session *session, const struct look *look);

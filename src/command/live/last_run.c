@@ -17,22 +17,13 @@ static const char file_name[] = "live";
 
 // ---- the file ----
 
-static int overlay_named(const char *name)
-{
-    for (int i = 0; overlay_names[i]; i++) {
-        if (strcmp(name, overlay_names[i]) == 0)
-            return i;
-    }
-    return -1;
-}
-
 static bool is_place(int at)
 {
     return at > -PLACE_MOST && at < PLACE_MOST; // abs(INT_MIN) is undefined
 }
 
 // Takes a line of the file. Other versions of monocle may have written it, so it may be unknown or wrong.
-static void take_line(struct last_run *last, const char *name, const char *value)
+static void take_line(struct last_run *last, struct wish *wish, const char *name, const char *value)
 {
     struct option_size size;
     int x, y;
@@ -43,15 +34,15 @@ static void take_line(struct last_run *last, const char *name, const char *value
         last->area.x = x;
         last->area.y = y;
         last->area.placed = true;
-    } else if (strcmp(name, "overlay") == 0) {
-        last->overlay = overlay_named(value);
     } else if (strcmp(name, "look") == 0 && strlen(value) <= LOOK_NAME) {
         snprintf(last->look, sizeof(last->look), "%s", value);
+    } else {
+        properties_restore(wish, name, value);
     }
 }
 
 // Reads the file. Returns false if it must not be used (logged).
-static bool read_file(struct last_run *last)
+static bool read_file(struct last_run *last, struct wish *wish)
 {
     char path[PATH_MAX], *name, *value;
     const char *unsafe;
@@ -70,22 +61,21 @@ static bool read_file(struct last_run *last)
                  "or run: chmod go-w %s/%s",
                  path, file_name, path, file_name);
     for (char *rest = text; rest && text_next_setting(&rest, &line, &name, &value);)
-        take_line(last, name, value ? value : "");
+        take_line(last, wish, name, value ? value : "");
     free(text);
     return safe;
 }
 
 static void write_file(const struct last_run *last)
 {
-    char path[PATH_MAX], text[512] = "";
+    char path[PATH_MAX], text[1024] = "";
     const char *unsafe;
     int used = 0;
     if (last->area.width > 0)
         used += snprintf(text, sizeof(text), "size = %dx%d\n", last->area.width, last->area.height);
     if (last->area.placed)
         used += snprintf(text + used, sizeof(text) - (size_t)used, "place = %d,%d\n", last->area.x, last->area.y);
-    if (last->overlay >= 0)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, "overlay = %s\n", overlay_names[last->overlay]);
+    used += snprintf(text + used, sizeof(text) - (size_t)used, "%s", last->settings);
     if (last->look[0])
         used += snprintf(text + used, sizeof(text) - (size_t)used, "look = %s\n", last->look);
     const int directory = state_open(path, true, &unsafe);
@@ -104,13 +94,13 @@ void last_run_open(struct session *s)
     const struct live_options *o = &s->options;
     const bool outputs = o->frames || o->record || o->screenshot || o->capture;
     char error[CHAIN_ERROR];
-    *last = (struct last_run){.overlay = -1};
-    last->kept = live_has_display() && !o->headless && !o->no_config && read_file(last);
+    *last = (struct last_run){0};
+    last->kept = live_has_display() && !o->headless && !o->no_config && read_file(last, &s->wish);
     if (!last->kept)
         return;
-    if (o->overlay < 0 && last->overlay >= 0)
-        s->wish.overlay = (enum overlay_size)last->overlay;
-    last->first_overlay = (int)s->wish.overlay;
+    properties_kept(&s->wish, last->settings);
+    wish_take_options(&s->wish, o);
+    properties_kept(&s->wish, last->first_settings);
     const struct look *look = looks_find(&s->looks, last->look);
     if (!look || o->filters || o->look || o->showcase || outputs)
         return;
@@ -138,12 +128,14 @@ void last_run_look(struct session *s, const char *look)
 void last_run_close(struct session *s)
 {
     struct last_run *last = &s->last;
+    char settings[PROPERTIES_KEPT];
     if (!last->kept || !s->window)
         return;
     const struct window_area area = window_area(s->window), *first = &last->first;
     const bool sized = area.width != first->width || area.height != first->height;
     const bool moved = area.placed && (area.x != first->x || area.y != first->y);
-    const bool overlay = (int)s->wish.overlay != last->first_overlay;
+    properties_kept(&s->wish, settings);
+    const bool set = strcmp(settings, last->first_settings) != 0;
     if (sized) {
         last->area.width = area.width;
         last->area.height = area.height;
@@ -153,9 +145,9 @@ void last_run_close(struct session *s)
         last->area.y = area.y;
         last->area.placed = true;
     }
-    if (overlay)
-        last->overlay = (int)s->wish.overlay;
-    if (sized || moved || overlay || last->changed)
+    if (set)
+        strcpy(last->settings, settings);
+    if (sized || moved || set || last->changed)
         write_file(last);
     last->kept = false;
 }

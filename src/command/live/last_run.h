@@ -1,7 +1,8 @@
-// last_run.h: the window's size and place, the overlay and the look, kept from one run with a window to the next in the
-// file $XDG_STATE_HOME/monocle/live. Main thread.
+// last_run.h: the window's size and place, kept properties (the overlay) and the look, kept from one run with a window
+// to the next in the file $XDG_STATE_HOME/monocle/live. Main thread.
 #pragma once
 
+#include "command/live/properties.h"
 #include "command/looks.h"
 #include "screen/window.h"
 
@@ -9,22 +10,23 @@ struct session;
 
 // Only last_run.c uses the members.
 struct last_run {
-    bool kept;                // the file is read and written
-    struct window_area area;  // from the file; width 0: unknown
-    int overlay;              // enum overlay_size from the file; -1: unknown
-    char look[LOOK_NAME + 1]; // the last look that a key has selected; "": none
-    struct window_area first; // of this run's window
-    int first_overlay;
-    bool resumed; // this run began with the last look
-    bool changed; // a key has selected a look in this run
+    bool kept;                            // the file is read and written
+    struct window_area area;              // from the file; width 0: unknown
+    char settings[PROPERTIES_KEPT];       // lines for the file
+    char look[LOOK_NAME + 1];             // the last look that a key has selected; "": none
+    struct window_area first;             // of this run's window
+    char first_settings[PROPERTIES_KEPT]; // of the start of this run
+    bool resumed;                         // this run began with the last look
+    bool changed;                         // a key has selected a look in this run
 };
 
-// Reads the file and sets the wish's overlay and chain, unless the options do. Reads nothing without a display, with
+// Reads the file and sets the wish's kept properties and chain, unless the options do. Reads nothing without a display,
+// with
 // --headless or with --no-config. A file that is missing or wrong is no failure; one that other users can write is not
 // used (logged).
 void last_run_open(struct session *session);
 const struct window_area *last_run_area(const struct session *session); // for window_setup
 void last_run_opened(struct session *session);                          // call when the window is open
 void last_run_look(struct session *session, const char *look);          // the user selected this look; "": none
-// Writes the file if the window, the overlay or the look has changed. Call before the window is closed.
+// Writes the file if the window, a kept property or the look has changed. Call before the window is closed.
 void last_run_close(struct session *session);

@@ -24,7 +24,7 @@ static const int64_t doubtful_ns = 10000000000; // the longest time of the last 
 // the last frame of a paused video, stays on the screen until the user quits.
 static bool finished(const struct session *s)
 {
-    const bool paused = s->wish.frozen && s->info->frame_s > 0; // the user may seek back
+    const bool paused = s->wish.paused && s->info->frame_s > 0; // the user may seek back
     const bool stays = s->driven && s->limit == 0 && (s->still || paused);
     return s->quit || report_broken(&s->report) || s->code >= EXIT_NOTHING || process_interrupted() != 0 ||
            (s->limit > 0 && s->meter.frames >= s->limit) ||
@@ -226,7 +226,7 @@ static void idle(struct session *s)
 {
     if (s->window && (s->redraw || clock_now_ns() - s->drawn_ns > redraw_ns))
         draw(s, NULL);
-    else if (s->driven && (s->wish.frozen || s->ended))
+    else if (s->driven && (s->wish.paused || s->ended))
         control_wait(s, -1, IDLE_MS * 1000000);
 }
 
@@ -279,7 +279,7 @@ static void follow_changes(struct session *s)
     if (s->driven || s->filter_watch > 0)
         lanes_update(s->lanes);
     report_news(s, true);
-    if (s->reshaped && (!s->wish.frozen || s->stepping))
+    if (s->reshaped && (!s->wish.paused || s->stepping))
         reshape(s);
 }
 
@@ -291,7 +291,7 @@ static void run_frames(struct session *s)
     for (events_handle(s, false); !finished(s); events_handle(s, false)) {
         showcase_step(s);
         follow_readers(s);
-        if (!outputs_follow(&s->outputs, s->wish.frozen))
+        if (!outputs_follow(&s->outputs, s->wish.paused))
             s->code = EXIT_FAILED_SOME;
         const int in_flight = lanes_in_flight(s->lanes);
         if (in_flight == 0)
@@ -302,7 +302,7 @@ static void run_frames(struct session *s)
         bool again = lanes_rerun(s->lanes);
         const bool hurried = in_flight > 0 || again || (window && s->redraw);
         const int wait_ms = hurried ? 0 : s->driven ? IDLE_MS : HEADLESS_WAIT_MS;
-        const bool submitted = in_flight < s->depth && (!s->wish.frozen || s->stepping) && submit_newest(s, wait_ms);
+        const bool submitted = in_flight < s->depth && (!s->wish.paused || s->stepping) && submit_newest(s, wait_ms);
         again = again && !submitted;
         if (again)
             report_news(s, lanes_submit_again(s->lanes));

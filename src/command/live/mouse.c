@@ -27,6 +27,7 @@ static void drag(struct session *s, const struct path_result *result, const stru
 // Changes the selected parameter, or zooms with the Ctrl key.
 static void turn(struct session *s, const struct path_result *result, const struct window_event *event)
 {
+    char why[PROPERTY_WHY];
     const int steps = abs(event->steps) < STEPS_MOST ? abs(event->steps) : STEPS_MOST;
     if (event->control && result) {
         view_zoom(s->view, result, &s->wish, event->steps > 0 ? steps : -steps, event->x, event->y);
@@ -34,13 +35,13 @@ static void turn(struct session *s, const struct path_result *result, const stru
         return;
     }
     for (int i = 0; i < steps && !event->control; i++)
-        events_act(s, event->steps > 0 ? ACTION_VALUE_UP : ACTION_VALUE_DOWN, 0);
+        events_run(s, event->steps > 0 ? "change 1" : "change -1", why);
 }
 
 void mouse_handle(struct session *s, const struct window_event *event)
 {
     const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
-    char why[SOURCE_WHY];
+    char why[PROPERTY_WHY]; // also a SOURCE_WHY
     switch (event->type) {
     case WINDOW_DRAG:
         showcase_end(s);
@@ -52,10 +53,10 @@ void mouse_handle(struct session *s, const struct window_event *event)
         turn(s, result, event);
         break;
     case WINDOW_DOUBLE_CLICK:
-        events_act(s, ACTION_FULLSCREEN, 0);
+        events_run(s, "cycle fullscreen", why);
         break;
     case WINDOW_RIGHT_CLICK:
-        events_act(s, ACTION_HELP, 0);
+        events_run(s, "cycle help", why);
         break;
     case WINDOW_DROP:
         showcase_end(s);

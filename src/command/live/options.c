@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/resource.h"
 #include "command/live/output_check.h"
+#include "command/live/wish.h"
 #include "command/looks.h"
 #include "command/shared.h"
 #include "filter/user_filters.h"
@@ -96,7 +97,7 @@ static const struct option live_options[] = {
     {"vsync", 0, OPTION_CHOICE, .choices = "on|off", .help = "wait for the monitor before each frame; default: on",
      .offset = AT(vsync)},
     {"fullscreen", 0, OPTION_FLAG, .help = "open the window in full screen", .offset = AT(fullscreen)},
-    {"overlay", 0, OPTION_CHOICE, .choices = "off|small|full|large",
+    {"overlay", 0, OPTION_CHOICE, .choices = OVERLAY_CHOICES,
      .help = "size of the overlay, which shows rates and times; default: small", .offset = AT(overlay)},
     {"keys", 0, OPTION_TEXT, "MAP", .help = "assign other keys to actions, such as 'path=P,quit=x'",
      .offset = AT(keys)},

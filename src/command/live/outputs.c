@@ -397,7 +397,7 @@ static bool take_ended(struct outputs *o, bool frozen)
     const bool ok = close_ending(o);
     if (ok && file->frames == 0)
         note_set(o->note, true, NOTE_S, "nothing recorded to %s: %s", file->name,
-                 frozen ? "the view is frozen" : "no frame arrived");
+                 frozen ? "the view is paused" : "no frame arrived");
     else if (!ok)
         note_set(o->note, true, NOTE_S, "recording to %s failed; see standard error", file->name);
     else if (!o->file.recording) // else the message names the new recording

@@ -85,7 +85,7 @@ static void fill_headline(const struct status *s, struct overlay *overlay)
     const bool named = split[0] && s->wish->split == SPLIT_PATH; // `split` names the path
     const char *path = s->lane.open && !named ? s->lane.words : "";
     overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s%s%s", figures, path, path[0] && split[0] ? "  " : "", split,
-                 coming ? "  building " : "", coming ? wanted : "", s->wish->frozen ? "  FROZEN" : "",
+                 coming ? "  building " : "", coming ? wanted : "", s->wish->paused ? "  PAUSED" : "",
                  s->outputs.recording ? "  REC" : "");
 }
 

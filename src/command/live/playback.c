@@ -49,7 +49,7 @@ static void await_frame(struct session *s)
 
 static void set_paused(struct session *s, bool paused)
 {
-    s->wish.frozen = paused;
+    s->wish.paused = paused;
     meter_pause(&s->meter);
     if (s->capture && s->info->frame_s > 0)
         capture_pause(s->capture, paused);
@@ -76,7 +76,7 @@ void playback_pause(struct session *s, bool paused)
 {
     char why[PLAYBACK_WHY];
     const bool last = s->ended || s->position_s > last_s(s) - s->info->frame_s / 2;
-    const bool again = s->wish.frozen && !paused && last && !s->options.loop;
+    const bool again = s->wish.paused && !paused && last && !s->options.loop;
     set_paused(s, paused);
     if (again)
         playback_seek(s, 0, why);
@@ -107,7 +107,7 @@ bool playback_step(struct session *s, int frames, char why[PLAYBACK_WHY])
 {
     if (!can_seek(s, why))
         return false;
-    if (!s->wish.frozen)
+    if (!s->wish.paused)
         set_paused(s, true);
     if (frames != 1 || s->stepping)
         return move(s, frames, frames * s->info->frame_s, why);

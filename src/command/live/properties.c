@@ -1,12 +1,8 @@
-// properties.c: the table of properties
+// properties.c: reads, sets and lists the settings and figures of property_table.c
 #include "command/live/properties.h"
 
-#include "base/log.h"
-#include "command/live/events.h"
-#include "command/live/playback.h"
 #include "command/live/request.h"
 #include "command/live/session.h"
-#include "command/shared.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -16,18 +12,18 @@
 #include <string.h>
 #include <strings.h>
 
-struct property {
-    const char *name;  // "param/": the rest of the name is an argument
-    const char *type;  // for a list: "text", "number", "flag", "object" or "list"
-    const char *field; // of report_json; NULL: `get` returns the value
-    json_t *(*get)(struct session *session, const char *rest, char why[PROPERTY_WHY]);
-    bool (*set)(struct session *session, const char *rest, const char *value,
-                char why[PROPERTY_WHY]); // NULL: read-only
-    bool window;                         // `set` needs a window
-    const char *help;
+enum { PROPERTIES = 64 };
+
+union value {
+    bool flag;
+    int choice;
+    float number;
 };
 
-__attribute__((format(printf, 2, 3))) static bool fail(char why[PROPERTY_WHY], const char *format, ...)
+static const size_t sizes[] = {
+    [PROPERTY_FLAG] = sizeof(bool), [PROPERTY_CHOICE] = sizeof(int), [PROPERTY_NUMBER] = sizeof(float)};
+
+bool property_fail(char why[PROPERTY_WHY], const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -36,9 +32,31 @@ __attribute__((format(printf, 2, 3))) static bool fail(char why[PROPERTY_WHY], c
     return false;
 }
 
-// ---- values as text ----
+// Finds the property, and the rest of its name. NULL: `why` is set.
+static const struct property *find(const char *name, const char **rest, char why[PROPERTY_WHY])
+{
+    const char *names[PROPERTIES + 1] = {NULL};
+    for (int i = 0; property_table[i].name && i < PROPERTIES; i++) {
+        const struct property *p = &property_table[i];
+        const size_t length = strlen(p->name);
+        *rest = name + length;
+        if (p->name[length - 1] == '/' ? strncmp(name, p->name, length) == 0 : strcmp(name, p->name) == 0)
+            return p;
+        if (p->was && strcmp(name, p->was) == 0)
+            return p;
+        names[i] = p->name;
+    }
+    const char *nearest = options_nearest(name, names);
+    if (nearest)
+        property_fail(why, "there is no property '%.80s'; did you mean %s?", name, nearest);
+    else
+        property_fail(why, "there is no property '%.80s'; `monocle ctl SOCKET list` lists them", name);
+    return NULL;
+}
 
-static bool parse_flag(const char *text, bool *flag, char why[PROPERTY_WHY])
+// ---- members ----
+
+bool property_flag(const char *text, bool *flag, char why[PROPERTY_WHY])
 {
     static const char *const words[] = {"off", "on", "false", "true", "no", "yes", "0", "1"};
     for (int i = 0; i < (int)(sizeof(words) / sizeof(*words)); i++) {
@@ -47,570 +65,200 @@ static bool parse_flag(const char *text, bool *flag, char why[PROPERTY_WHY])
             return true;
         }
     }
-    return fail(why, "'%.80s' is not on or off", text);
+    return property_fail(why, "'%.80s' is not on or off", text);
 }
 
-// Returns the index of the word; -1: it is not one of the names, which end with NULL.
-static int parse_word(const char *text, const char *const *names, char why[PROPERTY_WHY])
+static bool parse_choice(const char *choices, const char *text, int *choice, char why[PROPERTY_WHY])
 {
-    int used = snprintf(why, PROPERTY_WHY, "'%.80s' is not one of", text);
-    for (int i = 0; names[i]; i++) {
-        if (strcmp(text, names[i]) == 0)
-            return i;
-        if (used < PROPERTY_WHY)
-            used += snprintf(why + used, (size_t)(PROPERTY_WHY - used), "%s %s", i ? "," : "", names[i]);
-    }
-    return -1;
-}
-
-// ---- chain and its parameters ----
-
-static json_t *get_chain(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    char text[CHAIN_TEXT];
-    chain_print(&s->wish.chain, text);
-    return text_json(text);
-}
-
-// Makes `chain` the wish, unless its result is too large or its text too long.
-static bool take_chain(struct session *s, const struct chain *chain, char why[PROPERTY_WHY])
-{
-    int width = s->info->shape.width, height = s->info->shape.height;
-    char text[CHAIN_TEXT];
-    if (!chain_output_size(chain, &width, &height, why))
-        return false;
-    if (!chain_print(chain, text))
-        return fail(why, "the chain with all parameters is longer than %d characters", CHAIN_TEXT - 2);
-    edits_keep(&s->edits, &s->wish, EDIT_ALONE);
-    s->wish.chain = *chain;
-    lanes_changed(s->lanes, false);
-    return true;
-}
-
-_Static_assert((int)PROPERTY_WHY >= CHAIN_ERROR && (int)PROPERTY_WHY >= SOURCE_WHY &&
-                   (int)PROPERTY_WHY >= SOURCE_SET_WHY,
-               "room for their messages");
-
-static bool set_chain(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    struct chain chain;
-    if (!chain_parse(&chain, value, why) || !take_chain(s, &chain, why))
-        return false;
-    wish_select_first(&s->wish);
-    return true;
-}
-
-static json_t *get_look(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    const struct look *look = looks_with(&s->looks, &s->wish.chain);
-    return look ? json_string(look->name) : json_null();
-}
-
-static bool set_look(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    struct chain chain;
-    int width = s->info->shape.width, height = s->info->shape.height;
-    const struct look *look = looks_find(&s->looks, value);
-    if (!look && strcmp(value, "none") == 0) {
-        events_show_look(s, NULL);
+    char word[PROPERTY_NAME];
+    if ((*choice = options_find(choices, text)) >= 0)
         return true;
-    }
-    if (!look)
-        looks_describe_unknown(&s->looks, value, why);
-    if (!look || !chain_parse(&chain, look->chain, why) || !chain_output_size(&chain, &width, &height, why))
-        return false;
-    events_show_look(s, look);
-    return true;
+    int used = snprintf(why, PROPERTY_WHY, "'%.80s' is not one of", text);
+    for (int i = 0; used < PROPERTY_WHY && options_choice(choices, i, word, sizeof(word)); i++)
+        used += snprintf(why + used, (size_t)(PROPERTY_WHY - used), "%s %s", i ? "," : "", word);
+    return false;
 }
 
-// Finds "STAGE/NAME", where STAGE is a filter's name or the number of a stage, from 0 on.
-static bool find_param(const struct chain *chain, const char *rest, int *stage, int *param, char why[PROPERTY_WHY])
-{
-    const char *slash = strchr(rest, '/');
-    const size_t length = slash ? (size_t)(slash - rest) : strlen(rest);
-    for (int i = 0; slash && i < chain->count; i++) {
-        char number[16];
-        snprintf(number, sizeof(number), "%d", i);
-        const struct filter *filter = chain->stage[i].filter;
-        if ((strlen(filter->name) != length || memcmp(rest, filter->name, length) != 0) &&
-            (strlen(number) != length || memcmp(rest, number, length) != 0))
-            continue;
-        for (int p = 0; p < filter_param_count(filter); p++) {
-            if (strcmp(filter->params[p].name, slash + 1) != 0)
-                continue;
-            *stage = i;
-            *param = p;
-            return true;
-        }
-        return fail(why, "%s has no parameter '%.80s'", filter->name, slash + 1);
-    }
-    return fail(why,
-                "the chain has no stage '%.*s'; write param/STAGE/NAME, such as param/blur/radius or "
-                "param/0/radius",
-                length < 80 ? (int)length : 80, rest);
-}
-
-static json_t *param_value(const struct stage *stage, int param)
-{
-    const struct param *row = &stage->filter->params[param];
-    char text[64];
-    chain_value_text(stage, param, text);
-    if (row->type == PARAM_INT)
-        return json_integer((json_int_t)stage->values.value[param]);
-    if (row->type == PARAM_FILE && stage->values.value[param] > 0)
-        return text_json(stage->values.file);
-    return row->type == PARAM_REAL ? json_real(strtod(text, NULL)) : json_string(text);
-}
-
-static json_t *get_param(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    int stage, param;
-    if (!find_param(&s->wish.chain, rest, &stage, &param, why))
-        return NULL;
-    return param_value(&s->wish.chain.stage[stage], param);
-}
-
-static bool set_param(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    int stage, param;
-    struct chain chain = s->wish.chain, one;
-    char text[CHAIN_TEXT];
-    const char *reason = "";
-    if (!find_param(&chain, rest, &stage, &param, why))
-        return false;
-    struct stage *at = &chain.stage[stage];
-    if (strpbrk(value, ",:") ||
-        snprintf(text, sizeof(text), "%s=%s=%s", at->filter->name, at->filter->params[param].name, value) >= CHAIN_TEXT)
-        return fail(why, "'%.80s' is not one value", value);
-    if (!chain_parse(&one, text, why))
-        return false;
-    const struct filter_values *from = &one.stage[0].values;
-    at->values.value[param] = from->value[param];
-    if (at->filter->params[param].type == PARAM_MATRIX || at->filter->params[param].type == PARAM_MAP) {
-        at->values.matrix_count = from->matrix_count;
-        memcpy(at->values.matrix, from->matrix, sizeof(from->matrix));
-    }
-    if (at->filter->params[param].type == PARAM_FILE)
-        memcpy(at->values.file, from->file, sizeof(from->file));
-    if (!stage_prepare(at, &reason))
-        return fail(why, "%s: %s", at->filter->name, reason);
-    return take_chain(s, &chain, why);
-}
-
-static json_t *get_params(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    json_t *list = json_array();
-    for (int i = 0; i < s->wish.chain.count; i++) {
-        const struct stage *stage = &s->wish.chain.stage[i];
-        for (int p = 0; p < filter_param_count(stage->filter); p++) {
-            const struct param *row = &stage->filter->params[p];
-            char name[PROPERTY_NAME];
-            snprintf(name, sizeof(name), "param/%d/%s", i, row->name);
-            json_t *object =
-                json_pack("{s:s,s:s,s:o}", "name", name, "filter", stage->filter->name, "value", param_value(stage, p));
-            if (row->type != PARAM_FILE)
-                json_object_update_new(object, json_pack("{s:f,s:f,s:f}", "min", (double)row->min, "max",
-                                                         (double)row->max, "step", (double)row->step));
-            if (row->choices)
-                json_object_set_new(object, "choices", json_string(row->choices));
-            json_array_append_new(list, object);
-        }
-    }
-    return list;
-}
-
-// ---- path and device ----
-
-static json_t *get_path(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    return json_string(path_kind_name(s->wish.kind));
-}
-
-static bool set_path(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    const char *names[PATH_KINDS + 1] = {NULL};
-    for (int i = 0; i < PATH_KINDS; i++)
-        names[i] = path_kind_name((enum path_kind)i);
-    const int kind = parse_word(value, names, why);
-    if (kind < 0)
-        return false;
-    if (!devices_serve(&s->devices, &s->wish, (enum path_kind)kind))
-        return fail(why, "the %s path needs %s", value,
-                    path_kind_info((enum path_kind)kind)->needs_gl
-                        ? "a GL context; start monocle with a window or with -p gl"
-                        : "an OpenCL device; run monocle doctor");
-    s->wish.kind = (enum path_kind)kind;
-    lanes_changed(s->lanes, false);
-    return true;
-}
-
-static json_t *get_device(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    return s->wish.device < 0 ? json_null() : text_json(s->devices.info[s->wish.device].name);
-}
-
-static bool set_device(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    const int index = device_find(s->devices.info, s->devices.count, value);
-    if (index < 0)
-        return fail(why, "no OpenCL device matches '%.80s'; monocle devices lists them", value);
-    fail(why, "cannot open %.80s", s->devices.info[index].name); // an error that is logged replaces this
-    log_keep_error(why, PROPERTY_WHY);
-    const bool opened = devices_open(&s->devices, index) != NULL;
-    log_keep_error(NULL, 0);
-    if (!opened)
-        return false;
-    s->wish.device = index;
-    lanes_changed(s->lanes, false);
-    return true;
-}
-
-// ---- controls of the camera ----
-
-static json_t *control_value(const struct source_control *control)
-{
-    if (control->type == SOURCE_SWITCH)
-        return json_boolean(strcmp(control->value, "on") == 0);
-    return control->type == SOURCE_NUMBER ? json_integer(atoi(control->value)) : text_json(control->value);
-}
-
-// Finds a control of the camera by its name. NULL: `why` is set.
-static const struct source_control *find_control(struct session *s, const char *name, char why[PROPERTY_WHY])
-{
-    const char *names[SOURCE_CONTROLS + 1] = {NULL};
-    int count;
-    const struct source_control *list = controls_list(&s->controls, s->source, &count);
-    for (int i = 0; i < count; i++) {
-        if (strcasecmp(list[i].name, name) == 0)
-            return &list[i];
-        names[i] = list[i].name;
-    }
-    const char *nearest = options_nearest(name, names);
-    if (!s->info->controls)
-        fail(why, "the source is not a camera and has no controls");
-    else if (count == 0)
-        fail(why, "the camera has no controls, or does not answer now");
-    else if (nearest)
-        fail(why, "the camera has no control '%.80s'; did you mean control/%s?", name, nearest);
-    else
-        fail(why, "the camera has no control '%.80s'; the property controls lists them", name);
-    return NULL;
-}
-
-static json_t *get_control(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    const struct source_control *control = find_control(s, rest, why);
-    return control ? control_value(control) : NULL;
-}
-
-static bool set_control(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    const struct source_control *control = find_control(s, rest, why);
-    char name[SOURCE_WORD];
-    if (!control)
-        return false;
-    memcpy(name, control->name, sizeof(name)); // the list is read again
-    return controls_set(&s->controls, s->source, name, value, why);
-}
-
-static json_t *get_controls(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    static const char *const types[] = {[SOURCE_NUMBER] = "number", [SOURCE_SWITCH] = "flag", [SOURCE_MENU] = "choice"};
-    int count;
-    const struct source_control *control = controls_list(&s->controls, s->source, &count);
-    json_t *list = json_array();
-    for (const struct source_control *end = control + count; control < end; control++) {
-        char name[PROPERTY_NAME];
-        snprintf(name, sizeof(name), "control/%s", control->name);
-        json_t *object = json_pack("{s:o,s:s,s:o,s:b}", "name", text_json(name), "type", types[control->type], "value",
-                                   control_value(control), "locked", (int)control->locked);
-        if (control->type == SOURCE_NUMBER)
-            json_object_update_new(object,
-                                   json_pack("{s:i,s:i,s:i,s:i}", "min", control->minimum, "max", control->maximum,
-                                             "step", control->step, "default", control->preset));
-        else if (control->type == SOURCE_MENU)
-            json_object_set_new(object, "choices", text_json(control->choices));
-        json_array_append_new(list, object);
-    }
-    return list;
-}
-
-// ---- view ----
-
-static bool set_paused(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    bool paused = false;
-    if (!parse_flag(value, &paused, why))
-        return false;
-    playback_pause(s, paused);
-    return true;
-}
-
-static json_t *seconds_json(const struct session *s, double seconds)
-{
-    return s->info->frame_s > 0 ? json_real(round(seconds * 1e6) / 1e6) : json_null();
-}
-
-static json_t *get_position(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    return seconds_json(s, s->position_s);
-}
-
-static bool set_position(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    char *end, reason[PLAYBACK_WHY];
-    const double seconds = strtod(value, &end);
-    if (end == value || *end || !isfinite(seconds))
-        return fail(why, "'%.80s' is not a time; write seconds, such as 90 or 12.5", value);
-    return playback_seek(s, seconds, reason) || fail(why, "%.200s", reason);
-}
-
-static json_t *get_duration(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    const double seconds = playback_duration(s);
-    return seconds > 0 ? seconds_json(s, seconds) : json_null();
-}
-
-static bool set_split(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    const int split = parse_word(value, split_names, why);
-    const enum path_kind other = wish_next_kind(&s->wish);
-    if (split < 0)
-        return false;
-    if (split == SPLIT_PATH && (other == s->wish.kind || !devices_serve(&s->devices, &s->wish, other)))
-        return fail(why, "there is no other path");
-    s->wish.split = (enum split)split;
-    lanes_changed(s->lanes, false);
-    return true;
-}
-
-static bool set_divider(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool parse(const struct property *p, const char *text, union value *value, char why[PROPERTY_WHY])
 {
     char *end;
-    const float place = strtof(value, &end);
-    if (end == value || *end || !(place >= 0 && place <= 1))
-        return fail(why, "'%.80s' is not a number from 0 to 1", value);
-    showcase_end(s); // moves the divider
-    s->wish.divider = place;
-    return true;
+    if (p->type == PROPERTY_FLAG)
+        return property_flag(text, &value->flag, why);
+    if (p->type == PROPERTY_CHOICE)
+        return parse_choice(p->choices, text, &value->choice, why);
+    value->number = strtof(text, &end);
+    return (end != text && !*end && value->number >= p->min && value->number <= p->max) ||
+           property_fail(why, "'%.80s' is not a number from %g to %g", text, (double)p->min, (double)p->max);
 }
 
-static bool set_overlay(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+static json_t *member_json(const struct property *p, const struct wish *wish)
 {
-    const int size = parse_word(value, overlay_names, why);
-    if (size >= 0)
-        s->wish.overlay = (enum overlay_size)size;
-    return size >= 0;
+    char word[PROPERTY_NAME];
+    union value value;
+    memcpy(&value, (const char *)wish + p->member, sizes[p->type]);
+    if (p->type == PROPERTY_FLAG)
+        return json_boolean(value.flag);
+    if (p->type == PROPERTY_NUMBER)
+        return json_real(round((double)value.number * 1000) / 1000);
+    options_choice(p->choices, value.choice, word, sizeof(word));
+    return json_string(word);
 }
 
-static bool set_scope(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_member(struct session *s, const struct property *p, const char *text, char why[PROPERTY_WHY])
 {
-    const int scope = parse_word(value, scope_names, why);
-    if (scope < 0)
+    char *member = (char *)&s->wish + p->member;
+    union value value, before;
+    if (!parse(p, text, &value, why))
         return false;
-    s->wish.scope = (enum scope)scope;
-    lanes_changed(s->lanes, false);
-    return true;
-}
-
-static bool set_mirror(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    struct chain chain = s->wish.chain;
-    bool mirror = false;
-    if (!parse_flag(value, &mirror, why))
-        return false;
-    if (mirror == wish_mirrored(&s->wish))
+    showcase_end(s); // it changes the divider
+    memcpy(&before, member, sizes[p->type]);
+    memcpy(member, &value, sizes[p->type]);
+    if (!p->changed || p->changed(s, why))
         return true;
-    if (!mirror)
-        chain_remove(&chain, chain.count - 1);
-    else if (!chain_append(&chain, filter_find("mirror")))
-        return fail(why, "cannot add a mirror: a chain has at most %d filters", CHAIN_MAX);
-    return take_chain(s, &chain, why);
+    memcpy(member, &before, sizes[p->type]);
+    return false;
 }
 
-static bool set_help(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    return parse_flag(value, &s->wish.help, why);
-}
+// ---- values ----
 
-static bool set_vsync(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+static json_t *get(struct session *s, const struct property *p, const char *rest, json_t **report,
+                   char why[PROPERTY_WHY])
 {
-    if (!parse_flag(value, &s->wish.vsync, why))
-        return false;
-    window_set_vsync(s->window, s->wish.vsync);
-    return true;
-}
-
-static bool set_fullscreen(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    if (!parse_flag(value, &s->wish.fullscreen, why))
-        return false;
-    window_set_fullscreen(s->window, s->wish.fullscreen);
-    return true;
-}
-
-static bool set_source(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    return source_change_request(s, value, why);
-}
-
-static bool set_recording(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    const char *now = outputs_describe(&s->outputs).recording;
-    const bool ends = strcmp(value, "none") == 0;
-    if (ends && now && outputs_ending(&s->outputs))
-        return fail(why, "monocle is still finishing %.200s; try again later", outputs_describe(&s->outputs).ending);
-    if (ends && now)
-        outputs_toggle_recording(&s->outputs, false, false);
-    if (ends)
-        return true;
-    if (now)
-        return fail(why, "monocle records to %.200s; set recording none ends this", now);
-    if (s->still)
-        return fail(why, "a still image cannot be recorded; save a screenshot instead");
-    fail(why, "cannot start a recording"); // an error that is logged replaces this
-    log_keep_error(why, PROPERTY_WHY);
-    const bool ok = outputs_record_new(&s->outputs, value, s->options.record_quality);
-    log_keep_error(NULL, 0);
-    return ok;
-}
-
-static json_t *get_size(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
-    char text[32];
-    int width, height;
-    session_size(s, &width, &height);
-    snprintf(text, sizeof(text), "%dx%d", result ? result->width : width, result ? result->height : height);
-    return json_string(text);
-}
-
-static json_t *get_version(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    return json_string(MONOCLE_VERSION);
-}
-
-static json_t *rounded(double ms)
-{
-    return json_real(round(ms * 1000) / 1000);
-}
-
-static json_t *get_stages(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    const struct meter *meter = &s->meter;
-    json_t *object = json_object();
-    for (int i = 0; i < meter->shown_stages; i++) {
-        const struct meter_stage *stage = &meter->stage[meter->shown_stage[i]];
-        json_object_set_new(object, stage->name,
-                            json_pack("{s:o,s:o,s:s}", "median_ms", rounded(meter_late_ms(&stage->ms, 50)), "p95_ms",
-                                      rounded(meter_late_ms(&stage->ms, 95)), "clock",
-                                      stage->clock == STAGE_DEVICE ? "device" : "host"));
-    }
-    return object;
-}
-
-static const struct property table[] = {
-    {"chain", "text", .get = get_chain, .set = set_chain, .help = "requested filter chain"},
-    {"look", "text", .get = get_look, .set = set_look,
-     .help = "look with this chain, or null; set: a look's name, or none"},
-    {"param/", "value", .get = get_param, .set = set_param,
-     .help = "parameter: param/STAGE/NAME; STAGE: filter or number"},
-    {"params", "list", .get = get_params, .help = "all parameters of the chain, with their ranges"},
-    {"control/", "value", .get = get_control, .set = set_control, .help = "camera control: control/NAME"},
-    {"controls", "list", .get = get_controls, .help = "all controls of the camera that can be set, with their ranges"},
-    {"path", "text", .get = get_path, .set = set_path, .help = "requested path"},
-    {"device", "text", .get = get_device, .set = set_device, .help = "OpenCL device; set: as --device"},
-    {"mode", "text", "rung", .help = "sharing mode of the last frame"},
-    {"building", "flag", "building", .help = "the requested chain is being built"},
-    {"paused", "flag", "frozen", .set = set_paused, .help = "the view is frozen"},
-    {"position", "number", .get = get_position, .set = set_position, .help = "time in the video, in seconds, or null"},
-    {"duration", "number", .get = get_duration, .help = "duration of the video, in seconds, or null"},
-    {"frame", "number", "frames", .help = "number of frames shown"},
-    {"captured", "number", "captured", .help = "number of frames from the source"},
-    {"skipped", "number", "skipped", .help = "number of frames that were not shown"},
-    {"fps", "number", "fps", .help = "frames per second"},
-    {"low_fps", "number", "low_fps", .help = "1 % low"},
-    {"age_ms", "number", "age_ms", .help = "median age of the last 60 frames when shown"},
-    {"stages", "object", .get = get_stages, .help = "time of each stage, over the last 60 frames"},
-    {"source", "text", "source", .set = set_source, .help = "name of the source; set: file, URL, camera:NAME, ..."},
-    {"size", "text", .get = get_size, .help = "size of the filtered frames, as 640x480"},
-    {"split", "text", "split", .set = set_split, .window = true, .help = "split view: off, original or path"},
-    {"divider", "number", "divider", .set = set_divider, .window = true, .help = "place of the divider, 0 to 1"},
-    {"overlay", "text", "overlay", .set = set_overlay, .window = true, .help = "overlay: off, small, full or large"},
-    {"scope", "text", "scope", .set = set_scope, .window = true, .help = "graph: off, histogram, columns or rows"},
-    {"levels", "object", "levels", .help = "mean, least and most of the histogram that the scope shows, or null"},
-    {"mirror", "flag", "mirror", .set = set_mirror, .help = "the last filter is a mirror"},
-    {"zoom", "list", "zoom", .help = "zoom factor, and the place in the middle of the window: x and y, 0 to 1"},
-    {"help", "flag", "help", .set = set_help, .window = true, .help = "the list of keys is shown"},
-    {"vsync", "flag", "vsync", .set = set_vsync, .window = true, .help = "vertical sync"},
-    {"fullscreen", "flag", "fullscreen", .set = set_fullscreen, .window = true, .help = "full screen"},
-    {"selected", "text", "selected", .help = "selected parameter"},
-    {"recording", "text", "recording", .set = set_recording,
-     .help = "file of the recording, or null; set: a new file, or none, which ends it"},
-    {"message", "text", "message", .help = "message in the window"},
-    {"status", "object", "", .help = "all fields of the JSON event progress, and those of the source"},
-    {"version", "text", .get = get_version, .help = "version of monocle"},
-};
-enum { ROWS = sizeof(table) / sizeof(*table) };
-
-// Finds the property, and the rest of its name. NULL: `why` is set.
-static const struct property *find(const char *name, const char **rest, char why[PROPERTY_WHY])
-{
-    const char *names[ROWS + 1] = {NULL};
-    for (int i = 0; i < ROWS; i++) {
-        const size_t length = strlen(table[i].name);
-        *rest = name + length;
-        if (table[i].name[length - 1] == '/' ? strncmp(name, table[i].name, length) == 0
-                                             : strcmp(name, table[i].name) == 0)
-            return &table[i];
-        names[i] = table[i].name;
-    }
-    const char *nearest = options_nearest(name, names);
-    if (nearest)
-        fail(why, "there is no property '%.80s'; did you mean %s?", name, nearest);
-    else
-        fail(why, "there is no property '%.80s'; `monocle ctl SOCKET list` lists them", name);
-    return NULL;
+    why[0] = '\0';
+    if (!p->get && !p->member && !*report)
+        *report = report_json(status_read(s));
+    json_t *value = p->get      ? p->get(s, rest, why)
+                    : p->member ? member_json(p, &s->wish)
+                                : json_incref(json_object_get(*report, p->name));
+    if (!value && !why[0])
+        property_fail(why, "out of memory");
+    return value;
 }
 
 json_t *properties_get(struct session *s, const char *name, json_t **report, char why[PROPERTY_WHY])
 {
     const char *rest;
-    const struct property *property = find(name, &rest, why);
-    if (!property)
-        return NULL;
-    why[0] = '\0';
-    if (property->field && !*report)
-        *report = report_json(status_read(s));
-    json_t *value = !property->field     ? property->get(s, rest, why)
-                    : property->field[0] ? json_incref(json_object_get(*report, property->field))
-                                         : json_deep_copy(*report);
-    if (!value && !why[0])
-        fail(why, "out of memory");
-    return value;
+    const struct property *p = find(name, &rest, why);
+    return p ? get(s, p, rest, report, why) : NULL;
 }
 
-bool properties_set(struct session *s, const char *name, const json_t *value, char why[PROPERTY_WHY])
+// Writes the value as text; "": it is null, a list or an object.
+static void print_value(struct session *s, const struct property *p, const char *rest, char text[REQUEST_TEXT])
+{
+    char why[PROPERTY_WHY];
+    json_t *report = NULL, *value = get(s, p, rest, &report, why);
+    if (!request_text(value, text))
+        text[0] = '\0';
+    json_decref(value);
+    json_decref(report);
+}
+
+static bool writable(const struct property *p)
+{
+    return p->set || p->member;
+}
+
+bool properties_set(struct session *s, const char *name, const char *value, char why[PROPERTY_WHY])
 {
     char text[REQUEST_TEXT];
     const char *rest;
-    const struct property *property = find(name, &rest, why);
-    if (!property)
+    const struct property *p = find(name, &rest, why);
+    if (!p)
         return false;
-    if (!property->set)
-        return fail(why, "%s cannot be set", name);
-    if (property->window && !s->window)
-        return fail(why, "%s needs a window, and there is none", name);
-    if (!request_text(value, text))
-        return fail(why, "%.80s must be a text, a number or a boolean of at most %d bytes", name, REQUEST_TEXT - 1);
-    return property->set(s, rest, text, why);
+    if (!writable(p))
+        return property_fail(why, "%s cannot be set", name);
+    if (p->window && !s->window)
+        return property_fail(why, "%s needs a window, and there is none", name);
+    if (!value)
+        return property_fail(why, "%.80s must be a text, a number or a boolean of at most %d bytes", name,
+                             REQUEST_TEXT - 1);
+    if (!(p->set ? p->set(s, rest, value, why) : set_member(s, p, value, why)))
+        return false;
+    showcase_end(s);
+    if (p->noted) {
+        print_value(s, p, rest, text);
+        note_set(&s->note, false, NOTE_S, "%s %s", p->name, text);
+    }
+    return true;
+}
+
+bool properties_cycle(struct session *s, const char *name, const char *const *values, char why[PROPERTY_WHY])
+{
+    char now[REQUEST_TEXT], next[PROPERTY_NAME];
+    const char *rest;
+    int i = 0;
+    const struct property *p = find(name, &rest, why);
+    if (!p)
+        return false;
+    if (!writable(p))
+        return properties_set(s, name, "", why); // it says so
+    if (p->next && !values[0])
+        return p->next(s, next, why) && properties_set(s, name, next, why);
+    print_value(s, p, rest, now);
+    if (values[0]) {
+        while (values[i] && strcmp(values[i], now) != 0)
+            i++;
+        return properties_set(s, name, values[i] && values[i + 1] ? values[i + 1] : values[0], why);
+    }
+    const char *choices = p->type == PROPERTY_FLAG ? "off|on" : p->choices;
+    if (!choices)
+        return property_fail(why, "cycle %s needs the values", name);
+    i = options_find(choices, now);
+    if (!options_choice(choices, i + 1, next, sizeof(next)))
+        options_choice(choices, 0, next, sizeof(next));
+    return properties_set(s, name, next, why);
 }
 
 json_t *properties_list(void)
 {
+    static const char *const types[] = {
+        [PROPERTY_TEXT] = "text", [PROPERTY_NUMBER] = "number", [PROPERTY_FLAG] = "flag",  [PROPERTY_CHOICE] = "choice",
+        [PROPERTY_LIST] = "list", [PROPERTY_OBJECT] = "object", [PROPERTY_VALUE] = "value"};
     json_t *list = json_array();
-    for (int i = 0; i < ROWS; i++)
-        json_array_append_new(list, json_pack("{s:s,s:s,s:b,s:s}", "name", table[i].name, "type", table[i].type,
-                                              "writable", table[i].set != NULL, "help", table[i].help));
+    for (const struct property *p = property_table; p->name; p++) {
+        json_t *row = json_pack("{s:s,s:s,s:b,s:s}", "name", p->name, "type", types[p->type], "writable",
+                                (int)writable(p), "help", p->help);
+        if (p->choices)
+            json_object_set_new(row, "choices", json_string(p->choices));
+        if (p->max > p->min)
+            json_object_update_new(row, json_pack("{s:f,s:f}", "min", (double)p->min, "max", (double)p->max));
+        json_array_append_new(list, row);
+    }
     return list;
+}
+
+// ---- members for others ----
+
+void properties_add(const struct wish *wish, json_t *state)
+{
+    for (const struct property *p = property_table; p->name; p++) {
+        if (!p->member || json_object_get(state, p->name)) // the path of the frame is not the requested one
+            continue;
+        json_object_set_new(state, p->name, member_json(p, wish));
+        if (p->was)
+            json_object_set(state, p->was, json_object_get(state, p->name));
+    }
+}
+
+void properties_kept(const struct wish *wish, char text[PROPERTIES_KEPT])
+{
+    char value[REQUEST_TEXT];
+    int used = 0;
+    text[0] = '\0';
+    for (const struct property *p = property_table; p->name && used < PROPERTIES_KEPT; p++) {
+        json_t *json = p->kept ? member_json(p, wish) : NULL;
+        if (json && request_text(json, value))
+            used += snprintf(text + used, (size_t)(PROPERTIES_KEPT - used), "%s = %s\n", p->name, value);
+        json_decref(json);
+    }
+}
+
+void properties_restore(struct wish *wish, const char *name, const char *value)
+{
+    char why[PROPERTY_WHY];
+    union value restored;
+    for (const struct property *p = property_table; p->name; p++) {
+        if (p->kept && strcmp(p->name, name) == 0 && parse(p, value, &restored, why))
+            memcpy((char *)wish + p->member, &restored, sizes[p->type]);
+    }
 }

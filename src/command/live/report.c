@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "command/live/properties.h"
 #include "command/shared.h"
 #include "path/passes_json.h"
 
@@ -73,17 +74,12 @@ static json_t *json_camera(const struct outputs_facts *outputs)
     if (!outputs->camera)
         return json_null();
     const struct image_shape *shape = &outputs->camera_shape;
-    json_t *object = json_object();
-    json_object_set_new(object, "name", text_json(outputs->camera));
-    json_object_set_new(object, "pixel_format", json_string(pixfmt_info(shape->format)->name));
-    json_object_set_new(object, "width", json_integer(shape->width));
-    json_object_set_new(object, "height", json_integer(shape->height));
-    json_object_set_new(object, "matrix", json_string(color_matrix_name(shape->color.matrix)));
-    json_object_set_new(object, "sent", json_integer((json_int_t)outputs->sent.sent));
-    json_object_set_new(object, "skipped", json_integer((json_int_t)outputs->sent.skipped));
-    json_object_set_new(object, "repeated", json_integer((json_int_t)outputs->sent.repeated));
-    json_object_set_new(object, "resting", outputs->on_demand ? json_boolean(outputs->resting) : json_null());
-    return object;
+    const struct virtual_camera_counts *sent = &outputs->sent;
+    return json_pack("{s:o,s:s,s:i,s:i,s:s,s:I,s:I,s:I,s:o}", "name", text_json(outputs->camera), "pixel_format",
+                     pixfmt_info(shape->format)->name, "width", shape->width, "height", shape->height, "matrix",
+                     color_matrix_name(shape->color.matrix), "sent", (json_int_t)sent->sent, "skipped",
+                     (json_int_t)sent->skipped, "repeated", (json_int_t)sent->repeated, "resting",
+                     outputs->on_demand ? json_boolean(outputs->resting) : json_null());
 }
 
 static json_t *json_tuning(const struct status *s)
@@ -109,37 +105,28 @@ static void add_run(const struct status *s, json_t *object)
     const struct lane_facts *lane = &s->lane;
     char chain[CHAIN_TEXT];
     chain_print(lane->chain, chain);
-    json_object_set_new(object, "frames", json_integer((json_int_t)s->meter->frames));
-    json_object_set_new(object, "skipped", json_integer((json_int_t)s->skipped));
-    json_object_set_new(object, "captured", json_integer((json_int_t)s->captured));
-    json_object_set_new(object, "damaged", json_integer((json_int_t)health->damaged));
-    json_object_set_new(object, "lost", json_integer((json_int_t)health->lost));
-    json_object_set_new(object, "outages", json_integer(health->outages));
-    json_object_set_new(object, "delivered", json_ms(health->rate));
-    json_object_set_new(object, "trouble", text_json(health->trouble));
-    json_object_set_new(object, "path", json_string(lane->kind));
-    json_object_set_new(object, "rung", json_string(lane->sharing));
-    json_object_set_new(object, "in", json_string(lane->input));
-    json_object_set_new(object, "why", text_json(lane->why));
-    json_object_set_new(object, "device", text_json(lane->device));
-    json_object_set_new(object, "chain", text_json(chain));
-    json_object_set_new(object, "passes", passes_json(lane->pass, lane->passes));
-    json_object_set_new(object, "tuning", json_tuning(s));
-    json_object_set_new(object, "virtual_camera", json_camera(&s->outputs));
+    json_object_update_new(
+        object, json_pack("{s:I,s:I,s:I,s:I,s:I,s:i,s:o,s:o}", "frames", (json_int_t)s->meter->frames, "skipped",
+                          (json_int_t)s->skipped, "captured", (json_int_t)s->captured, "damaged",
+                          (json_int_t)health->damaged, "lost", (json_int_t)health->lost, "outages", health->outages,
+                          "delivered", json_ms(health->rate), "trouble", text_json(health->trouble)));
+    json_object_update_new(object,
+                           json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "path", lane->kind, "sharing",
+                                     lane->sharing, "rung", lane->sharing /* the earlier name */, "in", lane->input,
+                                     "why", text_json(lane->why), "device", text_json(lane->device), "chain",
+                                     text_json(chain), "passes", passes_json(lane->pass, lane->passes), "tuning",
+                                     json_tuning(s), "virtual_camera", json_camera(&s->outputs)));
 }
 
 // Adds the source and the shape of its frames.
 static void add_source(const struct status *s, json_t *object)
 {
     const struct image_shape *shape = &s->info->shape;
-    json_object_set_new(object, "source", text_json(s->info->name));
-    json_object_set_new(object, "kind", json_string(s->info->kind));
-    json_object_set_new(object, "width", json_integer(shape->width));
-    json_object_set_new(object, "height", json_integer(shape->height));
-    json_object_set_new(object, "pixel_format", json_string(pixfmt_info(shape->format)->name));
-    json_object_set_new(object, "matrix", json_string(color_matrix_name(shape->color.matrix)));
-    json_object_set_new(object, "range", json_string(color_range_name(shape->color.range)));
-    json_object_set_new(object, "rate", json_ms(s->info->rate));
+    json_object_update_new(object,
+                           json_pack("{s:o,s:s,s:i,s:i,s:s,s:s,s:s,s:o}", "source", text_json(s->info->name), "kind",
+                                     s->info->kind, "width", shape->width, "height", shape->height, "pixel_format",
+                                     pixfmt_info(shape->format)->name, "matrix", color_matrix_name(shape->color.matrix),
+                                     "range", color_range_name(shape->color.range), "rate", json_ms(s->info->rate)));
 }
 
 void report_start(struct report *report, const struct status *s)
@@ -197,18 +184,11 @@ static void add_wish(const struct status *s, json_t *object)
         object, "control",
         control->name[0] ? json_pack("{s:o,s:o}", "name", text_json(control->name), "value", text_json(control->value))
                          : json_null());
-    json_object_set_new(object, "split", json_string(split_names[wish->split]));
-    json_object_set_new(object, "divider", json_ms(wish->divider));
     json_object_set_new(object, "zoom",
                         json_pack("[o,o,o]", json_ms(wish->zoom), json_ms(wish->zoom_x), json_ms(wish->zoom_y)));
-    json_object_set_new(object, "frozen", json_boolean(wish->frozen));
+    properties_add(wish, object);
     json_object_set_new(object, "mirror", json_boolean(wish_mirrored(wish)));
-    json_object_set_new(object, "overlay", json_string(overlay_names[wish->overlay]));
-    json_object_set_new(object, "scope", json_string(scope_names[wish->scope]));
     json_object_set_new(object, "levels", json_levels(s->lane.result));
-    json_object_set_new(object, "help", json_boolean(wish->help));
-    json_object_set_new(object, "vsync", json_boolean(wish->vsync));
-    json_object_set_new(object, "fullscreen", json_boolean(wish->fullscreen));
     json_object_set_new(object, "recording", s->outputs.recording ? text_json(s->outputs.recording) : json_null());
     json_object_set_new(object, "message", text_json(s->note));
     json_object_set_new(object, "message_is_error", json_boolean(s->note_is_error));

@@ -357,7 +357,7 @@ static bool open_parts(struct session *s)
     s->meter.trace = s->trace;
     captures_open(&s->captures, o->capture);
     s->capture = capture_start(s->source, s->trace);
-    if (s->capture && s->wish.frozen) // by the control socket
+    if (s->capture && s->wish.paused) // by the control socket
         playback_pause(s, true);
     return s->capture != NULL;
 }

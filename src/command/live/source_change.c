@@ -110,7 +110,7 @@ static bool replace(struct session *s, struct source *source)
     outputs_set_source(&s->outputs, s->info, was_live);
     source_rest(source, s->outputs.resting);
     s->still = s->info->still && !s->options.loop;
-    s->ended = s->reshaped = s->wish.frozen = s->stepping = false;
+    s->ended = s->reshaped = s->wish.paused = s->stepping = false;
     s->position_s = 0;
     s->stepped = 0;
     s->controls.adjusted = (struct source_control){0};

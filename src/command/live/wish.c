@@ -1,13 +1,6 @@
 // wish.c: the user's settings
 #include "command/live/wish.h"
 
-const char *const split_names[] = {"off", "original", "path", NULL};
-const char *const overlay_names[] = {"off", "small", "full", "large", NULL};
-const char *const scope_names[] = {"off", "histogram", "columns", "rows", NULL};
-_Static_assert(sizeof(split_names) == (SPLITS + 1) * sizeof(*split_names), "each split has a name");
-_Static_assert(sizeof(overlay_names) == (OVERLAY_SIZES + 1) * sizeof(*overlay_names), "each size has a name");
-_Static_assert(sizeof(scope_names) == (SCOPES + 1) * sizeof(*scope_names), "each scope has a name");
-
 void wish_init(struct wish *wish, const struct live_options *o)
 {
     *wish = (struct wish){
@@ -16,12 +9,22 @@ void wish_init(struct wish *wish, const struct live_options *o)
         .device = -1,
         .divider = 0.5f,
         .zoom = 1,
-        .vsync = o->vsync != 1,
-        .fullscreen = o->fullscreen,
+        .vsync = true,
         .tune = o->tune,
-        .overlay = o->overlay >= 0 ? (enum overlay_size)o->overlay : OVERLAY_SMALL,
+        .overlay = OVERLAY_SMALL,
     };
+    wish_take_options(wish, o);
     wish_select_first(wish);
+}
+
+void wish_take_options(struct wish *wish, const struct live_options *o)
+{
+    if (o->overlay >= 0)
+        wish->overlay = (enum overlay_size)o->overlay;
+    if (o->vsync >= 0)
+        wish->vsync = o->vsync == 0;
+    if (o->fullscreen)
+        wish->fullscreen = true;
 }
 
 // Returns the places of a stage that can be selected: its parameters, or the stage itself.

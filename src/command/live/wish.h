@@ -6,10 +6,13 @@
 #include "screen/overlay.h"
 
 // What the view shows beside the filtered frame: nothing, the unfiltered frame, or the same chain on the next path.
-enum split { SPLIT_OFF, SPLIT_ORIGINAL, SPLIT_PATH, SPLITS };
+enum split { SPLIT_OFF, SPLIT_ORIGINAL, SPLIT_PATH };
+#define SPLIT_CHOICES "off|original|path"
 
 // The graph of measures of the result. Only its measure is computed.
 enum scope { SCOPE_OFF, SCOPE_HISTOGRAM, SCOPE_COLUMNS, SCOPE_ROWS, SCOPES };
+#define SCOPE_CHOICES "off|histogram|columns|rows"
+#define OVERLAY_CHOICES "off|small|full|large" // of enum overlay_size
 
 struct wish {
     struct chain chain;
@@ -22,15 +25,14 @@ struct wish {
     enum split split;
     float divider;              // between the panes, 0 to 1 across the picture
     float zoom, zoom_x, zoom_y; // see struct scene
-    bool frozen, vsync, fullscreen, help, tune;
+    bool paused, vsync, fullscreen, help, tune;
     enum overlay_size overlay;
     enum scope scope;
 };
 
-// by enum split, enum overlay_size and enum scope; end with NULL
-extern const char *const split_names[], *const overlay_names[], *const scope_names[];
-
 void wish_init(struct wish *wish, const struct live_options *options);
+// Sets the members that an option has set.
+void wish_take_options(struct wish *wish, const struct live_options *options);
 // Finds the selected stage and parameter; *param is -1 if the stage has none. False: the chain is empty.
 bool wish_selected(const struct wish *wish, int *stage, int *param);
 unsigned wish_measures(const struct wish *wish); // path_setup.measures for the scope

@@ -13,11 +13,11 @@ from live_support import (PATIENCE, SANITIZED, environment, events, has_opencl, 
                           y4m_pictures)
 
 BINARY, = programs(1)
-STATE = {"fps": float, "low_fps": float, "age_ms": float, "frames": int, "skipped": int, "path": str, "rung": str,
+STATE = {"fps": float, "low_fps": float, "age_ms": float, "frames": int, "skipped": int, "path": str, "sharing": str,
          "device": str, "chain": str, "building": bool, "selected": str, "split": str, "divider": float,
-         "frozen": bool, "mirror": bool, "overlay": str, "help": bool, "vsync": bool, "fullscreen": bool,
+         "paused": bool, "mirror": bool, "overlay": str, "help": bool, "vsync": bool, "fullscreen": bool,
          "message": str}
-SUMMARY = {"frames": int, "skipped": int, "path": str, "rung": str, "device": str, "fps": float,
+SUMMARY = {"frames": int, "skipped": int, "path": str, "sharing": str, "device": str, "fps": float,
            "time_to_first_frame_ms": float, "age": dict, "stages": dict, "captured": int, "damaged": int, "lost": int,
            "outages": int, "in": str, "why": str, "chain": str}
 
@@ -86,7 +86,7 @@ def progress(c):
     c.check(1 <= len(states) <= took + 1, "at most one progress event a second:", len(states))
     for s in states:
         has_fields(c, s, STATE)
-        c.check(s["chain"] == "blur=3,contrast" and s["path"] == "cpu" and s["rung"] == "cpu", s)
+        c.check(s["chain"] == "blur=3,contrast" and s["path"] == "cpu" and s["sharing"] == "cpu", s)
         c.check(s["fps"] > 0 or s["frames"] < 2, "fps", s["fps"], s["frames"])  # test_meter.c checks the value
     first = said[-1]["time_to_first_frame_ms"]
     c.check(0 < first < 1000 * took, "first frame after", first, "of", took, "s")

@@ -45,7 +45,7 @@ def drive(c, *args):
     """Properties, keys, parameters and screenshots."""
     view = View(PATTERN, *args)
     m = view.client()
-    c.check(m.ask("wait_frame", 3) >= 3 and m.get("frame") >= 3, "wait_frame 3")
+    c.check(m.ask("wait_frame", 3) >= 3 and m.get("frames") >= 3, "wait_frame 3")
     c.check(stat.S_IMODE(os.stat(view.path).st_mode) == 0o600, "the mode of the socket")
     for name, value in [("chain", "blur=3,contrast=2"), ("param/blur/radius", 5), ("param/1/amount", 1.25),
                         ("param/0/radius", "2"), ("chain", "emboss=ne"), ("param/emboss/direction", "se"),
@@ -58,10 +58,10 @@ def drive(c, *args):
         got = m.get(name)
         want = {"2": 2, "on": True, "off": False}.get(value, value)
         c.check(got == want, name, "is", got, "not", want)
-    frame = m.get("frame")
+    frame = m.get("frames")
     for path in ("cpu", "opencl") if OPENCL else ("cpu",):  # the frozen frame is filtered again
         m.set("path", path)
-        c.check(m.get("mode") == path, "mode", m.get("mode"))
+        c.check(m.get("sharing") == path, "sharing", m.get("sharing"))
         for chain in "none", "invert":
             m.set("chain", chain)
             c.check(m.get("status")["chain"] == chain, "the frame has the chain", m.get("status")["chain"])
@@ -74,7 +74,7 @@ def drive(c, *args):
         check_both(c, m, plain, picture(at("crop.png")), 64, 32)
     for number in range(len(json.loads(run(BINARY, "devices", "--json")[1])), 32):
         c.check("no OpenCL device matches" in m.error("set_property", "device", number), "device", number)
-    c.check(m.get("frame") == frame, "a paused view shows no new frame")
+    c.check(m.get("frames") == frame, "a paused view shows no new frame")
     m.set("path", "cpu")
     m.set("chain", "flip")
     m.key("mirror"), m.key("look", 4)
@@ -143,6 +143,42 @@ def drive(c, *args):
     return view
 
 
+def one_name(c):
+    """A property has one name at all doors, and JSON keeps the earlier one. A key, `cycle` and `set` do the same."""
+    png(at("still.png"), 64, 48)
+    view = View(at("still.png"), "--headless", "-p", "cpu", "-f", ",".join(["gray"] * 16))
+    m = view.client()
+    m.ask("wait_frame")
+    error = m.error("set_property", "mirror", True)
+    c.check("a chain has at most 16" in error, error)
+    c.check(m.error("key", "mirror") == error == m.error("cycle", "mirror"), "other doors")
+    c.check(m.get("message") == error and m.get("status")["message_is_error"], "the key's message", m.get("message"))
+    m.ask("key", "undo")
+    c.check(m.get("message") == "there is no change to undo", "a refused mirror is no change", m.get("message"))
+    m.ask("set_property", "tune", True)
+    c.check(m.get("message") == "tune on", "the message of set", m.get("message"))
+    m.ask("key", "tune"), m.ask("set_property", "chain", "none")
+    c.check(m.get("message") == "tune off" and m.get("tune") is False, "the same of a key", m.get("message"))
+    for words, value in ((), True), ((), False), (("on", "off"), True), (("on", "off"), False), (("true",), True):
+        m.ask("cycle", "paused", *words)
+        status = m.get("status")
+        c.check(m.get("paused") is value is status["paused"] is status["frozen"], words, value, status["paused"])
+    m.ask("cycle", "look", "ink", "none")
+    c.check(m.get("look") == "ink", m.get("look"))
+    for words, why in (("cycle", "look"), "needs the values"), (("cycle", "fps"), "cannot be set"), (
+            ("cycle", "fps", "1"), "cannot be set"), (("cycle", "overlay"), "needs a window"), (("cycle", 1), "text"):
+        c.check(why in m.error(*words), words, m.error(*words))
+    m.ask("wait_frame")
+    status = m.get("status")
+    c.check(status["sharing"] == status["rung"] == m.get("sharing") == m.get("mode") == "cpu", status)
+    c.check(status["frames"] == m.get("frames") == m.get("frame"), status)
+    rows = {row["name"]: row for row in m.ask("list_properties")}
+    c.check(rows["scope"]["choices"] == "off|histogram|columns|rows" and rows["divider"]["max"] == 1, rows["scope"])
+    c.check(not {"mode", "frame", "frozen"} & set(rows), "earlier names in the list")
+    m.close()
+    ended(c, view)
+
+
 def headless(c):
     view = drive(c, "--headless")
     m = view.client()
@@ -165,6 +201,15 @@ def window(c):
             c.check(m.get(name) == value, name, "is", m.get(name), "not", value)
     m.key("split")
     c.check(m.get("split") == "original", "a key", m.get("split"))
+    m.ask("set_property", "help", "on")
+    c.check(m.get("message") == "", "the list of keys clears the message, which would hide a part", m.get("message"))
+    for words, message in (("set_property", "scope", "rows"), "scope rows"), (("key", "scope"), "scope off"), (
+            ("key", "vsync"), "vsync off"), (("set_property", "vsync", True), "vsync on"):
+        m.ask(*words)
+        c.check(m.get("message") == message, words, m.get("message"))
+    for divider in -0.1, 1.1, "x", "nan", "0.5x":
+        error = m.error("set_property", "divider", divider)
+        c.check("is not a number from 0 to 1" in error, divider, error)
     m.close()
     ended(c, view, "window")
 
@@ -242,7 +287,7 @@ def still(c):
     m.set("chain", "none")
     m.ask("screenshot", at("b.png"))
     c.check(all(a + b == 255 for a, b in zip(picture(at("a.png")), picture(at("b.png")))), "inverted")
-    c.check(m.get("frame") == 1, m.get("frame"))
+    c.check(m.get("frames") == 1, m.get("frames"))
     m.close()
     ended(c, view, "still")
 
@@ -253,13 +298,13 @@ def observers(c):
     one, two, third = view.client(), view.client(), view.client()
     one.ask("observe_property", 7, "chain")
     two.ask("observe_property", 8, "chain")
-    two.ask("observe_property", 9, "frame")
+    two.ask("observe_property", 9, "frames")
     c.check(one.event("chain") == {"event": "property-change", "id": 7, "name": "chain", "data": "none"}, "at once")
     c.check(two.event("chain")["data"] == "none", "the second client")
     third.set("chain", "gray")
     c.check(one.event("chain") == {"event": "property-change", "id": 7, "name": "chain", "data": "gray"}, "a change")
     c.check(two.event("chain")["id"] == 8, "the id")
-    frames = [two.event("frame")["data"] for _ in range(5)]
+    frames = [two.event("frames")["data"] for _ in range(5)]
     c.check(frames == sorted(set(frames)), "each change once", frames)
     c.check(one.ask("unobserve_property", 7) == 1 and one.ask("unobserve_property", 7) == 0, "unobserve")
     one.events = []
@@ -278,8 +323,8 @@ def rate_limit(c):
     """An observed property is reported at most every 8 ms, not with each frame."""
     view = View("pattern:16x16", "-p", "cpu", "--headless", "--fast")
     m = view.client()
-    m.ask("observe_property", 1, "frame")
-    first = m.event("frame")["data"]
+    m.ask("observe_property", 1, "frames")
+    first = m.event("frames")["data"]
     m.ask("wait_frame", first + 2000)
     m.ask("unobserve_property", 1)
     c.check(1 <= len(m.events) < 1000, len(m.events), "events for 2000 frames")
@@ -291,9 +336,9 @@ def order(c):
     """Replies come in the order of the requests, also behind a wait; a client that ends its side gets them all."""
     view = View(PATTERN, "--headless")
     m = view.client()
-    now = m.get("frame")
+    now = m.get("frames")
     for number in range(200):
-        m.send("get_property", "frame")
+        m.send("get_property", "frames")
         if number == 100:
             m.send("wait_frame", now + 20)
     m.socket.shutdown(socket.SHUT_WR)
@@ -383,7 +428,7 @@ def clients(c):
     half.close()
     for number in range(50):
         gone = view.client()
-        gone.send("observe_property", 1, "frame")
+        gone.send("observe_property", 1, "frames")
         if number % 2:
             gone.send("wait_frame", 10 ** 9)
         gone.close()
@@ -404,7 +449,7 @@ def clients(c):
             dropped = True
     c.check(dropped, "a client that does not read is dropped")
     flood.close()
-    frame = m.get("frame")
+    frame = m.get("frames")
     c.check(m.ask("wait_frame", frame + 5) >= frame + 5, "frames go on")
     others = [view.client() for _ in range(7)]
     for other in others:
@@ -500,7 +545,8 @@ def command(c):
     view.client().ask("wait_frame", 1)
     rows = [(("get", "chain"), "blur=3\n"), (("set", "chain", "sobel,blur"), ""), (("get", "param/blur/radius"), "2\n"),
             (("set", "param/1/radius", "4"), ""), (("get", "paused"), "false\n"), (("key", "freeze"), ""),
-            (("get", "paused"), "true\n"), (("key", "look", "0"), ""), (("get", "chain"), "none\n"),
+            (("get", "paused"), "true\n"), (("cycle", "paused"), ""), (("get", "paused"), "false\n"),
+            (("key", "freeze"), ""), (("key", "look", "0"), ""), (("get", "chain"), "none\n"),
             (("get", "recording"), "null\n"), (("screenshot", "a.png"), at("a.png") + "\n")]
     for words, want in rows:
         code, out, err = ctl(*words)
@@ -536,5 +582,5 @@ def command(c):
     c.check(watch.communicate()[0] == "" and watch.returncode == 0, "observe ends with the view", watch.returncode)
 
 
-sys.exit(Checks().run(headless, window, list_of_keys, overwriting, still, observers, rate_limit, order, malformed,
-                      clients, end, files, command))
+sys.exit(Checks().run(one_name, headless, window, list_of_keys, overwriting, still, observers, rate_limit, order,
+                      malformed, clients, end, files, command))

@@ -44,7 +44,7 @@ def sources(c, *args):
     for wrong, why in (at("out"), "Invalid data"), ("camera:/dev/null", "not a V4L2 device"):
         error = m.error("set_property", "source", wrong)
         c.check(why in error and m.get("size") == "80x60" and m.get("message") == error, wrong, error, m.get("message"))
-        c.check(m.ask("wait_frame", m.get("frame") + 2), "the old source goes on")
+        c.check(m.ask("wait_frame", m.get("frames") + 2), "the old source goes on")
     other = view.client()
     for number in range(50):
         (m, other)[number % 2].send("set_property", "source", at("ab"[number % 2] + ".png"))
@@ -59,7 +59,7 @@ def sources(c, *args):
     with open(at("stalled"), "w", encoding="utf-8") as file:
         file.write("no Y4M header\n")
     c.check(other.reply()["error"] == "success" and m.get("size") == "33x21", "the latest request", m.get("size"))
-    c.check(m.get("captured") >= m.get("frame"), m.get("captured"), m.get("frame"))
+    c.check(m.get("captured") >= m.get("frames"), m.get("captured"), m.get("frames"))
     m.ask("set_property", "source", at("c.y4m"))
     code, last, log = view.end()
     c.check(code == 0 and log.count("error") == 3, code, log)
@@ -94,7 +94,7 @@ def spared(c):
         error = m.error("set_property", "source", at(name))
         c.check("%s is the source" % at(output) in error, name, error)
         c.check(m.get("source") == "test pattern" and m.get("message") == error, name, m.get("message"))
-    frames = m.get("frame")
+    frames = m.get("frames")
     c.check(m.ask("wait_frame", frames + 2) >= frames + 2, "the old source goes on")
     code, _, log = view.end()
     c.check(code == 0 and log.count("\n") == 2, code, log)

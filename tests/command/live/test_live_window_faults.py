@@ -218,8 +218,8 @@ def display_dies(c, *paths):
             live = Live(BINARY, at(), PATTERN, "-p", path, "--record", "left.y4m", "--overwrite", "--trace",
                         "left.json", "--screenshot", "left.png", asks=True, DISPLAY=name)
             live.settled()
-            texture = live.control().get("mode") == "gl"  # zerocopy may find gl faster
-            c.check(texture or path != "gl", path, "runs", live.control().get("mode"))
+            texture = live.control().get("sharing") == "gl"  # zerocopy may find gl faster
+            c.check(texture or path != "gl", path, "runs", live.control().get("sharing"))
             server.kill()
             code, last, errors = live.wait_end()
             c.check(code == 4 and last["event"] == "summary", path, "exit code", code, last)
@@ -267,7 +267,7 @@ def closed(c):
 def window_ends(c, *cases):
     for request, said, path in cases:
         live = Window(BINARY, at(), PATTERN, "-p", path, "--record", "left.y4m", "--overwrite", "--trace", "left.json")
-        texture = live.settled()["rung"] == "gl"
+        texture = live.settled()["sharing"] == "gl"
         x_support.end_window(request, live.window)
         code, last, errors = live.wait_end()
         c.check(code == 4 and last["event"] == "summary", request, path, "exit code", code, last)

@@ -79,10 +79,10 @@ def mjpeg(c):
     live = PlayedWindow(BINARY, "-f", "invert", "-p", "zerocopy", "--overlay", "full", "--vsync", "off", **camera)
     # The new path replaces the first one, and its statistics begin anew.
     state = live.until(lambda s: s["frames"] > 5 and not s["building"] and s["age_ms"] > 0)
-    c.check(state["path"] == "zerocopy" and state["rung"] == "mapped" and state["in"] == "host-ptr", state)
+    c.check(state["path"] == "zerocopy" and state["sharing"] == "mapped" and state["in"] == "host-ptr", state)
     live.key("o"), live.key("o")
     state = live.key("space")
-    c.check(state["overlay"] == "off" and state["frozen"], state)
+    c.check(state["overlay"] == "off" and state["paused"], state)
     live.key("s")
     pixels = live.pixels()
     code, last, errors = live.end()

@@ -141,10 +141,10 @@ def animations(c):
     client.ask("set_property", "paused", True)
     client.ask("wait_frame")
     c.check("recorded 10.2 s to monocle-0001.gif" in client.get("message"), client.get("message"))
-    client.ask_all(("key", "animation"), ("set_property", "paused", False), ("wait_frame", client.get("frame") + 5),
+    client.ask_all(("key", "animation"), ("set_property", "paused", False), ("wait_frame", client.get("frames") + 5),
                    ("set_property", "paused", True), ("key", "animation"), ("wait_frame",))
     client.ask("set_property", "recording", "talk.mkv")
-    client.ask_all(("set_property", "paused", False), ("wait_frame", client.get("frame") + 2),
+    client.ask_all(("set_property", "paused", False), ("wait_frame", client.get("frames") + 2),
                    ("set_property", "paused", True))
     client.ask("key", "animation")
     c.check(client.get("recording") == "talk.mkv" and "talk.mkv is being recorded" in client.get("message"),
@@ -165,7 +165,7 @@ def next_names(c):
     def recorded(name, begin, end):
         begin()
         c.check((client.get("recording"), client.get("message")) == (name, "recording " + name), client.get("message"))
-        client.ask("wait_frame", client.get("frame") + 2)
+        client.ask("wait_frame", client.get("frames") + 2)
         end()
         client.ask("wait_frame")
         c.check(client.get("recording") is None and "to %s" % name in client.get("message"), client.get("message"))
@@ -209,7 +209,7 @@ def keeps_time(c):
             time.sleep(seconds)
             view.process.send_signal(signal.SIGCONT)
             last = time.monotonic()  # before the reply, which may be late
-            client.ask("wait_frame", client.get("frame") + 2)
+            client.ask("wait_frame", client.get("frames") + 2)
         client.ask(*end)
         after = time.monotonic()
         client.ask("wait_frame")
@@ -230,10 +230,10 @@ def goes_on(c):
     view = Live(BINARY, at(), "pattern:64x48@50", *RUN, asks=True, PATH=at() + ":" + os.environ["PATH"])
     client, other = view.control(), Control(view.place_of_socket)
     client.ask("set_property", "recording", "talk.mp4")
-    client.ask("wait_frame", client.get("frame") + 5)
+    client.ask("wait_frame", client.get("frames") + 5)
     client.send("set_property", "recording", "none")
     c.check(wait_until(lambda: other.get("recording") is None), "it does not end")
-    other.ask("wait_frame", other.get("frame") + 5)
+    other.ask("wait_frame", other.get("frames") + 5)
     c.check(other.get("message") == "finishing talk.mp4",
             other.get("message"))
     for name, why in (("x.mp4", "still finishing talk.mp4"), ("talk.mp4", "still finishing")):
@@ -243,7 +243,7 @@ def goes_on(c):
     open(at("hold"), "w").close()
     c.check(client.reply()["error"] == "success" and int(probe("talk.mp4")[1]["nb_read_frames"]) >= 5, "talk.mp4")
     client.ask("set_property", "recording", "y.mp4")
-    client.ask("wait_frame", client.get("frame") + 5)
+    client.ask("wait_frame", client.get("frames") + 5)
     ffmpeg, = [child for child in children(view.process.pid) if "pipe:0" in command_of(child)]
     client.send("set_property", "recording", "none")
     os.kill(ffmpeg, signal.SIGKILL)
@@ -254,7 +254,7 @@ def goes_on(c):
     c.check("nothing recorded to z.webp" in client.get("message") and not os.path.exists(at("z.webp")), "no frame")
     client.ask("set_property", "paused", False)
     client.ask("set_property", "recording", "w.mp4")
-    client.ask("wait_frame", client.get("frame") + 5)
+    client.ask("wait_frame", client.get("frames") + 5)
     client.send("set_property", "recording", "none")
     other.ask("quit")
     c.check(client.reply()["error"] == "success" and probe("w.mp4"), "the run waits for the end of a recording")
@@ -269,7 +269,7 @@ def new_size(c):
     client.ask("wait_frame", 3)
     client.set("chain", "scale=32:24")
     c.check(client.get("recording") == "film-2.mkv", client.get("recording"))
-    client.ask("wait_frame", client.get("frame") + 3)
+    client.ask("wait_frame", client.get("frames") + 3)
     view.process.send_signal(signal.SIGTERM)
     code, end, err = view.wait_end()
     c.check(code == 143 and "film.mkv ends after" in err and err.count("\n") == 1, code, err)

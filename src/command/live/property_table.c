@@ -1,0 +1,508 @@
+// property_table.c: the settings and figures of a session, each row below its functions
+#include "command/live/properties.h"
+
+#include "base/log.h"
+#include "command/live/events.h"
+#include "command/live/playback.h"
+#include "command/live/session.h"
+#include "command/shared.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+// ---- chain and its parameters ----
+
+static json_t *get_chain(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    char text[CHAIN_TEXT];
+    chain_print(&s->wish.chain, text);
+    return text_json(text);
+}
+
+// Makes `chain` the wish, unless its result is too large or its text too long.
+static bool take_chain(struct session *s, const struct chain *chain, char why[PROPERTY_WHY])
+{
+    int width = s->info->shape.width, height = s->info->shape.height;
+    char text[CHAIN_TEXT];
+    if (!chain_output_size(chain, &width, &height, why))
+        return false;
+    if (!chain_print(chain, text))
+        return property_fail(why, "the chain with all parameters is longer than %d characters", CHAIN_TEXT - 2);
+    edits_keep(&s->edits, &s->wish, EDIT_ALONE);
+    s->wish.chain = *chain;
+    lanes_changed(s->lanes, false);
+    return true;
+}
+
+_Static_assert((int)PROPERTY_WHY >= CHAIN_ERROR && (int)PROPERTY_WHY >= SOURCE_WHY &&
+                   (int)PROPERTY_WHY >= SOURCE_SET_WHY,
+               "room for their messages");
+
+static bool set_chain(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    struct chain chain;
+    if (!chain_parse(&chain, value, why) || !take_chain(s, &chain, why))
+        return false;
+    wish_select_first(&s->wish);
+    return true;
+}
+
+static json_t *get_look(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    const struct look *look = looks_with(&s->looks, &s->wish.chain);
+    return look ? json_string(look->name) : json_null();
+}
+
+static bool set_look(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    struct chain chain;
+    int width = s->info->shape.width, height = s->info->shape.height;
+    const struct look *look = looks_find(&s->looks, value);
+    if (!look && strcmp(value, "none") == 0) {
+        events_show_look(s, NULL);
+        return true;
+    }
+    if (!look)
+        looks_describe_unknown(&s->looks, value, why);
+    if (!look || !chain_parse(&chain, look->chain, why) || !chain_output_size(&chain, &width, &height, why))
+        return false;
+    events_show_look(s, look);
+    return true;
+}
+
+// Finds "STAGE/NAME", where STAGE is a filter's name or the number of a stage, from 0 on.
+static bool find_param(const struct chain *chain, const char *rest, int *stage, int *param, char why[PROPERTY_WHY])
+{
+    const char *slash = strchr(rest, '/');
+    const size_t length = slash ? (size_t)(slash - rest) : strlen(rest);
+    for (int i = 0; slash && i < chain->count; i++) {
+        char number[16];
+        snprintf(number, sizeof(number), "%d", i);
+        const struct filter *filter = chain->stage[i].filter;
+        if ((strlen(filter->name) != length || memcmp(rest, filter->name, length) != 0) &&
+            (strlen(number) != length || memcmp(rest, number, length) != 0))
+            continue;
+        for (int p = 0; p < filter_param_count(filter); p++) {
+            if (strcmp(filter->params[p].name, slash + 1) != 0)
+                continue;
+            *stage = i;
+            *param = p;
+            return true;
+        }
+        return property_fail(why, "%s has no parameter '%.80s'", filter->name, slash + 1);
+    }
+    return property_fail(why,
+                         "the chain has no stage '%.*s'; write param/STAGE/NAME, such as param/blur/radius or "
+                         "param/0/radius",
+                         length < 80 ? (int)length : 80, rest);
+}
+
+static json_t *param_value(const struct stage *stage, int param)
+{
+    const struct param *row = &stage->filter->params[param];
+    char text[64];
+    chain_value_text(stage, param, text);
+    if (row->type == PARAM_INT)
+        return json_integer((json_int_t)stage->values.value[param]);
+    if (row->type == PARAM_FILE && stage->values.value[param] > 0)
+        return text_json(stage->values.file);
+    return row->type == PARAM_REAL ? json_real(strtod(text, NULL)) : json_string(text);
+}
+
+static json_t *get_param(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    int stage, param;
+    if (!find_param(&s->wish.chain, rest, &stage, &param, why))
+        return NULL;
+    return param_value(&s->wish.chain.stage[stage], param);
+}
+
+static bool set_param(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    int stage, param;
+    struct chain chain = s->wish.chain, one;
+    char text[CHAIN_TEXT];
+    const char *reason = "";
+    if (!find_param(&chain, rest, &stage, &param, why))
+        return false;
+    struct stage *at = &chain.stage[stage];
+    if (strpbrk(value, ",:") ||
+        snprintf(text, sizeof(text), "%s=%s=%s", at->filter->name, at->filter->params[param].name, value) >= CHAIN_TEXT)
+        return property_fail(why, "'%.80s' is not one value", value);
+    if (!chain_parse(&one, text, why))
+        return false;
+    const struct filter_values *from = &one.stage[0].values;
+    at->values.value[param] = from->value[param];
+    if (at->filter->params[param].type == PARAM_MATRIX || at->filter->params[param].type == PARAM_MAP) {
+        at->values.matrix_count = from->matrix_count;
+        memcpy(at->values.matrix, from->matrix, sizeof(from->matrix));
+    }
+    if (at->filter->params[param].type == PARAM_FILE)
+        memcpy(at->values.file, from->file, sizeof(from->file));
+    if (!stage_prepare(at, &reason))
+        return property_fail(why, "%s: %s", at->filter->name, reason);
+    return take_chain(s, &chain, why);
+}
+
+static json_t *get_params(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    json_t *list = json_array();
+    for (int i = 0; i < s->wish.chain.count; i++) {
+        const struct stage *stage = &s->wish.chain.stage[i];
+        for (int p = 0; p < filter_param_count(stage->filter); p++) {
+            const struct param *row = &stage->filter->params[p];
+            char name[PROPERTY_NAME];
+            snprintf(name, sizeof(name), "param/%d/%s", i, row->name);
+            json_t *object =
+                json_pack("{s:s,s:s,s:o}", "name", name, "filter", stage->filter->name, "value", param_value(stage, p));
+            if (row->type != PARAM_FILE)
+                json_object_update_new(object, json_pack("{s:f,s:f,s:f}", "min", (double)row->min, "max",
+                                                         (double)row->max, "step", (double)row->step));
+            if (row->choices)
+                json_object_set_new(object, "choices", json_string(row->choices));
+            json_array_append_new(list, object);
+        }
+    }
+    return list;
+}
+
+// ---- path and device ----
+
+static bool changed_lanes(struct session *s, char why[PROPERTY_WHY])
+{
+    lanes_changed(s->lanes, false);
+    return true;
+}
+
+static bool changed_path(struct session *s, char why[PROPERTY_WHY])
+{
+    const enum path_kind kind = s->wish.kind;
+    if (!devices_serve(&s->devices, &s->wish, kind))
+        return property_fail(why, "the %s path needs %s", path_kind_name(kind),
+                             path_kind_info(kind)->needs_gl ? "a GL context; start monocle with a window or with -p gl"
+                                                            : "an OpenCL device; run monocle doctor");
+    return changed_lanes(s, why);
+}
+
+static bool next_path(struct session *s, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
+{
+    const enum path_kind kind = wish_next_kind(&s->wish);
+    snprintf(next, PROPERTY_NAME, "%s", path_kind_name(kind));
+    return kind != s->wish.kind ||
+           property_fail(why, "there is no OpenCL device and no GL, so only the cpu path works");
+}
+
+static json_t *get_device(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    return s->wish.device < 0 ? json_null() : text_json(s->devices.info[s->wish.device].name);
+}
+
+static bool set_device(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    const int index = device_find(s->devices.info, s->devices.count, value);
+    if (index < 0)
+        return property_fail(why, "no OpenCL device matches '%.80s'; monocle devices lists them", value);
+    property_fail(why, "cannot open %.80s", s->devices.info[index].name); // an error that is logged replaces this
+    log_keep_error(why, PROPERTY_WHY);
+    const bool opened = devices_open(&s->devices, index) != NULL;
+    log_keep_error(NULL, 0);
+    if (!opened)
+        return false;
+    s->wish.device = index;
+    note_set(&s->note, false, NOTE_S, "device %s%s", s->devices.info[index].name,
+             path_kind_info(s->wish.kind)->needs_device ? "" : " (this path does not use it)");
+    return changed_lanes(s, why);
+}
+
+static bool next_device(struct session *s, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
+{
+    const int count = s->devices.count;
+    snprintf(next, PROPERTY_NAME, "%d", count > 0 ? (s->wish.device + 1) % count : 0);
+    return count > 1 || property_fail(why, "there is %s OpenCL device", count == 1 ? "only one" : "no");
+}
+
+// ---- controls of the camera ----
+
+static json_t *control_value(const struct source_control *control)
+{
+    if (control->type == SOURCE_SWITCH)
+        return json_boolean(strcmp(control->value, "on") == 0);
+    return control->type == SOURCE_NUMBER ? json_integer(atoi(control->value)) : text_json(control->value);
+}
+
+// Finds a control of the camera by its name. NULL: `why` is set.
+static const struct source_control *find_control(struct session *s, const char *name, char why[PROPERTY_WHY])
+{
+    const char *names[SOURCE_CONTROLS + 1] = {NULL};
+    int count;
+    const struct source_control *list = controls_list(&s->controls, s->source, &count);
+    for (int i = 0; i < count; i++) {
+        if (strcasecmp(list[i].name, name) == 0)
+            return &list[i];
+        names[i] = list[i].name;
+    }
+    const char *nearest = options_nearest(name, names);
+    if (!s->info->controls)
+        property_fail(why, "the source is not a camera and has no controls");
+    else if (count == 0)
+        property_fail(why, "the camera has no controls, or does not answer now");
+    else if (nearest)
+        property_fail(why, "the camera has no control '%.80s'; did you mean control/%s?", name, nearest);
+    else
+        property_fail(why, "the camera has no control '%.80s'; the property controls lists them", name);
+    return NULL;
+}
+
+static json_t *get_control(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    const struct source_control *control = find_control(s, rest, why);
+    return control ? control_value(control) : NULL;
+}
+
+static bool set_control(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    const struct source_control *control = find_control(s, rest, why);
+    char name[SOURCE_WORD];
+    if (!control)
+        return false;
+    memcpy(name, control->name, sizeof(name)); // the list is read again
+    return controls_set(&s->controls, s->source, name, value, why);
+}
+
+static json_t *get_controls(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    static const char *const types[] = {[SOURCE_NUMBER] = "number", [SOURCE_SWITCH] = "flag", [SOURCE_MENU] = "choice"};
+    int count;
+    const struct source_control *control = controls_list(&s->controls, s->source, &count);
+    json_t *list = json_array();
+    for (const struct source_control *end = control + count; control < end; control++) {
+        char name[PROPERTY_NAME];
+        snprintf(name, sizeof(name), "control/%s", control->name);
+        json_t *object = json_pack("{s:o,s:s,s:o,s:b}", "name", text_json(name), "type", types[control->type], "value",
+                                   control_value(control), "locked", (int)control->locked);
+        if (control->type == SOURCE_NUMBER)
+            json_object_update_new(object,
+                                   json_pack("{s:i,s:i,s:i,s:i}", "min", control->minimum, "max", control->maximum,
+                                             "step", control->step, "default", control->preset));
+        else if (control->type == SOURCE_MENU)
+            json_object_set_new(object, "choices", text_json(control->choices));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+// ---- view ----
+
+static bool set_paused(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    bool paused = false;
+    if (!property_flag(value, &paused, why))
+        return false;
+    playback_pause(s, paused);
+    return true;
+}
+
+static json_t *seconds_json(const struct session *s, double seconds)
+{
+    return s->info->frame_s > 0 ? json_real(round(seconds * 1e6) / 1e6) : json_null();
+}
+
+static json_t *get_position(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    return seconds_json(s, s->position_s);
+}
+
+static bool set_position(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    char *end, reason[PLAYBACK_WHY];
+    const double seconds = strtod(value, &end);
+    if (end == value || *end || !isfinite(seconds))
+        return property_fail(why, "'%.80s' is not a time; write seconds, such as 90 or 12.5", value);
+    return playback_seek(s, seconds, reason) || property_fail(why, "%.200s", reason);
+}
+
+static json_t *get_duration(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    const double seconds = playback_duration(s);
+    return seconds > 0 ? seconds_json(s, seconds) : json_null();
+}
+
+static bool changed_split(struct session *s, char why[PROPERTY_WHY])
+{
+    const enum path_kind other = wish_next_kind(&s->wish);
+    if (s->wish.split == SPLIT_PATH && (other == s->wish.kind || !devices_serve(&s->devices, &s->wish, other)))
+        return property_fail(why, "there is no other path");
+    return changed_lanes(s, why);
+}
+
+static bool set_mirror(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    struct chain chain = s->wish.chain;
+    bool mirror = false;
+    if (!property_flag(value, &mirror, why))
+        return false;
+    if (mirror == wish_mirrored(&s->wish))
+        return true;
+    if (!mirror)
+        chain_remove(&chain, chain.count - 1);
+    else if (!chain_append(&chain, filter_find("mirror")))
+        return property_fail(why, "cannot add a mirror: a chain has at most %d filters", CHAIN_MAX);
+    return take_chain(s, &chain, why);
+}
+
+// The message may be the hint to press h, and it would hide a part of the help.
+static bool changed_help(struct session *s, char why[PROPERTY_WHY])
+{
+    note_clear(&s->note, false);
+    return true;
+}
+
+static bool changed_vsync(struct session *s, char why[PROPERTY_WHY])
+{
+    window_set_vsync(s->window, s->wish.vsync);
+    return true;
+}
+
+static bool changed_fullscreen(struct session *s, char why[PROPERTY_WHY])
+{
+    window_set_fullscreen(s->window, s->wish.fullscreen);
+    return true;
+}
+
+static bool changed_tune(struct session *s, char why[PROPERTY_WHY])
+{
+    return session_tune(s) || property_fail(why, "cannot tune; see standard error");
+}
+
+static bool set_source(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    return source_change_request(s, value, why);
+}
+
+static bool set_recording(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    const char *now = outputs_describe(&s->outputs).recording;
+    const bool ends = strcmp(value, "none") == 0;
+    if (ends && now && outputs_ending(&s->outputs))
+        return property_fail(why, "monocle is still finishing %.200s; try again later",
+                             outputs_describe(&s->outputs).ending);
+    if (ends && now)
+        outputs_toggle_recording(&s->outputs, false, false);
+    if (ends)
+        return true;
+    if (now)
+        return property_fail(why, "monocle records to %.200s; set recording none ends this", now);
+    if (s->still)
+        return property_fail(why, "a still image cannot be recorded; save a screenshot instead");
+    property_fail(why, "cannot start a recording"); // an error that is logged replaces this
+    log_keep_error(why, PROPERTY_WHY);
+    const bool ok = outputs_record_new(&s->outputs, value, s->options.record_quality);
+    log_keep_error(NULL, 0);
+    return ok;
+}
+
+static json_t *get_size(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
+    char text[32];
+    int width, height;
+    session_size(s, &width, &height);
+    snprintf(text, sizeof(text), "%dx%d", result ? result->width : width, result ? result->height : height);
+    return json_string(text);
+}
+
+static json_t *get_version(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    return json_string(MONOCLE_VERSION);
+}
+
+static json_t *rounded(double ms)
+{
+    return json_real(round(ms * 1000) / 1000);
+}
+
+static json_t *get_stages(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    const struct meter *meter = &s->meter;
+    json_t *object = json_object();
+    for (int i = 0; i < meter->shown_stages; i++) {
+        const struct meter_stage *stage = &meter->stage[meter->shown_stage[i]];
+        json_object_set_new(object, stage->name,
+                            json_pack("{s:o,s:o,s:s}", "median_ms", rounded(meter_late_ms(&stage->ms, 50)), "p95_ms",
+                                      rounded(meter_late_ms(&stage->ms, 95)), "clock",
+                                      stage->clock == STAGE_DEVICE ? "device" : "host"));
+    }
+    return object;
+}
+
+static json_t *get_status(struct session *s, const char *rest, char why[PROPERTY_WHY])
+{
+    return report_json(status_read(s));
+}
+
+#define AT(member) offsetof(struct wish, member)
+
+const struct property property_table[] = {
+    {"chain", .type = PROPERTY_TEXT, .get = get_chain, .set = set_chain, .help = "requested filter chain"},
+    {"look", .type = PROPERTY_TEXT, .get = get_look, .set = set_look,
+     .help = "look with this chain, or null; set: a look's name, or none"},
+    {"param/", .type = PROPERTY_VALUE, .get = get_param, .set = set_param,
+     .help = "parameter: param/STAGE/NAME; STAGE: filter or number"},
+    {"params", .type = PROPERTY_LIST, .get = get_params, .help = "all parameters of the chain, with their ranges"},
+    {"control/", .type = PROPERTY_VALUE, .get = get_control, .set = set_control,
+     .help = "camera control: control/NAME"},
+    {"controls", .type = PROPERTY_LIST, .get = get_controls,
+     .help = "all controls of the camera that can be set, with their ranges"},
+    {"path", .type = PROPERTY_CHOICE, .choices = PATH_CHOICES, .member = AT(kind), .changed = changed_path,
+     .next = next_path, .noted = true, .help = "requested path"},
+    {"device", .type = PROPERTY_TEXT, .get = get_device, .set = set_device, .next = next_device,
+     .help = "OpenCL device; set: as --device"},
+    {"sharing", "mode", .type = PROPERTY_TEXT, .help = "sharing mode of the last frame"},
+    {"building", .type = PROPERTY_FLAG, .help = "the requested chain is being built"},
+    {"paused", "frozen", .type = PROPERTY_FLAG, .member = AT(paused), .set = set_paused, .help = "the view is paused"},
+    {"position", .type = PROPERTY_NUMBER, .get = get_position, .set = set_position,
+     .help = "time in the video, in seconds, or null"},
+    {"duration", .type = PROPERTY_NUMBER, .get = get_duration, .help = "duration of the video, in seconds, or null"},
+    {"frames", "frame", .type = PROPERTY_NUMBER, .help = "number of frames shown"},
+    {"captured", .type = PROPERTY_NUMBER, .help = "number of frames from the source"},
+    {"skipped", .type = PROPERTY_NUMBER, .help = "number of frames that were not shown"},
+    {"fps", .type = PROPERTY_NUMBER, .help = "frames per second"},
+    {"low_fps", .type = PROPERTY_NUMBER, .help = "1 % low"},
+    {"age_ms", .type = PROPERTY_NUMBER, .help = "median age of the last 60 frames when shown"},
+    {"stages", .type = PROPERTY_OBJECT, .get = get_stages, .help = "time of each stage, over the last 60 frames"},
+    {"source", .type = PROPERTY_TEXT, .set = set_source,
+     .help = "name of the source; set: file, URL, camera:NAME, ..."},
+    {"size", .type = PROPERTY_TEXT, .get = get_size, .help = "size of the filtered frames, as 640x480"},
+    {"split", .type = PROPERTY_CHOICE, .choices = SPLIT_CHOICES, .member = AT(split), .changed = changed_split,
+     .window = true, .help = "split view"},
+    {"divider", .type = PROPERTY_NUMBER, .max = 1, .member = AT(divider), .window = true,
+     .help = "place of the divider"},
+    {"overlay", .type = PROPERTY_CHOICE, .choices = OVERLAY_CHOICES, .member = AT(overlay), .window = true,
+     .kept = true, .help = "size of the overlay"},
+    {"scope", .type = PROPERTY_CHOICE, .choices = SCOPE_CHOICES, .member = AT(scope), .changed = changed_lanes,
+     .window = true, .noted = true, .help = "graph of the result"},
+    {"levels", .type = PROPERTY_OBJECT, .help = "mean, least and most of the histogram that the scope shows, or null"},
+    {"mirror", .type = PROPERTY_FLAG, .set = set_mirror, .help = "the last filter is a mirror"},
+    {"zoom", .type = PROPERTY_LIST, .help = "zoom factor, and the place in the middle of the window: x and y, 0 to 1"},
+    {"help", .type = PROPERTY_FLAG, .member = AT(help), .changed = changed_help, .window = true,
+     .help = "the list of keys is shown"},
+    {"vsync", .type = PROPERTY_FLAG, .member = AT(vsync), .changed = changed_vsync, .window = true, .noted = true,
+     .help = "vertical sync"},
+    {"fullscreen", .type = PROPERTY_FLAG, .member = AT(fullscreen), .changed = changed_fullscreen, .window = true,
+     .help = "full screen"},
+    {"tune", .type = PROPERTY_FLAG, .member = AT(tune), .changed = changed_tune, .noted = true,
+     .help = "search for faster kernels while frames run"},
+    {"selected", .type = PROPERTY_TEXT, .help = "selected parameter"},
+    {"recording", .type = PROPERTY_TEXT, .set = set_recording,
+     .help = "file of the recording, or null; set: a new file, or none, which ends it"},
+    {"message", .type = PROPERTY_TEXT, .help = "message in the window"},
+    {"status", .type = PROPERTY_OBJECT, .get = get_status,
+     .help = "all fields of the JSON event progress, and those of the source"},
+    {"version", .type = PROPERTY_TEXT, .get = get_version, .help = "version of monocle"},
+    {0},
+};
