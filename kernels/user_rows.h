@@ -63,9 +63,7 @@ void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int wi
 #ifdef USER_SECOND
     const uint32_t *second = (const uint32_t *)in[1];
 #endif
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC ivdep
-#endif
+    // Without GCC's pragma ivdep: with it, GCC 12.2 reads a wrong argument for ARG(args, x > 3).
     for (int x = 0; x < width; x++) {
         pixel p = user_unpacked(from[x]);
 #ifdef USER_SECOND

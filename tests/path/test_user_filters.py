@@ -31,6 +31,24 @@ INLINE pixel filter_place(pixel p, int x, int y, arguments args)
     return p;
 }
 """
+# The index of an argument depends on the place.
+PICK = HEAD + """point
+//!PARAM left
+//!TYPE int
+//!RANGE 0 99
+//!DEFAULT 77
+//!PARAM right
+//!TYPE int
+//!RANGE 0 99
+//!DEFAULT 55
+INLINE pixel filter_pick(pixel p, int x, int y, arguments args)
+{
+    p.r = ARG(args, x > 3);
+    p.g = p.r;
+    p.b = p.r;
+    return p;
+}
+"""
 SHIFT = HEAD + """stencil
 //!RADIUS 3
 INLINE int filter_shift(view v, arguments args)
@@ -250,6 +268,8 @@ def safe(c):
     png(at("in.png"), 61, 31)
     equal(c, "unsafe,mixed", paths=PATHS)
     equal(c, "wild", paths=PATHS)
+    write("pick.cl", PICK)
+    c.check(equal(c, "pick,threshold=60") == equal(c, "pick=55:77,invert,threshold=190"), "an argument by place")
 
 
 def equal_at_random(c, seed, *chains):
