@@ -5,8 +5,8 @@
 
 struct trace;
 
-// Creates the file; or writes to `file`, the open file of this name, which the trace owns, also on failure (-1: none).
-// It is complete JSON after every span, so an interrupted run leaves a readable file. NULL on failure
+// Creates the file, or (`file` not -1) writes to this open file of that name. The trace then owns `file`, also on
+// failure. The file is complete JSON after every span, so an interrupted run leaves a readable file. NULL on failure
 // (logged).
 struct trace *trace_open(const char *path, int file);
 void trace_close(struct trace *trace); // accepts NULL; logs an error if events were lost

@@ -22,5 +22,5 @@ enum { USER_DIVISIONS = 1000, USER_OPERATORS = 1000, USER_BRANCHES = 200, USER_S
 // and statements, USER_BRANCHES `else if` in a row, USER_OPERATORS operators in an expression and USER_DIVISIONS
 // divisions; a struct has at most USER_STRUCT numbers.
 char *user_code_make(const char *name, const char *text, int *line, char why[USER_WHY]);
-// Replaces the names in a compiler's message by those that the filter's author wrote.
+// Changes the names in a compiler's message back to the author's own.
 void user_code_show(char *text);

@@ -18,20 +18,6 @@ const char *figure_status_name(enum figure_status status)
     return names[status];
 }
 
-bool figure_parameter(const struct figure *figure, const char *key, char *value, int size)
-{
-    const size_t length = strlen(key);
-    for (const char *at = figure->parameters; *at; at += strspn(at, " ")) {
-        const size_t word = strcspn(at, " ");
-        if (word > length && strncmp(at, key, length) == 0 && at[length] == '=') {
-            snprintf(value, (size_t)size, "%.*s", (int)(word - length - 1), at + length + 1);
-            return true;
-        }
-        at += word;
-    }
-    return false;
-}
-
 bool figure_less_is_better(const char *unit)
 {
     const char *const costs[] = {"s", "ms", "us", "µs", "ns", "J", "mJ"};

@@ -31,9 +31,6 @@ struct figure {
 const char *figure_status_name(enum figure_status status); // "ok"
 bool figure_less_is_better(const char *unit);              // a unit of time or energy, not of speed
 
-// Finds the word `key` of the parameters and copies its value. False: there is none.
-bool figure_parameter(const struct figure *figure, const char *key, char *value, int size);
-
 // Returns the text of a chain as the value of a parameter. A long text ends with a hash of its end.
 const char *figure_case(const char *chain, char text[FIGURE_CASE]);
 
