@@ -238,7 +238,10 @@ def ends_at_once(c):
     """SIGINT ends a child whose driver hangs. Its configuration has not failed."""
     process = subprocess.Popen([MISLED, "tune", "--json", *SMALL], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True, env={**os.environ, **settings(TEST_MISBEHAVE="hang")})
-    wait_until(lambda: os.path.exists(at("children")), 60)
+    wait_until(lambda: glob.glob(at("cache", "monocle", "*.trials")), 60)
+    with open(at("children"), encoding="utf-8") as file:
+        children = len(file.readlines())
+    wait_until(lambda: len(open(at("children"), encoding="utf-8").readlines()) > children, 5)
     start = time.monotonic()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=200)
