@@ -61,8 +61,8 @@ static bool take_declaration(struct code *c)
     struct type type;
     if (c->in_switch)
         return code_fail(c, "put brackets { } around the variables of a case");
-    if (code_is(c, "const") && !code_take(c))
-        return false;
+    const bool constant = code_is(c, "const");
+    c->next += constant; // GLSL ES has const only for constant expressions
     if (!code_take_type(c, &type))
         return false;
     if (type.numbers == 0)
@@ -77,14 +77,16 @@ static bool take_declaration(struct code *c)
             return code_fail(c, "the language has the name '%.*s'; choose another one", SHOWN(name));
         if (!code_take_own(c))
             return false;
-        if (code_is(c, "=") ? !code_take(c) || !code_take_whole(c, false) : !append_zero(c, &type))
+        if (code_is(c, "=") ? !code_take(c) || !code_take_value(c, &type, NULL) : !append_zero(c, &type))
             return false;
         if (!check_value(c, name))
             return false;
         const struct user_token *after = c->next;
         c->next = name; // a variable cannot be used in its own initial value
-        if (!code_declare(c, &c->variables, 0))
+        struct own *own = code_declare(c, &c->variables, &type);
+        if (!own)
             return false;
+        own->constant = constant;
         c->next = after;
         if (!code_is(c, ","))
             return true;
@@ -113,10 +115,14 @@ static bool take_parts(struct code *c, const char *end)
     while (!code_is(c, end)) {
         if (!code_take_whole(c, false))
             return false;
-        if (!code_is(c, end) && (!code_take_mark(c, ",") || code_is(c, end)))
-            return code_is(c, end) ? code_fail_here(c) : false;
+        if (!code_is(c, ","))
+            break;
+        if (!code_take(c))
+            return false;
+        if (code_is(c, end))
+            return code_fail_here(c);
     }
-    return code_take(c);
+    return code_take_mark(c, end);
 }
 
 static bool take_if(struct code *c, bool *returns)
@@ -156,17 +162,21 @@ static bool take_loop_body(struct code *c)
 {
     bool returns;
     bool *const outer = c->breaks;
+    const bool in_loop = c->in_loop;
     c->breaks = NULL;
+    c->in_loop = true;
     const bool ok = take_body(c, &returns);
     c->breaks = outer;
+    c->in_loop = in_loop;
     return ok;
 }
 
 static bool take_for(struct code *c)
 {
-    const int variables = c->variables.count;
+    const int variables = c->variables.count, scope = c->scope;
     const bool in_switch = c->in_switch;
     c->in_switch = false;
+    c->scope = variables;
     if (code_is(c, "UNROLL") && !code_take(c))
         return false;
     if (!code_is(c, "for"))
@@ -178,6 +188,7 @@ static bool take_for(struct code *c)
     const bool ok = begun && take_condition(c, ";") && code_take_mark(c, ";") && take_parts(c, ")") &&
                     code_append(c, " {") && take_loop_body(c) && code_append(c, " }");
     c->variables.count = variables;
+    c->scope = scope;
     c->in_switch = in_switch;
     return ok;
 }
@@ -194,36 +205,46 @@ static bool take_do(struct code *c)
            take_condition(c, ")") && code_take_mark(c, ")") && code_take_mark(c, ";");
 }
 
-// Writes "case 1 + 2:". Compilers differ in the functions and variables that are constants.
-static bool take_label(struct code *c)
+// Writes "case 1 + 2:". Compilers differ in the functions and variables that are constants. `first`: of the labels of
+// this switch.
+static bool take_label(struct code *c, int first)
 {
     const int divisions = c->divisions;
     const struct user_token *at = c->next + 1;
-    if (code_is(c, "default"))
-        return code_take(c) && code_take_mark(c, ":");
-    if (!code_take(c) || !code_take_whole(c, false))
+    int *label = &c->label[c->labels];
+    if (!code_take(c) || !code_take_value(c, &code_int, label))
         return false;
     while (at < c->next && at->kind != TOKEN_WORD)
         at++;
     if (at < c->next || c->divisions > divisions)
         return code_fail(c, "a case needs a number, without variables, functions and %%");
+    for (int i = first; i < c->labels; i++) {
+        if (c->label[i] == *label)
+            return code_fail(c, "the switch has two cases %d; remove one", *label);
+    }
+    c->labels++;
     return code_take_mark(c, ":");
 }
 
 static bool take_cases(struct code *c, bool *returns)
 {
     bool all = false, label = false;
+    const int first = c->labels;
     if (!code_is(c, "}") && !code_is(c, "default") && !code_is(c, "case"))
         return code_fail(c, "a switch begins with 'case' or 'default'");
     while (!code_is(c, "}")) {
+        const bool rest = code_is(c, "default"), one = code_is(c, "case");
         bool ends = false;
-        all = all || code_is(c, "default");
-        label = code_is(c, "default") || code_is(c, "case");
+        if (rest && all)
+            return code_fail(c, "the switch has two 'default'; remove one");
+        all = all || rest;
+        label = rest || one;
         c->in_switch = true;
-        if (label ? !take_label(c) : !take_statement(c, &ends))
+        if (rest ? !code_take(c) || !code_take_mark(c, ":") : one ? !take_label(c, first) : !take_statement(c, &ends))
             return false;
         *returns = all && ends;
     }
+    c->labels = first;
     return !label || code_append(c, " ;");
 }
 
@@ -231,7 +252,7 @@ static bool take_switch(struct code *c, bool *returns)
 {
     const bool in_switch = c->in_switch;
     bool *const outer = c->breaks, breaks = false;
-    if (!code_take(c) || !code_take_mark(c, "(") || !code_take_whole(c, false) || !code_take_mark(c, ")") ||
+    if (!code_take(c) || !code_take_mark(c, "(") || !code_take_value(c, &code_int, NULL) || !code_take_mark(c, ")") ||
         !code_take_mark(c, "{"))
         return false;
     c->breaks = &breaks;
@@ -246,10 +267,10 @@ static bool take_return(struct code *c)
 {
     if (!code_take(c))
         return false;
-    if (code_is(c, ";") == c->returns_value)
-        return code_fail(c,
-                         c->returns_value ? "'return' needs a value" : "a function of the type void returns no value");
-    return (!c->returns_value || code_take_whole(c, false)) && code_take_mark(c, ";");
+    const bool value = c->result.numbers > 0;
+    if (code_is(c, ";") == value)
+        return code_fail(c, value ? "'return' needs a value" : "a function of the type void returns no value");
+    return (!value || code_take_value(c, &c->result, NULL)) && code_take_mark(c, ";");
 }
 
 // Writes a statement. Sets *returns to true if the code after it never runs.
@@ -257,9 +278,12 @@ static bool take_kind(struct code *c, bool *returns)
 {
     if (code_is(c, "{")) {
         const bool in_switch = c->in_switch;
+        const int scope = c->scope;
         c->in_switch = false;
+        c->scope = c->variables.count;
         const bool ok = code_take(c) && take_statements(c, returns);
         c->in_switch = in_switch;
+        c->scope = scope;
         return ok && code_take(c);
     }
     if (code_is(c, "if"))
@@ -274,6 +298,10 @@ static bool take_kind(struct code *c, bool *returns)
         return take_switch(c, returns);
     if (code_is(c, "return"))
         return *returns = take_return(c);
+    if (code_is(c, "continue") && !c->in_loop)
+        return code_fail(c, "'continue' stands outside a loop; remove it");
+    if (code_is(c, "break") && !c->in_loop && !c->breaks)
+        return code_fail(c, "'break' stands outside a loop or switch; remove it");
     if (code_is(c, "break") && c->breaks)
         *c->breaks = true;
     if (code_is(c, "break") || code_is(c, "continue"))
@@ -300,20 +328,24 @@ static bool take_parameters(struct code *c)
     if (code_is(c, "void") && user_token_is(c->next + 1, ")") && !code_take(c))
         return false;
     while (!code_is(c, ")")) {
-        c->next += code_is(c, "const");
+        const bool constant = code_is(c, "const");
+        c->next += constant;
         if (!code_take_type(c, &type))
             return false;
         if (type.numbers == 0)
             return code_fail(c, "a parameter cannot have the type void");
-        if (!code_declare(c, &c->variables, 0) || !code_take_own(c))
+        struct own *own = code_declare(c, &c->variables, &type);
+        if (!own || !code_add_field(c, c->fields, &type) || !code_take_own(c))
             return false;
+        own->constant = constant;
         if (!code_is(c, ")") && (!code_take_mark(c, ",") || code_is(c, ")")))
             return code_is(c, ")") ? code_fail_here(c) : false;
     }
     return code_take(c);
 }
 
-static const char outside[] = "outside functions there can be only functions, structs and #define";
+static const char outside[] = "outside functions there can be only functions, structs and #define; of a constant: "
+                              "#define NAME 3";
 
 // Writes the body of a function.
 static bool take_function_body(struct code *c)
@@ -325,7 +357,7 @@ static bool take_function_body(struct code *c)
     const size_t begin = c->size;
     if (!take_statements(c, &returns))
         return false;
-    if (c->returns_value && !returns)
+    if (c->result.numbers > 0 && !returns)
         return code_fail(c, "the end of the function '%.*s' has no return", SHOWN(c->function));
     return (!c->loops || code_insert(c, begin, turns, strlen(turns))) && code_take(c);
 }
@@ -333,14 +365,16 @@ static bool take_function_body(struct code *c)
 static bool take_function(struct code *c)
 {
     struct type type;
-    c->variables.count = c->size_tokens = c->depth = 0;
-    c->loops = c->in_switch = false;
+    c->variables.count = c->scope = c->size_tokens = c->depth = c->labels = 0;
+    c->loops = c->in_switch = c->in_loop = false;
     c->breaks = NULL;
     if (!code_take(c) || !code_take_type(c, &type))
         return false;
     const struct user_token *name = c->next;
-    if (!code_declare(c, &c->functions, 0))
+    const struct own *declared = code_declare(c, &c->functions, &type);
+    if (!declared)
         return false;
+    struct own own = *declared;
     c->functions.count--; // the function cannot call itself
     if (!user_token_is(name + 1, "("))
         return code_fail(c, "%s", outside);
@@ -351,11 +385,13 @@ static bool take_function(struct code *c)
     if (!code_is(c, "{"))
         return code_fail(c, "%s", outside);
     c->function = name;
-    c->returns_value = type.numbers > 0;
+    c->result = type;
+    own.fields = c->fields - own.first;
     if (!take_function_body(c))
         return false;
     c->function = NULL;
-    c->functions.at[c->functions.count++] = (struct own){name, c->size_tokens};
+    own.size = c->size_tokens;
+    c->functions.at[c->functions.count++] = own;
     return true;
 }
 
@@ -365,6 +401,7 @@ static int take_members(struct code *c, FILE *zero)
     struct type type;
     char own[OWN_NAME];
     int numbers = 0;
+    const int first = c->fields;
     while (!code_is(c, "}")) {
         if (!code_take_type(c, &type))
             return 0;
@@ -377,7 +414,7 @@ static int take_members(struct code *c, FILE *zero)
             const size_t begin = c->size;
             if (numbers > 0 && code_is(c, ",") && !code_take(c))
                 return 0;
-            if (!code_take_member(c))
+            if (!code_add_field(c, first, &type) || !code_take_member(c))
                 return 0;
             const char *member = c->out + begin + strspn(c->out + begin, ", \n");
             fprintf(zero, " zero.%s = ", member);
@@ -409,8 +446,10 @@ static bool take_struct_text(struct code *c, FILE *zero)
     char text[OWN_NAME];
     code_print_own(c, name, text);
     c->next++;
-    if (!code_declare(c, &c->structs, 0))
+    const struct own *declared = code_declare(c, &c->structs, &(struct type){.named = name});
+    if (!declared)
         return false;
+    struct own own = *declared;
     c->structs.count--; // a struct cannot be a member of itself
     c->next--;
     fprintf(zero, " INLINE %s user_zero_%s(void) { %s zero;", text, text, text);
@@ -420,7 +459,9 @@ static bool take_struct_text(struct code *c, FILE *zero)
     const int numbers = take_members(c, zero);
     if (numbers == 0 || !code_take(c) || !code_take_mark(c, ";"))
         return false;
-    c->structs.at[c->structs.count++] = (struct own){name, numbers};
+    own.type.numbers = numbers;
+    own.fields = c->fields - own.first;
+    c->structs.at[c->structs.count++] = own;
     fputs(" return zero; }", zero);
     return true;
 }
@@ -473,14 +514,15 @@ static bool take_end(struct code *c)
     return code_append_space(c, c->next);
 }
 
-char *user_code_make(const char *name, const char *text, int *line, char why[USER_WHY])
+char *user_code_make(const char *name, bool stencil, const char *text, int *line, char why[USER_WHY])
 {
     struct user_tokens tokens;
     struct code *c = calloc(1, sizeof(*c));
     char *made = NULL;
     snprintf(why, USER_WHY, "out of memory");
     if (user_tokens_read(&tokens, text, line, why) && c) {
-        *c = (struct code){.name = name, .next = tokens.at, .line = 1, .fail_line = line, .why = why};
+        *c = (struct code){
+            .name = name, .stencil = stencil, .next = tokens.at, .line = 1, .fail_line = line, .why = why};
         bool ok = true;
         while (ok && c->next->kind != TOKEN_END)
             ok = take_unit(c);

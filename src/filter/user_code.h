@@ -17,10 +17,13 @@ enum { USER_DIVISIONS = 1000, USER_OPERATORS = 1000, USER_BRANCHES = 200, USER_S
 //   and the arguments; clamp and root become user_clamp and user_root, which are defined for all numbers
 // - a variable without a value begins with 0
 // - an integer becomes a condition where one is needed, and a condition an integer, because GLSL does not mix them
+// - const is removed, because GLSL ES has it only for constant expressions
+// The types of all values are checked, so that no compiler finds a mistake: their messages differ.
 // An expression that changes a variable cannot use it a second time if compilers differ in the order of evaluation.
 // Limits: the code has at most USER_TOKENS tokens after macros and calls are expanded, USER_NESTING levels of brackets
 // and statements, USER_BRANCHES `else if` in a row, USER_OPERATORS operators in an expression and USER_DIVISIONS
 // divisions; a struct has at most USER_STRUCT numbers.
-char *user_code_make(const char *name, const char *text, int *line, char why[USER_WHY]);
+// `stencil`: the kind of the filter, whose code may have the type view.
+char *user_code_make(const char *name, bool stencil, const char *text, int *line, char why[USER_WHY]);
 // Changes the names in a compiler's message back to the author's own.
 void user_code_show(char *text);

@@ -1,4 +1,4 @@
-// user_expression.c: the parser of users' filters: new text, names and expressions
+// user_expression.c: the parser of users' filters: new text and expressions
 //
 // A division becomes a call: its left side is the text since the operand began, so "a * b / c" is user_div(a * b, c).
 #include "filter/user_parse.h"
@@ -8,20 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// Names of the language: functions and types.
-static const struct known functions[] = {{"sat8", "sat8", 0},      {"luma", "luma", 0},
-                                         {"root", "user_root", 0}, {"min", "min", 0},
-                                         {"max", "max", 0},        {"clamp", "user_clamp", 0},
-                                         {"tap", "user_tap", 0},   {"RADIUS", "user_radius", 0},
-                                         {"ARG", "user_arg", 0},   {"WIDTH", "WIDTH", 0},
-                                         {"HEIGHT", "HEIGHT", 0},  {"FRAME", "FRAME", 0},
-                                         {"TIME", "TIME", 0},      {"/", "user_div", 0},
-                                         {"%", "user_mod", 0},     {NULL, NULL, 0}},
-                          types[] = {{"void", "void", 0},      {"int", "int", 1},
-                                     {"pixel", "pixel", 4},    {"place", "place", 2},
-                                     {"view", "user_view", 4}, {"arguments", "user_arguments", 1},
-                                     {NULL, NULL, 0}};
 
 bool code_fail(struct code *c, const char *format, ...)
 {
@@ -40,43 +26,6 @@ bool code_fail_here(struct code *c)
     if (user_token_is(c->next, "*") || user_token_is(c->next, "&"))
         return code_fail(c, "a filter cannot have pointers");
     return code_fail(c, "'%.*s' cannot stand here", SHOWN(c->next));
-}
-
-// Returns the name that the filter's author wrote for a word of the new text, which has `length` bytes.
-static const char *shown_word(const char *word, size_t *length)
-{
-    const size_t name =
-        strncmp(word, "own_", 4) == 0 ? 4 + strspn(word + 4, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
-    if (name > 0 && name + 2 < *length && strncmp(word + name, "X_", 2) == 0) {
-        *length -= name + 2;
-        return word + name + 2;
-    }
-    for (const struct known *lists[] = {functions, types}, **list = lists; list < lists + 2; list++) {
-        for (const struct known *row = *list; row->word; row++) {
-            if (strlen(row->safe) == *length && memcmp(row->safe, word, *length) == 0) {
-                *length = strlen(row->word);
-                return row->word;
-            }
-        }
-    }
-    return word;
-}
-
-void user_code_show(char *text)
-{
-    char *to = text;
-    while (*text) {
-        size_t length = 0;
-        while (isalnum((unsigned char)text[length]) || text[length] == '_')
-            length++;
-        char *const after = text + (length > 0 ? length : 1);
-        const char *shown = length > 0 ? shown_word(text, &length) : text;
-        length = length > 0 ? length : 1;
-        memmove(to, shown, length);
-        to += length;
-        text = after;
-    }
-    *to = '\0';
 }
 
 // ---- the new text ----
@@ -122,8 +71,7 @@ bool code_append_space(struct code *c, const struct user_token *token)
     return fresh || tight || code_insert(c, c->size, " ", 1);
 }
 
-// Writes a word or mark of the file, and goes on.
-static bool take_as(struct code *c, const char *text, size_t length)
+bool code_take_as(struct code *c, const char *text, size_t length)
 {
     if (!code_append_space(c, c->next) || !code_insert(c, c->size, text, length))
         return false;
@@ -134,7 +82,7 @@ static bool take_as(struct code *c, const char *text, size_t length)
 
 bool code_take(struct code *c)
 {
-    return take_as(c, c->next->text, (size_t)c->next->length);
+    return code_take_as(c, c->next->text, (size_t)c->next->length);
 }
 
 void code_print_own(const struct code *c, const struct user_token *name, char text[OWN_NAME])
@@ -149,7 +97,7 @@ bool code_take_own(struct code *c)
 {
     char text[OWN_NAME];
     code_print_own(c, c->next, text);
-    return take_as(c, text, strlen(text));
+    return code_take_as(c, text, strlen(text));
 }
 
 bool code_is(const struct code *c, const char *text)
@@ -159,75 +107,22 @@ bool code_is(const struct code *c, const char *text)
 
 bool code_take_mark(struct code *c, const char *mark)
 {
-    return code_is(c, mark) ? code_take(c) : code_fail_here(c);
-}
-
-// ---- names ----
-
-bool code_same_name(const struct user_token *a, const struct user_token *b)
-{
-    return a->length == b->length && memcmp(a->text, b->text, (size_t)a->length) == 0;
-}
-
-static const struct own *find_own(const struct owns *owns, const struct user_token *name)
-{
-    for (int i = owns->count - 1; i >= 0; i--) {
-        if (code_same_name(owns->at[i].name, name))
-            return &owns->at[i];
-    }
-    return NULL;
-}
-
-static const struct known *find_known(const struct known *row, const struct user_token *word)
-{
-    while (row->word && !user_token_is(word, row->word))
-        row++;
-    return row->word ? row : NULL;
-}
-
-// Notes the next token as the name of something new.
-bool code_declare(struct code *c, struct owns *owns, int size)
-{
-    if (c->next->kind != TOKEN_WORD)
+    if (code_is(c, mark))
+        return code_take(c);
+    if (c->next->kind == TOKEN_END || user_token_is(c->next, "*") || user_token_is(c->next, "&"))
         return code_fail_here(c);
-    if (user_word_is_known(c->next))
-        return code_fail(c, "the language has the name '%.*s'; choose another one", SHOWN(c->next));
-    if (find_own(&c->functions, c->next) || find_own(&c->structs, c->next))
-        return code_fail(c, "the name '%.*s' is that of a function or struct; choose another one", SHOWN(c->next));
-    if (owns->count == NAMES)
-        return code_fail(c, "the code has more than %d names", NAMES);
-    owns->at[owns->count++] = (struct own){c->next, size};
-    return true;
-}
-
-bool code_is_type(const struct code *c)
-{
-    return code_is(c, "const") || code_is(c, "struct") || find_known(types, c->next) || find_own(&c->structs, c->next);
-}
-
-static const char no_type[] = "there is no type '%.*s'; a filter computes with int";
-
-bool code_take_type(struct code *c, struct type *type)
-{
-    if (code_is(c, "struct"))
-        c->next++;
-    const struct own *own = find_own(&c->structs, c->next);
-    *type = (struct type){find_known(types, c->next), c->next, own ? own->size : 0};
-    if (type->known) {
-        type->numbers = type->known->numbers;
-        return take_as(c, type->known->safe, strlen(type->known->safe));
-    }
-    if (c->next->kind != TOKEN_WORD)
-        return code_fail_here(c);
-    return own ? code_take_own(c) : code_fail(c, no_type, SHOWN(c->next));
+    return code_fail(c, "'%.*s' cannot stand here; '%s' is missing before it", SHOWN(c->next), mark);
 }
 
 // ---- expressions ----
 
 // An operand: its text is the end of the new text.
 struct operand {
+    const struct user_token *begin;    // its first token
     const struct user_token *variable; // with its members, the operand can be changed; NULL: it cannot
     bool test;                         // it is a condition, which GLSL does not mix with integers
+    struct type type;
+    int value; // of an operand without names
 };
 
 static bool take_expression(struct code *c, struct operand *operand);
@@ -237,21 +132,29 @@ bool code_enter(struct code *c)
     return ++c->depth <= USER_NESTING || code_fail(c, "the code is nested more than %d levels deep", USER_NESTING);
 }
 
+static bool check_int(struct code *c, const struct operand *operand)
+{
+    return code_check_type(c, operand->begin, &code_int, &operand->type);
+}
+
 // Makes an integer or a condition of an operand, whose text begins at `left`.
 static bool convert(struct code *c, size_t left, bool test, struct operand *operand)
 {
     if (operand->test == test)
         return true;
-    *operand = (struct operand){NULL, test};
+    if (!check_int(c, operand))
+        return false;
+    *operand = (struct operand){operand->begin, NULL, test, code_int, test ? operand->value != 0 : operand->value};
     return code_insert(c, left, "((", 2) && code_append(c, test ? ") != 0)" : ") ? 1 : 0)");
 }
 
-// Writes an expression as an integer or a condition.
-static bool take_converted(struct code *c, bool test)
+// Writes an expression with a value of this type.
+static bool take_value(struct code *c, const struct type *wanted)
 {
     struct operand operand;
     const size_t left = c->size;
-    return take_expression(c, &operand) && convert(c, left, test, &operand);
+    return take_expression(c, &operand) && convert(c, left, false, &operand) &&
+           code_check_type(c, operand.begin, wanted, &operand.type);
 }
 
 // ---- the order of changes ----
@@ -261,6 +164,8 @@ static bool note_change(struct code *c, const struct operand *operand)
     const struct user_token *name = operand->variable;
     if (!name)
         return code_fail(c, "only variables and their members can be changed");
+    if (code_find(&c->variables, name)->constant)
+        return code_fail(c, "the variable '%.*s' is const, so nothing can change it; remove 'const'", SHOWN(name));
     if (c->changes == CHANGES)
         return code_fail(c, "the expression changes more than %d variables; write several statements", CHANGES);
     c->changed[c->changes++] = (struct change){.name = name, .from = name, .to = name + 1};
@@ -338,42 +243,64 @@ static bool take_part(struct code *c, struct operand *operand)
 
 static bool is_known_function(const struct code *c)
 {
-    return find_known(functions, c->next) || find_own(&c->functions, c->next);
+    return code_find_function(c->next) || code_find(&c->functions, c->next);
+}
+
+static bool fail_count(struct code *c, const struct user_token *name, int wanted)
+{
+    return code_fail(c, "the function '%.*s' has %d parameter%s; give it as many arguments", SHOWN(name), wanted,
+                     wanted == 1 ? "" : "s");
+}
+
+// Writes the arguments of a function of the language, or else of the filter.
+static bool take_arguments(struct code *c, const struct user_token *name, const struct known *known,
+                           const struct own *own)
+{
+    const int wanted = known ? known->count : own->fields;
+    for (int i = 0; i < wanted; i++) {
+        const struct type type = known ? code_known_type(known->takes[i]) : c->field[own->first + i].type;
+        if (code_is(c, ")"))
+            return fail_count(c, name, wanted);
+        if ((i > 0 && !code_take_mark(c, ",")) || !take_value(c, &type))
+            return false;
+    }
+    return code_is(c, ",") || (wanted == 0 && !code_is(c, ")")) ? fail_count(c, name, wanted) : true;
 }
 
 // Writes the call of a function that is defined above or belongs to the language.
-static bool take_call(struct code *c)
+static bool take_call(struct code *c, struct operand *operand)
 {
-    const struct known *known = find_known(functions, c->next);
-    const struct own *own = find_own(&c->functions, c->next);
-    if (c->function && code_same_name(c->next, c->function))
-        return code_fail(c, "the function '%.*s' calls itself; use a loop", SHOWN(c->next));
+    const struct user_token *name = c->next;
+    const struct known *known = code_find_function(name);
+    const struct own *own = known ? NULL : code_find(&c->functions, name);
+    if (c->function && code_same_name(name, c->function))
+        return code_fail(c, "the function '%.*s' calls itself; use a loop", SHOWN(name));
     if (!known && !own)
         return code_fail(
             c,
             "there is no function '%.*s'; a filter can call functions above it, and sat8, luma, root, min, "
             "max, clamp and tap",
-            SHOWN(c->next));
+            SHOWN(name));
     c->size_tokens += own ? own->size : 0;
-    if (!(known ? take_as(c, known->safe, strlen(known->safe)) : code_take_own(c)) || !code_take(c) || !code_enter(c))
+    operand->type = own ? own->type : code_int;
+    if (!(known ? code_take_as(c, known->safe, strlen(known->safe)) : code_take_own(c)) || !code_take(c) ||
+        !code_enter(c) || !take_arguments(c, name, known, own))
         return false;
-    while (!code_is(c, ")")) {
-        if (!take_converted(c, false))
-            return false;
-        if (!code_is(c, ")") && (!code_take_mark(c, ",") || code_is(c, ")")))
-            return code_is(c, ")") ? code_fail_here(c) : false;
-    }
     c->depth--;
-    return code_take(c);
+    return code_take_mark(c, ")");
 }
 
 static bool take_variable(struct code *c, struct operand *operand)
 {
     if (user_word_is_known(c->next))
         return code_fail_here(c);
-    if (!find_own(&c->variables, c->next))
-        return code_fail(c, c->next[1].kind == TOKEN_WORD ? no_type : "there is no variable '%.*s'", SHOWN(c->next));
+    const struct own *own = code_find(&c->variables, c->next);
+    if (!own && c->next[1].kind == TOKEN_WORD)
+        return code_fail_type(c);
+    if (!own)
+        return code_fail(c, "there is no variable '%.*s'; declare it before its use", SHOWN(c->next));
     operand->variable = c->next;
+    operand->type = own->type;
     return code_take_own(c);
 }
 
@@ -390,37 +317,28 @@ static bool take_group(struct code *c, struct operand *operand)
     return true;
 }
 
-// Writes the name of a member. The members of the language's types keep their names.
-bool code_take_member(struct code *c)
-{
-    static const char *const kept[] = {"r", "g", "b", "a", "x", "y", "radius", NULL};
-    if (c->next->kind != TOKEN_WORD || user_word_is_known(c->next))
-        return code_fail_here(c);
-    for (int i = 0; kept[i]; i++) {
-        if (code_is(c, kept[i]))
-            return code_take(c);
-    }
-    return code_take_own(c);
-}
-
 // Writes an operand with its postfixes: "f(x).r".
 static bool take_postfix(struct code *c, struct operand *operand)
 {
     bool ok;
     if (code_is(c, "("))
         ok = take_group(c, operand);
-    else if (c->next->kind == TOKEN_NUMBER)
+    else if (code_is(c, "{"))
+        return code_fail(c, "a filter cannot have lists of values in { }; set each member");
+    else if (c->next->kind == TOKEN_NUMBER) {
+        operand->type = code_int;
+        operand->value = c->next->number;
         ok = code_take(c);
-    else if (c->next->kind != TOKEN_WORD)
+    } else if (c->next->kind != TOKEN_WORD)
         return code_fail_here(c);
     else if (user_token_is(c->next + 1, "(") && (is_known_function(c) || !user_word_is_known(c->next)))
-        ok = take_call(c);
+        ok = take_call(c, operand);
     else
         ok = take_variable(c, operand);
     while (ok && code_is(c, "."))
-        ok = code_take(c) && code_take_member(c);
+        ok = code_take(c) && code_take_member_of(c, &operand->type);
     if (ok && (code_is(c, "++") || code_is(c, "--"))) {
-        ok = note_change(c, operand) && code_take(c);
+        ok = check_int(c, operand) && note_change(c, operand) && code_take(c);
         operand->variable = NULL;
     }
     return ok;
@@ -429,7 +347,7 @@ static bool take_postfix(struct code *c, struct operand *operand)
 static bool take_unary(struct code *c, struct operand *operand)
 {
     static const char *const prefixes[] = {"+", "-", "~", "!", "++", "--", NULL};
-    *operand = (struct operand){NULL, false};
+    *operand = (struct operand){.begin = c->next, .type = code_int};
     for (int i = 0; prefixes[i]; i++) {
         if (!code_is(c, prefixes[i]))
             continue;
@@ -437,10 +355,15 @@ static bool take_unary(struct code *c, struct operand *operand)
         if (!code_enter(c) || !code_take(c))
             return false;
         const size_t right = c->size;
-        if (!take_unary(c, operand) || !convert(c, right, test, operand) || (changes && !note_change(c, operand)))
+        if (!take_unary(c, operand) || !convert(c, right, test, operand) || !check_int(c, operand) ||
+            (changes && !note_change(c, operand)))
             return false;
         c->depth--;
         operand->variable = NULL;
+        operand->value = test                  ? !operand->value
+                         : *prefixes[i] == '-' ? (int)(0 - (unsigned)operand->value)
+                         : *prefixes[i] == '~' ? ~operand->value
+                                               : operand->value;
         return true;
     }
     return take_postfix(c, operand);
@@ -472,13 +395,15 @@ static int precedence(const struct code *c)
 }
 
 // Writes a division whose left side begins at `left`.
-static bool take_division(struct code *c, size_t left)
+static bool take_division(struct code *c, size_t left, struct operand *operand)
 {
-    struct operand operand;
+    struct operand divisor;
     const bool remainder = code_is(c, "%");
     // GLSL has no rule for % with negative numbers.
-    if (!remainder && c->next[1].kind == TOKEN_NUMBER && c->next[1].number > 0)
-        return code_take(c) && take_unary(c, &operand);
+    if (!remainder && c->next[1].kind == TOKEN_NUMBER && c->next[1].number > 0) {
+        operand->value /= c->next[1].number;
+        return code_take(c) && take_unary(c, &divisor);
+    }
     if (++c->divisions > USER_DIVISIONS)
         return code_fail(c, "the code has more than %d divisions", USER_DIVISIONS);
     const char *function = remainder ? " user_mod(" : " user_div(";
@@ -486,24 +411,56 @@ static bool take_division(struct code *c, size_t left)
     if (!code_insert(c, left, function, strlen(function)) || !code_append(c, ","))
         return false;
     const size_t right = c->size;
-    return take_unary(c, &operand) && convert(c, right, false, &operand) && code_append(c, ")");
+    return take_unary(c, &divisor) && convert(c, right, false, &divisor) && check_int(c, &divisor) &&
+           code_append(c, ")");
 }
 
 static bool take_binary(struct code *c, int least, struct operand *operand);
 
+// Returns the result of an operator that is no division.
+static int compute(const struct user_token *operator, int a, int b)
+{
+    const unsigned x = (unsigned)a, y = (unsigned)b;
+    const bool one = operator->length == 1, equal = operator->text[1] == '=';
+    switch (operator->text[0]) {
+    case '|':
+        return one ? a | b : a || b;
+    case '&':
+        return one ? a & b : a && b;
+    case '^':
+        return a ^ b;
+    case '=':
+        return a == b;
+    case '!':
+        return a != b;
+    case '<':
+        return one ? a < b : equal ? a <= b : (int)(x << (y & 31));
+    case '>':
+        return one ? a > b : equal ? a >= b : a >> (y & 31);
+    case '+':
+        return (int)(x + y);
+    case '-':
+        return (int)(x - y);
+    default:
+        return (int)(x * y);
+    }
+}
+
 // Writes an operator that is no division, and its right side.
-static bool take_right(struct code *c, int level)
+static bool take_right(struct code *c, int level, struct operand *operand)
 {
     struct operand right;
-    // GLSL compares structs, C does not: neither has a "+" for them.
-    const char *plus = code_is(c, "==") || code_is(c, "!=") ? " +" : "";
-    if (!code_take(c) || !code_append(c, plus))
+    const struct user_token *operator= c->next;
+    if (!code_take(c))
         return false;
     const struct user_token *begin = c->next;
     const size_t left = c->size;
     const int first = c->changes;
-    return take_binary(c, level + 1, &right) && convert(c, left, takes_tests(level), &right) &&
-           (!takes_tests(level) || check_part(c, first, begin));
+    if (!take_binary(c, level + 1, &right) || !convert(c, left, takes_tests(level), &right) || !check_int(c, &right) ||
+        (takes_tests(level) && !check_part(c, first, begin)))
+        return false;
+    operand->value = compute(operator, operand->value, right.value);
+    return true;
 }
 
 // Writes operators of at least this precedence, with their operands.
@@ -516,17 +473,18 @@ static bool take_binary(struct code *c, int least, struct operand *operand)
     if (!take_unary(c, operand))
         return false;
     while ((level = precedence(c)) >= least) {
-        if (!convert(c, left, takes_tests(level), operand) || (takes_tests(level) && !check_part(c, first, begin)))
+        if (!convert(c, left, takes_tests(level), operand) || !check_int(c, operand) ||
+            (takes_tests(level) && !check_part(c, first, begin)))
             return false;
-        *operand = (struct operand){NULL, gives_test(level)};
+        *operand = (struct operand){begin, NULL, gives_test(level), code_int, operand->value};
         if (++c->operators > USER_OPERATORS)
             return code_fail(c, "an expression has more than %d operators", USER_OPERATORS);
         if (code_is(c, "/") || code_is(c, "%")) {
             if (++divisions > USER_NESTING)
                 return code_fail(c, "the code is nested more than %d levels deep", USER_NESTING);
-            if (!take_division(c, left))
+            if (!take_division(c, left, operand))
                 return false;
-        } else if (!take_right(c, level)) {
+        } else if (!take_right(c, level, operand)) {
             return false;
         }
         if (takes_tests(level))
@@ -546,16 +504,21 @@ static bool take_conditional(struct code *c, struct operand *operand)
         return true;
     if (!convert(c, left, true, operand) || !check_part(c, first, begin) || !code_enter(c) || !code_take(c))
         return false;
+    const int test = operand->value;
+    struct operand other;
     left = c->size;
     if (!take_part(c, operand) || !convert(c, left, false, operand) || !code_take_mark(c, ":"))
         return false;
     left = c->size;
     no = c->next;
     const int no_first = c->changes;
-    if (!take_conditional(c, operand) || !convert(c, left, false, operand) || !check_part(c, no_first, no))
+    if (!take_conditional(c, &other) || !convert(c, left, false, &other) || !check_part(c, no_first, no) ||
+        !code_check_type(c, other.begin, operand->type.numbers > 0 ? &operand->type : &code_int, &other.type) ||
+        !code_check_type(c, operand->begin, &other.type, &operand->type))
         return false;
     join_parts(c, first, begin);
     operand->variable = NULL;
+    operand->value = test ? operand->value : other.value;
     c->depth--;
     return true;
 }
@@ -571,7 +534,7 @@ static bool take_divide_assign(struct code *c, size_t left)
         *at = *at == '\n' ? ' ' : *at; // code_append would count the line again
     c->next++;
     const bool ok = code_append(c, remainder ? " = user_mod(" : " = user_div(") && code_append(c, text) &&
-                    code_append(c, ",") && take_converted(c, false) && code_append(c, ")");
+                    code_append(c, ",") && take_value(c, &code_int) && code_append(c, ")");
     free(text);
     return ok;
 }
@@ -586,7 +549,8 @@ static bool take_expression(struct code *c, struct operand *operand)
     for (int i = 0; assigns[i]; i++) {
         if (!code_is(c, assigns[i]))
             continue;
-        if (!note_change(c, operand) || !code_enter(c))
+        const struct type type = operand->type;
+        if (!note_change(c, operand) || (i > 0 && !check_int(c, operand)) || !code_enter(c))
             return false;
         if (begin == c->target) {
             c->changed[c->changes - 1].target = begin;
@@ -594,7 +558,7 @@ static bool take_expression(struct code *c, struct operand *operand)
             c->target = c->next + 1;
         }
         operand->variable = NULL;
-        if (strchr("/%", *assigns[i]) ? !take_divide_assign(c, left) : !code_take(c) || !take_converted(c, false))
+        if (strchr("/%", *assigns[i]) ? !take_divide_assign(c, left) : !code_take(c) || !take_value(c, &type))
             return false;
         c->depth--;
     }
@@ -607,4 +571,17 @@ bool code_take_whole(struct code *c, bool test)
     const size_t left = c->size;
     c->changes = c->operators = 0;
     return take_part(c, &operand) && convert(c, left, test, &operand);
+}
+
+bool code_take_value(struct code *c, const struct type *wanted, int *constant)
+{
+    struct operand operand;
+    const size_t left = c->size;
+    c->changes = c->operators = 0;
+    if (!take_part(c, &operand) || !convert(c, left, false, &operand) ||
+        !code_check_type(c, operand.begin, wanted, &operand.type))
+        return false;
+    if (constant)
+        *constant = operand.value;
+    return true;
 }

@@ -53,7 +53,8 @@ static bool check_bytes(struct reading *at, const char *text, size_t size)
 static bool make_safe(struct reading *at)
 {
     char why[USER_WHY];
-    char *safe = user_code_make(at->user->name, at->user->text, &at->line, why);
+    char *safe =
+        user_code_make(at->user->name, at->user->filter.kind == FILTER_STENCIL, at->user->text, &at->line, why);
     if (!safe)
         return fail(at, "%s", why);
     free(at->user->text);
@@ -481,7 +482,12 @@ void user_filter_free(struct user_filter *user)
 void user_filter_prepare(const struct user_filter *user, const struct filter_values *values,
                          struct filter_arguments *arguments)
 {
-    arguments->count = FACTS + FILTER_PARAMS; // undeclared parameters are 0
-    for (int i = 0; user->param[i].name; i++)
-        arguments->value[FACTS + i] = (int32_t)floor((double)values->value[i] * (double)user->more[i].scale + 0.5);
+    int32_t last = 0;
+    arguments->count = FACTS + FILTER_PARAMS;
+    for (int i = 0, declared = 1; i < FILTER_PARAMS; i++) { // ARG beyond the parameters is the last one
+        declared = declared && user->param[i].name;
+        if (declared)
+            last = (int32_t)floor((double)values->value[i] * (double)user->more[i].scale + 0.5);
+        arguments->value[FACTS + i] = last;
+    }
 }

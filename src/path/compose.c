@@ -90,6 +90,8 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
     const size_t used = strlen(c->users);
     snprintf(c->users + used, sizeof(c->users) - used, "%s%s", used ? " or " : "", file);
     compose_file(c, "user.cl");
+    if (!c->glsl) // else PoCL prints "1 warning generated." on standard error
+        fprintf(c->out, "#ifdef __clang__\n#pragma clang diagnostic ignored \"-Weverything\"\n#endif\n");
     begin_part(c, file, true);
     fprintf(c->out, "%s\n", filter->user->text);
     compose_part(c, "the end of a user's filter");

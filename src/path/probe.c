@@ -53,25 +53,31 @@ int probe_cpu_s(int width, int height)
     return width > 0 ? probe_limit_s(width, height) / share * workers_available() : PROBE_CPU_S;
 }
 
+enum { LOG_BYTES = 4096 };
+
 struct question {
     const struct probe *probe;
     char key[HASH_TEXT];
+    char log[LOG_BYTES]; // why a program does not compile
 };
 
+// Keeps the compiler's messages, which a child that builds writes.
 static bool wait_on(void *context, char *line)
 {
+    char *log = context;
+    const size_t used = log ? strlen(log) : 0;
+    if (log && line)
+        snprintf(log + used, LOG_BYTES - used, "%s%s", used ? "\n" : "", line);
     return !driver_call_interrupted();
 }
 
-// Runs the child. `until_signal`: a signal ends it.
-static enum child_end run_child(const char *const *arguments, int limit_s, bool until_signal, int *value)
+// Runs the child. A signal ends it. `log`: NULL, or LOG_BYTES for its lines.
+static enum child_end run_child(const char *const *arguments, int limit_s, char *log, int *value)
 {
-    char *const *words = (char *const *)arguments;
-    return until_signal ? child_talk(child_program, words, limit_s * 1000, value, wait_on, NULL)
-                        : child_run(child_program, words, limit_s * 1000, value);
+    return child_talk(child_program, (char *const *)arguments, limit_s * 1000, value, wait_on, log);
 }
 
-static enum child_end ask(const struct question *question, bool until_signal, int *value)
+static enum child_end ask(struct question *question, int *value)
 {
     const struct probe *probe = question->probe;
     char parent[16], number[16], size[32], chain[CHAIN_TEXT], variant[VARIANT_TEXT];
@@ -95,7 +101,7 @@ static enum child_end ask(const struct question *question, bool until_signal, in
         [1 + WORD_SIZE] = size,
     };
     const int limit_s = probe->builds_only ? PROBE_BUILD_LIMIT_S : probe_limit_s(probe->width, probe->height);
-    return run_child(arguments, limit_s, until_signal, value);
+    return run_child(arguments, limit_s, question->log, value);
 }
 
 // Writes the verdict of a probe that ended in this way.
@@ -127,8 +133,8 @@ static enum verdict_hold judge(const struct probe *probe, enum child_end end, in
 static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
 {
     int value = 0;
-    const struct question *question = context;
-    const enum child_end end = ask(question, true, &value);
+    struct question *question = context;
+    const enum child_end end = ask(question, &value);
     return judge(question->probe, end, value, verdict);
 }
 
@@ -187,8 +193,10 @@ static bool explain_build(const char *verdict, const char *compiler, char **erro
 static enum verdict_hold find_build(void *context, char verdict[VERDICT_TEXT])
 {
     int value = 0;
-    const enum child_end end = ask(context, true, &value);
-    return judge_build(end, value, verdict);
+    struct question *question = context;
+    const enum child_end end = ask(question, &value);
+    const enum verdict_hold hold = judge_build(end, value, verdict);
+    return question->log[0] ? VERDICT_UNKNOWN : hold; // the next run needs the log again
 }
 
 bool probe_builds(const struct probe *probe, char **error)
@@ -204,6 +212,10 @@ bool probe_builds(const struct probe *probe, char **error)
     hash_128_text(key, bytes, question.key);
     verdicts_get(&probe->device->verdicts, key, bytes, find_build, &question, verdict);
     free(key);
+    if (question.log[0] && strcmp(verdict, passed) == 0) {
+        path_fail(error, question.log);
+        return false;
+    }
     return explain_build(verdict, probe->device->info.name, error);
 }
 
@@ -228,7 +240,7 @@ static enum verdict_hold find_shader(void *context, char verdict[VERDICT_TEXT])
         [1 + SHADER_WORD_ES] = shader->es ? "es" : "",
         [1 + SHADER_WORD_TEXT] = fd,
     };
-    const enum child_end end = run_child(arguments, PROBE_BUILD_LIMIT_S, true, &value);
+    const enum child_end end = run_child(arguments, PROBE_BUILD_LIMIT_S, NULL, &value);
     return judge_build(end, value, verdict);
 }
 
@@ -270,7 +282,7 @@ enum probe_status probe_now(const struct probe *probe, char why[VERDICT_TEXT])
     }
     hash_128_text(key, bytes, question.key);
     free(key);
-    const enum child_end end = ask(&question, false, &value); // its verdict goes into the tuner's journal
+    const enum child_end end = ask(&question, &value);
     judge(probe, end, value, why);
     if (end == CHILD_LATE || (end == CHILD_KILLED && value == SIGXCPU))
         return PROBE_LATE;

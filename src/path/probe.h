@@ -27,11 +27,12 @@ bool probe_trusts(const struct probe *probe);
 
 // For a pass with a user's filter. A child process builds the pass's program and runs it once; it has
 // PROBE_BUILD_LIMIT_S s, PROBE_BUILD_CPU_S s of processor time and 8 GiB of memory. Returns false if the driver crashes
-// or exceeds a limit there; *error is then as in path_open. The verdict is kept as for probe_trusts. Returns true if
-// the program does not compile: the caller then gets the compiler's messages.
+// or exceeds a limit there, or if the program does not compile: *error is then as in path_open. So only the child's
+// standard error, which is /dev/null, gets what a compiler prints. The verdict is kept as for probe_trusts.
 bool probe_builds(const struct probe *probe, char **error);
 
-// As probe_builds, for a fragment shader of the gl path. Needs no current context.
+// As probe_builds, for a fragment shader of the gl path, but returns true if the shader does not compile: the caller
+// then gets the compiler's messages. Needs no current context.
 struct gl_context;
 bool probe_shader_builds(const struct gl_context *context, const char *text, bool es, char **error);
 

@@ -109,8 +109,12 @@ static enum probe_status try_pictures(struct pass_task *task)
     char *error = NULL;
     const cl_int opened =
         opencl_pass_open(&task->opened, task->target.device, task->pass, &target, &task->choice, &error);
+    const bool refused = opened == CL_BUILD_PROGRAM_FAILURE;
+    char *rest = NULL;
+    for (char *line = refused && error ? strtok_r(error, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+        child_write(line);
     if (opened != CL_SUCCESS)
-        return opened == CL_BUILD_PROGRAM_FAILURE ? PROBE_NOT_BUILT : PROBE_NOT_OPENED;
+        return refused ? PROBE_NOT_BUILT : PROBE_NOT_OPENED;
     enum probe_status status = PROBE_PASSED;
     if (task->builds_only) {
         const bool sized = pass_has_size(task->pass);

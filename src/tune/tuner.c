@@ -2,6 +2,7 @@
 #include "tune/tuner.h"
 
 #include "base/clock.h"
+#include "base/driver_call.h"
 #include "base/log.h"
 #include "base/stats.h"
 #include "base/workers.h"
@@ -219,6 +220,10 @@ static bool try_candidate(struct tuner *tuner, int at)
     candidate->ms = INFINITY;
     if (valid)
         measure(tuner, candidate);
+    if (candidate->status != PROBE_PASSED && driver_call_interrupted()) {
+        tuner->stopped = true; // the signal may be the reason of the failure, so it is not logged
+        return true;
+    }
     journal_add(tuner->setup->journal, candidate, ms_since(tuner->start_ns) / 1e3);
     if (!keep(tuner, candidate))
         return false;
@@ -229,7 +234,7 @@ static bool try_candidate(struct tuner *tuner, int at)
 // On a CPU device, child processes would disturb a measurement. So a batch is validated as a whole and then measured.
 static bool search(struct tuner *tuner)
 {
-    while (!search_over(tuner)) {
+    while (!search_over(tuner) && !driver_call_interrupted()) {
         ask(tuner);
         if (tuner->batch == 0)
             break;
@@ -250,6 +255,8 @@ static bool compare(struct tuner *tuner)
     tuner->result->used = find_used(tuner);
     if (tuner->result->base >= 0)
         return compare_run(tuner->setup, tuner->result);
+    if (driver_call_interrupted())
+        return false;
     log_error("cannot tune %s: no default configuration runs on this device; see --log-level info",
               tuner->setup->subject->name);
     return false;

@@ -61,6 +61,7 @@ struct tuner_result {
 // Tries configurations: validates several at a time in child processes, then times one after the other. At the end,
 // runs the fastest, the default and the one in use (subject->used, else the default) in turns. A configuration replaces
 // the one in use only if it is faster by more than 2 % and by more than the noise. Returns false on failure, such as no
-// default that runs (logged). The caller calls tuner_finish in any case.
+// default that runs (logged), or if a signal arrives before one has run. A signal ends the validations; the comparison
+// follows. The caller calls tuner_finish in any case.
 bool tuner_run(const struct tuner_setup *setup, struct tuner_result *result);
 void tuner_finish(struct tuner_result *result);

@@ -1,5 +1,6 @@
 // test_user_code.c: the code that the parser of users' filters writes, and the code that it refuses
 #include "filter/user_code.h"
+#include "filter/user_filter.h"
 #include "unit.h"
 
 #include <stdarg.h>
@@ -18,7 +19,7 @@ static void becomes(const char *text, const char *part, int line)
 {
     char why[USER_WHY] = "";
     int at = 0;
-    char *made = user_code_make("n", text, &at, why);
+    char *made = user_code_make("n", true, text, &at, why);
     check_that(&unit, made && strstr(made, part), "line %d: '%s' lacks '%s' (%s)", line, made ? made : "(refused)",
                part, why);
     free(made);
@@ -29,7 +30,7 @@ static void refused(const char *text, int wanted_line, const char *part, int lin
 {
     char why[USER_WHY] = "";
     int at = 0;
-    char *made = user_code_make("n", text, &at, why);
+    char *made = user_code_make("n", true, text, &at, why);
     check_that(&unit, !made && strstr(why, part) && at == wanted_line && !strchr(why, '\n'),
                "line %d: '%.200s' is not refused in line %d with '%s', but: %d: '%s'", line, text, wanted_line, part,
                at, made ? made : why);
@@ -294,14 +295,13 @@ static void check_conditions(void)
     DOES("x = y ? 1 : x < y;", "(( own_nX_y) != 0) ? 1 :(( own_nX_x < own_nX_y) ? 1 : 0);");
     DOES("x = x && !y;", "(((( own_nX_x) != 0) && !(( own_nX_y) != 0)) ? 1 : 0);");
     DOES("x = (x < y) + 1;", "=(( (own_nX_x < own_nX_y)) ? 1 : 0) + 1;");
-    DOES("x = 1 + -(x == y);", "+ -(( (own_nX_x == + own_nX_y)) ? 1 : 0);");
-    DOES("x = x == -y != 2;", "own_nX_x == + - own_nX_y"); // structs have no +
+    DOES("x = 1 + -(x == y);", "+ -(( (own_nX_x == own_nX_y)) ? 1 : 0);");
     DOES("x = x < y < 3;", "=(((( own_nX_x < own_nX_y) ? 1 : 0) < 3) ? 1 : 0);");
     DOES("x = (x < y) / !y;", "= user_div((( (own_nX_x < own_nX_y)) ? 1 : 0),(( !(( own_nX_y) != 0)) ? 1 : 0));");
     DOES("x += x > 3;", "own_nX_x +=(( own_nX_x > 3) ? 1 : 0);");
     DOES("x /= y > 3;", "user_div( own_nX_x,(( own_nX_y > 3) ? 1 : 0));");
     DOES("x = max(x > 3, y);", "max(((own_nX_x > 3) ? 1 : 0), own_nX_y);");
-    DOES("int z = x > 3; return x == y;", "=(( own_nX_x > 3) ? 1 : 0); return(( own_nX_x == + own_nX_y) ? 1 : 0);");
+    DOES("int z = x > 3; return x == y;", "=(( own_nX_x > 3) ? 1 : 0); return(( own_nX_x == own_nX_y) ? 1 : 0);");
     DOES("switch (x > 3) { case 1 > 0: y = 1; }", "switch(((own_nX_x > 3) ? 1 : 0)) { case(( 1 > 0) ? 1 : 0) :");
     DOES("x = (x\n<\ny)\n+ 1;", "=(( (own_nX_x\n<\nown_nX_y)) ? 1 : 0)\n+ 1;");
 }
@@ -343,6 +343,105 @@ static void check_names(void)
     REFUSED("/* a\n\xe4 */ \xe4", 2, "the byte 0xe4 is not plain ASCII");
 }
 
+// Mistakes that compilers would report, each in other words.
+static void check_types(void)
+{
+    CANNOT("if (p) x = 1;", "a value of the type pixel stands where the type int is needed; use one of its members");
+    CANNOT("x = !p;", "type int is needed");
+    CANNOT("x = p ? 1 : 2;", "type int is needed");
+    CANNOT("x = x ? 1 : p;", "type int is needed");
+    CANNOT("p = x ? p : 1;", "a value of the type int stands where the type pixel is needed");
+    CANNOT("x = p == p;", "type int is needed");
+    CANNOT("x = p;", "type int is needed");
+    CANNOT("p = x;", "type pixel is needed");
+    CANNOT("p += 1;", "type int is needed");
+    CANNOT("p++;", "type int is needed");
+    CANNOT("x = -p;", "type int is needed");
+    CANNOT("x = x / p;", "type int is needed");
+    CANNOT("x = x + p;", "type int is needed");
+    CANNOT("x = p && y;", "type int is needed");
+    CANNOT("switch (p) { case 1: x = 2; }", "type int is needed");
+    CANNOT("int a = p;", "type int is needed");
+    CANNOT("place a = p;", "a value of the type pixel stands where the type place is needed");
+    CANNOT("return p;", "type int is needed");
+    CANNOT("x = sat8(p);", "type int is needed");
+    CANNOT("x = luma(x);", "type pixel is needed");
+    CANNOT("x = luma(p, x);", "the function 'luma' has 1 parameter; give it as many arguments");
+    CANNOT("x = min(x);", "the function 'min' has 2 parameters; give it as many arguments");
+    CANNOT("x = min();", "the function 'min' has 2 parameters");
+    CANNOT("x = x.r;", "the type int has no member 'r'; correct the name");
+    CANNOT("p.x = 3;", "the type pixel has no member 'x'");
+    CANNOT("p.rg = 3;", "the type pixel has no member 'rg'");
+    DOES("p.r = p.g = luma(p); p = x ? p : p;", "own_nX_p.r = own_nX_p.g = luma(own_nX_p);");
+    REFUSED(
+        "INLINE void f(int x) { x = 1; }\nINLINE int g(int x)\n{\n    if (f(x))\n        x = 1;\n    return x;\n}\n", 4,
+        "a function of the type void has no value; give it the type int and a return");
+    REFUSED("INLINE void f(int x) { x = 1; }\nINLINE int g(int x) { x ? f(x) : f(x); return x; }\n", 2, "has no value");
+    REFUSED("INLINE int f(int x, pixel p) { return x; }\nINLINE int g(int x) { return f(x); }\n", 2,
+            "the function 'f' has 2 parameters");
+    REFUSED("INLINE int f(void) { return 1; }\nINLINE int g(int x) { return f(x); }\n", 2, "'f' has 0 parameters");
+    REFUSED("INLINE int f(int x, pixel p) { return x; }\nINLINE int g(int x) { return f(x, x); }\n", 2,
+            "type pixel is needed");
+    BECOMES("struct s { int a; pixel p; };\nINLINE s f(s t) { t.p.r = t.a; return t; }\nINLINE int g(s t) { return "
+            "f(f(t)).p.g; }\n",
+            "return own_nX_f(own_nX_f(own_nX_t)).own_nX_p.g;");
+    REFUSED("struct s { int a; };\nstruct t { int a; };\nINLINE s f(t u) { return u; }\n", 3,
+            "a value of the type t stands where the type s is needed");
+    REFUSED("struct s { int a; };\nINLINE int f(s t) { return t.b; }\n", 2, "the type s has no member 'b'");
+    REFUSED("struct s { int a, a; };\n", 1, "the name 'a' stands here twice; rename one");
+    char why[USER_WHY];
+    int at;
+    check_that(&unit, !user_code_make("n", false, "INLINE int f(view v) { return v.x; }\n", &at, why),
+               "a point's view");
+}
+
+static void check_places(void)
+{
+    CANNOT("continue;", "'continue' stands outside a loop; remove it");
+    CANNOT("switch (x) { case 1: continue; }", "'continue' stands outside a loop");
+    CANNOT("if (x) break;", "'break' stands outside a loop or switch; remove it");
+    DOES("while (x) { switch (x) { case 1: continue; default: break; } break; }", "continue;");
+    CANNOT("switch (x) { case 1: x = 2; case 1: x = 3; }", "the switch has two cases 1; remove one");
+    CANNOT("switch (x) { case 6: x = 2; case -(-2) * 3 + (5 > 9): x = 3; }", "two cases 6");
+    CANNOT("switch (x) { case 1: x = 2; case !0 ? 9 / 9 : 4: x = 3; }", "two cases 1");
+    CANNOT("switch (x) { case ~0: x = 2; case (1 << 31 | 1) >> 31: x = 3; }", "two cases -1");
+    CANNOT("switch (x) { default: x = 2; default: x = 3; }", "the switch has two 'default'; remove one");
+    DOES("switch (x) { case 1: switch (y) { case 1: y = 2; default: ; } default: case 2: ; }", "case 2 :");
+    CANNOT("int x = 3;", "the variable 'x' is declared twice; rename one");
+    CANNOT("int a = 3, a = 4;", "the variable 'a' is declared twice");
+    CANNOT("for (int i = 0, i = 1; ; ) ;", "the variable 'i' is declared twice");
+    DOES("{ int x = 3; } { int x = 4; } if (x) { int x = 5; } for (int y = 0; y < 3; y++) { int y = 7; }", "= 7;");
+    CANNOT("x = 2 y;", "'y' cannot stand here; ';' is missing before it");
+}
+
+static void check_const(void)
+{
+    DOES("const int a = x; x = a;", " int own_nX_a = own_nX_x;"); // GLSL ES would refuse const
+    CANNOT("const int a = x; a = 3;", "the variable 'a' is const, so nothing can change it; remove 'const'");
+    CANNOT("const pixel q = p; q.r++;", "the variable 'q' is const");
+    DOES("const int a = x; { int a = 3; a++; }", "own_nX_a ++;");
+    REFUSED("INLINE int f(const int x) { x = 1; return x; }\n", 1, "the variable 'x' is const");
+}
+
+// ARG beyond the parameters is the last one.
+static void check_arguments(void)
+{
+    static const char text[] = "//!SUMMARY a\n//!KIND point\n//!PARAM b\n//!RANGE 0 9\n//!PARAM c\n//!RANGE 0 9\n"
+                               "INLINE pixel filter_a(pixel p, int x, int y, arguments args) { return p; }\n";
+    const struct filter_values values = {.value = {1, 2}};
+    struct filter_arguments arguments = {.count = 0};
+    char error[USER_ERROR];
+    char *copy = strdup(text);
+    struct user_filter *user = copy ? user_filter_make("a", copy, strlen(text), error) : NULL;
+    if (!user)
+        abort();
+    user_filter_prepare(user, &values, &arguments);
+    const int32_t *value = arguments.value + FACTS;
+    check_that(&unit, value[0] == 256 && value[1] == 512 && value[2] == 512 && value[3] == 512, "ARG: %d, %d, %d, %d",
+               value[0], value[1], value[2], value[3]);
+    user_filter_free(user);
+}
+
 // The names of a compiler's message.
 static void check_shown(void)
 {
@@ -372,6 +471,10 @@ int main(void)
     check_parts();
     check_conditions();
     check_names();
+    check_types();
+    check_places();
+    check_const();
+    check_arguments();
     check_shown();
     return check_end(&unit);
 }

@@ -102,13 +102,15 @@ INLINE int above(const int filter_mixed)
 INLINE pixel filter_mixed(pixel p, int x, int y, arguments args)
 {
     int i, j;
-    if (x & 1)
+    const int odd = x & 1, even = !odd;
+    if (odd)
         p.r = (x < y) + 1;
     for (i = 3, j = 4; i; i--, j++)
         p.g = p.g ? p.g - 1 : !j;
     while (j)
         j--;
     p.b = (x && y) * 100 + ((x < 3) == (y < 3));
+    p.b += even;
     x > 3 ? (p.r += 9) : (p.r -= 4);
     (p.r) += above(x) - -!x;
     p.g += (x++ > 3 && x < 9) << (y > 2);
@@ -270,6 +272,9 @@ def safe(c):
     equal(c, "wild", paths=PATHS)
     write("pick.cl", PICK)
     c.check(equal(c, "pick,threshold=60") == equal(c, "pick=55:77,invert,threshold=190"), "an argument by place")
+    for name, index in ("last", "x + 1"), ("one", "1"):
+        write(name + ".cl", PICK.replace("filter_pick", "filter_" + name).replace("x > 3", index))
+    c.check(equal(c, "last") == equal(c, "one"), "ARG beyond the parameters")
 
 
 def equal_at_random(c, seed, *chains):
@@ -465,11 +470,15 @@ def lists(c):
 def errors(c):
     """An error of a compiler names the file and the line."""
     png(at("in.png"), 8, 8)
-    write("a.cl", HEAD + "point\nINLINE int one(int x) { return x; }\n" + POINT.replace("return", "p = one(1); return"))
+    write("a.cl", HEAD + "point\n" + POINT)
+    os.mkdir(at("kernels"))
+    with open(os.path.join(SOURCES, "kernels", "user.cl"), encoding="utf-8") as file:
+        write("../kernels/user.cl", file.read() + "INLINE int user_wrong(int x) { return wrong(x); }\n")
     for path in PATHS:
-        code, _, err = convert(path, "a")
-        if "no GL context" not in err:
-            c.check(code == 3 and "a.cl:6" in err and "X_" not in err, path, code, err)
+        code, _, err = run(MONOCLE, "live", "pattern:16x16", "--headless", "--frames", "1", "-p", path, "-f", "a",
+                           "--filters", at("filters"), "--kernels", at("kernels"), **settings())
+        c.check(path == "cpu" or "no GL context" in err or (code == 3 and "user.cl:" in err and "'wrong'" in err and
+                                                            err.startswith("monocle: error: ")), path, code, err)
     # The helper b_c of the filter a and the helper c of the filter a_b.
     write("a.cl", HEAD + "point\nINLINE int b_c(int x) { return x; }\n" + POINT)
     write("a_b.cl", HEAD + "point\nINLINE int c(int x) { return x; }\n" + POINT.replace("filter_a", "filter_a_b"))

@@ -5,7 +5,7 @@
 // it builds a program; have no
 //   kernel (lose), as with a damaged cache; print when it lists devices or runs a kernel; wrong, stray (it writes
 //   after its output) or fail when it runs a kernel. endless: a kernel with more than 200 kB of output never returns.
-//   unstarted: no child starts. In the program, compile or stall: a build compiles as long as TEST_WHEN exists. stall
+//   unstarted: no probe starts. In the program, compile or stall: a build compiles as long as TEST_WHEN exists. stall
 //   also holds back kernels, as PoCL does during a part of its compilation. stuck: a build
 //   never returns.
 // - TEST_ONLY: only children with this text in an argument misbehave
@@ -85,8 +85,6 @@ static void note_process(void)
     fclose(file);
 }
 
-enum child_end __real_child_run(const char *program, char *const arguments[], int limit_ms, int *value);
-enum child_end __wrap_child_run(const char *program, char *const arguments[], int limit_ms, int *value);
 enum child_end __real_child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
                                  bool (*line)(void *context, char *text), void *context);
 enum child_end __wrap_child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
@@ -130,23 +128,14 @@ struct energy *__wrap_energy_open(const struct energy_device *device, char why[E
     return __real_energy_open(root ? &(struct energy_device){.root = root} : device, why);
 }
 
-enum child_end __wrap_child_run(const char *program, char *const arguments[], int limit_ms, int *value)
-{
-    const char *limit = getenv("TEST_LIMIT_MS");
-    if (is_wanted("unstarted")) {
-        *value = EAGAIN;
-        return CHILD_NOT_STARTED;
-    }
-    bool serves = false; // it answers requests as long as the program runs
-    for (int i = 0; arguments[i]; i++)
-        serves = serves || strcmp(arguments[i], "time") == 0;
-    return __real_child_run(program, arguments, limit && *limit && !serves ? atoi(limit) : limit_ms, value);
-}
-
 enum child_end __wrap_child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
                                  bool (*line)(void *context, char *text), void *context)
 {
     const char *limit = getenv("TEST_LIMIT_MS");
+    if (is_wanted("unstarted") && strcmp(arguments[1], "probe") == 0) {
+        *value = EAGAIN;
+        return CHILD_NOT_STARTED;
+    }
     return __real_child_talk(program, arguments, limit && *limit ? atoi(limit) : limit_ms, value, line, context);
 }
 

@@ -654,6 +654,8 @@ int tune_chains_run(const struct tune_chains *of)
         journal_remove(run->log[i]);
     if (run->logs > 0 && process_interrupted())
         log_warn("interrupted; run the same command with --resume to go on");
+    if (process_interrupted() && code != EXIT_USAGE)
+        code = EXIT_OK; // the program's exit status is that of the signal
     energy_close(run->energy);
     device_close(run->device);
     trials_csv_finish(&run->csv);

@@ -3,6 +3,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/driver_call.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "tune/kernel/user_rig.h"
@@ -98,7 +99,12 @@ static void make_words(const struct user_kernel *user, const char *how, const ui
     memcpy(words->at, arguments, sizeof(arguments));
 }
 
-// Runs a configuration in a child.
+static bool wait_on(void *context, char *line)
+{
+    return !driver_call_interrupted();
+}
+
+// Runs a configuration in a child. A signal ends it.
 static enum probe_status ask(const struct user_kernel *user, int configuration, bool reference, int limit_ms,
                              char why[VERDICT_TEXT])
 {
@@ -107,7 +113,7 @@ static enum probe_status ask(const struct user_kernel *user, int configuration, 
     const int fd = memfd_create("monocle-note", MFD_CLOEXEC);
     make_words(user, reference ? "reference" : "", space_tuple(&user->subject.space, configuration), fd, &words);
     why[0] = '\0';
-    const enum child_end end = child_run(child_program, (char *const *)words.at, limit_ms, &value);
+    const enum child_end end = child_talk(child_program, (char *const *)words.at, limit_ms, &value, wait_on, NULL);
     const ssize_t read = fd >= 0 ? pread(fd, why, VERDICT_TEXT - 1, 0) : 0;
     why[read > 0 ? read : 0] = '\0';
     if (fd >= 0)

@@ -4,6 +4,8 @@
 #include "tune/kernel/user_timer.h"
 
 #include "base/child.h"
+#include "base/clock.h"
+#include "base/driver_call.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "path/probe.h"
@@ -18,6 +20,8 @@
 #include <unistd.h>
 
 enum { WORDS_MAX = 16, DAY_MS = 24 * 3600 * 1000, HELLO_MS = 60000 };
+// After a signal, the tuner compares the results so far. A kernel that takes longer than this is left out.
+enum { SIGNAL_MS = 5000, POLL_MS = 100 };
 
 struct user_timer {
     const char *words[WORDS_MAX];
@@ -67,10 +71,14 @@ struct user_timer *user_timer_open(const char *const *arguments, int count, int 
 static bool read_reply(struct user_timer *timer, int limit_ms, struct user_timer_reply *reply)
 {
     struct pollfd polled = {.fd = timer->replies[0], .events = POLLIN};
-    int ready;
-    do
-        ready = poll(&polled, 1, limit_ms);
-    while (ready < 0 && errno == EINTR);
+    const int64_t start_ns = clock_now_ns();
+    int ready = 0;
+    for (int ms = 0; ready <= 0 && ms < (driver_call_interrupted() && limit_ms > SIGNAL_MS ? SIGNAL_MS : limit_ms);) {
+        ready = poll(&polled, 1, POLL_MS);
+        ms = (int)((clock_now_ns() - start_ns) / 1000000);
+        if (ready < 0 && errno != EINTR)
+            return false;
+    }
     return ready > 0 && read(timer->replies[0], reply, sizeof(*reply)) == (ssize_t)sizeof(*reply);
 }
 

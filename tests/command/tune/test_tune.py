@@ -234,6 +234,22 @@ def interrupted(c):
     c.check("interrupted; run the same command with --resume to go on" in err, err)
 
 
+def ends_at_once(c):
+    """SIGINT ends a child whose driver hangs. Its configuration has not failed."""
+    process = subprocess.Popen([MISLED, "tune", "--json", *SMALL], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, env={**os.environ, **settings(TEST_MISBEHAVE="hang")})
+    wait_until(lambda: glob.glob(at("cache", "monocle", "*.trials")), 60)
+    with open(at("children"), encoding="utf-8") as file:
+        children = len(file.readlines())
+    wait_until(lambda: len(open(at("children"), encoding="utf-8").readlines()) > children, 5)
+    start = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=200)
+    c.check(process.returncode == 130 and time.monotonic() - start < 50, process.returncode, time.monotonic() - start)
+    c.check(out == "" and err == "monocle: warning: interrupted; run the same command with --resume to go on\n", err)
+    c.check(not any("failed" in line for line in log_lines()), log_lines())
+
+
 def log_lines():
     """Returns the lines of the only log of a search; none if there is no log."""
     logs = glob.glob(at("cache", "monocle", "*.trials"))
@@ -350,5 +366,6 @@ def refuses(c):
 
 
 sys.exit(Checks().run(tries, stores, twice, says_where, tunes_cpu, not_stored, begins, repeats, passes, plans,
-                      faults, other_faults, hangs, nothing_runs, interrupted, resumes, energy, stops, table, refuses,
+                      faults, other_faults, hangs, nothing_runs, interrupted, ends_at_once, resumes,
+                      energy, stops, table, refuses,
                       before=prepare))
