@@ -16,11 +16,18 @@ struct devices {
     const char *kernels;   // directory of kernels that replace the built-in ones; NULL: none
 };
 
+// What devices_choose follows.
+struct device_choice {
+    const char *name; // as --device; NULL or "": the preferred one
+    bool kind_named;  // the user named the wish's kind of path
+    bool later;       // list the devices also if there is no window and the path needs none: the wish may change
+};
+
 // Lists the devices and picks one. Changes the wish to the gl path on a GPU, otherwise to the cpu path, in two cases:
-// 1. No device opens for a path that may step down (logged). 2. All devices are CPUs, and no option names a path, a
-// device or kernels, or tunes them. False if there is no device of that name, or none for a path that needs one
+// 1. No device opens for a path that may step down (logged). 2. All devices are CPUs, and the user names no path,
+// device or kernels, and does not tune. False if there is no device of that name, or none for a path that needs one
 // (logged).
-bool devices_choose(struct devices *devices, struct wish *wish, const struct live_options *options);
+bool devices_choose(struct devices *devices, struct wish *wish, const struct device_choice *choice);
 // Sets wish->device to the listed device `name`; false if there is none (logged). NULL or "": the first device that
 // opens, preferably one that shares GL with the window if the path can use that; -1 if none opens; 0 if the path needs
 // no device.

@@ -99,7 +99,7 @@ void last_run_open(struct session *s)
     if (!last->kept)
         return;
     properties_kept(&s->wish, last->settings);
-    wish_take_options(&s->wish, o);
+    live_set_wish(o, &s->wish);
     properties_kept(&s->wish, last->first_settings);
     const struct look *look = looks_find(&s->looks, last->look);
     if (!look || o->filters || o->look || o->showcase || outputs)

@@ -195,6 +195,17 @@ const struct option_list live_list = {
     .file_offset = AT(config),
 };
 
+void live_set_wish(const struct live_options *o, struct wish *wish)
+{
+    wish->tune = o->tune;
+    if (o->overlay >= 0)
+        wish->overlay = (enum overlay_size)o->overlay;
+    if (o->vsync >= 0)
+        wish->vsync = o->vsync == 0;
+    if (o->fullscreen)
+        wish->fullscreen = true;
+}
+
 bool live_has_display(void)
 {
     const char *x11 = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");

@@ -104,7 +104,9 @@ static bool open_screen(struct session *s)
 {
     if (!s->options.headless)
         device_drivers_start();
-    return open_window(s, false) && devices_choose(&s->devices, &s->wish, &s->options);
+    const struct live_options *o = &s->options;
+    return open_window(s, false) &&
+           devices_choose(&s->devices, &s->wish, &(struct device_choice){o->device, o->path >= 0, o->socket != NULL});
 }
 
 // Closes the devices before the window, whose GL context they share. No source may still use the memory of a device.
@@ -366,7 +368,8 @@ bool session_open(struct session *s)
 {
     s->meter.opened_ns = clock_now_ns();
     s->devices.kernels = s->options.kernels;
-    wish_init(&s->wish, &s->options);
+    wish_init(&s->wish, &s->options.chain, s->options.path);
+    live_set_wish(&s->options, &s->wish);
     if (!s->options.headless || s->options.socket)
         looks_open(&s->looks);
     last_run_open(s);
