@@ -1,17 +1,17 @@
 // run.c: finds lanes in the frames of a source, and reports them
 #include "base/clock.h"
+#include "base/edited.h"
 #include "base/log.h"
-#include "command/edited.h"
 #include "command/lane/lane.h"
 #include "command/lane/lane_report.h"
 #include "command/lane/lane_window.h"
-#include "command/meter.h"
 #include "command/shared.h"
 #include "lane/config.h"
 #include "lane/pipeline.h"
 #include "lane/place.h"
 #include "lane/tracker.h"
 #include "lane/truth.h"
+#include "stream/meter.h"
 
 #include <errno.h>
 #include <stdio.h>

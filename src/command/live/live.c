@@ -1,8 +1,8 @@
 // live.c: the `live` command: takes frames from the source, runs them through the lanes, shows and records them
 #include "base/clock.h"
+#include "base/edited.h"
 #include "base/log.h"
 #include "base/workers.h"
-#include "command/edited.h"
 #include "command/live/control.h"
 #include "command/live/events.h"
 #include "command/live/playback.h"

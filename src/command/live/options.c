@@ -4,13 +4,13 @@
 #include "base/log.h"
 #include "base/resource.h"
 #include "command/live/output_check.h"
-#include "command/live/wish.h"
 #include "command/looks.h"
 #include "command/shared.h"
 #include "filter/user_filters.h"
 #include "path/path.h"
 #include "sink/recording.h"
 #include "source/source.h"
+#include "stream/wish.h"
 
 #include <limits.h>
 #include <stddef.h>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/options.h"
-#include "command/live/wish.h"
 #include "filter/chain.h"
 #include "screen/keys.h"
 #include "source/source.h"
+#include "stream/wish.h"
 
 struct live_options {
     const char *source;

@@ -3,9 +3,9 @@
 
 #include "base/claim.h"
 #include "base/file.h"
-#include "command/live/lanes.h"
 #include "sink/recording.h"
 #include "sink/virtual_camera.h"
+#include "stream/lanes.h"
 
 enum { OUTPUT_NAME = 4096 };
 

@@ -2,8 +2,8 @@
 #include "command/live/session.h"
 
 #include "base/clock.h"
+#include "base/edited.h"
 #include "base/log.h"
-#include "command/edited.h"
 #include "command/live/events.h"
 #include "command/live/output_check.h"
 #include "command/live/playback.h"

@@ -3,11 +3,11 @@
 // new path while the old one runs. Main thread.
 #pragma once
 
-#include "command/live/devices.h"
-#include "command/live/note.h"
-#include "command/live/wish.h"
-#include "command/meter.h"
 #include "source/source.h"
+#include "stream/devices.h"
+#include "stream/meter.h"
+#include "stream/note.h"
+#include "stream/wish.h"
 #include "tune/online.h"
 
 enum { LANE_MAIN, LANE_OTHER, LANES };

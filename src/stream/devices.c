@@ -1,8 +1,8 @@
 // devices.c: lists, chooses and opens OpenCL devices, and watches their kernels
-#include "command/live/devices.h"
+#include "stream/devices.h"
 
+#include "base/edited.h"
 #include "base/log.h"
-#include "command/edited.h"
 
 #include <errno.h>
 #include <string.h>

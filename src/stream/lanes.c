@@ -1,5 +1,5 @@
 // lanes.c: sends frames through the lanes' paths, and changes the paths when the wish changes
-#include "command/live/lanes.h"
+#include "stream/lanes.h"
 
 #include "base/clock.h"
 #include "base/log.h"

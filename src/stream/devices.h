@@ -1,10 +1,10 @@
 // devices.h: the OpenCL devices of this system, each opened when first used. Main thread. Zeroed has none.
 #pragma once
 
-#include "command/live/note.h"
-#include "command/live/wish.h"
 #include "compute/device.h"
 #include "screen/window.h"
+#include "stream/note.h"
+#include "stream/wish.h"
 
 struct devices {
     struct device_info info[DEVICE_MAX];

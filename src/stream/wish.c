@@ -1,5 +1,5 @@
 // wish.c: the user's settings
-#include "command/live/wish.h"
+#include "stream/wish.h"
 
 void wish_init(struct wish *wish, const struct chain *chain, int kind)
 {
