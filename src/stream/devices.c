@@ -65,7 +65,7 @@ bool devices_choose(struct devices *d, struct wish *wish, const struct device_ch
     const char *why = NULL;
     const bool named = choice->name && choice->name[0];
     wish->device = -1;
-    if (!kind->needs_device && !d->window && !choice->later)
+    if (!kind->needs_device && !choice->later)
         return true;
     d->count = device_list(d->info, &why);
     const bool slow = d->count > 0 && only_processors(d) && !choice->kind_named && !named && !d->kernels && !wish->tune;

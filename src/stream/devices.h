@@ -20,7 +20,7 @@ struct devices {
 struct device_choice {
     const char *name; // as --device; NULL or "": the preferred one
     bool kind_named;  // the user named the wish's kind of path
-    bool later;       // list the devices also if there is no window and the path needs none: the wish may change
+    bool later;       // list the devices also if the path needs none: the wish may change
 };
 
 // Lists the devices and picks one. Changes the wish to the gl path on a GPU, otherwise to the cpu path, in two cases:

@@ -4,7 +4,6 @@
 void wish_init(struct wish *wish, const struct chain *chain, int kind)
 {
     *wish = (struct wish){
-        .chain = *chain,
         .kind = kind >= 0 ? (enum path_kind)kind : PATH_DEFAULT,
         .device = -1,
         .divider = 0.5f,
@@ -12,6 +11,8 @@ void wish_init(struct wish *wish, const struct chain *chain, int kind)
         .vsync = true,
         .overlay = OVERLAY_SMALL,
     };
+    if (chain)
+        wish->chain = *chain;
     wish_select_first(wish);
 }
 

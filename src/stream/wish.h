@@ -30,7 +30,7 @@ struct wish {
     enum scope scope;
 };
 
-// `kind`: enum path_kind; -1: the default.
+// `chain` NULL: no filter. `kind`: enum path_kind; -1: the default.
 void wish_init(struct wish *wish, const struct chain *chain, int kind);
 // Finds the selected stage and parameter; *param is -1 if the stage has none. False: the chain is empty.
 bool wish_selected(const struct wish *wish, int *stage, int *param);

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "command/lane/calibrate_view.h"
-#include "image/convert.h"
 #include "lane/pipeline.h"
 
 #include <stdio.h>
@@ -15,21 +14,20 @@ enum { WAIT_MS = 20, GRAB_PART = 10 }; // a press selects a point that is nearer
 
 struct calibrate {
     struct calibration calibration;
-    struct source *source;
+    struct stream *stream;
     const char *file;
-    int threads;
     struct calibrate_view *view;
     struct lane_pipeline pipeline; // makes the bird's-eye view
     bool mapped;                   // the pipeline has the map of the points
-    struct image frame;            // RGBA; the latest
-    bool filled, held, ended;      // there was a frame; the user holds it; the source has no more
+    struct image black;            // RGBA; before the first frame
+    const struct image *frame;     // RGBA; the latest
+    bool held;                     // the user holds the frame
     bool bare;                     // the window shows no text but messages
     bool changed;                  // the window shows an old state
     int selected, dragged;         // points; -1: the mouse drags none
     double grip[2];                // from the pointer to the dragged point
     char message[LANE_ERROR + 64];
     bool message_is_error;
-    enum exit_code code;
 };
 
 // ---- keys and mouse ----
@@ -108,41 +106,18 @@ static bool handle_events(struct calibrate *c)
             drag(c, &event);
     }
     if (calibrate_view_lost(c->view))
-        c->code = EXIT_DEVICE;
+        c->stream->code = EXIT_DEVICE;
     return !calibrate_view_lost(c->view);
 }
 
 // ---- pictures ----
 
-// Takes the next frame, or waits a short time. At the end of the source, the last frame stays.
-static void take_frame(struct calibrate *c)
+static int64_t show(void *context, const struct frame *frame, bool again)
 {
-    struct frame frame;
-    if ((c->held && c->filled) || c->ended) {
-        clock_sleep_until_ns(clock_now_ns() + WAIT_MS * INT64_C(1000000));
-        return;
-    }
-    switch (source_next(c->source, &frame, WAIT_MS)) {
-    case SOURCE_FRAME:
-        convert_to_rgba(&c->frame, &frame.image);
-        source_return(c->source, &frame);
-        c->filled = c->changed = true;
-        break;
-    case SOURCE_TIMEOUT:
-        break;
-    case SOURCE_RESHAPED:
-        log_error("the source changed its frame size or format; the last frame stays");
-        c->code = EXIT_FAILED_SOME;
-        c->ended = true;
-        break;
-    case SOURCE_FAILED:
-        c->code = EXIT_FAILED_SOME;
-        c->ended = true;
-        break;
-    case SOURCE_END:
-        c->ended = true;
-        break;
-    }
+    struct calibrate *c = context;
+    c->frame = &lanes_result(c->stream->lanes, LANE_MAIN)->image;
+    c->changed = true;
+    return clock_now_ns();
 }
 
 // Returns the bird's-eye view of the frame; NULL if the points are impossible.
@@ -150,15 +125,15 @@ static const struct image *make_bird(struct calibrate *c)
 {
     struct calibration *calibration = &c->calibration;
     if (!c->mapped) {
-        lane_pipeline_finish(&c->pipeline);
+        lane_pipeline_close(&c->pipeline);
         c->pipeline = (struct lane_pipeline){
             .map = calibration->map,
-            .setup = {.kind = PATH_CPU, .input = c->frame.shape, .depth = 1, .threads = c->threads}};
+            .setup = {.kind = PATH_CPU, .input = c->black.shape, .threads = c->stream->set.threads}};
         c->mapped = true;
     }
     if (calibration->fault[0])
         return NULL;
-    const struct image *bird = lane_pipeline_stage(&c->pipeline, &c->frame, LANE_BIRD);
+    const struct image *bird = lane_pipeline_stage(&c->pipeline, c->frame, LANE_BIRD);
     if (!bird)
         snprintf(calibration->fault, LANE_ERROR, "they give no bird's-eye view");
     return bird;
@@ -168,7 +143,7 @@ static void draw(struct calibrate *c)
 {
     const struct calibrate_scene scene = {.bird = make_bird(c),
                                           .calibration = &c->calibration,
-                                          .frame = &c->frame,
+                                          .frame = c->frame,
                                           .selected = c->selected,
                                           .held = c->held,
                                           .bare = c->bare,
@@ -180,43 +155,50 @@ static void draw(struct calibrate *c)
 
 static enum exit_code open_all(struct calibrate *c, const struct lane_camera *camera)
 {
-    const struct image_shape *shape = &source_info(c->source)->shape;
+    const struct image_shape *shape = &c->stream->info->shape;
     char error[LANE_ERROR];
     if (!calibration_init(&c->calibration, camera, shape->width, shape->height, error)) {
         log_error("the camera does not fit frames of %dx%d: %s", shape->width, shape->height, error);
         return EXIT_USAGE;
     }
     const struct image_shape rgba = {.width = shape->width, .height = shape->height};
-    if (!image_alloc(&c->frame, &rgba)) {
+    if (!image_alloc(&c->black, &rgba)) {
         log_error("cannot calibrate: out of memory");
         return EXIT_NOTHING;
     }
     for (int y = 0; y < rgba.height; y++)
-        memset(image_row(&c->frame, 0, y), 0, 4 * (size_t)rgba.width);
+        memset(image_row(&c->black, 0, y), 0, 4 * (size_t)rgba.width);
+    c->frame = &c->black;
     c->view = calibrate_view_open(shape->width, shape->height, error);
     if (!c->view)
         log_error("--calibrate needs a window, which cannot be opened: %s", error);
-    return c->view ? EXIT_OK : EXIT_NOTHING;
+    wish_init(&c->stream->wish, NULL, PATH_CPU);
+    return c->view && stream_open(c->stream) && stream_build(c->stream) && stream_start(c->stream) ? EXIT_OK
+                                                                                                   : EXIT_NOTHING;
 }
 
-enum exit_code lane_calibrate(struct source *source, const struct lane_camera *camera, const char *file, int threads)
+enum exit_code lane_calibrate(struct stream *stream, const struct lane_camera *camera, const char *file, int threads)
 {
+    static const struct stream_client client = {.show = show};
     struct calibrate *c = calloc(1, sizeof(*c)); // too large for the stack
     if (!c) {
         log_error("cannot calibrate: out of memory");
         return EXIT_NOTHING;
     }
-    *c = (struct calibrate){.source = source, .file = file, .threads = threads, .dragged = -1, .changed = true};
+    *c = (struct calibrate){.stream = stream, .file = file, .dragged = -1, .changed = true};
+    stream->set = (struct stream_setup){
+        .client = &client, .context = c, .kind_named = true, .driven = true, .threads = threads, .depth = 1};
     enum exit_code code = open_all(c, camera);
-    while (code == EXIT_OK && process_interrupted() == 0 && handle_events(c)) {
-        take_frame(c);
+    while (code == EXIT_OK && process_interrupted() == 0 && stream->code < EXIT_NOTHING && handle_events(c)) {
+        stream->wish.paused = c->held && c->frame != &c->black;
+        stream_step(stream, WAIT_MS);
         if (c->changed)
             draw(c);
     }
-    code = code == EXIT_OK ? c->code : code;
-    lane_pipeline_finish(&c->pipeline);
+    code = code == EXIT_OK ? stream->code : code;
+    lane_pipeline_close(&c->pipeline);
     calibrate_view_close(c->view);
-    image_free(&c->frame);
+    image_free(&c->black);
     free(c);
     return code;
 }

@@ -7,7 +7,6 @@
 #include "lane/lane_picture.h"
 #include "screen/renderer.h"
 #include "screen/sketch.h"
-#include "screen/window.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -107,9 +106,9 @@ bool lane_window_lost(const struct lane_window *w)
     return window_lost(w->window);
 }
 
-struct gl_context *lane_window_gl(struct lane_window *w)
+struct window *lane_window_window(const struct lane_window *w)
 {
-    return w ? window_gl(w->window) : NULL;
+    return w->window;
 }
 
 // ---- drawing ----

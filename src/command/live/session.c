@@ -106,7 +106,8 @@ static bool open_screen(struct session *s)
         device_drivers_start();
     const struct live_options *o = &s->options;
     return open_window(s, false) &&
-           devices_choose(&s->devices, &s->wish, &(struct device_choice){o->device, o->path >= 0, o->socket != NULL});
+           devices_choose(&s->devices, &s->wish,
+                          &(struct device_choice){o->device, o->path >= 0, s->window || o->socket});
 }
 
 // Closes the devices before the window, whose GL context they share. No source may still use the memory of a device.
