@@ -3,9 +3,9 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "command/live/outputs.h"
 #include "sink/recording.h"
 #include "source/entries.h"
+#include "stream/outputs.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,9 +1,9 @@
 // status.h: the state of a run at one moment, for the overlay and the reports
 #pragma once
 
-#include "command/live/outputs.h"
 #include "source/capture.h"
 #include "stream/lanes.h"
+#include "stream/outputs.h"
 
 struct session;
 

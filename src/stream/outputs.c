@@ -1,5 +1,5 @@
 // outputs.c: writes screenshots, recordings and frames for a virtual camera
-#include "command/live/outputs.h"
+#include "stream/outputs.h"
 
 #include "base/claim.h"
 #include "base/clock.h"
