@@ -13,13 +13,13 @@ enum { STEPS_MOST = 20 }; // of one turn of the wheel
 static void drag(struct session *s, const struct path_result *result, const struct window_event *event)
 {
     struct mouse *mouse = &s->mouse;
-    const bool divider = lanes_split(s->lanes) && view_at_divider(s->view, result, &s->wish, event->x);
+    const bool divider = lanes_split(s->stream.lanes) && view_at_divider(s->view, result, &s->stream.wish, event->x);
     if (event->begins)
-        mouse->pans = s->wish.zoom > 1 && !divider;
+        mouse->pans = s->stream.wish.zoom > 1 && !divider;
     if (!mouse->pans)
-        view_drag(s->view, result, &s->wish, event->x);
+        view_drag(s->view, result, &s->stream.wish, event->x);
     else if (!event->begins)
-        view_pan(s->view, result, &s->wish, event->x - mouse->x, event->y - mouse->y);
+        view_pan(s->view, result, &s->stream.wish, event->x - mouse->x, event->y - mouse->y);
     mouse->x = event->x;
     mouse->y = event->y;
 }
@@ -30,8 +30,8 @@ static void turn(struct session *s, const struct path_result *result, const stru
     char why[PROPERTY_WHY];
     const int steps = abs(event->steps) < STEPS_MOST ? abs(event->steps) : STEPS_MOST;
     if (event->control && result) {
-        view_zoom(s->view, result, &s->wish, event->steps > 0 ? steps : -steps, event->x, event->y);
-        note_set(&s->note, false, NOTE_S, "zoom %.0f %%", s->wish.zoom * 100);
+        view_zoom(s->view, result, &s->stream.wish, event->steps > 0 ? steps : -steps, event->x, event->y);
+        note_set(&s->stream.note, false, NOTE_S, "zoom %.0f %%", s->stream.wish.zoom * 100);
         return;
     }
     for (int i = 0; i < steps && !event->control; i++)
@@ -40,7 +40,7 @@ static void turn(struct session *s, const struct path_result *result, const stru
 
 void mouse_handle(struct session *s, const struct window_event *event)
 {
-    const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
+    const struct path_result *result = lanes_result(s->stream.lanes, LANE_MAIN);
     char why[PROPERTY_WHY]; // also a SOURCE_WHY
     switch (event->type) {
     case WINDOW_DRAG:
@@ -60,7 +60,7 @@ void mouse_handle(struct session *s, const struct window_event *event)
         break;
     case WINDOW_DROP:
         showcase_end(s);
-        if (!source_change_request(s, window_dropped(s->window), why))
+        if (!source_change_request(&s->stream, window_dropped(s->stream.window), why))
             log_error("%s", why);
         break;
     default:
