@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { DIGITS = 9, DECIMALS = 10000, COMMAND_TEXT = 80, COMMAND_WORDS = 6 };
+enum { STEPS_MOST = 20 }; // of one turn of the wheel
 
 // Inserts lines with each digit's look into the list of keys.
 static void name_digits(struct session *s)
@@ -450,6 +451,66 @@ static void handle_key(struct session *s, const struct window_event *event, bool
         carry_out(s, (const char *const[]){row->command, NULL}, why);
 }
 
+// ---- mouse ----
+
+// Moves the divider, or the zoomed picture if the drag did not begin at the divider.
+static void drag(struct session *s, const struct path_result *result, const struct window_event *event)
+{
+    const bool divider = lanes_split(s->stream.lanes) && view_at_divider(s->view, result, &s->stream.wish, event->x);
+    if (event->begins)
+        s->mouse.pans = s->stream.wish.zoom > 1 && !divider;
+    if (!s->mouse.pans)
+        view_drag(s->view, result, &s->stream.wish, event->x);
+    else if (!event->begins)
+        view_pan(s->view, result, &s->stream.wish, event->x - s->mouse.x, event->y - s->mouse.y);
+    s->mouse.x = event->x;
+    s->mouse.y = event->y;
+}
+
+// Changes the selected parameter, or zooms with the Ctrl key.
+static void turn_wheel(struct session *s, const struct path_result *result, const struct window_event *event)
+{
+    char why[PROPERTY_WHY];
+    const int steps = abs(event->steps) < STEPS_MOST ? abs(event->steps) : STEPS_MOST;
+    if (event->control && result) {
+        view_zoom(s->view, result, &s->stream.wish, event->steps > 0 ? steps : -steps, event->x, event->y);
+        note_set(&s->stream.note, false, NOTE_S, "zoom %.0f %%", s->stream.wish.zoom * 100);
+        return;
+    }
+    for (int i = 0; i < steps && !event->control; i++)
+        events_run(s, event->steps > 0 ? "change 1" : "change -1", why);
+}
+
+static void handle_mouse(struct session *s, const struct window_event *event)
+{
+    const struct path_result *result = lanes_result(s->stream.lanes, LANE_MAIN);
+    char why[PROPERTY_WHY]; // also a SOURCE_WHY
+    switch (event->type) {
+    case WINDOW_DRAG:
+        showcase_end(s);
+        if (result)
+            drag(s, result, event);
+        break;
+    case WINDOW_WHEEL:
+        showcase_end(s);
+        turn_wheel(s, result, event);
+        break;
+    case WINDOW_DOUBLE_CLICK:
+        events_run(s, "cycle fullscreen", why);
+        break;
+    case WINDOW_RIGHT_CLICK:
+        events_run(s, "cycle help", why);
+        break;
+    case WINDOW_DROP:
+        showcase_end(s);
+        if (!source_change_request(&s->stream, window_dropped(s->stream.window), why))
+            log_error("%s", why);
+        break;
+    default:
+        break;
+    }
+}
+
 void events_handle(struct session *s, bool quit_only)
 {
     struct window_event event;
@@ -460,7 +521,7 @@ void events_handle(struct session *s, bool quit_only)
         else if (event.type == WINDOW_CLOSE)
             s->stream.quit = true;
         else if (!quit_only)
-            mouse_handle(s, &event);
+            handle_mouse(s, &event);
     }
     if (window_lost(s->stream.window)) {
         s->stream.quit = true;

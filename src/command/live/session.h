@@ -9,7 +9,6 @@
 #include "command/live/controls.h"
 #include "command/live/edits.h"
 #include "command/live/last_run.h"
-#include "command/live/mouse.h"
 #include "command/live/output_check.h"
 #include "command/live/report.h"
 #include "command/live/showcase.h"
@@ -39,7 +38,10 @@ struct session {
     int digit; // the last digit key that selected a look; 0: none since the looks changed
     struct showcase showcase;
     struct last_run last;
-    struct mouse mouse;
+    struct {
+        bool pans;  // the drag moves the zoomed picture, else the divider
+        float x, y; // where it was last
+    } mouse;
 
     int64_t reported_ns;            // when progress was last reported
     struct status_line status_line; // of a run without a window
