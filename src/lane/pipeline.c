@@ -1,4 +1,4 @@
-// pipeline.c: makes the table of column sums of a frame
+// pipeline.c: the chain that makes the table of column sums of a frame, and the pictures of its stages
 #include "lane/pipeline.h"
 
 #include "base/log.h"
@@ -33,62 +33,54 @@ static bool print_chain(const struct lane_pipeline *pipeline, enum lane_stage st
     return true;
 }
 
-// Opens a path that runs the chain to the end of a stage. `shown`: it returns the picture; otherwise the column sums.
-static struct path *open_stage(const struct lane_pipeline *pipeline, enum lane_stage stage, bool shown)
+static bool make_chain(const struct lane_pipeline *pipeline, enum lane_stage stage, struct chain *chain)
 {
     char text[CHAIN_TEXT], error[CHAIN_ERROR] = "";
+    if (print_chain(pipeline, stage, text) && chain_parse(chain, text, error))
+        return true;
+    log_error("cannot find lanes: %s", error[0] ? error : lane_road_behind);
+    return false;
+}
+
+bool lane_pipeline_chain(const struct lane_pipeline *pipeline, struct chain *chain)
+{
+    return make_chain(pipeline, LANE_MASK, chain);
+}
+
+void lane_pipeline_close(struct lane_pipeline *pipeline)
+{
+    for (int i = 0; i < LANE_STAGES; i++) {
+        path_close(pipeline->shown[i]);
+        pipeline->shown[i] = NULL;
+    }
+}
+
+struct lane_table lane_pipeline_table(const struct lane_pipeline *pipeline, const struct path_result *result)
+{
+    return (struct lane_table){.sums = result->measures.columns,
+                               .strips = (int)pipeline->settings.windows,
+                               .columns = lane_view.columns,
+                               .full = (uint32_t)(255 * lane_view.rows / pipeline->settings.windows),
+                               .across = lane_view.across,
+                               .near = lane_view.near,
+                               .far = lane_view.far,
+                               .settings = &pipeline->settings};
+}
+
+// Opens a path that runs the chain to the end of a stage.
+static struct path *open_stage(const struct lane_pipeline *pipeline, enum lane_stage stage)
+{
     struct chain *chain = calloc(1, sizeof(*chain)); // too large for the stack
     struct path_setup setup = pipeline->setup;
     struct path *path = NULL;
     setup.chain = chain;
-    setup.depth = shown ? 1 : setup.depth;
-    setup.measures = shown ? 0 : MEASURE_COLUMNS;
-    setup.strips = (int)pipeline->settings.windows;
-    setup.measured_only = !shown;
-    if (chain && print_chain(pipeline, stage, text) && chain_parse(chain, text, error))
+    setup.depth = 1;
+    if (!chain)
+        log_error("cannot find lanes: out of memory");
+    else if (make_chain(pipeline, stage, chain))
         path = path_open(&setup, NULL);
-    else
-        log_error("cannot find lanes: %s", !chain ? "out of memory" : error[0] ? error : lane_road_behind);
     free(chain);
     return path;
-}
-
-bool lane_pipeline_init(struct lane_pipeline *pipeline, const struct lane_map *map,
-                        const struct lane_settings *settings, const struct path_setup *setup)
-{
-    *pipeline = (struct lane_pipeline){.map = *map, .settings = *settings, .setup = *setup};
-    pipeline->path = open_stage(pipeline, LANE_MASK, false);
-    return pipeline->path != NULL;
-}
-
-void lane_pipeline_finish(struct lane_pipeline *pipeline)
-{
-    path_close(pipeline->path);
-    for (int i = 0; i < LANE_STAGES; i++)
-        path_close(pipeline->shown[i]);
-    *pipeline = (struct lane_pipeline){0};
-}
-
-bool lane_pipeline_submit(struct lane_pipeline *pipeline, const struct image *frame, uint64_t tag)
-{
-    bool lost;
-    return path_submit(pipeline->path, frame, tag, &lost);
-}
-
-bool lane_pipeline_collect(struct lane_pipeline *pipeline, struct lane_table *table, struct path_result *result)
-{
-    bool lost;
-    if (!path_collect(pipeline->path, result, &lost))
-        return false;
-    *table = (struct lane_table){.sums = result->measures.columns,
-                                 .strips = (int)pipeline->settings.windows,
-                                 .columns = lane_view.columns,
-                                 .full = (uint32_t)(255 * lane_view.rows / pipeline->settings.windows),
-                                 .across = lane_view.across,
-                                 .near = lane_view.near,
-                                 .far = lane_view.far,
-                                 .settings = &pipeline->settings};
-    return true;
 }
 
 const struct image *lane_pipeline_stage(struct lane_pipeline *pipeline, const struct image *frame,
@@ -97,7 +89,7 @@ const struct image *lane_pipeline_stage(struct lane_pipeline *pipeline, const st
     struct path **path = &pipeline->shown[stage];
     struct path_result *result = &pipeline->picture[stage];
     bool lost;
-    if (!*path && !(*path = open_stage(pipeline, stage, true)))
+    if (!*path && !(*path = open_stage(pipeline, stage)))
         return NULL;
     return path_submit(*path, frame, 0, &lost) && path_collect(*path, result, &lost) ? &result->image : NULL;
 }

@@ -4,8 +4,8 @@
 #include "base/installed_program.h"
 #include "base/log.h"
 #include "image/y4m.h"
+#include "source/byte_reader.h"
 #include "source/kind.h"
-#include "source/stream.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -19,7 +19,7 @@
 static const char frame_head[] = "FRAME\n"; // of a Y4M frame, as most programs write it
 
 struct film {
-    struct stream stream;
+    struct byte_reader stream;
     bool lines;       // a Y4M frame header precedes each frame
     off_t first;      // offset of the first frame
     bool loop;        // start again at the end
@@ -37,7 +37,7 @@ struct film {
 static bool check_length(struct film *film, const struct image_shape *shape)
 {
     const size_t one = image_bytes(shape);
-    const struct stream *stream = &film->stream;
+    const struct byte_reader *stream = &film->stream;
     const off_t length = stream->size - stream->offset;
     const char *format = pixfmt_info(shape->format)->name;
     if (!stream->regular)
@@ -85,7 +85,7 @@ static bool film_seek(struct source *source, double seconds)
     }
     film->round = frame;
     begin_frame(film);
-    return stream_seek(&film->stream, at);
+    return byte_reader_seek(&film->stream, at);
 }
 
 // A regular file can seek.
@@ -120,7 +120,7 @@ static bool start(struct source *source, const struct source_setup *setup, const
 static void film_close(struct source *source)
 {
     struct film *film = source->state;
-    stream_close(&film->stream);
+    byte_reader_close(&film->stream);
 }
 
 static bool film_holds(const struct source *source, const char *path)
@@ -147,21 +147,21 @@ static enum source_status end_round(struct film *film, size_t left)
         return SOURCE_END;
     film->round = 0;
     begin_frame(film);
-    return stream_seek(&film->stream, film->first) ? SOURCE_FRAME : SOURCE_FAILED;
+    return byte_reader_seek(&film->stream, film->first) ? SOURCE_FRAME : SOURCE_FAILED;
 }
 
 static enum source_status read_frame_header(struct film *film, int64_t deadline_ns)
 {
     char line[Y4M_LINE_MAX + 1];
     size_t length;
-    const enum stream_status status = stream_line(&film->stream, line, Y4M_LINE_MAX, &length, deadline_ns);
-    if (status == STREAM_TIMEOUT)
+    const enum byte_reader_status status = byte_reader_line(&film->stream, line, Y4M_LINE_MAX, &length, deadline_ns);
+    if (status == READER_TIMEOUT)
         return SOURCE_TIMEOUT;
-    if (status == STREAM_END)
+    if (status == READER_END)
         return end_round(film, length);
-    if (status == STREAM_FAILED)
+    if (status == READER_FAILED)
         return SOURCE_FAILED;
-    film->headed = status == STREAM_OK && y4m_parse_frame(line, length);
+    film->headed = status == READER_OK && y4m_parse_frame(line, length);
     if (film->headed)
         return SOURCE_FRAME;
     log_error("%s is damaged: frame %llu does not begin with FRAME", film->stream.name,
@@ -181,12 +181,13 @@ static enum source_status read_part(struct source *source, size_t bytes, int64_t
         return SOURCE_TIMEOUT;
     if (film->begun_ns == 0)
         film->begun_ns = clock_now_ns();
-    switch (stream_read(&film->stream, source->pool.image[film->slot].plane[0], bytes, &film->filled, deadline_ns)) {
-    case STREAM_OK:
+    switch (
+        byte_reader_read(&film->stream, source->pool.image[film->slot].plane[0], bytes, &film->filled, deadline_ns)) {
+    case READER_OK:
         return SOURCE_FRAME;
-    case STREAM_TIMEOUT:
+    case READER_TIMEOUT:
         return SOURCE_TIMEOUT;
-    case STREAM_END:
+    case READER_END:
         return end_round(film, film->filled + film->lines);
     default:
         return SOURCE_FAILED;
@@ -210,23 +211,23 @@ static enum source_status film_next(struct source *source, struct frame *frame, 
     return SOURCE_FRAME;
 }
 
-static bool read_header(struct stream *stream, struct y4m_header *header)
+static bool read_header(struct byte_reader *stream, struct y4m_header *header)
 {
     char line[Y4M_LINE_MAX + 1];
     size_t length;
     const char *why;
-    switch (stream_line(stream, line, Y4M_LINE_MAX, &length, clock_now_ns() + HEADER_WAIT_NS)) {
-    case STREAM_OK:
+    switch (byte_reader_line(stream, line, Y4M_LINE_MAX, &length, clock_now_ns() + HEADER_WAIT_NS)) {
+    case READER_OK:
         if (y4m_parse_header(line, length, header, &why))
             return true;
         break;
-    case STREAM_TIMEOUT:
+    case READER_TIMEOUT:
         why = "no Y4M header arrived within 10 s";
         break;
-    case STREAM_END:
+    case READER_END:
         why = length > 0 ? "its header is truncated" : "it is empty";
         break;
-    case STREAM_FAILED:
+    case READER_FAILED:
         return false;
     default:
         why = "it does not begin with a Y4M header line; convert it first, for example with ffmpeg -f yuv4mpegpipe";
@@ -250,7 +251,7 @@ static bool y4m_open(struct source *source, const struct source_setup *setup, co
 {
     struct film *film = source->state;
     struct y4m_header header;
-    if (!stream_open(&film->stream, text) || !read_header(&film->stream, &header))
+    if (!byte_reader_open(&film->stream, text) || !read_header(&film->stream, &header))
         return false;
     struct image_shape *shape = &header.shape;
     if (!wish_fits(setup, shape, film->stream.name))
@@ -330,7 +331,7 @@ static bool raw_open(struct source *source, const struct source_setup *setup, co
         return false;
     }
     shape.color = source_color(setup, (struct color){0}, &shape);
-    return stream_open(&film->stream, text) && start(source, setup, &shape, false);
+    return byte_reader_open(&film->stream, text) && start(source, setup, &shape, false);
 }
 
 static bool raw_claims(const struct source_target *target, const struct source_setup *setup)

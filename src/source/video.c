@@ -5,9 +5,9 @@
 #include "base/installed_program.h"
 #include "base/log.h"
 #include "image/codec/codec.h"
+#include "source/byte_reader.h"
 #include "source/kind.h"
 #include "source/moving.h"
-#include "source/stream.h"
 #include "source/video_info.h"
 
 #include <math.h>
@@ -51,11 +51,11 @@ struct video {
     bool jpegs;  // the file holds JPEGs, one after the other
     struct video_info info;
     struct program ffmpeg;
-    struct stream stream; // of its standard output
-    bool every;           // each frame of the file once, with its own time; else a constant rate
-    bool older;           // ffmpeg before 5.1: the option is -vsync, not -fps_mode
-    bool refused;         // ffmpeg does not know -fps_mode
-    struct times times;   // of `every`
+    struct byte_reader stream; // of its standard output
+    bool every;                // each frame of the file once, with its own time; else a constant rate
+    bool older;                // ffmpeg before 5.1: the option is -vsync, not -fps_mode
+    bool refused;              // ffmpeg does not know -fps_mode
+    struct times times;        // of `every`
     bool loop;
     bool resized;                // a change of the frame size was reported
     double begin_s;              // where ffmpeg started
@@ -301,14 +301,14 @@ static bool start(struct source *source)
     video->round = 0;
     video->filled = video->seen = 0;
     video->begun_ns = video->asked_ns = 0;
-    return stream_from_pipe(&video->stream, video->ffmpeg.pipe, source->info.name);
+    return byte_reader_from_pipe(&video->stream, video->ffmpeg.pipe, source->info.name);
 }
 
 // Ends ffmpeg, which may still run. Returns how it ended.
 static enum child_end stop(struct video *video, int limit_ms, int *value)
 {
     if (video->stream.name) { // it owns the pipe
-        stream_close(&video->stream);
+        byte_reader_close(&video->stream);
         video->ffmpeg.pipe = -1;
     }
     return program_end(&video->ffmpeg, limit_ms, value);
@@ -493,12 +493,13 @@ static enum source_status video_next(struct source *source, struct frame *frame,
         return SOURCE_TIMEOUT;
     if (video->begun_ns == 0)
         video->begun_ns = clock_now_ns();
-    switch (stream_read(&video->stream, source->pool.image[video->slot].plane[0], bytes, &video->filled, deadline_ns)) {
-    case STREAM_OK:
+    switch (byte_reader_read(&video->stream, source->pool.image[video->slot].plane[0], bytes, &video->filled,
+                             deadline_ns)) {
+    case READER_OK:
         break;
-    case STREAM_TIMEOUT:
+    case READER_TIMEOUT:
         return watch(source, SOURCE_TIMEOUT);
-    case STREAM_END:
+    case READER_END:
         program_listen(&video->ffmpeg);
         return end_round(source);
     default:

@@ -34,8 +34,9 @@ LAYERS = {
     "lane": ["source", "path", "compute", "filter", "image", "base"],
     "batch": ["tune", "path", "compute", "filter", "image", "base"],
     "inspect": ["source", "path", "screen", "compute", "filter", "image", "base"],
-    "command": ["inspect", "batch", "lane", "measure", "tune", "tune/kernel", "tune/study", "source", "sink", "screen",
-                "path", "compute", "filter", "image", "base"],
+    "stream": ["tune", "source", "sink", "screen", "path", "compute", "filter", "image", "base"],
+    "command": ["stream", "inspect", "batch", "lane", "measure", "tune", "tune/kernel", "tune/study", "source", "sink",
+                "screen", "path", "compute", "filter", "image", "base"],
     "": ["command", "base"],  # main.c
 }
 

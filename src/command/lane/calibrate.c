@@ -3,34 +3,228 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "command/lane/calibrate_view.h"
-#include "image/convert.h"
+#include "lane/calibration.h"
 #include "lane/pipeline.h"
+#include "screen/renderer.h"
+#include "screen/sketch.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WAIT_MS = 20, GRAB_PART = 10 }; // a press selects a point that is nearer than this part of the picture's height
+enum { LETTERS_LEAST = 12, LETTERS_MOST = 48, LETTERS_PART = 30, RIM = 2 }; // heights in pixels, a part of the picture
+
+static const struct paint right_paint = {40, 220, 80, 255}, wrong_paint = {255, 60, 30, 255};
+static const struct paint selected_paint = {255, 255, 255, 255}, rectangle_paint = {255, 220, 0, 255};
+static const struct paint label_paint = {0, 0, 0, 150}, empty_paint = {24, 24, 28, 255};
+
+// The window: the camera's picture with the points, and the bird's-eye view.
+struct calibrate_view {
+    struct window *window;
+    struct renderer *renderer;
+    struct image board; // RGBA: the picture, and the bird's-eye view right of it
+    struct sketch sketch;
+    struct rect picture, bird; // in the board
+    struct overlay overlay;
+};
 
 struct calibrate {
     struct calibration calibration;
-    struct source *source;
+    struct stream *stream;
     const char *file;
-    int threads;
-    struct calibrate_view *view;
+    struct calibrate_view view;
     struct lane_pipeline pipeline; // makes the bird's-eye view
     bool mapped;                   // the pipeline has the map of the points
-    struct image frame;            // RGBA; the latest
-    bool filled, held, ended;      // there was a frame; the user holds it; the source has no more
+    struct image black;            // RGBA; before the first frame
+    const struct image *frame;     // RGBA; the latest
+    const struct image *bird;      // RGBA of lane_view's size; NULL: the points are impossible
+    bool held;                     // the user holds the frame
     bool bare;                     // the window shows no text but messages
     bool changed;                  // the window shows an old state
     int selected, dragged;         // points; -1: the mouse drags none
     double grip[2];                // from the pointer to the dragged point
     char message[LANE_ERROR + 64];
     bool message_is_error;
-    enum exit_code code;
 };
+
+// ---- window ----
+
+static bool make_board(struct calibrate_view *view, int width, int height)
+{
+    const int across = (height * lane_view.columns + lane_view.rows / 2) / lane_view.rows;
+    view->picture = (struct rect){0, 0, width, height};
+    view->bird = (struct rect){width, 0, across > 0 ? across : 1, height};
+    const struct image_shape shape = {.width = width + view->bird.width, .height = height};
+    const int letters = height / LETTERS_PART;
+    return image_alloc(&view->board, &shape) && sketch_init(&view->sketch, &view->board,
+                                                            letters < LETTERS_LEAST  ? LETTERS_LEAST
+                                                            : letters > LETTERS_MOST ? LETTERS_MOST
+                                                                                     : letters);
+}
+
+// Returns false if the window cannot be opened (logged).
+static bool open_view(struct calibrate_view *view, int width, int height)
+{
+    char why[256] = "out of memory";
+    const bool made = make_board(view, width, height);
+    struct window_setup setup = {.title = "monocle lane: calibration",
+                                 .width = view->board.shape.width,
+                                 .height = view->board.shape.height,
+                                 .vsync = true};
+    window_enlarge(&setup);
+    if (made && (view->window = window_open(&setup, why)) && !(view->renderer = renderer_open()))
+        snprintf(why, sizeof(why), "GL is not sufficient");
+    if (!view->renderer)
+        log_error("--calibrate needs a window, which cannot be opened: %s", why);
+    return view->renderer != NULL;
+}
+
+static void close_view(struct calibrate_view *view)
+{
+    if (!window_lost(view->window))
+        renderer_close(view->renderer);
+    window_close(view->window);
+    sketch_finish(&view->sketch);
+    image_free(&view->board);
+}
+
+// Draws a straight line in a part of the board.
+static void draw_line(const struct sketch *sketch, const struct rect *part, const double a[2], const double b[2],
+                      int thickness, struct paint paint)
+{
+    const int steps = (int)fmin(fmax(fabs(b[0] - a[0]), fabs(b[1] - a[1])), 1e5) + 1;
+    for (int i = 0; i <= steps; i++) {
+        const int x = (int)floor(a[0] + (b[0] - a[0]) * i / steps), y = (int)floor(a[1] + (b[1] - a[1]) * i / steps);
+        if (x >= part->x && x < part->x + part->width)
+            sketch_fill(sketch, (struct rect){x - thickness / 2, y - thickness / 2, thickness, thickness}, paint);
+    }
+}
+
+static void draw_disc(const struct sketch *sketch, const double centre[2], int radius, struct paint paint)
+{
+    for (int row = -radius; row <= radius; row++) {
+        const int half = (int)sqrt((double)(radius * radius - row * row));
+        sketch_fill(sketch, (struct rect){(int)centre[0] - half, (int)centre[1] + row, 2 * half + 1, 1}, paint);
+    }
+}
+
+static void draw_label(const struct calibrate_view *view, int point, const double place[2], int radius)
+{
+    const struct sketch *sketch = &view->sketch;
+    const char *name = calibration_names[point];
+    const int width = (int)strlen(name) * sketch->advance, gap = radius + 2 * RIM;
+    const bool left = point == 0 || point == 3;
+    int x = (int)place[0] + (left ? -gap - width : gap);
+    x = x < 0 ? 0 : x + width > view->picture.width ? view->picture.width - width : x;
+    const int y = (int)place[1] + (point < 2 ? RIM : -sketch->line - RIM);
+    sketch_fill(sketch, (struct rect){x, y, width, sketch->line}, label_paint);
+    sketch_text(sketch, x, y, name, selected_paint);
+}
+
+static void draw_points(const struct calibrate *c)
+{
+    const struct calibrate_view *view = &c->view;
+    const struct calibration *calibration = &c->calibration;
+    const struct paint paint = calibration->fault[0] ? wrong_paint : right_paint;
+    const int radius = view->sketch.line / 3;
+    for (int i = 0; i < CALIBRATION_POINTS; i++)
+        draw_line(&view->sketch, &view->picture, &calibration->camera.points[2 * i],
+                  &calibration->camera.points[2 * ((i + 1) % CALIBRATION_POINTS)], RIM, paint);
+    for (int i = 0; i < CALIBRATION_POINTS; i++) {
+        double place[2];
+        calibration_place(calibration, i, place);
+        if (i == c->selected)
+            draw_disc(&view->sketch, place, radius + 2 * RIM, selected_paint);
+        draw_disc(&view->sketch, place, radius, paint);
+        draw_label(view, i, place, radius);
+    }
+}
+
+// Draws the bird's-eye view, stretched to the board's height, and the rectangle in it.
+static void draw_bird(const struct calibrate *c)
+{
+    const struct calibrate_view *view = &c->view;
+    const struct rect *part = &view->bird;
+    if (!c->bird) {
+        sketch_fill(&view->sketch, *part, empty_paint);
+        return;
+    }
+    for (int y = 0; y < part->height; y++) {
+        const uint8_t *from = image_row(c->bird, 0, y * lane_view.rows / part->height);
+        uint8_t *to = image_row(&view->board, 0, y) + 4 * (size_t)part->x;
+        for (int x = 0; x < part->width; x++)
+            memcpy(to + 4 * (size_t)x, from + 4 * (size_t)(x * lane_view.columns / part->width), 4);
+    }
+    const struct lane_camera *camera = &c->calibration.camera;
+    const double wide = camera->width / lane_view.across * part->width, middle = part->x + part->width / 2.0;
+    const double down = part->height / (lane_view.far - lane_view.near);
+    const double near = (lane_view.far - camera->near) * down, far = (lane_view.far - camera->far) * down;
+    const double corner[4][2] = {
+        {middle - wide / 2, near}, {middle + wide / 2, near}, {middle + wide / 2, far}, {middle - wide / 2, far}};
+    for (int i = 0; i < 4; i++)
+        draw_line(&view->sketch, part, corner[i], corner[(i + 1) % 4], RIM, rectangle_paint);
+}
+
+static void fill_overlay(struct overlay *overlay, const struct calibrate *c)
+{
+    const struct calibration *calibration = &c->calibration;
+    const struct lane_camera *camera = &calibration->camera;
+    const double *at = &camera->points[2 * c->selected];
+    const bool wrong = calibration->fault[0];
+    overlay->size = c->bare ? OVERLAY_OFF : OVERLAY_FULL;
+    overlay->lines = 0;
+    overlay_line(overlay, OVERLAY_STRONG, "%s: %.1f, %.1f%s", calibration_names[c->selected], at[0], at[1],
+                 c->held ? " | held" : "");
+    overlay_line(overlay, OVERLAY_PLAIN, "on the road: %g m wide, %g to %g m ahead", camera->width, camera->near,
+                 camera->far);
+    overlay_line(overlay, OVERLAY_DIM, "mouse, arrows: move | Tab: next | Space: hold");
+    overlay_line(overlay, OVERLAY_DIM, "o: no text | Enter: write | q: quit");
+    overlay->message_is_error = wrong || c->message_is_error;
+    if (!wrong || c->message_is_error)
+        snprintf(overlay->message, sizeof(overlay->message), "%s", c->message);
+    else
+        snprintf(overlay->message, sizeof(overlay->message), "wrong points: %s", calibration->fault);
+}
+
+static struct scene board_scene(const struct calibrate_view *view)
+{
+    return (struct scene){
+        .width = view->board.shape.width, .height = view->board.shape.height, .overlay = &view->overlay};
+}
+
+static void make_bird(struct calibrate *c)
+{
+    struct calibration *calibration = &c->calibration;
+    if (!c->mapped) {
+        lane_pipeline_close(&c->pipeline);
+        c->pipeline = (struct lane_pipeline){
+            .map = calibration->map,
+            .setup = {.kind = PATH_CPU, .input = c->black.shape, .threads = c->stream->set.threads}};
+        c->mapped = true;
+    }
+    c->bird = calibration->fault[0] ? NULL : lane_pipeline_stage(&c->pipeline, c->frame, LANE_BIRD);
+    if (!c->bird && !calibration->fault[0])
+        snprintf(calibration->fault, LANE_ERROR, "they give no bird's-eye view");
+}
+
+static void draw(struct calibrate *c)
+{
+    struct calibrate_view *view = &c->view;
+    make_bird(c);
+    for (int y = 0; y < view->picture.height; y++)
+        memcpy(image_row(&view->board, 0, y), image_row(c->frame, 0, y), 4 * (size_t)view->picture.width);
+    draw_points(c);
+    draw_bird(c);
+    fill_overlay(&view->overlay, c);
+    const struct window_size size = window_size(view->window);
+    struct scene scene = board_scene(view);
+    scene.texture = renderer_upload(view->renderer, 0, &view->board);
+    renderer_draw(view->renderer, &scene, &size);
+    window_swap(view->window);
+    c->changed = false;
+}
 
 // ---- keys and mouse ----
 
@@ -96,127 +290,94 @@ static bool press(struct calibrate *c, const struct window_event *event)
     return event->key != 'q' && event->key != WINDOW_KEY_ESCAPE;
 }
 
+// Returns the oldest event; WINDOW_DRAG has its place in pixels of the picture. False: there is none.
+static bool next_event(const struct calibrate_view *view, struct window_event *event)
+{
+    if (!window_next_event(view->window, event))
+        return false;
+    if (event->type == WINDOW_DRAG) {
+        const struct window_size size = window_size(view->window);
+        const struct scene scene = board_scene(view);
+        const struct renderer_box box = renderer_picture_box(&scene, &size);
+        if (box.width < 1 || box.height < 1)
+            return true;
+        event->x = (event->x * (float)size.width - box.x) / box.width * (float)scene.width;
+        event->y = (event->y * (float)size.height - box.y) / box.height * (float)scene.height;
+    }
+    return true;
+}
+
 // Returns false if the user quits or the display is lost.
 static bool handle_events(struct calibrate *c)
 {
     struct window_event event;
-    while (calibrate_view_event(c->view, &event)) {
+    while (next_event(&c->view, &event)) {
         c->changed = true;
         if (event.type == WINDOW_CLOSE || (event.type == WINDOW_KEY && !press(c, &event)))
             return false;
         if (event.type == WINDOW_DRAG)
             drag(c, &event);
     }
-    if (calibrate_view_lost(c->view))
-        c->code = EXIT_DEVICE;
-    return !calibrate_view_lost(c->view);
+    if (window_lost(c->view.window))
+        c->stream->code = EXIT_DEVICE;
+    return !window_lost(c->view.window);
 }
 
-// ---- pictures ----
+// ---- stream ----
 
-// Takes the next frame, or waits a short time. At the end of the source, the last frame stays.
-static void take_frame(struct calibrate *c)
+static int64_t show(void *context, const struct frame *frame, bool again)
 {
-    struct frame frame;
-    if ((c->held && c->filled) || c->ended) {
-        clock_sleep_until_ns(clock_now_ns() + WAIT_MS * INT64_C(1000000));
-        return;
-    }
-    switch (source_next(c->source, &frame, WAIT_MS)) {
-    case SOURCE_FRAME:
-        convert_to_rgba(&c->frame, &frame.image);
-        source_return(c->source, &frame);
-        c->filled = c->changed = true;
-        break;
-    case SOURCE_TIMEOUT:
-        break;
-    case SOURCE_RESHAPED:
-        log_error("the source changed its frame size or format; the last frame stays");
-        c->code = EXIT_FAILED_SOME;
-        c->ended = true;
-        break;
-    case SOURCE_FAILED:
-        c->code = EXIT_FAILED_SOME;
-        c->ended = true;
-        break;
-    case SOURCE_END:
-        c->ended = true;
-        break;
-    }
-}
-
-// Returns the bird's-eye view of the frame; NULL if the points are impossible.
-static const struct image *make_bird(struct calibrate *c)
-{
-    struct calibration *calibration = &c->calibration;
-    if (!c->mapped) {
-        lane_pipeline_finish(&c->pipeline);
-        c->pipeline = (struct lane_pipeline){
-            .map = calibration->map,
-            .setup = {.kind = PATH_CPU, .input = c->frame.shape, .depth = 1, .threads = c->threads}};
-        c->mapped = true;
-    }
-    if (calibration->fault[0])
-        return NULL;
-    const struct image *bird = lane_pipeline_stage(&c->pipeline, &c->frame, LANE_BIRD);
-    if (!bird)
-        snprintf(calibration->fault, LANE_ERROR, "they give no bird's-eye view");
-    return bird;
-}
-
-static void draw(struct calibrate *c)
-{
-    const struct calibrate_scene scene = {.bird = make_bird(c),
-                                          .calibration = &c->calibration,
-                                          .frame = &c->frame,
-                                          .selected = c->selected,
-                                          .held = c->held,
-                                          .bare = c->bare,
-                                          .message = c->message,
-                                          .message_is_error = c->message_is_error};
-    calibrate_view_draw(c->view, &scene);
-    c->changed = false;
+    struct calibrate *c = context;
+    c->frame = &lanes_result(c->stream->lanes, LANE_MAIN)->image;
+    c->changed = true;
+    return clock_now_ns();
 }
 
 static enum exit_code open_all(struct calibrate *c, const struct lane_camera *camera)
 {
-    const struct image_shape *shape = &source_info(c->source)->shape;
+    const struct image_shape *shape = &c->stream->info->shape;
     char error[LANE_ERROR];
     if (!calibration_init(&c->calibration, camera, shape->width, shape->height, error)) {
         log_error("the camera does not fit frames of %dx%d: %s", shape->width, shape->height, error);
         return EXIT_USAGE;
     }
     const struct image_shape rgba = {.width = shape->width, .height = shape->height};
-    if (!image_alloc(&c->frame, &rgba)) {
+    if (!image_alloc(&c->black, &rgba)) {
         log_error("cannot calibrate: out of memory");
         return EXIT_NOTHING;
     }
     for (int y = 0; y < rgba.height; y++)
-        memset(image_row(&c->frame, 0, y), 0, 4 * (size_t)rgba.width);
-    c->view = calibrate_view_open(shape->width, shape->height, error);
-    if (!c->view)
-        log_error("--calibrate needs a window, which cannot be opened: %s", error);
-    return c->view ? EXIT_OK : EXIT_NOTHING;
+        memset(image_row(&c->black, 0, y), 0, 4 * (size_t)rgba.width);
+    c->frame = &c->black;
+    wish_init(&c->stream->wish, NULL, PATH_CPU);
+    return open_view(&c->view, shape->width, shape->height) && stream_open(c->stream) && stream_build(c->stream) &&
+                   stream_start(c->stream)
+               ? EXIT_OK
+               : EXIT_NOTHING;
 }
 
-enum exit_code lane_calibrate(struct source *source, const struct lane_camera *camera, const char *file, int threads)
+enum exit_code lane_calibrate(struct stream *stream, const struct lane_camera *camera, const char *file, int threads)
 {
+    static const struct stream_client client = {.show = show};
     struct calibrate *c = calloc(1, sizeof(*c)); // too large for the stack
     if (!c) {
         log_error("cannot calibrate: out of memory");
         return EXIT_NOTHING;
     }
-    *c = (struct calibrate){.source = source, .file = file, .threads = threads, .dragged = -1, .changed = true};
+    *c = (struct calibrate){.stream = stream, .file = file, .dragged = -1, .changed = true};
+    stream->set = (struct stream_setup){
+        .client = &client, .context = c, .kind_named = true, .driven = true, .threads = threads, .depth = 1};
     enum exit_code code = open_all(c, camera);
-    while (code == EXIT_OK && process_interrupted() == 0 && handle_events(c)) {
-        take_frame(c);
+    while (code == EXIT_OK && process_interrupted() == 0 && stream->code < EXIT_NOTHING && handle_events(c)) {
+        stream->wish.paused = c->held && c->frame != &c->black;
+        stream_step(stream, WAIT_MS);
         if (c->changed)
             draw(c);
     }
-    code = code == EXIT_OK ? c->code : code;
-    lane_pipeline_finish(&c->pipeline);
-    calibrate_view_close(c->view);
-    image_free(&c->frame);
+    code = code == EXIT_OK ? stream->code : code;
+    lane_pipeline_close(&c->pipeline);
+    close_view(&c->view);
+    image_free(&c->black);
     free(c);
     return code;
 }

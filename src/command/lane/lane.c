@@ -77,7 +77,7 @@ static const char *const exits[] = {
     "2\twrong arguments, or an impossible calibration",
     "3\tthere is no such source or device; --calibrate: no window can be opened; --score: a file cannot be read or is "
     "not in TuSimple's format, or the files are not of the same run",
-    "4\tthe path failed, or the display was lost",
+    "4\tevery path failed, or the display was lost",
     "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
     NULL,
 };

@@ -4,7 +4,7 @@
 #include "base/options.h"
 #include "command/command.h"
 #include "lane/lane_camera.h"
-#include "source/source.h"
+#include "stream/stream.h"
 
 struct lane_options {
     const char *camera, *points, *config, *score, *truth;
@@ -21,6 +21,6 @@ struct lane_options {
 int lane_run(const struct lane_options *options, const char *source);
 
 // `--calibrate`: the user moves the four points of the calibration in a window.
-// Shows the source's frames until the user quits. The points start at the camera's. Enter writes them to the file.
-// `threads`: of the cpu path, 0: one per CPU. Returns an exit code.
-enum exit_code lane_calibrate(struct source *source, const struct lane_camera *camera, const char *file, int threads);
+// Shows the frames of the stream's source until the user quits; the caller closes the stream. The points start at the
+// camera's. Enter writes them to the file. `threads`: of the cpu path, 0: one per CPU. Returns an exit code.
+enum exit_code lane_calibrate(struct stream *stream, const struct lane_camera *camera, const char *file, int threads);

@@ -3,6 +3,7 @@
 
 #include "lane/pipeline.h"
 #include "lane/tracker.h"
+#include "screen/window.h"
 
 struct lane_window;
 
@@ -13,6 +14,6 @@ void lane_window_close(struct lane_window *window); // accepts NULL
 // is lost, or the pipeline fails.
 bool lane_window_show(struct lane_window *window, struct lane_pipeline *pipeline, const struct image *frame,
                       const struct lane_result *result, const struct lane_trace *trace);
-// Returns the window's GL context, for paths that this thread closes before the window. NULL: NULL.
-struct gl_context *lane_window_gl(struct lane_window *window);
+// Returns the window, whose GL context paths may use that this thread closes before.
+struct window *lane_window_window(const struct lane_window *window);
 bool lane_window_lost(const struct lane_window *window); // the display was lost (logged)

@@ -1,17 +1,16 @@
 // run.c: finds lanes in the frames of a source, and reports them
 #include "base/clock.h"
+#include "base/edited.h"
 #include "base/log.h"
-#include "command/edited.h"
 #include "command/lane/lane.h"
 #include "command/lane/lane_report.h"
 #include "command/lane/lane_window.h"
-#include "command/meter.h"
 #include "command/shared.h"
 #include "lane/config.h"
 #include "lane/pipeline.h"
-#include "lane/place.h"
 #include "lane/tracker.h"
 #include "lane/truth.h"
+#include "stream/stream.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,21 +24,14 @@ struct run {
     struct lane_camera camera; // with --calibrate: where it begins
     const struct lane_options *options;
     int edits; // descriptor of edited.h for the configuration file; 0: none
-    struct source *source;
-    const struct source_info *info;
+    struct stream stream;
     struct truth truth; // of --truth
-    struct lane_place place;
     struct lane_pipeline pipeline;
     struct lane_tracker tracker;
-    struct lane_trace trace;             // of the latest frame, for the window
-    struct lane_window *window;          // NULL: none
-    struct frame flight[PATH_DEPTH_MAX]; // frames in flight, oldest first
-    int flights, depth;
-    bool quit;                    // by the user, or because the display is lost
-    int submitted, frames, limit; // limit 0: none
-    int counts[3];                // frames of each lane_state
+    struct lane_trace trace;    // of the latest frame, for the window
+    struct lane_window *window; // NULL: none
+    int counts[3];              // frames of each lane_state
     double milliseconds;
-    struct meter meter;
 };
 
 // Returns false if a value is wrong; `error` then has one line.
@@ -66,7 +58,7 @@ static bool read_config(const struct lane_options *o, struct lane_config *config
 static bool make_map(const struct run *run, const struct lane_config *config, struct lane_map *map,
                      char error[CONFIG_ERROR])
 {
-    const struct image_shape *shape = &run->info->shape;
+    const struct image_shape *shape = &run->stream.info->shape;
     char why[LANE_ERROR];
     if (lane_map_init(map, &config->camera, shape->width, shape->height, why))
         return true;
@@ -96,11 +88,11 @@ static enum exit_code open_source(struct run *run, const char *text)
         .text = text, .width = o->size.width, .height = o->size.height, .rate = o->rate, .paced = !o->fast};
     if (!pixel_format_take(o->pixel_format, &setup))
         return EXIT_USAGE;
-    run->source = source_open(&setup);
-    if (!run->source)
+    run->stream.source = source_open(&setup);
+    if (!run->stream.source)
         return EXIT_NOTHING;
-    run->info = source_info(run->source);
-    const struct image_shape *shape = &run->info->shape;
+    run->stream.info = source_info(run->stream.source);
+    const struct image_shape *shape = &run->stream.info->shape;
     if (shape->width >= WIDTH_MIN && shape->height >= HEIGHT_MIN)
         return EXIT_OK;
     log_error("frames of %dx%d are too small to find lanes; give at least %dx%d", shape->width, shape->height,
@@ -108,104 +100,101 @@ static enum exit_code open_source(struct run *run, const char *text)
     return EXIT_USAGE;
 }
 
-// Without a display, the run is headless.
-static void open_window(struct run *run)
+// Finds the lines in a result, and reports them. Returns the time when that was done.
+static int64_t show(void *context, const struct frame *frame, bool again)
 {
-    const struct lane_options *o = run->options;
-    char why[256];
-    if (!o->headless) {
-        run->window = lane_window_open(run->info->shape.width, run->info->shape.height, why);
-        if (!run->window)
-            log_warn("cannot open a window: %s; running without it", why);
-    }
-    run->limit = o->frames > 0 ? o->frames : run->info->endless && !run->window ? ENDLESS_FRAMES : 0;
-    // A second frame in flight is later on the screen, but upload, kernels and finding overlap.
-    run->depth = run->window || run->info->live ? 1 : 2;
-}
-
-static enum exit_code open_pipeline(struct run *run, const struct lane_config *config, const struct lane_map *map)
-{
-    const struct lane_options *o = run->options;
-    const bool gl = o->path >= 0 && path_kind_info((enum path_kind)o->path)->needs_gl;
-    if (!lane_place_open(&run->place, o->path, o->device, gl ? lane_window_gl(run->window) : NULL))
-        return EXIT_NOTHING;
-    source_place(run->source, run->place.device ? run->place.device->pages : NULL);
-    const struct path_setup setup = {.kind = run->place.kind,
-                                     .device = run->place.device,
-                                     .gl = run->place.gl,
-                                     .input = run->info->shape,
-                                     .depth = run->depth,
-                                     .threads = o->threads};
-    return lane_pipeline_init(&run->pipeline, map, &config->settings, &setup) ? EXIT_OK : EXIT_NOTHING;
-}
-
-// Takes a frame from the source and submits it. Sets *ended if there are no more frames. Returns an exit code.
-static enum exit_code submit_next(struct run *run, bool *ended)
-{
-    struct frame frame;
-    *ended = true;
-    switch (source_next(run->source, &frame, WAIT_MS)) {
-    case SOURCE_TIMEOUT:
-        *ended = false;
-        return EXIT_OK;
-    case SOURCE_END:
-        return EXIT_OK;
-    case SOURCE_RESHAPED:
-        log_error("the source changed its frame size or format; start again");
-        return EXIT_FAILED_SOME;
-    case SOURCE_FAILED:
-        return EXIT_FAILED_SOME;
-    case SOURCE_FRAME:
-        break;
-    }
-    *ended = false;
-    run->flight[run->flights++] = frame;
-    run->submitted++;
-    return lane_pipeline_submit(&run->pipeline, &frame.image, frame.number) ? EXIT_OK : EXIT_DEVICE;
-}
-
-// Adds the frame's stages to the table. Finding took the time from `found_ns` to now. Returns the sum of all stages, in
-// milliseconds.
-static double measure(struct run *run, const struct frame *frame, const struct path_result *path, int64_t found_ns)
-{
-    const int64_t now_ns = clock_now_ns();
-    int64_t sum_ns = now_ns - found_ns;
-    meter_begin(&run->meter, frame->number);
-    for (int i = 0; i < path->stages; i++) {
-        meter_add(&run->meter, NULL, NULL, &path->stage[i]);
-        sum_ns += path->stage[i].end_ns - path->stage[i].start_ns;
-    }
-    meter_host(&run->meter, NULL, "find lines", found_ns, now_ns);
-    meter_shown(&run->meter, frame->captured_ns, now_ns);
-    return (double)sum_ns / 1e6;
-}
-
-// Finds the lines in the oldest frame in flight, and reports them. Returns an exit code.
-static enum exit_code finish_oldest(struct run *run)
-{
-    const struct frame *frame = &run->flight[0];
+    struct run *run = context;
+    struct stream *s = &run->stream;
     const struct image_shape *shape = &frame->image.shape;
-    struct lane_table table;
+    const struct path_result *path = lanes_result(s->lanes, LANE_MAIN);
     struct lane_result result;
-    struct path_result path;
     char file[FILE_NAME];
-    if (!lane_pipeline_collect(&run->pipeline, &table, &path))
-        return EXIT_DEVICE;
-    const int64_t found_ns = clock_now_ns();
+    const int64_t begun_ns = clock_now_ns();
+    const struct lane_table table = lane_pipeline_table(&run->pipeline, path);
     lane_track(&run->tracker, &table, &result, run->window ? &run->trace : NULL);
-    const struct lane_frame about = {file, shape->width, shape->height, measure(run, frame, &path, found_ns)};
-    snprintf(file, sizeof(file), "%s#%llu", run->info->name, (unsigned long long)frame->number);
-    run->frames++;
+    const int64_t found_ns = clock_now_ns();
+    meter_host(&s->meter, NULL, "find lines", begun_ns, found_ns);
+    int64_t sum_ns = found_ns - begun_ns;
+    for (int i = 0; i < path->stages; i++)
+        sum_ns += path->stage[i].end_ns - path->stage[i].start_ns;
+    const struct lane_frame about = {file, shape->width, shape->height, (double)sum_ns / 1e6};
+    snprintf(file, sizeof(file), "%s#%llu", s->info->name, (unsigned long long)frame->number);
     run->counts[result.state]++;
     run->milliseconds += about.milliseconds;
     if (!truth_add(&run->truth, frame->number) ||
-        (run->options->json && !lane_report(&about, &run->pipeline.map, &result)))
-        return EXIT_FAILED_SOME; // main logs a broken standard output
-    run->quit = run->window && !lane_window_show(run->window, &run->pipeline, &frame->image, &result, &run->trace);
-    source_return(run->source, frame);
-    run->flights--;
-    memmove(&run->flight[0], &run->flight[1], (size_t)run->flights * sizeof(run->flight[0]));
-    return EXIT_OK;
+        (run->options->json && !lane_report(&about, &run->pipeline.map, &result))) {
+        s->code = EXIT_FAILED_SOME; // main logs a broken standard output
+        s->quit = true;
+    }
+    s->quit =
+        s->quit || (run->window && !lane_window_show(run->window, &run->pipeline, &frame->image, &result, &run->trace));
+    return clock_now_ns();
+}
+
+// The window's pictures of stages come from the same kind of path as the lines.
+static void follow_path(void *context)
+{
+    struct run *run = context;
+    struct stream *s = &run->stream;
+    lane_pipeline_close(&run->pipeline);
+    run->pipeline.setup = (struct path_setup){
+        .kind = s->wish.kind,
+        .device = path_kind_info(s->wish.kind)->needs_device ? devices_open(&s->devices, s->wish.device) : NULL,
+        .gl = s->window ? window_gl(s->window) : s->gl,
+        .input = s->info->shape,
+        .threads = s->set.threads,
+    };
+}
+
+// Without a display, the run is headless.
+static void open_window(struct run *run)
+{
+    static const struct stream_client client = {.show = show, .changed = follow_path};
+    const struct lane_options *o = run->options;
+    const struct source_info *info = run->stream.info;
+    char why[256];
+    if (!o->headless) {
+        run->window = lane_window_open(info->shape.width, info->shape.height, why);
+        if (!run->window)
+            log_warn("cannot open a window: %s; running without it", why);
+    }
+    run->stream.set = (struct stream_setup){
+        .client = &client,
+        .context = run,
+        .kind_named = o->path >= 0,
+        .threads = o->threads,
+        // A second frame in flight is later on the screen, but upload, kernels and finding overlap.
+        .depth = run->window || info->live ? 1 : 2,
+        .limit = o->frames > 0                   ? (uint64_t)o->frames
+                 : info->endless && !run->window ? ENDLESS_FRAMES
+                                                 : 0,
+    };
+}
+
+// Sets the chain that finds the lines, and builds it.
+static bool build(struct run *run, const struct lane_config *config, const struct lane_map *map)
+{
+    struct stream *s = &run->stream;
+    run->pipeline.map = *map;
+    run->pipeline.settings = config->settings;
+    lanes_measure(s->lanes, MEASURE_COLUMNS, (int)config->settings.windows);
+    if (!lane_pipeline_chain(&run->pipeline, &s->wish.chain) || !stream_build(s))
+        return false;
+    follow_path(run);
+    return true;
+}
+
+static enum exit_code open_stream(struct run *run, const struct lane_config *config, const struct lane_map *map)
+{
+    const struct lane_options *o = run->options;
+    struct stream *s = &run->stream;
+    const struct device_choice choice = {o->device, o->path >= 0, false};
+    wish_init(&s->wish, NULL, o->path);
+    if (!devices_choose(&s->devices, &s->wish, &choice))
+        return EXIT_NOTHING;
+    if (path_kind_info(s->wish.kind)->needs_gl && run->window)
+        s->window = lane_window_window(run->window);
+    return stream_open(s) && build(run, config, map) && stream_start(s) ? EXIT_OK : EXIT_NOTHING;
 }
 
 static bool is_config(const char *name, const void *path)
@@ -214,57 +203,45 @@ static bool is_config(const char *name, const void *path)
     return strcmp(name, slash ? slash + 1 : path) == 0;
 }
 
-// Follows changes of the configuration file. A wrong file changes nothing. Returns an exit code.
-static enum exit_code follow_config(struct run *run)
+// Follows changes of the configuration file. A wrong file changes nothing.
+static void follow_config(struct run *run)
 {
+    struct stream *s = &run->stream;
     struct lane_config config;
     struct lane_map map;
-    struct lane_pipeline pipeline;
     char error[CONFIG_ERROR];
     if (!edited_any(run->edits, is_config, run->options->config))
-        return EXIT_OK;
+        return;
     if (!read_config(run->options, &config, error) || !make_map(run, &config, &map, error)) {
         log_error("%s; the former configuration stays in use", error);
-        return EXIT_OK;
+        return;
     }
-    while (run->flights > 0) {
-        const enum exit_code code = finish_oldest(run);
-        if (code != EXIT_OK)
-            return code;
-    }
-    if (!lane_pipeline_init(&pipeline, &map, &config.settings, &run->pipeline.setup))
-        return EXIT_OK; // logged
-    log_info("%s changed: using it", run->options->config);
+    stream_drain(s);
+    if (s->code >= EXIT_NOTHING)
+        return;
     if (memcmp(map.picture, run->pipeline.map.picture, sizeof(map.picture)) != 0)
         run->tracker = (struct lane_tracker){.known = false};
-    lane_pipeline_finish(&run->pipeline);
-    run->pipeline = pipeline;
-    return EXIT_OK;
+    lanes_close(s->lanes);
+    if (build(run, &config, &map))
+        log_info("%s changed: using it", run->options->config);
+    else
+        s->code = EXIT_DEVICE;
 }
 
 // Returns an exit code.
 static enum exit_code process(struct run *run)
 {
-    enum exit_code code = EXIT_OK, source_code = EXIT_OK;
-    bool ended = false;
+    struct stream *s = &run->stream;
     struct status_line status = {0};
-    while (code == EXIT_OK && process_interrupted() == 0 && !run->quit) {
-        const int before = run->submitted;
-        code = follow_config(run);
-        if (code == EXIT_OK && !ended && run->flights < run->depth && (run->limit == 0 || run->submitted < run->limit))
-            code = source_code = submit_next(run, &ended);
-        ended = ended || (run->limit > 0 && run->submitted == run->limit);
-        if (code == EXIT_OK && (run->flights == run->depth || (run->flights > 0 && run->submitted == before)))
-            code = source_code == EXIT_DEVICE ? source_code : finish_oldest(run);
-        else if (ended && run->flights == 0)
-            break;
+    while (!stream_finished(s)) {
+        follow_config(run);
+        stream_step(s, WAIT_MS);
         if (!run->window && !run->options->json)
-            status_line_tick(&status, "%d frames, %.1f fps", run->frames, meter_fps(&run->meter));
+            status_line_tick(&status, "%llu frames, %.1f fps", (unsigned long long)s->meter.frames,
+                             meter_fps(&s->meter));
     }
     status_line_end(&status);
-    if (run->window && lane_window_lost(run->window))
-        return EXIT_DEVICE;
-    return code == EXIT_OK ? source_code : code;
+    return run->window && lane_window_lost(run->window) ? EXIT_DEVICE : s->code;
 }
 
 static enum exit_code open_all(struct run *run, const char *source)
@@ -287,39 +264,40 @@ static enum exit_code open_all(struct run *run, const char *source)
     }
     if (code == EXIT_OK && !watch_config(run))
         code = EXIT_NOTHING;
-    if (code == EXIT_OK && !truth_open(&run->truth, run->options->truth, run->info))
+    if (code == EXIT_OK && !truth_open(&run->truth, run->options->truth, run->stream.info))
         code = EXIT_NOTHING;
     if (code != EXIT_OK)
         return code;
     open_window(run);
-    return open_pipeline(run, &config, &map);
+    return open_stream(run, &config, &map);
 }
 
-// Frames may lie in the device's memory, and the gl path uses the window's context.
-static void close_all(struct run *run)
+// Returns false if a driver is still busy, or the display of the path's GL context is lost: see stream_close.
+static bool close_all(struct run *run)
 {
-    lane_pipeline_finish(&run->pipeline);
-    for (int i = 0; i < run->flights; i++)
-        source_return(run->source, &run->flight[i]);
-    source_close(run->source);
+    if (window_lost(run->stream.window))
+        return false;
+    lane_pipeline_close(&run->pipeline);
+    if (!stream_close(&run->stream))
+        return false;
     if (run->edits > 0)
         close(run->edits);
-    lane_place_close(&run->place);
     lane_window_close(run->window);
+    return true;
 }
 
 static void print_summary(const struct run *run)
 {
-    printf("%d frames: lanes in %d, held in %d, none in %d; %.2f ms per frame\n", run->frames, run->counts[LANE_SEEN],
-           run->counts[LANE_HELD], run->counts[LANE_NONE], run->milliseconds / run->frames);
-    const char *path = path_kind_name(run->place.kind), *mode = path_info(run->pipeline.path)->sharing;
-    const bool same = strcmp(path, mode) == 0;
-    printf("path %s%s%s%s, device %s, %.1f fps\n", path, same ? "" : " (", same ? "" : mode, same ? "" : ")",
-           run->place.gl       ? run->place.gl->name
-           : run->place.device ? run->place.device->info.name
-                               : "cpu",
-           meter_fps(&run->meter));
-    meter_print(&run->meter, stdout);
+    const struct stream *s = &run->stream;
+    struct lane_facts facts;
+    printf("%llu frames: lanes in %d, held in %d, none in %d; %.2f ms per frame\n", (unsigned long long)s->meter.frames,
+           run->counts[LANE_SEEN], run->counts[LANE_HELD], run->counts[LANE_NONE],
+           run->milliseconds / (double)s->meter.frames);
+    lanes_describe(s->lanes, LANE_MAIN, &facts);
+    const bool same = strcmp(facts.kind, facts.sharing) == 0;
+    printf("path %s%s%s%s, device %s, %.1f fps\n", facts.kind, same ? "" : " (", same ? "" : facts.sharing,
+           same ? "" : ")", facts.device, meter_fps(&s->meter));
+    meter_print(&s->meter, stdout);
 }
 
 int lane_run(const struct lane_options *options, const char *source)
@@ -333,16 +311,15 @@ int lane_run(const struct lane_options *options, const char *source)
     enum exit_code code = open_all(run, source);
     if (code == EXIT_OK) {
         process_hold_signals(CALLS_MAIN);
-        code = options->calibrate ? lane_calibrate(run->source, &run->camera, options->config, options->threads)
+        code = options->calibrate ? lane_calibrate(&run->stream, &run->camera, options->config, options->threads)
                                   : process(run);
     }
     if (!truth_close(&run->truth))
         code = EXIT_FAILED_SOME;
-    if (run->frames > 0 && !options->json)
+    if (run->stream.meter.frames > 0 && !options->json && !options->calibrate)
         print_summary(run);
-    if (run->window && lane_window_lost(run->window) && run->place.gl)
-        return (int)code | EXIT_AT_ONCE; // the path's GL context was lost with the display
-    close_all(run);
+    if (!close_all(run))
+        return (int)code | EXIT_AT_ONCE;
     free(run);
     return (int)code;
 }

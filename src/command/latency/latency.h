@@ -5,13 +5,12 @@
 #include "base/stats.h"
 #include "command/command.h"
 #include "measure/flash_finder.h"
-#include "path/path.h"
 #include "screen/renderer.h"
-#include "source/capture.h"
+#include "stream/stream.h"
 
 struct latency_options {
     const char *filters;
-    int path; // enum path_kind
+    int path; // enum path_kind; -1: not given
     const char *device;
     struct option_size size;
     double rate;
@@ -29,21 +28,21 @@ struct latency_sample {
     int64_t captured_ns, shown_ns;
 };
 
+// A camera frame that was measured and shown.
+struct latency_shown {
+    struct finder_look look;
+    int64_t captured_ns, shown_ns;
+};
+
 enum { LATENCY_FLASHES_MAX = 1000 };
 
 struct latency {
     struct latency_options options;
     const char *source_text;
     struct source_setting setting[OPTION_TEXTS_MAX];
-    struct chain chain;
 
-    struct source *source;
-    const struct source_info *info;
-    struct capture *capture;
-    struct window *window;
+    struct stream stream;
     struct renderer *renderer;
-    struct device *device; // NULL: the cpu path
-    struct path *path;
 
     struct image flash; // RGBA of the camera's size, black or white
     unsigned flash_texture, picture_texture;
@@ -53,12 +52,13 @@ struct latency {
     struct status_line status_line;
     struct latency_sample sample[LATENCY_FLASHES_MAX];
     int samples, missed;
-    enum exit_code code;
-    bool quit;
+    struct latency_shown shown; // the latest camera frame
 };
 
-// loop.c: learns which cells show the flash, then measures. False if there is no sample. Failures are logged and set
-// `code`.
+// loop.c: shows the frames of the stream, whose context is the struct.
+extern const struct stream_client latency_client;
+// Learns which cells show the flash, then measures. False if there is no sample. Failures are logged and set
+// stream.code.
 bool latency_measure(struct latency *latency);
 
 // report.c

@@ -88,19 +88,19 @@ static bool open_source(struct latency *l)
         .control_count = o->controls.count,
     };
     if (!pixel_format_take(o->pixel_format, &setup)) {
-        l->code = EXIT_USAGE;
+        l->stream.code = EXIT_USAGE;
         return false;
     }
-    l->source = source_open(&setup);
-    if (!l->source)
+    l->stream.source = source_open(&setup);
+    if (!l->stream.source)
         return false;
-    l->info = source_info(l->source);
+    l->stream.info = source_info(l->stream.source);
     return true;
 }
 
 static bool open_screen(struct latency *l)
 {
-    const struct image_shape *shape = &l->info->shape;
+    const struct image_shape *shape = &l->stream.info->shape;
     char why[256];
     struct window_setup setup = {.title = "monocle latency",
                                  .width = shape->width,
@@ -109,8 +109,8 @@ static bool open_screen(struct latency *l)
                                  .vsync = l->options.vsync == 0};
     window_enlarge(&setup);
     device_drivers_start();
-    l->window = window_open(&setup, why);
-    if (!l->window) {
+    l->stream.window = l->stream.devices.window = window_open(&setup, why);
+    if (!l->stream.window) {
         log_error("cannot open a window for the flash: %s; run this command on a display", why);
         return false;
     }
@@ -119,70 +119,41 @@ static bool open_screen(struct latency *l)
     return l->renderer && image_alloc(&l->flash, &rgba);
 }
 
-static struct device *open_device(const struct latency *l)
-{
-    struct device_info devices[DEVICE_MAX];
-    const char *why;
-    const int count = device_list(devices, &why);
-    const int index = count > 0 ? device_choose(devices, count, l->options.device) : -1;
-    if (count == 0)
-        log_warn("there is no OpenCL device: %s; using the cpu path", why);
-    if (index < 0)
-        return NULL;
-    const struct gl_handles gl = window_gl_handles(l->window);
-    return device_open(&devices[index], &gl, NULL);
-}
-
-static bool open_path(struct latency *l)
-{
-    struct path_setup setup = {.kind = (enum path_kind)l->options.path,
-                               .input = l->info->shape,
-                               .chain = &l->chain,
-                               .gl = window_gl(l->window),
-                               .textures = true};
-    if (path_kind_info(setup.kind)->needs_device && !(l->device = open_device(l))) {
-        if (l->options.device && l->options.device[0])
-            return false;
-        setup.kind = PATH_CPU;
-    }
-    setup.device = l->device;
-    l->path = path_open(&setup, NULL);
-    source_place(l->source, l->device ? l->device->pages : NULL);
-    return l->path != NULL;
-}
-
 static bool setup(struct latency *l)
 {
-    if (open_source(l) && open_screen(l) && open_path(l) && (l->capture = capture_start(l->source, NULL)))
+    struct stream *s = &l->stream;
+    const struct device_choice choice = {l->options.device, l->options.path >= 0, false};
+    if (open_source(l) && open_screen(l) && devices_choose(&s->devices, &s->wish, &choice) && stream_open(s) &&
+        stream_build(s) && stream_start(s))
         return true;
-    l->code = l->code != EXIT_OK ? l->code : EXIT_NOTHING;
+    s->code = s->code != EXIT_OK ? s->code : EXIT_NOTHING;
     return false;
 }
 
-// Closes the device before the window, whose GL context the device shares, and after the source, whose frames lie in
-// the device's memory. False if something cannot be closed: the caller exits with EXIT_AT_ONCE.
+// False if something cannot be closed: the caller exits with EXIT_AT_ONCE.
 static bool teardown(struct latency *l)
 {
-    if (window_lost(l->window) || !capture_stop(l->capture))
+    if (!stream_close(&l->stream))
         return false;
-    path_close(l->path);
-    source_close(l->source);
-    device_close(l->device);
     renderer_close(l->renderer);
-    window_close(l->window);
+    window_close(l->stream.window);
     image_free(&l->flash);
     return true;
 }
 
 static int run(struct latency *l)
 {
+    const struct latency_options *o = &l->options;
     char error[CHAIN_ERROR];
-    if (l->options.log_level >= 0)
-        log_set_level((enum log_level)l->options.log_level);
-    if (l->options.filters && !chain_parse(&l->chain, l->options.filters, error)) {
+    if (o->log_level >= 0)
+        log_set_level((enum log_level)o->log_level);
+    wish_init(&l->stream.wish, NULL, o->path);
+    if (o->filters && !chain_parse(&l->stream.wish.chain, o->filters, error)) {
         log_error("--filter: %s", error);
         return EXIT_USAGE;
     }
+    l->stream.set =
+        (struct stream_setup){.client = &latency_client, .context = l, .kind_named = o->path >= 0, .depth = 1};
     if (setup(l)) {
         process_hold_signals(CALLS_MAIN);
         latency_report_start(l);
@@ -191,7 +162,7 @@ static int run(struct latency *l)
         if (measured)
             latency_report(l);
     }
-    const int code = (int)l->code;
+    const int code = (int)l->stream.code;
     return teardown(l) ? code : code | EXIT_AT_ONCE;
 }
 
@@ -203,7 +174,7 @@ static int latency_run(int argc, char **argv)
         return EXIT_NOTHING;
     }
     struct command_operands operands;
-    l->options = (struct latency_options){.path = PATH_DEFAULT, .flashes = FLASHES_DEFAULT, .log_level = -1};
+    l->options = (struct latency_options){.path = -1, .flashes = FLASHES_DEFAULT, .log_level = -1};
     int code;
     if (command_parse(&list, argc, argv, &l->options, 1, &operands, &code)) {
         l->source_text = operands.count > 0 ? operands.word[0] : NULL;

@@ -40,18 +40,20 @@ static json_t *rounded(double ms)
 
 void latency_report_start(const struct latency *l)
 {
+    struct lane_facts facts;
+    lanes_describe(l->stream.lanes, LANE_MAIN, &facts);
     if (l->options.json) {
         json_t *object = json_object();
         json_object_set_new(object, "event", json_string("start"));
-        json_object_set_new(object, "source", json_string(l->info->name));
-        json_object_set_new(object, "path", json_string(path_kind_name(path_info(l->path)->kind)));
-        json_object_set_new(object, "rung", json_string(path_info(l->path)->sharing));
-        json_object_set_new(object, "screen", json_string(window_gl_name(l->window)));
+        json_object_set_new(object, "source", json_string(l->stream.info->name));
+        json_object_set_new(object, "path", json_string(facts.kind));
+        json_object_set_new(object, "rung", json_string(facts.sharing));
+        json_object_set_new(object, "screen", json_string(window_gl_name(l->stream.window)));
         print_line(object);
         return;
     }
-    printf("%s, path %s, sharing mode %s, %s\nPoint the camera at the window. Press q to quit.\n", l->info->name,
-           path_kind_name(path_info(l->path)->kind), path_info(l->path)->sharing, window_gl_name(l->window));
+    printf("%s, path %s, sharing mode %s, %s\nPoint the camera at the window. Press q to quit.\n", l->stream.info->name,
+           facts.kind, facts.sharing, window_gl_name(l->stream.window));
     process_flush();
 }
 

@@ -14,23 +14,18 @@ static const int64_t settle_ns = 1200LL * NS_PER_MS; // assumed maximum delay fr
 static const int64_t learn_ns = 400LL * NS_PER_MS, lit_ns = 100LL * NS_PER_MS, patience_ns = 3000LL * NS_PER_MS;
 static const int64_t dark_least_ns = 250LL * NS_PER_MS, dark_range_ns = 500LL * NS_PER_MS;
 
-// A camera frame that was measured and shown.
-struct shown {
-    struct finder_look look;
-    int64_t captured_ns, shown_ns;
-};
-
 static bool stopped(struct latency *l)
 {
+    struct stream *s = &l->stream;
     struct window_event event;
-    while (window_next_event(l->window, &event)) {
+    while (window_next_event(l->stream.window, &event)) {
         const bool key =
             event.type == WINDOW_KEY && (event.key == 'q' || event.us == 'q' || event.key == WINDOW_KEY_ESCAPE);
-        l->quit = l->quit || key || event.type == WINDOW_CLOSE;
+        s->quit = s->quit || key || event.type == WINDOW_CLOSE;
     }
-    if (window_lost(l->window))
-        l->code = EXIT_DEVICE;
-    return l->quit || l->code != EXIT_OK || process_interrupted() != 0 || ferror(stdout); // main logs a broken stdout
+    if (window_lost(s->window))
+        s->code = EXIT_DEVICE;
+    return s->quit || s->code != EXIT_OK || process_interrupted() != 0 || ferror(stdout); // main logs a broken stdout
 }
 
 // Draws the flash on the left and the camera's frame on the right. Returns the time after the buffer swap.
@@ -38,14 +33,14 @@ static int64_t draw(struct latency *l)
 {
     const struct scene scene = {
         .texture = l->flash_texture,
-        .width = l->info->shape.width,
-        .height = l->info->shape.height,
+        .width = l->stream.info->shape.width,
+        .height = l->stream.info->shape.height,
         .right_texture = l->picture_texture,
         .divider = 0.5f,
     };
-    const struct window_size size = window_size(l->window);
+    const struct window_size size = window_size(l->stream.window);
     renderer_draw(l->renderer, &scene, &size);
-    window_swap(l->window);
+    window_swap(l->stream.window);
     return clock_now_ns();
 }
 
@@ -58,29 +53,34 @@ static int64_t set_flash(struct latency *l, bool light)
 
 static bool fail(struct latency *l, enum exit_code code)
 {
-    l->code = code;
+    l->stream.code = code;
     return false;
 }
 
-// Runs the frame through the path and shows it.
-static bool show_frame(struct latency *l, const struct frame *frame, struct shown *shown)
+static int64_t show(void *context, const struct frame *frame, bool again)
 {
-    struct path_result result;
-    bool lost;
-    if (!path_submit(l->path, &frame->image, frame->number, &lost) || !path_collect(l->path, &result, &lost)) {
-        log_error("cannot measure: the %s path failed", path_kind_name(path_info(l->path)->kind));
-        return fail(l, EXIT_DEVICE);
-    }
+    struct latency *l = context;
+    const struct path_result *result = lanes_result(l->stream.lanes, LANE_MAIN);
     // The camera also sees the frame that the window shows. While the finder learns, the window shows no frames.
     if (!l->learning)
-        l->picture_texture = result.texture ? result.texture : renderer_upload(l->renderer, 0, &result.image);
-    shown->captured_ns = frame->captured_ns;
-    shown->shown_ns = draw(l);
-    if (finder_look(&frame->image, &shown->look))
-        return true;
-    log_error("cannot measure: out of memory");
-    return fail(l, EXIT_NOTHING);
+        l->picture_texture = result->texture ? result->texture : renderer_upload(l->renderer, 0, &result->image);
+    l->shown.captured_ns = frame->captured_ns;
+    l->shown.shown_ns = draw(l);
+    if (!finder_look(&frame->image, &l->shown.look)) {
+        log_error("cannot measure: out of memory");
+        fail(l, EXIT_NOTHING);
+    }
+    return l->shown.shown_ns;
 }
+
+// Flashes of two paths cannot be compared.
+static void path_replaced(void *context)
+{
+    log_error("cannot measure: the path failed");
+    fail(context, EXIT_DEVICE);
+}
+
+const struct stream_client latency_client = {.show = show, .changed = path_replaced};
 
 static void show_progress(struct latency *l)
 {
@@ -92,24 +92,18 @@ static void show_progress(struct latency *l)
         status_line_tick(&l->status_line, "%d of %d flashes, %d missed", l->samples, l->options.flashes, l->missed);
 }
 
-// Shows the camera's next frame. False if none arrives by the deadline, if the measurement ends (see stopped), or on
-// failure (logged, `code` set).
-static bool next_shown(struct latency *l, int64_t deadline_ns, struct shown *shown)
+// Shows the camera's next frame, and describes it in l->shown. False if none arrives by the deadline, if the
+// measurement ends (see stopped), or on failure (logged, `code` set).
+static bool next_shown(struct latency *l, int64_t deadline_ns)
 {
     while (!stopped(l) && clock_now_ns() < deadline_ns) {
-        struct frame frame;
         show_progress(l);
-        const enum source_status status = capture_take(l->capture, &frame, IDLE_MS);
-        if (status == SOURCE_TIMEOUT)
-            continue;
-        if (status != SOURCE_FRAME) {
-            log_error("cannot measure: the source %s",
-                      status == SOURCE_RESHAPED ? "changed its frame size or format" : "ended");
+        if (stream_step(&l->stream, IDLE_MS) == STREAM_SHOWN)
+            return l->stream.code == EXIT_OK;
+        if (l->stream.ended && l->stream.code == EXIT_OK) {
+            log_error("cannot measure: the source ended");
             return fail(l, EXIT_FAILED_SOME);
         }
-        const bool ok = show_frame(l, &frame, shown);
-        source_return(l->source, &frame);
-        return ok;
     }
     return false;
 }
@@ -117,21 +111,20 @@ static bool next_shown(struct latency *l, int64_t deadline_ns, struct shown *sho
 // Shows darkness or light, waits settle_ns, then learns from at least LEARN_FRAMES frames and for at least learn_ns.
 static bool learn_state(struct latency *l, bool light)
 {
-    struct shown shown;
     const int64_t since_ns = set_flash(l, light) + settle_ns;
     int learnt = 0;
     while (learnt < LEARN_FRAMES || clock_now_ns() < since_ns + learn_ns) {
-        if (!next_shown(l, since_ns + learn_ns + patience_ns, &shown)) {
+        if (!next_shown(l, since_ns + learn_ns + patience_ns)) {
             if (!stopped(l)) {
                 log_error(
                     "cannot measure: the camera delivers too few frames; check its connection and its exposure time");
-                l->code = EXIT_NOTHING;
+                l->stream.code = EXIT_NOTHING;
             }
             return false;
         }
-        if (shown.shown_ns < since_ns)
+        if (l->shown.shown_ns < since_ns)
             continue;
-        finder_learn(&l->finder, light, &shown.look);
+        finder_learn(&l->finder, light, &l->shown.look);
         learnt++;
     }
     return true;
@@ -157,11 +150,11 @@ static bool learn(struct latency *l)
 }
 
 // Waits until the level is above the threshold (`light`), or not above it. False after patience_ns.
-static bool wait_level(struct latency *l, bool light, double threshold, struct shown *shown)
+static bool wait_level(struct latency *l, bool light, double threshold)
 {
     const int64_t deadline_ns = clock_now_ns() + patience_ns;
-    while (next_shown(l, deadline_ns, shown)) {
-        if ((finder_level(&l->finder, &shown->look) > threshold) == light)
+    while (next_shown(l, deadline_ns)) {
+        if ((finder_level(&l->finder, &l->shown.look) > threshold) == light)
             return true;
     }
     return false;
@@ -171,12 +164,11 @@ static bool wait_level(struct latency *l, bool light, double threshold, struct s
 // of the last frames, because exposure and daylight change it.
 static double rest(struct latency *l)
 {
-    struct shown shown;
     double base = 0;
     int looks = 0;
     const int64_t until_ns = clock_now_ns() + dark_least_ns + random() % dark_range_ns;
-    while (next_shown(l, until_ns, &shown)) {
-        const double level = finder_level(&l->finder, &shown.look);
+    while (next_shown(l, until_ns)) {
+        const double level = finder_level(&l->finder, &l->shown.look);
         base = looks == 0 ? level : base + (level - base) / (looks < BASE_FRAMES ? looks + 1 : BASE_FRAMES);
         looks++;
     }
@@ -186,24 +178,24 @@ static double rest(struct latency *l)
 // Measures one flash, or counts it as missed.
 static void flash(struct latency *l)
 {
-    struct shown shown, after;
     const double threshold = rest(l) + 0.5;
     if (stopped(l))
         return;
     const int64_t begun_ns = set_flash(l, true);
-    const bool seen = wait_level(l, true, threshold, &shown);
+    const bool seen = wait_level(l, true, threshold);
     if (!seen && stopped(l))
         return;
     if (seen) {
-        l->sample[l->samples++] = (struct latency_sample){shown.captured_ns - begun_ns, shown.shown_ns - begun_ns};
+        l->sample[l->samples++] =
+            (struct latency_sample){l->shown.captured_ns - begun_ns, l->shown.shown_ns - begun_ns};
         latency_report_sample(l, l->samples - 1);
-        while (next_shown(l, shown.shown_ns + lit_ns, &after))
+        for (const int64_t end_ns = l->shown.shown_ns + lit_ns; next_shown(l, end_ns);)
             ;
     } else {
         l->missed++;
     }
     set_flash(l, false);
-    wait_level(l, false, threshold, &after);
+    wait_level(l, false, threshold);
 }
 
 bool latency_measure(struct latency *l)
@@ -212,9 +204,8 @@ bool latency_measure(struct latency *l)
     if (!learn(l))
         return false;
     log_info("the flash is visible in %d of %d cells of the camera's image", l->finder.cells, FINDER_CELLS);
-    struct shown shown;
     set_flash(l, false);
-    wait_level(l, false, 0.5, &shown);
+    wait_level(l, false, 0.5);
     for (int in_a_row = 0; l->samples < l->options.flashes && in_a_row < MISSED_MAX && !stopped(l);) {
         const int before = l->missed;
         flash(l);
@@ -226,7 +217,7 @@ bool latency_measure(struct latency *l)
     }
     if (l->samples < l->options.flashes && l->missed >= MISSED_MAX && !stopped(l)) {
         log_warn("the camera lost the flash after %d flashes; the results cover only these", l->samples);
-        l->code = EXIT_FAILED_SOME;
+        l->stream.code = EXIT_FAILED_SOME;
     }
     return l->samples > 0;
 }

@@ -125,7 +125,7 @@ static bool run_get(struct call *call)
 
 static bool run_set(struct call *call)
 {
-    const struct source_change *change = &call->session->change;
+    const struct source_change *change = &call->session->stream.change;
     const unsigned requests = source_change_requests(change);
     const char *name = text_argument(call, 0);
     char value[REQUEST_TEXT];
@@ -135,7 +135,7 @@ static bool run_set(struct call *call)
     if (!properties_set(call->session, name, plain ? value : NULL, call->why))
         return false;
     call->guest->source = source_change_requests(change) != requests ? source_change_requests(change) : 0;
-    call->guest->recording = strcmp(name, "recording") == 0 && outputs_ending(&call->session->outputs);
+    call->guest->recording = strcmp(name, "recording") == 0 && outputs_ending(&call->session->stream.outputs);
     call->guest->waits = call->request->id;
     call->client->waits = call->guest->source > 0 || call->guest->recording;
     return true;
@@ -211,14 +211,14 @@ static bool save_picture(struct call *call, bool both)
     const char *path = call->request->arguments > 0 ? text_argument(call, 0) : NULL;
     if (!path && call->request->arguments > 0)
         return false;
-    if (!lanes_result(s->lanes, LANE_MAIN))
+    if (!lanes_result(s->stream.lanes, LANE_MAIN))
         return property_fail(call->why, "there is no frame yet; wait_frame 1 waits for it");
     property_fail(call->why, "there is no frame to save"); // an error that is logged replaces this
     log_keep_error(call->why, sizeof(call->why));
-    const struct outputs_facts facts = outputs_describe(&s->outputs);
-    const bool ok = (!path || output_check_screenshot(&s->options, s->source, source_change_text(s),
+    const struct outputs_facts facts = outputs_describe(&s->stream.outputs);
+    const bool ok = (!path || output_check_screenshot(&s->options, s->stream.source, source_change_text(&s->stream),
                                                       facts.recording ? facts.recording : facts.ending, path)) &&
-                    outputs_save(s->lanes, both, path, name);
+                    outputs_save(s->stream.lanes, both, path, name);
     log_keep_error(NULL, 0);
     call->data = ok ? text_json(path ? path : name) : NULL;
     return ok;
@@ -253,7 +253,7 @@ static bool run_wait(struct call *call)
 
 static bool run_quit(struct call *call)
 {
-    call->session->quit = true;
+    call->session->stream.quit = true;
     return true;
 }
 
@@ -342,30 +342,32 @@ static bool serve_client(struct session *s, int index)
 // True: the last frame has all changes of the wish, and the window shows it.
 static bool settled(const struct session *s)
 {
-    return s->meter.frames > 0 && !s->stepping && s->meter.frames >= s->stepped && !source_change_busy(&s->change) &&
-           !lanes_building(s->lanes) && !lanes_rerun(s->lanes) && !(s->window && s->redraw) &&
-           lanes_result(s->lanes, LANE_MAIN) && !outputs_ending(&s->outputs);
+    return s->stream.meter.frames > 0 && !s->stream.stepping && s->stream.meter.frames >= s->stream.stepped &&
+           !source_change_busy(&s->stream.change) && !lanes_building(s->stream.lanes) &&
+           !lanes_rerun(s->stream.lanes) && !(s->stream.window && s->redraw) &&
+           lanes_result(s->stream.lanes, LANE_MAIN) && !outputs_ending(&s->stream.outputs);
 }
 
 // Answers a client that waits for a source, when it plays or has failed. If the run ends, control_close answers.
 static void answer_source(struct session *s, struct client *client, struct guest *guest)
 {
-    const bool latest = guest->source == source_change_requests(&s->change);
-    if (latest && (source_change_busy(&s->change) || !s->capture || s->quit || s->code >= EXIT_NOTHING))
+    const bool latest = guest->source == source_change_requests(&s->stream.change);
+    if (latest && (source_change_busy(&s->stream.change) || !s->stream.capture || s->stream.quit ||
+                   s->stream.code >= EXIT_NOTHING))
         return;
     guest->source = 0;
     client->waits = false;
-    reply(client, guest->waits, latest ? source_change_failure(&s->change) : "a later request replaced this source",
-          NULL);
+    reply(client, guest->waits,
+          latest ? source_change_failure(&s->stream.change) : "a later request replaced this source", NULL);
 }
 
 // Answers a client that waits for the end of a recording, if it has ended.
 static void answer_recording(struct session *s, struct client *client, struct guest *guest)
 {
-    if (outputs_ending(&s->outputs))
+    if (outputs_ending(&s->stream.outputs))
         return;
     guest->recording = client->waits = false;
-    reply(client, guest->waits, outputs_end_failure(&s->outputs), NULL);
+    reply(client, guest->waits, outputs_end_failure(&s->stream.outputs), NULL);
 }
 
 static void answer_waits(struct session *s)
@@ -377,9 +379,9 @@ static void answer_waits(struct session *s)
             answer_source(s, client, guest);
         } else if (client->waits && guest->recording) {
             answer_recording(s, client, guest);
-        } else if (client->waits && (guest->awaited > 0 ? s->meter.frames >= guest->awaited : settled(s))) {
+        } else if (client->waits && (guest->awaited > 0 ? s->stream.meter.frames >= guest->awaited : settled(s))) {
             client->waits = false;
-            reply(client, guest->waits, NULL, json_integer((json_int_t)s->meter.frames));
+            reply(client, guest->waits, NULL, json_integer((json_int_t)s->stream.meter.frames));
         }
     }
 }
@@ -462,9 +464,9 @@ void control_serve(struct session *s)
             c->guest[i].number = c->clients.client[i].number;
         }
     }
-    for (bool more = true; more && !s->quit && clock_now_ns() < end_ns;) {
+    for (bool more = true; more && !s->stream.quit && clock_now_ns() < end_ns;) {
         more = false;
-        for (int i = 0; i < CLIENTS_MAX && !s->quit; i++)
+        for (int i = 0; i < CLIENTS_MAX && !s->stream.quit; i++)
             more = serve_client(s, i) || more;
     }
     answer_waits(s);

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/claim.h"
-#include "command/live/note.h"
 #include "command/live/options.h"
 #include "source/source.h"
+#include "stream/note.h"
 
 struct controls {
     struct source_setting *setting; // for source_setup: first the settings of the file, then those of the command line

@@ -1,7 +1,7 @@
 // edits.h: changes of the wish's chain by hand, and their undo. Main thread. Zeroed is empty.
 #pragma once
 
-#include "command/live/wish.h"
+#include "stream/wish.h"
 
 enum { EDITS = 32 };
 

@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "command/live/control.h"
-#include "command/live/playback.h"
 #include "command/live/session.h"
+#include "stream/playback.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { DIGITS = 9, DECIMALS = 10000, COMMAND_TEXT = 80, COMMAND_WORDS = 6 };
+enum { STEPS_MOST = 20 }; // of one turn of the wheel
 
 // Inserts lines with each digit's look into the list of keys.
 static void name_digits(struct session *s)
@@ -57,20 +58,20 @@ static void list_keys(struct session *s)
 
 void events_show_look(struct session *s, const struct look *look)
 {
-    struct chain *chain = &s->wish.chain;
+    struct chain *chain = &s->stream.wish.chain;
     char error[CHAIN_ERROR];
-    const bool mirrored = wish_mirrored(&s->wish);
-    edits_keep(&s->edits, &s->wish, EDIT_ALONE);
+    const bool mirrored = wish_mirrored(&s->stream.wish);
+    edits_keep(&s->edits, &s->stream.wish, EDIT_ALONE);
     chain->count = 0;
     if (look) {
         chain_parse(chain, look->chain, error); // it was parsed before
-        if (mirrored && !wish_mirrored(&s->wish))
+        if (mirrored && !wish_mirrored(&s->stream.wish))
             chain_append(chain, filter_find("mirror"));
-        note_set(&s->note, false, NOTE_S, "%s: %s", look->name, look->chain);
+        note_set(&s->stream.note, false, NOTE_S, "%s: %s", look->name, look->chain);
     }
-    wish_select_first(&s->wish);
+    wish_select_first(&s->stream.wish);
     last_run_look(s, look ? look->name : "");
-    lanes_changed(s->lanes, false);
+    lanes_changed(s->stream.lanes, false);
 }
 
 // Digits 1-9 select the first nine looks; the same digit again selects the look nine places later. 0 removes all
@@ -79,11 +80,11 @@ static void pick_look(struct session *s, int digit)
 {
     int index = digit - 1;
     if (index >= s->looks.count) {
-        note_set(&s->note, false, NOTE_S, "there is no look %d", digit);
+        note_set(&s->stream.note, false, NOTE_S, "there is no look %d", digit);
         return;
     }
     for (int i = index; i >= 0 && digit == s->digit && i + DIGITS < s->looks.count; i += DIGITS) {
-        if (look_has(&s->looks.look[i], &s->wish.chain))
+        if (look_has(&s->looks.look[i], &s->stream.wish.chain))
             index = i + DIGITS;
     }
     s->digit = digit;
@@ -104,23 +105,23 @@ static void look_words(const struct session *s, const char *name, char text[64])
 static void save_look(struct session *s, int number)
 {
     char name[LOOK_NAME + 1], why[CHAIN_ERROR], keys[64], text[CHAIN_TEXT];
-    const struct look *same = looks_with(&s->looks, &s->wish.chain);
-    if (chain_print(&s->wish.chain, text) && strcmp(text, "none") == 0) {
-        note_set(&s->note, false, NOTE_S, "there is no filter to save");
+    const struct look *same = looks_with(&s->looks, &s->stream.wish.chain);
+    if (chain_print(&s->stream.wish.chain, text) && strcmp(text, "none") == 0) {
+        note_set(&s->stream.note, false, NOTE_S, "there is no filter to save");
         return;
     }
     if (same) {
-        note_set(&s->note, false, NOTE_S, "this is the look %s", same->name);
+        note_set(&s->stream.note, false, NOTE_S, "this is the look %s", same->name);
         return;
     }
-    if (!looks_save(&s->looks, &s->wish.chain, name, why)) {
-        log_error("%s", note_set(&s->note, true, NOTE_S, "%s", why));
+    if (!looks_save(&s->looks, &s->stream.wish.chain, name, why)) {
+        log_error("%s", note_set(&s->stream.note, true, NOTE_S, "%s", why));
         return;
     }
     list_keys(s);
     s->digit = 0;
     look_words(s, name, keys);
-    note_set(&s->note, false, NOTE_S, "saved as %s%s", name, keys);
+    note_set(&s->stream.note, false, NOTE_S, "saved as %s%s", name, keys);
     last_run_look(s, name);
 }
 
@@ -135,40 +136,40 @@ static void note_value(struct session *s)
 {
     int stage, param;
     char value[64];
-    if (!wish_selected(&s->wish, &stage, &param)) {
-        note_set(&s->note, false, NOTE_S, "the chain is empty");
+    if (!wish_selected(&s->stream.wish, &stage, &param)) {
+        note_set(&s->stream.note, false, NOTE_S, "the chain is empty");
         return;
     }
-    const struct stage *at = &s->wish.chain.stage[stage];
+    const struct stage *at = &s->stream.wish.chain.stage[stage];
     if (param < 0) {
-        note_set(&s->note, false, NOTE_S, "%s: %s", at->filter->name, at->filter->summary);
+        note_set(&s->stream.note, false, NOTE_S, "%s: %s", at->filter->name, at->filter->summary);
         return;
     }
     chain_value_text(at, param, value);
-    note_set(&s->note, false, NOTE_S, "%s: %s %s", at->filter->name, at->filter->params[param].name, value);
+    note_set(&s->stream.note, false, NOTE_S, "%s: %s %s", at->filter->name, at->filter->params[param].name, value);
 }
 
 static void select_param(struct session *s, int step)
 {
-    const int count = wish_places(&s->wish);
+    const int count = wish_places(&s->stream.wish);
     if (count > 0)
-        s->wish.selected = (s->wish.selected + step + count) % count;
+        s->stream.wish.selected = (s->stream.wish.selected + step + count) % count;
     note_value(s);
 }
 
 // Notes that the selected filter has no parameter.
 static void note_none(struct session *s, const struct filter *filter)
 {
-    const struct chain *chain = &s->wish.chain;
+    const struct chain *chain = &s->stream.wish.chain;
     char next[16];
     bool any = false;
     for (int i = 0; i < chain->count; i++)
         any = any || filter_param_count(chain->stage[i].filter) > 0;
     key_words(&s->options.key_map, "next", next);
     if (any)
-        note_set(&s->note, false, NOTE_S, "%s has no parameter; %s selects the next filter", filter->name, next);
+        note_set(&s->stream.note, false, NOTE_S, "%s has no parameter; %s selects the next filter", filter->name, next);
     else
-        note_set(&s->note, false, NOTE_S, "no filter of the chain has a parameter");
+        note_set(&s->stream.note, false, NOTE_S, "no filter of the chain has a parameter");
 }
 
 // Returns true if the parameter is a size of a warp; 0 means that monocle computes it.
@@ -184,11 +185,11 @@ static bool is_size(const struct stage *stage, int param)
 // Returns the value that a key changes. For a size of 0, this is the size of the result in pixels.
 static float present_value(const struct session *s, int stage, int param)
 {
-    const struct stage *at = &s->wish.chain.stage[stage];
+    const struct stage *at = &s->stream.wish.chain.stage[stage];
     const char *name = at->filter->params[param].name;
     const float value = at->values.value[param];
-    struct chain before = s->wish.chain;
-    struct image_shape size = s->info->shape;
+    struct chain before = s->stream.wish.chain;
+    struct image_shape size = s->stream.info->shape;
     char error[CHAIN_ERROR];
     before.count = stage + 1;
     if (value != 0 || !is_size(at, param) || !chain_output_size(&before, &size.width, &size.height, error))
@@ -204,10 +205,10 @@ static void note_limit(struct session *s, const struct stage *at, int param, boo
     char value[64];
     chain_value_text(at, param, value);
     if (row->type == PARAM_FILE && !at->values.file[0])
-        note_set(&s->note, false, NOTE_S, "%s: no file for %s; name one in the chain, as in -f %s=%s=FILE",
+        note_set(&s->stream.note, false, NOTE_S, "%s: no file for %s; name one in the chain, as in -f %s=%s=FILE",
                  at->filter->name, row->name, at->filter->name, row->name);
     else
-        note_set(&s->note, false, NOTE_S, "%s: %s %s, the %s", at->filter->name, row->name, value,
+        note_set(&s->stream.note, false, NOTE_S, "%s: %s %s, the %s", at->filter->name, row->name, value,
                  row->choices ? (up ? "last" : "first")
                  : up         ? "maximum"
                               : "minimum");
@@ -216,21 +217,21 @@ static void note_limit(struct session *s, const struct stage *at, int param, boo
 static void change_value(struct session *s, int steps)
 {
     int stage, param;
-    if (!wish_selected(&s->wish, &stage, &param)) {
+    if (!wish_selected(&s->stream.wish, &stage, &param)) {
         note_value(s);
         return;
     }
-    const struct stage *at = &s->wish.chain.stage[stage];
+    const struct stage *at = &s->stream.wish.chain.stage[stage];
     if (param < 0) {
         note_none(s, at->filter);
         return;
     }
     float value = present_value(s, stage, param) + (float)steps * at->filter->params[param].step;
     value = roundf(value * DECIMALS) / DECIMALS; // else sums of 0.1 become 2.3999999
-    struct chain chain = s->wish.chain;
+    struct chain chain = s->stream.wish.chain;
     const char *why;
     if (!chain_set(&chain, stage, param, value, &why)) {
-        note_set(&s->note, false, NOTE_S, "%s: %s", at->filter->name, why);
+        note_set(&s->stream.note, false, NOTE_S, "%s: %s", at->filter->name, why);
         return;
     }
     const float next = chain.stage[stage].values.value[param];
@@ -238,9 +239,9 @@ static void change_value(struct session *s, int steps)
         note_limit(s, at, param, steps > 0);
         return;
     }
-    edits_keep(&s->edits, &s->wish, EDIT_VALUE);
-    s->wish.chain = chain;
-    lanes_changed(s->lanes, false);
+    edits_keep(&s->edits, &s->stream.wish, EDIT_VALUE);
+    s->stream.wish.chain = chain;
+    lanes_changed(s->stream.lanes, false);
     note_value(s);
 }
 
@@ -248,119 +249,119 @@ static void change_value(struct session *s, int steps)
 static void note_edit(struct session *s, bool done)
 {
     if (done)
-        lanes_changed(s->lanes, false);
+        lanes_changed(s->stream.lanes, false);
     note_value(s);
 }
 
 static void add_stage(struct session *s, int number)
 {
-    const bool done = edits_add(&s->edits, &s->wish);
+    const bool done = edits_add(&s->edits, &s->stream.wish);
     note_edit(s, done);
     if (!done)
-        note_set(&s->note, false, NOTE_S, "a chain has at most %d filters", CHAIN_MAX);
+        note_set(&s->stream.note, false, NOTE_S, "a chain has at most %d filters", CHAIN_MAX);
 }
 
 static void remove_stage(struct session *s, int number)
 {
-    note_edit(s, edits_remove(&s->edits, &s->wish));
+    note_edit(s, edits_remove(&s->edits, &s->stream.wish));
 }
 
 static void move_stage(struct session *s, int step)
 {
-    note_edit(s, edits_move(&s->edits, &s->wish, step));
+    note_edit(s, edits_move(&s->edits, &s->stream.wish, step));
 }
 
 static void change_filter(struct session *s, int step)
 {
-    note_edit(s, edits_filter(&s->edits, &s->wish, step));
+    note_edit(s, edits_filter(&s->edits, &s->stream.wish, step));
 }
 
 static void undo(struct session *s, int number)
 {
-    const bool done = edits_undo(&s->edits, &s->wish);
+    const bool done = edits_undo(&s->edits, &s->stream.wish);
     note_edit(s, done);
     if (!done)
-        note_set(&s->note, false, NOTE_S, "there is no change to undo");
+        note_set(&s->stream.note, false, NOTE_S, "there is no change to undo");
 }
 
 static void select_control(struct session *s, int step)
 {
-    controls_adjust(&s->controls, s->source, step, 0, &s->note);
+    controls_adjust(&s->controls, s->stream.source, step, 0, &s->stream.note);
 }
 
 static void change_control(struct session *s, int steps)
 {
-    controls_adjust(&s->controls, s->source, 0, steps, &s->note);
+    controls_adjust(&s->controls, s->stream.source, 0, steps, &s->stream.note);
 }
 
 // Reports the new position, or why the source cannot seek.
 static void note_position(struct session *s, bool ok, const char *why)
 {
     if (ok)
-        playback_note(s);
+        playback_note(&s->stream);
     else
-        note_set(&s->note, true, NOTE_S, "%s", why);
+        note_set(&s->stream.note, true, NOTE_S, "%s", why);
 }
 
 static void seek(struct session *s, int sign)
 {
     char why[PLAYBACK_WHY];
-    note_position(s, playback_skip(s, sign, why), why);
+    note_position(s, playback_skip(&s->stream, sign, why), why);
 }
 
 static void step(struct session *s, int frames)
 {
     char why[PLAYBACK_WHY];
-    note_position(s, playback_step(s, frames, why), why);
+    note_position(s, playback_step(&s->stream, frames, why), why);
 }
 
 void events_save_picture(struct session *s)
 {
     char name[OUTPUT_NAME], place[OUTPUT_NAME];
-    s->save_due = false;
-    if (outputs_save(s->lanes, s->save_both, NULL, name)) {
+    s->save.due = false;
+    if (outputs_save(s->stream.lanes, s->save.both, NULL, name)) {
         output_place(name, place);
-        note_set(&s->note, false, NOTE_S, "saved %s", place);
+        note_set(&s->stream.note, false, NOTE_S, "saved %s", place);
     } else {
-        note_set(&s->note, true, NOTE_S, "cannot save a screenshot; see standard error");
+        note_set(&s->stream.note, true, NOTE_S, "cannot save a screenshot; see standard error");
     }
 }
 
 // Saves the current frame. If there is none yet, the loop saves the first one.
 static void save_picture(struct session *s, int both)
 {
-    s->save_both = both;
-    if (lanes_result(s->lanes, LANE_MAIN))
+    s->save.both = both;
+    if (lanes_result(s->stream.lanes, LANE_MAIN))
         events_save_picture(s);
     else
-        s->save_due = true;
+        s->save.due = true;
 }
 
 static void toggle_recording(struct session *s, int animation)
 {
-    outputs_toggle_recording(&s->outputs, animation, s->still);
+    outputs_toggle_recording(&s->stream.outputs, animation, s->stream.still);
 }
 
 static void quit(struct session *s, int number)
 {
-    s->quit = true;
+    s->stream.quit = true;
 }
 
 static void end_zoom(struct session *s)
 {
-    s->wish.zoom = 1;
-    s->wish.zoom_x = s->wish.zoom_y = 0.5f;
-    note_set(&s->note, false, NOTE_S, "zoom 100 %%");
+    s->stream.wish.zoom = 1;
+    s->stream.wish.zoom_x = s->stream.wish.zoom_y = 0.5f;
+    note_set(&s->stream.note, false, NOTE_S, "zoom 100 %%");
 }
 
 static void go_back(struct session *s, int number)
 {
     char why[PROPERTY_WHY];
-    if (s->wish.help)
+    if (s->stream.wish.help)
         properties_set(s, "help", "off", why);
-    else if (s->wish.zoom > 1)
+    else if (s->stream.wish.zoom > 1)
         end_zoom(s);
-    else if (s->wish.fullscreen)
+    else if (s->stream.wish.fullscreen)
         properties_set(s, "fullscreen", "off", why);
     else
         quit(s, number);
@@ -412,7 +413,7 @@ bool events_run(struct session *s, const char *command, char why[PROPERTY_WHY])
     showcase_end(s);
     const bool ok = carry_out(s, word, why);
     if (!ok)
-        note_set(&s->note, true, NOTE_S, "%s", why);
+        note_set(&s->stream.note, true, NOTE_S, "%s", why);
     report_state(&s->report, "state", status_read(s));
     return ok;
 }
@@ -450,21 +451,81 @@ static void handle_key(struct session *s, const struct window_event *event, bool
         carry_out(s, (const char *const[]){row->command, NULL}, why);
 }
 
+// ---- mouse ----
+
+// Moves the divider, or the zoomed picture if the drag did not begin at the divider.
+static void drag(struct session *s, const struct path_result *result, const struct window_event *event)
+{
+    const bool divider = lanes_split(s->stream.lanes) && view_at_divider(s->view, result, &s->stream.wish, event->x);
+    if (event->begins)
+        s->mouse.pans = s->stream.wish.zoom > 1 && !divider;
+    if (!s->mouse.pans)
+        view_drag(s->view, result, &s->stream.wish, event->x);
+    else if (!event->begins)
+        view_pan(s->view, result, &s->stream.wish, event->x - s->mouse.x, event->y - s->mouse.y);
+    s->mouse.x = event->x;
+    s->mouse.y = event->y;
+}
+
+// Changes the selected parameter, or zooms with the Ctrl key.
+static void turn_wheel(struct session *s, const struct path_result *result, const struct window_event *event)
+{
+    char why[PROPERTY_WHY];
+    const int steps = abs(event->steps) < STEPS_MOST ? abs(event->steps) : STEPS_MOST;
+    if (event->control && result) {
+        view_zoom(s->view, result, &s->stream.wish, event->steps > 0 ? steps : -steps, event->x, event->y);
+        note_set(&s->stream.note, false, NOTE_S, "zoom %.0f %%", s->stream.wish.zoom * 100);
+        return;
+    }
+    for (int i = 0; i < steps && !event->control; i++)
+        events_run(s, event->steps > 0 ? "change 1" : "change -1", why);
+}
+
+static void handle_mouse(struct session *s, const struct window_event *event)
+{
+    const struct path_result *result = lanes_result(s->stream.lanes, LANE_MAIN);
+    char why[PROPERTY_WHY]; // also a SOURCE_WHY
+    switch (event->type) {
+    case WINDOW_DRAG:
+        showcase_end(s);
+        if (result)
+            drag(s, result, event);
+        break;
+    case WINDOW_WHEEL:
+        showcase_end(s);
+        turn_wheel(s, result, event);
+        break;
+    case WINDOW_DOUBLE_CLICK:
+        events_run(s, "cycle fullscreen", why);
+        break;
+    case WINDOW_RIGHT_CLICK:
+        events_run(s, "cycle help", why);
+        break;
+    case WINDOW_DROP:
+        showcase_end(s);
+        if (!source_change_request(&s->stream, window_dropped(s->stream.window), why))
+            log_error("%s", why);
+        break;
+    default:
+        break;
+    }
+}
+
 void events_handle(struct session *s, bool quit_only)
 {
     struct window_event event;
-    while (s->window && !s->quit && window_next_event(s->window, &event)) {
+    while (s->stream.window && !s->stream.quit && window_next_event(s->stream.window, &event)) {
         s->redraw = s->redraw || event.type != WINDOW_KEY;
         if (event.type == WINDOW_KEY)
             handle_key(s, &event, quit_only);
         else if (event.type == WINDOW_CLOSE)
-            s->quit = true;
+            s->stream.quit = true;
         else if (!quit_only)
-            mouse_handle(s, &event);
+            handle_mouse(s, &event);
     }
-    if (window_lost(s->window)) {
-        s->quit = true;
-        s->code = EXIT_DEVICE;
+    if (window_lost(s->stream.window)) {
+        s->stream.quit = true;
+        s->stream.code = EXIT_DEVICE;
     } else if (!quit_only) {
         control_serve(s);
     }
@@ -477,7 +538,7 @@ void events_hint(struct session *s, double seconds)
     key_words(&s->options.key_map, "help", help);
     key_words(&s->options.key_map, "quit", end);
     const bool resumed = s->last.resumed; // else nothing explains why the picture is filtered
-    note_set(&s->note, false, seconds, "%s%s%s1-9 looks, %s compare, %s help, %s quit", resumed ? "look " : "",
+    note_set(&s->stream.note, false, seconds, "%s%s%s1-9 looks, %s compare, %s help, %s quit", resumed ? "look " : "",
              resumed ? s->last.look : "", resumed ? " of the last run, 0 removes it; " : "", split, help, end);
 }
 

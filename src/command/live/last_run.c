@@ -95,17 +95,17 @@ void last_run_open(struct session *s)
     const bool outputs = o->frames || o->record || o->screenshot || o->capture;
     char error[CHAIN_ERROR];
     *last = (struct last_run){0};
-    last->kept = live_has_display() && !o->headless && !o->no_config && read_file(last, &s->wish);
+    last->kept = live_has_display() && !o->headless && !o->no_config && read_file(last, &s->stream.wish);
     if (!last->kept)
         return;
-    properties_kept(&s->wish, last->settings);
-    wish_take_options(&s->wish, o);
-    properties_kept(&s->wish, last->first_settings);
+    properties_kept(&s->stream.wish, last->settings);
+    live_set_wish(o, &s->stream.wish);
+    properties_kept(&s->stream.wish, last->first_settings);
     const struct look *look = looks_find(&s->looks, last->look);
     if (!look || o->filters || o->look || o->showcase || outputs)
         return;
-    chain_parse(&s->wish.chain, look->chain, error); // it was parsed before
-    wish_select_first(&s->wish);
+    chain_parse(&s->stream.wish.chain, look->chain, error); // it was parsed before
+    wish_select_first(&s->stream.wish);
     last->resumed = true;
 }
 
@@ -116,7 +116,7 @@ const struct window_area *last_run_area(const struct session *s)
 
 void last_run_opened(struct session *s)
 {
-    s->last.first = window_area(s->window);
+    s->last.first = window_area(s->stream.window);
 }
 
 void last_run_look(struct session *s, const char *look)
@@ -129,12 +129,12 @@ void last_run_close(struct session *s)
 {
     struct last_run *last = &s->last;
     char settings[PROPERTIES_KEPT];
-    if (!last->kept || !s->window)
+    if (!last->kept || !s->stream.window)
         return;
-    const struct window_area area = window_area(s->window), *first = &last->first;
+    const struct window_area area = window_area(s->stream.window), *first = &last->first;
     const bool sized = area.width != first->width || area.height != first->height;
     const bool moved = area.placed && (area.x != first->x || area.y != first->y);
-    properties_kept(&s->wish, settings);
+    properties_kept(&s->stream.wish, settings);
     const bool set = strcmp(settings, last->first_settings) != 0;
     if (sized) {
         last->area.width = area.width;

@@ -4,13 +4,13 @@
 #include "base/log.h"
 #include "base/resource.h"
 #include "command/live/output_check.h"
-#include "command/live/wish.h"
 #include "command/looks.h"
 #include "command/shared.h"
 #include "filter/user_filters.h"
 #include "path/path.h"
 #include "sink/recording.h"
 #include "source/source.h"
+#include "stream/wish.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -194,6 +194,17 @@ const struct option_list live_list = {
     .file = "config",
     .file_offset = AT(config),
 };
+
+void live_set_wish(const struct live_options *o, struct wish *wish)
+{
+    wish->tune = o->tune;
+    if (o->overlay >= 0)
+        wish->overlay = (enum overlay_size)o->overlay;
+    if (o->vsync >= 0)
+        wish->vsync = o->vsync == 0;
+    if (o->fullscreen)
+        wish->fullscreen = true;
+}
 
 bool live_has_display(void)
 {

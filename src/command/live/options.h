@@ -5,6 +5,7 @@
 #include "filter/chain.h"
 #include "screen/keys.h"
 #include "source/source.h"
+#include "stream/wish.h"
 
 struct live_options {
     const char *source;
@@ -45,5 +46,7 @@ extern const struct option_list live_list;
 // Parses the arguments. False: the command ends with the exit code *code (an error is logged). The texts belong to
 // argv.
 bool live_parse(struct live_options *options, int argc, char **argv, int *code);
+// Sets the members of the wish that an option has set.
+void live_set_wish(const struct live_options *options, struct wish *wish);
 // Returns true if the environment names an X server or a Wayland compositor.
 bool live_has_display(void);

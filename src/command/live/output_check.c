@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "sink/recording.h"
 #include "source/entries.h"
+#include "stream/outputs.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,29 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Returns the end of the path without its suffix.
-static const char *end_of_stem(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    return dot && dot > name ? dot : name + strlen(name);
-}
-
-bool output_check_recording(const char *path)
-{
-    const char *end = end_of_stem(path);
-    const bool named = end > path && end[-1] != '/'; // other checks refuse "" and "directory/"
-    if (!named || !output_is_file(path) || recording_has_format(path))
-        return true;
-    log_error("%s: monocle records MP4, MOV, MKV, WebM, GIF, WebP and Y4M; name it %.*s.mp4", path, (int)(end - path),
-              path);
-    return false;
-}
-
 // Returns false if the suffix names another format than PNG (logged).
 static bool check_picture(const char *path)
 {
     static const char *const others[] = {"jpg", "jpeg", "jpe", "bmp", "tga", "tif", "tiff", "ppm", "psd", NULL};
-    const char *end = end_of_stem(path);
+    const char *end = output_suffix(path);
     bool other = recording_has_format(path);
     for (int i = 0; others[i] && *end; i++)
         other = other || strcasecmp(end + 1, others[i]) == 0;
@@ -76,23 +59,6 @@ static const char *file_of(const struct live_options *options, int index)
 {
     const char *path = path_of(options, index);
     return path && path[0] && strcmp(path, "-") != 0 ? path : NULL;
-}
-
-bool output_is_stdout(const char *path)
-{
-    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", NULL};
-    for (int i = 0; names[i]; i++) {
-        if (strcmp(path, names[i]) == 0)
-            return true;
-    }
-    // A device such as /dev/null may have several writers, so file_is_open is false for it.
-    return file_is_open(path, STDOUT_FILENO);
-}
-
-bool output_is_file(const char *path)
-{
-    struct stat status;
-    return !output_is_stdout(path) && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
 }
 
 // Returns false if the path is "-" or has a wrong format (logged).

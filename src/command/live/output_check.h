@@ -20,10 +20,3 @@ bool outputs_spare_source(const struct live_options *options, const struct sourc
 // `recording`: the file of the recording; NULL: none. False is logged.
 bool output_check_screenshot(const struct live_options *options, const struct source *source, const char *text,
                              const char *recording, const char *path);
-// Returns true if the file's suffix names a format of recordings. Devices, pipes and standard output need none. False
-// is logged.
-bool output_check_recording(const char *path);
-// Returns true if the path is a regular file, or can become one: no standard output, device or pipe.
-bool output_is_file(const char *path);
-// Returns true if a path is a name of standard output, or of the file or pipe that standard output is redirected to.
-bool output_is_stdout(const char *path);

@@ -106,7 +106,7 @@ static json_t *member_json(const struct property *p, const struct wish *wish)
 
 static bool set_member(struct session *s, const struct property *p, const char *text, char why[PROPERTY_WHY])
 {
-    char *member = (char *)&s->wish + p->member;
+    char *member = (char *)&s->stream.wish + p->member;
     union value value, before;
     if (!parse(p, text, &value, why))
         return false;
@@ -128,7 +128,7 @@ static json_t *get(struct session *s, const struct property *p, const char *rest
     if (!p->get && !p->member && !*report)
         *report = report_json(status_read(s));
     json_t *value = p->get      ? p->get(s, rest, why)
-                    : p->member ? member_json(p, &s->wish)
+                    : p->member ? member_json(p, &s->stream.wish)
                                 : json_incref(json_object_get(*report, p->name));
     if (!value && !why[0])
         property_fail(why, "out of memory");
@@ -167,7 +167,7 @@ bool properties_set(struct session *s, const char *name, const char *value, char
         return false;
     if (!writable(p))
         return property_fail(why, "%s cannot be set", name);
-    if (p->window && !s->window)
+    if (p->window && !s->stream.window)
         return property_fail(why, "%s needs a window, and there is none", name);
     if (!value)
         return property_fail(why, "%.80s must be a text, a number or a boolean of at most %d bytes", name,
@@ -177,7 +177,7 @@ bool properties_set(struct session *s, const char *name, const char *value, char
     showcase_end(s);
     if (p->noted) {
         print_value(s, p, rest, text);
-        note_set(&s->note, false, NOTE_S, "%s %s", p->name, text);
+        note_set(&s->stream.note, false, NOTE_S, "%s %s", p->name, text);
     }
     return true;
 }

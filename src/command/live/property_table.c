@@ -3,9 +3,9 @@
 
 #include "base/log.h"
 #include "command/live/events.h"
-#include "command/live/playback.h"
 #include "command/live/session.h"
 #include "command/shared.h"
+#include "stream/playback.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -20,22 +20,22 @@
 static json_t *get_chain(struct session *s, const char *rest, char why[PROPERTY_WHY])
 {
     char text[CHAIN_TEXT];
-    chain_print(&s->wish.chain, text);
+    chain_print(&s->stream.wish.chain, text);
     return text_json(text);
 }
 
 // Makes `chain` the wish, unless its result is too large or its text too long.
 static bool take_chain(struct session *s, const struct chain *chain, char why[PROPERTY_WHY])
 {
-    int width = s->info->shape.width, height = s->info->shape.height;
+    int width = s->stream.info->shape.width, height = s->stream.info->shape.height;
     char text[CHAIN_TEXT];
     if (!chain_output_size(chain, &width, &height, why))
         return false;
     if (!chain_print(chain, text))
         return property_fail(why, "the chain with all parameters is longer than %d characters", CHAIN_TEXT - 2);
-    edits_keep(&s->edits, &s->wish, EDIT_ALONE);
-    s->wish.chain = *chain;
-    lanes_changed(s->lanes, false);
+    edits_keep(&s->edits, &s->stream.wish, EDIT_ALONE);
+    s->stream.wish.chain = *chain;
+    lanes_changed(s->stream.lanes, false);
     return true;
 }
 
@@ -48,20 +48,20 @@ static bool set_chain(struct session *s, const char *rest, const char *value, ch
     struct chain chain;
     if (!chain_parse(&chain, value, why) || !take_chain(s, &chain, why))
         return false;
-    wish_select_first(&s->wish);
+    wish_select_first(&s->stream.wish);
     return true;
 }
 
 static json_t *get_look(struct session *s, const char *rest, char why[PROPERTY_WHY])
 {
-    const struct look *look = looks_with(&s->looks, &s->wish.chain);
+    const struct look *look = looks_with(&s->looks, &s->stream.wish.chain);
     return look ? json_string(look->name) : json_null();
 }
 
 static bool set_look(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
     struct chain chain;
-    int width = s->info->shape.width, height = s->info->shape.height;
+    int width = s->stream.info->shape.width, height = s->stream.info->shape.height;
     const struct look *look = looks_find(&s->looks, value);
     if (!look && strcmp(value, "none") == 0) {
         events_show_look(s, NULL);
@@ -117,15 +117,15 @@ static json_t *param_value(const struct stage *stage, int param)
 static json_t *get_param(struct session *s, const char *rest, char why[PROPERTY_WHY])
 {
     int stage, param;
-    if (!find_param(&s->wish.chain, rest, &stage, &param, why))
+    if (!find_param(&s->stream.wish.chain, rest, &stage, &param, why))
         return NULL;
-    return param_value(&s->wish.chain.stage[stage], param);
+    return param_value(&s->stream.wish.chain.stage[stage], param);
 }
 
 static bool set_param(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
     int stage, param;
-    struct chain chain = s->wish.chain, one;
+    struct chain chain = s->stream.wish.chain, one;
     char text[CHAIN_TEXT];
     const char *reason = "";
     if (!find_param(&chain, rest, &stage, &param, why))
@@ -152,8 +152,8 @@ static bool set_param(struct session *s, const char *rest, const char *value, ch
 static json_t *get_params(struct session *s, const char *rest, char why[PROPERTY_WHY])
 {
     json_t *list = json_array();
-    for (int i = 0; i < s->wish.chain.count; i++) {
-        const struct stage *stage = &s->wish.chain.stage[i];
+    for (int i = 0; i < s->stream.wish.chain.count; i++) {
+        const struct stage *stage = &s->stream.wish.chain.stage[i];
         for (int p = 0; p < filter_param_count(stage->filter); p++) {
             const struct param *row = &stage->filter->params[p];
             char name[PROPERTY_NAME];
@@ -175,14 +175,14 @@ static json_t *get_params(struct session *s, const char *rest, char why[PROPERTY
 
 static bool changed_lanes(struct session *s, char why[PROPERTY_WHY])
 {
-    lanes_changed(s->lanes, false);
+    lanes_changed(s->stream.lanes, false);
     return true;
 }
 
 static bool changed_path(struct session *s, char why[PROPERTY_WHY])
 {
-    const enum path_kind kind = s->wish.kind;
-    if (!devices_serve(&s->devices, &s->wish, kind))
+    const enum path_kind kind = s->stream.wish.kind;
+    if (!devices_serve(&s->stream.devices, &s->stream.wish, kind))
         return property_fail(why, "the %s path needs %s", path_kind_name(kind),
                              path_kind_info(kind)->needs_gl ? "a GL context; start monocle with a window or with -p gl"
                                                             : "an OpenCL device; run monocle doctor");
@@ -191,38 +191,39 @@ static bool changed_path(struct session *s, char why[PROPERTY_WHY])
 
 static bool next_path(struct session *s, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
 {
-    const enum path_kind kind = wish_next_kind(&s->wish);
+    const enum path_kind kind = wish_next_kind(&s->stream.wish);
     snprintf(next, PROPERTY_NAME, "%s", path_kind_name(kind));
-    return kind != s->wish.kind ||
+    return kind != s->stream.wish.kind ||
            property_fail(why, "there is no OpenCL device and no GL, so only the cpu path works");
 }
 
 static json_t *get_device(struct session *s, const char *rest, char why[PROPERTY_WHY])
 {
-    return s->wish.device < 0 ? json_null() : text_json(s->devices.info[s->wish.device].name);
+    return s->stream.wish.device < 0 ? json_null() : text_json(s->stream.devices.info[s->stream.wish.device].name);
 }
 
 static bool set_device(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
-    const int index = device_find(s->devices.info, s->devices.count, value);
+    const int index = device_find(s->stream.devices.info, s->stream.devices.count, value);
     if (index < 0)
         return property_fail(why, "no OpenCL device matches '%.80s'; monocle devices lists them", value);
-    property_fail(why, "cannot open %.80s", s->devices.info[index].name); // an error that is logged replaces this
+    property_fail(why, "cannot open %.80s",
+                  s->stream.devices.info[index].name); // an error that is logged replaces this
     log_keep_error(why, PROPERTY_WHY);
-    const bool opened = devices_open(&s->devices, index) != NULL;
+    const bool opened = devices_open(&s->stream.devices, index) != NULL;
     log_keep_error(NULL, 0);
     if (!opened)
         return false;
-    s->wish.device = index;
-    note_set(&s->note, false, NOTE_S, "device %s%s", s->devices.info[index].name,
-             path_kind_info(s->wish.kind)->needs_device ? "" : " (this path does not use it)");
+    s->stream.wish.device = index;
+    note_set(&s->stream.note, false, NOTE_S, "device %s%s", s->stream.devices.info[index].name,
+             path_kind_info(s->stream.wish.kind)->needs_device ? "" : " (this path does not use it)");
     return changed_lanes(s, why);
 }
 
 static bool next_device(struct session *s, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
 {
-    const int count = s->devices.count;
-    snprintf(next, PROPERTY_NAME, "%d", count > 0 ? (s->wish.device + 1) % count : 0);
+    const int count = s->stream.devices.count;
+    snprintf(next, PROPERTY_NAME, "%d", count > 0 ? (s->stream.wish.device + 1) % count : 0);
     return count > 1 || property_fail(why, "there is %s OpenCL device", count == 1 ? "only one" : "no");
 }
 
@@ -240,14 +241,14 @@ static const struct source_control *find_control(struct session *s, const char *
 {
     const char *names[SOURCE_CONTROLS + 1] = {NULL};
     int count;
-    const struct source_control *list = controls_list(&s->controls, s->source, &count);
+    const struct source_control *list = controls_list(&s->controls, s->stream.source, &count);
     for (int i = 0; i < count; i++) {
         if (strcasecmp(list[i].name, name) == 0)
             return &list[i];
         names[i] = list[i].name;
     }
     const char *nearest = options_nearest(name, names);
-    if (!s->info->controls)
+    if (!s->stream.info->controls)
         property_fail(why, "the source is not a camera and has no controls");
     else if (count == 0)
         property_fail(why, "the camera has no controls, or does not answer now");
@@ -271,14 +272,14 @@ static bool set_control(struct session *s, const char *rest, const char *value, 
     if (!control)
         return false;
     memcpy(name, control->name, sizeof(name)); // the list is read again
-    return controls_set(&s->controls, s->source, name, value, why);
+    return controls_set(&s->controls, s->stream.source, name, value, why);
 }
 
 static json_t *get_controls(struct session *s, const char *rest, char why[PROPERTY_WHY])
 {
     static const char *const types[] = {[SOURCE_NUMBER] = "number", [SOURCE_SWITCH] = "flag", [SOURCE_MENU] = "choice"};
     int count;
-    const struct source_control *control = controls_list(&s->controls, s->source, &count);
+    const struct source_control *control = controls_list(&s->controls, s->stream.source, &count);
     json_t *list = json_array();
     for (const struct source_control *end = control + count; control < end; control++) {
         char name[PROPERTY_NAME];
@@ -303,18 +304,18 @@ static bool set_paused(struct session *s, const char *rest, const char *value, c
     bool paused = false;
     if (!property_flag(value, &paused, why))
         return false;
-    playback_pause(s, paused);
+    playback_pause(&s->stream, paused);
     return true;
 }
 
 static json_t *seconds_json(const struct session *s, double seconds)
 {
-    return s->info->frame_s > 0 ? json_real(round(seconds * 1e6) / 1e6) : json_null();
+    return s->stream.info->frame_s > 0 ? json_real(round(seconds * 1e6) / 1e6) : json_null();
 }
 
 static json_t *get_position(struct session *s, const char *rest, char why[PROPERTY_WHY])
 {
-    return seconds_json(s, s->position_s);
+    return seconds_json(s, s->stream.position_s);
 }
 
 static bool set_position(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
@@ -323,30 +324,31 @@ static bool set_position(struct session *s, const char *rest, const char *value,
     const double seconds = strtod(value, &end);
     if (end == value || *end || !isfinite(seconds))
         return property_fail(why, "'%.80s' is not a time; write seconds, such as 90 or 12.5", value);
-    return playback_seek(s, seconds, reason) || property_fail(why, "%.200s", reason);
+    return playback_seek(&s->stream, seconds, reason) || property_fail(why, "%.200s", reason);
 }
 
 static json_t *get_duration(struct session *s, const char *rest, char why[PROPERTY_WHY])
 {
-    const double seconds = playback_duration(s);
+    const double seconds = playback_duration(&s->stream);
     return seconds > 0 ? seconds_json(s, seconds) : json_null();
 }
 
 static bool changed_split(struct session *s, char why[PROPERTY_WHY])
 {
-    const enum path_kind other = wish_next_kind(&s->wish);
-    if (s->wish.split == SPLIT_PATH && (other == s->wish.kind || !devices_serve(&s->devices, &s->wish, other)))
+    const enum path_kind other = wish_next_kind(&s->stream.wish);
+    if (s->stream.wish.split == SPLIT_PATH &&
+        (other == s->stream.wish.kind || !devices_serve(&s->stream.devices, &s->stream.wish, other)))
         return property_fail(why, "there is no other path");
     return changed_lanes(s, why);
 }
 
 static bool set_mirror(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
-    struct chain chain = s->wish.chain;
+    struct chain chain = s->stream.wish.chain;
     bool mirror = false;
     if (!property_flag(value, &mirror, why))
         return false;
-    if (mirror == wish_mirrored(&s->wish))
+    if (mirror == wish_mirrored(&s->stream.wish))
         return true;
     if (!mirror)
         chain_remove(&chain, chain.count - 1);
@@ -358,60 +360,60 @@ static bool set_mirror(struct session *s, const char *rest, const char *value, c
 // The message may be the hint to press h, and it would hide a part of the help.
 static bool changed_help(struct session *s, char why[PROPERTY_WHY])
 {
-    note_clear(&s->note, false);
+    note_clear(&s->stream.note, false);
     return true;
 }
 
 static bool changed_vsync(struct session *s, char why[PROPERTY_WHY])
 {
-    window_set_vsync(s->window, s->wish.vsync);
+    window_set_vsync(s->stream.window, s->stream.wish.vsync);
     return true;
 }
 
 static bool changed_fullscreen(struct session *s, char why[PROPERTY_WHY])
 {
-    window_set_fullscreen(s->window, s->wish.fullscreen);
+    window_set_fullscreen(s->stream.window, s->stream.wish.fullscreen);
     return true;
 }
 
 static bool changed_tune(struct session *s, char why[PROPERTY_WHY])
 {
-    return session_tune(s) || property_fail(why, "cannot tune; see standard error");
+    return stream_tune(&s->stream) || property_fail(why, "cannot tune; see standard error");
 }
 
 static bool set_source(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
-    return source_change_request(s, value, why);
+    return source_change_request(&s->stream, value, why);
 }
 
 static bool set_recording(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
-    const char *now = outputs_describe(&s->outputs).recording;
+    const char *now = outputs_describe(&s->stream.outputs).recording;
     const bool ends = strcmp(value, "none") == 0;
-    if (ends && now && outputs_ending(&s->outputs))
+    if (ends && now && outputs_ending(&s->stream.outputs))
         return property_fail(why, "monocle is still finishing %.200s; try again later",
-                             outputs_describe(&s->outputs).ending);
+                             outputs_describe(&s->stream.outputs).ending);
     if (ends && now)
-        outputs_toggle_recording(&s->outputs, false, false);
+        outputs_toggle_recording(&s->stream.outputs, false, false);
     if (ends)
         return true;
     if (now)
         return property_fail(why, "monocle records to %.200s; set recording none ends this", now);
-    if (s->still)
+    if (s->stream.still)
         return property_fail(why, "a still image cannot be recorded; save a screenshot instead");
     property_fail(why, "cannot start a recording"); // an error that is logged replaces this
     log_keep_error(why, PROPERTY_WHY);
-    const bool ok = outputs_record_new(&s->outputs, value, s->options.record_quality);
+    const bool ok = outputs_record_new(&s->stream.outputs, value, s->options.record_quality);
     log_keep_error(NULL, 0);
     return ok;
 }
 
 static json_t *get_size(struct session *s, const char *rest, char why[PROPERTY_WHY])
 {
-    const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
+    const struct path_result *result = lanes_result(s->stream.lanes, LANE_MAIN);
     char text[32];
     int width, height;
-    session_size(s, &width, &height);
+    stream_size(&s->stream, &width, &height);
     snprintf(text, sizeof(text), "%dx%d", result ? result->width : width, result ? result->height : height);
     return json_string(text);
 }
@@ -428,7 +430,7 @@ static json_t *rounded(double ms)
 
 static json_t *get_stages(struct session *s, const char *rest, char why[PROPERTY_WHY])
 {
-    const struct meter *meter = &s->meter;
+    const struct meter *meter = &s->stream.meter;
     json_t *object = json_object();
     for (int i = 0; i < meter->shown_stages; i++) {
         const struct meter_stage *stage = &meter->stage[meter->shown_stage[i]];

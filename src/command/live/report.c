@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "command/live/options.h"
 #include "command/live/properties.h"
 #include "command/shared.h"
 #include "path/passes_json.h"

@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+struct live_options;
+
 struct report {
     bool json;
     FILE *table;         // where the table is printed: stderr if an output file is written to standard output

@@ -15,18 +15,18 @@ static void show_look(struct session *s, int look)
     char error[CHAIN_ERROR];
     s->showcase.look = look;
     s->showcase.look_ns = clock_now_ns();
-    chain_parse(&s->wish.chain, s->looks.look[look].chain, error); // it was parsed before
-    wish_select_first(&s->wish);
+    chain_parse(&s->stream.wish.chain, s->looks.look[look].chain, error); // it was parsed before
+    wish_select_first(&s->stream.wish);
 }
 
 void showcase_open(struct session *s)
 {
     const struct live_options *o = &s->options;
-    if (!s->window || s->looks.count == 0 || !(o->showcase || (o->alone && s->info->show)))
+    if (!s->stream.window || s->looks.count == 0 || !(o->showcase || (o->alone && s->stream.info->show)))
         return;
     s->showcase.on = true;
     s->showcase.from_ns = clock_now_ns();
-    s->wish.split = SPLIT_ORIGINAL;
+    s->stream.wish.split = SPLIT_ORIGINAL;
     show_look(s, 0);
 }
 
@@ -38,15 +38,15 @@ void showcase_step(struct session *s)
         return;
     if (now - showcase->divider_ns > divider_step_ns) {
         const double turn = 2 * acos(-1) * (double)(now - showcase->from_ns) / (SWEEP_S * 1e9);
-        s->wish.divider = (float)(0.5 + divider_room * sin(turn));
+        s->stream.wish.divider = (float)(0.5 + divider_room * sin(turn));
         showcase->divider_ns = now;
         s->redraw = true;
     }
-    if (lanes_building(s->lanes)) {
+    if (lanes_building(s->stream.lanes)) {
         showcase->look_ns = now;
     } else if (now - showcase->look_ns > LOOK_S * INT64_C(1000000000)) {
         show_look(s, (showcase->look + 1) % s->looks.count);
-        lanes_changed(s->lanes, false);
+        lanes_changed(s->stream.lanes, false);
     }
 }
 
@@ -55,8 +55,8 @@ void showcase_end(struct session *s)
     if (!s->showcase.on)
         return;
     s->showcase.on = false;
-    s->wish.divider = 0.5f;
-    note_clear(&s->note, false); // the hint
+    s->stream.wish.divider = 0.5f;
+    note_clear(&s->stream.note, false); // the hint
 }
 
 const char *showcase_look(const struct session *s)

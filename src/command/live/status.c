@@ -5,21 +5,6 @@
 
 #include <stdio.h>
 
-// Counts the frames of all sources of the run.
-static struct capture_counts count(const struct session *s)
-{
-    const struct capture_counts now = s->capture ? capture_counts(s->capture) : (struct capture_counts){0};
-    return (struct capture_counts){.captured = s->past.captured + now.captured,
-                                   .skipped = s->past.skipped + now.skipped,
-                                   .dropped = s->past.dropped + now.dropped};
-}
-
-uint64_t status_skipped(const struct session *s)
-{
-    const struct capture_counts counts = count(s);
-    return counts.skipped + counts.dropped;
-}
-
 void status_tuning_words(const struct status *s, char text[TUNING_WORDS])
 {
     const struct online_state *at = &s->tuning;
@@ -52,25 +37,26 @@ void status_tuning_words(const struct status *s, char text[TUNING_WORDS])
 const struct status *status_read(struct session *s)
 {
     struct status *status = &s->status;
+    const struct capture_counts counts = stream_counts(&s->stream);
     *status = (struct status){
-        .info = s->info,
-        .health = source_health(s->source),
-        .captured = count(s).captured,
-        .skipped = status_skipped(s),
-        .wish = &s->wish,
-        .meter = &s->meter,
+        .info = s->stream.info,
+        .health = source_health(s->stream.source),
+        .captured = counts.captured,
+        .skipped = counts.skipped + counts.dropped,
+        .wish = &s->stream.wish,
+        .meter = &s->stream.meter,
         .look = showcase_look(s),
-        .building = lanes_building(s->lanes),
-        .split = lanes_split(s->lanes),
-        .depth = s->depth,
-        .outputs = outputs_describe(&s->outputs),
+        .building = lanes_building(s->stream.lanes),
+        .split = lanes_split(s->stream.lanes),
+        .depth = s->stream.set.depth,
+        .outputs = outputs_describe(&s->stream.outputs),
         .adjusted = &s->controls.adjusted,
-        .screen = s->window ? window_gl_name(s->window) : NULL,
+        .screen = s->stream.window ? window_gl_name(s->stream.window) : NULL,
     };
-    status->note = note_text(&s->note, &status->note_is_error);
-    if (s->online)
-        status->tuning = online_describe(s->online);
-    lanes_describe(s->lanes, LANE_MAIN, &status->lane);
-    lanes_describe(s->lanes, LANE_OTHER, &status->other);
+    status->note = note_text(&s->stream.note, &status->note_is_error);
+    if (s->stream.online)
+        status->tuning = online_describe(s->stream.online);
+    lanes_describe(s->stream.lanes, LANE_MAIN, &status->lane);
+    lanes_describe(s->stream.lanes, LANE_OTHER, &status->other);
     return status;
 }

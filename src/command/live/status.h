@@ -1,9 +1,9 @@
 // status.h: the state of a run at one moment, for the overlay and the reports
 #pragma once
 
-#include "command/live/lanes.h"
-#include "command/live/outputs.h"
 #include "source/capture.h"
+#include "stream/lanes.h"
+#include "stream/outputs.h"
 
 struct session;
 
@@ -31,5 +31,3 @@ const struct status *status_read(struct session *session);
 // Describes the tuning: "blur: 12 of 80, 1.08 x". "": the user did not ask for it.
 enum { TUNING_WORDS = 300 };
 void status_tuning_words(const struct status *status, char text[TUNING_WORDS]);
-// Returns the number of frames that were not shown.
-uint64_t status_skipped(const struct session *session);

@@ -37,10 +37,8 @@ struct window_size __wrap_window_size(const struct window *window);
 void __wrap_window_swap(struct window *window);
 unsigned __wrap_renderer_upload(struct renderer *renderer, int slot, const struct image *rgba);
 void __wrap_renderer_draw(struct renderer *renderer, const struct scene *scene, const struct window_size *size);
-enum source_status __wrap_capture_take(struct capture *capture, struct frame *frame, int timeout_ms);
-void __wrap_source_return(struct source *source, const struct frame *frame);
-bool __wrap_path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost);
-bool __wrap_path_collect(struct path *path, struct path_result *result, bool *lost);
+enum stream_turn __wrap_stream_step(struct stream *stream, int wait_ms);
+const struct path_result *__wrap_lanes_result(const struct lanes *lanes, int which);
 
 int64_t __wrap_clock_now_ns(void)
 {
@@ -107,33 +105,28 @@ static void draw_picture(bool light)
         }
 }
 
-enum source_status __wrap_capture_take(struct capture *capture, struct frame *frame, int timeout_ms)
+enum stream_turn __wrap_stream_step(struct stream *stream, int wait_ms)
 {
     const bool silent = world.silent_ns > 0 && world.now_ns >= world.silent_ns;
-    if (world.end_ns > 0 && world.now_ns >= world.end_ns)
-        return SOURCE_END;
-    if (silent || world.due_ns > world.now_ns + timeout_ms * (int64_t)NS_PER_MS) {
-        world.now_ns += timeout_ms * (int64_t)NS_PER_MS;
-        return SOURCE_TIMEOUT;
+    stream->ended = world.end_ns > 0 && world.now_ns >= world.end_ns;
+    if (stream->ended)
+        return STREAM_IDLE;
+    if (silent || world.due_ns > world.now_ns + wait_ms * (int64_t)NS_PER_MS) {
+        world.now_ns += wait_ms * (int64_t)NS_PER_MS;
+        return STREAM_IDLE;
     }
     world.now_ns = world.now_ns > world.due_ns ? world.now_ns : world.due_ns;
     draw_picture(seen_light(world.now_ns - world.delay_ns));
-    *frame = (struct frame){.image = world.picture, .number = world.number++, .captured_ns = world.now_ns};
+    const struct frame frame = {.image = world.picture, .number = world.number++, .captured_ns = world.now_ns};
     world.due_ns = world.now_ns + period_ns;
-    return SOURCE_FRAME;
+    latency_client.show(stream->set.context, &frame, false);
+    return STREAM_SHOWN;
 }
 
-void __wrap_source_return(struct source *source, const struct frame *frame) {}
-
-bool __wrap_path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+const struct path_result *__wrap_lanes_result(const struct lanes *lanes, int which)
 {
-    return true;
-}
-
-bool __wrap_path_collect(struct path *path, struct path_result *result, bool *lost)
-{
-    *result = (struct path_result){.texture = 3};
-    return true;
+    static const struct path_result result = {.texture = 3};
+    return &result;
 }
 
 // Measures 8 flashes in the world, whose other members are set. Returns the result.
@@ -141,7 +134,9 @@ static bool measure_world(struct latency *l, int delay_ms, bool json)
 {
     static const struct source_info info = {.shape = {.width = WIDTH, .height = HEIGHT}};
     const struct image picture = world.picture;
-    *l = (struct latency){.options = {.flashes = 8, .json = json}, .info = &info, .flash = l->flash};
+    *l = (struct latency){.options = {.flashes = 8, .json = json}, .flash = l->flash};
+    l->stream.info = &info;
+    l->stream.set.context = l;
     world.now_ns = 1000000000;
     world.due_ns = world.delay_ns = delay_ms * (int64_t)NS_PER_MS;
     world.swaps = world.flashes = 0;
@@ -166,7 +161,7 @@ static void test_delays(struct latency *l, struct captured *said)
     static const int delays_ms[] = {0, 1, 47, 200, 1100};
     for (size_t i = 0; i < sizeof(delays_ms) / sizeof(*delays_ms); i++) {
         CHECK(measure(l, delays_ms[i], false, said));
-        CHECK_NUMBER(l->code, EXIT_OK);
+        CHECK_NUMBER(l->stream.code, EXIT_OK);
         CHECK_NUMBER(l->samples, 8);
         CHECK_NUMBER(l->missed, 0);
         CHECK(abs(l->finder.cells - FINDER_CELLS / 2) <= FINDER_ROWS);
@@ -187,34 +182,34 @@ static void test_faults(struct latency *l, struct captured *said)
     enum { LEARNT = 3, S = 1000000000 };
     world.sees = 0;
     CHECK(!measure(l, 20, false, said));
-    CHECK_NUMBER(l->code, EXIT_NOTHING);
+    CHECK_NUMBER(l->stream.code, EXIT_NOTHING);
     CHECK_HAS(said->text, "the camera does not see the flash");
     CHECK_HAS(said->text, "point the camera at the window");
 
     world.sees = LEARNT;
     CHECK(!measure(l, 20, false, said));
-    CHECK_NUMBER(l->code, EXIT_NOTHING);
+    CHECK_NUMBER(l->stream.code, EXIT_NOTHING);
     CHECK_HAS(said->text, "lost the flash before the first measurement");
 
     world.sees = LEARNT + 2;
     CHECK(measure(l, 20, false, said));
-    CHECK_NUMBER(l->code, EXIT_FAILED_SOME);
+    CHECK_NUMBER(l->stream.code, EXIT_FAILED_SOME);
     CHECK_NUMBER(l->samples, 2);
     CHECK_HAS(said->text, "lost the flash after 2 flashes; the results cover only these");
 
     world.silent_ns = 2 * (int64_t)S;
     CHECK(!measure(l, 20, false, said));
-    CHECK_NUMBER(l->code, EXIT_NOTHING);
+    CHECK_NUMBER(l->stream.code, EXIT_NOTHING);
     CHECK_HAS(said->text, "the camera delivers too few frames");
 
     world.end_ns = 15 * (int64_t)S; // after some flashes
     CHECK(measure(l, 20, false, said) && l->samples < 8);
-    CHECK_NUMBER(l->code, EXIT_FAILED_SOME);
+    CHECK_NUMBER(l->stream.code, EXIT_FAILED_SOME);
     CHECK_HAS(said->text, "the source ended");
 
     world.quit_ns = 15 * (int64_t)S;
     CHECK(measure(l, 20, false, said) && l->samples > 0 && l->samples < 8);
-    CHECK_NUMBER(l->code, EXIT_OK);
+    CHECK_NUMBER(l->stream.code, EXIT_OK);
     CHECK_NUMBER(l->missed, 0);
     CHECK(captured_lines(said) == 0);
 }

@@ -1,5 +1,5 @@
-// test_live_lost.c: if a device is lost, the live view continues with the cpu path and loses no frame, or reports why
-// it cannot; with an argument: in a window
+// test_live_lost.c: if a device is lost, live and lane continue with the cpu path and lose no frame, or report why they
+// cannot; with an argument: in a window
 #include "base/file.h"
 #include "base/gl_handles.h"
 #include "command/command.h"
@@ -167,6 +167,45 @@ static void check_same(const char *one, const char *other)
     free(other_data);
 }
 
+// Finds lanes in FRAMES frames. Checks the number of reported frames.
+static void check_lane(struct scratch *scratch, int code, int frames)
+{
+    char *argv[] = {
+        "lane", "pattern:160x90,nv12", "--headless", "--fast", "--path", "opencl", "--frames", "12", "--json", NULL};
+    frail_begin();
+    freopen(scratch_path(scratch, "lines"), "w", stdout);
+    capture_stderr(&scratch->said);
+    const int got = lane_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
+    captured_stderr(&scratch->said);
+    fflush(stdout);
+    CHECK_NUMBER(got, code);
+    CHECK_NUMBER(frail()->misuses, 0);
+    char *text = file_read_text(scratch_path(scratch, "lines"), 1 << 20);
+    int lines = 0;
+    for (const char *at = text; (at = strchr(at, '\n')); at++)
+        lines++;
+    CHECK_NUMBER(lines, frames);
+    free(text);
+}
+
+// The lane command, too, continues with the cpu path.
+static void test_lane(struct scratch *scratch)
+{
+    lose(NEVER, NEVER, false);
+    check_lane(scratch, EXIT_OK, FRAMES);
+    CHECK(captured_lines(&scratch->said) == 0);
+    for (int frame = 0; frame < FRAMES; frame++) {
+        for (int at_submit = 0; at_submit < 2; at_submit++) {
+            lose(at_submit ? frame : NEVER, at_submit ? NEVER : frame, false);
+            check_lane(scratch, EXIT_OK, FRAMES);
+            CHECK_HAS(scratch->said.text, "continuing on the cpu path");
+        }
+    }
+    lose(NEVER, 5, true);
+    check_lane(scratch, EXIT_DEVICE, 5);
+    CHECK_HAS(scratch->said.text, "frail device");
+}
+
 int main(int argc, char **argv)
 {
     struct scratch scratch;
@@ -204,6 +243,7 @@ int main(int argc, char **argv)
         CHECK(tuning.failed > 0 && captured_lines(&scratch.said) == 0);
         check_same(whole, cut);
     }
+    test_lane(&scratch);
     scratch_close(&scratch);
     return check_end(&unit);
 }

@@ -39,7 +39,7 @@ static void pass(struct session *s, double seconds)
 static void check_chain(const struct session *s, const char *want)
 {
     char text[CHAIN_TEXT];
-    chain_print(&s->wish.chain, text);
+    chain_print(&s->stream.wish.chain, text);
     CHECK_TEXT(text, want);
 }
 
@@ -53,9 +53,9 @@ static void test_showcase(struct session *s)
     s->looks.count = 2;
     showcase_open(s);
     CHECK(!showcase_look(s)); // there is no window
-    s->window = (struct window *)s;
+    s->stream.window = (struct window *)s;
     showcase_open(s);
-    CHECK_NUMBER(s->wish.split, SPLIT_ORIGINAL);
+    CHECK_NUMBER(s->stream.wish.split, SPLIT_ORIGINAL);
     CHECK_TEXT(showcase_look(s), "one");
     check_chain(s, "gray");
 
@@ -64,15 +64,15 @@ static void test_showcase(struct session *s)
     building = true; // the time of a look begins when it is complete
     for (int i = 0; i < 5; i++) {
         pass(s, i == 0 ? 0.02 : 3);
-        CHECK(fabs((double)s->wish.divider - want[i]) < 0.01);
+        CHECK(fabs((double)s->stream.wish.divider - want[i]) < 0.01);
         CHECK_TEXT(showcase_look(s), "one");
     }
-    const float divider = s->wish.divider;
+    const float divider = s->stream.wish.divider;
     s->redraw = false;
     pass(s, 0.01); // it moves 60 times a second
-    CHECK(s->wish.divider == divider && !s->redraw);
+    CHECK(s->stream.wish.divider == divider && !s->redraw);
     pass(s, 0.01);
-    CHECK(s->wish.divider != divider && s->redraw);
+    CHECK(s->stream.wish.divider != divider && s->redraw);
 
     // Each look is shown for 5 s, the first again after the last.
     building = false;
@@ -85,17 +85,17 @@ static void test_showcase(struct session *s)
         check_chain(s, i % 2 ? "gray" : "invert");
     }
 
-    note_set(&s->note, false, 0, "the hint");
+    note_set(&s->stream.note, false, 0, "the hint");
     showcase_end(s);
     bool error;
-    CHECK(!showcase_look(s) && s->wish.divider == 0.5f);
-    CHECK_TEXT(note_text(&s->note, &error), "");
-    note_set(&s->note, false, 0, "another message");
-    s->wish.divider = 0.3f;
+    CHECK(!showcase_look(s) && s->stream.wish.divider == 0.5f);
+    CHECK_TEXT(note_text(&s->stream.note, &error), "");
+    note_set(&s->stream.note, false, 0, "another message");
+    s->stream.wish.divider = 0.3f;
     showcase_end(s); // it has ended
     pass(s, 20);
-    CHECK(changes == 3 && s->wish.divider == 0.3f);
-    CHECK_TEXT(note_text(&s->note, &error), "another message");
+    CHECK(changes == 3 && s->stream.wish.divider == 0.3f);
+    CHECK_TEXT(note_text(&s->stream.note, &error), "another message");
 }
 
 static void test_note(void)

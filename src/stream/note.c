@@ -1,5 +1,5 @@
 // note.c: the message at the bottom of the window
-#include "command/live/note.h"
+#include "stream/note.h"
 
 #include "base/clock.h"
 

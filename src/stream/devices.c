@@ -1,8 +1,8 @@
 // devices.c: lists, chooses and opens OpenCL devices, and watches their kernels
-#include "command/live/devices.h"
+#include "stream/devices.h"
 
+#include "base/edited.h"
 #include "base/log.h"
-#include "command/edited.h"
 
 #include <errno.h>
 #include <string.h>
@@ -59,16 +59,16 @@ static bool only_processors(const struct devices *d)
     return processors == d->count;
 }
 
-bool devices_choose(struct devices *d, struct wish *wish, const struct live_options *o)
+bool devices_choose(struct devices *d, struct wish *wish, const struct device_choice *choice)
 {
     const struct path_kind_info *kind = path_kind_info(wish->kind);
     const char *why = NULL;
-    const bool named = o->device && o->device[0];
+    const bool named = choice->name && choice->name[0];
     wish->device = -1;
-    if (!kind->needs_device && !d->window && !o->socket)
+    if (!kind->needs_device && !choice->later)
         return true;
     d->count = device_list(d->info, &why);
-    const bool slow = d->count > 0 && only_processors(d) && o->path < 0 && !named && !o->kernels && !o->tune;
+    const bool slow = d->count > 0 && only_processors(d) && !choice->kind_named && !named && !d->kernels && !wish->tune;
     if (slow && !path_compiles(&wish->chain)) {
         path_warn_compiler(wish->kind);
     } else if (slow) {
@@ -77,7 +77,7 @@ bool devices_choose(struct devices *d, struct wish *wish, const struct live_opti
         kind = path_kind_info(wish->kind);
     }
     if (d->count > 0) {
-        if (!devices_pick(d, wish, o->device))
+        if (!devices_pick(d, wish, choice->name))
             return false;
         if (!kind->needs_device || devices_open(d, wish->device))
             return true;

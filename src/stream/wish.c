@@ -1,30 +1,19 @@
 // wish.c: the user's settings
-#include "command/live/wish.h"
+#include "stream/wish.h"
 
-void wish_init(struct wish *wish, const struct live_options *o)
+void wish_init(struct wish *wish, const struct chain *chain, int kind)
 {
     *wish = (struct wish){
-        .chain = o->chain,
-        .kind = o->path >= 0 ? (enum path_kind)o->path : PATH_DEFAULT,
+        .kind = kind >= 0 ? (enum path_kind)kind : PATH_DEFAULT,
         .device = -1,
         .divider = 0.5f,
         .zoom = 1,
         .vsync = true,
-        .tune = o->tune,
         .overlay = OVERLAY_SMALL,
     };
-    wish_take_options(wish, o);
+    if (chain)
+        wish->chain = *chain;
     wish_select_first(wish);
-}
-
-void wish_take_options(struct wish *wish, const struct live_options *o)
-{
-    if (o->overlay >= 0)
-        wish->overlay = (enum overlay_size)o->overlay;
-    if (o->vsync >= 0)
-        wish->vsync = o->vsync == 0;
-    if (o->fullscreen)
-        wish->fullscreen = true;
 }
 
 // Returns the places of a stage that can be selected: its parameters, or the stage itself.

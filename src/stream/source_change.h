@@ -1,4 +1,4 @@
-// source_change.h: replaces the source of a running view: a thread opens the new one while the old one runs. Main
+// source_change.h: replaces the source of a running stream: a thread opens the new one while the old one runs. Main
 // thread.
 #pragma once
 
@@ -8,13 +8,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct session;
+struct stream;
 
 // Zeroed: no change. Only source_change.c uses the members.
 struct source_change {
     char *wanted;          // text of the next source; NULL: none
     char *text;            // of the source that is being opened
-    char *present;         // of the session's source, which may use it; NULL: the source of the start
+    char *present;         // of the stream's source, which may use it; NULL: the source of the start
     bool loop, paced;      // of source_setup
     bool running;          // the thread runs, or waits to be joined
     atomic_bool done;      // the thread has ended
@@ -27,17 +27,17 @@ struct source_change {
 // Requests a source by its text (source_setup.text). The latest request wins. The view goes on with the old source if
 // the new one cannot be opened (logged; the note reports it). False: source_check refuses the text, or the source of
 // this run cannot change; `why` is one line, which the note shows.
-bool source_change_request(struct session *session, const char *text, char why[SOURCE_WHY]);
-// Returns the text of the session's source, as source_setup.text.
-const char *source_change_text(const struct session *session);
+bool source_change_request(struct stream *stream, const char *text, char why[SOURCE_WHY]);
+// Returns the text of the stream's source, as source_setup.text.
+const char *source_change_text(const struct stream *stream);
 unsigned source_change_requests(const struct source_change *change); // number of requests so far
-// Returns why the latest request failed; NULL: the session has its source. Call when source_change_busy is false.
+// Returns why the latest request failed; NULL: the stream has its source. Call when source_change_busy is false.
 const char *source_change_failure(const struct source_change *change);
 bool source_change_busy(const struct source_change *change); // true: the latest request is not carried out yet
 // Starts to open a requested source. When it is open and no build runs (lanes_close waits for a build), replaces the
 // old source, closes the lanes, and returns true: the caller then opens the lanes and the capture. No frame may be in
 // flight. Sets the exit code if the run cannot continue (logged).
-bool source_change_step(struct session *session);
-// Ends a change at the end of the run. Call after the session's source was closed. False: the thread still opens a
-// source; the session must then stay as it is.
+bool source_change_step(struct stream *stream);
+// Ends a change at the end of the run. Call after the stream's source was closed. False: the thread still opens a
+// source; the stream must then stay as it is.
 bool source_change_close(struct source_change *change);

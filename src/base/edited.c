@@ -1,5 +1,5 @@
 // edited.c: notices edited files of directories, by inotify
-#include "command/edited.h"
+#include "base/edited.h"
 
 #include <errno.h>
 #include <sys/inotify.h>

@@ -3,11 +3,20 @@
 
 #include "base/claim.h"
 #include "base/file.h"
-#include "command/live/lanes.h"
 #include "sink/recording.h"
 #include "sink/virtual_camera.h"
+#include "stream/lanes.h"
 
 enum { OUTPUT_NAME = 4096 };
+
+const char *output_suffix(const char *path); // ".mp4"; "": none
+// Returns true if the file's suffix names a format of recordings. Devices, pipes and standard output need none. False
+// is logged.
+bool output_check_recording(const char *path);
+// Returns true if the path is a regular file, or can become one: no standard output, device or pipe.
+bool output_is_file(const char *path);
+// Returns true if a path is a name of standard output, or of the file or pipe that standard output is redirected to.
+bool output_is_stdout(const char *path);
 
 // Writes a picture as the first "monocle-NNNN.png" that does not exist yet. On failure returns false (logged) and
 // leaves no file.

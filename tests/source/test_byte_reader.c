@@ -1,4 +1,4 @@
-// test_stream.c: films from standard input: after bytes that were read before, interrupted, unreadable
+// test_byte_reader.c: films from standard input: after bytes that were read before, interrupted, unreadable
 #include "check.h"
 #include "scratch.h"
 

@@ -3,11 +3,11 @@
 // new path while the old one runs. Main thread.
 #pragma once
 
-#include "command/live/devices.h"
-#include "command/live/note.h"
-#include "command/live/wish.h"
-#include "command/meter.h"
 #include "source/source.h"
+#include "stream/devices.h"
+#include "stream/meter.h"
+#include "stream/note.h"
+#include "stream/wish.h"
 #include "tune/online.h"
 
 enum { LANE_MAIN, LANE_OTHER, LANES };
@@ -46,6 +46,8 @@ void lanes_tune(struct lanes *lanes, struct online *online);
 // Sets the YUV shape to which the main lane's next path also converts its results, with the size of the results made
 // even; NULL: none.
 void lanes_set_encode(struct lanes *lanes, const struct image_shape *shape);
+// The main lane's next path returns no pictures, but these measures, as path_setup.measures and path_setup.strips.
+void lanes_measure(struct lanes *lanes, unsigned measures, int strips);
 // Runs a blank frame through the main lane, because some drivers finish compiling only when a kernel first runs. False
 // on failure (logged).
 bool lanes_warm_up(struct lanes *lanes);

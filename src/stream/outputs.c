@@ -1,17 +1,17 @@
 // outputs.c: writes screenshots, recordings and frames for a virtual camera
-#include "command/live/outputs.h"
+#include "stream/outputs.h"
 
 #include "base/claim.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "command/command.h"
-#include "command/live/output_check.h"
+#include "base/process.h"
 #include "image/imagefile.h"
 #include "image/y4m.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +21,40 @@
 enum { DEFAULT_RATE = 30, ANIMATION_S = 10 };
 static const int64_t late_ns = 1000000000; // a later frame counts as missing: the last one is repeated
 static const char last_name[] = "monocle-last.png";
+
+const char *output_suffix(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return dot && dot > name ? dot : name + strlen(name);
+}
+
+bool output_check_recording(const char *path)
+{
+    const char *end = output_suffix(path);
+    const bool named = end > path && end[-1] != '/'; // other checks refuse "" and "directory/"
+    if (!named || !output_is_file(path) || recording_has_format(path))
+        return true;
+    log_error("%s: monocle records MP4, MOV, MKV, WebM, GIF, WebP and Y4M; name it %.*s.mp4", path, (int)(end - path),
+              path);
+    return false;
+}
+
+bool output_is_stdout(const char *path)
+{
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", NULL};
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(path, names[i]) == 0)
+            return true;
+    }
+    // A device such as /dev/null may have several writers, so file_is_open is false for it.
+    return file_is_open(path, STDOUT_FILENO);
+}
+
+bool output_is_file(const char *path)
+{
+    struct stat status;
+    return !output_is_stdout(path) && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
+}
 
 static int log_name(const char *name)
 {

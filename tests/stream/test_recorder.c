@@ -1,7 +1,7 @@
 // test_recorder.c: recordings of the live view: their times, counts and names, and a disk that fails at the end
 #include "base/clock.h"
-#include "command/live/outputs.h"
 #include "sink/recording.h"
+#include "stream/outputs.h"
 
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 // meter.c: statistics of the live view
-#include "command/meter.h"
+#include "stream/meter.h"
 
 #include "base/clock.h"
 

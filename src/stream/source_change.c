@@ -1,11 +1,10 @@
 // source_change.c: replaces the source of a running view
-#include "command/live/source_change.h"
+#include "stream/source_change.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "command/live/output_check.h"
-#include "command/live/session.h"
+#include "stream/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +12,11 @@
 
 enum { PATIENCE_MS = 3000, POLL_MS = 10, NS_PER_MS = 1000000 };
 
-bool source_change_request(struct session *s, const char *text, char why[SOURCE_WHY])
+bool source_change_request(struct stream *s, const char *text, char why[SOURCE_WHY])
 {
     char *copy = NULL;
-    if (s->options.truth)
-        snprintf(why, SOURCE_WHY, "the source cannot change in a run with --truth");
+    if (s->set.source_kept)
+        snprintf(why, SOURCE_WHY, "the source cannot change %s", s->set.source_kept);
     else if (source_check(&(struct source_setup){.text = text}, why) && !(copy = strdup(text)))
         snprintf(why, SOURCE_WHY, "out of memory");
     if (!copy) {
@@ -31,9 +30,9 @@ bool source_change_request(struct session *s, const char *text, char why[SOURCE_
     return true;
 }
 
-const char *source_change_text(const struct session *s)
+const char *source_change_text(const struct stream *s)
 {
-    return s->change.present ? s->change.present : s->options.source;
+    return s->change.present ? s->change.present : s->set.text;
 }
 
 unsigned source_change_requests(const struct source_change *change)
@@ -63,7 +62,7 @@ static void *run(void *context)
 }
 
 // Stores the error if none is stored, and shows the stored one.
-static void fail(struct session *s, const char *why)
+static void fail(struct stream *s, const char *why)
 {
     struct source_change *change = &s->change;
     if (!change->why[0])
@@ -72,13 +71,13 @@ static void fail(struct session *s, const char *why)
 }
 
 // Opens the wanted source.
-static void start(struct session *s)
+static void start(struct stream *s)
 {
     struct source_change *change = &s->change;
     change->text = change->wanted;
     change->wanted = NULL;
-    change->loop = s->options.loop;
-    change->paced = s->options.setup.paced;
+    change->loop = s->set.loop;
+    change->paced = s->set.paced;
     change->source = NULL;
     change->why[0] = '\0';
     change->done = false;
@@ -88,7 +87,7 @@ static void start(struct session *s)
 }
 
 // Puts the new source into the session. False: the old one does not answer (logged).
-static bool replace(struct session *s, struct source *source)
+static bool replace(struct stream *s, struct source *source)
 {
     const struct capture_counts counts = capture_counts(s->capture);
     if (!capture_stop(s->capture)) { // the session keeps the old one until the process ends
@@ -109,33 +108,30 @@ static bool replace(struct session *s, struct source *source)
     s->info = source_info(source);
     outputs_set_source(&s->outputs, s->info, was_live);
     source_rest(source, s->outputs.resting);
-    s->still = s->info->still && !s->options.loop;
+    s->still = s->info->still && !s->set.loop;
     s->ended = s->reshaped = s->wish.paused = s->stepping = false;
     s->position_s = 0;
     s->stepped = 0;
-    s->controls.adjusted = (struct source_control){0};
-    s->controls.listed_ns = 0;
     s->wish.zoom = 1;
     meter_pause(&s->meter);
     return true;
 }
 
 // Returns false if the opened source must not be used (logged; change.why has the reason).
-static bool usable(struct session *s)
+static bool usable(struct stream *s)
 {
     struct source_change *change = &s->change;
     log_keep_error(change->why, sizeof(change->why));
-    const bool ok = change->source && outputs_spare_source(&s->options, change->source);
+    const bool ok = change->source && s->set.client->allows(s->set.context, change->source);
     log_keep_error(NULL, 0);
     return ok;
 }
 
 // Takes the source that the thread has opened.
-static bool take(struct session *s)
+static bool take(struct stream *s)
 {
     struct source_change *change = &s->change;
     struct source *source = change->source;
-    char title[300];
     pthread_join(change->thread, NULL);
     change->running = false;
     if (change->wanted || !usable(s)) { // a later request replaces this one
@@ -154,14 +150,12 @@ static bool take(struct session *s)
     free(change->present);
     change->present = change->text;
     change->text = NULL;
-    snprintf(title, sizeof(title), "monocle: %s", s->info->name);
-    if (s->window)
-        window_set_title(s->window, title);
+    s->set.client->arrived(s->set.context);
     note_set(&s->note, false, NOTE_S, "%s", s->info->name);
     return true;
 }
 
-bool source_change_step(struct session *s)
+bool source_change_step(struct stream *s)
 {
     struct source_change *change = &s->change;
     const bool opened = change->running && change->done; // else the thread may set change->source

@@ -1,5 +1,5 @@
 // lanes.c: sends frames through the lanes' paths, and changes the paths when the wish changes
-#include "command/live/lanes.h"
+#include "stream/lanes.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -51,6 +51,8 @@ struct lanes {
     struct online *online;     // NULL: none
     struct tuned tuned;        // tuning results for the cpu path
     struct image_shape encode; // format and colour of the main lane's YUV results; width 0: none
+    unsigned measures;         // of lanes_measure; 0: the main lane returns pictures
+    int strips;
     struct lane lane[LANES];
     struct build build;
     struct flight flight[PATH_DEPTH_MAX]; // oldest first
@@ -132,6 +134,7 @@ static bool lane_wanted(struct lanes *l, int which, struct build *build)
     const struct wish *wish = l->set.wish;
     if (which == LANE_OTHER && wish->split == SPLIT_OFF)
         return false;
+    const unsigned measured = which == LANE_MAIN ? l->measures : 0;
     const enum path_kind kind = which == LANE_OTHER && wish->split == SPLIT_PATH ? wish_next_kind(wish) : wish->kind;
     *build = (struct build){.chain = wish->chain};
     if (which == LANE_OTHER && wish->split == SPLIT_ORIGINAL)
@@ -141,8 +144,11 @@ static bool lane_wanted(struct lanes *l, int which, struct build *build)
         .device = path_kind_info(kind)->needs_device ? devices_open(l->set.devices, wish->device) : NULL,
         .input = source_info(l->set.source)->shape,
         .encode = which == LANE_MAIN ? encode_shape(l, &build->chain) : (struct image_shape){0},
-        .measures = which == LANE_MAIN ? wish_measures(wish) : 0,
-        .strips = 1,
+        .measures = measured             ? measured
+                    : which == LANE_MAIN ? wish_measures(wish)
+                                         : 0,
+        .strips = measured ? l->strips : 1,
+        .measured_only = measured != 0,
         .chain = &build->chain,
         .depth = l->set.depth,
         .threads = l->set.threads,
@@ -249,6 +255,12 @@ void lanes_set_source(struct lanes *l, struct source *source)
 void lanes_set_encode(struct lanes *l, const struct image_shape *shape)
 {
     l->encode = shape ? *shape : (struct image_shape){0};
+}
+
+void lanes_measure(struct lanes *l, unsigned measures, int strips)
+{
+    l->measures = measures;
+    l->strips = strips;
 }
 
 bool lanes_finish(struct lanes *l)

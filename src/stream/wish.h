@@ -1,7 +1,7 @@
 // wish.h: the user's settings. The keys change them; the lanes and the view follow. Main thread.
 #pragma once
 
-#include "command/live/options.h"
+#include "filter/chain.h"
 #include "path/path.h"
 #include "screen/overlay.h"
 
@@ -30,9 +30,8 @@ struct wish {
     enum scope scope;
 };
 
-void wish_init(struct wish *wish, const struct live_options *options);
-// Sets the members that an option has set.
-void wish_take_options(struct wish *wish, const struct live_options *options);
+// `chain` NULL: no filter. `kind`: enum path_kind; -1: the default.
+void wish_init(struct wish *wish, const struct chain *chain, int kind);
 // Finds the selected stage and parameter; *param is -1 if the stage has none. False: the chain is empty.
 bool wish_selected(const struct wish *wish, int *stage, int *param);
 unsigned wish_measures(const struct wish *wish); // path_setup.measures for the scope

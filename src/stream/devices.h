@@ -1,10 +1,10 @@
 // devices.h: the OpenCL devices of this system, each opened when first used. Main thread. Zeroed has none.
 #pragma once
 
-#include "command/live/note.h"
-#include "command/live/wish.h"
 #include "compute/device.h"
 #include "screen/window.h"
+#include "stream/note.h"
+#include "stream/wish.h"
 
 struct devices {
     struct device_info info[DEVICE_MAX];
@@ -16,11 +16,18 @@ struct devices {
     const char *kernels;   // directory of kernels that replace the built-in ones; NULL: none
 };
 
+// What devices_choose follows.
+struct device_choice {
+    const char *name; // as --device; NULL or "": the preferred one
+    bool kind_named;  // the user named the wish's kind of path
+    bool later;       // list the devices also if the path needs none: the wish may change
+};
+
 // Lists the devices and picks one. Changes the wish to the gl path on a GPU, otherwise to the cpu path, in two cases:
-// 1. No device opens for a path that may step down (logged). 2. All devices are CPUs, and no option names a path, a
-// device or kernels, or tunes them. False if there is no device of that name, or none for a path that needs one
+// 1. No device opens for a path that may step down (logged). 2. All devices are CPUs, and the user names no path,
+// device or kernels, and does not tune. False if there is no device of that name, or none for a path that needs one
 // (logged).
-bool devices_choose(struct devices *devices, struct wish *wish, const struct live_options *options);
+bool devices_choose(struct devices *devices, struct wish *wish, const struct device_choice *choice);
 // Sets wish->device to the listed device `name`; false if there is none (logged). NULL or "": the first device that
 // opens, preferably one that shares GL with the window if the path can use that; -1 if none opens; 0 if the path needs
 // no device.

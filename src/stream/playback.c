@@ -1,7 +1,7 @@
 // playback.c: pause, seek and step of the source
-#include "command/live/playback.h"
+#include "stream/playback.h"
 
-#include "command/live/session.h"
+#include "stream/stream.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum { PLAYBACK_TIME = 48, SKIP_S = 5 };
 
-static bool can_seek(const struct session *s, char why[PLAYBACK_WHY])
+static bool can_seek(const struct stream *s, char why[PLAYBACK_WHY])
 {
     if (s->capture && s->info->frame_s > 0)
         return true;
@@ -20,34 +20,34 @@ static bool can_seek(const struct session *s, char why[PLAYBACK_WHY])
     return false;
 }
 
-double playback_duration(const struct session *s)
+double playback_duration(const struct stream *s)
 {
     struct source_slide slide;
     return source_slide(s->source, s->position_s, &slide) ? slide.count * s->info->frame_s : s->info->duration_s;
 }
 
 // Returns the time of the last frame; infinite: unknown.
-static double last_s(const struct session *s)
+static double last_s(const struct stream *s)
 {
     const double duration_s = playback_duration(s);
     return duration_s > 0 ? duration_s - s->info->frame_s : INFINITY;
 }
 
 // Returns the time, or that of the last frame if it is earlier.
-static double within(const struct session *s, double seconds)
+static double within(const struct stream *s, double seconds)
 {
     return fmin(seconds, last_s(s));
 }
 
 // A frame that the main thread must take and show, also while it is paused.
-static void await_frame(struct session *s)
+static void await_frame(struct stream *s)
 {
     s->stepping = true;
     s->ended = false;
     meter_pause(&s->meter);
 }
 
-static void set_paused(struct session *s, bool paused)
+static void set_paused(struct stream *s, bool paused)
 {
     s->wish.paused = paused;
     meter_pause(&s->meter);
@@ -55,12 +55,12 @@ static void set_paused(struct session *s, bool paused)
         capture_pause(s->capture, paused);
 }
 
-bool playback_seek(struct session *s, double seconds, char why[PLAYBACK_WHY])
+bool playback_seek(struct stream *s, double seconds, char why[PLAYBACK_WHY])
 {
     struct source_slide slide;
     if (!can_seek(s, why))
         return false;
-    if (seconds > last_s(s) && !s->options.loop && !source_slide(s->source, 0, &slide))
+    if (seconds > last_s(s) && !s->set.loop && !source_slide(s->source, 0, &slide))
         set_paused(s, true);
     seconds = fmax(within(s, seconds), 0);
     if (!capture_seek(s->capture, seconds)) {
@@ -72,18 +72,18 @@ bool playback_seek(struct session *s, double seconds, char why[PLAYBACK_WHY])
     return true;
 }
 
-void playback_pause(struct session *s, bool paused)
+void playback_pause(struct stream *s, bool paused)
 {
     char why[PLAYBACK_WHY];
     const bool last = s->ended || s->position_s > last_s(s) - s->info->frame_s / 2;
-    const bool again = s->wish.paused && !paused && last && !s->options.loop;
+    const bool again = s->wish.paused && !paused && last && !s->set.loop;
     set_paused(s, paused);
     if (again)
         playback_seek(s, 0, why);
 }
 
 // Continues some images later in a slide show, or some seconds later in other sources.
-static bool move(struct session *s, int images, double seconds, char why[PLAYBACK_WHY])
+static bool move(struct stream *s, int images, double seconds, char why[PLAYBACK_WHY])
 {
     struct source_slide slide;
     if (!can_seek(s, why))
@@ -91,19 +91,19 @@ static bool move(struct session *s, int images, double seconds, char why[PLAYBAC
     if (!source_slide(s->source, s->position_s, &slide))
         return playback_seek(s, s->position_s + seconds, why);
     int next = slide.number - 1 + images;
-    if (s->options.loop && slide.count > 0)
+    if (s->set.loop && slide.count > 0)
         next = (next + slide.count) % slide.count;
     else if (next < 0 || next >= slide.count)
         return true; // the message names the image
     return playback_seek(s, next * s->info->frame_s, why);
 }
 
-bool playback_skip(struct session *s, int sign, char why[PLAYBACK_WHY])
+bool playback_skip(struct stream *s, int sign, char why[PLAYBACK_WHY])
 {
     return move(s, sign, sign * fmax(s->info->frame_s, SKIP_S), why);
 }
 
-bool playback_step(struct session *s, int frames, char why[PLAYBACK_WHY])
+bool playback_step(struct stream *s, int frames, char why[PLAYBACK_WHY])
 {
     if (!can_seek(s, why))
         return false;
@@ -125,14 +125,14 @@ static void print_time(char text[PLAYBACK_TIME], double seconds)
     snprintf(text, PLAYBACK_TIME, "%lld:%02lld.%lld", tenths / 600, tenths / 10 % 60, tenths % 10);
 }
 
-static void note_place(struct session *s)
+static void note_place(struct stream *s)
 {
     struct source_slide slide;
     char at[PLAYBACK_TIME], whole[PLAYBACK_TIME] = "";
     const double duration_s = playback_duration(s);
     if (source_slide(s->source, s->position_s, &slide)) {
         const char *slash = strrchr(slide.path, '/');
-        const bool last = slide.number == slide.count && !s->options.loop;
+        const bool last = slide.number == slide.count && !s->set.loop;
         note_set(&s->note, false, NOTE_S, "%s  %d of %d%s", slash ? slash + 1 : slide.path, slide.number, slide.count,
                  last ? ", the last image" : "");
         return;
@@ -143,14 +143,14 @@ static void note_place(struct session *s)
     note_set(&s->note, false, NOTE_S, "%s%s%s", at, duration_s > 0 ? " of " : "", whole);
 }
 
-void playback_note(struct session *s)
+void playback_note(struct stream *s)
 {
     struct source_slide slide;
     if (!s->stepping || !source_slide(s->source, s->position_s, &slide)) // else playback_arrived says which image came
         note_place(s);
 }
 
-void playback_arrived(struct session *s, const struct frame *frame)
+void playback_arrived(struct stream *s, const struct frame *frame)
 {
     struct source_slide slide;
     const bool awaited = s->stepping;

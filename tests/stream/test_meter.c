@@ -1,5 +1,5 @@
 // test_meter.c: the statistics of the live view: rates, ignored gaps, stages of long sessions
-#include "command/meter.h"
+#include "stream/meter.h"
 
 #include "base/clock.h"
 

@@ -1,0 +1,458 @@
+// stream.c: takes frames from the source, runs them through the lanes, and passes the results to the outputs and to the
+// client
+#include "stream/stream.h"
+
+#include "base/clock.h"
+#include "base/edited.h"
+#include "base/log.h"
+#include "compute/gl_context.h"
+#include "filter/user_filters.h"
+#include "stream/playback.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NS_PER_MS = 1000000, BUILD_WAIT_NS = 8000000, TUNING_PATIENCE_MS = 250 };
+enum { READY_NS = 500000 }; // how often a frame in flight is polled while a path is being built
+enum { RESHAPED_S = 6 };
+
+static void wait(struct stream *s, int fd, int64_t timeout_ns)
+{
+    if (s->set.client->wait)
+        s->set.client->wait(s->set.context, fd, timeout_ns);
+    else
+        clock_sleep_until_ns(clock_now_ns() + timeout_ns);
+}
+
+static void tell_client(struct stream *s)
+{
+    if (s->set.client->changed)
+        s->set.client->changed(s->set.context);
+}
+
+void stream_size(const struct stream *s, int *width, int *height)
+{
+    char why[CHAIN_ERROR];
+    *width = s->info->shape.width;
+    *height = s->info->shape.height;
+    chain_output_size(&s->wish.chain, width, height, why);
+}
+
+struct capture_counts stream_counts(const struct stream *s)
+{
+    const struct capture_counts now = s->capture ? capture_counts(s->capture) : (struct capture_counts){0};
+    return (struct capture_counts){.captured = s->past.captured + now.captured,
+                                   .skipped = s->past.skipped + now.skipped,
+                                   .dropped = s->past.dropped + now.dropped};
+}
+
+// ---- open and close ----
+
+// A source that ends is soon filtered, and has no time to be edited for.
+void stream_watch_filters(struct stream *s)
+{
+    const bool lasts = s->info->live || s->info->endless || s->set.loop;
+    bool uses = s->set.driven && user_filters_at(0);
+    for (int i = 0; lasts && i < s->wish.chain.count; i++)
+        uses = uses || s->wish.chain.stage[i].filter->user;
+    if (!uses)
+        return;
+    char path[PATH_MAX];
+    if ((s->filter_watch = edited_open(NULL)) < 0)
+        log_warn("cannot watch users' filters: %s", strerror(errno));
+    for (int i = 0; s->filter_watch > 0 && user_filters_directory(i, path); i++) {
+        if (!edited_add(s->filter_watch, path) && errno != ENOENT)
+            log_warn("cannot watch %s for edited filters: %s", path, strerror(errno));
+    }
+}
+
+// Opens a GL context if the path needs one and there is no window. False on failure (logged).
+static bool open_gl(struct stream *s)
+{
+    char why[256];
+    if (s->window || !path_kind_info(s->wish.kind)->needs_gl)
+        return true;
+    struct gl_context *gl = gl_context_open(false, why);
+    if (!gl)
+        log_error("cannot run the %s path: there is no GL context: %s", path_kind_name(s->wish.kind), why);
+    else if (gl_context_bind(gl, false))
+        s->gl = gl;
+    else
+        gl_context_close(gl);
+    return s->gl != NULL;
+}
+
+static void close_gl(struct stream *s)
+{
+    if (s->gl)
+        gl_context_unbind(s->gl, false);
+    gl_context_close(s->gl);
+    s->gl = NULL;
+}
+
+bool stream_open(struct stream *s)
+{
+    if (!open_gl(s))
+        return false;
+    struct gl_context *gl = s->window ? window_gl(s->window) : s->gl;
+    s->wish.gl = gl != NULL;
+    s->lanes = lanes_create(&(struct lanes_setup){
+        .wish = &s->wish,
+        .devices = &s->devices,
+        .source = s->source,
+        .window = s->window,
+        .gl = gl,
+        .meter = &s->meter,
+        .note = &s->note,
+        .encode = outputs_camera_shape(&s->outputs),
+        .depth = s->set.depth,
+        .threads = s->set.threads,
+    });
+    return s->lanes != NULL;
+}
+
+bool stream_build(struct stream *s)
+{
+    char *error = NULL;
+    while (!lanes_open(s->lanes, &error)) {
+        const char *kind = path_kind_name(s->wish.kind), *why = error ? error : "see above";
+        const bool last = s->set.kind_named || s->wish.kind == PATH_CPU;
+        if (last)
+            log_error("cannot build the %s path: %s", kind, why);
+        else
+            log_warn("cannot build the %s path; using the cpu path: %s", kind, why);
+        free(error);
+        error = NULL;
+        if (last)
+            return false;
+        s->wish.kind = PATH_CPU;
+    }
+    return true;
+}
+
+// Builds the wish's path while the client shows this and the user may quit. False if the build fails (logged), or if
+// the user quits.
+static bool await_path(struct stream *s)
+{
+    lanes_await(s->lanes);
+    while (!s->quit && lanes_building(s->lanes)) {
+        lanes_update(s->lanes);
+        s->set.client->building(s->set.context);
+        clock_sleep_until_ns(clock_now_ns() + BUILD_WAIT_NS);
+    }
+    return !s->quit && lanes_take_news(s->lanes) == LANES_CHANGED;
+}
+
+bool stream_build_soon(struct stream *s)
+{
+    const enum path_kind kind = s->wish.kind;
+    const bool alone = s->set.at_once || !path_compiles(&s->wish.chain);
+    const bool slow = kind != PATH_CPU && (s->window || (s->set.driven && s->meter.frames > 0 && !alone));
+    if (slow && alone)
+        return await_path(s) && lanes_warm_up(s->lanes);
+    if (slow)
+        s->wish.kind = PATH_CPU;
+    if (!stream_build(s) || !lanes_warm_up(s->lanes))
+        return false;
+    if (!slow)
+        return true;
+    s->wish.kind = kind;
+    if (s->set.kind_named)
+        lanes_await(s->lanes);
+    else
+        lanes_changed(s->lanes, false);
+    return true;
+}
+
+bool stream_tune(struct stream *s)
+{
+    if (!s->online && s->wish.tune) {
+        if (!(s->online = online_open()))
+            return false;
+        lanes_tune(s->lanes, s->online);
+    }
+    if (s->online)
+        online_pause(s->online, !s->wish.tune);
+    return true;
+}
+
+bool stream_start(struct stream *s)
+{
+    s->capture = capture_start(s->source, s->meter.trace);
+    if (s->capture && s->wish.paused)
+        playback_pause(s, true);
+    return s->capture != NULL;
+}
+
+bool stream_close(struct stream *s)
+{
+    if (!capture_stop(s->capture))
+        return false;
+    s->capture = NULL;
+    trace_close(s->meter.trace);
+    s->meter.trace = NULL;
+    if (!lanes_finish(s->lanes) || !online_close(s->online, TUNING_PATIENCE_MS) || window_lost(s->window))
+        return false;
+    source_close(s->source);
+    if (!source_change_close(&s->change))
+        return false;
+    close_gl(s);
+    devices_close(&s->devices);
+    if (s->filter_watch > 0)
+        close(s->filter_watch);
+    return true;
+}
+
+// ---- changes ----
+
+// Reports what changed in the lanes by itself. `ok` false: no path works any more.
+static void report_news(struct stream *s, bool ok)
+{
+    s->code = ok ? s->code : EXIT_DEVICE;
+    const enum lanes_news news = lanes_take_news(s->lanes);
+    if (news == LANES_FAILED)
+        s->code = EXIT_NOTHING;
+    if (news != LANES_UNCHANGED)
+        tell_client(s);
+}
+
+// A signal, too, ends the wait for a stalled reader.
+void stream_output_failed(struct stream *s)
+{
+    if (!process_interrupted())
+        s->code = EXIT_FAILED_SOME;
+    s->quit = s->quit || !s->window;
+}
+
+// Changes everything to the shape of the source's frames. The lanes must be closed. If the run cannot continue, sets
+// the exit code (logged).
+static void follow_shape(struct stream *s)
+{
+    int width, height;
+    stream_size(s, &width, &height);
+    if (!outputs_resize(&s->outputs, width, height))
+        stream_output_failed(s);
+    lanes_set_encode(s->lanes, outputs_camera_shape(&s->outputs));
+    if (!s->quit && !stream_build_soon(s)) {
+        s->code = s->quit ? s->code : EXIT_DEVICE;
+        return;
+    }
+    if (s->window)
+        lanes_changed(s->lanes, false); // for the second pane of the split view
+    s->set.client->reshaped(s->set.context);
+}
+
+// Carries out a change of the source. No frame may be in flight.
+static void change_source(struct stream *s)
+{
+    if (!source_change_step(s))
+        return;
+    follow_shape(s);
+    if (s->quit || s->code >= EXIT_NOTHING)
+        return;
+    s->capture = capture_start(s->source, s->meter.trace);
+    s->code = s->capture ? s->code : EXIT_NOTHING;
+}
+
+// Follows the new shape of the source's frames. No frame may be in flight. If the run cannot continue, sets the exit
+// code (logged).
+static void reshape(struct stream *s)
+{
+    const struct image_shape *shape = &s->info->shape;
+    s->reshaped = false;
+    lanes_close(s->lanes);
+    if (!source_reshape(s->source)) {
+        s->code = EXIT_NOTHING;
+        return;
+    }
+    if (s->info->frame_s <= 0) // else the user knows that images have sizes
+        note_set(&s->note, false, RESHAPED_S, "the camera now delivers %dx%d %s", shape->width, shape->height,
+                 pixfmt_info(shape->format)->name);
+    follow_shape(s);
+    if (!s->quit && s->code < EXIT_NOTHING) // else no path is open, and no frame may arrive
+        capture_resume(s->capture);
+}
+
+static bool is_filter(const char *name, const void *context)
+{
+    const char *dot = name[0] != '.' ? strrchr(name, '.') : NULL;
+    return dot && strcmp(dot, ".cl") == 0;
+}
+
+// Takes edited users' filters into the chain. If a file is refused, the chain runs on, and the window shows the reason.
+static void reload_filters(struct stream *s)
+{
+    char error[USER_ERROR];
+    int stage, param;
+    const bool changed = user_filters_reload(error);
+    if (error[0])
+        note_set(&s->note, true, 0, "%s", error);
+    else if (!changed) // a refused file has its last text again
+        note_clear(&s->note, true);
+    tell_client(s);
+    if (!changed)
+        return;
+    log_info("users' filters changed: rebuilding");
+    chain_renew(&s->wish.chain);
+    if (!wish_selected(&s->wish, &stage, &param)) // the new filter has fewer parameters
+        s->wish.selected = 0;
+    lanes_changed(s->lanes, true);
+}
+
+// Closes the camera while no program reads the virtual camera (--on-demand).
+static void follow_readers(struct stream *s)
+{
+    if (!outputs_rest_changed(&s->outputs))
+        return;
+    source_rest(s->source, s->outputs.resting);
+    tell_client(s);
+}
+
+// Follows changes of the kernel files, users' filters, the wish and the source. No frame may be in flight.
+static void follow_changes(struct stream *s)
+{
+    if (devices_kernels_changed(&s->devices)) {
+        log_info("kernel files changed: rebuilding");
+        lanes_changed(s->lanes, true);
+    }
+    if (edited_any(s->filter_watch, is_filter, NULL))
+        reload_filters(s);
+    change_source(s); // before lanes_update starts a build: this waits for builds
+    if (s->set.driven || s->filter_watch > 0)
+        lanes_update(s->lanes);
+    report_news(s, true);
+    if (s->reshaped && (!s->wish.paused || s->stepping))
+        reshape(s);
+}
+
+// ---- frames ----
+
+bool stream_finished(const struct stream *s)
+{
+    const uint64_t limit = s->set.limit;
+    const bool paused = s->wish.paused && s->info->frame_s > 0; // the user may seek back
+    const bool stays = s->set.driven && limit == 0 && (s->still || paused);
+    return s->quit || s->code >= EXIT_NOTHING || process_interrupted() != 0 ||
+           (limit > 0 && s->meter.frames >= limit) ||
+           (s->ended && lanes_in_flight(s->lanes) == 0 && !stays && !source_change_busy(&s->change));
+}
+
+static void pace_tuning(const struct stream *s)
+{
+    const struct capture_counts counts = stream_counts(s);
+    online_pace(s->online, !s->set.paced || s->info->rate <= 0 ? 0 : 1000 / s->info->rate,
+                counts.skipped + counts.dropped);
+}
+
+// Takes the newest frame and submits it. False if none arrives in time, or if the source has ended or changed its
+// shape.
+static bool submit_newest(struct stream *s, int timeout_ms)
+{
+    struct frame frame;
+    if (s->ended || s->reshaped || (s->set.limit > 0 && s->taken >= s->set.limit))
+        return false;
+    if (s->set.served) {
+        wait(s, capture_event(s->capture), (int64_t)timeout_ms * NS_PER_MS);
+        timeout_ms = 0;
+    }
+    const enum source_status status = capture_take(s->capture, &frame, timeout_ms);
+    if (status == SOURCE_FRAME) {
+        s->taken++;
+        s->stepped = s->stepping ? s->taken : s->stepped;
+        playback_arrived(s, &frame);
+        if (s->online)
+            pace_tuning(s);
+        report_news(s, lanes_submit(s->lanes, &frame, clock_now_ns()));
+        return true;
+    }
+    s->reshaped = status == SOURCE_RESHAPED && s->set.client->reshaped;
+    s->ended = status != SOURCE_TIMEOUT && !s->reshaped;
+    if (status == SOURCE_END && s->stepping)
+        playback_pause(s, true); // a seek beyond an unknown end: the frame on the screen stays
+    if (s->ended)
+        playback_arrived(s, NULL);
+    if (status == SOURCE_RESHAPED && s->ended)
+        log_error("the source changed its frame size or format; start again");
+    if (status == SOURCE_FAILED || (status == SOURCE_RESHAPED && s->ended))
+        s->code = EXIT_FAILED_SOME;
+    return false;
+}
+
+// Takes the oldest frame in flight. A driver that compiles may delay kernels that are ready (PoCL does), so keys and
+// signals are handled while a path is being built. The control socket is served also while a device filters. NULL if no
+// path works, or the user quits.
+static const struct frame *collect(struct stream *s)
+{
+    if (s->code >= EXIT_NOTHING)
+        return NULL;
+    while (s->set.client->events && (s->set.served || lanes_building(s->lanes)) && !lanes_ready(s->lanes)) {
+        s->set.client->events(s->set.context);
+        if (stream_finished(s))
+            return NULL;
+        wait(s, -1, READY_NS);
+    }
+    const struct frame *frame = lanes_collect(s->lanes);
+    report_news(s, frame != NULL);
+    return frame;
+}
+
+// Collects a frame, writes it to the outputs, and lets the client show it. `again`: it was shown before. False if no
+// path works, or the user quits.
+static bool finish_frame(struct stream *s, bool again)
+{
+    const struct frame *frame = collect(s);
+    if (!frame)
+        return false;
+    const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
+    if (!outputs_resize(&s->outputs, result->width, result->height))
+        stream_output_failed(s);
+    lanes_set_encode(s->lanes, outputs_camera_shape(&s->outputs));
+    if (!again && !outputs_record(&s->outputs, s->lanes, frame, !s->window))
+        stream_output_failed(s);
+    if (!outputs_send(&s->outputs, s->lanes)) {
+        lanes_set_encode(s->lanes, outputs_camera_shape(&s->outputs));
+        stream_output_failed(s);
+    }
+    const int64_t shown_ns = s->set.client->show(s->set.context, frame, again);
+    if (again)
+        meter_shown_again(&s->meter);
+    else
+        meter_shown(&s->meter, frame->captured_ns, shown_ns);
+    if (!s->set.driven)
+        lanes_release(s->lanes); // else the frame may have to be filtered again
+    return true;
+}
+
+enum stream_turn stream_step(struct stream *s, int wait_ms)
+{
+    follow_readers(s);
+    if (!outputs_follow(&s->outputs, s->wish.paused))
+        s->code = EXIT_FAILED_SOME;
+    const int in_flight = lanes_in_flight(s->lanes);
+    if (in_flight == 0)
+        follow_changes(s);
+    if (s->quit || s->code >= EXIT_NOTHING) // then there may be no capture
+        return STREAM_BUSY;
+    // The last frame is shown again if the lanes have changed and no new frame is there.
+    bool again = lanes_rerun(s->lanes);
+    const bool room = in_flight < s->set.depth && (!s->wish.paused || s->stepping);
+    const bool submitted = room && submit_newest(s, in_flight > 0 || again ? 0 : wait_ms);
+    again = again && !submitted;
+    if (again)
+        report_news(s, lanes_submit_again(s->lanes));
+    const int now = lanes_in_flight(s->lanes);
+    if (now == 0 && s->set.driven && (s->wish.paused || s->ended))
+        wait(s, -1, (int64_t)wait_ms * NS_PER_MS);
+    if (now == 0)
+        return STREAM_IDLE;
+    return (!submitted || now == s->set.depth) && finish_frame(s, again) ? STREAM_SHOWN : STREAM_BUSY;
+}
+
+void stream_drain(struct stream *s)
+{
+    while (lanes_in_flight(s->lanes) > 0 && finish_frame(s, false))
+        ;
+}

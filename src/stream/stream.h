@@ -1,0 +1,111 @@
+// stream.h: runs the frames of a source through the lanes to the outputs; a client shows or reports each result. Main
+// thread.
+#pragma once
+
+#include "base/process.h"
+#include "source/capture.h"
+#include "stream/lanes.h"
+#include "stream/outputs.h"
+#include "stream/source_change.h"
+
+// What a client does at the turns of its stream. `context` is of struct stream_setup. Only `show` must be there; the
+// last three are for a source that changes.
+struct stream_client {
+    // Draws or reports the results of a frame, which are in the lanes. `again`: it was shown before. Returns the time
+    // when it was shown.
+    int64_t (*show)(void *context, const struct frame *frame, bool again);
+    // Follows a change by the stream itself, such as the replacement of a lost path.
+    void (*changed)(void *context);
+    // Handles the user's events while the stream waits for a device.
+    void (*events)(void *context);
+    // Waits until `fd` can be read (-1: none), the client has something to do, or the time is over.
+    void (*wait)(void *context, int fd, int64_t timeout_ns);
+    // Called often while the first path is being built: shows this, and handles only events that end the run.
+    void (*building)(void *context);
+    bool (*allows)(void *context, const struct source *source); // false: the source must not be used (logged)
+    void (*arrived)(void *context);                             // the source is new
+    void (*reshaped)(void *context); // the frames have a new shape, and a path for it is open
+};
+
+struct stream_setup {
+    const struct stream_client *client;
+    void *context;
+    const char *text;        // of the first source, as source_setup.text
+    const char *source_kept; // why the source cannot change: "in a run with --truth"; NULL: it can
+    bool loop, paced;        // of source_setup
+    bool kind_named;         // the user named the wish's kind of path: no other one replaces it at the start
+    bool at_once;            // the first frames must run on that path
+    bool driven;             // the client may change the wish: the latest frame is kept, to be filtered again
+    bool served;             // the client has something to do at any time: it waits for the source, too
+    int threads;             // as path_setup.threads
+    int depth;               // frames in flight
+    uint64_t limit;          // frames to show; 0: no limit
+};
+
+// Zeroed, except for the members that the client sets before stream_open: `set`, `source`, `info`, `window`, `devices`
+// and `wish`. Later, it may change the wish (then: lanes_changed), `quit` and `code`.
+struct stream {
+    struct stream_setup set;
+    struct source *source;
+    const struct source_info *info;
+    struct window *window; // with the GL context for the paths; borrowed; NULL: none
+    struct gl_context *gl; // of a gl path without a window; NULL: none
+    struct devices devices;
+    struct wish wish;
+    struct lanes *lanes;
+    struct online *online;   // tunes while frames run; NULL: not yet
+    struct capture *capture; // NULL: not started
+    struct outputs outputs;
+    struct meter meter; // with the trace
+    struct note note;
+    struct source_change change;
+    struct capture_counts past; // of the sources before this one
+    int filter_watch;           // descriptor of edited.h for users' filters; 0: none
+    uint64_t taken;             // frames taken from the capture
+    uint64_t stepped;           // `taken` when the latest frame arrived that was asked for
+    double position_s;          // time of the newest frame in a source that can seek, or of the frame that is due
+    bool still;                 // the source is one image, shown once
+    bool stepping;              // a frame is due that a seek or a step has asked for
+    bool reshaped;              // the source's next frames have another shape
+    bool ended;                 // the source has no more frames
+    bool quit;
+    enum exit_code code;
+};
+
+void stream_size(const struct stream *stream, int *width, int *height); // size of the chain's results
+struct capture_counts stream_counts(const struct stream *stream);       // frames of all sources of the run
+
+// Watches the directories of users' filters, if the chain may use one and the run lasts.
+void stream_watch_filters(struct stream *stream);
+// Opens a GL context, if the path needs one and there is no window, and the lanes, without a path. False on failure
+// (logged).
+bool stream_open(struct stream *stream);
+// Builds the wish's path and waits for it. If the user named no path, the cpu path replaces one that fails. False on
+// failure (logged).
+bool stream_build(struct stream *stream);
+// The same, and runs a blank frame through it. In a window, and for a new source of a driven run, the cpu path runs the
+// first frames, with the same bytes, while the wish's path is being built, because that may take seconds. Exception:
+// `at_once`, or the cpu path cannot run the chain. False also if the user quits meanwhile.
+bool stream_build_soon(struct stream *stream);
+bool stream_tune(struct stream *stream);  // starts, pauses or continues the tuning, as the wish says; false is logged
+bool stream_start(struct stream *stream); // starts the capture; false on failure (logged)
+
+enum stream_turn {
+    STREAM_IDLE,  // no frame is in flight
+    STREAM_BUSY,  // a frame was submitted, or is not ready
+    STREAM_SHOWN, // the client showed a frame
+};
+// Takes a frame if there is one, and submits it; passes the oldest frame in flight to the outputs and to the client if
+// there is no room for more, or no new one. Filters the latest frame again if the lanes have changed. Waits for a frame
+// for up to wait_ms. The cpu path replaces a lost path. If the run cannot continue, sets the exit code (logged).
+enum stream_turn stream_step(struct stream *stream, int wait_ms);
+// Sets the exit code because an output failed. A window stays open; a run without a window ends.
+void stream_output_failed(struct stream *stream);
+void stream_drain(struct stream *stream); // shows all frames in flight
+// Returns true when the run must end: the client, a signal, the end of the source, the limit or a failure ends it. A
+// still image, or the last frame of a paused video, stays until the user quits.
+bool stream_finished(const struct stream *stream);
+
+// Closes everything but the window, whose GL context must still be current. False if a driver is still busy or the
+// display is lost. All must then stay as it is, and the caller exits with EXIT_AT_ONCE.
+bool stream_close(struct stream *stream);
