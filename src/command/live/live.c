@@ -370,9 +370,9 @@ static int run(struct session *s)
         if (s->options.json || s->meter.frames > 0 || s->code < EXIT_NOTHING) // else an error was logged
             report_summary(&s->report, status_read(s));
     }
+    const bool closed = session_close(s);
     report_close(&s->report);
-    const int code = (int)s->code;
-    return session_close(s) ? code : code | EXIT_AT_ONCE;
+    return closed ? (int)s->code : (int)s->code | EXIT_AT_ONCE;
 }
 
 static int live_main(int argc, char **argv)

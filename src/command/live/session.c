@@ -303,14 +303,33 @@ static bool open_trace(struct session *s)
 {
     struct claim *claim = &s->claims[OUTPUT_TRACE];
     int file;
-    if (!claim_make(claim, &file)) {
-        log_error("cannot write the trace to %s: %s", claim->path, strerror(errno));
+    bool ok = claim_make(claim, &file);
+    const bool made = ok && file >= 0;
+    if (ok && !made) {
+        file = file_draft_begin(&s->trace_draft, claim->path);
+        ok = file >= 0 || errno == ESPIPE; // trace_open opens pipes and devices
+    }
+    if (!ok || (made && !file_lock(file))) {
+        log_error("cannot write the trace to %s: %s", claim->path,
+                  errno == EWOULDBLOCK ? "another run writes it; name another file" : strerror(errno));
         return false;
     }
-    const struct file_id own = file_id_open(file);
-    if (!(s->trace = trace_open(claim->path, file)))
-        file_remove(claim->path, own);
+    s->trace_drafted = !made && file >= 0;
+    s->trace = trace_open(claim->path, file);
+    if (!s->trace && made)
+        file_remove(claim->path, claim->own);
     return s->trace;
+}
+
+// Returns false if the trace is incomplete (logged).
+static bool close_trace(struct session *s)
+{
+    const bool opened = s->trace != NULL, complete = trace_close(s->trace);
+    const bool ok =
+        !s->trace_drafted || claim_end_draft(&s->trace_draft, s->claims[OUTPUT_TRACE].path, opened && complete, opened);
+    s->trace = NULL;
+    s->trace_drafted = false;
+    return complete && ok;
 }
 
 static bool start_recording(struct session *s)
@@ -387,7 +406,8 @@ bool session_close(struct session *s)
     captures_close(&s->captures);
     if (!capture_stop(s->capture))
         return false;
-    trace_close(s->trace);
+    if (!close_trace(s) && s->code == EXIT_OK)
+        s->code = EXIT_FAILED_SOME;
     if (!lanes_finish(s->lanes) || !online_close(s->online, TUNING_PATIENCE_MS) || window_lost(s->window))
         return false;
     source_close(s->source);

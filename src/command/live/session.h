@@ -26,6 +26,8 @@ struct session {
     struct live_options options;
     struct claim claims[OUTPUTS]; // of the output files that options name
     struct trace *trace;          // NULL: none
+    bool trace_drafted;           // it is written to `trace_draft`
+    struct file_draft trace_draft;
     struct controls controls;
     struct source *source;
     const struct source_info *info;
