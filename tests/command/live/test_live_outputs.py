@@ -70,8 +70,8 @@ def full_trace(c):
     with open(at("old.json"), "w", encoding="utf-8") as file:
         file.write("[1]")
     for name, place, lines in ("new.json", "new.json", 1), ("old.json", "old-2.json", 2):
-        code, _, err = run("sh", "-c", 'trap "" XFSZ; ulimit -f 1; exec "$@"', "sh", BINARY, "live", *PATTERN[:-1], "60",
-                           "--trace", name, cwd=at())
+        code, _, err = run("sh", "-c", 'trap "" XFSZ; ulimit -f 1; exec "$@"', "sh", BINARY, "live", *PATTERN[:-1],
+                           "60", "--trace", name, cwd=at())
         c.check(code == 1 and "the trace %s is incomplete: File too large" % name in err, name, code, err)
         c.check(err.count("\n") == lines and (lines == 1 or "old.json is unchanged; the incomplete" in err), name, err)
         c.check(len(json.load(open(at(place), encoding="utf-8"))) > 2, place)
@@ -416,5 +416,5 @@ def config(c):
                 not os.path.exists(at("named.y4m")), "a directory of another user", found)
 
 
-sys.exit(Checks().run(unwritable, no_room, full_trace, unprivileged, taken, standard_output, existing, rates, formats, sources,
-                      last_pictures, words, config, before=prepare))
+sys.exit(Checks().run(unwritable, no_room, full_trace, unprivileged, taken, standard_output, existing, rates, formats,
+                      sources, last_pictures, words, config, before=prepare))

@@ -333,7 +333,7 @@ def no_room(c):
 
 
 def last_bytes(c):
-    """A disk that is full only at the end, when ffmpeg writes all of a short video: exit code 1, and older files stay."""
+    """A disk that is full at the end, when ffmpeg writes all of a short video: exit code 1, and older files stay."""
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
@@ -343,9 +343,9 @@ def last_bytes(c):
         if older:
             with open(at(name), "w", encoding="utf-8") as file:
                 file.write("older")
-        done = subprocess.run([BINARY, "live", "noise:64x48@10", *RUN, "--frames", "3", "--record", name, "--overwrite"],
-                              cwd=at(), env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, preexec_fn=limit, timeout=60)
+        done = subprocess.run([BINARY, "live", "noise:64x48@10", *RUN, "--frames", "3", "--overwrite", "--record",
+                               name], cwd=at(), env=environment(), stdin=subprocess.DEVNULL, text=True, timeout=60,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=limit)
         c.check(done.returncode == 1 and "cannot complete %s: ffmpeg reports: " % name in done.stderr and
                 "File too large" in done.stderr, name, done.returncode, done.stderr)
         if older:
@@ -405,8 +405,8 @@ def early_signal(c):
 def outlived(c):
     """If monocle is killed, the files play: ffmpeg completes the MP4, and Y4M needs no end. Older files stay."""
     # An ffmpeg that begins to write only when its input has ended, as a slow one may
-    script("ffmpeg", 'PATH=${PATH#*:}\ncase "$*" in *pipe:0*) cat >%s; exec ffmpeg "$@" <%s;; esac\nexec ffmpeg "$@"\n' %
-           (at("bin", "all"), at("bin", "all")))
+    script("ffmpeg", 'PATH=${PATH#*:}\ncase "$*" in *pipe:0*) cat >%s; exec ffmpeg "$@" <%s;; esac\nexec ffmpeg "$@"\n'
+           % (at("bin", "all"), at("bin", "all")))
     for name, place in ("a.mp4", "a.mp4"), ("b.y4m", "b-2.y4m"):
         if name != place:
             with open(at(name), "w", encoding="utf-8") as file:
