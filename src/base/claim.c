@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool claim_take(struct claim *claim, const char *path, bool atomic)
+bool claim_take(struct claim *claim, const char *path)
 {
     struct stat status;
     if (snprintf(claim->path, sizeof(claim->path), "%s", path) >= PATH_MAX) {
@@ -18,19 +18,21 @@ bool claim_take(struct claim *claim, const char *path, bool atomic)
         return false;
     }
     claim->missing = stat(path, &status) != 0;
-    return file_writable(path, atomic);
+    claim->own = file_id(path);
+    return file_writable(path, true);
 }
 
 bool claim_make(struct claim *claim, int *file)
 {
     char wanted[PATH_MAX];
     *file = -1;
-    if (!claim->missing)
+    if (!claim->missing && (claim->own.inode == 0 || file_id_same(file_id(claim->path), claim->own)))
         return true;
     memcpy(wanted, claim->path, sizeof(wanted));
     if ((*file = file_create(claim->path)) < 0)
         return false;
     claim->missing = false;
+    claim->own = file_id_open(*file);
     if (strcmp(claim->path, wanted) != 0)
         log_warn("another program has made %s during the run; monocle writes %s", wanted, claim->path);
     return true;
@@ -41,15 +43,35 @@ bool claim_write(struct claim *claim, const void *data, size_t size)
     int file;
     if (!claim_make(claim, &file))
         return false;
-    if (file < 0)
-        return file_write_atomic(claim->path, data, size);
-    const struct file_id own = file_id_open(file);
+    if (file < 0) {
+        const bool replaced = file_write_atomic(claim->path, data, size);
+        claim->own = replaced ? file_id(claim->path) : claim->own;
+        return replaced;
+    }
     const bool written = file_write_all(file, data, size) && fsync(file) == 0;
     int error = errno;
     if (close(file) == 0 && written)
         return true;
     error = written ? errno : error;
-    file_remove(claim->path, own);
+    file_remove(claim->path, claim->own);
     errno = error;
     return false;
+}
+
+bool claim_end_draft(struct file_draft *draft, const char *name, bool complete, bool keep)
+{
+    if (!complete) {
+        file_draft_cancel(draft, keep);
+        if (keep)
+            log_warn("%s is unchanged; the incomplete file is %s", name, draft->temporary);
+        return true;
+    }
+    if (file_draft_end(draft))
+        return true;
+    const bool replaced = errno == EEXIST;
+    if (replaced)
+        log_warn("another program has replaced %s during the run; monocle has written %s", name, draft->temporary);
+    else
+        log_error("cannot replace %s: %s; the new file is %s", name, strerror(errno), draft->temporary);
+    return replaced;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -283,38 +284,65 @@ struct file_id file_id_open(int fd)
     return fstat(fd, &status) == 0 ? id_of(&status) : (struct file_id){0};
 }
 
+bool file_id_same(struct file_id a, struct file_id b)
+{
+    return a.device == b.device && a.inode == b.inode;
+}
+
 bool file_remove(const char *path, struct file_id id)
 {
-    const struct file_id now = file_id(path);
-    return id.inode != 0 && now.device == id.device && now.inode == id.inode && unlink(path) == 0;
+    return id.inode != 0 && file_id_same(file_id(path), id) && unlink(path) == 0;
 }
 
-bool file_draft_begin(struct file_draft *draft, const char *path)
+bool file_lock(int fd)
+{
+    return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+int file_draft_begin(struct file_draft *draft, const char *path)
 {
     mode_t mode;
+    int fd = -1;
     if (!find_target(path, draft->target, &mode))
-        return false;
-    const int fd = file_create_after(draft->temporary, draft->target);
-    if (fd < 0)
-        return false;
-    if (close_written(fd, fchmod(fd, mode) == 0))
-        return true;
-    unlink(draft->temporary);
-    return false;
-}
-
-bool file_draft_end(const struct file_draft *draft, bool keep)
-{
-    bool ok = !keep;
-    if (keep) {
-        const int fd = open(draft->temporary, O_WRONLY | O_CLOEXEC);
-        ok = fd >= 0 && close_written(fd, fsync(fd) == 0) && rename(draft->temporary, draft->target) == 0;
+        return -1;
+    draft->locked = open(draft->target, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if ((draft->locked >= 0 ? file_lock(draft->locked) : errno == ENOENT) &&
+        (fd = file_create_after(draft->temporary, draft->target)) >= 0) {
+        draft->own = file_id_open(fd);
+        draft->replaced = file_id_open(draft->locked);
+        if (fchmod(fd, mode) == 0)
+            return fd;
     }
     const int saved = errno;
-    if (!keep || !ok)
-        unlink(draft->temporary);
+    if (fd >= 0) {
+        close(fd);
+        file_remove(draft->temporary, draft->own);
+    }
+    if (draft->locked >= 0)
+        close(draft->locked);
+    errno = saved;
+    return -1;
+}
+
+bool file_draft_end(struct file_draft *draft)
+{
+    const bool ours = file_id_same(file_id(draft->temporary), draft->own);
+    const bool old = access(draft->target, F_OK) != 0 || file_id_same(file_id(draft->target), draft->replaced);
+    errno = ours ? EEXIST : ENOENT;
+    const bool ok = ours && old && rename(draft->temporary, draft->target) == 0;
+    const int saved = errno;
+    file_draft_cancel(draft, true);
     errno = saved;
     return ok;
+}
+
+void file_draft_cancel(struct file_draft *draft, bool keep)
+{
+    if (!keep)
+        file_remove(draft->temporary, draft->own);
+    if (draft->locked >= 0)
+        close(draft->locked);
+    draft->locked = -1;
 }
 
 // Returns true if a new file can be made in the directory of `path`, by trying it.

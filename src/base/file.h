@@ -58,20 +58,30 @@ struct file_id {
 };
 struct file_id file_id(const char *path);
 struct file_id file_id_open(int fd);
+bool file_id_same(struct file_id a, struct file_id b);
 // Removes the file if it has this identity. Returns true if the file was removed.
 bool file_remove(const char *path, struct file_id id);
 
-// A temporary file with a name of file_create_after, which another program writes. At the end, it replaces the existing
-// file `path`, as file_write_atomic does.
+// Locks an open file until its last descriptor is closed. False with errno EWOULDBLOCK: somebody else has locked it.
+// Some file systems have no locks; then true.
+bool file_lock(int fd);
+
+// A temporary file with a name of file_create_after. At the end, it replaces the existing file `path`, as
+// file_write_atomic does. Meanwhile that file is locked, so that two runs do not replace the same one.
 struct file_draft {
-    char temporary[PATH_MAX]; // the other program writes it; empty at first
+    char temporary[PATH_MAX];
     char target[PATH_MAX];
+    struct file_id own, replaced; // of these two files
+    int locked;                   // descriptor of the file `target`; -1: it did not exist
 };
-// Makes the temporary file. False with errno set on failure; ESPIPE: the path is a device or a pipe.
-bool file_draft_begin(struct file_draft *draft, const char *path);
-// Syncs and renames the temporary file (`keep`), or removes it. False with errno set on failure; the temporary file is
-// then removed.
-bool file_draft_end(const struct file_draft *draft, bool keep);
+// Makes the temporary file. Returns its descriptor, for writing, which the caller closes before the draft ends. -1 with
+// errno set on failure; ESPIPE: the path is a device or a pipe; EWOULDBLOCK: another run writes or replaces the file.
+int file_draft_begin(struct file_draft *draft, const char *path);
+// Renames the temporary file. False with errno set on failure; it then keeps its name. EEXIST: another program has
+// replaced the file `path`, which stays.
+bool file_draft_end(struct file_draft *draft);
+// Ends the draft without a change of `path`, and without `keep` removes the temporary file.
+void file_draft_cancel(struct file_draft *draft, bool keep);
 
 // Returns true if the file can be written: with `atomic` by file_write_atomic, otherwise by opening or creating it.
 // Tries it with another file in the same directory. False with errno set.

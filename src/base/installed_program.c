@@ -46,7 +46,7 @@ static void close_ends(const struct ends *ends)
 }
 
 // Runs in the child, where only async-signal-safe functions are allowed. Does not return.
-static void become(const char *path, char *const arguments[], const struct ends *ends, enum program_pipe pipe,
+static void become(const char *path, char *const arguments[], const struct ends *ends, enum program_pipe pipe, int file,
                    pid_t parent)
 {
     static const char why[] = "cannot start the program\n";
@@ -63,8 +63,9 @@ static void become(const char *path, char *const arguments[], const struct ends 
     const int input = pipe == PROGRAM_READS ? ends->pipe[0] : null;
     const int output = pipe == PROGRAM_READS ? null : ends->pipe[1];
     if (null >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
-        dup2(ends->errors[1], STDERR_FILENO) >= 0) {
-        close_range(STDERR_FILENO + 1, ~0U, 0);
+        dup2(ends->errors[1], STDERR_FILENO) >= 0 &&
+        (file == 0 || (dup2(file, PROGRAM_FILE) >= 0 && fcntl(PROGRAM_FILE, F_SETFD, 0) == 0))) {
+        close_range(file == 0 ? PROGRAM_FILE : PROGRAM_FILE + 1, ~0U, 0);
         execv(path, arguments);
     }
     if (write(STDERR_FILENO, why, sizeof(why) - 1) < 0)
@@ -89,7 +90,7 @@ int program_start(struct program *program, const char *const arguments[], enum p
     const pid_t parent = getpid();
     const pid_t child = fork();
     if (child == 0)
-        become(path, (char *const *)arguments, &ends, pipe, parent);
+        become(path, (char *const *)arguments, &ends, pipe, program->file, parent);
     const int error = errno, ours = pipe == PROGRAM_READS;
     if (child > 0) {
         program->process = child;

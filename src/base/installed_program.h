@@ -9,12 +9,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { PROGRAM_LINE = 256 };
+enum { PROGRAM_LINE = 256, PROGRAM_FILE = 3 };
 
 struct program {
     pid_t process;           // 0: not running
     int pipe;                // our end, which does not block; -1: closed
     int errors;              // its standard error; -1: closed
+    int file;                // an open file of ours that it gets as PROGRAM_FILE; 0: none
     char line[PROGRAM_LINE]; // the line of standard error that is being read
     size_t line_bytes;
     // Called by program_listen for each line of standard error, without its newline, cut at PROGRAM_LINE - 1 bytes.
@@ -31,8 +32,8 @@ enum program_pipe {
 bool program_find(const char *name, char *path, size_t size);
 
 // Starts a program of PATH without a shell, in a process group of its own. Its other standard stream is /dev/null; it
-// has no other open files. Sets all members except `heard` and `context`. Returns 0, or errno: ENOENT if the program is
-// not installed. On any thread; later calls on one thread at a time.
+// has no other open files but `file`. Sets all members except `file`, `heard` and `context`. Returns 0, or errno:
+// ENOENT if the program is not installed. On any thread; later calls on one thread at a time.
 int program_start(struct program *program, const char *const arguments[], enum program_pipe pipe);
 // Reads the lines that have arrived on standard error. Call it often: a full pipe stops the program.
 void program_listen(struct program *program);

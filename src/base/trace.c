@@ -123,21 +123,25 @@ fail:
     return NULL;
 }
 
-void trace_close(struct trace *t)
+bool trace_close(struct trace *t)
 {
     if (!t)
-        return;
-    if (t->fd >= 0 && close(t->fd) != 0 && !t->error) {
+        return true;
+    bool ok = t->fd < 0 || fsync(t->fd) == 0 || errno == EINVAL;
+    ok = (t->fd < 0 || close(t->fd) == 0) && ok;
+    if (!ok && !t->error) {
         t->error = errno;
         t->lost++;
     }
-    if (t->lost)
+    ok = t->lost == 0;
+    if (!ok)
         log_error("the trace %s is incomplete: %s", t->path, strerror(t->error));
     for (int i = 0; i < t->tracks; i++)
         free(t->track[i]);
     pthread_mutex_destroy(&t->lock);
     free(t->path);
     free(t);
+    return ok;
 }
 
 // Returns the track's number. Writes the name of a new track to the file. The lock is held.

@@ -1,6 +1,7 @@
 // trace.h: spans of time on named tracks, written as a Chrome/Perfetto trace (JSON array format)
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct trace;
@@ -9,7 +10,7 @@ struct trace;
 // failure. The file is complete JSON after every span, so an interrupted run leaves a readable file. NULL on failure
 // (logged).
 struct trace *trace_open(const char *path, int file);
-void trace_close(struct trace *trace); // accepts NULL; logs an error if events were lost
+bool trace_close(struct trace *trace); // accepts NULL; false if events were lost (logged)
 
 // Adds a span, with times of clock_now_ns. `track` names the thread or device queue. On any thread. A NULL trace does
 // nothing.

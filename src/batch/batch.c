@@ -192,20 +192,27 @@ static void commit_group(struct outcome *group, bool sync)
         sync_directories(group);
 }
 
+static void record_one(struct batch *batch, const struct outcome *o)
+{
+    totals_add(&batch->totals, o);
+    if (o->fault != FAULT_FULL || batch->totals.fault[FAULT_FULL] == 1) // once, although all files in flight fail
+        tasks_tell(&batch->tasks, o);
+    if (o->fault == FAULT_FULL || (o->status == STATUS_FAILED && batch->setup->fail_fast))
+        queue_stop(&batch->queue);
+    if (batch->setup->watch && o->status != STATUS_FAILED && !earlier_add(batch->earlier, o->task))
+        queue_stop(&batch->queue);
+    if (batch->setup->watch && o->status == STATUS_DONE)
+        batch->hooks->file(batch->hooks->context, o, true);
+    record_add(&batch->record, o);
+}
+
 static void record_group(struct batch *batch, struct outcome *group)
 {
     for (struct outcome *o = group; o; o = group) {
         group = o->next;
-        totals_add(&batch->totals, o);
-        if (o->fault != FAULT_FULL || batch->totals.fault[FAULT_FULL] == 1) // once, although all files in flight fail
-            tasks_tell(&batch->tasks, o);
-        if (o->fault == FAULT_FULL || (o->status == STATUS_FAILED && batch->setup->fail_fast))
-            queue_stop(&batch->queue);
-        if (batch->setup->watch && o->status != STATUS_FAILED && !earlier_add(batch->earlier, o->task))
-            queue_stop(&batch->queue);
-        if (batch->setup->watch && o->status == STATUS_DONE)
-            batch->hooks->file(batch->hooks->context, o, true);
-        record_add(&batch->record, o);
+        // A signal ends compilers: a file that fails then counts as not reached, and the next run filters it.
+        if (o->fault != FAULT_DEVICE || !process_interrupted())
+            record_one(batch, o);
         json_decref(o->passes);
         free(o);
     }

@@ -2,6 +2,7 @@
 #include "batch/runner.h"
 
 #include "base/log.h"
+#include "base/process.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -165,7 +166,7 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
     // for each image in flight: input, output, and the intermediate results of passes
     fit->bytes = (image_bytes(input) + 8 * result_pixels(input, &chain)) * RUNNER_FLIGHTS;
     fit->path = path_open(&setup, why);
-    if (!fit->path && setup.kind != PATH_CPU && may_leave_device(runner)) {
+    if (!fit->path && setup.kind != PATH_CPU && !process_interrupted() && may_leave_device(runner)) {
         log_warn("an image of %dx%d pixels runs on the cpu path: %s", input->width, input->height,
                  *why ? *why : "the device cannot run it");
         free(*why);

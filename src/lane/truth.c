@@ -20,7 +20,7 @@ bool truth_open(struct truth *truth, const char *path, const struct source_info 
         log_error("--truth needs a source whose lane lines are known, such as road:seed=7; %s is none", info->name);
         return false;
     }
-    if (!claim_take(&truth->claim, path, true)) {
+    if (!claim_take(&truth->claim, path)) {
         log_error("cannot write %s (--truth): %s; name another file", path, strerror(errno));
         return false;
     }

@@ -1,6 +1,7 @@
 // recording.c: a video file of RGBA images: Y4M, or MP4, MOV, MKV, WebM, GIF and WebP through the installed ffmpeg
 #include "sink/recording.h"
 
+#include "base/claim.h"
 #include "base/clock.h"
 #include "base/ffmpeg.h"
 #include "base/file.h"
@@ -94,9 +95,9 @@ struct recording {
     const struct container *container; // NULL: Y4M
     struct y4m_writer *writer;
     struct program ffmpeg;
-    bool replace; // ffmpeg writes `draft`, which replaces the file; else ffmpeg writes the file
+    bool replace; // the open file is `draft`, which replaces the file
     struct file_draft draft;
-    int file;                 // of an encoded video, without `replace`
+    int file;                 // the open file, until the writer of Y4M owns it; -1: none
     char fault[PROGRAM_LINE]; // the first error of ffmpeg
     double rate;              // frames per second
     uint64_t most;            // frames that the video may have
@@ -202,23 +203,21 @@ static bool start_encoder(struct recording *recording, const struct recording_en
 {
     const bool whole_chroma = encoder->even && (setup->width % 2 != 0 || setup->height % 2 != 0);
     const int quality = setup->quality ? setup->quality : RECORDING_QUALITY;
-    char scale[16], filters[240], output[PATH_MAX + 8];
+    char scale[16], filters[240], output[32];
     snprintf(scale, sizeof(scale), "%d",
              encoder->best +
                  (encoder->worst - encoder->best) * (RECORDING_QUALITY_BEST - quality) / (RECORDING_QUALITY_BEST - 1));
     write_filters(encoder, setup, filters, sizeof(filters));
-    // Not the name: ffmpeg opens the file late, when the name may be that of another file.
-    if (recording->replace)
-        snprintf(output, sizeof(output), "file:%s", recording->draft.temporary);
-    else
-        snprintf(output, sizeof(output), "file:/proc/%d/fd/%d", (int)getpid(), recording->file);
-    const char *arguments[40] = {"ffmpeg",      "-hide_banner", "-nostats",     "-y",   "-v",
-                                 "level+error", "-f",           "yuv4mpegpipe", "-i",   "pipe:0",
-                                 "-vf",         filters,        "-an",          "-c:v", encoder->name};
+    // Not the name: ffmpeg opens the file late, when the name may be that of another file, and monocle may have ended.
+    snprintf(output, sizeof(output), "file:/proc/self/fd/%d", PROGRAM_FILE);
+    // -xerror: without it, ffmpeg ends with status 0 if it cannot write the end of the file.
+    const char *arguments[40] = {"ffmpeg",  "-hide_banner", "-nostats",     "-y",         "-v",     "level+error",
+                                 "-xerror", "-f",           "yuv4mpegpipe", "-i",         "pipe:0", "-vf",
+                                 filters,   "-an",          "-c:v",         encoder->name};
     const char *const format[] = {"-pix_fmt", whole_chroma ? "yuv444p" : "yuv420p"};
     const char *const options[] = {encoder->scale, scale};
     const char *const rest[] = {"-f", recording->container->muxer, output, NULL};
-    int count = 15;
+    int count = 16;
     for (int i = 0; i < 2 && !encoder->filter; i++)
         arguments[count++] = format[i];
     for (int i = 0; i < 2 && encoder->scale; i++)
@@ -227,15 +226,14 @@ static bool start_encoder(struct recording *recording, const struct recording_en
         arguments[count++] = encoder->options[i];
     memcpy(arguments + count, rest, sizeof(rest));
     recording->fault[0] = '\0';
+    recording->ffmpeg.file = recording->file;
     return start(recording, arguments, PROGRAM_READS);
 }
 
-// Ends the file. Without `keep`, it is left empty or (`replace`) unchanged. False with errno set on failure.
-static bool end_file(struct recording *recording, bool keep)
+// Closes the file of an encoded video. Without `keep`, it is left empty. False with errno set on failure.
+static bool close_file(struct recording *recording, bool keep)
 {
     struct stat status;
-    if (recording->replace)
-        return file_draft_end(&recording->draft, keep);
     bool ok =
         fstat(recording->file, &status) == 0 && (keep ? fsync(recording->file) : ftruncate(recording->file, 0)) == 0;
     if (ok && keep && status.st_nlink == 0) { // another program has removed it
@@ -244,42 +242,71 @@ static bool end_file(struct recording *recording, bool keep)
     }
     const int error = errno;
     close(recording->file);
+    recording->file = -1;
     errno = error;
     return ok;
 }
 
-// Makes the draft, if there is no open file. False is logged.
+// Ends the draft, if there is one. Returns false if a complete video does not get its name (logged).
+static bool end_draft(struct recording *recording, bool complete, bool keep)
+{
+    const bool replace = recording->replace;
+    recording->replace = false;
+    return !replace || claim_end_draft(&recording->draft, recording->name, complete, keep);
+}
+
+// Makes and locks the file. If the name is that of a pipe, a device or standard output, the writer of Y4M opens it.
+// False is logged.
 static bool begin_file(struct recording *recording)
 {
-    if (!recording->replace || file_draft_begin(&recording->draft, recording->name))
-        return true;
-    log_error("cannot record to %s: %s", recording->name,
-              errno == ESPIPE ? "it is not a regular file; pipes and devices get Y4M" : strerror(errno));
-    return false;
+    const char *why = NULL;
+    if (recording->file < 0 && strcmp(recording->name, "-") != 0) {
+        recording->file = file_draft_begin(&recording->draft, recording->name);
+        recording->replace = recording->file >= 0;
+        if (!recording->replace && (errno != ESPIPE || recording->container))
+            why = errno == ESPIPE ? "it is not a regular file; pipes and devices get Y4M" : strerror(errno);
+    }
+    if (recording->file >= 0 ? !file_lock(recording->file) : why && errno == EWOULDBLOCK)
+        why = "another recording writes it; name another file";
+    if (why)
+        log_error("cannot record to %s: %s", recording->name, why);
+    return !why;
+}
+
+// Logs why ffmpeg has not encoded all.
+static void log_encoder(const struct recording *recording, bool written, enum child_end end, int value)
+{
+    const char *const fault = recording->fault[0] ? recording->fault : "an error without a message";
+    const char *const begun = recording->frames == 0 ? "cannot record"
+                              : written              ? "cannot complete"
+                                                     : "cannot record more frames to";
+    if (end == CHILD_KILLED)
+        log_error("%s %s: ffmpeg was killed by signal %d", begun, recording->name, value);
+    else if (end == CHILD_LATE || value == 0)
+        log_error("%s %s: ffmpeg has stalled", begun, recording->name);
+    else
+        log_error("%s %s: ffmpeg reports: %s%s", begun, recording->name, fault,
+                  strstr(fault, strerror(ENOSPC)) ? "; free some space" : "");
 }
 
 // Ends ffmpeg and the file. Returns true if ffmpeg has encoded all; otherwise logs why.
 static bool end_encoder(struct recording *recording, bool written, int limit_ms)
 {
-    const char *const begun = recording->frames > 0 ? "cannot record more frames to" : "cannot record";
     int value;
     recording->ffmpeg.pipe = -1; // the writer has closed it
     const enum child_end end = program_end(&recording->ffmpeg, limit_ms, &value);
+    struct stat status;
     const bool complete = end == CHILD_EXITED && value == 0;
-    bool ok = written && complete;
-    if (end == CHILD_KILLED)
-        log_error("%s %s: ffmpeg was killed by signal %d", begun, recording->name, value);
-    else if (end == CHILD_LATE || (complete && !written))
-        log_error("%s %s: ffmpeg has stalled", begun, recording->name);
-    else if (!ok)
-        log_error("%s %s: ffmpeg reports: %s", begun, recording->name,
-                  recording->fault[0] ? recording->fault : "an error without a message");
-    const bool keep = recording->frames > 0 && (complete || !recording->container->whole);
-    if (!end_file(recording, keep)) {
+    const bool keep = recording->frames > 0 && (complete || !recording->container->whole) &&
+                      fstat(recording->file, &status) == 0 && status.st_size > 0;
+    bool ok = written && complete && keep;
+    if (!ok)
+        log_encoder(recording, written, end, value);
+    if (!close_file(recording, keep)) {
         log_error("cannot record to %s: %s", recording->name, strerror(errno));
         ok = false;
     }
-    return ok;
+    return end_draft(recording, ok, keep) && ok;
 }
 
 // Ends ffmpeg at once, without a video.
@@ -288,7 +315,8 @@ static void abandon(struct recording *recording)
     int value;
     recording->ffmpeg.pipe = -1; // the writer has closed it
     program_end(&recording->ffmpeg, 0, &value);
-    end_file(recording, false);
+    close_file(recording, false);
+    end_draft(recording, false, false);
 }
 
 // Closes the writer and ffmpeg. Returns true if all frames are written.
@@ -296,9 +324,9 @@ static bool finish(struct recording *recording, int limit_ms)
 {
     bool ok = y4m_writer_close(recording->writer);
     recording->writer = NULL;
-    if (recording->container)
-        ok = end_encoder(recording, ok, limit_ms);
-    return ok;
+    const bool frames = recording->frames > 0;
+    return recording->container ? end_encoder(recording, ok, limit_ms)
+                                : end_draft(recording, ok && frames, frames) && ok;
 }
 
 // Waits until ffmpeg has read the Y4M header, because a reader that starts would count as a stalled one.
@@ -317,11 +345,9 @@ static bool await_encoder(struct recording *recording, int pipe)
 // Begins an encoded video. Returns false on failure (logged).
 static bool begin_encoded(struct recording *recording, const struct recording_setup *setup)
 {
-    if (!begin_file(recording))
-        return false;
     const struct recording_encoder *encoder = choose_encoder(recording);
     if (!encoder || !start_encoder(recording, encoder, setup)) {
-        end_file(recording, false);
+        abandon(recording);
         return false;
     }
     const int pipe = recording->ffmpeg.pipe;
@@ -337,6 +363,23 @@ static bool begin_encoded(struct recording *recording, const struct recording_se
     return false;
 }
 
+// Begins the video. Returns false on failure (logged).
+static bool begin(struct recording *recording, const struct recording_setup *setup)
+{
+    bool ok = begin_file(recording);
+    if (ok && recording->container)
+        return begin_encoded(recording, setup);
+    if (ok) {
+        recording->writer = y4m_writer_open(recording->name, recording->file, setup->width, setup->height,
+                                            setup->rate_numerator, setup->rate_denominator);
+        recording->file = -1;
+        ok = recording->writer != NULL;
+    }
+    if (!ok)
+        abandon(recording);
+    return ok;
+}
+
 struct recording *recording_open(const char *path, const struct recording_setup *setup)
 {
     struct recording *recording = calloc(1, sizeof(*recording));
@@ -349,13 +392,9 @@ struct recording *recording_open(const char *path, const struct recording_setup 
     }
     recording->container = container_of(path);
     recording->file = setup->file;
-    recording->replace = setup->file < 0;
     recording->most = setup->most ? setup->most : UINT64_MAX;
     recording->rate = (double)setup->rate_numerator / setup->rate_denominator;
-    if (!recording->container)
-        recording->writer = y4m_writer_open(path, setup->file, setup->width, setup->height, setup->rate_numerator,
-                                            setup->rate_denominator);
-    if (recording->container ? begin_encoded(recording, setup) : recording->writer != NULL)
+    if (begin(recording, setup))
         return recording;
     recording->failed = true;
     recording_close(recording);

@@ -14,7 +14,7 @@ struct recording_setup {
     int quality;   // 1 to RECORDING_QUALITY_BEST; 0: the default. Y4M has no loss, GIF no choice.
     uint64_t most; // frames that the video may have; 0: no limit
     // The file, which the caller has created and opened for writing: recording_open takes it over, also on failure. -1:
-    // an encoded video replaces the file at its end; Y4M overwrites it.
+    // the video replaces the file at its end; Y4M to a pipe or a device is written to it.
     int file;
 };
 enum { RECORDING_QUALITY_BEST = 100, RECORDING_QUALITY = 75 };
@@ -49,5 +49,6 @@ enum { RECORDING_WHY = 512 };
 const char *recording_end_failure(struct recording *recording);
 // Ends the video; waits up to 20 s for ffmpeg. Returns true if all frames that were not dropped are in the file. After
 // a failure, Y4M, MKV and WebM have the frames before it. Files of other formats are unusable without their end: then,
-// and if an encoded video has no frames, the file is left empty, or (`replace`) not replaced. Accepts NULL.
+// and if an encoded video has no frames, the file is left empty. An incomplete video replaces no file: it keeps the
+// name of its draft (logged), also if another program has replaced the file meanwhile. Accepts NULL.
 bool recording_close(struct recording *recording);

@@ -78,11 +78,14 @@ bool output_save_new(const struct image *picture, char name[OUTPUT_NAME])
     const int file = new_name(name, "monocle", ".png");
     if (file < 0)
         return false;
+    struct claim claim = {.own = file_id_open(file)};
     close(file);
-    if (imagefile_write_png(name, picture))
-        return true;
-    unlink(name);
-    return false;
+    memcpy(claim.path, name, sizeof(claim.path));
+    const bool ok = imagefile_write_claimed(&claim, picture);
+    if (!ok)
+        file_remove(name, claim.own);
+    memcpy(name, claim.path, sizeof(claim.path));
+    return ok;
 }
 
 bool outputs_save(struct lanes *lanes, bool both, const char *path, char name[OUTPUT_NAME])

@@ -187,14 +187,18 @@ bool stream_start(struct stream *s)
     return s->capture != NULL;
 }
 
-bool stream_close(struct stream *s)
+bool stream_stop(struct stream *s)
 {
     if (!capture_stop(s->capture))
         return false;
     s->capture = NULL;
-    trace_close(s->meter.trace);
-    s->meter.trace = NULL;
-    if (!lanes_finish(s->lanes) || !online_close(s->online, TUNING_PATIENCE_MS) || window_lost(s->window))
+    return true;
+}
+
+bool stream_close(struct stream *s)
+{
+    if (!stream_stop(s) || !lanes_finish(s->lanes) || !online_close(s->online, TUNING_PATIENCE_MS) ||
+        window_lost(s->window))
         return false;
     source_close(s->source);
     if (!source_change_close(&s->change))

@@ -347,21 +347,40 @@ static void test_draft(void)
     CHECK(file_write_atomic(path, "old", 3) && chmod(path, 0600) == 0);
     for (int keep = 0; keep < 2; keep++) {
         struct stat status;
-        CHECK(file_draft_begin(&draft, path));
-        CHECK(stat(draft.temporary, &status) == 0 && (status.st_mode & 0777) == 0600);
-        const int fd = open(draft.temporary, O_WRONLY);
-        CHECK(fd >= 0 && write(fd, "new", 3) == 3 && close(fd) == 0);
+        const int fd = file_draft_begin(&draft, path);
+        CHECK(fstat(fd, &status) == 0 && (status.st_mode & 0777) == 0600);
+        CHECK(write(fd, "new", 3) == 3);
         check_content("old");
-        CHECK(file_draft_end(&draft, keep));
+        if (keep)
+            CHECK(file_draft_end(&draft));
+        else
+            file_draft_cancel(&draft, false);
+        close(fd);
         check_content(keep ? "new" : "old");
         CHECK(access(draft.temporary, F_OK) != 0);
     }
-    CHECK(file_draft_begin(&draft, path));
-    CHECK(unlink(draft.temporary) == 0);
-    CHECK(!file_draft_end(&draft, true)); // the other program has removed it
+    int fd = file_draft_begin(&draft, path);
+    CHECK(close(fd) == 0 && unlink(draft.temporary) == 0);
+    CHECK(!file_draft_end(&draft) && errno == ENOENT); // another program has removed it
     check_content("new");
-    CHECK(!file_draft_begin(&draft, "/dev/null"));
+    CHECK(file_draft_begin(&draft, "/dev/null") < 0);
     CHECK_NUMBER(errno, ESPIPE);
+}
+
+// Two drafts do not replace the same file, and no draft replaces a file that another program has put there.
+static void test_drafts(void)
+{
+    struct file_draft draft, other;
+    int fd = file_draft_begin(&draft, path);
+    CHECK(fd >= 0 && close(fd) == 0);
+    CHECK(file_draft_begin(&other, path) < 0 && errno == EWOULDBLOCK);
+    CHECK(file_write_atomic(path, "theirs", 6));
+    CHECK(!file_draft_end(&draft) && errno == EEXIST);
+    check_content("theirs");
+    CHECK(unlink(draft.temporary) == 0);
+    CHECK((fd = file_draft_begin(&draft, path)) >= 0 && close(fd) == 0); // the lock has ended
+    CHECK(unlink(path) == 0 && file_draft_end(&draft));
+    check_content("");
 }
 
 // A claimed name is that of a file that existed, or of a new one. Other files stay.
@@ -372,24 +391,26 @@ static void test_claim(void)
     struct captured captured;
     snprintf(name, sizeof(name), "%s/new.tar", directory);
     snprintf(other, sizeof(other), "%s/new-2.tar", directory);
-    for (int there = 0; there < 3; there++) {
-        if (there == 1)
+    for (int there = 0; there < 4; there++) {
+        const bool theirs = there >= 2;
+        unlink(other);
+        if (there == 1 || there == 2)
             CHECK(file_write_atomic(name, "old", 3));
-        CHECK(claim_take(&claim, name, true));
-        if (there == 2)
+        CHECK(claim_take(&claim, name));
+        if (theirs)
             CHECK(file_write_atomic(name, "theirs", 6));
         capture_stderr(&captured);
         CHECK(claim_write(&claim, "new", 3) && claim_write(&claim, "newer", 5));
-        CHECK_TEXT(claim.path, there == 2 ? other : name);
+        CHECK_TEXT(claim.path, theirs ? other : name);
         const int lines = captured_lines(&captured);
-        CHECK_NUMBER(lines, there == 2);
+        CHECK_NUMBER(lines, theirs);
         size_t size;
         char *text = file_read(claim.path, 100, &size);
         CHECK_TEXT(text, "newer");
         free(text);
-        CHECK((access(other, F_OK) == 0) == (there == 2));
+        CHECK((access(other, F_OK) == 0) == theirs);
         text = file_read(name, 100, &size);
-        CHECK_TEXT(text, there == 2 ? "theirs" : "newer");
+        CHECK_TEXT(text, theirs ? "theirs" : "newer");
         free(text);
         unlink(name);
     }
@@ -401,7 +422,7 @@ static void test_claim(void)
 
     // A link without a target gets one; a name without a suffix and a hidden file get a number, too.
     CHECK(symlink(other, name) == 0);
-    CHECK(claim_take(&claim, name, true) && claim_write(&claim, "x", 1));
+    CHECK(claim_take(&claim, name) && claim_write(&claim, "x", 1));
     CHECK_TEXT(claim.path, name);
     CHECK(unlink(name) == 0 && unlink(other) == 0);
     static const char *const names[][2] = {{"a.b/plain", "a.b/plain-2"}, {"a.b/.hidden", "a.b/.hidden-2"}};
@@ -418,7 +439,7 @@ static void test_claim(void)
     }
     CHECK(rmdir(name) == 0);
     snprintf(name, sizeof(name), "%s/nowhere/x", directory);
-    CHECK(!claim_take(&claim, name, true) && !claim_write(&claim, "x", 1) && errno == ENOENT);
+    CHECK(!claim_take(&claim, name) && !claim_write(&claim, "x", 1) && errno == ENOENT);
 }
 
 // A write that fails leaves no new file.
@@ -427,7 +448,7 @@ static void test_claim_failed(void)
     char name[80];
     struct claim claim;
     snprintf(name, sizeof(name), "%s/failed", directory);
-    CHECK(claim_take(&claim, name, true));
+    CHECK(claim_take(&claim, name));
     seen.refuses = true;
     CHECK(!claim_write(&claim, "x", 1) && errno == ENOSPC);
     seen.refuses = false;
@@ -449,6 +470,7 @@ int main(void)
     test_close();
     test_kinds();
     test_draft();
+    test_drafts();
     test_claim();
     test_claim_failed();
     unlink(path);

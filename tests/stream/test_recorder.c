@@ -36,7 +36,7 @@ int64_t __wrap_clock_now_ns(void)
 static bool start(struct outputs *outputs, const char *name)
 {
     struct claim claim;
-    return claim_take(&claim, name, false) && outputs_start_recording(outputs, &claim, 0);
+    return claim_take(&claim, name) && outputs_start_recording(outputs, &claim, 0);
 }
 
 // Adds frames of a source that is not live, at 25 frames per second.
@@ -266,7 +266,7 @@ static void test_taken(struct outputs *outputs)
     struct claim claim;
     for (int encoded = 0; encoded < 2; encoded++) {
         const char *const name = encoded ? "taken.mkv" : "taken.y4m", *other = encoded ? "taken-2.mkv" : "taken-2.y4m";
-        CHECK(claim_take(&claim, name, false));
+        CHECK(claim_take(&claim, name));
         make_file(name, "theirs");
         capture_stderr(&captured);
         CHECK(outputs_start_recording(outputs, &claim, 0));

@@ -450,7 +450,7 @@ static bool check_report(struct figures *figures)
         input = input || (is_file(bench->word[w]) && file_same(path, bench->word[w]));
     if (input)
         log_error("--report would replace the results in %s; name another file", path);
-    else if (path && !claim_take(&figures->report, path, true))
+    else if (path && !claim_take(&figures->report, path))
         log_error("--report: cannot write %s: %s", path, strerror(errno));
     else
         return true;

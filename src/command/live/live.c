@@ -208,9 +208,9 @@ static int run(struct session *s)
         if (s->options.json || s->stream.meter.frames > 0 || s->stream.code < EXIT_NOTHING) // else an error was logged
             report_summary(&s->report, status_read(s));
     }
+    const bool closed = session_close(s);
     report_close(&s->report);
-    const int code = (int)s->stream.code;
-    return session_close(s) ? code : code | EXIT_AT_ONCE;
+    return closed ? (int)s->stream.code : (int)s->stream.code | EXIT_AT_ONCE;
 }
 
 static int live_main(int argc, char **argv)

@@ -35,18 +35,15 @@ static bool check_picture(const char *path)
 static const struct output {
     const char *option;
     size_t offset;                   // of the path in struct live_options
-    bool atomic;                     // written with file_write_atomic
-    bool video;                      // the same if ffmpeg encodes it
     const char *dash;                // why the path cannot be "-"; NULL: it can
     bool (*check)(const char *path); // of the format; false is logged; NULL: there is one format
 } outputs[OUTPUTS] = {
-    [OUTPUT_RECORD] = {"--record", AT(record), .video = true, .check = output_check_recording},
-    [OUTPUT_SCREENSHOT] = {"--screenshot", AT(screenshot), .atomic = true, .dash = "only --record can; name a file",
+    [OUTPUT_RECORD] = {"--record", AT(record), .check = output_check_recording},
+    [OUTPUT_SCREENSHOT] = {"--screenshot", AT(screenshot), .dash = "only --record can; name a file",
                            .check = check_picture},
-    [OUTPUT_TRUTH] = {"--truth", AT(truth), .atomic = true, .dash = "name a file, or /dev/stdout to print it"},
+    [OUTPUT_TRUTH] = {"--truth", AT(truth), .dash = "name a file, or /dev/stdout to print it"},
     [OUTPUT_TRACE] = {"--trace", AT(trace), .dash = "only --record can; name a file"},
-    [OUTPUT_CONTROLS] = {"--save-controls", AT(save_controls), .atomic = true,
-                         .dash = "name a file, or /dev/stdout to print them"},
+    [OUTPUT_CONTROLS] = {"--save-controls", AT(save_controls), .dash = "name a file, or /dev/stdout to print them"},
 };
 
 static const char *path_of(const struct live_options *options, int index)
@@ -169,7 +166,7 @@ static bool replaces_recording(const struct live_options *o)
 static void log_unwritable(const char *option, const char *path, int error)
 {
     const char *slash = strrchr(path, '/');
-    char directory[PATH_MAX] = ".";
+    char directory[PATH_MAX] = ".", link[PATH_MAX] = "";
     if (slash)
         snprintf(directory, sizeof(directory), "%.*s", slash == path ? 1 : (int)(slash - path), path);
     if (error == EISDIR)
@@ -178,6 +175,9 @@ static void log_unwritable(const char *option, const char *path, int error)
         log_error("cannot write %s (%s): %s; a file name may have at most 255 bytes", path, option, strerror(error));
     else if (access(path, F_OK) == 0)
         log_error("cannot write %s (%s): %s; name another file", path, option, strerror(error));
+    else if (readlink(path, link, sizeof(link) - 1) > 0)
+        log_error("cannot write %s (%s): it is a link to %s: %s; name another file", path, option, link,
+                  strerror(error));
     else if (access(directory, F_OK) != 0 && errno == ENOENT)
         log_error("cannot write %s (%s): there is no directory %s; create it or name another place", path, option,
                   directory);
@@ -200,8 +200,7 @@ enum exit_code outputs_check_files(const struct live_options *o, struct claim cl
             log_error("%s has an empty file name; name a file", outputs[i].option);
             return EXIT_NOTHING;
         }
-        if (file_of(o, i) &&
-            !claim_take(&claims[i], path, outputs[i].atomic || (outputs[i].video && recording_encodes(path)))) {
+        if (file_of(o, i) && !claim_take(&claims[i], path)) {
             log_unwritable(outputs[i].option, path, errno);
             return EXIT_NOTHING;
         }

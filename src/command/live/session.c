@@ -159,14 +159,33 @@ static bool open_trace(struct session *s)
 {
     struct claim *claim = &s->claims[OUTPUT_TRACE];
     int file;
-    if (!claim_make(claim, &file)) {
-        log_error("cannot write the trace to %s: %s", claim->path, strerror(errno));
+    bool ok = claim_make(claim, &file);
+    const bool made = ok && file >= 0;
+    if (ok && !made) {
+        file = file_draft_begin(&s->trace_draft, claim->path);
+        ok = file >= 0 || errno == ESPIPE; // trace_open opens pipes and devices
+    }
+    if (!ok || (made && !file_lock(file))) {
+        log_error("cannot write the trace to %s: %s", claim->path,
+                  errno == EWOULDBLOCK ? "another run writes it; name another file" : strerror(errno));
         return false;
     }
-    const struct file_id own = file_id_open(file);
-    if (!(s->stream.meter.trace = trace_open(claim->path, file)))
-        file_remove(claim->path, own);
+    s->trace_drafted = !made && file >= 0;
+    s->stream.meter.trace = trace_open(claim->path, file);
+    if (!s->stream.meter.trace && made)
+        file_remove(claim->path, claim->own);
     return s->stream.meter.trace;
+}
+
+// Returns false if the trace is incomplete (logged).
+static bool close_trace(struct session *s)
+{
+    const bool opened = s->stream.meter.trace != NULL, complete = trace_close(s->stream.meter.trace);
+    const bool ok =
+        !s->trace_drafted || claim_end_draft(&s->trace_draft, s->claims[OUTPUT_TRACE].path, opened && complete, opened);
+    s->stream.meter.trace = NULL;
+    s->trace_drafted = false;
+    return complete && ok;
 }
 
 static bool start_recording(struct session *s)
@@ -251,6 +270,10 @@ bool session_close(struct session *s)
     outputs_close(&s->stream.outputs);
     truth_close(&s->truth);
     captures_close(&s->captures);
+    if (!stream_stop(&s->stream))
+        return false;
+    if (!close_trace(s) && s->stream.code == EXIT_OK)
+        s->stream.code = EXIT_FAILED_SOME;
     if (!stream_close(&s->stream))
         return false;
     close_screen(s);

@@ -182,20 +182,6 @@ static void print_result(const struct run *run, const struct tuner_result *resul
                energy_name(run->energy), result->base_mj, result->best_mj);
 }
 
-// Returns the name of an output, whose file exists. NULL is logged.
-static const char *place_of(struct run *run, int output)
-{
-    struct claim *claim = &run->claims[output];
-    int file;
-    if (claim_make(claim, &file)) {
-        if (file >= 0)
-            close(file);
-        return claim->path;
-    }
-    log_error("cannot write %s: %s", claim->path, strerror(errno));
-    return NULL;
-}
-
 // Writes the results of a pass to the file of --t4.
 static bool write_t4(struct run *run, const struct tuner_state *state)
 {
@@ -223,8 +209,7 @@ static bool write_t4(struct run *run, const struct tuner_state *state)
             .runs = isinf(trial->ms) ? 0 : TUNER_RUNS,
         };
     }
-    const char *path = place_of(run, OUTPUT_T4);
-    const bool ok = path && t4_write(&table, run->device_name, path);
+    const bool ok = t4_write(&table, run->device_name, &run->claims[OUTPUT_T4]);
     free(table.result);
     return ok;
 }
@@ -240,10 +225,7 @@ static bool add_csv(struct run *run, const struct tuner_state *state)
                                        shape->width,
                                        shape->height,
                                        work->plan};
-    if (!run->of->csv)
-        return true;
-    const char *path = place_of(run, OUTPUT_CSV);
-    return path && trials_csv_write(&run->csv, path, &place, run->subject, state);
+    return !run->of->csv || trials_csv_write(&run->csv, &run->claims[OUTPUT_CSV], &place, run->subject, state);
 }
 
 // Prints how the parameters change the time, and draws the times, if the user wants it.
@@ -265,8 +247,7 @@ static bool explain(struct run *run, const struct tuner_result *result)
     snprintf(title, sizeof(title), "%.60s%s, %.100s", run->subject->name, size, run->device_name);
     const struct heat_map map = {space, ms, result->best, title};
     bool ok = ms && (!of->explain || explain_print(space, ms));
-    const char *path = ok && of->heat_map ? place_of(run, OUTPUT_HEAT_MAP) : NULL;
-    ok = ok && (!of->heat_map || (path && heat_map_write(&map, path)));
+    ok = ok && (!of->heat_map || heat_map_write(&map, &run->claims[OUTPUT_HEAT_MAP]));
     free(ms);
     return ok;
 }
@@ -591,7 +572,7 @@ static bool check_outputs(const struct tune_chains *of, struct claim claims[OUTP
         return false;
     const char *const files[] = {[OUTPUT_T4] = of->t4, of->csv, of->heat_map, of->spec};
     for (int i = 0; i < OUTPUTS; i++) {
-        if (files[i] && !claim_take(&claims[i], files[i], true)) {
+        if (files[i] && !claim_take(&claims[i], files[i])) {
             log_error("cannot write %s: %s", files[i], strerror(errno));
             return false;
         }

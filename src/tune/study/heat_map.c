@@ -140,7 +140,7 @@ static void draw_labels(const struct sketch *sketch, const struct grid *grid)
     draw_centred(sketch, (struct rect){4, TOP, LEFT - 76, grid->rows * CELL_HEIGHT}, height->name, grey);
 }
 
-static bool draw(const struct grid *grid, const char *path)
+static bool draw(const struct grid *grid, struct claim *claim)
 {
     enum { LEAST_WIDTH = 900 };
     const int width = LEFT + grid->columns * CELL_WIDTH + RIGHT;
@@ -149,7 +149,7 @@ static bool draw(const struct grid *grid, const char *path)
     struct image image = {0};
     struct sketch sketch = {0};
     if (!image_alloc(&image, &shape)) {
-        log_error("cannot write %s: out of memory", path);
+        log_error("cannot write %s: out of memory", claim->path);
         return false;
     }
     for (int y = 0; y < shape.height; y++)
@@ -159,26 +159,26 @@ static bool draw(const struct grid *grid, const char *path)
         draw_cell(&sketch, grid, i % grid->columns, i / grid->columns);
     if (ok)
         draw_labels(&sketch, grid);
-    ok = ok && imagefile_write_png(path, &image);
+    ok = ok && imagefile_write_claimed(claim, &image);
     sketch_finish(&sketch);
     image_free(&image);
     return ok;
 }
 
-bool heat_map_write(const struct heat_map *map, const char *path)
+bool heat_map_write(const struct heat_map *map, struct claim *claim)
 {
     struct grid grid = {.map = map};
     if (!find_axes(&grid, map->space)) {
-        log_warn("cannot write %s: the configurations have no width and height of the work-group", path);
+        log_warn("cannot write %s: the configurations have no width and height of the work-group", claim->path);
         return true;
     }
     grid.ms = calloc((size_t)grid.columns * (size_t)grid.rows, sizeof(*grid.ms));
     if (!grid.ms) {
-        log_error("cannot write %s: out of memory", path);
+        log_error("cannot write %s: out of memory", claim->path);
         return false;
     }
     fill_cells(&grid);
-    const bool ok = draw(&grid, path);
+    const bool ok = draw(&grid, claim);
     free(grid.ms);
     return ok;
 }

@@ -1,6 +1,7 @@
 // heat_map.h: an image of the best times by width and height of the work-group
 #pragma once
 
+#include "base/claim.h"
 #include "tune/space.h"
 
 struct heat_map {
@@ -12,4 +13,4 @@ struct heat_map {
 
 // Writes the image as PNG. Each cell has the best time of all configurations with its width and height. A space
 // without these parameters gives a warning and no file. False on failure (logged).
-bool heat_map_write(const struct heat_map *map, const char *path);
+bool heat_map_write(const struct heat_map *map, struct claim *claim);

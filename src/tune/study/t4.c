@@ -310,7 +310,7 @@ static json_t *result_json(const struct t4_table *table, int configuration)
                      "unit", "ms", "objectives", "time");
 }
 
-bool t4_write(const struct t4_table *table, const char *device, const char *path)
+bool t4_write(const struct t4_table *table, const char *device, struct claim *claim)
 {
     json_t *results = json_array();
     for (int c = 0; c < table->space.count; c++) {
@@ -326,9 +326,9 @@ bool t4_write(const struct t4_table *table, const char *device, const char *path
     json_decref(json);
     if (!text)
         errno = ENOMEM;
-    const bool ok = text && file_write_atomic(path, text, strlen(text));
+    const bool ok = text && claim_write(claim, text, strlen(text));
     if (!ok)
-        log_error("cannot write %s: %s", path, strerror(errno));
+        log_error("cannot write %s: %s", claim->path, strerror(errno));
     free(text);
     return ok;
 }

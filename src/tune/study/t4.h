@@ -1,6 +1,7 @@
 // t4.h: measured configurations as a T4 results file, the JSON format of the auto-tuning community (Kernel Tuner)
 #pragma once
 
+#include "base/claim.h"
 #include "tune/space.h"
 
 enum t4_state {
@@ -32,7 +33,7 @@ struct t4_table {
 bool t4_read(struct t4_table *table, const char *path);
 // Writes the results that are not T4_UNTRIED. `device` is the device's name. Returns false if the file cannot be
 // written (logged).
-bool t4_write(const struct t4_table *table, const char *device, const char *path);
+bool t4_write(const struct t4_table *table, const char *device, struct claim *claim);
 void t4_finish(struct t4_table *table);
 
 // Returns the configuration with the shortest time; -1: no result is T4_CORRECT.

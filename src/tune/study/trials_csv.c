@@ -2,7 +2,6 @@
 #include "tune/study/trials_csv.h"
 
 #include "base/csv.h"
-#include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -54,7 +53,7 @@ static void print_trial(FILE *out, const struct trials_place *place, const struc
                                                ms_text(trial->build_ms, build_ms), trial->why});
 }
 
-bool trials_csv_write(struct trials_csv *csv, const char *path, const struct trials_place *place,
+bool trials_csv_write(struct trials_csv *csv, struct claim *claim, const struct trials_place *place,
                       const struct subject *subject, const struct tuner_state *state)
 {
     static const char *const head[FIELDS] = {"device",        "chain",  "format", "size",     "plan", "pass",
@@ -65,9 +64,9 @@ bool trials_csv_write(struct trials_csv *csv, const char *path, const struct tri
         print_trial(csv->out, place, subject, &state->trial[i]);
     if (!csv->out || fflush(csv->out) != 0 || ferror(csv->out))
         errno = ENOMEM;
-    else if (file_write_atomic(path, csv->text, csv->size))
+    else if (claim_write(claim, csv->text, csv->size))
         return true;
-    log_error("cannot write %s: %s", path, strerror(errno));
+    log_error("cannot write %s: %s", claim->path, strerror(errno));
     return false;
 }
 

@@ -1,6 +1,7 @@
 // trials_csv.h: the tried configurations of a run as a CSV file
 #pragma once
 
+#include "base/claim.h"
 #include "tune/tuner.h"
 
 #include <stdio.h>
@@ -20,6 +21,6 @@ struct trials_place {
 };
 
 // Adds a row for each trial, and replaces the file. False on failure (logged).
-bool trials_csv_write(struct trials_csv *csv, const char *path, const struct trials_place *place,
+bool trials_csv_write(struct trials_csv *csv, struct claim *claim, const struct trials_place *place,
                       const struct subject *subject, const struct tuner_state *state);
 void trials_csv_finish(struct trials_csv *csv); // frees the text; accepts a zeroed one

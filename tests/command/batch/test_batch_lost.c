@@ -129,6 +129,24 @@ static void interrupt(struct scratch *scratch)
     free(text);
 }
 
+// A file whose filters a signal has ended has not failed: it is left for the next run.
+static void interrupt_filters(struct scratch *scratch)
+{
+    char out[512], in[512];
+    snprintf(in, sizeof(in), "%s", scratch_path(scratch, "in/0.png"));
+    snprintf(out, sizeof(out), "%s", scratch_path(scratch, "out"));
+    char *argv[] = {"batch", "-p", "opencl", "-f", "none", "--overwrite", "-o", out, in, NULL};
+    lose(NEVER, 0, true, true);
+    frail_begin();
+    frail()->signal = SIGINT;
+    capture_stderr(&scratch->said);
+    const int code = batch_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
+    captured_stderr(&scratch->said);
+    frail()->signal = 0;
+    CHECK_NUMBER(code & ~EXIT_SETTLED, 128 + SIGINT);
+    CHECK(!strstr(scratch->said.text, "the filters failed"));
+}
+
 // The cpu path ignores the user's kernels, so it does not replace the device.
 static void own_kernels(struct scratch *scratch)
 {
@@ -179,6 +197,8 @@ int main(void)
     gl_fails(&scratch);
     lose(NEVER, NEVER, false, false);
     interrupt(&scratch);
+    interrupt_filters(&scratch);
+    lose(NEVER, NEVER, false, false);
     own_kernels(&scratch);
     scratch_close(&scratch);
     return check_end(&unit);

@@ -17,7 +17,7 @@ static void test_page(void)
     snprintf(name, sizeof(name), "%s/page.html", directory);
     snprintf(other, sizeof(other), "%s/page-2.html", directory);
     json_t *results = json_array();
-    CHECK(claim_take(&claim, name, true) && file_write_atomic(name, "theirs", 6));
+    CHECK(claim_take(&claim, name) && file_write_atomic(name, "theirs", 6));
     capture_stderr(&said);
     CHECK(page_write(&claim, results));
     CHECK_HAS(captured_stderr(&said), "page.html during the run; monocle writes ");

@@ -37,7 +37,10 @@ def unwritable(c):
     for option, suffix in OUTPUTS.items():
         rows = [("", "has an empty file name"), ("n" * 252 + suffix, "too long"), ("folder", "is a directory"),
                 ("new/", "is a directory"), ("nowhere/x" + suffix, "no directory nowhere;"),
-                ("/proc/x" + suffix, "a file in /proc"), ("picture.png/x" + suffix, "a file in picture.png")]
+                ("/proc/x" + suffix, "a file in /proc"), ("picture.png/x" + suffix, "a file in picture.png"),
+                ("lost" + suffix, "a link to nowhere/x: No such file"), ("self" + suffix, "a link to self" + suffix)]
+        os.symlink("nowhere/x", at("lost" + suffix))
+        os.symlink("self" + suffix, at("self" + suffix))
         for name, word in rows:
             refused(c, 3, word, PATTERN + [option, name])
             if name:
@@ -60,6 +63,21 @@ def no_room(c):
                              name, "--overwrite", cwd=at())
         c.check(code == 3 and "File too large" in err and err.count("\n") == 1, option, code, err)
         c.check(sorted(os.listdir(at())) == files, option, "left", os.listdir(at()))
+
+
+def full_trace(c):
+    """A disk that fills during the run cuts the trace: exit code 1. An older trace stays."""
+    with open(at("old.json"), "w", encoding="utf-8") as file:
+        file.write("[1]")
+    for name, place, lines in ("new.json", "new.json", 1), ("old.json", "old-2.json", 2):
+        code, _, err = run("sh", "-c", 'trap "" XFSZ; ulimit -f 1; exec "$@"', "sh", BINARY, "live", *PATTERN[:-1],
+                           "60", "--trace", name, cwd=at())
+        c.check(code == 1 and "the trace %s is incomplete: File too large" % name in err, name, code, err)
+        c.check(err.count("\n") == lines and (lines == 1 or "old.json is unchanged; the incomplete" in err), name, err)
+        c.check(len(json.load(open(at(place), encoding="utf-8"))) > 2, place)
+    c.check(json.load(open(at("old.json"), encoding="utf-8")) == [1], "the older trace")
+    code, _, err = live(*PATTERN, "--trace", "old.json")
+    c.check((code, err) == (0, "") and len(json.load(open(at("old.json"), encoding="utf-8"))) > 2, code, err)
 
 
 def unprivileged(c):
@@ -398,5 +416,5 @@ def config(c):
                 not os.path.exists(at("named.y4m")), "a directory of another user", found)
 
 
-sys.exit(Checks().run(unwritable, no_room, unprivileged, taken, standard_output, existing, rates, formats, sources,
-                      last_pictures, words, config, before=prepare))
+sys.exit(Checks().run(unwritable, no_room, full_trace, unprivileged, taken, standard_output, existing, rates, formats,
+                      sources, last_pictures, words, config, before=prepare))

@@ -2,6 +2,7 @@
 """test_recording.py MONOCLE: recordings as MP4, MOV, MKV and WebM through the installed ffmpeg; faults of ffmpeg"""
 import json
 import os
+import resource
 import shutil
 import signal
 import stat
@@ -305,7 +306,7 @@ def late_ffmpeg(c):
 
 
 def killed(c):
-    """If ffmpeg is killed, the run ends with status 1. An MKV has the frames before; an older MP4 stays."""
+    """If ffmpeg is killed, the run ends with status 1. An MKV has the frames before. Older files stay."""
     for name in ("a.mkv", "a.mp4"):
         with open(at(name), "w", encoding="utf-8") as file:
             file.write("older")
@@ -315,11 +316,12 @@ def killed(c):
         os.kill(victim, signal.SIGKILL)
         code, _, err = view.wait_end()
         word = "cannot record more frames to %s: ffmpeg was killed by signal 9" % name
-        c.check(code == 1 and err.count("\n") == 1 and word in err, code, err)
-        c.check(sorted(os.listdir(at())) == ([name] if name == "a.mkv" else ["a.mkv", name]), os.listdir(at()))
-    c.check(int(probe("a.mkv")[1]["nb_read_frames"]) > 10, "frames of the MKV")
-    with open(at("a.mp4"), encoding="utf-8") as file:
-        c.check(file.read() == "older", "the older MP4")
+        part = "a.mkv is unchanged; the incomplete file is a-2.mkv" if name == "a.mkv" else ""
+        c.check(code == 1 and err.count("\n") == (2 if part else 1) and word in err and part in err, code, err)
+        with open(at(name), encoding="utf-8") as file:
+            c.check(file.read() == "older", "the older", name)
+    c.check(sorted(os.listdir(at())) == ["a-2.mkv", "a.mkv", "a.mp4"], os.listdir(at()))
+    c.check(int(probe("a-2.mkv")[1]["nb_read_frames"]) > 10, "frames of the MKV")
 
 
 def no_room(c):
@@ -328,6 +330,28 @@ def no_room(c):
                        *RUN, "--frames", "1000", "--record", "a.mp4", cwd=at())
     c.check(code == 1 and "File too large" in err and "to a.mp4: ffmpeg" in err and err.count("\n") == 1, code, err)
     c.check(os.listdir(at()) == [], os.listdir(at()))
+
+
+def last_bytes(c):
+    """A disk that is full at the end, when ffmpeg writes all of a short video: exit code 1, and older files stay."""
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
+
+    for name in "a.gif", "b.gif", "c.mkv", "d.mp4":
+        older = name != "a.gif"
+        if older:
+            with open(at(name), "w", encoding="utf-8") as file:
+                file.write("older")
+        done = subprocess.run([BINARY, "live", "noise:64x48@10", *RUN, "--frames", "3", "--overwrite", "--record",
+                               name], cwd=at(), env=environment(), stdin=subprocess.DEVNULL, text=True, timeout=60,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=limit)
+        c.check(done.returncode == 1 and "cannot complete %s: ffmpeg reports: " % name in done.stderr and
+                "File too large" in done.stderr, name, done.returncode, done.stderr)
+        if older:
+            with open(at(name), encoding="utf-8") as file:
+                c.check(file.read() == "older", "the older", name)
+    c.check(sorted(os.listdir(at())) == ["b.gif", "c-2.mkv", "c.mkv", "d.mp4"], os.listdir(at()))
 
 
 def script(name, text):
@@ -352,6 +376,7 @@ def other_ffmpeg(c):
     code, err = record("a.webm", PATH=path)
     c.check(code == 3 and "lacks the encoder libvpx-vp9" in err and err.count("\n") == 1, code, err)
     for text, word in (("echo '[fatal] out of luck' >&2\nexit 1\n", "ffmpeg reports: out of luck"),
+                       ("echo '[error] x: No space left on device' >&2\nexit 1\n", "on device; free some space"),
                        ("kill -9 $$\n", "ffmpeg was killed by signal 9")):
         script("ffmpeg", 'case "$*" in *-encoders) echo " libx264 "; exit;; esac\n' + text)
         code, err = record("b.mp4", PATH=path)
@@ -378,19 +403,55 @@ def early_signal(c):
 
 
 def outlived(c):
-    """If monocle is killed, the files have their names and play: ffmpeg completes the MP4, and Y4M needs no end."""
-    for name in "a.mp4", "b.y4m":
-        with subprocess.Popen([BINARY, "live", "noise:64x48@50", *RUN, "--frames", "100000", "--record", name],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=at(),
-                              env=environment()) as process:
-            c.check(wait_until(lambda n=name: os.path.exists(at(n)) and os.path.getsize(at(n)) > 500000), name)
+    """If monocle is killed, the files play: ffmpeg completes the MP4, and Y4M needs no end. Older files stay."""
+    # An ffmpeg that begins to write only when its input has ended, as a slow one may
+    script("ffmpeg", 'PATH=${PATH#*:}\ncase "$*" in *pipe:0*) cat >%s; exec ffmpeg "$@" <%s;; esac\nexec ffmpeg "$@"\n'
+           % (at("bin", "all"), at("bin", "all")))
+    for name, place in ("a.mp4", "a.mp4"), ("b.y4m", "b-2.y4m"):
+        if name != place:
+            with open(at(name), "w", encoding="utf-8") as file:
+                file.write("older")
+        grown = at("bin", "all") if name == "a.mp4" else at(place)
+        with subprocess.Popen([BINARY, "live", "noise:64x48@50", *RUN, "--frames", "100000", "--overwrite", "--record",
+                               name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=at(),
+                              env=environment(PATH=at("bin") + ":" + os.environ["PATH"])) as process:
+            c.check(wait_until(lambda g=grown: os.path.exists(g) and os.path.getsize(g) > 500000), name)
             victims = children(process.pid)
             process.kill()
         c.check(wait_until(lambda v=victims: not any(os.path.exists("/proc/%d" % child) for child in v), 20), "ffmpeg")
-        code, out, err = run(BINARY, "live", name, *RUN, "--fast", "--json", cwd=at())
+        code, out, err = run(BINARY, "live", place, *RUN, "--fast", "--json", cwd=at())
         c.check(code == 0 and json.loads(out.splitlines()[-1])["frames"] > 10, name, code, err)
-    c.check(sorted(os.listdir(at())) == ["a.mp4", "b.y4m"], os.listdir(at()))
+    with open(at("b.y4m"), encoding="utf-8") as file:
+        c.check(file.read() == "older", "the older Y4M")
+    c.check(sorted(os.listdir(at())) == ["a.mp4", "b-2.y4m", "b.y4m", "bin"], os.listdir(at()))
+
+
+def two_runs(c):
+    """Two runs do not record to the same file. A file that another program puts there during the run stays."""
+    for name, older in ("a.mp4", False), ("b.y4m", True):
+        if older:
+            with open(at(name), "w", encoding="utf-8") as file:
+                file.write("older")
+            os.link(at(name), at("link"))
+        view = Live(BINARY, at(), "noise:64x48@50", *RUN, "--record", name, "--overwrite", asks=True)
+        client = view.control()
+        client.ask("wait_frame", 3)
+        code, err = record(name, "--overwrite")
+        c.check(code == 3 and "cannot record to %s: another recording writes it; name another file\n" % name in err and
+                err.count("\n") == 1, name, code, err)
+        if older:
+            with open(at("new"), "w", encoding="utf-8") as file:
+                file.write("theirs")
+            os.rename(at("new"), at(name))
+        code, _, err = view.quit()
+        word = "another program has replaced b.y4m during the run; monocle has written b-2.y4m\n" if older else ""
+        c.check(code == 0 and word in err and err.count("\n") == older, name, code, err)
+    c.check(int(probe("a.mp4")[1]["nb_read_frames"]) >= 3 and int(probe("b-2.y4m")[1]["nb_read_frames"]) >= 3, "frames")
+    for name, text in ("link", "older"), ("b.y4m", "theirs"):
+        with open(at(name), encoding="utf-8") as file:
+            c.check(file.read() == text, name)
+    c.check(sorted(os.listdir(at())) == ["a.mp4", "b-2.y4m", "b.y4m", "link"], os.listdir(at()))
 
 
 sys.exit(Checks().run(formats, other_formats, shapes, animations, next_names, keeps_time, goes_on, new_size,
-                      late_ffmpeg, killed, no_room, other_ffmpeg, early_signal, outlived))
+                      late_ffmpeg, killed, no_room, last_bytes, other_ffmpeg, early_signal, outlived, two_runs))

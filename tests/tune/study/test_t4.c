@@ -73,7 +73,9 @@ static void test_round(void)
     table.result[3].run_ms = runs;
     table.result[3].runs = 2;
     table.result[3].compile_ms = 812.5;
-    CHECK(t4_write(&table, "a device", path));
+    struct claim claim = {0}, nowhere = {.path = "/nowhere/at/all"};
+    snprintf(claim.path, sizeof(claim.path), "%s", path);
+    CHECK(t4_write(&table, "a device", &claim));
     size_t size;
     char *written = file_read(path, 1 << 20, &size);
     CHECK_HAS(written, "\"schema_version\":\"1.0.0\"");
@@ -88,11 +90,11 @@ static void test_round(void)
         check_good(&back);
     t4_finish(&back);
     table.result[0].state = T4_UNTRIED;
-    CHECK(t4_write(&table, "not UTF-8: \xff", path) && t4_read(&back, path));
+    CHECK(t4_write(&table, "not UTF-8: \xff", &claim) && t4_read(&back, path));
     CHECK_NUMBER(back.space.count, 3);
     t4_finish(&back);
     messages = 0;
-    CHECK(!t4_write(&table, "a device", "/nowhere/at/all"));
+    CHECK(!t4_write(&table, "a device", &nowhere));
     CHECK_NUMBER(messages, 1);
     CHECK_HAS(message, "cannot write /nowhere/at/all: No such file");
     t4_finish(&table);
