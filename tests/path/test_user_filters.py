@@ -370,14 +370,13 @@ def moments(c):
     write("far.cl", FAR)
     write("shift.cl", SHIFT)
     source = "pattern:32x16@10,rgba"
-    chains = {"moment": FAST, "blur,moment,gamma=2,gamma=0.5,moment,gray": PATHS, "echo": FAST,
-              "blur=3,gray,echo,mirror,echo,shift,flip": PATHS,
-              "crop=20:10,echo,echo,gamma=2,moment": PATHS + ["gl es"], "far=2": PATHS}
+    chains = {"blur,moment,gamma=2,gamma=0.5,moment,gray": PATHS, "blur=3,gray,echo,mirror,echo,shift,flip": PATHS,
+              "crop=20:10,echo,echo,gamma=2,far=2,moment": PATHS + ["gl es"]}
     for chain, paths in chains.items():
         films = {}
         for path in paths:
             es = {"MESA_GL_VERSION_OVERRIDE": "2.1"} if path == "gl es" else {}  # then Mesa has only OpenGL ES 3
-            code, _, err = run(MONOCLE, "live", source, "--headless", "--frames", "4", "-f", chain, "-p",
+            code, _, err = run(MONOCLE, "live", source, "--headless", "--frames", "3", "-f", chain, "-p",
                                path.split()[0], "--filters", at("filters"), "--record", at("film.y4m"),
                                "--overwrite", **settings(), **es)
             path = path.split()[0]
@@ -387,7 +386,7 @@ def moments(c):
                 films[path] = film.read()
             c.check(code == 0 and films[path] == films["cpu"], chain, path, code, err)
         pictures = y4m_pictures(films["cpu"])
-        c.check(len(pictures) == 4 and len(set(pictures)) == 4, chain, "frames differ")
+        c.check(len(pictures) == 3 and len(set(pictures)) == 3, chain, "frames differ")
     write("keep.cl", HEAD + "point\n//!PREVIOUS\nINLINE pixel filter_keep(pixel p, pixel previous, int x, int y, "
           "arguments args)\n{\n    return previous;\n}\n")
     code, _, err = run(MONOCLE, "live", source, "--headless", "--frames", "4", "-f", "keep", "--filters", at("filters"),

@@ -54,6 +54,14 @@ def counts(c):
     code, lines, _ = suite()
     c.check(code == 1 and lines == ["suite: 1 flaky (passed when run again alone): 'a flaky'",
                                     "3 passed, 2 failed, 1 skipped"], code, lines)
+    code, lines, _ = suite("absent", "picky", "--test-args=wrong")
+    c.check(code == 1 and lines[1] == "0 passed, 1 failed, 1 skipped", "again with its arguments", code, lines)
+
+
+@slow
+def selections(c):
+    """Counts of some tests and suites, with and without slow ones."""
+    make_project()
     code, lines, _ = suite("--all", "--suite=a", "--suite=e")
     c.check(code == 1 and lines[1] == "1 passed, 1 failed, 1 skipped", "with the slow tests", code, lines)
     for arguments in (["--suite=slow"], ["long"], ["--all", "absent", "--suite=e"]):
@@ -154,4 +162,4 @@ def pages(c):
 
 if not shutil.which("meson"):
     skip("meson is not installed")
-sys.exit(Checks().run(counts, wrong_names, summed, scripts_checks, pages))
+sys.exit(Checks().run(counts, selections, wrong_names, summed, scripts_checks, pages))
