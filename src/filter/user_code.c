@@ -3,6 +3,7 @@
 
 #include "filter/user_parse.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,14 +217,19 @@ static bool take_do(struct code *c)
            take_condition(c, ")") && code_take_mark(c, ")") && code_take_mark(c, ";");
 }
 
-// Writes "case 1 + 2:". Compilers differ in the functions and variables that are constants. `first`: of the labels of
-// this switch.
+// Writes "case 1 + 2:" as "case 3:". Compilers differ in the functions, variables and shifts that are constants.
+// `first`: of the labels of this switch.
 static bool take_label(struct code *c, int first)
 {
     const int divisions = c->divisions;
     const struct user_token *at = c->next + 1;
     int *label = &c->label[c->labels];
-    if (!code_take(c) || !code_take_value(c, &code_int, label))
+    char number[24];
+    if (!code_take(c))
+        return false;
+    const size_t left = c->size;
+    const int line = c->line;
+    if (!code_take_value(c, &code_int, label))
         return false;
     while (at < c->next && at->kind != TOKEN_WORD)
         at++;
@@ -234,7 +240,10 @@ static bool take_label(struct code *c, int first)
             return code_fail(c, "the switch has two cases %d; remove one", *label);
     }
     c->labels++;
-    return code_take_mark(c, ":");
+    c->size = left;
+    c->line = line;
+    snprintf(number, sizeof(number), *label == INT_MIN ? " %d - 1" : " %d", *label + (*label == INT_MIN));
+    return code_append(c, number) && code_take_mark(c, ":");
 }
 
 static bool take_cases(struct code *c, bool *returns)
