@@ -3,6 +3,7 @@
 
 #include "filter/user_parse.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +12,27 @@
 
 static bool take_statement(struct code *c, bool *returns);
 
+// Writes the statement after those that have set *returns. If it never runs, its `break` ends no switch.
+static bool take_next(struct code *c, bool *returns)
+{
+    bool *const breaks = c->breaks;
+    const bool before = breaks && *breaks, dead = *returns;
+    if (!take_statement(c, returns))
+        return false;
+    if (dead && breaks)
+        *breaks = before;
+    *returns = *returns || dead;
+    return true;
+}
+
 // Writes statements up to a closing bracket, which is left.
 static bool take_statements(struct code *c, bool *returns)
 {
     const int variables = c->variables.count;
     *returns = false;
     while (!code_is(c, "}")) {
-        bool ends = false;
-        if (!take_statement(c, &ends))
+        if (!take_next(c, returns))
             return false;
-        *returns = *returns || ends;
     }
     c->variables.count = variables;
     return true;
@@ -205,14 +217,19 @@ static bool take_do(struct code *c)
            take_condition(c, ")") && code_take_mark(c, ")") && code_take_mark(c, ";");
 }
 
-// Writes "case 1 + 2:". Compilers differ in the functions and variables that are constants. `first`: of the labels of
-// this switch.
+// Writes "case 1 + 2:" as "case 3:". Compilers differ in the functions, variables and shifts that are constants.
+// `first`: of the labels of this switch.
 static bool take_label(struct code *c, int first)
 {
     const int divisions = c->divisions;
     const struct user_token *at = c->next + 1;
     int *label = &c->label[c->labels];
-    if (!code_take(c) || !code_take_value(c, &code_int, label))
+    char number[24];
+    if (!code_take(c))
+        return false;
+    const size_t left = c->size;
+    const int line = c->line;
+    if (!code_take_value(c, &code_int, label))
         return false;
     while (at < c->next && at->kind != TOKEN_WORD)
         at++;
@@ -223,24 +240,27 @@ static bool take_label(struct code *c, int first)
             return code_fail(c, "the switch has two cases %d; remove one", *label);
     }
     c->labels++;
-    return code_take_mark(c, ":");
+    c->size = left;
+    c->line = line;
+    snprintf(number, sizeof(number), *label == INT_MIN ? " %d - 1" : " %d", *label + (*label == INT_MIN));
+    return code_append(c, number) && code_take_mark(c, ":");
 }
 
 static bool take_cases(struct code *c, bool *returns)
 {
-    bool all = false, label = false;
+    bool all = false, label = false, ends = false;
     const int first = c->labels;
     if (!code_is(c, "}") && !code_is(c, "default") && !code_is(c, "case"))
         return code_fail(c, "a switch begins with 'case' or 'default'");
     while (!code_is(c, "}")) {
         const bool rest = code_is(c, "default"), one = code_is(c, "case");
-        bool ends = false;
         if (rest && all)
             return code_fail(c, "the switch has two 'default'; remove one");
         all = all || rest;
         label = rest || one;
+        ends = ends && !label;
         c->in_switch = true;
-        if (rest ? !code_take(c) || !code_take_mark(c, ":") : one ? !take_label(c, first) : !take_statement(c, &ends))
+        if (rest ? !code_take(c) || !code_take_mark(c, ":") : one ? !take_label(c, first) : !take_next(c, &ends))
             return false;
         *returns = all && ends;
     }

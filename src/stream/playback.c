@@ -72,6 +72,13 @@ bool playback_seek(struct stream *s, double seconds, char why[PLAYBACK_WHY])
     return true;
 }
 
+// Returns true if no frame of the source was shown or is on its way.
+static bool lacks_frame(const struct stream *s)
+{
+    return s->capture && !s->ended && !s->stepping && lanes_in_flight(s->lanes) == 0 && !lanes_rerun(s->lanes) &&
+           !lanes_result(s->lanes, LANE_MAIN);
+}
+
 void playback_pause(struct stream *s, bool paused)
 {
     char why[PLAYBACK_WHY];
@@ -80,6 +87,10 @@ void playback_pause(struct stream *s, bool paused)
     set_paused(s, paused);
     if (again)
         playback_seek(s, 0, why);
+    if (paused && lacks_frame(s)) {
+        capture_step(s->capture);
+        await_frame(s);
+    }
 }
 
 // Continues some images later in a slide show, or some seconds later in other sources.

@@ -6,8 +6,8 @@
 struct frame;
 struct stream;
 
-// Freezes or continues the view. After the last frame, it continues from the start. A source that can seek waits
-// meanwhile; others go on, and their frames are skipped.
+// Freezes or continues the view. After the last frame, it continues from the start. Before the first frame of a source,
+// a pause waits for this frame. A source that can seek waits meanwhile; others go on, and their frames are skipped.
 void playback_pause(struct stream *stream, bool paused);
 
 // The next functions return false if the source cannot seek; `why` is then one line.

@@ -108,7 +108,7 @@ static void check_memory(void)
     CANNOT("switch (x) { case y: x = 2; }", "a case needs a number");
     CANNOT("switch (x) { case max(1, 2): x = 2; }", "a case needs a number");
     CANNOT("switch (x) { case 9 % 4: x = 2; }", "a case needs a number");
-    DOES("switch (x) { case 1: x = 2; default: case -9 / 2 + (1 << 3): }", "case - 9 / 2 + (1 << 3) : ; }");
+    DOES("switch (x) { case 1: x = 2; default: case -9 / 2 + (1 << 3): }", "case 4 : ; }");
     CANNOT("{ int x = x + 1; }", "the value of 'x' uses another variable of this name");
     CANNOT("for (int y = 2 * y; y < 3; y++) x++;", "the value of 'y' uses another variable");
     BECOMES("INLINE int f(int x) { for (int i = 0; i < 4; i++) { int i = 7; x += i; } return x; }\n",
@@ -127,6 +127,9 @@ static void check_memory(void)
     BECOMES("INLINE int f(int x) { if (x > 0) return 1; else { return 2; } }\n", "else {");
     BECOMES("INLINE int f(int x) { switch (x) { case 1: return 1; default: return 2; } }\n", "switch");
     REFUSED("INLINE int f(int x) { switch (x) { case 1: break; default: return 2; } }\n", 1, "no return");
+    BECOMES("INLINE int f(int x) { switch (x) { case 1: return 1; break; default: { return 2; break; } } }\n", "{");
+    REFUSED("INLINE int f(int x) { switch (x) { case 1: return 1; case 2: break; default: return 2; } }\n", 1, "no re");
+    REFUSED("INLINE int f(int x) { switch (x) { default: return 1; break; case 2: x = 1; } }\n", 1, "no return");
 }
 
 static void check_macros(void)
@@ -302,7 +305,8 @@ static void check_conditions(void)
     DOES("x /= y > 3;", "user_div( own_nX_x,(( own_nX_y > 3) ? 1 : 0));");
     DOES("x = max(x > 3, y);", "max(((own_nX_x > 3) ? 1 : 0), own_nX_y);");
     DOES("int z = x > 3; return x == y;", "=(( own_nX_x > 3) ? 1 : 0); return(( own_nX_x == own_nX_y) ? 1 : 0);");
-    DOES("switch (x > 3) { case 1 > 0: y = 1; }", "switch(((own_nX_x > 3) ? 1 : 0)) { case(( 1 > 0) ? 1 : 0) :");
+    DOES("switch (x > 3) { case 1 > 0: y = 1; }", "switch(((own_nX_x > 3) ? 1 : 0)) { case 1 :");
+    DOES("switch (x) { case 1\n+\n2: y = 1; }", "case 3\n\n : own_nX_y = 1;");
     DOES("x = (x\n<\ny)\n+ 1;", "=(( (own_nX_x\n<\nown_nX_y)) ? 1 : 0)\n+ 1;");
 }
 
@@ -405,6 +409,8 @@ static void check_places(void)
     CANNOT("switch (x) { case 6: x = 2; case -(-2) * 3 + (5 > 9): x = 3; }", "two cases 6");
     CANNOT("switch (x) { case 1: x = 2; case !0 ? 9 / 9 : 4: x = 3; }", "two cases 1");
     CANNOT("switch (x) { case ~0: x = 2; case (1 << 31 | 1) >> 31: x = 3; }", "two cases -1");
+    DOES("switch (x) { case 1 << 33: x = 2; }", "case 2 : own_nX_x = 2;");
+    DOES("switch (x) { case 1 << 33: x = 2; case 2147483647 + 1: }", "case -2147483647 - 1 : ; }");
     CANNOT("switch (x) { default: x = 2; default: x = 3; }", "the switch has two 'default'; remove one");
     DOES("switch (x) { case 1: switch (y) { case 1: y = 2; default: ; } default: case 2: ; }", "case 2 :");
     CANNOT("int x = 3;", "the variable 'x' is declared twice; rename one");

@@ -82,6 +82,26 @@ def counts(c):
     ended(c, view, "with counts")
 
 
+def paused_early(c):
+    """A pause before the first frame of a source shows this frame and no other."""
+    os.mkfifo(at("film"))
+    view = View("pattern:64x48@30", "-p", "cpu", "--headless")
+    m = view.client()
+    m.send("set_property", "source", at("film"))
+    with open(at("film"), "wb", buffering=0) as film:
+        whole = y4m(48, 32, "444", 3)
+        begin = whole.index(b"\n") + 1
+        film.write(whole[:begin])
+        c.check(m.reply()["error"] == "success" and m.get("size") == "48x32", m.get("size"))
+        m.ask("set_property", "paused", True)
+        before = m.get("frames")
+        film.write(whole[begin:])
+        c.check(m.ask("wait_frame") == before + 1, before, m.get("frames"))
+    m.ask("screenshot", at("first.png"))
+    c.check(m.get("frames") == before + 1, "the view is paused", m.get("frames"))
+    ended(c, view, "paused early")
+
+
 def spared(c):
     """A file that the run writes cannot become its source."""
     os.mkdir(at("show"))
@@ -186,5 +206,5 @@ def headless_sources(c):
 
 
 need_window()
-sys.exit(Checks().run(sources, headless_sources, counts, spared, source_without_an_output, source_during_builds,
-                      sources_in_a_window, no_source, no_source_for_truth))
+sys.exit(Checks().run(sources, headless_sources, counts, paused_early, spared, source_without_an_output,
+                      source_during_builds, sources_in_a_window, no_source, no_source_for_truth))
