@@ -9,23 +9,32 @@
 #include <string.h>
 #include <unistd.h>
 
-extern const struct measure_test measure_compute, measure_memory_read, measure_memory_write, measure_memory_copy,
-    measure_memory_stride, measure_memory_misaligned, measure_memory_size, measure_memory_local, measure_memory_image,
-    measure_latency, measure_transfer_frame, measure_transfer_size, measure_matmul_group, measure_matmul_step,
-    measure_convolution, measure_small, measure_build, measure_share, measure_energy;
+// In the order of the help.
+#define TESTS(X)                                                                                                       \
+    X(compute)                                                                                                         \
+    X(memory_read)                                                                                                     \
+    X(memory_write)                                                                                                    \
+    X(memory_copy)                                                                                                     \
+    X(memory_stride)                                                                                                   \
+    X(memory_misaligned)                                                                                               \
+    X(memory_size)                                                                                                     \
+    X(memory_local)                                                                                                    \
+    X(memory_image)                                                                                                    \
+    X(latency)                                                                                                         \
+    X(transfer_frame)                                                                                                  \
+    X(transfer_size)                                                                                                   \
+    X(matmul_group)                                                                                                    \
+    X(matmul_step)                                                                                                     \
+    X(convolution)                                                                                                     \
+    X(small)                                                                                                           \
+    X(build)                                                                                                           \
+    X(share)                                                                                                           \
+    X(energy)
+#define DECLARE(name) extern const struct measure_test measure_##name;
+#define ADDRESS(name) &measure_##name,
+TESTS(DECLARE)
 
-const struct measure_test *const measure_tests[] = {
-    &measure_compute,        &measure_memory_read,
-    &measure_memory_write,   &measure_memory_copy,
-    &measure_memory_stride,  &measure_memory_misaligned,
-    &measure_memory_size,    &measure_memory_local,
-    &measure_memory_image,   &measure_latency,
-    &measure_transfer_frame, &measure_transfer_size,
-    &measure_matmul_group,   &measure_matmul_step,
-    &measure_convolution,    &measure_small,
-    &measure_build,          &measure_share,
-    &measure_energy,         NULL,
-};
+const struct measure_test *const measure_tests[] = {TESTS(ADDRESS) NULL};
 
 extern const struct measurement measure_filters, measure_paths, measure_variants;
 

@@ -17,13 +17,13 @@
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 
-extern const struct source_kind source_camera, source_pattern, source_noise, source_raccoon, source_road, source_y4m,
-    source_video, source_still, source_raw, source_list;
+// In the order of the help, and in which they claim a file.
+#define KIND_LIST(X) X(camera) X(pattern) X(noise) X(raccoon) X(road) X(y4m) X(video) X(still) X(raw) X(list)
+#define DECLARE(name) extern const struct source_kind source_##name;
+#define ADDRESS(name) &source_##name,
+KIND_LIST(DECLARE)
 
-static const struct source_kind *const kinds[] = {
-    &source_camera, &source_pattern, &source_noise, &source_raccoon, &source_road,
-    &source_y4m,    &source_video,   &source_still, &source_raw,     &source_list,
-};
+static const struct source_kind *const kinds[] = {KIND_LIST(ADDRESS)};
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 const char *source_help(int row)

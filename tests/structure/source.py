@@ -425,17 +425,23 @@ def rule_paths(root):
 
 
 def rule_documents(root):
-    """Documents name every filter and every pixel format."""
+    """Documents name every filter, every pixel format and every property of the live view."""
     read = {name: "\n".join(lines(root, name)) for name in
-            ["docs/pixels.md", "kernels/meson.build", "src/image/pixfmt.c"]}
+            ["docs/pixels.md", "docs/live.md", "kernels/meson.build", "src/image/pixfmt.c",
+             "src/command/live/property_table.c"]}
     listed = re.search(r"filter_names = \[(.*?)\]", read["kernels/meson.build"], re.DOTALL)
     filters = re.findall(r"'(\w+)'", listed[1] if listed else "") + ["none", "mirror", "flip"]
     formats = re.findall(r"\[PIXFMT_\w+\] = \{\"(\w+)\"", read["src/image/pixfmt.c"])
-    if len(filters) < 10 or len(formats) < 10:
-        yield f"{len(filters)} filters and {len(formats)} formats are found only: the rule checks nothing"
+    properties = re.findall(r"^    \{\"([\w/]+)\"", read["src/command/live/property_table.c"], re.M)
+    if min(len(filters), len(formats), len(properties)) < 10:
+        yield (f"{len(filters)} filters, {len(formats)} formats and {len(properties)} properties are found only: the "
+               "rule checks nothing")
     for name in filters + formats:
         if f"`{name}`" not in read["docs/pixels.md"]:
             yield f"docs/pixels.md: does not name `{name}`"
+    for name in properties:
+        if f"`{name}" not in read["docs/live.md"]:
+            yield f"docs/live.md: does not name `{name}`"
 
 
 BIG_ENDIAN = """[binaries]

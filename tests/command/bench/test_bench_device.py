@@ -216,6 +216,13 @@ def failed_table(c):
     c.check(code == 1 and "latency failed: it crashed with signal 11" in out.decode(), out, err)
 
 
+def listed(c):
+    """The program has no test that the checks above leave out."""
+    _, _, err = bench("speed")
+    names = err.strip().split("choose from: ")[-1].split(", ")
+    c.check(set(names) == set(CASES) | {"memory.read", "memory.write", "energy"}, "CASES", names)
+
+
 def errors(c):
     for code, text, args in [
             (2, "did you mean compute?", ["comptue"]), (2, "did you mean latency?", ["latency", "latncy"]),
@@ -518,6 +525,6 @@ def stopped(c):
     c.check(process.returncode == 130 and os.path.getsize(page) == 0, process.returncode, os.path.getsize(page))
 
 
-sys.exit(Checks().run(figures, energy, tables, faults, talkative, unwritten, shapes,
+sys.exit(Checks().run(figures, energy, tables, listed, faults, talkative, unwritten, shapes,
                       little_memory, last_column, builds, one_round, escaped, failed_table, errors, compared,
                       shown, sensors, schema, page, page_in_browser, bad_results, stopped))
