@@ -7,6 +7,7 @@
 #include "compute/device.h"
 #include "compute/driver_guard.h"
 #include "compute/kept.h"
+#include "stream/path_choice.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -27,7 +28,9 @@ static const char *const details[] = {
     "gl-shared\tkernels write the texture that the window shows",
     "mapped\tkernels write host memory; OpenCL copies nothing",
     "opencl\tOpenCL copies each frame to the device, and each result back",
-    "Below the devices, the list shows the GL context of a window, and the GL context of --headless.",
+    "Below the devices, the list shows the GL context of a window, and the GL context of --headless, and the paths "
+    "that "
+    "-p auto times in a window.",
     "A child process with a limit of 20 s lists the devices, and one with a limit of 180 s queries each device. If a "
     "driver crashes or hangs, a warning names it, and the list continues with the other drivers.",
     "The members of a device in --json, besides those of the list (null: the driver does not report it):",
@@ -317,8 +320,39 @@ static void print_context(const char *name, json_t *context, const char *why)
            works && !right ? text_of(context, "why") : "");
 }
 
-// Prints the GL that the window and runs without one get.
-static void print_gl(void)
+static bool has_mode(json_t *device, const char *name)
+{
+    size_t i;
+    json_t *mode;
+    json_array_foreach(json_object_get(device, "rungs"), i, mode)
+    {
+        if (strcmp(text_of(mode, "rung"), name) == 0)
+            return is_true(mode, "works");
+    }
+    return false;
+}
+
+// Prints the kinds of path that -p auto times in a window: "zerocopy, gl, opencl, cpu".
+static void print_candidates(json_t *devices, json_t *window)
+{
+    struct path_offer offer = {.gl = is_true(window, "works") && !is_true(window, "software"), .cpu = true};
+    enum path_kind kinds[PATH_KINDS];
+    size_t i;
+    json_t *device;
+    json_array_foreach(devices, i, device)
+    {
+        offer.gpu = offer.gpu || strcmp(text_of(device, "type"), "cpu") != 0;
+        offer.shares = offer.shares || has_mode(device, modes[0]);
+    }
+    const int count = path_candidates(&offer, offer.gpu ? PATH_ZEROCOPY : offer.gl ? PATH_GL : PATH_CPU, kinds);
+    printf("   -p auto   ");
+    for (int k = 0; k < count; k++)
+        printf("%s %s", k > 0 ? "," : "", path_kind_name(kinds[k]));
+    printf("%s\n", count > 1 ? ": the fastest" : "");
+}
+
+// Prints the GL that the window and runs without one get, and what -p auto makes of it.
+static void print_gl(json_t *devices)
 {
     static const char *const windows[] = {"GLX", "EGL", "ES"}; // the live view uses the first that works
     char why[INSPECT_WHY];
@@ -331,6 +365,7 @@ static void print_gl(void)
     printf("GL\n");
     print_context("window", window, why);
     print_context("headless", headless, why);
+    print_candidates(devices, window);
     json_decref(found);
 }
 
@@ -359,7 +394,7 @@ static int devices_run(int argc, char **argv)
                   "monocle doctor",
                   why[0] ? why : text_of(found, "why"));
     if (!o.json && !o.device)
-        print_gl();
+        print_gl(array);
     json_decref(found);
     return code;
 }

@@ -11,6 +11,9 @@
 // The kinds of path. Their rows are in path.c. The `p` key goes through them in this order.
 enum path_kind { PATH_CPU, PATH_OPENCL, PATH_GL, PATH_ZEROCOPY, PATH_KINDS, PATH_DEFAULT = PATH_ZEROCOPY };
 #define PATH_CHOICES "cpu|opencl|gl|zerocopy"
+// What the user may name: a kind, or PATH_AUTO (stream/path_choice.h).
+enum { PATH_AUTO = PATH_KINDS };
+#define PATH_OR_AUTO_CHOICES PATH_CHOICES "|auto"
 
 struct path_kind_info {
     const char *name;  // "zerocopy"

@@ -59,12 +59,18 @@ static bool only_processors(const struct devices *d)
     return processors == d->count;
 }
 
+enum path_kind devices_kind(const struct devices *d, const struct wish *wish)
+{
+    return wish->device >= 0 && !only_processors(d) ? PATH_DEFAULT : path_beside_opencl(d->window, &wish->chain);
+}
+
 bool devices_choose(struct devices *d, struct wish *wish, const struct device_choice *choice)
 {
     const struct path_kind_info *kind = path_kind_info(wish->kind);
     const char *why = NULL;
     const bool named = choice->name && choice->name[0];
     wish->device = -1;
+    d->named = named;
     if (!kind->needs_device && !choice->later)
         return true;
     d->count = device_list(d->info, &why);
@@ -72,8 +78,8 @@ bool devices_choose(struct devices *d, struct wish *wish, const struct device_ch
     if (slow && !path_compiles(&wish->chain)) {
         path_warn_compiler(wish->kind);
     } else if (slow) {
-        wish->kind = wish->start_kind = path_beside_opencl(d->window, &wish->chain);
-        wish->start_why = "OpenCL has only CPUs, and this path is faster";
+        wish->kind = wish->chosen_kind = path_beside_opencl(d->window, &wish->chain);
+        wish->chosen_why = "OpenCL has only CPUs, and this path is faster";
         kind = path_kind_info(wish->kind);
     }
     if (d->count > 0) {

@@ -10,7 +10,8 @@ struct devices {
     struct device_info info[DEVICE_MAX];
     struct device *device[DEVICE_MAX]; // NULL: not open
     int count;
-    int watch; // descriptor of edited.h for `kernels`; 0: none
+    bool named; // devices_choose was given a device
+    int watch;  // descriptor of edited.h for `kernels`; 0: none
     // The caller sets these two; both are borrowed.
     struct window *window; // devices share with its GL context; NULL: none
     const char *kernels;   // directory of kernels that replace the built-in ones; NULL: none
@@ -32,6 +33,8 @@ bool devices_choose(struct devices *devices, struct wish *wish, const struct dev
 // opens, preferably one that shares GL with the window if the path can use that; -1 if none opens; 0 if the path needs
 // no device.
 bool devices_pick(struct devices *devices, struct wish *wish, const char *name);
+// Returns the kind of path that -p auto starts with: as devices_choose.
+enum path_kind devices_kind(const struct devices *devices, const struct wish *wish);
 // Returns the device, opened if it wasn't. NULL if `index` is -1, or on failure (logged).
 struct device *devices_open(struct devices *devices, int index);
 // Returns true if a path of this kind can be built: opens the wish's device if the path needs one. A failure to open it

@@ -62,6 +62,7 @@ struct lanes {
     struct image readback; // RGBA; for lanes_picture if the result is a texture
     bool rerun;            // see lanes_rerun
     bool awaited;          // the path that the user named is being built
+    bool trial;            // of lanes_try
     enum lanes_news news;
 };
 
@@ -242,6 +243,7 @@ void lanes_close(struct lanes *l)
     build_discard(&l->build, -1);
     for (int i = 0; i < LANES; i++)
         lane_close(&l->lane[i]);
+    l->trial = false;
     end_tuning(l);
     lanes_release(l);
     image_free(&l->readback);
@@ -301,6 +303,7 @@ static bool recover(struct lanes *l)
     l->set.wish->split = SPLIT_OFF;
     lanes_close(l);
     l->set.wish->kind = PATH_CPU;
+    l->set.wish->automatic = false;
     l->news = LANES_CHANGED;
     bool ok = lanes_open(l, NULL);
     for (int i = 0; ok && i < l->flights; i++) {
@@ -506,7 +509,7 @@ void lanes_changed(struct lanes *l, bool reload)
         l->lane[i].stale = true;
         l->lane[i].reload = l->lane[i].reload || reload;
     }
-    l->awaited = false;
+    l->awaited = l->trial = false;
 }
 
 void lanes_await(struct lanes *l)
@@ -515,9 +518,24 @@ void lanes_await(struct lanes *l)
     l->awaited = true;
 }
 
-bool lanes_building(const struct lanes *l)
+void lanes_try(struct lanes *l)
+{
+    l->lane[LANE_MAIN].stale = l->trial = true;
+}
+
+bool lanes_busy(const struct lanes *l)
 {
     return l->build.lane || l->lane[LANE_MAIN].stale || l->lane[LANE_OTHER].stale;
+}
+
+bool lanes_building(const struct lanes *l)
+{
+    return lanes_busy(l) && !l->trial;
+}
+
+enum path_kind lanes_kind(const struct lanes *l)
+{
+    return l->lane[LANE_MAIN].kind;
 }
 
 bool lanes_build_runs(const struct lanes *l)
@@ -579,29 +597,17 @@ static void lane_update(struct lanes *l, int which)
         l->build.done = true;
 }
 
-// Puts the users' filters that run in the place of edited ones that do not compile, so that the chain can still be
-// changed and moved to another path. The next save renews them.
-static void restore_filters(struct wish *wish, const struct chain *runs)
-{
-    struct chain *chain = &wish->chain;
-    int stage, param;
-    for (int i = 0; i < chain->count; i++) {
-        const struct filter *filter = chain->stage[i].filter;
-        for (int k = 0; filter->user && k < runs->count; k++) {
-            const struct filter *old = runs->stage[k].filter;
-            if (old != filter && strcmp(old->name, filter->name) == 0)
-                chain_replace(chain, i, old);
-        }
-    }
-    if (!wish_selected(wish, &stage, &param)) // they have fewer parameters
-        wish->selected = 0;
-}
-
 // Logs a failed build. The old path keeps running. A new path, device, split view or edited filter is removed from the
 // wish. A new chain stays in it, because the next save of a kernel may fix the build.
 static void build_failed(struct lanes *l, const struct lane *lane)
 {
     char text[CHAIN_TEXT];
+    if (l->trial) {
+        log_info("auto: the %s path cannot be built: %s", path_kind_name(l->build.setup.kind),
+                 l->build.error ? l->build.error : "see above");
+        l->set.wish->kind = lane->kind;
+        return;
+    }
     chain_print(&l->build.chain, text);
     if (l->awaited)
         l->news = LANES_FAILED;
@@ -609,7 +615,7 @@ static void build_failed(struct lanes *l, const struct lane *lane)
               note_set(l->set.note, true, 0, "cannot build \"%s\" for the %s path\n%s", text,
                        path_kind_name(l->build.setup.kind), l->build.error ? l->build.error : "see standard error"));
     if (lane == &l->lane[LANE_MAIN])
-        restore_filters(l->set.wish, &lane->chain);
+        wish_restore_filters(l->set.wish, &lane->chain);
     if (l->build.path)
         return;
     if (lane == &l->lane[LANE_OTHER]) {
@@ -636,6 +642,7 @@ static void take_build(struct lanes *l)
     } else if (!lane->stale) {
         build_failed(l, lane);
     }
+    l->trial = l->trial && l->lane[LANE_MAIN].stale;
     free(l->build.error);
 }
 
@@ -679,8 +686,8 @@ void lanes_describe(const struct lanes *l, int which, struct lane_facts *facts)
         facts->input = path_info(lane->path)->input;
         facts->passes = path_passes(lane->path, facts->pass);
     }
-    if (l->set.wish->start_why && lane->kind == l->set.wish->start_kind)
-        facts->why = l->set.wish->start_why;
+    if (l->set.wish->chosen_why && lane->kind == l->set.wish->chosen_kind)
+        facts->why = l->set.wish->chosen_why;
     if (strcmp(facts->input, "host-ptr") == 0 && source_health(l->set.source).userptr)
         facts->input = "userptr";
     if (lane->kind != l->set.wish->kind && lanes_building(l)) {

@@ -80,11 +80,15 @@ bool lanes_compare(struct lanes *lanes, struct image *both);
 void lanes_changed(struct lanes *lanes, bool reload); // call after a change of the wish, or (`reload`) of kernel files
 // Requests the wish's path and awaits it: if the build fails, the news are LANES_FAILED.
 void lanes_await(struct lanes *lanes);
-void lanes_update(struct lanes *lanes);           // starts builds and takes their results; no frame may be in flight
-bool lanes_building(const struct lanes *lanes);   // true: a lane does not match the wish yet
-bool lanes_build_runs(const struct lanes *lanes); // true: a thread builds; lanes_close waits for it
-bool lanes_rerun(const struct lanes *lanes);      // true: a lane has changed since the held frame was collected
-bool lanes_split(const struct lanes *lanes);      // true: LANE_OTHER makes the second pane that the wish wants
+void lanes_update(struct lanes *lanes); // starts builds and takes their results; no frame may be in flight
+// Requests a kind of path that the user did not ask for, in wish->kind. If it cannot be built, the path in use stays.
+void lanes_try(struct lanes *lanes);
+bool lanes_busy(const struct lanes *lanes);           // true: a lane does not match the wish yet
+bool lanes_building(const struct lanes *lanes);       // the same, but false after lanes_try
+enum path_kind lanes_kind(const struct lanes *lanes); // of the main lane's path
+bool lanes_build_runs(const struct lanes *lanes);     // true: a thread builds; lanes_close waits for it
+bool lanes_rerun(const struct lanes *lanes);          // true: a lane has changed since the held frame was collected
+bool lanes_split(const struct lanes *lanes);          // true: LANE_OTHER makes the second pane that the wish wants
 enum lanes_news lanes_take_news(struct lanes *lanes);
 
 // The texts about a lane, which stay valid until the lanes change.

@@ -92,6 +92,15 @@ void meter_pause(struct meter *m)
     m->paused = true;
 }
 
+double meter_shown_ms(const struct meter *m, const char *stage)
+{
+    for (int i = 0; i < m->shown_stages; i++) {
+        if (strcmp(m->stage[m->shown_stage[i]].name, stage) == 0)
+            return stats_recent(&m->stage[m->shown_stage[i]].ms, 0);
+    }
+    return 0;
+}
+
 double meter_fps(const struct meter *m)
 {
     if (m->frames < 2 || m->last_ns <= m->first_ns)

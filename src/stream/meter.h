@@ -26,6 +26,7 @@ struct meter {
     int64_t opened_ns, first_ns, last_ns;        // when the run began, and when the first and last frame were shown
     uint64_t number;                             // of the present frame, from meter_begin
     bool paused;                                 // ignore the next interval
+    bool complete;                               // the upload to a texture waits for the GPU, so its stage is complete
     struct trace *trace;                         // borrowed; NULL for none
 };
 
@@ -43,6 +44,8 @@ void meter_forget(struct meter *meter);
 // The view is paused or continues: the interval up to the next frame does not count.
 void meter_pause(struct meter *meter);
 
+// Returns the duration of a stage of the frame last shown; 0: the frame has none of that name.
+double meter_shown_ms(const struct meter *meter, const char *stage);
 double meter_fps(const struct meter *meter);            // over the whole run
 double meter_fps_now(const struct meter *meter);        // over the last second
 double meter_fps_low(const struct meter *meter);        // 1 % low: from the 99th percentile of the last 1000 intervals

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "compute/gl_context.h"
 #include "filter/user_filters.h"
+#include "stream/automatic.h"
 #include "stream/playback.h"
 
 #include <errno.h>
@@ -130,6 +131,7 @@ bool stream_build(struct stream *s)
             return false;
         s->wish.kind = PATH_CPU;
     }
+    s->rebuilt = true;
     return true;
 }
 
@@ -219,8 +221,10 @@ static void report_news(struct stream *s, bool ok)
     const enum lanes_news news = lanes_take_news(s->lanes);
     if (news == LANES_FAILED)
         s->code = EXIT_NOTHING;
-    if (news != LANES_UNCHANGED)
-        tell_client(s);
+    if (news == LANES_UNCHANGED)
+        return;
+    s->rebuilt = true;
+    tell_client(s);
 }
 
 // A signal, too, ends the wait for a stalled reader.
@@ -325,9 +329,10 @@ static void follow_changes(struct stream *s)
     if (edited_any(s->filter_watch, is_filter, NULL))
         reload_filters(s);
     change_source(s); // before lanes_update starts a build: this waits for builds
-    if (s->set.driven || s->filter_watch > 0)
+    if (s->set.driven || s->filter_watch > 0 || s->tries)
         lanes_update(s->lanes);
     report_news(s, true);
+    automatic_follow(s);
     if (s->reshaped && (!s->wish.paused || s->stepping))
         reshape(s);
 }
@@ -369,7 +374,8 @@ static bool submit_newest(struct stream *s, int timeout_ms)
         playback_arrived(s, &frame);
         if (s->online)
             pace_tuning(s);
-        report_news(s, lanes_submit(s->lanes, &frame, clock_now_ns()));
+        s->submitted_ns = clock_now_ns();
+        report_news(s, lanes_submit(s->lanes, &frame, s->submitted_ns));
         return true;
     }
     s->reshaped = status == SOURCE_RESHAPED && s->set.client->reshaped;
@@ -386,13 +392,14 @@ static bool submit_newest(struct stream *s, int timeout_ms)
 }
 
 // Takes the oldest frame in flight. A driver that compiles may delay kernels that are ready (PoCL does), so keys and
-// signals are handled while a path is being built. The control socket is served also while a device filters. NULL if no
-// path works, or the user quits.
+// signals are handled while a path is being built. The control socket is served also while a device filters, but not
+// while frames are timed. NULL if no path works, or the user quits.
 static const struct frame *collect(struct stream *s)
 {
     if (s->code >= EXIT_NOTHING)
         return NULL;
-    while (s->set.client->events && (s->set.served || lanes_building(s->lanes)) && !lanes_ready(s->lanes)) {
+    const bool polls = s->set.client->events && !s->meter.complete;
+    while (polls && (s->set.served || lanes_busy(s->lanes)) && !lanes_ready(s->lanes)) {
         s->set.client->events(s->set.context);
         if (stream_finished(s))
             return NULL;
@@ -410,6 +417,7 @@ static bool finish_frame(struct stream *s, bool again)
     const struct frame *frame = collect(s);
     if (!frame)
         return false;
+    const int64_t collected_ns = clock_now_ns();
     const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
     if (!outputs_resize(&s->outputs, result->width, result->height))
         stream_output_failed(s);
@@ -425,6 +433,8 @@ static bool finish_frame(struct stream *s, bool again)
         meter_shown_again(&s->meter);
     else
         meter_shown(&s->meter, frame->captured_ns, shown_ns);
+    if (!again)
+        automatic_add(s, s->submitted_ns, collected_ns);
     if (!s->set.driven)
         lanes_release(s->lanes); // else the frame may have to be filtered again
     return true;
@@ -442,7 +452,8 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
         return STREAM_BUSY;
     // The last frame is shown again if the lanes have changed and no new frame is there.
     bool again = lanes_rerun(s->lanes);
-    const bool room = in_flight < s->set.depth && (!s->wish.paused || s->stepping);
+    const int depth = automatic_busy(s) ? 1 : s->set.depth;
+    const bool room = in_flight < depth && (!s->wish.paused || s->stepping);
     const bool submitted = room && submit_newest(s, in_flight > 0 || again ? 0 : wait_ms);
     again = again && !submitted;
     if (again)
@@ -452,7 +463,7 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
         wait(s, -1, (int64_t)wait_ms * NS_PER_MS);
     if (now == 0)
         return STREAM_IDLE;
-    return (!submitted || now == s->set.depth) && finish_frame(s, again) ? STREAM_SHOWN : STREAM_BUSY;
+    return (!submitted || now >= depth) && finish_frame(s, again) ? STREAM_SHOWN : STREAM_BUSY;
 }
 
 void stream_drain(struct stream *s)

@@ -6,6 +6,7 @@
 #include "source/capture.h"
 #include "stream/lanes.h"
 #include "stream/outputs.h"
+#include "stream/path_choice.h"
 #include "stream/source_change.h"
 
 // What a client does at the turns of its stream. `context` is of struct stream_setup. Only `show` must be there; the
@@ -53,8 +54,12 @@ struct stream {
     struct devices devices;
     struct wish wish;
     struct lanes *lanes;
-    struct online *online;   // tunes while frames run; NULL: not yet
-    struct capture *capture; // NULL: not started
+    struct path_choice choice; // of -p auto
+    bool tries;                // the kind of path that it wants is being built
+    bool rebuilt;              // the lanes have changed since it looked at them
+    int64_t submitted_ns;      // when the newest frame was submitted
+    struct online *online;     // tunes while frames run; NULL: not yet
+    struct capture *capture;   // NULL: not started
     struct outputs outputs;
     struct meter meter; // with the trace
     struct note note;

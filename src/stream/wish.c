@@ -1,10 +1,13 @@
 // wish.c: the user's settings
 #include "stream/wish.h"
 
-void wish_init(struct wish *wish, const struct chain *chain, int kind)
+#include <string.h>
+
+void wish_init(struct wish *wish, const struct chain *chain, int path)
 {
     *wish = (struct wish){
-        .kind = kind >= 0 ? (enum path_kind)kind : PATH_DEFAULT,
+        .kind = path_named(path) ? (enum path_kind)path : PATH_DEFAULT,
+        .automatic = !path_named(path),
         .device = -1,
         .divider = 0.5f,
         .zoom = 1,
@@ -84,4 +87,20 @@ enum path_kind wish_next_kind(const struct wish *wish)
         info = path_kind_info(kind);
     } while ((info->needs_device && wish->device < 0) || (info->needs_gl && !wish->gl));
     return kind;
+}
+
+void wish_restore_filters(struct wish *wish, const struct chain *runs)
+{
+    struct chain *chain = &wish->chain;
+    int stage, param;
+    for (int i = 0; i < chain->count; i++) {
+        const struct filter *filter = chain->stage[i].filter;
+        for (int k = 0; filter->user && k < runs->count; k++) {
+            const struct filter *old = runs->stage[k].filter;
+            if (old != filter && strcmp(old->name, filter->name) == 0)
+                chain_replace(chain, i, old);
+        }
+    }
+    if (!wish_selected(wish, &stage, &param)) // they have fewer parameters
+        wish->selected = 0;
 }

@@ -18,10 +18,11 @@ struct wish {
     struct chain chain;
     int selected; // number of the selected place, counted through the chain: a parameter, or a stage without one
     enum path_kind kind;
-    enum path_kind start_kind; // the kind that monocle chose at the start instead of the default
-    const char *start_why;     // the reason; NULL: it chose none
-    int device;                // index in struct devices; -1: none
-    bool gl;                   // there is a GL context
+    bool automatic;             // the stream chooses the kind: PATH_AUTO
+    enum path_kind chosen_kind; // the kind that monocle chose
+    const char *chosen_why;     // the reason; NULL: it chose none
+    int device;                 // index in struct devices; -1: none
+    bool gl;                    // there is a GL context
     enum split split;
     float divider;              // between the panes, 0 to 1 across the picture
     float zoom, zoom_x, zoom_y; // see struct scene
@@ -30,8 +31,13 @@ struct wish {
     enum scope scope;
 };
 
-// `chain` NULL: no filter. `kind`: enum path_kind; -1: the default.
-void wish_init(struct wish *wish, const struct chain *chain, int kind);
+// Returns true if the option `path` names one kind: it is neither PATH_AUTO nor -1, for no option.
+static inline bool path_named(int path)
+{
+    return path >= 0 && path != PATH_AUTO;
+}
+// `chain` NULL: no filter. `path`: as path_named.
+void wish_init(struct wish *wish, const struct chain *chain, int path);
 // Finds the selected stage and parameter; *param is -1 if the stage has none. False: the chain is empty.
 bool wish_selected(const struct wish *wish, int *stage, int *param);
 unsigned wish_measures(const struct wish *wish); // path_setup.measures for the scope
@@ -39,5 +45,8 @@ void wish_select(struct wish *wish, int stage);  // selects the stage's first pa
 void wish_select_first(struct wish *wish);       // selects the chain's first parameter
 int wish_places(const struct wish *wish);        // number of places that can be selected
 bool wish_mirrored(const struct wish *wish);     // true: the last filter is a mirror
+// Puts the users' filters that run in the place of edited ones that do not compile, so that the chain can still be
+// changed and moved to another path. The next save renews them.
+void wish_restore_filters(struct wish *wish, const struct chain *runs);
 // Returns the path kind after the wish's. Skips kinds that need a device or a GL context if there is none.
 enum path_kind wish_next_kind(const struct wish *wish);

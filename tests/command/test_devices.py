@@ -82,6 +82,7 @@ def text(c):
     c.check(code == code_all == 0 and b"timer" not in short and short[:40] == everything[:40], short)
     c.check(b"\nGL\n   window     " in short and b"\n   headless   " in short, short)
     c.check(b"the gl path does not work" not in short, short)
+    c.check(re.search(rb"\n   -p auto    (zerocopy|gl|cpu)((, \w+)+: the fastest)?\n", short), short)
     limits = dict(re.findall(r"^   (\S+(?: \S+)*) {2,}(.*)$", everything.decode(), re.M))
     units = {"alignment": "bytes", "clock": "MHz", "timer": "ns", "address": "bits", "image buffer": "pixels"}
     for label, unit in units.items():

@@ -161,7 +161,7 @@ static void open_window(struct run *run)
     run->stream.set = (struct stream_setup){
         .client = &client,
         .context = run,
-        .kind_named = o->path >= 0,
+        .kind_named = path_named(o->path),
         .threads = o->threads,
         // A second frame in flight is later on the screen, but upload, kernels and finding overlap.
         .depth = run->window || info->live ? 1 : 2,
@@ -188,7 +188,7 @@ static enum exit_code open_stream(struct run *run, const struct lane_config *con
 {
     const struct lane_options *o = run->options;
     struct stream *s = &run->stream;
-    const struct device_choice choice = {o->device, o->path >= 0, false};
+    const struct device_choice choice = {o->device, path_named(o->path), false};
     wish_init(&s->wish, NULL, o->path);
     if (!devices_choose(&s->devices, &s->wish, &choice))
         return EXIT_NOTHING;

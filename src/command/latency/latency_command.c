@@ -15,7 +15,8 @@ enum { FLASHES_DEFAULT = 50 };
 static const struct option options[] = {
     {"filter", 'f', OPTION_TEXT, "CHAIN", .help = "filter chain to apply to the frames; default: none",
      .offset = AT(filters), .complete = "filter"},
-    {"path", 'p', OPTION_CHOICE, .choices = PATH_CHOICES, .help = "path that runs the filters; default: zerocopy",
+    {"path", 'p', OPTION_CHOICE, .choices = PATH_OR_AUTO_CHOICES,
+     .help = "path that runs the filters; default: auto, the fastest, timed before the first flash",
      .offset = AT(path)},
     DEVICE_OPTION(AT(device), "", ""),
     {"size", 's', OPTION_SIZE, "WxH", .help = "frame size to request from the camera, in pixels", .offset = AT(size)},
@@ -122,7 +123,7 @@ static bool open_screen(struct latency *l)
 static bool setup(struct latency *l)
 {
     struct stream *s = &l->stream;
-    const struct device_choice choice = {l->options.device, l->options.path >= 0, false};
+    const struct device_choice choice = {l->options.device, path_named(l->options.path), false};
     if (open_source(l) && open_screen(l) && devices_choose(&s->devices, &s->wish, &choice) && stream_open(s) &&
         stream_build(s) && stream_start(s))
         return true;
@@ -153,7 +154,7 @@ static int run(struct latency *l)
         return EXIT_USAGE;
     }
     l->stream.set =
-        (struct stream_setup){.client = &latency_client, .context = l, .kind_named = o->path >= 0, .depth = 1};
+        (struct stream_setup){.client = &latency_client, .context = l, .kind_named = path_named(o->path), .depth = 1};
     if (setup(l)) {
         process_hold_signals(CALLS_MAIN);
         latency_report_start(l);

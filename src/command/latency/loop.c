@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "stream/automatic.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +63,13 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     struct latency *l = context;
     const struct path_result *result = lanes_result(l->stream.lanes, LANE_MAIN);
     // The camera also sees the frame that the window shows. While the finder learns, the window shows no frames.
-    if (!l->learning)
-        l->picture_texture = result->texture ? result->texture : renderer_upload(l->renderer, 0, &result->image);
+    if (!l->learning && !result->texture) {
+        const int64_t start_ns = clock_now_ns();
+        l->picture_texture = renderer_upload(l->renderer, 0, &result->image);
+        meter_host(&l->stream.meter, NULL, "texture upload", start_ns, clock_now_ns());
+    } else if (!l->learning) {
+        l->picture_texture = result->texture;
+    }
     l->shown.captured_ns = frame->captured_ns;
     l->shown.shown_ns = draw(l);
     if (!finder_look(&frame->image, &l->shown.look)) {
@@ -73,9 +79,12 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     return l->shown.shown_ns;
 }
 
-// Flashes of two paths cannot be compared.
+// Flashes of two paths cannot be compared. -p auto ends its choice before the first flash.
 static void path_replaced(void *context)
 {
+    const struct latency *l = context;
+    if (l->stream.wish.automatic)
+        return;
     log_error("cannot measure: the path failed");
     fail(context, EXIT_DEVICE);
 }
@@ -198,10 +207,19 @@ static void flash(struct latency *l)
     wait_level(l, false, threshold);
 }
 
+// Shows frames until -p auto has chosen a path.
+static bool await_path(struct latency *l)
+{
+    automatic_follow(&l->stream);
+    while (automatic_busy(&l->stream) && next_shown(l, clock_now_ns() + patience_ns))
+        ;
+    return !stopped(l);
+}
+
 bool latency_measure(struct latency *l)
 {
     srandom((unsigned)clock_now_ns());
-    if (!learn(l))
+    if (!await_path(l) || !learn(l))
         return false;
     log_info("the flash is visible in %d of %d cells of the camera's image", l->finder.cells, FINDER_CELLS);
     set_flash(l, false);

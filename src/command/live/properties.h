@@ -46,6 +46,8 @@ extern const struct property property_table[]; // ends with a row without a name
 
 // Writes `why` and returns false.
 bool property_fail(char why[PROPERTY_WHY], const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Finds the text among the choices, such as "cpu|opencl": its index.
+bool property_choice(const char *choices, const char *text, int *choice, char why[PROPERTY_WHY]);
 bool property_flag(const char *text, bool *flag, char why[PROPERTY_WHY]); // "on", "off", "true", "false", ...
 
 // Returns the value; the caller frees it. NULL on failure: `why` is one line. *report keeps the fields that several

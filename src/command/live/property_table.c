@@ -179,13 +179,24 @@ static bool changed_lanes(struct session *s, char why[PROPERTY_WHY])
     return true;
 }
 
-static bool changed_path(struct session *s, char why[PROPERTY_WHY])
+static json_t *get_path(struct session *s, const char *rest, char why[PROPERTY_WHY])
 {
-    const enum path_kind kind = s->stream.wish.kind;
+    return json_string(s->stream.wish.automatic ? "auto" : path_kind_name(s->stream.wish.kind));
+}
+
+static bool set_path(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    int choice;
+    if (!property_choice(PATH_OR_AUTO_CHOICES, value, &choice, why))
+        return false;
+    const bool automatic = choice == PATH_AUTO;
+    const enum path_kind kind = automatic ? devices_kind(&s->stream.devices, &s->stream.wish) : (enum path_kind)choice;
     if (!devices_serve(&s->stream.devices, &s->stream.wish, kind))
         return property_fail(why, "the %s path needs %s", path_kind_name(kind),
                              path_kind_info(kind)->needs_gl ? "a GL context; start monocle with a window or with -p gl"
                                                             : "an OpenCL device; run monocle doctor");
+    s->stream.wish.automatic = automatic;
+    s->stream.wish.kind = kind;
     return changed_lanes(s, why);
 }
 
@@ -460,7 +471,7 @@ const struct property property_table[] = {
      .help = "camera control: control/NAME"},
     {"controls", .type = PROPERTY_LIST, .get = get_controls,
      .help = "all controls of the camera that can be set, with their ranges"},
-    {"path", .type = PROPERTY_CHOICE, .choices = PATH_CHOICES, .member = AT(kind), .changed = changed_path,
+    {"path", .type = PROPERTY_CHOICE, .choices = PATH_OR_AUTO_CHOICES, .get = get_path, .set = set_path,
      .next = next_path, .noted = true, .help = "requested path"},
     {"device", .type = PROPERTY_TEXT, .get = get_device, .set = set_device, .next = next_device,
      .help = "OpenCL device; set: as --device"},

@@ -94,7 +94,7 @@ static bool open_screen(struct session *s)
     const struct live_options *o = &s->options;
     return open_window(s, false) &&
            devices_choose(&s->stream.devices, &s->stream.wish,
-                          &(struct device_choice){o->device, o->path >= 0, s->stream.window || o->socket});
+                          &(struct device_choice){o->device, path_named(o->path), s->stream.window || o->socket});
 }
 
 // Closes the devices before the window, whose GL context they share. No source may still use the memory of a device.
@@ -244,8 +244,8 @@ bool session_open(struct session *s)
         .source_kept = o->truth ? "in a run with --truth" : NULL,
         .loop = o->loop,
         .paced = o->setup.paced,
-        .kind_named = o->path >= 0,
-        .at_once = o->path >= 0 && o->frames > 0,
+        .kind_named = path_named(o->path),
+        .at_once = path_named(o->path) && o->frames > 0,
         .threads = o->threads,
     };
     stream->meter.opened_ns = clock_now_ns();

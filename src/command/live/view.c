@@ -5,6 +5,7 @@
 #include "base/gl_handles.h"
 #include "base/log.h"
 #include "screen/renderer.h"
+#include "screen/upload.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,6 +52,8 @@ bool view_upload(struct view *view, const struct lanes *lanes, struct meter *met
         const int64_t start = clock_now_ns();
         gl_software_lock(window_gl(view->window));
         view->texture[i] = renderer_upload(view->renderer, i, &result->image);
+        if (meter->complete)
+            upload_wait();
         gl_software_unlock(window_gl(view->window));
         ok = ok && view->texture[i];
         meter_host(meter, "main", i == LANE_MAIN ? "texture upload" : "texture upload 2", start, clock_now_ns());
