@@ -344,10 +344,10 @@ static void print_candidates(json_t *devices, json_t *window)
         offer.gpu = offer.gpu || strcmp(text_of(device, "type"), "cpu") != 0;
         offer.shares = offer.shares || has_mode(device, modes[0]);
     }
-    const int count = path_candidates(&offer, offer.gpu ? PATH_ZEROCOPY : offer.gl ? PATH_GL : PATH_CPU, kinds);
+    const int count = path_candidates(&offer, PATH_CPU, kinds);
     printf("   -p auto   ");
-    for (int k = 0; k < count; k++)
-        printf("%s %s", k > 0 ? "," : "", path_kind_name(kinds[k]));
+    for (int k = 1; k <= count; k++) // the cpu path last
+        printf("%s %s", k > 1 ? "," : "", path_kind_name(kinds[k % count]));
     printf("%s\n", count > 1 ? ": the fastest" : "");
 }
 

@@ -9,19 +9,21 @@
 
 static const double GAIN = 0.9, MUCH_TIME = 1.5, MUCH_PIXELS = 1.25;
 
+static bool can_work(const struct path_offer *offer, const struct path_kind_info *kind)
+{
+    if (kind->needs_device)
+        return kind->shares_gl ? offer->gpu : offer->shares; // without sharing, zerocopy itself is gl or opencl
+    if (kind->needs_gl)
+        return offer->gl && (offer->shares || !offer->gpu);
+    return offer->cpu && (offer->gpu || offer->gl);
+}
+
 int path_candidates(const struct path_offer *offer, enum path_kind first, enum path_kind kinds[PATH_KINDS])
 {
-    // Without sharing, zerocopy itself is gl or opencl.
-    const bool works[PATH_KINDS] = {
-        [PATH_CPU] = offer->cpu && (offer->gpu || offer->gl),
-        [PATH_OPENCL] = offer->shares,
-        [PATH_GL] = offer->gl && (offer->shares || !offer->gpu),
-        [PATH_ZEROCOPY] = offer->gpu,
-    };
     int count = 0;
     kinds[count++] = first;
     for (int kind = PATH_KINDS - 1; kind >= 0; kind--) {
-        if (works[kind] && kind != (int)first)
+        if (kind != (int)first && can_work(offer, path_kind_info((enum path_kind)kind)))
             kinds[count++] = (enum path_kind)kind;
     }
     return count;

@@ -32,9 +32,7 @@ static const struct option live_options[] = {
      .help = "show one look after another until a key is pressed; default if there is no argument and no camera",
      .offset = AT(showcase), .excludes = "filter|look"},
     {"path", 'p', OPTION_CHOICE, .choices = PATH_OR_AUTO_CHOICES,
-     .help = "path that runs the filters; default: auto, the fastest on a GPU, for these filters and this frame size; "
-             "cpu without a GPU",
-     .offset = AT(path)},
+     .help = "path that runs the filters; default: auto, the fastest on a GPU; cpu without a GPU", .offset = AT(path)},
     DEVICE_OPTION(AT(device), "", ""),
     {"threads", 't', OPTION_INT, "N", .help = "number of threads of the cpu path; default: one per CPU",
      .offset = AT(threads), .min = 1, .max = 256},
