@@ -12,7 +12,8 @@
 
 static bool take_statement(struct code *c, bool *returns);
 
-// Writes the statement after those that have set *returns. If it never runs, its `break` ends no switch.
+// Writes the next statement of a list. *returns: the statements before it always return. A `break` after them never
+// runs, so it does not end the switch around it.
 static bool take_next(struct code *c, bool *returns)
 {
     bool *const breaks = c->breaks;

@@ -19,7 +19,7 @@
 static const char frame_head[] = "FRAME\n"; // of a Y4M frame, as most programs write it
 
 struct film {
-    struct byte_reader stream;
+    struct byte_reader reader;
     bool lines;       // a Y4M frame header precedes each frame
     off_t first;      // offset of the first frame
     bool loop;        // start again at the end
@@ -37,16 +37,16 @@ struct film {
 static bool check_length(struct film *film, const struct image_shape *shape)
 {
     const size_t one = image_bytes(shape);
-    const struct byte_reader *stream = &film->stream;
-    const off_t length = stream->size - stream->offset;
+    const struct byte_reader *reader = &film->reader;
+    const off_t length = reader->size - reader->offset;
     const char *format = pixfmt_info(shape->format)->name;
-    if (!stream->regular)
+    if (!reader->regular)
         return true;
     if (length < (off_t)one) {
         log_error(
             "%s contains no complete frame: it has %lld bytes of pixels, but a frame of %dx%d pixels in %s has %zu "
             "bytes%s",
-            stream->name, (long long)length, shape->width, shape->height, format, one,
+            reader->name, (long long)length, shape->width, shape->height, format, one,
             film->lines ? "" : "; check --size and --pixel-format");
         return false;
     }
@@ -54,7 +54,7 @@ static bool check_length(struct film *film, const struct image_shape *shape)
     if (film->warned)
         log_warn("%s has %lld bytes, not a multiple of the %zu bytes of a %s frame of %dx%d pixels; check --size and "
                  "--pixel-format",
-                 stream->name, (long long)length, one, format, shape->width, shape->height);
+                 reader->name, (long long)length, one, format, shape->width, shape->height);
     return true;
 }
 
@@ -78,14 +78,14 @@ static bool film_seek(struct source *source, double seconds)
     char head[sizeof(frame_head) - 1];
     const uint64_t frame = (uint64_t)llround(seconds / source->info.frame_s);
     const off_t at = film->first + (off_t)frame * frame_bytes(source);
-    if (film->lines && (pread(film->stream.fd, head, sizeof(head), at) != (ssize_t)sizeof(head) ||
+    if (film->lines && (pread(film->reader.fd, head, sizeof(head), at) != (ssize_t)sizeof(head) ||
                         memcmp(head, frame_head, sizeof(head)) != 0)) {
-        log_warn("cannot seek in %s: its frame headers differ in length", film->stream.name);
+        log_warn("cannot seek in %s: its frame headers differ in length", film->reader.name);
         return true;
     }
     film->round = frame;
     begin_frame(film);
-    return byte_reader_seek(&film->stream, at);
+    return byte_reader_seek(&film->reader, at);
 }
 
 // A regular file can seek.
@@ -93,10 +93,10 @@ static void describe_time(struct source *source, const struct source_setup *setu
 {
     const struct film *film = source->state;
     const double rate = source->info.rate > 0 ? source->info.rate : setup->rate > 0 ? setup->rate : SOURCE_DEFAULT_RATE;
-    if (!film->stream.regular)
+    if (!film->reader.regular)
         return;
     source->info.frame_s = 1 / rate;
-    source->info.duration_s = (double)((film->stream.size - film->first) / frame_bytes(source)) / rate;
+    source->info.duration_s = (double)((film->reader.size - film->first) / frame_bytes(source)) / rate;
 }
 
 // Begins at the stream's offset.
@@ -106,12 +106,12 @@ static bool start(struct source *source, const struct source_setup *setup, const
     film->lines = lines;
     if (!check_length(film, shape))
         return false;
-    if (setup->loop && !film->stream.regular)
-        log_warn("cannot loop %s: it is not a regular file; it plays once", film->stream.name);
-    snprintf(source->info.name, sizeof(source->info.name), "%s", film->stream.name);
+    if (setup->loop && !film->reader.regular)
+        log_warn("cannot loop %s: it is not a regular file; it plays once", film->reader.name);
+    snprintf(source->info.name, sizeof(source->info.name), "%s", film->reader.name);
     source->info.shape = *shape;
-    film->loop = setup->loop && film->stream.regular;
-    film->first = film->stream.offset;
+    film->loop = setup->loop && film->reader.regular;
+    film->first = film->reader.offset;
     film->slot = -1;
     describe_time(source, setup);
     return pool_init(&source->pool, source, shape);
@@ -120,13 +120,13 @@ static bool start(struct source *source, const struct source_setup *setup, const
 static void film_close(struct source *source)
 {
     struct film *film = source->state;
-    byte_reader_close(&film->stream);
+    byte_reader_close(&film->reader);
 }
 
 static bool film_holds(const struct source *source, const char *path)
 {
     const struct film *film = source->state;
-    return file_is_open(path, film->stream.fd);
+    return file_is_open(path, film->reader.fd);
 }
 
 // The stream has ended, with `left` bytes of an incomplete frame. Returns SOURCE_FRAME if it begins again.
@@ -134,27 +134,27 @@ static enum source_status end_round(struct film *film, size_t left)
 {
     if (film->loop && film->round == 0 && film->number > 0) {
         log_error("cannot loop %s: it was truncated while it played and contains no complete frame now",
-                  film->stream.name);
+                  film->reader.name);
         return SOURCE_FAILED;
     }
-    const bool cut = film->stream.regular && film->stream.offset < film->stream.size;
+    const bool cut = film->reader.regular && film->reader.offset < film->reader.size;
     if ((left > 0 || cut) && !film->warned) {
         log_warn(left > 0 ? "%s ends with an incomplete frame, which is dropped" : "%s was truncated while it played",
-                 film->stream.name);
+                 film->reader.name);
         film->warned = true;
     }
     if (!film->loop || film->round == 0)
         return SOURCE_END;
     film->round = 0;
     begin_frame(film);
-    return byte_reader_seek(&film->stream, film->first) ? SOURCE_FRAME : SOURCE_FAILED;
+    return byte_reader_seek(&film->reader, film->first) ? SOURCE_FRAME : SOURCE_FAILED;
 }
 
 static enum source_status read_frame_header(struct film *film, int64_t deadline_ns)
 {
     char line[Y4M_LINE_MAX + 1];
     size_t length;
-    const enum byte_reader_status status = byte_reader_line(&film->stream, line, Y4M_LINE_MAX, &length, deadline_ns);
+    const enum byte_reader_status status = byte_reader_line(&film->reader, line, Y4M_LINE_MAX, &length, deadline_ns);
     if (status == READER_TIMEOUT)
         return SOURCE_TIMEOUT;
     if (status == READER_END)
@@ -164,7 +164,7 @@ static enum source_status read_frame_header(struct film *film, int64_t deadline_
     film->headed = status == READER_OK && y4m_parse_frame(line, length);
     if (film->headed)
         return SOURCE_FRAME;
-    log_error("%s is damaged: frame %llu does not begin with FRAME", film->stream.name,
+    log_error("%s is damaged: frame %llu does not begin with FRAME", film->reader.name,
               (unsigned long long)film->round);
     return SOURCE_FAILED;
 }
@@ -182,7 +182,7 @@ static enum source_status read_part(struct source *source, size_t bytes, int64_t
     if (film->begun_ns == 0)
         film->begun_ns = clock_now_ns();
     switch (
-        byte_reader_read(&film->stream, source->pool.image[film->slot].plane[0], bytes, &film->filled, deadline_ns)) {
+        byte_reader_read(&film->reader, source->pool.image[film->slot].plane[0], bytes, &film->filled, deadline_ns)) {
     case READER_OK:
         return SOURCE_FRAME;
     case READER_TIMEOUT:
@@ -211,12 +211,12 @@ static enum source_status film_next(struct source *source, struct frame *frame, 
     return SOURCE_FRAME;
 }
 
-static bool read_header(struct byte_reader *stream, struct y4m_header *header)
+static bool read_header(struct byte_reader *reader, struct y4m_header *header)
 {
     char line[Y4M_LINE_MAX + 1];
     size_t length;
     const char *why;
-    switch (byte_reader_line(stream, line, Y4M_LINE_MAX, &length, clock_now_ns() + HEADER_WAIT_NS)) {
+    switch (byte_reader_line(reader, line, Y4M_LINE_MAX, &length, clock_now_ns() + HEADER_WAIT_NS)) {
     case READER_OK:
         if (y4m_parse_header(line, length, header, &why))
             return true;
@@ -233,7 +233,7 @@ static bool read_header(struct byte_reader *stream, struct y4m_header *header)
         why = "it does not begin with a Y4M header line; convert it first, for example with ffmpeg -f yuv4mpegpipe";
         break;
     }
-    log_error("cannot play %s: %s", stream->name, why);
+    log_error("cannot play %s: %s", reader->name, why);
     return false;
 }
 
@@ -251,18 +251,18 @@ static bool y4m_open(struct source *source, const struct source_setup *setup, co
 {
     struct film *film = source->state;
     struct y4m_header header;
-    if (!byte_reader_open(&film->stream, text) || !read_header(&film->stream, &header))
+    if (!byte_reader_open(&film->reader, text) || !read_header(&film->reader, &header))
         return false;
     struct image_shape *shape = &header.shape;
-    if (!wish_fits(setup, shape, film->stream.name))
+    if (!wish_fits(setup, shape, film->reader.name))
         return false;
     if (source_square(&(int){shape->width}, &(int){shape->height}, header.aspect_across, header.aspect_down))
         log_warn(
             "the pixels of %s have the aspect %d:%d, but monocle shows them as squares; a regular file, with ffmpeg "
             "installed, has its shape",
-            film->stream.name, header.aspect_across, header.aspect_down);
+            film->reader.name, header.aspect_across, header.aspect_down);
     if (header.interlaced)
-        log_warn("%s is interlaced: each frame shows both fields, without deinterlacing", film->stream.name);
+        log_warn("%s is interlaced: each frame shows both fields, without deinterlacing", film->reader.name);
     shape->color = source_color(setup, shape->color, shape);
     if (header.rate_numerator > 0) {
         source->info.rate = (double)header.rate_numerator / header.rate_denominator;
@@ -331,7 +331,7 @@ static bool raw_open(struct source *source, const struct source_setup *setup, co
         return false;
     }
     shape.color = source_color(setup, (struct color){0}, &shape);
-    return byte_reader_open(&film->stream, text) && start(source, setup, &shape, false);
+    return byte_reader_open(&film->reader, text) && start(source, setup, &shape, false);
 }
 
 static bool raw_claims(const struct source_target *target, const struct source_setup *setup)

@@ -51,7 +51,7 @@ struct video {
     bool jpegs;  // the file holds JPEGs, one after the other
     struct video_info info;
     struct program ffmpeg;
-    struct byte_reader stream; // of its standard output
+    struct byte_reader reader; // of its standard output
     bool every;                // each frame of the file once, with its own time; else a constant rate
     bool older;                // ffmpeg before 5.1: the option is -vsync, not -fps_mode
     bool refused;              // ffmpeg does not know -fps_mode
@@ -301,14 +301,14 @@ static bool start(struct source *source)
     video->round = 0;
     video->filled = video->seen = 0;
     video->begun_ns = video->asked_ns = 0;
-    return byte_reader_from_pipe(&video->stream, video->ffmpeg.pipe, source->info.name);
+    return byte_reader_from_pipe(&video->reader, video->ffmpeg.pipe, source->info.name);
 }
 
 // Ends ffmpeg, which may still run. Returns how it ended.
 static enum child_end stop(struct video *video, int limit_ms, int *value)
 {
-    if (video->stream.name) { // it owns the pipe
-        byte_reader_close(&video->stream);
+    if (video->reader.name) { // it owns the pipe
+        byte_reader_close(&video->reader);
         video->ffmpeg.pipe = -1;
     }
     return program_end(&video->ffmpeg, limit_ms, value);
@@ -485,7 +485,7 @@ static enum source_status video_next(struct source *source, struct frame *frame,
 {
     struct video *video = source->state;
     const size_t bytes = image_bytes(&source->info.shape);
-    if (!video->stream.name && !start(source))
+    if (!video->reader.name && !start(source))
         return SOURCE_FAILED;
     if (video->slot < 0)
         video->slot = pool_take(&source->pool, deadline_ns);
@@ -493,7 +493,7 @@ static enum source_status video_next(struct source *source, struct frame *frame,
         return SOURCE_TIMEOUT;
     if (video->begun_ns == 0)
         video->begun_ns = clock_now_ns();
-    switch (byte_reader_read(&video->stream, source->pool.image[video->slot].plane[0], bytes, &video->filled,
+    switch (byte_reader_read(&video->reader, source->pool.image[video->slot].plane[0], bytes, &video->filled,
                              deadline_ns)) {
     case READER_OK:
         break;

@@ -67,7 +67,7 @@ static void report_choice(struct stream *s)
 void automatic_follow(struct stream *s)
 {
     struct path_choice *c = &s->choice;
-    s->meter.complete = false;
+    s->meter.waits_upload = false;
     if (!s->wish.automatic)
         c->count = c->at = 0;
     // A second pane, and the candidates of a tuning, would change the times.
@@ -80,7 +80,7 @@ void automatic_follow(struct stream *s)
         report_choice(s);
     }
     s->tries = lanes_kind(s->lanes) != path_choice_kind(c);
-    s->meter.complete = path_choice_times(c) && !s->tries;
+    s->meter.waits_upload = path_choice_times(c) && !s->tries;
     if (s->tries) {
         s->wish.kind = path_choice_kind(c);
         lanes_try(s->lanes);
@@ -90,7 +90,7 @@ void automatic_follow(struct stream *s)
 void automatic_add(struct stream *s, int64_t submitted_ns, int64_t collected_ns)
 {
     struct path_choice *c = &s->choice;
-    if (!s->meter.complete)
+    if (!s->meter.waits_upload)
         return;
     path_choice_add(c, (double)(collected_ns - submitted_ns) / 1e6 + meter_shown_ms(&s->meter, "texture upload"));
     report_choice(s);

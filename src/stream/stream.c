@@ -398,7 +398,7 @@ static const struct frame *collect(struct stream *s)
 {
     if (s->code >= EXIT_NOTHING)
         return NULL;
-    const bool polls = s->set.client->events && !s->meter.complete;
+    const bool polls = s->set.client->events && !s->meter.waits_upload;
     while (polls && (s->set.served || lanes_busy(s->lanes)) && !lanes_ready(s->lanes)) {
         s->set.client->events(s->set.context);
         if (stream_finished(s))

@@ -52,7 +52,7 @@ bool view_upload(struct view *view, const struct lanes *lanes, struct meter *met
         const int64_t start = clock_now_ns();
         gl_software_lock(window_gl(view->window));
         view->texture[i] = renderer_upload(view->renderer, i, &result->image);
-        if (meter->complete)
+        if (meter->waits_upload)
             upload_wait();
         gl_software_unlock(window_gl(view->window));
         ok = ok && view->texture[i];
