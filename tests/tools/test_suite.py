@@ -1,9 +1,10 @@
 """test_suite.py: the counts of tools/suite and .ci/run, flaky tests, wrong names; errors of tools/filters-page
 
-.ci/run runs in a copy whose steps only print.
+Its argument is a build directory. .ci/run runs in a copy whose steps only print.
 """
 import contextlib
 import io
+import json
 import os
 import shutil
 import sys
@@ -12,7 +13,7 @@ sys.path.append(sys.path[0] + "/../support")
 from checks import SOURCES, Checks, at, programs, skip, slow
 from live_support import run
 
-programs(0)
+[build] = programs(1)
 # A project whose test 'a flaky' fails only at its first run, 'odd' is skipped at its second, 'picky' fails with the
 # argument "wrong".
 # Test 'long' is slow and alone in its suite.
@@ -96,10 +97,30 @@ def wrong_names(c):
         c.check("no suite has the name aa; there are: a, b, c, d, e, slow\n" in err, arguments, err)
 
 
-def summed(c):
+def copy_run():
+    """Copies .ci/run beside tools that do nothing."""
     write(at("copy/.ci/run"), open(os.path.join(SOURCES, ".ci/run"), encoding="utf-8").read())
     write(at("copy/tools/setup"), "#!/bin/sh\n")
     write(at("copy/tools/build"), "#!/bin/sh\n")
+
+
+def known_names(c):
+    """Each test and suite that .ci/run names for the sanitizers is in the build."""
+    copy_run()
+    write(at("copy/tools/suite"), "#!/bin/sh\nshift\nprintf '%s\\n' \"$@\" >>" + at("named") + "\n")
+    run(at("copy/.ci/run"), "address", "thread")
+    with open(os.path.join(build, "meson-info/intro-tests.json"), encoding="utf-8") as file:
+        tests = json.load(file)
+    known = {test["name"] for test in tests} | {suite.split(":")[-1] for test in tests for suite in test["suite"]}
+    with open(at("named"), encoding="utf-8") as file:
+        named = [line for line in file.read().splitlines() if line != "--suite"]
+    c.check(len(named) > 20, named)
+    # a build without Clang has no fuzzers
+    c.check(set(named) - known - {"fuzz"} == set(), set(named) - known)
+
+
+def summed(c):
+    copy_run()
     write(at("copy/tools/test"), """#!/bin/sh
 echo "suite: 2 flaky (passed when run again alone): 'live', 'latency camera'"
 echo 5 passed, 0 failed, 1 skipped
@@ -162,4 +183,4 @@ def pages(c):
 
 if not shutil.which("meson"):
     skip("meson is not installed")
-sys.exit(Checks().run(counts, selections, wrong_names, summed, scripts_checks, pages))
+sys.exit(Checks().run(counts, selections, wrong_names, known_names, summed, scripts_checks, pages))

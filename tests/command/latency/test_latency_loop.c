@@ -134,7 +134,11 @@ static bool measure_world(struct latency *l, int delay_ms, bool json)
 {
     static const struct source_info info = {.shape = {.width = WIDTH, .height = HEIGHT}};
     const struct image picture = world.picture;
-    *l = (struct latency){.options = {.flashes = 8, .json = json}, .flash = l->flash};
+    const struct image flash = l->flash;
+    memset(l, 0, sizeof(*l)); // a temporary of its size would fill the stack
+    l->options.flashes = 8;
+    l->options.json = json;
+    l->flash = flash;
     l->stream.info = &info;
     l->stream.set.context = l;
     world.now_ns = 1000000000;
