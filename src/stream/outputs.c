@@ -281,9 +281,10 @@ static int64_t time_of(struct outputs *o, const struct frame *frame)
 bool outputs_add_frame(struct outputs *o, const struct frame *frame, const struct image *rgba, bool wait)
 {
     struct outputs_file *file = &o->file;
+    const bool first = o->shifted || recording_frames(file->recording) == 0;
     bool left_out = false;
     o->time_ns = time_of(o, frame);
-    o->added_ns = clock_now_ns();
+    o->lag_ns = first ? clock_now_ns() - o->time_ns : o->lag_ns;
     o->rest_ns = o->info->timed ? (int64_t)(o->info->duration_s * 1e9) - frame->video_ns : 0;
     const bool ok = recording_add(file->recording, rgba, o->time_ns, !o->info->live, wait ? NULL : &left_out);
     file->frames = recording_frames(file->recording);
@@ -291,10 +292,12 @@ bool outputs_add_frame(struct outputs *o, const struct frame *frame, const struc
     return ok;
 }
 
-// Returns the time at which the recording would end now.
+// Returns the time at which the recording would end now. It does not depend on the last frame's lag, because a source
+// that was held up is behind its schedule for a while.
 static int64_t end_time(const struct outputs *o)
 {
-    return o->time_ns + (o->info->live ? clock_now_ns() - o->added_ns : 0);
+    const int64_t now_ns = o->info->live ? clock_now_ns() - o->lag_ns : 0;
+    return now_ns > o->time_ns ? now_ns : o->time_ns;
 }
 
 // Repeats the last frame of a film for the rest of its time. A signal ends this.

@@ -52,7 +52,7 @@ struct outputs {
     char given[OUTPUT_NAME]; // the last recording that the user has named; "": none
     uint64_t most;           // frames of the recording; 0: no limit
     int64_t time_ns;         // time of the last recorded frame in the recording
-    int64_t added_ns;        // when this frame was added
+    int64_t lag_ns;          // from the time of the first frame, or the first after a shift, to when it was added
     int64_t rest_ns;         // time from this frame to the end of the film; 0 or less: unknown
     int64_t shift_ns;        // time in the recording minus frame.elapsed_ns
     bool shifted;            // the next frame sets shift_ns

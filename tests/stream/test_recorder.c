@@ -54,9 +54,9 @@ static void add(struct outputs *outputs, int frames)
     image_free(&image);
 }
 
-// Adds frames with these times, of which each is brighter than the one before. The clock shows the time of the last
-// one.
-static void add_at(struct outputs *outputs, const int *ms, int frames)
+// Adds frames with these times, of which each is brighter than the one before. All but the first are added `late_ms`
+// after their time. The clock shows when the last one was added.
+static void add_at(struct outputs *outputs, const int *ms, int frames, int late_ms)
 {
     const struct image_shape shape = {.width = outputs->width, .height = outputs->height};
     struct image image;
@@ -64,7 +64,7 @@ static void add_at(struct outputs *outputs, const int *ms, int frames)
     for (int i = 0; i < frames; i++) {
         struct frame frame = {.captured_ns = ms[i] * 1000000L + 5000000000};
         frame.elapsed_ns = frame.video_ns = frame.captured_ns;
-        stopped_ns = frame.captured_ns;
+        stopped_ns = frame.captured_ns + (i > 0 ? late_ms * 1000000L : 0);
         memset(image.memory, 10 * i, image_bytes(&shape));
         CHECK(outputs_add_frame(outputs, &frame, &image, true));
     }
@@ -92,20 +92,22 @@ static void test_times(struct outputs *outputs, const struct source_info *info)
 {
     static const struct {
         bool live;
+        int late_ms;              // see add_at
         int count, ms[8], end_ms; // times of frames, and of the end
         const char *frames;       // at 25 frames per second
     } rows[] = {
-        {true, 4, {0, 40, 80, 120}, 120, "0123"},
-        {true, 5, {0, 38, 85, 118, 161}, 165, "01234"},    // a camera's times jitter
-        {true, 4, {0, 40, 400, 440}, 440, "011111111123"}, // the view was busy
-        {true, 6, {0, 40, 50, 60, 70, 160}, 160, "01235"}, // too fast: every frame had its place but 4
-        {true, 2, {0, 67}, 67, "001"},
-        {true, 2, {0, 40}, 240, "011111"}, // no frame arrived before the end
-        {false, 4, {0, 30, 100, 1100}, 1100, "01122222222222222222222222223"},
-        {false, 6, {0, 1, 2, 3, 4, 120}, 120, "012345"}, // none is left out
-        {false, 3, {0, 40, 1640}, 1640, "011111111111111111111111111111111111111112"},
+        {true, 0, 4, {0, 40, 80, 120}, 120, "0123"},
+        {true, 0, 5, {0, 38, 85, 118, 161}, 165, "01234"},    // a camera's times jitter
+        {true, 0, 4, {0, 40, 400, 440}, 440, "011111111123"}, // the view was busy
+        {true, 0, 6, {0, 40, 50, 60, 70, 160}, 160, "01235"}, // too fast: every frame had its place but 4
+        {true, 0, 2, {0, 67}, 67, "001"},
+        {true, 0, 2, {0, 40}, 240, "011111"},    // no frame arrived before the end
+        {true, 200, 2, {0, 40}, 280, "0111111"}, // the source is behind its schedule at the end
+        {false, 0, 4, {0, 30, 100, 1100}, 1100, "01122222222222222222222222223"},
+        {false, 0, 6, {0, 1, 2, 3, 4, 120}, 120, "012345"}, // none is left out
+        {false, 0, 3, {0, 40, 1640}, 1640, "011111111111111111111111111111111111111112"},
         // One call repeats 26 frames. A frame whose place is later than these is left out.
-        {true, 5, {0, 40, 1640, 1680, 1720}, 1720, "01111111111111111111111111111111111111111134"},
+        {true, 0, 5, {0, 40, 1640, 1680, 1720}, 1720, "01111111111111111111111111111111111111111134"},
     };
     struct source_info other = *info;
     CHECK(outputs_resize(outputs, 4, 2));
@@ -114,7 +116,7 @@ static void test_times(struct outputs *outputs, const struct source_info *info)
         outputs_set_source(outputs, &other, other.live);
         stopped = true;
         CHECK(start(outputs, "times.y4m"));
-        add_at(outputs, rows[i].ms, rows[i].count);
+        add_at(outputs, rows[i].ms, rows[i].count, rows[i].late_ms);
         stopped_ns = rows[i].end_ms * 1000000L + 5000000000;
         CHECK(outputs_end_recording(outputs, 0));
         stopped = false;
@@ -133,7 +135,7 @@ static void test_pause(struct outputs *outputs, const struct source_info *info)
     CHECK(start(outputs, "times.y4m"));
     CHECK(outputs_follow(outputs, true)); // without a frame, there is nothing to repeat
     CHECK_NUMBER(outputs->file.frames, 0);
-    add_at(outputs, ms, 2);
+    add_at(outputs, ms, 2, 0);
     stopped_ns += 1000000000;
     CHECK(outputs_follow(outputs, false));
     CHECK_NUMBER(outputs->file.frames, 2);
@@ -168,14 +170,14 @@ static void test_film(struct outputs *outputs, const struct source_info *info)
         film.duration_s = rows[i].seconds;
         outputs_set_source(outputs, &film, false);
         CHECK(start(outputs, "times.y4m"));
-        add_at(outputs, ms, 3);
+        add_at(outputs, ms, 3, 0);
         CHECK(outputs_end_recording(outputs, rows[i].most_s * 1000000000L));
         check_frames("times.y4m", want);
     }
     CHECK(start(outputs, "times.y4m"));
-    add_at(outputs, ms, 3);
+    add_at(outputs, ms, 3, 0);
     outputs_set_source(outputs, &film, false);
-    add_at(outputs, ms, 3); // its times are those of the first film
+    add_at(outputs, ms, 3, 0); // its times are those of the first film
     CHECK(outputs_end_recording(outputs, 0));
     check_frames("times.y4m", "012012");
     outputs_set_source(outputs, info, true);
