@@ -159,20 +159,13 @@ static bool open_trace(struct session *s)
 {
     struct claim *claim = &s->claims[OUTPUT_TRACE];
     int file;
-    bool ok = claim_make(claim, &file);
-    const bool made = ok && file >= 0;
-    if (ok && !made) {
-        file = file_draft_begin(&s->trace_draft, claim->path);
-        ok = file >= 0 || errno == ESPIPE; // trace_open opens pipes and devices
-    }
-    if (!ok || (made && !file_lock(file))) {
-        log_error("cannot write the trace to %s: %s", claim->path,
-                  errno == EWOULDBLOCK ? "another run writes it; name another file" : strerror(errno));
+    const char *why = claim_make(claim, &file) ? growing_open(&s->trace_file, claim->path, &file) : strerror(errno);
+    if (why) {
+        log_error("cannot write the trace to %s: %s", claim->path, why);
         return false;
     }
-    s->trace_drafted = !made && file >= 0;
     s->stream.meter.trace = trace_open(claim->path, file);
-    if (!s->stream.meter.trace && made)
+    if (!s->stream.meter.trace && file >= 0 && !s->trace_file.drafted)
         file_remove(claim->path, claim->own);
     return s->stream.meter.trace;
 }
@@ -181,10 +174,8 @@ static bool open_trace(struct session *s)
 static bool close_trace(struct session *s)
 {
     const bool opened = s->stream.meter.trace != NULL, complete = trace_close(s->stream.meter.trace);
-    const bool ok =
-        !s->trace_drafted || claim_end_draft(&s->trace_draft, s->claims[OUTPUT_TRACE].path, opened && complete, opened);
+    const bool ok = growing_close(&s->trace_file, s->claims[OUTPUT_TRACE].path, opened && complete, opened);
     s->stream.meter.trace = NULL;
-    s->trace_drafted = false;
     return complete && ok;
 }
 

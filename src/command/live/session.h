@@ -23,8 +23,7 @@ enum { DIGIT_LINES = 6, DIGIT_COLUMNS = 36 };
 struct session {
     struct live_options options;
     struct claim claims[OUTPUTS]; // of the output files that options name
-    bool trace_drafted;           // the trace is written to `trace_draft`
-    struct file_draft trace_draft;
+    struct growing trace_file;
     struct controls controls;
     struct control *control; // NULL: none
     struct stream stream;
