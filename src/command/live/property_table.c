@@ -414,7 +414,7 @@ static bool set_recording(struct session *s, const char *rest, const char *value
         return property_fail(why, "a still image cannot be recorded; save a screenshot instead");
     property_fail(why, "cannot start a recording"); // an error that is logged replaces this
     log_keep_error(why, PROPERTY_WHY);
-    const bool ok = outputs_record_new(&s->stream.outputs, value, s->options.record_quality);
+    const bool ok = outputs_record_new(&s->stream.outputs, value, s->options.outputs.record_quality);
     log_keep_error(NULL, 0);
     return ok;
 }
