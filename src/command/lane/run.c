@@ -31,7 +31,6 @@ struct run {
     struct lane_trace trace;    // of the latest frame, for the window
     struct lane_window *window; // NULL: none
     struct lane_board board;    // the latest frame with its lines, for the window and the outputs
-    bool draws;                 // on the board
     int counts[3];              // frames of each lane_state
     double milliseconds;
 };
@@ -130,7 +129,7 @@ static int64_t show(void *context, const struct frame *frame, bool again)
         s->code = EXIT_FAILED_SOME; // main logs a broken standard output
         s->quit = true;
     }
-    if (run->draws)
+    if (s->drawn)
         lane_board_draw(&run->board, &run->pipeline, &frame->image, &result);
     s->quit = s->quit || (run->window && !lane_window_show(run->window, &run->pipeline, &frame->image, &run->board,
                                                            &result, &run->trace));
@@ -176,12 +175,12 @@ static bool open_window(struct run *run)
                  : info->endless && !run->window ? ENDLESS_FRAMES
                                                  : 0,
     };
-    run->draws = run->window || o->outputs.record || o->outputs.screenshot;
-    if (run->draws && !lane_board_init(&run->board, width, height)) {
+    if (run->window || o->outputs.record || o->outputs.screenshot)
+        run->stream.drawn = &run->board.image;
+    if (run->stream.drawn && !lane_board_init(&run->board, width, height)) {
         log_error("cannot draw the lines: out of memory");
         return false;
     }
-    run->stream.drawn = run->draws ? &run->board.image : NULL;
     return outputs_open(&run->stream.outputs, NULL, info, width, height, &run->stream.meter, &run->stream.note);
 }
 
