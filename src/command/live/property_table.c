@@ -202,10 +202,14 @@ static bool set_path(struct session *s, const char *rest, const char *value, cha
 
 static bool next_path(struct session *s, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
 {
-    const enum path_kind kind = wish_next_kind(&s->stream.wish);
-    snprintf(next, PROPERTY_NAME, "%s", path_kind_name(kind));
-    return kind != s->stream.wish.kind ||
-           property_fail(why, "there is no OpenCL device and no GL, so only the cpu path works");
+    const struct wish *wish = &s->stream.wish;
+    const enum path_kind kind = wish_next_kind(wish);
+    const bool last = kind <= wish->kind;
+    snprintf(next, PROPERTY_NAME, "%s",
+             wish->automatic ? path_kind_name(PATH_CPU)
+             : last          ? "auto"
+                             : path_kind_name(kind));
+    return kind != wish->kind || property_fail(why, "there is no OpenCL device and no GL, so only the cpu path works");
 }
 
 static json_t *get_device(struct session *s, const char *rest, char why[PROPERTY_WHY])
