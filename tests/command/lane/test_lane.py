@@ -342,8 +342,8 @@ def degenerate(c):
 
 
 def window(c):
-    """The keys 1 to 6 choose the camera, a stage or the search, and q ends the run."""
-    run_in = Window(BINARY, "road:seed=7,size=640x400@30")
+    """The keys 1 to 6 choose the camera, a stage or the search, and q ends the run. The recording has the camera."""
+    run_in = Window(BINARY, "road:seed=7,size=640x400@30", "--record", "keys.y4m")
     wanted = {"1": (is_red,), "2": (is_red,), "3": (is_red,), "4": (is_red,), "5": (is_blue, is_yellow),
               "6": (is_red, is_green, is_yellow)}
     shots, last = {}, None
@@ -361,6 +361,9 @@ def window(c):
     c.check(wait_until(lambda: 4 * len(places(run_in.shot()[:40], lambda *pixel: min(pixel) > 200)) < len(last)), "o")
     code, out, err = run_in.end()
     c.check(code == 0 and "none in 0;" in out and not err, code, out, err)
+    c.check([name for name in os.listdir(at()) if "keys" in name] == ["keys.y4m"], os.listdir(at()))
+    with open(at("keys.y4m"), "rb") as file:
+        c.check(file.read(23) == b"YUV4MPEG2 W640 H400 F30", "the size of the recording")
     sums_and_windows(c, shots["5"], shots["6"])
 
 
