@@ -58,8 +58,25 @@ bool claim_write(struct claim *claim, const void *data, size_t size)
     return false;
 }
 
-bool claim_end_draft(struct file_draft *draft, const char *name, bool complete, bool keep)
+const char *growing_open(struct growing *growing, const char *name, int *file)
 {
+    bool ok;
+    if (*file >= 0) {
+        ok = file_lock(*file);
+    } else {
+        *file = file_draft_begin(&growing->draft, name);
+        growing->drafted = *file >= 0;
+        ok = growing->drafted || errno == ESPIPE;
+    }
+    return ok ? NULL : errno == EWOULDBLOCK ? "another run writes it; name another file" : strerror(errno);
+}
+
+bool growing_close(struct growing *growing, const char *name, bool complete, bool keep)
+{
+    struct file_draft *draft = &growing->draft;
+    if (!growing->drafted)
+        return true;
+    growing->drafted = false;
     if (!complete) {
         file_draft_cancel(draft, keep);
         if (keep)

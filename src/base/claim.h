@@ -24,7 +24,17 @@ bool claim_make(struct claim *claim, int *file);
 // Calls claim_make, then writes the new file, or replaces the older one as file_write_atomic does. False with errno
 // set; a file that it created is removed.
 bool claim_write(struct claim *claim, const void *data, size_t size);
-// Ends a draft of the file `name`: a `complete` one replaces the file. If that fails, it keeps its own name. The same
-// if it is not complete; without `keep` it is then removed. Logs where it is. Returns false if a complete one cannot be
-// renamed; true if another program has replaced the file.
-bool claim_end_draft(struct file_draft *draft, const char *name, bool complete, bool keep);
+
+// An output that grows during the run: the file that the run has created, or a draft that replaces the file at the end.
+struct growing {
+    bool drafted;
+    struct file_draft draft;
+};
+// Opens the output `name`. *file: the descriptor of claim_make, which stays open also on failure; -1: becomes that of a
+// draft, or stays -1 for a pipe or a device, which the caller opens. Locks the file against other runs. Returns NULL,
+// or why the file cannot be written.
+const char *growing_open(struct growing *growing, const char *name, int *file);
+// Call after the descriptor is closed. A `complete` draft replaces the file. If that fails, it keeps its own name. The
+// same if it is not complete; without `keep` it is then removed. Logs where it is. Returns false if a complete one
+// cannot be renamed; true if another program has replaced the file.
+bool growing_close(struct growing *growing, const char *name, bool complete, bool keep);

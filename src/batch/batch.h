@@ -11,15 +11,20 @@ enum batch_path { BATCH_AUTO, BATCH_CPU, BATCH_OPENCL, BATCH_GL };
 enum batch_subsampling { SUBSAMPLING_KEEP, SUBSAMPLING_420, SUBSAMPLING_422, SUBSAMPLING_444 };
 
 // The texts are borrowed; NULL: not given.
+// How the outputs are encoded.
+struct batch_encoding {
+    int strip_metadata, keep_orientation; // 0 or 1
+    int subsampling;                      // enum batch_subsampling
+    int quality, compression;             // 0: not given
+};
+
 struct batch_setup {
     const char *files_from, *device, *report, *capture, *kernels;
     bool null, recursive, dry_run, fail_fast, watch, no_sync;
-    int path;                             // enum batch_path
-    int strip_metadata, keep_orientation; // 0 or 1
-    int jobs;                             // 0: one per CPU
-    int subsampling;                      // enum batch_subsampling
-    int quality, compression;             // 0: not given
-    int megapixels;                       // 0: no limit
+    int path; // enum batch_path
+    int jobs; // 0: one per CPU
+    struct batch_encoding encoding;
+    int megapixels; // 0: no limit
     struct chain chain;
     char chain_text[CHAIN_TEXT];
     struct naming naming; // of the outputs

@@ -136,18 +136,19 @@ static bool read_bytes(struct work *work)
 static struct codec_settings settings_of(const struct work *work)
 {
     const struct batch_setup *o = work->worker->setup.options;
+    const struct batch_encoding *encoding = &o->encoding;
     const struct codec_head *head = &work->head;
     struct codec_settings settings = {
         .format = CODEC_PNG,
-        .quality = o->quality ? o->quality : head->quality,
-        .compression = o->compression,
+        .quality = encoding->quality ? encoding->quality : head->quality,
+        .compression = encoding->compression,
         .grey = chain_is_grey(&o->chain, head->shape.format == PIXFMT_GREY),
         .opaque = !head->alpha,
-        .orientation = o->keep_orientation ? 0 : 1,
+        .orientation = encoding->keep_orientation ? 0 : 1,
         .remark = head->remark,
     };
     name_format(work->outcome->task->output, &settings.format);
-    if (o->strip_metadata)
+    if (encoding->strip_metadata)
         return settings;
     settings.metadata = head->metadata;
     if (work->job.turn.transpose) {
@@ -172,7 +173,7 @@ static bool read_file(struct work *work)
     if (!codec_head(work->worker->codec, work->file.data, work->file.size, (uint64_t)o->megapixels * 1000000,
                     &work->head, &error))
         return fail_codec(work, "", &error);
-    work->job.turn = o->keep_orientation ? (struct codec_turn){0} : codec_turn(work->head.orientation);
+    work->job.turn = o->encoding.keep_orientation ? (struct codec_turn){0} : codec_turn(work->head.orientation);
     outcome->width = work->job.turn.transpose ? work->head.shape.height : work->head.shape.width;
     outcome->height = work->job.turn.transpose ? work->head.shape.width : work->head.shape.height;
     work->settings = settings_of(work);
@@ -292,7 +293,7 @@ static struct image_shape wanted_shape(const struct work *work)
 {
     static const enum pixfmt subsamplings[] = {
         [SUBSAMPLING_420] = PIXFMT_YU12, [SUBSAMPLING_422] = PIXFMT_422P, [SUBSAMPLING_444] = PIXFMT_444P};
-    const int subsampling = work->worker->setup.options->subsampling;
+    const int subsampling = work->worker->setup.options->encoding.subsampling;
     const struct codec_head *head = &work->head;
     struct image_shape shape = {.width = work->width, .height = work->height};
     shape.color = (struct color){COLOR_MATRIX_601, COLOR_RANGE_FULL};

@@ -6,6 +6,7 @@
 #include "command/command.h"
 #include "path/path.h"
 #include "source/source.h"
+#include "stream/output_files.h"
 
 // The options of the commands that print a list.
 struct list_options {
@@ -29,6 +30,29 @@ extern const struct option list_options[];
         .help = "add the filters (.cl files) in DIR to those of monocle", .environment = "MONOCLE_FILTERS",            \
         .complete = "directory",                                                                                       \
     }
+
+// The rows of the options of output files; `base`: the offset of a struct output_options.
+#define OUTPUT_ROW(row_name, short_name, row_type, placeholder, base, member, text, ...)                               \
+    {                                                                                                                  \
+        .name = (row_name), .letter = (short_name), .type = (row_type), .value = (placeholder), .help = text,          \
+        .offset = (base) + offsetof(struct output_options, member), __VA_ARGS__                                        \
+    }
+#define OUTPUT_OPTIONS(base)                                                                                           \
+    OUTPUT_ROW("screenshot", 0, OPTION_TEXT, "FILE.png", base, screenshot, "write the last frame as PNG",              \
+               .complete = "file"),                                                                                    \
+        OUTPUT_ROW("record", 'o', OPTION_TEXT, "FILE.y4m", base, record,                                               \
+                   "record without sound: to .y4m without loss (-: standard output), or with ffmpeg to .mp4, .mov, "   \
+                   ".mkv, .webm, .gif, .webp",                                                                         \
+                   .complete = "file"),                                                                                \
+        OUTPUT_ROW("record-quality", 0, OPTION_INT, "N", base, record_quality,                                         \
+                   "quality of an H.264, VP9 or WebP recording; default: 75", .min = 1,                                \
+                   .max = RECORDING_QUALITY_BEST),                                                                     \
+        OUTPUT_ROW("overwrite", 0, OPTION_FLAG, NULL, base, overwrite, "replace the file of --record if it exists",    \
+                   .complete = NULL),                                                                                  \
+        OUTPUT_ROW("truth", 0, OPTION_TEXT, "FILE.json", base, truth,                                                  \
+                   "write the true lane lines of each frame of the source road:", .complete = "file"),                 \
+        OUTPUT_ROW("trace", 0, OPTION_TEXT, "FILE.json", base, trace,                                                  \
+                   "write a Chrome/Perfetto trace of every stage on every thread", .complete = "file")
 
 // For a path that needs no device, "cpu" or "gl": returns false (logged) if the user gave -d on the command line.
 // `device` is the option's value. The variable MONOCLE_DEVICE is allowed.

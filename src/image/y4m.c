@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -253,17 +252,6 @@ static bool give_up(struct y4m_writer *writer)
     return false;
 }
 
-// Locks the file, because another recording would write between the frames, and empties it. False is logged.
-static bool take_file(const struct y4m_writer *writer)
-{
-    const bool taken = flock(writer->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; // some disks have no locks
-    if (!taken && ftruncate(writer->fd, 0) == 0)
-        return true;
-    log_error("cannot record to %s: %s", writer->name,
-              taken ? "another recording writes it; name another file" : strerror(errno));
-    return false;
-}
-
 static bool open_output(struct y4m_writer *writer, const char *path)
 {
     const bool to_stdout = strcmp(path, "-") == 0;
@@ -293,8 +281,10 @@ static bool open_output(struct y4m_writer *writer, const char *path)
         return false;
     }
     writer->regular = S_ISREG(status.st_mode);
-    if (writer->regular && !to_stdout && !take_file(writer))
+    if (writer->regular && !to_stdout && ftruncate(writer->fd, 0) != 0) {
+        log_error("cannot record to %s: %s", writer->name, strerror(errno));
         return false;
+    }
     if (writer->regular) { // standard output may already hold something
         const bool append = (fcntl(writer->fd, F_GETFL) & O_APPEND) != 0;
         writer->whole_bytes = append ? status.st_size : lseek(writer->fd, 0, SEEK_CUR);

@@ -95,8 +95,7 @@ struct recording {
     const struct container *container; // NULL: Y4M
     struct y4m_writer *writer;
     struct program ffmpeg;
-    bool replace; // the open file is `draft`, which replaces the file
-    struct file_draft draft;
+    struct growing growing;
     int file;                 // the open file, until the writer of Y4M owns it; -1: none
     char fault[PROGRAM_LINE]; // the first error of ffmpeg
     double rate;              // frames per second
@@ -247,27 +246,14 @@ static bool close_file(struct recording *recording, bool keep)
     return ok;
 }
 
-// Ends the draft, if there is one. Returns false if a complete video does not get its name (logged).
-static bool end_draft(struct recording *recording, bool complete, bool keep)
-{
-    const bool replace = recording->replace;
-    recording->replace = false;
-    return !replace || claim_end_draft(&recording->draft, recording->name, complete, keep);
-}
-
-// Makes and locks the file. If the name is that of a pipe, a device or standard output, the writer of Y4M opens it.
-// False is logged.
+// If the name is that of a pipe, a device or standard output, the writer of Y4M opens it. False is logged.
 static bool begin_file(struct recording *recording)
 {
-    const char *why = NULL;
-    if (recording->file < 0 && strcmp(recording->name, "-") != 0) {
-        recording->file = file_draft_begin(&recording->draft, recording->name);
-        recording->replace = recording->file >= 0;
-        if (!recording->replace && (errno != ESPIPE || recording->container))
-            why = errno == ESPIPE ? "it is not a regular file; pipes and devices get Y4M" : strerror(errno);
-    }
-    if (recording->file >= 0 ? !file_lock(recording->file) : why && errno == EWOULDBLOCK)
-        why = "another recording writes it; name another file";
+    if (strcmp(recording->name, "-") == 0)
+        return true;
+    const char *why = growing_open(&recording->growing, recording->name, &recording->file);
+    if (!why && recording->file < 0 && recording->container)
+        why = "it is not a regular file; pipes and devices get Y4M";
     if (why)
         log_error("cannot record to %s: %s", recording->name, why);
     return !why;
@@ -306,7 +292,7 @@ static bool end_encoder(struct recording *recording, bool written, int limit_ms)
         log_error("cannot record to %s: %s", recording->name, strerror(errno));
         ok = false;
     }
-    return end_draft(recording, ok, keep) && ok;
+    return growing_close(&recording->growing, recording->name, ok, keep) && ok;
 }
 
 // Ends ffmpeg at once, without a video.
@@ -316,7 +302,7 @@ static void abandon(struct recording *recording)
     recording->ffmpeg.pipe = -1; // the writer has closed it
     program_end(&recording->ffmpeg, 0, &value);
     close_file(recording, false);
-    end_draft(recording, false, false);
+    growing_close(&recording->growing, recording->name, false, false);
 }
 
 // Closes the writer and ffmpeg. Returns true if all frames are written.
@@ -325,8 +311,9 @@ static bool finish(struct recording *recording, int limit_ms)
     bool ok = y4m_writer_close(recording->writer);
     recording->writer = NULL;
     const bool frames = recording->frames > 0;
-    return recording->container ? end_encoder(recording, ok, limit_ms)
-                                : end_draft(recording, ok && frames, frames) && ok;
+    if (recording->container)
+        return end_encoder(recording, ok, limit_ms);
+    return growing_close(&recording->growing, recording->name, ok && frames, frames) && ok;
 }
 
 // Waits until ffmpeg has read the Y4M header, because a reader that starts would count as a stalled one.

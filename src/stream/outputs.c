@@ -403,17 +403,15 @@ static bool added(struct outputs *o, bool ok, uint64_t left_out)
     return ok;
 }
 
-bool outputs_record(struct outputs *o, struct lanes *lanes, const struct frame *frame, bool wait)
+bool outputs_recording(const struct outputs *o)
 {
-    const struct outputs_file *file = &o->file;
-    if (!file->recording)
-        return true;
-    const int64_t start = clock_now_ns();
-    const struct image *picture = lanes_picture(lanes);
-    const uint64_t left_out = file->left_out;
-    const bool ok = added(o, picture && outputs_add_frame(o, frame, picture, wait), left_out);
-    meter_host(o->meter, "main", "record", start, clock_now_ns());
-    return ok;
+    return o->file.recording != NULL;
+}
+
+bool outputs_record(struct outputs *o, const struct frame *frame, const struct image *picture, bool wait)
+{
+    const uint64_t left_out = o->file.left_out;
+    return added(o, picture && outputs_add_frame(o, frame, picture, wait), left_out);
 }
 
 // Repeats the last frame of the recording while no frame arrives. False on failure (logged).

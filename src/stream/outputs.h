@@ -103,10 +103,11 @@ bool outputs_follow(struct outputs *outputs, bool frozen);
 // Returns why the recording that ended last is incomplete; NULL: it is complete.
 const char *outputs_end_failure(const struct outputs *outputs);
 
-// outputs_record writes the main lane's result to the recording (`wait`: see outputs_add_frame), outputs_send to the
-// virtual camera. Both measure this, and do nothing if there is no such output. False: the output failed and is closed
-// (logged; the note reports it).
-bool outputs_record(struct outputs *outputs, struct lanes *lanes, const struct frame *frame, bool wait);
+bool outputs_recording(const struct outputs *outputs); // true: there is a recording
+// Adds the picture of a frame to the recording (`wait`: see outputs_add_frame). `picture` NULL: it is missing. False:
+// the recording has failed and is closed (logged; the note reports it).
+bool outputs_record(struct outputs *outputs, const struct frame *frame, const struct image *picture, bool wait);
+// The same for the virtual camera, if there is one, and the main lane's result; measures this.
 bool outputs_send(struct outputs *outputs, const struct lanes *lanes);
 // Continues the recording and the virtual camera with results of this size, if it is new. A video has one frame size,
 // so the recording continues in "NAME-2.y4m", or the first free number; this needs a regular file. False if one of them

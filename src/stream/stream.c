@@ -410,6 +410,22 @@ static const struct frame *collect(struct stream *s)
     return frame;
 }
 
+const struct image *stream_picture(struct stream *s)
+{
+    const bool drawn = s->drawn && lanes_result(s->lanes, LANE_MAIN);
+    return drawn ? s->drawn : lanes_picture(s->lanes);
+}
+
+static bool record(struct stream *s, const struct frame *frame)
+{
+    const int64_t begun_ns = clock_now_ns();
+    if (!outputs_recording(&s->outputs))
+        return true;
+    const bool ok = outputs_record(&s->outputs, frame, stream_picture(s), !s->window);
+    meter_host(&s->meter, "main", "record", begun_ns, clock_now_ns());
+    return ok;
+}
+
 // Collects a frame, writes it to the outputs, and lets the client show it. `again`: it was shown before. False if no
 // path works, or the user quits.
 static bool finish_frame(struct stream *s, bool again)
@@ -419,16 +435,16 @@ static bool finish_frame(struct stream *s, bool again)
         return false;
     const int64_t collected_ns = clock_now_ns();
     const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
-    if (!outputs_resize(&s->outputs, result->width, result->height))
+    if (!s->drawn && !outputs_resize(&s->outputs, result->width, result->height))
         stream_output_failed(s);
     lanes_set_encode(s->lanes, outputs_camera_shape(&s->outputs));
-    if (!again && !outputs_record(&s->outputs, s->lanes, frame, !s->window))
-        stream_output_failed(s);
     if (!outputs_send(&s->outputs, s->lanes)) {
         lanes_set_encode(s->lanes, outputs_camera_shape(&s->outputs));
         stream_output_failed(s);
     }
     const int64_t shown_ns = s->set.client->show(s->set.context, frame, again);
+    if (!again && !record(s, frame))
+        stream_output_failed(s);
     if (again)
         meter_shown_again(&s->meter);
     else

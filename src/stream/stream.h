@@ -5,6 +5,7 @@
 #include "base/process.h"
 #include "source/capture.h"
 #include "stream/lanes.h"
+#include "stream/output_files.h"
 #include "stream/outputs.h"
 #include "stream/path_choice.h"
 #include "stream/source_change.h"
@@ -61,7 +62,9 @@ struct stream {
     struct online *online;     // tunes while frames run; NULL: not yet
     struct capture *capture;   // NULL: not started
     struct outputs outputs;
-    struct meter meter; // with the trace
+    struct output_files files;
+    const struct image *drawn; // by the client: it is recorded, not the result. NULL: none
+    struct meter meter;        // with the trace
     struct note note;
     struct source_change change;
     struct capture_counts past; // of the sources before this one
@@ -106,6 +109,8 @@ enum stream_turn {
 enum stream_turn stream_step(struct stream *stream, int wait_ms);
 // Sets the exit code because an output failed. A window stays open; a run without a window ends.
 void stream_output_failed(struct stream *stream);
+// Returns the picture to record and to save: what the client has drawn, or else the main lane's result; NULL: none.
+const struct image *stream_picture(struct stream *stream);
 void stream_drain(struct stream *stream); // shows all frames in flight
 // Returns true when the run must end: the client, a signal, the end of the source, the limit or a failure ends it. A
 // still image, or the last frame of a paused video, stays until the user quits.

@@ -442,6 +442,31 @@ static void test_claim(void)
     CHECK(!claim_take(&claim, name) && !claim_write(&claim, "x", 1) && errno == ENOENT);
 }
 
+// No second run opens an output that grows, whether the file is new or a draft.
+static void test_growing(void)
+{
+    struct growing new = {0}, draft = {0}, second = {0};
+    struct claim claim;
+    int fd, other, drafted = -1;
+    static const char taken[] = "another run writes it; name another file";
+    unlink(path);
+    CHECK(claim_take(&claim, path) && claim_make(&claim, &fd) && fd >= 0);
+    CHECK(!growing_open(&new, path, &fd) && !new.drafted);
+    other = open(path, O_WRONLY | O_CLOEXEC);
+    CHECK_TEXT(growing_open(&second, path, &other), taken);
+    close(other);
+    close(fd);
+    CHECK(growing_close(&new, path, true, true) && access(path, F_OK) == 0);
+    CHECK(!growing_open(&draft, path, &drafted) && draft.drafted && drafted >= 0);
+    other = -1;
+    CHECK_TEXT(growing_open(&second, path, &other), taken);
+    CHECK(write(drafted, "grown", 5) == 5 && close(drafted) == 0);
+    check_content("");
+    CHECK(growing_close(&draft, path, true, true));
+    check_content("grown");
+    CHECK(!growing_open(&new, "/dev/null", &other) && other < 0 && growing_close(&new, "/dev/null", true, true));
+}
+
 // A write that fails leaves no new file.
 static void test_claim_failed(void)
 {
@@ -473,6 +498,7 @@ int main(void)
     test_drafts();
     test_claim();
     test_claim_failed();
+    test_growing();
     unlink(path);
     CHECK(rmdir(directory) == 0); // no file is left behind
     return check_end(&unit);

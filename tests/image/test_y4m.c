@@ -262,17 +262,6 @@ static void refuse(const char *path, const char *because)
     y4m_writer_close(writer);
 }
 
-// Two recordings in one file would damage each other.
-static void test_taken(void)
-{
-    const char *path = scratch_path(&scratch, "taken.y4m");
-    struct stat status;
-    struct y4m_writer *writer = y4m_writer_open(path, -1, 16, 16, 25, 1);
-    refuse(path, "another recording writes it");
-    check_that(&check, stat(path, &status) == 0 && status.st_size > 0 && y4m_writer_close(writer),
-               "the first recording stays");
-}
-
 // Runs `test` with standard output as `fd`, or closed if it is -1.
 static void with_stdout(int fd, void (*test)(void))
 {
@@ -413,7 +402,6 @@ int main(void)
     test_recording(1280, 2);
     test_full_disk();
     test_close();
-    test_taken();
     test_stalled();
     test_outputs();
     scratch_close(&scratch);

@@ -55,14 +55,14 @@ static const struct option options[] = {
      .choices = "jpeg|png|webp|tiff", .offset = AT(format)},
     {"quality", 0, OPTION_INT, "N",
      .help = "quality of JPEG and WebP; default: the quality of the input, else 90; 100: lossless WebP",
-     .offset = AT(setup.quality), .min = 1, .max = 100},
+     .offset = AT(setup.encoding.quality), .min = 1, .max = 100},
     {"subsampling", 0, OPTION_CHOICE, .choices = "keep|420|422|444",
-     .help = "chroma subsampling of JPEG; default: keep, as in the input", .offset = AT(setup.subsampling)},
+     .help = "chroma subsampling of JPEG; default: keep, as in the input", .offset = AT(setup.encoding.subsampling)},
     {"compression", 0, OPTION_INT, "N", .help = "compression of PNG and TIFF, from fastest to smallest; default: 1",
-     .offset = AT(setup.compression), .min = 1, .max = 9},
-    {"metadata", 0, OPTION_CHOICE, .choices = "keep|strip", .offset = AT(setup.strip_metadata),
+     .offset = AT(setup.encoding.compression), .min = 1, .max = 9},
+    {"metadata", 0, OPTION_CHOICE, .choices = "keep|strip", .offset = AT(setup.encoding.strip_metadata),
      .help = "keep or remove colour profile, EXIF and XMP data; default: keep"},
-    {"orientation", 0, OPTION_CHOICE, .choices = "apply|keep", .offset = AT(setup.keep_orientation),
+    {"orientation", 0, OPTION_CHOICE, .choices = "apply|keep", .offset = AT(setup.encoding.keep_orientation),
      .help = "rotate images upright by their EXIF orientation, or keep them as stored; default: apply"},
     {"shard", 0, OPTION_TEXT, "K/N", .offset = AT(part),
      .help = "process part K of N; N alone: take K from SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX"},
@@ -155,10 +155,10 @@ static char *job_text(const struct batch_options *o)
     const uint64_t hash = hash_filters(&o->setup.chain);
     if (hash)
         snprintf(users, sizeof(users), "\n%016llx", (unsigned long long)hash);
-    const int size =
-        asprintf(&text, "%s\n%d %d %d %d %d%s%s%s", o->setup.chain_text, o->setup.quality, o->setup.subsampling,
-                 o->setup.compression, o->setup.strip_metadata, o->setup.keep_orientation, o->setup.kernels ? "\n" : "",
-                 o->setup.kernels ? o->setup.kernels : "", users);
+    const int size = asprintf(&text, "%s\n%d %d %d %d %d%s%s%s", o->setup.chain_text, o->setup.encoding.quality,
+                              o->setup.encoding.subsampling, o->setup.encoding.compression,
+                              o->setup.encoding.strip_metadata, o->setup.encoding.keep_orientation,
+                              o->setup.kernels ? "\n" : "", o->setup.kernels ? o->setup.kernels : "", users);
     if (size >= 0)
         return text;
     log_error("cannot start: out of memory");
@@ -206,7 +206,7 @@ static bool take_chain(struct batch_options *o)
 {
     if (o->look ? !look_parse(o->look, &o->setup.chain) : !look_parse_filters(o->filters, &o->setup.chain))
         return false;
-    if (o->setup.chain.count > CHAIN_MAX - 2 && !o->setup.keep_orientation) {
+    if (o->setup.chain.count > CHAIN_MAX - 2 && !o->setup.encoding.keep_orientation) {
         log_error("the chain has %d filters; at most %d are possible, or %d with --orientation keep",
                   o->setup.chain.count, CHAIN_MAX - 2, CHAIN_MAX);
         return false;
@@ -227,11 +227,11 @@ static bool kernels_unused(const char *kernels, const char *path)
 static bool options_agree(const struct batch_options *o)
 {
     const struct codec_info *format = o->setup.naming.format; // format of all outputs; NULL: they may differ
-    const char *lost = !format                                        ? NULL
-                       : o->setup.quality && !format->quality         ? "--quality"
-                       : o->setup.subsampling && !format->subsampling ? "--subsampling"
-                       : o->setup.compression && !format->compression ? "--compression"
-                                                                      : NULL;
+    const char *lost = !format                                                 ? NULL
+                       : o->setup.encoding.quality && !format->quality         ? "--quality"
+                       : o->setup.encoding.subsampling && !format->subsampling ? "--subsampling"
+                       : o->setup.encoding.compression && !format->compression ? "--compression"
+                                                                               : NULL;
     if (lost) {
         log_error("%s has no effect on %s, the format of all outputs; leave out one or the other", lost, format->name);
         return false;

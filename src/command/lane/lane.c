@@ -25,7 +25,7 @@ static const struct option options[] = {
      .offset = AT(config), .complete = "file"},
     {"calibrate", 0, OPTION_FLAG,
      .help = "move the four points with the mouse; Enter writes them to the file of --config (default: lane.json)",
-     .offset = AT(calibrate), .excludes = "headless|json|truth|score|frames|path|device"},
+     .offset = AT(calibrate), .excludes = "headless|json|screenshot|record|truth|trace|score|frames|path|device"},
     {"path", 'p', OPTION_CHOICE, .choices = PATH_OR_AUTO_CHOICES,
      .help = "path that runs the pipeline; default: auto, the fastest on a GPU; cpu without a GPU", .offset = AT(path)},
     DEVICE_OPTION(AT(device), "", ""),
@@ -37,10 +37,9 @@ static const struct option options[] = {
      .offset = AT(fast)},
     {"headless", 0, OPTION_FLAG, .help = "run without a window", .offset = AT(headless)},
     {"json", 'j', OPTION_FLAG, .help = "print one JSON object per frame on standard output", .offset = AT(json)},
-    {"truth", 0, OPTION_TEXT, "FILE.json",
-     .help = "write the true lane lines of each frame of the source road:", .offset = AT(truth), .complete = "file"},
+    OUTPUT_OPTIONS(AT(outputs)),
     {"score", 0, OPTION_TEXT, "TRUTH.json", .help = "score the results on standard input against this truth",
-     .offset = AT(score), .complete = "file"},
+     .offset = AT(score), .complete = "file", .excludes = "screenshot|record|trace"},
     {"size", 's', OPTION_SIZE, "WxH",
      .help = "frame size, required for raw files, requested from cameras; with --score: of the pictures",
      .offset = AT(size)},
@@ -58,6 +57,7 @@ static const char *const examples[] = {
     "monocle lane clip.y4m --headless --fast --json  find the lanes of a video, one JSON object per frame",
     "monocle lane camera --camera height=1.2,pitch=6,fov=70  find lanes with a camera at this place",
     "monocle lane camera --calibrate --config car.json  find the place of the camera by hand",
+    "monocle lane clip.y4m --headless --record lines.mp4  record the video with its lines",
     "monocle lane road:level=rain --headless --fast --truth truth.json --json  find the lines of a synthetic road",
     "monocle lane --score truth.json <results.json  compare found lane lines with the truth",
     NULL,
@@ -72,9 +72,10 @@ static const char *const details[] = {
 
 static const char *const exits[] = {
     "0\tdone",
-    "1\tthe source failed during the run, or standard output cannot be written",
+    "1\tthe source or an output failed during the run",
     "2\twrong arguments, or an impossible calibration",
-    "3\tthere is no such source or device; --calibrate: no window can be opened; --score: a file cannot be read or is "
+    "3\tthere is no such source or device, or an output cannot be written; --calibrate: no window can be opened; "
+    "--score: a file cannot be read or is "
     "not in TuSimple's format, or the files are not of the same run",
     "4\tevery path failed, or the display was lost",
     "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
@@ -139,6 +140,8 @@ static int run(int argc, char **argv)
     if (kind && !kind->needs_device && !device_option_unused(o.device, kind->name))
         return EXIT_USAGE;
     if (o.score && !command_limit_operands(&list, &operands, 0))
+        return EXIT_USAGE;
+    if (!output_files_check(&o.outputs, o.json))
         return EXIT_USAGE;
     if (o.calibrate && !o.config)
         o.config = "lane.json";

@@ -7,7 +7,8 @@
 #include "stream/stream.h"
 
 struct lane_options {
-    const char *camera, *points, *config, *score, *truth;
+    const char *camera, *points, *config, *score;
+    struct output_options outputs;
     const char *pixel_format, *device;
     int path, threads; // path -1: the user named none
     struct option_size size;

@@ -149,23 +149,15 @@ static const struct {
 };
 enum { VIEWS = sizeof(views) / sizeof(*views) };
 
-// A picture to show, and how to draw into it.
-struct board {
-    struct image image; // RGBA
-    struct sketch sketch;
-    int *y;                // its rows: 0, 1, ...
-    double *x[LANE_LINES]; // of each line at each row
-};
-
 struct lane_window {
     struct window *window;
     struct renderer *renderer;
-    struct board frame, bird;
+    struct lane_board bird;
     int view; // -1: the camera's picture
     struct overlay overlay;
 };
 
-static bool board_init(struct board *board, int width, int height)
+bool lane_board_init(struct lane_board *board, int width, int height)
 {
     const struct image_shape shape = {.width = width, .height = height};
     bool ok = image_alloc(&board->image, &shape) && sketch_init(&board->sketch, &board->image, LETTERS);
@@ -177,7 +169,7 @@ static bool board_init(struct board *board, int width, int height)
     return ok && board->y;
 }
 
-static void board_finish(struct board *board)
+void lane_board_finish(struct lane_board *board)
 {
     sketch_finish(&board->sketch);
     image_free(&board->image);
@@ -199,7 +191,7 @@ struct lane_window *lane_window_open(int width, int height, char why[256])
     w->view = -1;
     w->overlay.size = OVERLAY_SMALL;
     w->renderer = renderer_open();
-    if (w->renderer && board_init(&w->frame, width, height) && board_init(&w->bird, lane_view.columns, lane_view.rows))
+    if (w->renderer && lane_board_init(&w->bird, lane_view.columns, lane_view.rows))
         return w;
     snprintf(why, 256, "GL or memory is not sufficient");
     lane_window_close(w);
@@ -213,8 +205,7 @@ void lane_window_close(struct lane_window *w)
     if (!window_lost(w->window))
         renderer_close(w->renderer);
     window_close(w->window);
-    board_finish(&w->frame);
-    board_finish(&w->bird);
+    lane_board_finish(&w->bird);
     free(w);
 }
 
@@ -231,7 +222,7 @@ struct window *lane_window_window(const struct lane_window *w)
 // ---- drawing ----
 
 // Draws the lines, whose x at each row is in the board, and the lane between those beside the camera.
-static void draw_lines(const struct board *board, const struct lane_result *result, int thickness)
+static void draw_lines(const struct lane_board *board, const struct lane_result *result, int thickness)
 {
     for (int y = 0; y < board->image.shape.height; y++) {
         const bool lane = result->left >= 0 && result->right >= 0;
@@ -261,8 +252,8 @@ static void fill_overlay(struct overlay *overlay, const char *view, const struct
                  100 * result->confidence, place, bend, known ? "tracked" : "searched");
 }
 
-static void draw_frame(struct board *board, const struct lane_pipeline *pipeline, const struct image *frame,
-                       const struct lane_result *result)
+void lane_board_draw(struct lane_board *board, const struct lane_pipeline *pipeline, const struct image *frame,
+                     const struct lane_result *result)
 {
     const struct image_shape *shape = &board->image.shape;
     convert_to_rgba(&board->image, frame);
@@ -272,7 +263,7 @@ static void draw_frame(struct board *board, const struct lane_pipeline *pipeline
     draw_lines(board, result, THICKNESS);
 }
 
-static void draw_bird(struct board *board, const struct image *stage, int number, const struct lane_result *result,
+static void draw_bird(struct lane_board *board, const struct image *stage, int number, const struct lane_result *result,
                       const struct lane_trace *trace)
 {
     const struct lane_view *view = &lane_view;
@@ -309,19 +300,17 @@ static bool read_keys(struct lane_window *w)
 }
 
 bool lane_window_show(struct lane_window *w, struct lane_pipeline *pipeline, const struct image *frame,
-                      const struct lane_result *result, const struct lane_trace *trace)
+                      const struct lane_board *drawn, const struct lane_result *result, const struct lane_trace *trace)
 {
     if (!read_keys(w))
         return false;
     const bool camera = w->view < 0;
-    const struct image *stage = camera ? frame : lane_pipeline_stage(pipeline, frame, views[w->view].stage);
-    if (!stage)
+    const struct image *stage = camera ? NULL : lane_pipeline_stage(pipeline, frame, views[w->view].stage);
+    if (!camera && !stage)
         return false;
-    struct board *board = camera ? &w->frame : &w->bird;
-    if (camera)
-        draw_frame(board, pipeline, frame, result);
-    else
-        draw_bird(board, stage, w->view, result, trace);
+    if (stage)
+        draw_bird(&w->bird, stage, w->view, result, trace);
+    const struct lane_board *board = camera ? drawn : &w->bird;
     fill_overlay(&w->overlay, camera ? "camera" : views[w->view].name, result, trace->known);
     const struct scene scene = {.texture = renderer_upload(w->renderer, camera ? 0 : 1, &board->image),
                                 .width = board->image.shape.width,

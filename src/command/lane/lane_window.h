@@ -3,17 +3,31 @@
 
 #include "lane/pipeline.h"
 #include "lane/tracker.h"
+#include "screen/sketch.h"
 #include "screen/window.h"
+
+// A picture to show, and how to draw into it.
+struct lane_board {
+    struct image image; // RGBA
+    struct sketch sketch;
+    int *y;                // its rows: 0, 1, ...
+    double *x[LANE_LINES]; // of each line at each row
+};
+bool lane_board_init(struct lane_board *board, int width, int height); // false: out of memory
+void lane_board_finish(struct lane_board *board);                      // also after a failure, and if zeroed
+// Draws the frame, which has the board's size, and the lines.
+void lane_board_draw(struct lane_board *board, const struct lane_pipeline *pipeline, const struct image *frame,
+                     const struct lane_result *result);
 
 struct lane_window;
 
 // Opens the window for frames of this size. Returns NULL if it cannot be opened, with one line in `why`.
 struct lane_window *lane_window_open(int width, int height, char why[256]);
 void lane_window_close(struct lane_window *window); // accepts NULL
-// Shows the frame, or a stage of the pipeline with the search of `trace`. Returns false if the user quits, the display
-// is lost, or the pipeline fails.
+// Shows the frame as it is drawn, or a stage of the pipeline with the search of `trace`. Returns false if the user
+// quits, the display is lost, or the pipeline fails.
 bool lane_window_show(struct lane_window *window, struct lane_pipeline *pipeline, const struct image *frame,
-                      const struct lane_result *result, const struct lane_trace *trace);
+                      const struct lane_board *drawn, const struct lane_result *result, const struct lane_trace *trace);
 // Returns the window, whose GL context paths may use that this thread closes before.
 struct window *lane_window_window(const struct lane_window *window);
 bool lane_window_lost(const struct lane_window *window); // the display was lost (logged)

@@ -30,6 +30,7 @@ struct run {
     struct lane_tracker tracker;
     struct lane_trace trace;    // of the latest frame, for the window
     struct lane_window *window; // NULL: none
+    struct lane_board board;    // the latest frame with its lines, for the window and the outputs
     int counts[3];              // frames of each lane_state
     double milliseconds;
 };
@@ -84,14 +85,16 @@ static enum exit_code open_source(struct run *run, const char *text)
 {
     enum { WIDTH_MIN = 160, HEIGHT_MIN = 90 }; // smaller pictures have fewer rows than LANE_SAMPLES, and false lines
     const struct lane_options *o = run->options;
-    struct source_setup setup = {
-        .text = text, .width = o->size.width, .height = o->size.height, .rate = o->rate, .paced = !o->fast};
+    struct source_setup setup = {.text = text, .width = o->size.width, .height = o->size.height, .rate = o->rate};
+    setup.paced = !o->fast && !(o->headless && o->outputs.record);
     if (!pixel_format_take(o->pixel_format, &setup))
         return EXIT_USAGE;
     run->stream.source = source_open(&setup);
     if (!run->stream.source)
         return EXIT_NOTHING;
     run->stream.info = source_info(run->stream.source);
+    if (!output_files_spare(&o->outputs, run->stream.source))
+        return EXIT_USAGE;
     const struct image_shape *shape = &run->stream.info->shape;
     if (shape->width >= WIDTH_MIN && shape->height >= HEIGHT_MIN)
         return EXIT_OK;
@@ -113,7 +116,7 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     const struct lane_table table = lane_pipeline_table(&run->pipeline, path);
     lane_track(&run->tracker, &table, &result, run->window ? &run->trace : NULL);
     const int64_t found_ns = clock_now_ns();
-    meter_host(&s->meter, NULL, "find lines", begun_ns, found_ns);
+    meter_host(&s->meter, "main", "find lines", begun_ns, found_ns);
     int64_t sum_ns = found_ns - begun_ns;
     for (int i = 0; i < path->stages; i++)
         sum_ns += path->stage[i].end_ns - path->stage[i].start_ns;
@@ -126,8 +129,10 @@ static int64_t show(void *context, const struct frame *frame, bool again)
         s->code = EXIT_FAILED_SOME; // main logs a broken standard output
         s->quit = true;
     }
-    s->quit =
-        s->quit || (run->window && !lane_window_show(run->window, &run->pipeline, &frame->image, &result, &run->trace));
+    if (s->drawn)
+        lane_board_draw(&run->board, &run->pipeline, &frame->image, &result);
+    s->quit = s->quit || (run->window && !lane_window_show(run->window, &run->pipeline, &frame->image, &run->board,
+                                                           &result, &run->trace));
     return clock_now_ns();
 }
 
@@ -146,15 +151,16 @@ static void follow_path(void *context)
     };
 }
 
-// Without a display, the run is headless.
-static void open_window(struct run *run)
+// Without a display, the run is headless. False: out of memory (logged).
+static bool open_window(struct run *run)
 {
     static const struct stream_client client = {.show = show, .changed = follow_path};
     const struct lane_options *o = run->options;
     const struct source_info *info = run->stream.info;
+    const int width = info->shape.width, height = info->shape.height;
     char why[256];
     if (!o->headless) {
-        run->window = lane_window_open(info->shape.width, info->shape.height, why);
+        run->window = lane_window_open(width, height, why);
         if (!run->window)
             log_warn("cannot open a window: %s; running without it", why);
     }
@@ -169,6 +175,13 @@ static void open_window(struct run *run)
                  : info->endless && !run->window ? ENDLESS_FRAMES
                                                  : 0,
     };
+    if (run->window || o->outputs.record || o->outputs.screenshot)
+        run->stream.drawn = &run->board.image;
+    if (run->stream.drawn && !lane_board_init(&run->board, width, height)) {
+        log_error("cannot draw the lines: out of memory");
+        return false;
+    }
+    return outputs_open(&run->stream.outputs, NULL, info, width, height, &run->stream.meter, &run->stream.note);
 }
 
 // Sets the chain that finds the lines, and builds it.
@@ -194,7 +207,10 @@ static enum exit_code open_stream(struct run *run, const struct lane_config *con
         return EXIT_NOTHING;
     if (path_kind_info(s->wish.kind)->needs_gl && run->window)
         s->window = lane_window_window(run->window);
-    return stream_open(s) && build(run, config, map) && stream_start(s) ? EXIT_OK : EXIT_NOTHING;
+    if (!stream_open(s) || !build(run, config, map))
+        return EXIT_NOTHING;
+    process_hold_signals(CALLS_MAIN);
+    return output_files_open(s) && stream_start(s) ? EXIT_OK : EXIT_NOTHING;
 }
 
 static bool is_config(const char *name, const void *path)
@@ -241,7 +257,10 @@ static enum exit_code process(struct run *run)
                              meter_fps(&s->meter));
     }
     status_line_end(&status);
-    return run->window && lane_window_lost(run->window) ? EXIT_DEVICE : s->code;
+    if (run->window && lane_window_lost(run->window))
+        s->code = EXIT_DEVICE;
+    output_files_complete(s);
+    return s->code;
 }
 
 static enum exit_code open_all(struct run *run, const char *source)
@@ -253,7 +272,10 @@ static enum exit_code open_all(struct run *run, const char *source)
         log_error("%s", error);
         return EXIT_USAGE;
     }
-    enum exit_code code = open_source(run, source);
+    const struct output_inputs inputs = {.source = source, .option = "--config", .file = run->options->config};
+    enum exit_code code = output_files_claim(&run->stream.files, &run->options->outputs, &inputs);
+    if (code == EXIT_OK)
+        code = open_source(run, source);
     if (code == EXIT_OK && run->options->calibrate) {
         run->camera = config.camera;
         return EXIT_OK;
@@ -264,17 +286,22 @@ static enum exit_code open_all(struct run *run, const char *source)
     }
     if (code == EXIT_OK && !watch_config(run))
         code = EXIT_NOTHING;
-    if (code == EXIT_OK && !truth_open(&run->truth, run->options->truth, run->stream.info))
+    if (code == EXIT_OK && !truth_open(&run->truth, run->options->outputs.truth, run->stream.info))
         code = EXIT_NOTHING;
     if (code != EXIT_OK)
         return code;
-    open_window(run);
-    return open_stream(run, &config, &map);
+    return open_window(run) ? open_stream(run, &config, &map) : EXIT_NOTHING;
 }
 
-// Returns false if a driver is still busy, or the display of the path's GL context is lost: see stream_close.
-static bool close_all(struct run *run)
+// Sets the exit code if an output is incomplete. Returns false if a driver is still busy, or the display of the path's
+// GL context is lost: see stream_close.
+static bool close_all(struct run *run, enum exit_code *code)
 {
+    outputs_close(&run->stream.outputs);
+    if (!stream_stop(&run->stream))
+        return false;
+    if (!truth_close(&run->truth) || !output_files_close_trace(&run->stream))
+        *code = EXIT_FAILED_SOME;
     if (window_lost(run->stream.window))
         return false;
     lane_pipeline_close(&run->pipeline);
@@ -283,21 +310,23 @@ static bool close_all(struct run *run)
     if (run->edits > 0)
         close(run->edits);
     lane_window_close(run->window);
+    lane_board_finish(&run->board);
     return true;
 }
 
 static void print_summary(const struct run *run)
 {
     const struct stream *s = &run->stream;
+    FILE *out = run->options->outputs.on_stdout ? stderr : stdout;
     struct lane_facts facts;
-    printf("%llu frames: lanes in %d, held in %d, none in %d; %.2f ms per frame\n", (unsigned long long)s->meter.frames,
-           run->counts[LANE_SEEN], run->counts[LANE_HELD], run->counts[LANE_NONE],
-           run->milliseconds / (double)s->meter.frames);
+    fprintf(out, "%llu frames: lanes in %d, held in %d, none in %d; %.2f ms per frame\n",
+            (unsigned long long)s->meter.frames, run->counts[LANE_SEEN], run->counts[LANE_HELD], run->counts[LANE_NONE],
+            run->milliseconds / (double)s->meter.frames);
     lanes_describe(s->lanes, LANE_MAIN, &facts);
     const bool same = strcmp(facts.kind, facts.sharing) == 0;
-    printf("path %s%s%s%s, device %s, %.1f fps\n", facts.kind, same ? "" : " (", same ? "" : facts.sharing,
-           same ? "" : ")", facts.device, meter_fps(&s->meter));
-    meter_print(&s->meter, stdout);
+    fprintf(out, "path %s%s%s%s, device %s, %.1f fps\n", facts.kind, same ? "" : " (", same ? "" : facts.sharing,
+            same ? "" : ")", facts.device, meter_fps(&s->meter));
+    meter_print(&s->meter, out);
 }
 
 int lane_run(const struct lane_options *options, const char *source)
@@ -309,16 +338,15 @@ int lane_run(const struct lane_options *options, const char *source)
     }
     run->options = options;
     enum exit_code code = open_all(run, source);
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK && options->calibrate) {
         process_hold_signals(CALLS_MAIN);
-        code = options->calibrate ? lane_calibrate(&run->stream, &run->camera, options->config, options->threads)
-                                  : process(run);
+        code = lane_calibrate(&run->stream, &run->camera, options->config, options->threads);
+    } else if (code == EXIT_OK) {
+        code = process(run);
     }
-    if (!truth_close(&run->truth))
-        code = EXIT_FAILED_SOME;
     if (run->stream.meter.frames > 0 && !options->json && !options->calibrate)
         print_summary(run);
-    if (!close_all(run))
+    if (!close_all(run, &code))
         return (int)code | EXIT_AT_ONCE;
     free(run);
     return (int)code;

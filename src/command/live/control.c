@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "command/live/clients.h"
 #include "command/live/events.h"
-#include "command/live/output_check.h"
 #include "command/live/properties.h"
 #include "command/live/request.h"
 #include "command/live/session.h"
@@ -215,10 +214,8 @@ static bool save_picture(struct call *call, bool both)
         return property_fail(call->why, "there is no frame yet; wait_frame 1 waits for it");
     property_fail(call->why, "there is no frame to save"); // an error that is logged replaces this
     log_keep_error(call->why, sizeof(call->why));
-    const struct outputs_facts facts = outputs_describe(&s->stream.outputs);
-    const bool ok = (!path || output_check_screenshot(&s->options, s->stream.source, source_change_text(&s->stream),
-                                                      facts.recording ? facts.recording : facts.ending, path)) &&
-                    outputs_save(s->stream.lanes, both, path, name);
+    const bool ok =
+        (!path || output_files_allow_screenshot(&s->stream, path)) && outputs_save(s->stream.lanes, both, path, name);
     log_keep_error(NULL, 0);
     call->data = ok ? text_json(path ? path : name) : NULL;
     return ok;

@@ -34,11 +34,11 @@ static bool parse_settings(struct controls *c, const char *path)
     return true;
 }
 
-bool controls_load(struct controls *c, const struct live_options *o)
+bool controls_load(struct controls *c, const char *file, const struct option_texts *texts)
 {
-    size_t most = (size_t)o->controls.count + 1;
-    if (o->load_controls && !(c->text = file_read_text(o->load_controls, FILE_BYTES_MAX))) {
-        log_error("cannot read controls from %s: %s", o->load_controls, strerror(errno));
+    size_t most = (size_t)texts->count + 1;
+    if (file && !(c->text = file_read_text(file, FILE_BYTES_MAX))) {
+        log_error("cannot read controls from %s: %s", file, strerror(errno));
         return false;
     }
     for (const char *at = c->text; at && (at = strchr(at, '\n')); at++)
@@ -48,32 +48,30 @@ bool controls_load(struct controls *c, const struct live_options *o)
         log_error("cannot set the camera's controls: out of memory");
         return false;
     }
-    if (c->text && !parse_settings(c, o->load_controls))
+    if (c->text && !parse_settings(c, file))
         return false;
-    for (int i = 0; i < o->controls.count; i++)
-        c->setting[c->count++] = (struct source_setting){.text = o->controls.text[i]};
+    for (int i = 0; i < texts->count; i++)
+        c->setting[c->count++] = (struct source_setting){.text = texts->text[i]};
     return true;
 }
 
-bool controls_save(const struct controls *c, const struct live_options *o, const struct source_info *info,
-                   struct claim *claim)
+bool controls_save(const struct controls *c, const char *source, const struct source_info *info, struct claim *claim)
 {
-    const char *path = o->save_controls;
     if (c->count > 0 && !info->controls)
         log_warn("the source is not a camera; --control and --load-controls are ignored");
-    if (!path)
+    if (!claim->path[0])
         return true;
     if (!info->controls) {
-        log_error("cannot save controls to %s: the source is not a camera", path);
+        log_error("cannot save controls to %s: the source is not a camera", claim->path);
         return false;
     }
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    bool ok = out && source_print_controls(o->source, out, true);
+    bool ok = out && source_print_controls(source, out, true);
     ok = out && fclose(out) == 0 && ok;
     if (ok && !claim_write(claim, text, size)) {
-        log_error("cannot write %s: %s", path, strerror(errno));
+        log_error("cannot write %s: %s", claim->path, strerror(errno));
         ok = false;
     }
     free(text);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/claim.h"
-#include "command/live/options.h"
+#include "base/options.h"
 #include "source/source.h"
 #include "stream/note.h"
 
@@ -16,9 +16,10 @@ struct controls {
     int64_t listed_ns;                           // when they were read; 0: they must be read again
 };
 
-bool controls_load(struct controls *controls, const struct live_options *options); // false on failure (logged)
-// For --save-controls, to the claimed file. False on failure (logged).
-bool controls_save(const struct controls *controls, const struct live_options *options, const struct source_info *info,
+// Takes the settings of the file (NULL: none), then the texts. Both are borrowed. False on failure (logged).
+bool controls_load(struct controls *controls, const char *file, const struct option_texts *texts);
+// Writes the controls of the source, named `source`, to the claimed file, if there is one. False on failure (logged).
+bool controls_save(const struct controls *controls, const char *source, const struct source_info *info,
                    struct claim *claim);
 void controls_free(struct controls *controls); // after source_close
 

@@ -92,7 +92,7 @@ void last_run_open(struct session *s)
 {
     struct last_run *last = &s->last;
     const struct live_options *o = &s->options;
-    const bool outputs = o->frames || o->record || o->screenshot || o->capture;
+    const bool outputs = o->frames || o->outputs.record || o->outputs.screenshot || o->capture;
     char error[CHAIN_ERROR];
     *last = (struct last_run){0};
     last->kept = live_has_display() && !o->headless && !o->no_config && read_file(last, &s->stream.wish);

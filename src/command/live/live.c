@@ -5,7 +5,6 @@
 #include "command/live/control.h"
 #include "command/live/events.h"
 #include "command/live/session.h"
-#include "image/imagefile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 
 enum { IDLE_MS = 8, HEADLESS_WAIT_MS = 100 }; // longest delay of keys and signals while no frame arrives
 static const int64_t progress_ns = 1000000000, redraw_ns = 200000000;
-static const int64_t doubtful_ns = 10000000000; // the longest time of the last frame of a damaged film
 
 static void report_progress(struct session *s)
 {
@@ -110,7 +108,7 @@ static void wait_for(void *context, int fd, int64_t timeout_ns)
 static bool allows(void *context, const struct source *source)
 {
     const struct session *s = context;
-    return outputs_spare_source(&s->options, source);
+    return output_files_spare(&s->options.outputs, source);
 }
 
 static void arrived(void *context)
@@ -156,20 +154,9 @@ static void run_frames(struct session *s)
 // Returns false if the last frame cannot be written (logged).
 static bool save_last(struct session *s)
 {
-    const char *named = s->options.screenshot;
-    if (!named && !s->save.last)
+    const struct image *picture = s->save.last ? stream_picture(&s->stream) : NULL;
+    if (!picture)
         return true;
-    const struct image *picture = lanes_picture(s->stream.lanes);
-    if (!picture && (!named || process_interrupted()))
-        return true; // a signal ended the run before the first picture
-    if (!picture) {
-        log_error("cannot write the screenshot %s: %s", named,
-                  window_lost(s->stream.window) ? "the last frame, a texture, was lost with the display"
-                                                : "the run ended before the first frame");
-        return false;
-    }
-    if (named)
-        return imagefile_write_claimed(&s->claims[OUTPUT_SCREENSHOT], picture);
     char name[OUTPUT_NAME];
     if (!output_save_last(picture, s->stream.source, source_change_text(&s->stream), name))
         return false;
@@ -179,17 +166,10 @@ static bool save_last(struct session *s)
     return true;
 }
 
-// Completes the recording and the screenshot; sets the exit code if one fails.
+// Completes the outputs; sets the exit code if one fails.
 static void finish_outputs(struct session *s)
 {
-    const bool damaged = s->stream.code != EXIT_OK || source_health(s->stream.source).faulty;
-    const int64_t rest_ns = !s->stream.ended ? 0 : damaged ? doubtful_ns : INT64_MAX;
-    if (!outputs_end_recording(&s->stream.outputs, rest_ns) && s->stream.code == EXIT_OK && !process_interrupted())
-        s->stream.code = EXIT_FAILED_SOME;
-    if (s->stream.meter.frames == 0 && s->stream.ended && s->stream.code == EXIT_OK) {
-        log_error("the source %s has no frames", s->stream.info->name);
-        s->stream.code = EXIT_NOTHING;
-    }
+    output_files_complete(&s->stream);
     const bool saved = save_last(s), truth = truth_close(&s->truth);
     if ((!captures_close(&s->captures) || !saved || !truth) && s->stream.code == EXIT_OK)
         s->stream.code = EXIT_FAILED_SOME;
@@ -198,7 +178,7 @@ static void finish_outputs(struct session *s)
 // Returns the exit code.
 static int run(struct session *s)
 {
-    report_open(&s->report, &s->options);
+    report_open(&s->report, s->options.json, s->options.outputs.on_stdout ? stderr : stdout);
     if (session_open(s)) {
         report_start(&s->report, status_read(s));
         s->reported_ns = clock_now_ns();

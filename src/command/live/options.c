@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "base/resource.h"
-#include "command/live/output_check.h"
 #include "command/looks.h"
 #include "command/shared.h"
 #include "filter/user_filters.h"
@@ -49,7 +48,7 @@ static const struct option live_options[] = {
     {"load-controls", 0, OPTION_TEXT, "FILE", .help = "set the camera controls from FILE, written by --save-controls",
      .offset = AT(load_controls), .complete = "file"},
     {"save-controls", 0, OPTION_TEXT, "FILE", .help = "write the camera's controls to FILE at the start of the run",
-     .offset = AT(save_controls), .complete = "file"},
+     .offset = AT(outputs.save_controls), .complete = "file"},
     {"matrix", 0, OPTION_CHOICE, .choices = "auto|601|709|2020",
      .help = "matrix that converts YUV to RGB; default: auto, the matrix that the source names", .offset = AT(matrix)},
     {"range", 0, OPTION_CHOICE, .choices = "auto|limited|full",
@@ -70,17 +69,7 @@ static const struct option live_options[] = {
      .help = "search for faster kernels while frames run, use them and store them; not for the cpu path",
      .offset = AT(tune)},
     {"json", 'j', OPTION_FLAG, .help = "print one JSON object per line on standard output", .offset = AT(json)},
-    {"screenshot", 0, OPTION_TEXT, "FILE.png", .help = "write the last frame as PNG", .offset = AT(screenshot),
-     .complete = "file"},
-    {"record", 'o', OPTION_TEXT, "FILE.y4m",
-     .help = "record without sound: to .y4m without loss (-: standard output), or with ffmpeg to .mp4, .mov, .mkv, "
-             ".webm, .gif, .webp",
-     .offset = AT(record), .complete = "file"},
-    {"record-quality", 0, OPTION_INT, "N", .help = "quality of an H.264, VP9 or WebP recording; default: 75",
-     .offset = AT(record_quality), .min = 1, .max = RECORDING_QUALITY_BEST},
-    {"overwrite", 0, OPTION_FLAG, .help = "replace the file of --record if it exists", .offset = AT(overwrite)},
-    {"truth", 0, OPTION_TEXT, "FILE.json",
-     .help = "write the true lane lines of each frame of the source road:", .offset = AT(truth), .complete = "file"},
+    OUTPUT_OPTIONS(AT(outputs)),
     {"virtual-camera", 0, OPTION_TEXT, "NODE",
      .help = "send the filtered frames to NODE, a V4L2 output device such as v4l2loopback's /dev/video10",
      .offset = AT(virtual_camera), .complete = "file"},
@@ -90,8 +79,6 @@ static const struct option live_options[] = {
     {"capture", 0, OPTION_TEXT, "DIR",
      .help = "keep the chain and a frame in DIR for `monocle tune`, and again after each change of the chain",
      .offset = AT(capture), .complete = "directory"},
-    {"trace", 0, OPTION_TEXT, "FILE.json", .help = "write a Chrome/Perfetto trace of every stage on every thread",
-     .offset = AT(trace), .complete = "file"},
     {"vsync", 0, OPTION_CHOICE, .choices = "on|off", .help = "wait for the monitor before each frame; default: on",
      .offset = AT(vsync)},
     {"fullscreen", 0, OPTION_FLAG, .help = "open the window in full screen", .offset = AT(fullscreen)},
@@ -256,6 +243,21 @@ static bool take_text(struct live_options *o, const char *name, bool (*take)(str
     return ok;
 }
 
+// Returns false if options cannot go together (logged).
+static bool fitting(const struct live_options *o)
+{
+    const char *source = source_path(o->source), *wrong = NULL;
+    if (source && o->virtual_camera && strcmp(source, o->virtual_camera) == 0)
+        wrong = "the virtual camera cannot be its own source; name another device for one of them";
+    else if (o->on_demand && !(o->virtual_camera && o->headless))
+        wrong = "--on-demand needs --virtual-camera and --headless";
+    else if (o->source && strcmp(o->source, "-") == 0 && o->loop)
+        wrong = "--loop cannot repeat standard input; name a file";
+    if (wrong)
+        log_error("%s", wrong);
+    return !wrong;
+}
+
 // Checks the arguments and parses the chain and the keys. Returns false if they are wrong (logged).
 static bool take_options(struct live_options *o)
 {
@@ -269,10 +271,10 @@ static bool take_options(struct live_options *o)
         .color = {(enum color_matrix)o->matrix, (enum color_range)o->range},
         .loop = o->loop,
         .show = o->showcase || (!o->headless && live_has_display()),
-        .paced = !o->fast && !(o->headless && o->record), // a recording without a window takes every frame
+        .paced = !o->fast && !(o->headless && o->outputs.record), // a recording without a window takes every frame
     };
     o->setup.slides = o->setup.paced;
-    if (!outputs_check_names(o) || !take_text(o, "pixel-format", take_format) ||
+    if (!output_files_check(&o->outputs, o->json) || !fitting(o) || !take_text(o, "pixel-format", take_format) ||
         !take_text(o, "kernels", take_kernels) || !take_text(o, "filter", take_filter) ||
         !take_text(o, "look", take_look) || !take_text(o, "keys", take_keys))
         return false;

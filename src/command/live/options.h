@@ -5,6 +5,7 @@
 #include "filter/chain.h"
 #include "screen/keys.h"
 #include "source/source.h"
+#include "stream/output_files.h"
 #include "stream/wish.h"
 
 struct live_options {
@@ -17,15 +18,14 @@ struct live_options {
     double rate;
     const char *pixel_format;
     struct option_texts controls;
-    const char *load_controls, *save_controls;
+    const char *load_controls;
     bool list_controls;
     int matrix, range;
     bool loop, fast, headless, showcase;
-    int frames;         // 0: not given
-    int record_quality; // 0: not given
-    bool overwrite;     // the file of `record`
+    int frames; // 0: not given
     bool json, tune, on_demand;
-    const char *screenshot, *record, *trace, *truth, *virtual_camera, *capture;
+    struct output_options outputs;
+    const char *virtual_camera, *capture;
     int vsync; // 0: on, 1: off; -1: not given
     bool fullscreen;
     int overlay; // enum overlay_size; -1: not given
@@ -39,7 +39,6 @@ struct live_options {
     struct source_setup setup; // of the source, without its controls
     struct chain chain;        // of --filter or --look
     struct keys key_map;       // of --keys
-    bool stdout_taken;         // an output file is written to standard output
 };
 
 extern const struct option_list live_list;

@@ -202,10 +202,14 @@ static bool set_path(struct session *s, const char *rest, const char *value, cha
 
 static bool next_path(struct session *s, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
 {
-    const enum path_kind kind = wish_next_kind(&s->stream.wish);
-    snprintf(next, PROPERTY_NAME, "%s", path_kind_name(kind));
-    return kind != s->stream.wish.kind ||
-           property_fail(why, "there is no OpenCL device and no GL, so only the cpu path works");
+    const struct wish *wish = &s->stream.wish;
+    const enum path_kind kind = wish_next_kind(wish);
+    const bool last = kind <= wish->kind;
+    snprintf(next, PROPERTY_NAME, "%s",
+             wish->automatic ? path_kind_name(PATH_CPU)
+             : last          ? "auto"
+                             : path_kind_name(kind));
+    return kind != wish->kind || property_fail(why, "there is no OpenCL device and no GL, so only the cpu path works");
 }
 
 static json_t *get_device(struct session *s, const char *rest, char why[PROPERTY_WHY])
@@ -414,7 +418,7 @@ static bool set_recording(struct session *s, const char *rest, const char *value
         return property_fail(why, "a still image cannot be recorded; save a screenshot instead");
     property_fail(why, "cannot start a recording"); // an error that is logged replaces this
     log_keep_error(why, PROPERTY_WHY);
-    const bool ok = outputs_record_new(&s->stream.outputs, value, s->options.record_quality);
+    const bool ok = outputs_record_new(&s->stream.outputs, value, s->options.outputs.record_quality);
     log_keep_error(NULL, 0);
     return ok;
 }
@@ -484,6 +488,11 @@ const struct property property_table[] = {
     {"frames", "frame", .type = PROPERTY_NUMBER, .help = "number of frames shown"},
     {"captured", .type = PROPERTY_NUMBER, .help = "number of frames from the source"},
     {"skipped", .type = PROPERTY_NUMBER, .help = "number of frames that were not shown"},
+    {"damaged", .type = PROPERTY_NUMBER, .help = "number of the camera's damaged frames"},
+    {"lost", .type = PROPERTY_NUMBER, .help = "number of frames that the camera missed"},
+    {"outages", .type = PROPERTY_NUMBER, .help = "number of the camera's outages"},
+    {"delivered", .type = PROPERTY_NUMBER, .help = "frames per second from the camera"},
+    {"trouble", .type = PROPERTY_TEXT, .help = "why the source delivers no frames, or empty"},
     {"fps", .type = PROPERTY_NUMBER, .help = "frames per second"},
     {"low_fps", .type = PROPERTY_NUMBER, .help = "1 % low"},
     {"age_ms", .type = PROPERTY_NUMBER, .help = "median age of the last 60 frames when shown"},

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "command/live/options.h"
 #include "command/live/properties.h"
 #include "command/shared.h"
 #include "path/passes_json.h"
@@ -50,11 +49,11 @@ static void report_error(void *context, const char *message)
     print_line(context, object, 0);
 }
 
-void report_open(struct report *report, const struct live_options *options)
+void report_open(struct report *report, bool json, FILE *table)
 {
-    report->json = options->json;
-    report->table = options->stdout_taken ? stderr : stdout;
-    if (report->json)
+    report->json = json;
+    report->table = table;
+    if (json)
         log_set_error_hook(report_error, report);
 }
 

@@ -7,8 +7,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-struct live_options;
-
 struct report {
     bool json;
     FILE *table;         // where the table is printed: stderr if an output file is written to standard output
@@ -18,7 +16,7 @@ struct report {
 };
 
 // With --json: from now on, prints each logged error as an event. The struct must stay in place until report_close.
-void report_open(struct report *report, const struct live_options *options);
+void report_open(struct report *report, bool json, FILE *table);
 void report_close(struct report *report); // logs the number of dropped lines
 void report_start(struct report *report, const struct status *status);
 void report_reshaped(struct report *report, const struct status *status);

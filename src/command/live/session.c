@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "command/live/events.h"
-#include "command/live/output_check.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +16,7 @@ enum { ENDLESS_FRAMES = 300 }; // limit of a headless run of an endless source w
 static bool open_source(struct session *s)
 {
     const struct live_options *o = &s->options;
-    if (!controls_load(&s->controls, o))
+    if (!controls_load(&s->controls, o->load_controls, &o->controls))
         return false;
     struct source_setup setup = o->setup;
     setup.controls = s->controls.setting;
@@ -31,11 +30,11 @@ static bool open_source(struct session *s)
         s->stream.code = EXIT_USAGE;
         return false;
     }
-    if (!outputs_spare_source(o, s->stream.source)) {
+    if (!output_files_spare(&o->outputs, s->stream.source)) {
         s->stream.code = EXIT_USAGE;
         return false;
     }
-    return controls_save(&s->controls, o, s->stream.info, &s->claims[OUTPUT_CONTROLS]);
+    return controls_save(&s->controls, o->source, s->stream.info, &s->stream.files.claim[OUTPUT_CONTROLS]);
 }
 
 static bool open_outputs(struct session *s)
@@ -139,7 +138,7 @@ static void set_limits(struct session *s)
     const struct live_options *o = &s->options;
     struct stream *stream = &s->stream;
     const bool endless = o->loop || stream->info->endless,
-               kept = o->screenshot || o->record || o->virtual_camera || o->socket;
+               kept = o->outputs.screenshot || o->outputs.record || o->virtual_camera || o->socket;
     stream->set.limit = (uint64_t)o->frames;
     stream->set.served = s->control != NULL;
     stream->set.driven = stream->window || s->control;
@@ -155,53 +154,12 @@ static void set_limits(struct session *s)
         stream->set.depth = 2; // latency does not matter: upload, kernels and download overlap
 }
 
-static bool open_trace(struct session *s)
-{
-    struct claim *claim = &s->claims[OUTPUT_TRACE];
-    int file;
-    bool ok = claim_make(claim, &file);
-    const bool made = ok && file >= 0;
-    if (ok && !made) {
-        file = file_draft_begin(&s->trace_draft, claim->path);
-        ok = file >= 0 || errno == ESPIPE; // trace_open opens pipes and devices
-    }
-    if (!ok || (made && !file_lock(file))) {
-        log_error("cannot write the trace to %s: %s", claim->path,
-                  errno == EWOULDBLOCK ? "another run writes it; name another file" : strerror(errno));
-        return false;
-    }
-    s->trace_drafted = !made && file >= 0;
-    s->stream.meter.trace = trace_open(claim->path, file);
-    if (!s->stream.meter.trace && made)
-        file_remove(claim->path, claim->own);
-    return s->stream.meter.trace;
-}
-
-// Returns false if the trace is incomplete (logged).
-static bool close_trace(struct session *s)
-{
-    const bool opened = s->stream.meter.trace != NULL, complete = trace_close(s->stream.meter.trace);
-    const bool ok =
-        !s->trace_drafted || claim_end_draft(&s->trace_draft, s->claims[OUTPUT_TRACE].path, opened && complete, opened);
-    s->stream.meter.trace = NULL;
-    s->trace_drafted = false;
-    return complete && ok;
-}
-
-static bool start_recording(struct session *s)
-{
-    struct claim *claim = &s->claims[OUTPUT_RECORD];
-    if (strcmp(s->options.record, "-") == 0)
-        strcpy(claim->path, "-");
-    return outputs_start_recording(&s->stream.outputs, claim, s->options.record_quality);
-}
-
 // Creates the files that grow during the run. Until here, a signal ends the process at once; from here on, it ends the
 // run in order, so that no file is left incomplete.
 static bool open_files(struct session *s)
 {
     process_hold_signals(CALLS_MAIN);
-    return (!s->options.trace || open_trace(s)) && (!s->options.record || start_recording(s));
+    return output_files_open(&s->stream);
 }
 
 // Opens the parts in the order in which they need each other. A wrong source leaves no trace file.
@@ -210,7 +168,7 @@ static bool open_parts(struct session *s)
     const struct live_options *o = &s->options;
     struct stream *stream = &s->stream;
     if ((o->socket && !control_open(s, o->socket)) || !open_source(s) ||
-        !truth_open(&s->truth, o->truth, stream->info) || !open_outputs(s) || !open_screen_and_device(s))
+        !truth_open(&s->truth, o->outputs.truth, stream->info) || !open_outputs(s) || !open_screen_and_device(s))
         return false;
     if (stream->window)
         last_run_opened(s);
@@ -241,7 +199,7 @@ bool session_open(struct session *s)
         .client = &live_client,
         .context = s,
         .text = o->source,
-        .source_kept = o->truth ? "in a run with --truth" : NULL,
+        .source_kept = o->outputs.truth ? "in a run with --truth" : NULL,
         .loop = o->loop,
         .paced = o->setup.paced,
         .kind_named = path_named(o->path),
@@ -255,7 +213,8 @@ bool session_open(struct session *s)
     if (!o->headless || o->socket)
         looks_open(&s->looks);
     last_run_open(s);
-    stream->code = outputs_check_files(o, s->claims);
+    const struct output_inputs inputs = {o->source, o->kernels, "--load-controls", o->load_controls};
+    stream->code = output_files_claim(&stream->files, &o->outputs, &inputs);
     if (stream->code == EXIT_OK && open_parts(s))
         return true;
     if (!stream->quit && !process_interrupted() && stream->code == EXIT_OK)
@@ -272,7 +231,7 @@ bool session_close(struct session *s)
     captures_close(&s->captures);
     if (!stream_stop(&s->stream))
         return false;
-    if (!close_trace(s) && s->stream.code == EXIT_OK)
+    if (!output_files_close_trace(&s->stream) && s->stream.code == EXIT_OK)
         s->stream.code = EXIT_FAILED_SOME;
     if (!stream_close(&s->stream))
         return false;

@@ -9,7 +9,7 @@
 #include "command/live/controls.h"
 #include "command/live/edits.h"
 #include "command/live/last_run.h"
-#include "command/live/output_check.h"
+#include "command/live/options.h"
 #include "command/live/report.h"
 #include "command/live/showcase.h"
 #include "command/live/view.h"
@@ -22,9 +22,6 @@ enum { DIGIT_LINES = 6, DIGIT_COLUMNS = 36 };
 
 struct session {
     struct live_options options;
-    struct claim claims[OUTPUTS]; // of the output files that options name
-    bool trace_drafted;           // the trace is written to `trace_draft`
-    struct file_draft trace_draft;
     struct controls controls;
     struct control *control; // NULL: none
     struct stream stream;

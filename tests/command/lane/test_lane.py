@@ -11,7 +11,7 @@ import sys
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs, slow
 from lane_support import Window, is_blue, is_green, is_red, is_yellow, places
-from live_support import wait_until
+from live_support import wait_until, y4m_pictures
 
 BINARY, = programs(1)
 SIZE = "640x360@30"
@@ -272,6 +272,39 @@ def errors(c):
         c.check("too small to find lanes; give at least 160x90" in done.stderr and not done.stdout, size, done.stderr)
 
 
+def pictures(name):
+    with open(at(name), "rb") as file:
+        return y4m_pictures(file.read())
+
+
+def outputs(c):
+    """The recording and the screenshot show the lines. They replace neither an input nor a file."""
+    road = "road:seed=7,size=" + SIZE
+    args = road, "--headless", "-p", "cpu", "-n", "8"
+    run(*args, "--record", "plain.y4m", command="live")
+    done = run(*args, "--record", "lines.y4m", "--screenshot", "last.png", "--trace", "trace.json")
+    run("last.png", "--headless", "-p", "cpu", "--record", "last.y4m", command="live")
+    plain, lines, last = pictures("plain.y4m"), pictures("lines.y4m"), pictures("last.y4m")
+    c.check(len(lines) == len(plain) == 8 and last == lines[-1:] and not done.stderr, len(lines), done.stderr)
+    third = 640 * 360
+    red = [[sum(value > 190 for value in picture[2 * third:]) for picture in film] for film in (plain, lines)]
+    c.check(max(red[0]) == 0 and min(red[1][2:]) > 1000, "red lines", red)
+    with open(at("trace.json"), encoding="utf-8") as file:
+        names = {event["name"] for event in json.load(file)}
+    c.check({"find lines", "record"} <= names, sorted(names))
+    with open(at("c.json"), "w", encoding="utf-8") as file:
+        file.write("{}")
+    for more, text in (["--record", "lines.y4m"], "exists; name another file, or add --overwrite"), (
+            ["--record", "plain.y4m", "--overwrite"], "the output plain.y4m is the source"), (
+            ["--json", "--record", "-"], "both write to standard output"), (
+            ["--screenshot", "x.jpg"], "writes screenshots as PNG"), (
+            ["--config", "c.json", "--trace", "c.json"], "is the file of --config"):
+        done = run("plain.y4m", "--headless", *more, code=2)
+        c.check(text in done.stderr and done.stderr.count("\n") == 1 and not done.stdout, more, done.stderr)
+    out = subprocess.run([BINARY, "lane", *args, "--record", "-"], cwd=at(), capture_output=True, check=True)
+    c.check(y4m_pictures(out.stdout) == lines and b"8 frames:" in out.stderr, "a pipe", out.stderr)
+
+
 def files(c):
     """A wrong configuration is one line that names the member, and exit code 2."""
     for text, said in WRONG_FILES:
@@ -309,8 +342,8 @@ def degenerate(c):
 
 
 def window(c):
-    """The keys 1 to 6 choose the camera, a stage or the search, and q ends the run."""
-    run_in = Window(BINARY, "road:seed=7,size=640x400@30")
+    """The keys 1 to 6 choose the camera, a stage or the search, and q ends the run. The recording has the camera."""
+    run_in = Window(BINARY, "road:seed=7,size=640x400@30", "--record", "keys.y4m")
     wanted = {"1": (is_red,), "2": (is_red,), "3": (is_red,), "4": (is_red,), "5": (is_blue, is_yellow),
               "6": (is_red, is_green, is_yellow)}
     shots, last = {}, None
@@ -328,6 +361,9 @@ def window(c):
     c.check(wait_until(lambda: 4 * len(places(run_in.shot()[:40], lambda *pixel: min(pixel) > 200)) < len(last)), "o")
     code, out, err = run_in.end()
     c.check(code == 0 and "none in 0;" in out and not err, code, out, err)
+    c.check([name for name in os.listdir(at()) if "keys" in name] == ["keys.y4m"], os.listdir(at()))
+    with open(at("keys.y4m"), "rb") as file:
+        c.check(file.read(23) == b"YUV4MPEG2 W640 H400 F30", "the size of the recording")
     sums_and_windows(c, shots["5"], shots["6"])
 
 
@@ -346,5 +382,5 @@ def sums_and_windows(c, sums, windows):
     c.check(around == len(points) > 100, "windows around their points:", around, "of", len(points))
 
 
-sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, lens, settings, errors, files, degenerate,
-                      window))
+sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, lens, settings, errors, outputs, files,
+                      degenerate, window))

@@ -23,6 +23,9 @@ BINARY, = programs(1)
 PATTERN = "pattern:160x120@30"
 OPENCL = has_opencl(BINARY)
 View = functools.partial(ControlledView, BINARY)
+# Fields of the JSON state that are no setting or figure of their own:
+NO_ROWS = set("kind width height pixel_format matrix range rate in why passes tuning virtual_camera control "
+              "message_is_error rung frozen".split())
 
 
 def ctl(*words, **more):
@@ -175,6 +178,8 @@ def one_name(c):
     rows = {row["name"]: row for row in m.ask("list_properties")}
     c.check(rows["scope"]["choices"] == "off|histogram|columns|rows" and rows["divider"]["max"] == 1, rows["scope"])
     c.check(not {"mode", "frame", "frozen"} & set(rows), "earlier names in the list")
+    c.check(set(status) - set(rows) == NO_ROWS, "fields without a row of property_table.c",
+            set(status) - set(rows) ^ NO_ROWS)
     m.close()
     ended(c, view)
 

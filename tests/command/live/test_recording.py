@@ -437,7 +437,7 @@ def two_runs(c):
         client = view.control()
         client.ask("wait_frame", 3)
         code, err = record(name, "--overwrite")
-        c.check(code == 3 and "cannot record to %s: another recording writes it; name another file\n" % name in err and
+        c.check(code == 3 and "cannot record to %s: another run writes it; name another file\n" % name in err and
                 err.count("\n") == 1, name, code, err)
         if older:
             with open(at("new"), "w", encoding="utf-8") as file:

@@ -1,11 +1,13 @@
-// output_check.c: refuses output paths that would overwrite an input or fail at the end of a run
-#include "command/live/output_check.h"
+// output_files.c: refuses output paths that would overwrite an input or fail at the end of a run; opens and completes
+// the outputs
+#include "stream/output_files.h"
 
 #include "base/file.h"
 #include "base/log.h"
+#include "image/imagefile.h"
 #include "sink/recording.h"
 #include "source/entries.h"
-#include "stream/outputs.h"
+#include "stream/stream.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,6 +17,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static const int64_t doubtful_ns = 10000000000; // the longest time of the last frame of a damaged film
 
 // Returns false if the suffix names another format than PNG (logged).
 static bool check_picture(const char *path)
@@ -29,15 +33,15 @@ static bool check_picture(const char *path)
     return !other;
 }
 
-#define AT(member) offsetof(struct live_options, member)
+#define AT(member) offsetof(struct output_options, member)
 
 // The options that name an output file.
-static const struct output {
+static const struct output_row {
     const char *option;
-    size_t offset;                   // of the path in struct live_options
+    size_t offset;                   // of the path in struct output_options
     const char *dash;                // why the path cannot be "-"; NULL: it can
     bool (*check)(const char *path); // of the format; false is logged; NULL: there is one format
-} outputs[OUTPUTS] = {
+} outputs[OUTPUT_KINDS] = {
     [OUTPUT_RECORD] = {"--record", AT(record), .check = output_check_recording},
     [OUTPUT_SCREENSHOT] = {"--screenshot", AT(screenshot), .dash = "only --record can; name a file",
                            .check = check_picture},
@@ -46,20 +50,20 @@ static const struct output {
     [OUTPUT_CONTROLS] = {"--save-controls", AT(save_controls), .dash = "name a file, or /dev/stdout to print them"},
 };
 
-static const char *path_of(const struct live_options *options, int index)
+static const char *path_of(const struct output_options *options, int index)
 {
     return *(const char *const *)((const char *)options + outputs[index].offset);
 }
 
 // Returns the path if it names a file; NULL if it is not given, empty or "-".
-static const char *file_of(const struct live_options *options, int index)
+static const char *file_of(const struct output_options *options, int index)
 {
     const char *path = path_of(options, index);
     return path && path[0] && strcmp(path, "-") != 0 ? path : NULL;
 }
 
 // Returns false if the path is "-" or has a wrong format (logged).
-static bool check_name(const struct output *output, const char *path)
+static bool check_name(const struct output_row *output, const char *path)
 {
     if (output->dash && strcmp(path, "-") == 0) {
         log_error("%s cannot be -; %s", output->option, output->dash);
@@ -68,17 +72,10 @@ static bool check_name(const struct output *output, const char *path)
     return !output->check || output->check(path);
 }
 
-// Returns true if the virtual camera is also the source.
-static bool feeds_itself(const struct live_options *o)
+bool output_files_check(struct output_options *o, bool json)
 {
-    const char *source = source_path(o->source);
-    return source && o->virtual_camera && strcmp(source, o->virtual_camera) == 0;
-}
-
-bool outputs_check_names(struct live_options *o)
-{
-    const char *on_stdout = o->json ? "--json" : NULL;
-    for (int i = 0; i < OUTPUTS; i++) {
+    const char *on_stdout = json ? "--json" : NULL;
+    for (int i = 0; i < OUTPUT_KINDS; i++) {
         const char *path = path_of(o, i);
         if (!path)
             continue;
@@ -92,21 +89,15 @@ bool outputs_check_names(struct live_options *o)
             return false;
         }
         on_stdout = outputs[i].option;
-        o->stdout_taken = true;
+        o->on_stdout = true;
     }
     if (o->record && output_is_stdout(o->record))
         o->record = "-";
     const char *wrong = NULL;
     if (o->record && strcmp(o->record, "-") == 0 && isatty(STDOUT_FILENO))
         wrong = "--record - would write video to the terminal; redirect standard output";
-    else if (feeds_itself(o))
-        wrong = "the virtual camera cannot be its own source; name another device for one of them";
     else if (o->record_quality && !(o->record && recording_has_quality(o->record)))
         wrong = "--record-quality needs --record with .mp4, .mov, .mkv, .webm or .webp";
-    else if (o->on_demand && !(o->virtual_camera && o->headless))
-        wrong = "--on-demand needs --virtual-camera and --headless";
-    else if (o->source && strcmp(o->source, "-") == 0 && o->loop)
-        wrong = "--loop cannot repeat standard input; name a file";
     if (wrong)
         log_error("%s", wrong);
     return !wrong;
@@ -134,9 +125,9 @@ static bool is_kernel(const char *path, const char *directory)
 }
 
 // Returns true if the output would overwrite an input or an output of the rows before it (logged).
-static bool overwrites(const struct live_options *o, int index)
+static bool overwrites(const struct output_options *o, const struct output_inputs *in, int index)
 {
-    const char *path = file_of(o, index), *source = source_path(o->source);
+    const char *path = file_of(o, index), *source = source_path(in->source);
     for (int i = 0; i < index; i++) {
         const char *before = file_of(o, i);
         if (before && file_same(path, before)) {
@@ -146,15 +137,15 @@ static bool overwrites(const struct live_options *o, int index)
     }
     if (source && file_same(path, source))
         log_error("the output %s is the source; name another output", path);
-    else if (o->load_controls && file_same(path, o->load_controls))
-        log_error("the output %s is the file of --load-controls; name another output", path);
+    else if (in->file && file_same(path, in->file))
+        log_error("the output %s is the file of %s; name another output", path, in->option);
     else
-        return o->kernels && is_kernel(path, o->kernels);
+        return in->kernels && is_kernel(path, in->kernels);
     return true;
 }
 
 // Returns true if the recording would replace a file, and the user does not allow this (logged).
-static bool replaces_recording(const struct live_options *o)
+static bool replaces_recording(const struct output_options *o)
 {
     const bool replaces = o->record && !o->overwrite && output_is_file(o->record) && access(o->record, F_OK) == 0;
     if (replaces)
@@ -186,21 +177,23 @@ static void log_unwritable(const char *option, const char *path, int error)
                   slash ? directory : "the current directory", strerror(error));
 }
 
-enum exit_code outputs_check_files(const struct live_options *o, struct claim claims[OUTPUTS])
+enum exit_code output_files_claim(struct output_files *files, const struct output_options *o,
+                                  const struct output_inputs *in)
 {
-    for (int i = 0; i < OUTPUTS; i++) {
-        if (file_of(o, i) && overwrites(o, i))
+    files->options = o;
+    for (int i = 0; i < OUTPUT_KINDS; i++) {
+        if (file_of(o, i) && overwrites(o, in, i))
             return EXIT_USAGE;
     }
     if (replaces_recording(o))
         return EXIT_USAGE;
-    for (int i = 0; i < OUTPUTS; i++) {
+    for (int i = 0; i < OUTPUT_KINDS; i++) {
         const char *path = path_of(o, i);
         if (path && !path[0]) {
             log_error("%s has an empty file name; name a file", outputs[i].option);
             return EXIT_NOTHING;
         }
-        if (file_of(o, i) && !claim_take(&claims[i], path)) {
+        if (file_of(o, i) && !claim_take(&files->claim[i], path)) {
             log_unwritable(outputs[i].option, path, errno);
             return EXIT_NOTHING;
         }
@@ -208,9 +201,9 @@ enum exit_code outputs_check_files(const struct live_options *o, struct claim cl
     return EXIT_OK;
 }
 
-bool outputs_spare_source(const struct live_options *o, const struct source *source)
+bool output_files_spare(const struct output_options *o, const struct source *source)
 {
-    for (int i = 0; i < OUTPUTS; i++) {
+    for (int i = 0; i < OUTPUT_KINDS; i++) {
         const char *path = file_of(o, i);
         if (path && source_holds(source, path)) {
             log_error("the output %s is the source; name another output", path);
@@ -220,19 +213,21 @@ bool outputs_spare_source(const struct live_options *o, const struct source *sou
     return true;
 }
 
-bool output_check_screenshot(const struct live_options *o, const struct source *source, const char *text,
-                             const char *recording, const char *path)
+bool output_files_allow_screenshot(const struct stream *s, const char *path)
 {
     struct stat status;
-    const char *read = source_path(text);
+    const struct output_options *o = s->files.options;
+    const char *read = source_path(source_change_text(s));
+    const struct outputs_facts facts = outputs_describe(&s->outputs);
+    const char *recording = facts.recording ? facts.recording : facts.ending;
     bool written = recording && file_same(path, recording);
-    for (int i = 0; i < OUTPUTS; i++) {
+    for (int i = 0; i < OUTPUT_KINDS; i++) {
         const char *output = file_of(o, i);
         written = written || (output && file_same(path, output));
     }
     if (!check_picture(path))
         return false;
-    if (source_holds(source, path) || (read && file_same(path, read)))
+    if (source_holds(s->source, path) || (read && file_same(path, read)))
         log_error("the output %s is the source; name another output", path);
     else if (written)
         log_error("the run already writes %s; name another output", path);
@@ -241,4 +236,73 @@ bool output_check_screenshot(const struct live_options *o, const struct source *
     else
         return true;
     return false;
+}
+
+// ---- the run ----
+
+static bool open_trace(struct stream *s)
+{
+    struct claim *claim = &s->files.claim[OUTPUT_TRACE];
+    struct growing *growing = &s->files.trace;
+    int file;
+    const char *why = claim_make(claim, &file) ? growing_open(growing, claim->path, &file) : strerror(errno);
+    if (why) {
+        log_error("cannot write the trace to %s: %s", claim->path, why);
+        return false;
+    }
+    s->meter.trace = trace_open(claim->path, file);
+    if (!s->meter.trace && file >= 0 && !growing->drafted)
+        file_remove(claim->path, claim->own);
+    return s->meter.trace;
+}
+
+static bool start_recording(struct stream *s)
+{
+    struct claim *claim = &s->files.claim[OUTPUT_RECORD];
+    if (strcmp(s->files.options->record, "-") == 0)
+        strcpy(claim->path, "-");
+    return outputs_start_recording(&s->outputs, claim, s->files.options->record_quality);
+}
+
+bool output_files_open(struct stream *s)
+{
+    const struct output_options *o = s->files.options;
+    return (!o->trace || open_trace(s)) && (!o->record || start_recording(s));
+}
+
+// Returns false if the last frame cannot be written (logged).
+static bool save_screenshot(struct stream *s)
+{
+    const char *path = s->files.options->screenshot;
+    const struct image *picture = path ? stream_picture(s) : NULL;
+    if (picture)
+        return imagefile_write_claimed(&s->files.claim[OUTPUT_SCREENSHOT], picture);
+    if (!path || process_interrupted())
+        return true; // a signal ended the run before the first picture
+    log_error("cannot write the screenshot %s: %s", path,
+              window_lost(s->window) ? "the last frame, a texture, was lost with the display"
+                                     : "the run ended before the first frame");
+    return false;
+}
+
+void output_files_complete(struct stream *s)
+{
+    const bool damaged = s->code != EXIT_OK || source_health(s->source).faulty;
+    const int64_t rest_ns = !s->ended ? 0 : damaged ? doubtful_ns : INT64_MAX;
+    if (!outputs_end_recording(&s->outputs, rest_ns) && s->code == EXIT_OK && !process_interrupted())
+        s->code = EXIT_FAILED_SOME;
+    if (s->meter.frames == 0 && s->ended && s->code == EXIT_OK) {
+        log_error("the source %s has no frames", s->info->name);
+        s->code = EXIT_NOTHING;
+    }
+    if (!save_screenshot(s) && s->code == EXIT_OK)
+        s->code = EXIT_FAILED_SOME;
+}
+
+bool output_files_close_trace(struct stream *s)
+{
+    const bool opened = s->meter.trace != NULL, complete = trace_close(s->meter.trace);
+    const char *path = s->files.claim[OUTPUT_TRACE].path;
+    s->meter.trace = NULL;
+    return growing_close(&s->files.trace, path, opened && complete, opened) && complete;
 }

@@ -1,0 +1,52 @@
+// output_files.h: the output files that options name: checks them before a run, opens and completes them. Main thread.
+#pragma once
+
+#include "base/claim.h"
+#include "base/process.h"
+#include "source/source.h"
+
+struct stream;
+
+// NULL: no such output.
+struct output_options {
+    const char *record, *screenshot, *truth, *trace, *save_controls;
+    int record_quality; // 0: not given
+    bool overwrite;     // the file of `record`
+    bool on_stdout;     // an output is written to standard output; set by output_files_check
+};
+
+// What the outputs must not overwrite; NULL: none.
+struct output_inputs {
+    const char *source;        // as source_setup.text
+    const char *kernels;       // a directory
+    const char *option, *file; // another input, and its option
+};
+
+enum output_kind { OUTPUT_RECORD, OUTPUT_SCREENSHOT, OUTPUT_TRUTH, OUTPUT_TRACE, OUTPUT_CONTROLS, OUTPUT_KINDS };
+
+struct output_files {
+    const struct output_options *options; // borrowed
+    struct claim claim[OUTPUT_KINDS];
+    struct growing trace;
+};
+
+// Checks the paths as the user wrote them: formats, standard output, and outputs that cannot go together. Changes
+// `record` from /dev/stdout to "-". `json`: the command prints JSON. False: they are wrong (logged).
+bool output_files_check(struct output_options *options, bool json);
+// Checks that no output is an input or another output, then that each can be written, and claims its name. Returns
+// EXIT_OK, EXIT_USAGE or EXIT_NOTHING (logged).
+enum exit_code output_files_claim(struct output_files *files, const struct output_options *options,
+                                  const struct output_inputs *inputs);
+// Returns true if the open source reads none of the outputs. False is logged.
+bool output_files_spare(const struct output_options *options, const struct source *source);
+// Returns true if a screenshot can be written to `path` during the run: its suffix names no format other than PNG, and
+// it is neither the source nor another output of the run, nor a pipe, which could block. False is logged.
+bool output_files_allow_screenshot(const struct stream *stream, const char *path);
+
+// Creates the files that grow during the run, the trace and the recording. Before it, call process_hold_signals: a
+// signal must not leave a file incomplete. False on failure (logged).
+bool output_files_open(struct stream *stream);
+// Completes the recording, and writes the screenshot; sets the exit code if one fails, or if the source had no frames.
+void output_files_complete(struct stream *stream);
+// Call after the capture has stopped. Returns false if the trace is incomplete (logged).
+bool output_files_close_trace(struct stream *stream);
