@@ -67,10 +67,10 @@ struct code {
     struct type result;                // of this function
     bool in_switch;                    // the next statement is directly in a switch
     int label[CASES], labels;          // the cases of the switches around the next statement
-    bool *breaks;                    // gets true at a `break` that ends the innermost switch; NULL: in a loop
-    bool *loop;                      // gets true at a `break` or `continue` of the innermost loop; NULL: none
-    bool loops;                      // the body has a loop
-    const struct user_token *target; // of the expression: the next target's first token
+    bool *breaks;                      // gets true at a `break` that ends the innermost switch; NULL: in a loop
+    bool *loop;                        // gets true at a `break` or `continue` of the innermost loop; NULL: none
+    bool loops;                        // the body has a loop
+    const struct user_token *target;   // of the expression: the next target's first token
     struct change changed[CHANGES];
     int changes;
     int *fail_line;

@@ -152,13 +152,13 @@ static bool open_pass(struct opencl_pass *opened, const struct opencl_target *ta
     const struct pass_target pass_target = opencl_pass_target(target, plan, number);
     const struct pass *pass = &plan->pass[number];
     if (pass_has_users(pass) && !probe_builds(&(struct probe){.device = target->device,
-                                                         .chain = &plan->chain,
-                                                         .format = target->input.format,
-                                                         .number = number,
-                                                         .pass = pass,
-                                                         .target = &pass_target,
-                                                         .choice = &choice->choice},
-                                         error))
+                                                              .chain = &plan->chain,
+                                                              .format = target->input.format,
+                                                              .number = number,
+                                                              .pass = pass,
+                                                              .target = &pass_target,
+                                                              .choice = &choice->choice},
+                                              error))
         return false;
     if (opencl_pass_open(opened, target->device, pass, &pass_target, &choice->choice, error) != CL_SUCCESS)
         return false;
