@@ -57,16 +57,11 @@ static void program_keep(cl_program program, const struct kept *kept)
 
 // ---- the compiler's messages ----
 
-struct place {
-    char file[64];
-    long line;
-};
-
-// Finds the file and line that line `number` (from 1) of the text comes from. False before the first #line directive.
-static bool find_place(const char *text, long number, struct place *place)
+bool text_place(const char *text, long number, struct text_place *place)
 {
-    struct place at = {.file = ""};
+    struct text_place at = {.file = ""};
     for (long n = 1; n < number && *text; n++) {
+        text += strncmp(text, "//#", 3) == 0 ? 2 : 0;
         if (sscanf(text, "#line %ld \"%63[^\"]\"", &at.line, at.file) < 1) // the file name may be omitted
             at.line++;
         text += strcspn(text, "\n");
@@ -86,10 +81,10 @@ char *build_log_places(const char *log, const char *text)
         return NULL;
     while (*log) {
         char *end;
-        struct place place;
+        struct text_place place;
         const bool marked = strncmp(log, mark, sizeof(mark) - 1) == 0;
         const long number = marked ? strtol(log + sizeof(mark) - 1, &end, 10) : 0;
-        if (number > 0 && find_place(text, number, &place)) {
+        if (number > 0 && text_place(text, number, &place)) {
             fprintf(stream, "%s:%ld", place.file, place.line);
             log = end;
         } else {

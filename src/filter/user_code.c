@@ -12,16 +12,18 @@
 
 static bool take_statement(struct code *c, bool *returns);
 
-// Writes the next statement of a list. *returns: the statements before it always return. A `break` after them never
-// runs, so it does not end the switch around it.
+// Writes the next statement of a list. *returns: the statements before it always return. A `break` or `continue` after
+// them never runs, so it ends neither the switch nor the turn of the loop around it.
 static bool take_next(struct code *c, bool *returns)
 {
-    bool *const breaks = c->breaks;
-    const bool before = breaks && *breaks, dead = *returns;
+    bool *const breaks = c->breaks, *const loop = c->loop;
+    const bool broken = breaks && *breaks, left = loop && *loop, dead = *returns;
     if (!take_statement(c, returns))
         return false;
     if (dead && breaks)
-        *breaks = before;
+        *breaks = broken;
+    if (dead && loop)
+        *loop = left;
     *returns = *returns || dead;
     return true;
 }
@@ -74,9 +76,8 @@ static bool take_declaration(struct code *c)
     struct type type;
     if (c->in_switch)
         return code_fail(c, "put brackets { } around the variables of a case");
-    const bool constant = code_is(c, "const");
-    c->next += constant; // GLSL ES has const only for constant expressions
-    if (!code_take_type(c, &type))
+    bool constant;
+    if (!code_take_const_type(c, &type, &constant))
         return false;
     if (type.numbers == 0)
         return code_fail(c, "a variable cannot have the type void");
@@ -171,16 +172,16 @@ static bool take_condition(struct code *c, const char *end)
     return code_append(c, " (") && code_take_whole(c, true) && code_append(c, ") && ") && code_append(c, turn);
 }
 
-static bool take_loop_body(struct code *c)
+// *returns: the first turn always returns.
+static bool take_loop_body(struct code *c, bool *returns)
 {
-    bool returns;
-    bool *const outer = c->breaks;
-    const bool in_loop = c->in_loop;
+    bool *const breaks = c->breaks, *const loop = c->loop, left = false;
     c->breaks = NULL;
-    c->in_loop = true;
-    const bool ok = take_body(c, &returns);
-    c->breaks = outer;
-    c->in_loop = in_loop;
+    c->loop = &left;
+    const bool ok = take_body(c, returns);
+    c->breaks = breaks;
+    c->loop = loop;
+    *returns = *returns && !left;
     return ok;
 }
 
@@ -188,6 +189,7 @@ static bool take_for(struct code *c)
 {
     const int variables = c->variables.count, scope = c->scope;
     const bool in_switch = c->in_switch;
+    bool returns; // a body that may have no turn
     c->in_switch = false;
     c->scope = variables;
     if (code_is(c, "UNROLL") && !code_take(c))
@@ -199,7 +201,7 @@ static bool take_for(struct code *c)
     const bool begun = code_is_type(c) ? take_declaration(c) && code_take_mark(c, ";") : take_parts(c, ";");
     // In GLSL, the body in { } and the loop's variable have one scope.
     const bool ok = begun && take_condition(c, ";") && code_take_mark(c, ";") && take_parts(c, ")") &&
-                    code_append(c, " {") && take_loop_body(c) && code_append(c, " }");
+                    code_append(c, " {") && take_loop_body(c, &returns) && code_append(c, " }");
     c->variables.count = variables;
     c->scope = scope;
     c->in_switch = in_switch;
@@ -208,13 +210,14 @@ static bool take_for(struct code *c)
 
 static bool take_while(struct code *c)
 {
+    bool returns; // a body that may have no turn
     return code_take(c) && code_take_mark(c, "(") && take_condition(c, ")") && code_take_mark(c, ")") &&
-           take_loop_body(c);
+           take_loop_body(c, &returns);
 }
 
-static bool take_do(struct code *c)
+static bool take_do(struct code *c, bool *returns)
 {
-    return code_take(c) && take_loop_body(c) && code_take_mark(c, "while") && code_take_mark(c, "(") &&
+    return code_take(c) && take_loop_body(c, returns) && code_take_mark(c, "while") && code_take_mark(c, "(") &&
            take_condition(c, ")") && code_take_mark(c, ")") && code_take_mark(c, ";");
 }
 
@@ -314,19 +317,19 @@ static bool take_kind(struct code *c, bool *returns)
     if (code_is(c, "while"))
         return take_while(c);
     if (code_is(c, "do"))
-        return take_do(c);
+        return take_do(c, returns);
     if (code_is(c, "switch"))
         return take_switch(c, returns);
     if (code_is(c, "return"))
         return *returns = take_return(c);
-    if (code_is(c, "continue") && !c->in_loop)
+    if (code_is(c, "continue") && !c->loop)
         return code_fail(c, "'continue' stands outside a loop; remove it");
-    if (code_is(c, "break") && !c->in_loop && !c->breaks)
+    if (code_is(c, "break") && !c->loop && !c->breaks)
         return code_fail(c, "'break' stands outside a loop or switch; remove it");
-    if (code_is(c, "break") && c->breaks)
-        *c->breaks = true;
-    if (code_is(c, "break") || code_is(c, "continue"))
+    if (code_is(c, "break") || code_is(c, "continue")) {
+        *(code_is(c, "break") && c->breaks ? c->breaks : c->loop) = true;
         return code_take(c) && code_take_mark(c, ";");
+    }
     return code_is_type(c) ? take_declaration(c) && code_take_mark(c, ";") : take_parts(c, ";");
 }
 
@@ -349,9 +352,8 @@ static bool take_parameters(struct code *c)
     if (code_is(c, "void") && user_token_is(c->next + 1, ")") && !code_take(c))
         return false;
     while (!code_is(c, ")")) {
-        const bool constant = code_is(c, "const");
-        c->next += constant;
-        if (!code_take_type(c, &type))
+        bool constant;
+        if (!code_take_const_type(c, &type, &constant))
             return false;
         if (type.numbers == 0)
             return code_fail(c, "a parameter cannot have the type void");
@@ -387,8 +389,8 @@ static bool take_function(struct code *c)
 {
     struct type type;
     c->variables.count = c->scope = c->size_tokens = c->depth = c->labels = 0;
-    c->loops = c->in_switch = c->in_loop = false;
-    c->breaks = NULL;
+    c->loops = c->in_switch = false;
+    c->breaks = c->loop = NULL;
     if (!code_take(c) || !code_take_type(c, &type))
         return false;
     const struct user_token *name = c->next;

@@ -106,7 +106,8 @@ struct own *code_declare(struct code *c, struct owns *owns, const struct type *t
     const struct user_token *name = c->next;
     bool ok = name->kind == TOKEN_WORD || code_fail_here(c);
     if (ok && user_word_is_known(name))
-        ok = code_fail(c, "the language has the name '%.*s'; choose another one", SHOWN(name));
+        ok = code_is(c, "const") ? code_fail_type(c)
+                                 : code_fail(c, "the language has the name '%.*s'; choose another one", SHOWN(name));
     if (ok && (code_find(&c->functions, name) || code_find(&c->structs, name)))
         ok = code_fail(c, "the name '%.*s' is that of a function or struct; choose another one", SHOWN(name));
     for (int i = c->scope; ok && owns == &c->variables && i < owns->count; i++) {
@@ -145,17 +146,21 @@ bool code_is_type(const struct code *c)
 
 bool code_fail_type(struct code *c)
 {
+    if (code_is(c, "const"))
+        return code_fail(c, "only variables and parameters can be const; remove 'const'");
     return code_fail(c, "there is no type '%.*s'; a filter computes with int", SHOWN(c->next));
 }
 
 bool code_take_type(struct code *c, struct type *type)
 {
-    if (code_is(c, "struct"))
-        c->next++;
+    const bool named = code_is(c, "struct");
+    c->next += named;
     const struct known *known = find_known(types, c->next);
     const struct own *own = code_find(&c->structs, c->next);
     if (known == &types[VIEW] && !c->stencil)
         return code_fail(c, "only a filter with KIND stencil has the type view");
+    if (known && named)
+        return code_fail(c, "'%s' is no struct of the filter; remove 'struct'", known->word);
     if (known) {
         *type = code_known_type((int)(known - types));
         return code_take_as(c, known->safe, strlen(known->safe));
@@ -166,6 +171,18 @@ bool code_take_type(struct code *c, struct type *type)
         return code_fail_type(c);
     *type = own->type;
     return code_take_own(c);
+}
+
+bool code_take_const_type(struct code *c, struct type *type, bool *constant)
+{
+    const bool before = code_is(c, "const");
+    c->next += before; // GLSL ES has const only for constant expressions
+    if (!code_take_type(c, type))
+        return false;
+    const bool after = code_is(c, "const");
+    c->next += after;
+    *constant = before || after;
+    return true;
 }
 
 // For messages.

@@ -67,10 +67,10 @@ struct code {
     struct type result;                // of this function
     bool in_switch;                    // the next statement is directly in a switch
     int label[CASES], labels;          // the cases of the switches around the next statement
-    bool in_loop;
-    bool *breaks;                    // gets true at a `break` that ends the innermost switch; NULL: in a loop
-    bool loops;                      // the body has a loop
-    const struct user_token *target; // of the expression: the next target's first token
+    bool *breaks;                      // gets true at a `break` that ends the innermost switch; NULL: in a loop
+    bool *loop;                        // gets true at a `break` or `continue` of the innermost loop; NULL: none
+    bool loops;                        // the body has a loop
+    const struct user_token *target;   // of the expression: the next target's first token
     struct change changed[CHANGES];
     int changes;
     int *fail_line;
@@ -112,6 +112,8 @@ struct type code_known_type(int index);  // one of struct known.takes
 bool code_is_type(const struct code *c); // returns true if the next token is a type
 bool code_fail_type(struct code *c);     // the next token is no type
 bool code_take_type(struct code *c, struct type *type);
+// The type of a variable, with or without "const" before or after it, which is not written.
+bool code_take_const_type(struct code *c, struct type *type, bool *constant);
 bool code_take_member(struct code *c);                       // the name of a new member
 bool code_take_member_of(struct code *c, struct type *type); // replaces the type by that of the member
 // Checks the type of a value, which begins at `begin`.

@@ -19,10 +19,7 @@ bool compose_start(struct composer *c, bool glsl, const char *kernel_dir, char *
 // #line keeps the compiler's line numbers correct.
 static void add_line(struct composer *c, int line, int part)
 {
-    if (c->glsl)
-        fprintf(c->out, "#line %d %d\n", line, part);
-    else
-        fprintf(c->out, "#line %d \"%s\"\n", line, c->part[part]);
+    fprintf(c->out, "%s#line %d \"%s\"\n", c->glsl ? "//" : "", line, c->part[part]);
 }
 
 // Returns the part's number; -1: there is no room.
@@ -87,8 +84,6 @@ void compose_file(struct composer *c, const char *file)
 // Appends a user's filter, and the function that calls it.
 static void compose_user(struct composer *c, const struct filter *filter, const char *file)
 {
-    const size_t used = strlen(c->users);
-    snprintf(c->users + used, sizeof(c->users) - used, "%s%s", used ? " or " : "", file);
     compose_file(c, "user.cl");
     if (!c->glsl) // else PoCL prints "1 warning generated." on standard error
         fprintf(c->out, "#ifdef __clang__\n#pragma clang diagnostic ignored \"-Weverything\"\n#endif\n");

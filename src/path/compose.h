@@ -11,13 +11,12 @@ enum { COMPOSE_FILES = 64, COMPOSE_NAME = 64 };
 // Text under construction, and the names of its parts.
 struct composer {
     FILE *out;
-    bool glsl; // GLSL has numbers of parts instead of names in #line
+    bool glsl; // GLSL has no names in #line, so comments have them (gl_explain)
     const char *kernel_dir;
     char part[COMPOSE_FILES][COMPOSE_NAME];
     bool user[COMPOSE_FILES]; // a user's filter, which may have the name of a kernel file
     int parts;
-    char users[4 * COMPOSE_NAME]; // the files of users' filters: "a.cl or b.cl"
-    char why[RESOURCE_WHY];       // the failure; "": none
+    char why[RESOURCE_WHY]; // the failure; "": none
     char *text;
     size_t bytes;
 };

@@ -327,9 +327,8 @@ static bool make_steps(struct gl_chain *chain, char **error)
 {
     const struct gl_target *target = chain->target;
     for (int i = 0; i < chain->steps; i++) {
-        struct composer parts;
-        char *text = gl_text(&chain->step[i], target->input.format, target->es, target->kernel_dir, &parts, error);
-        if (!text || !(chain->program[i] = gl_program_get(target->context, text, target->es, &parts, error)))
+        char *text = gl_text(&chain->step[i], target->input.format, target->es, target->kernel_dir, error);
+        if (!text || !(chain->program[i] = gl_program_get(target->context, text, target->es, error)))
             return false;
         if (!make_textures(chain, i))
             return refuse_textures(error);
@@ -348,9 +347,10 @@ bool gl_chain_builds(const struct gl_target *target, const struct chain *chain, 
     else
         planned->steps = gl_plan(&planned->plan, chain, &target->input, planned->step);
     for (int i = 0; ok && i < planned->steps; i++) {
-        struct composer parts;
-        char *text = gl_text(&planned->step[i], target->input.format, target->es, target->kernel_dir, &parts, error);
-        ok = text && (!parts.users[0] || probe_shader_builds(target->context, text, target->es, error));
+        if (!pass_has_users(planned->step[i].pass))
+            continue;
+        char *text = gl_text(&planned->step[i], target->input.format, target->es, target->kernel_dir, error);
+        ok = text && probe_shader_builds(target->context, text, target->es, error);
         free(text);
     }
     free(planned);

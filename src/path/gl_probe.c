@@ -46,7 +46,6 @@ int probe_shader_answer(char *const *words)
     struct gl_context *context = gl_context_open(es, why);
     if (!context || !gl_context_bind(context, true))
         return PROBE_NOT_OPENED;
-    struct composer *parts = calloc(1, sizeof(*parts));
-    const struct gl_program *program = parts ? gl_program_get(context, text, es, parts, &error) : NULL;
+    const struct gl_program *program = gl_program_get(context, text, es, &error);
     return program ? (int)draw(program, es) : PROBE_NOT_BUILT;
 }

@@ -36,14 +36,14 @@ static void free_programs(void *newest)
 }
 
 // Reports why a shader does not compile or a program does not link.
-static void fail(const struct composer *parts, const char *log, char **error)
+static void fail(const char *shader, const char *log, char **error)
 {
-    char *text = gl_explain(parts, log);
+    char *text = gl_explain(shader, log);
     path_fail(error, text && text[0] ? text : "the GL driver does not compile a shader and gives no reason");
     free(text);
 }
 
-static unsigned compile(GLenum kind, const char *const *text, int count, const struct composer *parts, char **error)
+static unsigned compile(GLenum kind, const char *const *text, int count, char **error)
 {
     enum { LOG_BYTES = 8192 };
     GLint ok = GL_FALSE;
@@ -56,20 +56,20 @@ static unsigned compile(GLenum kind, const char *const *text, int count, const s
     char *log = calloc(1, LOG_BYTES);
     if (log)
         glGetShaderInfoLog(shader, LOG_BYTES, NULL, log);
-    fail(parts, log ? log : "", error);
+    fail(text[0], log ? log : "", error);
     free(log);
     glDeleteShader(shader);
     return 0;
 }
 
-static unsigned link_program(const char *text, bool es, const struct composer *parts, char **error)
+static unsigned link_program(const char *text, bool es, char **error)
 {
     const char *const vertex_parts[] = {es ? "#version 300 es\n" : "#version 330 core\n", vertex_text};
     char log[1024] = "";
     unsigned program = 0;
     GLint ok = GL_FALSE;
-    const unsigned vertex = compile(GL_VERTEX_SHADER, vertex_parts, 2, parts, error);
-    const unsigned fragment = vertex ? compile(GL_FRAGMENT_SHADER, &text, 1, parts, error) : 0;
+    const unsigned vertex = compile(GL_VERTEX_SHADER, vertex_parts, 2, error);
+    const unsigned fragment = vertex ? compile(GL_FRAGMENT_SHADER, &text, 1, error) : 0;
     if (vertex && fragment) {
         program = glCreateProgram();
         glAttachShader(program, vertex);
@@ -79,7 +79,7 @@ static unsigned link_program(const char *text, bool es, const struct composer *p
     }
     if (program && !ok) {
         glGetProgramInfoLog(program, sizeof(log), NULL, log);
-        fail(parts, log, error);
+        fail(text, log, error);
         glDeleteProgram(program);
         program = 0;
     }
@@ -100,8 +100,7 @@ static void find_uniforms(struct gl_program *program)
     program->numbers = glGetUniformLocation(program->name, "numbers");
 }
 
-struct gl_program *gl_program_get(struct gl_context *context, char *text, bool es, const struct composer *parts,
-                                  char **error)
+struct gl_program *gl_program_get(struct gl_context *context, char *text, bool es, char **error)
 {
     struct gl_program *program = context->kept;
     while (program && strcmp(program->text, text) != 0)
@@ -112,7 +111,7 @@ struct gl_program *gl_program_get(struct gl_context *context, char *text, bool e
     }
     if (!(program = calloc(1, sizeof(*program))))
         path_fail(error, "cannot compile a shader: out of memory");
-    else if ((program->name = link_program(text, es, parts, error)) != 0) {
+    else if ((program->name = link_program(text, es, error)) != 0) {
         find_uniforms(program);
         program->text = text;
         program->older = context->kept;

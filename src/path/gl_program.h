@@ -3,7 +3,6 @@
 
 #include "base/gl_handles.h"
 #include "image/image.h"
-#include "path/compose.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,9 +11,8 @@ struct gl_program;
 
 // Returns the program of a fragment shader, compiled or found by its text, so that a new value of a parameter needs no
 // compiler. The context keeps it until it closes. Needs the builder (compute/gl_context.h), which one thread has at a
-// time. Takes over `text`, which was composed as `parts`. NULL on failure: *error as in path_open.
-struct gl_program *gl_program_get(struct gl_context *context, char *text, bool es, const struct composer *parts,
-                                  char **error);
+// time. Takes over `text`. NULL on failure: *error as in path_open.
+struct gl_program *gl_program_get(struct gl_context *context, char *text, bool es, char **error);
 // Returns true at the first call for this program.
 bool gl_program_is_new(struct gl_program *program);
 // Uses the program for an input of this shape, with a few arguments as uniforms (NULL: they are in a texture). Uniforms

@@ -1,6 +1,7 @@
 // gl_text.c: plans the steps of a chain in GL, and generates their shaders
 #include "path/gl_text.h"
 
+#include "compute/program.h"
 #include "path/pass_text.h"
 
 #include <stdlib.h>
@@ -114,49 +115,49 @@ static void add_macros(struct composer *c, const struct gl_step *step, enum pixf
     compose_geometry(c, pass, offset);
 }
 
-char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const char *kernel_dir, struct composer *parts,
-              char **error)
+char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const char *kernel_dir, char **error)
 {
     const struct pass *pass = step->pass;
-    if (!compose_start(parts, true, kernel_dir, error))
+    struct composer c;
+    if (!compose_start(&c, true, kernel_dir, error))
         return NULL;
-    fputs(es ? es_head : "#version 330 core\n", parts->out);
+    fputs(es ? es_head : "#version 330 core\n", c.out);
     if (step->few)
-        fprintf(parts->out, "#define FEW_NUMBERS %d\n", step->numbers > 0 ? step->numbers : 1);
-    compose_file(parts, "language.glsl");
-    compose_file(parts, "common.cl");
-    compose_part(parts, "plan");
-    add_macros(parts, step, format);
+        fprintf(c.out, "#define FEW_NUMBERS %d\n", step->numbers > 0 ? step->numbers : 1);
+    compose_file(&c, "language.glsl");
+    compose_file(&c, "common.cl");
+    compose_part(&c, "plan");
+    add_macros(&c, step, format);
     if (pass->warp)
-        compose_file(parts, "warp.cl");
-    compose_file(parts, "pass.glsl");
-    compose_stages(parts, pass->before, pass->before_count);
+        compose_file(&c, "warp.cl");
+    compose_file(&c, "pass.glsl");
+    compose_stages(&c, pass->before, pass->before_count);
     if (pass->stencil && step->part == PART_WHOLE)
-        compose_stages(parts, &pass->stencil, 1);
-    compose_stages(parts, pass->after, pass->after_count);
+        compose_stages(&c, &pass->stencil, 1);
+    compose_stages(&c, pass->after, pass->after_count);
     if (pass->last)
-        compose_stages(parts, &pass->last, 1);
+        compose_stages(&c, &pass->last, 1);
     if (pass->warp && pass->warp->filter->user)
-        compose_stages(parts, &pass->warp, 1);
-    return compose_end(parts, error);
+        compose_stages(&c, &pass->warp, 1);
+    return compose_end(&c, error);
 }
 
 // ---- the compiler's log ----
 
-// Reads "3:12" or "3(12)", after which the rest begins. Returns false for any other text.
-static bool read_place(const char *line, int *part, int *number, const char **rest)
+// Reads "0:12" or "0(12)", after which the rest begins. Returns false for any other text.
+static bool read_place(const char *line, int *number, const char **rest)
 {
     char middle, end;
-    int used = 0;
-    if (sscanf(line, "%d%c%d%n", part, &middle, number, &used) != 3 || (middle != ':' && middle != '('))
+    int string, used = 0;
+    if (sscanf(line, "%d%c%d%n", &string, &middle, number, &used) != 3 || (middle != ':' && middle != '('))
         return false;
     end = line[used];
     *rest = line + used + (middle == '(' && end == ')' ? 1 : 0);
     return true;
 }
 
-// Mesa (22.3) gives part 0 for the errors in some expressions, so a line there is probably of a user's filter.
-char *gl_explain(const struct composer *parts, const char *log)
+// The text has no #line, because Mesa (22.3) forgets its number of the file for the errors in some expressions.
+char *gl_explain(const char *shader, const char *log)
 {
     char *text = NULL;
     size_t bytes;
@@ -166,10 +167,10 @@ char *gl_explain(const struct composer *parts, const char *log)
     while (*log) {
         const size_t length = strcspn(log, "\n");
         const char *line = strncmp(log, "ERROR: ", 7) == 0 ? log + 7 : log, *rest;
-        int part, number;
-        if (read_place(line, &part, &number, &rest) && part >= 0 && part < parts->parts && rest <= log + length)
-            fprintf(out, "%s:%d%.*s\n", part == 0 && parts->users[0] ? parts->users : parts->part[part], number,
-                    (int)(log + length - rest), rest);
+        struct text_place place;
+        int number;
+        if (read_place(line, &number, &rest) && rest <= log + length && text_place(shader, number, &place))
+            fprintf(out, "%s:%ld%.*s\n", place.file, place.line, (int)(log + length - rest), rest);
         else
             fprintf(out, "%.*s\n", (int)length, log);
         log += length + (log[length] == '\n');

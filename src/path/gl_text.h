@@ -36,10 +36,9 @@ int gl_plan(struct plan *plan, const struct chain *chain, const struct image_sha
             struct gl_step steps[GL_STEPS]);
 
 // Returns the shader of a step; the caller frees it. Its text depends on the filters and their radius, not on other
-// parameters or the picture's size. `parts` gets the names of its files. NULL on failure: *error as in path_open.
-char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const char *kernel_dir, struct composer *parts,
-              char **error);
+// parameters or the picture's size. NULL on failure: *error as in path_open.
+char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const char *kernel_dir, char **error);
 
-// Returns a compiler's log with names of files instead of their numbers: "gray.cl:3: ..."; the caller frees it. NULL:
-// out of memory.
-char *gl_explain(const struct composer *parts, const char *log);
+// Returns a compiler's log with files and their lines instead of lines of the shader: "gray.cl:3: ..."; the caller
+// frees it. NULL: out of memory.
+char *gl_explain(const char *shader, const char *log);

@@ -146,26 +146,19 @@ cl_int opencl_output_read(const struct opencl_target *target, cl_command_queue q
 
 // ---- the chain ----
 
-static bool has_users(const struct pass *pass)
-{
-    const struct pass_target target = {.format = PIXFMT_RGBA};
-    int places[CHAIN_MAX];
-    return pass_user_places(pass, &target, places) > 0;
-}
-
 static bool open_pass(struct opencl_pass *opened, const struct opencl_target *target, const struct plan *plan,
                       int number, const struct pass_choice *choice, char **error)
 {
     const struct pass_target pass_target = opencl_pass_target(target, plan, number);
     const struct pass *pass = &plan->pass[number];
-    if (has_users(pass) && !probe_builds(&(struct probe){.device = target->device,
-                                                         .chain = &plan->chain,
-                                                         .format = target->input.format,
-                                                         .number = number,
-                                                         .pass = pass,
-                                                         .target = &pass_target,
-                                                         .choice = &choice->choice},
-                                         error))
+    if (pass_has_users(pass) && !probe_builds(&(struct probe){.device = target->device,
+                                                              .chain = &plan->chain,
+                                                              .format = target->input.format,
+                                                              .number = number,
+                                                              .pass = pass,
+                                                              .target = &pass_target,
+                                                              .choice = &choice->choice},
+                                              error))
         return false;
     if (opencl_pass_open(opened, target->device, pass, &pass_target, &choice->choice, error) != CL_SUCCESS)
         return false;

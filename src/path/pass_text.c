@@ -158,6 +158,13 @@ int pass_user_places(const struct pass *pass, const struct pass_target *target, 
     return found;
 }
 
+bool pass_has_users(const struct pass *pass)
+{
+    const struct pass_target target = {.format = PIXFMT_RGBA};
+    int places[CHAIN_MAX];
+    return pass_user_places(pass, &target, places) > 0;
+}
+
 static int32_t *add_stage(const struct stage *stage, int32_t *arguments)
 {
     memcpy(arguments, stage->arguments.value, (size_t)stage->arguments.count * sizeof(*arguments));

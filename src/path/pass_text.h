@@ -21,4 +21,5 @@ bool pass_prepares_input(const struct pass *pass, enum pixfmt from);
 int pass_argument_count(const struct pass *pass, const struct pass_target *target);
 // Writes the places of the users' filters' arguments among those of the pass. Returns their number.
 int pass_user_places(const struct pass *pass, const struct pass_target *target, int places[CHAIN_MAX]);
+bool pass_has_users(const struct pass *pass); // returns true if one of its filters is a user's
 void pass_arguments(const struct pass *pass, const struct pass_target *target, int32_t *arguments); // writes them

@@ -132,6 +132,38 @@ static void check_memory(void)
     REFUSED("INLINE int f(int x) { switch (x) { default: return 1; break; case 2: x = 1; } }\n", 1, "no return");
 }
 
+// A `do` runs at least once, unlike other loops, but `break` and `continue` leave its turn.
+static void check_loop_returns(void)
+{
+    static const char *const returning[] = {
+        "do { return x; } while (0);",
+        "do return x; while (x);",
+        "do { if (x) return 1; else return 2; break; } while (x);",
+        "do { for (;;) { break; } return x; } while (0);",
+        "do { switch (x) { case 1: break; } return x; } while (0);",
+        "do { do { return 1; } while (x); } while (x);",
+    };
+    static const char *const others[] = {
+        "do { if (x) break; return x; } while (0);",
+        "do { if (x) continue; return x; } while (0);",
+        "do { switch (x) { case 1: continue; } return x; } while (0);",
+        "do { do { if (x) break; return 1; } while (x); } while (x);",
+        "do { x = 1; } while (0);",
+        "while (1) { return x; }",
+        "for (;;) return x;",
+    };
+    char text[200];
+    for (size_t i = 0; i < sizeof(returning) / sizeof(*returning); i++) {
+        snprintf(text, sizeof(text), "INLINE int f(int x) { %s }\n", returning[i]);
+        BECOMES(text, "return");
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        snprintf(text, sizeof(text), "INLINE int f(int x) { %s }\n", others[i]);
+        REFUSED(text, 1, "no return");
+    }
+    CANNOT("do { x = 1; } while (x); break;", "'break' stands outside a loop");
+}
+
 static void check_macros(void)
 {
     BECOMES("#define A 3\n#define F(x, y) ((x) * A / (y))\nINLINE int f(int x) { return F(x + 1, F(x, 2)); }\n",
@@ -427,6 +459,21 @@ static void check_const(void)
     CANNOT("const pixel q = p; q.r++;", "the variable 'q' is const");
     DOES("const int a = x; { int a = 3; a++; }", "own_nX_a ++;");
     REFUSED("INLINE int f(const int x) { x = 1; return x; }\n", 1, "the variable 'x' is const");
+    DOES("int const a = x, b = 1; x = a + b;", " int own_nX_a = own_nX_x, own_nX_b = 1;");
+    DOES("for (int const i = 3; x < i; x++) y++;", "int own_nX_i = 3;");
+    CANNOT("pixel const q = p; q.r++;", "the variable 'q' is const");
+    CANNOT("int const a = 1, b = 2; b = 3;", "the variable 'b' is const");
+    REFUSED("INLINE int f(int const x) { x = 1; return x; }\n", 1, "the variable 'x' is const");
+    REFUSED("INLINE const int f(int x) { return x; }\n", 1, "only variables and parameters can be const");
+    REFUSED("INLINE int const f(int x) { return x; }\n", 1, "only variables and parameters can be const");
+    REFUSED("struct s { const int a; };\n", 1, "only variables and parameters can be const");
+    CANNOT("struct int k; x = k;", "'int' is no struct of the filter; remove 'struct'");
+    CANNOT("const struct pixel q = p;", "'pixel' is no struct of the filter; remove 'struct'");
+    CANNOT("struct k; x = 1;", "there is no type 'k'");
+    REFUSED("INLINE int f(struct int x) { return x; }\n", 1, "'int' is no struct of the filter");
+    REFUSED("INLINE struct int f(int x) { return x; }\n", 1, "'int' is no struct of the filter");
+    REFUSED("struct s { struct int a; };\n", 1, "'int' is no struct of the filter");
+    REFUSED("struct int { int a; };\n", 1, "the language has the name 'int'");
 }
 
 // ARG beyond the parameters is the last one.
@@ -470,6 +517,7 @@ int main(void)
     check_divisions();
     check_numbers();
     check_memory();
+    check_loop_returns();
     check_macros();
     check_limits();
     check_growth();
