@@ -48,6 +48,11 @@ for shell in bash zsh fish; do
         sh -c "'$monocle' completion $shell | cmp - '$(find "$work/root" -path "*/$shell*onocle*" -type f)'"
 done
 check "so is its man page" sh -c "'$monocle' manual | cmp - '$(finds /man1/monocle.1)'"
+check "so is the page of chains" sh -c "'$monocle' manual chains | cmp - '$(finds /man7/monocle-chains.7)'"
+for command in $("$monocle" help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+    check "so is the page of $command" \
+        sh -c "'$monocle' manual $command | cmp - '$(finds "/man1/monocle-$command.1")'"
+done
 if command -v desktop-file-validate >/dev/null; then
     check "the desktop entry is valid" desktop-file-validate "$(finds .desktop)"
 fi
