@@ -23,19 +23,32 @@ for shell in bash zsh fish; do
     fi
 done
 check "manual" "$monocle" manual >"$work/monocle.1"
-if command -v man >/dev/null && command -v groff >/dev/null; then
-    check "man reads the manual" man -l -Tascii --warnings "$work/monocle.1" >"$work/text" 2>"$work/warnings"
-    check "man has nothing to say of the manual: $(head -n 3 "$work/warnings")" test ! -s "$work/warnings"
-fi
+check "manual chains" "$monocle" manual chains >"$work/monocle-chains.7"
+for section in COMMANDS "EXIT STATUS" ENVIRONMENT FILES BUGS "SEE ALSO"; do
+    check "the manual has $section" grep -qx ".SH $section" "$work/monocle.1"
+done
+check "the manual has no internal command" sh -c "! grep -E 'monocle.*(probe|inspect|measure)' '$work/monocle.1'"
+check "there is no page of one" sh -c "! '$monocle' manual probe 2>/dev/null"
+for filter in $("$monocle" filters --json | awk -F'"' '/^    "name"/ { name = $4 } /"user": false/ { print name }'); do
+    check "the page of chains has $filter" grep -q "^.fB$filter" "$work/monocle-chains.7"
+done
 for command in $("$monocle" help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+    check "manual $command" "$monocle" manual "$command" >"$work/monocle-$command.1"
     check "the manual has $command" grep -qF "monocle $command" "$work/monocle.1"
     words=$("$monocle" completion words "$command" --)
     for option in $("$monocle" "$command" --help | sed -n 's/^  \(-., \|    \)--\([a-z0-9-]*\).*/\2/p'); do
         [ "$option" = help ] && continue
-        check "the manual has --$option" grep -qF -- "\\-\\-${option//-/\\-}" "$work/monocle.1"
+        check "the page of $command has --$option" \
+            grep -qF -- "\\-\\-${option//-/\\-}" "$work/monocle-$command.1"
         check "the scripts can ask for --$option" grep -q -- "^--$option"$'\t' <<<"$words"
     done
 done
+
+if command -v man >/dev/null && command -v groff >/dev/null; then
+    check "man reads the manual" man -l -Tascii --warnings "$work/monocle.1" >"$work/text" 2>"$work/warnings"
+    check "groff reads the pages" groff -k -K utf8 -man -Tutf8 -ww -z "$work"/monocle-*.[17] 2>>"$work/warnings"
+    check "they have nothing to say of them: $(head -n 3 "$work/warnings")" test ! -s "$work/warnings"
+fi
 
 check "zsh and fish can ask for -p" grep -q "^-p"$'\t' <("$monocle" completion words live -)
 

@@ -20,8 +20,10 @@ finds() { # finds NAME : the one file of that name below the destination
 "$1" install -C "$2" --no-rebuild --quiet --destdir "$work/root" || exit 1
 for file in /bin/monocle /man/man1/monocle.1 /bash-completion/completions/monocle /zsh/site-functions/_monocle \
     /fish/vendor_completions.d/monocle.fish /applications/monocle.desktop /hicolor/scalable/apps/monocle.svg \
-    /doc/monocle/LICENSE /doc/monocle/docs/bench.schema.json /doc/monocle/docs/guide.md \
-    /doc/monocle/assets/filters/key.cl /doc/monocle/DejaVuSansMono-LICENSE.txt \
+    /metainfo/local.monocle.monocle.metainfo.xml /systemd/user/monocle-camera.service \
+    /licenses/monocle/LICENSE /licenses/monocle/DejaVuSansMono-LICENSE.txt \
+    /doc/monocle/README.md /doc/monocle/docs/bench.schema.json /doc/monocle/docs/guide.md \
+    /doc/monocle/assets/filters/key.cl \
     /monocle/tune/matmul.json /monocle/tune/matmul.cl; do
     check "$file is installed" test -s "$(finds "$file")"
 done
@@ -46,9 +48,20 @@ for shell in bash zsh fish; do
         sh -c "'$monocle' completion $shell | cmp - '$(find "$work/root" -path "*/$shell*onocle*" -type f)'"
 done
 check "so is its man page" sh -c "'$monocle' manual | cmp - '$(finds /man1/monocle.1)'"
+check "so is the page of chains" sh -c "'$monocle' manual chains | cmp - '$(finds /man7/monocle-chains.7)'"
+for command in $("$monocle" help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+    check "so is the page of $command" \
+        sh -c "'$monocle' manual $command | cmp - '$(finds "/man1/monocle-$command.1")'"
+done
 if command -v desktop-file-validate >/dev/null; then
     check "the desktop entry is valid" desktop-file-validate "$(finds .desktop)"
 fi
+if command -v appstreamcli >/dev/null; then
+    check "the metainfo is valid" appstreamcli validate --no-net "$(finds .metainfo.xml)"
+fi
+documents=$(dirname "$(finds /doc/monocle/README.md)")
+check "links in the documents lead to installed files" python3 "$sources/tests/structure/source.py" links "$documents"
+check "the documents are no programs" sh -c "! find '$documents' -type f -perm /111 | grep ."
 icon=$(sed -n 's/^Icon=//p' "$(finds .desktop)")
 check "and has its icon" test -s "$(finds "/apps/$icon.svg")"
 program=$(sed -n 's/^Exec=\([^ ]*\).*/\1/p' "$(finds .desktop)")

@@ -350,7 +350,7 @@ def rule_text(root):
                 yield f"{name}:{number}: has a tab"
             if line != line.rstrip():
                 yield f"{name}:{number}: has space at its end"
-            if len(line) > COLUMNS and not name.endswith((".md", ".svg")):
+            if len(line) > COLUMNS and not name.endswith((".md", ".svg", ".desktop")):
                 yield f"{name}:{number}: {len(line)} columns; the most is {COLUMNS}"
 
 
@@ -442,6 +442,22 @@ def rule_documents(root):
     for name in properties:
         if f"`{name}" not in read["docs/live.md"]:
             yield f"docs/live.md: does not name `{name}`"
+
+
+def rule_versions(root):
+    """CHANGELOG.md and debian/changelog name the version of meson.build; the metainfo has it once it has a date."""
+    version = re.search(r"version: '([\d.]+)'", "\n".join(lines(root, "meson.build")))[1]
+    heading = next(line for line in lines(root, "CHANGELOG.md") if line.startswith("## "))
+    found = re.fullmatch(r"## \[([\d.]+)\] - (unreleased|\d{4}-\d\d-\d\d)", heading)
+    if not found or found[1] != version:
+        yield f"CHANGELOG.md: the first heading is {heading!r}, not '## [{version}] - unreleased' or a date"
+    elif found[2] != "unreleased":
+        (name,) = files(root, r"\.metainfo\.xml$")
+        release = f'<release version="{version}" date="{found[2]}"'
+        if release not in "\n".join(lines(root, name)):
+            yield f"{name}: has no {release}"
+    if not lines(root, "debian/changelog")[0].startswith(f"monocle ({version}-"):
+        yield f"debian/changelog: does not begin with version {version}"
 
 
 BIG_ENDIAN = """[binaries]
