@@ -10,7 +10,6 @@
 enum batch_path { BATCH_AUTO, BATCH_CPU, BATCH_OPENCL, BATCH_GL };
 enum batch_subsampling { SUBSAMPLING_KEEP, SUBSAMPLING_420, SUBSAMPLING_422, SUBSAMPLING_444 };
 
-// The texts are borrowed; NULL: not given.
 // How the outputs are encoded.
 struct batch_encoding {
     int strip_metadata, keep_orientation; // 0 or 1
@@ -18,6 +17,7 @@ struct batch_encoding {
     int quality, compression;             // 0: not given
 };
 
+// The texts are borrowed; NULL: not given.
 struct batch_setup {
     const char *files_from, *device, *report, *capture, *kernels;
     bool null, recursive, dry_run, fail_fast, watch, no_sync;
