@@ -337,6 +337,8 @@ struct device *device_open(const struct device_info *info, const struct gl_handl
         return NULL;
     }
     device->info = *info;
+    device->takes_turns = device_needs_turns(info);
+    pthread_mutex_init(&device->turn, NULL);
     snprintf(device->sharing_why, sizeof(device->sharing_why), "no GL context to share with");
     programs_init(&device->programs);
     verdicts_init(&device->verdicts);
@@ -365,6 +367,26 @@ void device_close(struct device *device)
         clReleaseContext(device->context);
     tuned_finish(&device->tuned);
     verdicts_finish(&device->verdicts);
+    pthread_mutex_destroy(&device->turn);
     free(device->kernel_dir);
     free(device);
+}
+
+bool device_needs_turns(const struct device_info *info)
+{
+    return strcmp(info->platform_name, "Portable Computing Language") == 0 && atoi(info->driver) < 6;
+}
+
+void device_turn_begin(struct device *device)
+{
+    if (device->takes_turns)
+        pthread_mutex_lock(&device->turn);
+}
+
+cl_int device_turn_end(struct device *device, cl_command_queue queue)
+{
+    const cl_int result = device->takes_turns && queue ? compute_finish(queue) : CL_SUCCESS;
+    if (device->takes_turns)
+        pthread_mutex_unlock(&device->turn);
+    return result;
 }

@@ -7,6 +7,7 @@
 #include "compute/tuned.h"
 #include "compute/verdicts.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,7 +66,18 @@ struct device {
     // Owner of memory that the device copies from without the host (memory.h). NULL: the device reads frames in the
     // host's memory and imports none, or the owner cannot be opened.
     struct pages_owner *pages;
+    bool takes_turns; // see device_turn_begin
+    pthread_mutex_t turn;
 };
+
+// Returns true if two queues must not run kernels at the same time. PoCL before 6.0 then ends the process: if they run
+// one kernel for different numbers of work-items, it counts a use of the wrong entry in its table of loaded kernels
+// (https://github.com/pocl/pocl/commit/c9ac4c0c3).
+bool device_needs_turns(const struct device_info *info);
+// Call before and after a thread enqueues kernels that other threads may run, too. If the device needs turns, the first
+// waits for the turns of other threads, and the second until the queue is empty. Returns the result of this.
+void device_turn_begin(struct device *device);
+cl_int device_turn_end(struct device *device, cl_command_queue queue);
 
 // Opens a device. If `gl` has the handles of the current GL context (NULL or all NULL: none), the device shares with GL
 // if a test works; call on the GL thread. NULL on failure (logged).

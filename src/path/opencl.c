@@ -252,7 +252,10 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
     slot->tag = tag;
     slot->chain = path->tried ? path->tried : path->build;
     path->tried = NULL;
-    const cl_int result = enqueue(cl, slot, frame);
+    device_turn_begin(cl->device);
+    cl_int result = enqueue(cl, slot, frame);
+    const cl_int ended = device_turn_end(cl->device, cl->compute_queue);
+    result = result == CL_SUCCESS ? ended : result;
     if (!compute_ok(result, "run a frame on the device")) {
         *lost = compute_device_lost(result);
         compute_finish(cl->compute_queue);
@@ -445,13 +448,15 @@ static cl_mem make_zeros(const struct opencl_path *cl, cl_int *result)
 // Runs a new chain once on scratch memory: a driver may finish compiling only when a kernel first runs. PoCL does, for
 // every size of work-group, and takes seconds. `first`: also runs the conversion and the measures. Frames use their
 // kernels, too, and two threads must not set the arguments of one kernel, so only the opening of the path runs them
-// here.
+// here, in a turn; a later chain runs beside frames, whose kernels are others, and does not delay them.
 static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *chain, bool first)
 {
     cl_int result;
     struct device_span spans[PLAN_PASSES] = {0}, encoding = {0}, measuring = {0};
     cl_mem from = NULL, to = NULL, encoded = NULL, measured = NULL;
     cl_command_queue queue = device_queue(cl->device, false, &result);
+    if (first)
+        device_turn_begin(cl->device);
     if (result == CL_SUCCESS)
         from = make_zeros(cl, &result);
     if (result == CL_SUCCESS)
@@ -469,8 +474,11 @@ static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *
     if (queue) {
         const cl_int finished = compute_finish(queue);
         result = result == CL_SUCCESS ? finished : result;
-        clReleaseCommandQueue(queue);
     }
+    if (first)
+        device_turn_end(cl->device, queue);
+    if (queue)
+        clReleaseCommandQueue(queue);
     for (int i = 0; i < PLAN_PASSES; i++)
         span_release(&spans[i]);
     span_release(&encoding);

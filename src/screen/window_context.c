@@ -83,7 +83,7 @@ static void set_hints(const struct context_kind *kind, bool debug)
     glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE); // full screen stays when another monitor gets the focus
     glfwWindowHintString(GLFW_X11_CLASS_NAME, "monocle");
     glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "monocle");
-#ifdef GLFW_WAYLAND_APP_ID // GLFW 3.4
+#ifdef GLFW_WAYLAND_APP_ID                                // GLFW 3.4
     glfwWindowHintString(GLFW_WAYLAND_APP_ID, "monocle"); // the name of the desktop entry
 #endif
 }

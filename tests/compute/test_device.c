@@ -3,6 +3,7 @@
 
 #include "unit.h"
 
+#include <errno.h>
 #include <sys/resource.h>
 
 // A device of a driver; members without a value are 0.
@@ -216,8 +217,38 @@ static void test_environment(void)
     unsetenv("OCL_ICD_FILENAMES");
 }
 
+static void test_turns(void)
+{
+    static const struct {
+        const char *platform, *driver;
+        bool needs;
+    } rows[] = {{"Portable Computing Language", "3.1+debian", true},
+                {"Portable Computing Language", "5.0", true},
+                {"Portable Computing Language", "6.0", false},
+                {"Portable Computing Language", "10.1", false},
+                {"NVIDIA CUDA", "535.216.01", false},
+                {"rusticl", "3.1", false}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct device_info info = {.platform = NULL};
+        snprintf(info.platform_name, sizeof(info.platform_name), "%s", rows[i].platform);
+        snprintf(info.driver, sizeof(info.driver), "%s", rows[i].driver);
+        CHECK_NUMBER(device_needs_turns(&info), rows[i].needs);
+        struct device device = {.takes_turns = rows[i].needs};
+        pthread_mutex_init(&device.turn, NULL);
+        device_turn_begin(&device);
+        const int busy = pthread_mutex_trylock(&device.turn);
+        CHECK_NUMBER(busy, rows[i].needs ? EBUSY : 0);
+        if (!rows[i].needs)
+            pthread_mutex_unlock(&device.turn);
+        CHECK(device_turn_end(&device, NULL) == CL_SUCCESS);
+        CHECK(pthread_mutex_trylock(&device.turn) == 0 && pthread_mutex_unlock(&device.turn) == 0);
+        pthread_mutex_destroy(&device.turn);
+    }
+}
+
 int main(void)
 {
+    test_turns();
     test_list();
     test_none();
     test_environment();
