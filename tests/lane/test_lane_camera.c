@@ -1,4 +1,5 @@
 // test_lane_camera.c: calibrations, and the way from the ground to the picture and back
+#include "lane/calibration.h"
 #include "lane/config.h"
 #include "lane/lane_picture.h"
 #include "scratch.h"
@@ -241,6 +242,26 @@ static void test_file(void)
     scratch_close(&scratch);
 }
 
+// Points that the user moved, and why they are impossible.
+static void test_calibration(void)
+{
+    static const struct {
+        const char *points, *fault;
+    } rows[] = {
+        {"200,300,440,300,420,200,220,200", ""},
+        {"200,300,440,300,320,300,220,200", "three points are in a line"},
+        {"200,300,440,300,220,200,420,200", "two sides cross, or a corner points inwards"},
+        {"200,300,440,300,300,250,220,200", "two sides cross, or a corner points inwards"}, // far right
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct calibration calibration;
+        struct lane_camera camera;
+        CHECK(parse_points(&camera, rows[i].points));
+        CHECK(calibration_init(&calibration, &camera, 640, 480, error));
+        CHECK_TEXT(calibration.fault, rows[i].fault);
+    }
+}
+
 int main(void)
 {
     test_angles();
@@ -251,5 +272,6 @@ int main(void)
     test_lens_map();
     test_refusals();
     test_file();
+    test_calibration();
     return check_end(&unit);
 }

@@ -149,6 +149,19 @@ static void test_bar_and_noise(void)
     }
 }
 
+// Dashes that are too faint for a new line continue a known one.
+static void test_faint(void)
+{
+    static const struct lane_shape prior = {.line = {{.offset = -1.7}}, .lines = 1};
+    uint64_t state = 9;
+    struct lane_shape found;
+    clear(0, &state);
+    paint(&prior, -1.7, 1.5);
+    CHECK(lane_find(&found, &table, NULL, false, NULL) == 0);
+    CHECK(lane_find(&found, &table, &prior, true, NULL) == 1);
+    check_lines(&found, &prior, 0.15, "faint");
+}
+
 static void test_tracking(void)
 {
     uint64_t state = 4;
@@ -266,6 +279,7 @@ int main(void)
     test_nothing();
     test_bar();
     test_bar_and_noise();
+    test_faint();
     test_tracking();
     test_first();
     test_jump();

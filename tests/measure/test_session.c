@@ -1,4 +1,7 @@
-// test_session.c: the cases of a session on made times: turns, loops, runs, rounds, medians, failures; no device
+// test_session.c: the cases of a session on made times: turns, loops, runs, rounds, medians, failures; whole frames on
+// a made path; no device
+#include "base/clock.h"
+#include "measure/frames.h"
 #include "measure/session.h"
 
 #include "unit.h"
@@ -225,6 +228,51 @@ static void test_best(void)
     CHECK_NUMBER(session_best(cases, CASES).value, 0);
 }
 
+// A path whose frames take 100 ms until the pipeline is full, and 10 ms then.
+static int64_t made_ns; // the time; 0: the clock runs
+static int collected;
+
+int64_t __real_clock_now_ns(void);
+int64_t __wrap_clock_now_ns(void);
+bool __wrap_path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost);
+bool __wrap_path_collect(struct path *path, struct path_result *result, bool *lost);
+
+int64_t __wrap_clock_now_ns(void)
+{
+    return made_ns > 0 ? made_ns : __real_clock_now_ns();
+}
+
+bool __wrap_path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+{
+    (void)path, (void)tag;
+    *lost = false;
+    return frame != NULL;
+}
+
+bool __wrap_path_collect(struct path *path, struct path_result *result, bool *lost)
+{
+    enum { DEPTH = 3 };
+    (void)path;
+    *result = (struct path_result){.stages = 0};
+    *lost = false;
+    made_ns += (collected++ < DEPTH ? 100 : 10) * 1000000;
+    return true;
+}
+
+// The frames that fill the pipeline do not count.
+static void test_frames(void)
+{
+    struct image image = {.memory = NULL};
+    const struct pictures pictures = {.image = &image, .count = 1};
+    struct frames frames = {.pictures = &pictures, .depth = 3};
+    double ms = 0;
+    made_ns = 1;
+    CHECK(frames_run(&frames, 4, &ms));
+    CHECK_NUMBER(collected, 4 + 3);
+    CHECK(fabs(ms - 10) < 1e-9);
+    made_ns = 0;
+}
+
 int main(void)
 {
     test_turns();
@@ -235,5 +283,6 @@ int main(void)
     test_units();
     test_ends();
     test_best();
+    test_frames();
     return check_end(&unit);
 }

@@ -41,6 +41,7 @@ static struct {
     int first, count;
     unsigned queued; // number of buffers queued so far
     bool subscribed; // to changes of the signal
+    bool another;    // event follows a change
     int told;        // readers of the last event; -1: none yet
 } state = {.ready = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .told = -1};
 
@@ -515,7 +516,13 @@ static int ask_signal(unsigned long request, void *argument)
     if (request == VIDIOC_DQEVENT && driver.changed) {
         *event = (struct v4l2_event){.type = V4L2_EVENT_SOURCE_CHANGE};
         driver.changed = false;
+        state.another = true;
         driver_wake();
+        return 0;
+    }
+    if (request == VIDIOC_DQEVENT && state.another) {
+        *event = (struct v4l2_event){.type = V4L2_EVENT_EOS};
+        state.another = false;
         return 0;
     }
     return refuse(request == VIDIOC_DQEVENT ? ENOENT : ENOTTY);

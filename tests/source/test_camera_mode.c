@@ -104,9 +104,10 @@ static void test_most_pixels(void)
     check_that(&check, camera_mode_most_pixels(&small) == 16 * 32, "both sides count in whole blocks");
 }
 
-// The driver of the test: every format that it offers has one size and one rate.
+// The driver of the test: every format that it offers has a size of 640x480 at 30 frames per second, and another one of
+// 1280x480 if that has a rate.
 static const uint32_t *offers;
-static uint32_t width = 640;
+static uint32_t width = 640, large_rate;
 
 int __wrap_videodev_ask(int fd, unsigned long request, void *argument);
 int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
@@ -118,15 +119,15 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
         format->pixelformat = offers[format->index];
         return format->pixelformat ? 0 : -1;
     }
-    if (request == VIDIOC_ENUM_FRAMESIZES && size->index == 0) {
+    if (request == VIDIOC_ENUM_FRAMESIZES && size->index <= (large_rate > 0)) {
         size->type = V4L2_FRMSIZE_TYPE_DISCRETE;
-        size->discrete.width = width;
+        size->discrete.width = size->index == 0 ? width : 1280;
         size->discrete.height = 480;
         return 0;
     }
     if (request == VIDIOC_ENUM_FRAMEINTERVALS && rate->index == 0) {
         rate->type = V4L2_FRMIVAL_TYPE_DISCRETE;
-        rate->discrete = (struct v4l2_fract){1, 30};
+        rate->discrete = (struct v4l2_fract){1, rate->width == 1280 ? large_rate : 30};
         return 0;
     }
     return -1;
@@ -167,6 +168,27 @@ static void test_preference(void)
     }
 }
 
+// A larger size may have 24 or 25 frames per second, unless the user wants 30.
+static void test_rates(void)
+{
+    static const uint32_t yuyv[] = {V4L2_PIX_FMT_YUYV, 0};
+    static const struct {
+        uint32_t large_rate;
+        double wanted;
+        int width;
+    } cases[] = {{30, 0, 1280}, {25, 0, 1280}, {24, 0, 1280}, {20, 0, 640}, {25, 30, 640}, {29, 30, 1280}};
+    const struct camera_device device = {.path = "/dev/video0"};
+    offers = yuyv;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const struct source_setup setup = {.rate = cases[i].wanted};
+        struct camera_mode mode = {0};
+        large_rate = cases[i].large_rate;
+        const bool found = camera_mode_choose(&device, &setup, &mode);
+        check_that(&check, found && mode.width == cases[i].width, "case %zu: %d columns are chosen", i, mode.width);
+    }
+    large_rate = 0;
+}
+
 // A message names what the camera offers.
 static void test_unreadable(void)
 {
@@ -201,6 +223,7 @@ int main(void)
 {
     test_unreadable();
     test_preference();
+    test_rates();
     test_color();
     test_padding();
     test_rate();

@@ -264,6 +264,31 @@ static void test_raw(void)
     refuse(&setup, "--size");
 }
 
+// A seek reaches each frame, although 7 / 24.0 divided by 1 / 24.0 is less than 7.
+static void test_seek(void)
+{
+    enum { FRAMES = 10, RATE = 24 };
+    uint8_t bytes[FRAMES * 4 * 2];
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = byte_of(i);
+    const char *path = scratch_write(&scratch, "seek.raw", bytes, sizeof(bytes));
+    struct source *source = source_open(&(struct source_setup){
+        .text = path, .width = 4, .height = 2, .rate = RATE, .has_format = true, .format = PIXFMT_GREY});
+    check_that(&check, source, "a film to seek in");
+    for (int i = FRAMES - 1; source && i >= 0; i--) {
+        struct frame frame;
+        const double seconds = (double)i / RATE;
+        if (!check_that(&check, source_seek(source, seconds) && source_next(source, &frame, 1000) == SOURCE_FRAME,
+                        "a seek to frame %d", i))
+            continue;
+        const double at = (double)frame.video_ns / 1e9;
+        check_that(&check, frame_is(&frame, i) && at > seconds - 1e-6 && at < seconds + 1e-6,
+                   "a seek to frame %d at %.4f s is at %.4f s", i, seconds, at);
+        source_return(source, &frame);
+    }
+    source_close(source);
+}
+
 // A writer that feeds a film into a pipe in small, slow pieces.
 struct feeder {
     const struct film_bytes *film;
@@ -399,6 +424,7 @@ int main(void)
     test_damaged();
     test_refused();
     test_raw();
+    test_seek();
     test_pipes();
     test_stall();
     if (system("command -v ffmpeg >/dev/null") == 0) {

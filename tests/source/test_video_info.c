@@ -41,13 +41,14 @@ static const struct row {
      {.range = COLOR_RANGE_FULL}},
     // on its side; the rate of the time base; 10 bits
     {"\"width\": 32, \"height\": 18, \"pix_fmt\": \"yuv420p10le\", \"r_frame_rate\": \"90000/1\", \"avg_frame_rate\": "
-     "\"24/1\", \"side_data_list\": [{\"side_data_type\": \"Display Matrix\", \"rotation\": -90}], \"color_space\": "
+     "\"30000/1001\", \"side_data_list\": [{\"side_data_type\": \"Display Matrix\", \"rotation\": -90}], "
+     "\"color_space\": "
      "\"bt2020nc\", \"color_range\": \"tv\"",
      18,
      32,
      PIXFMT_YU12,
      "yuv420p",
-     24,
+     30000.0 / 1001,
      {COLOR_MATRIX_2020, COLOR_RANGE_LIMITED}},
     {"\"width\": 32, \"height\": 18, \"pix_fmt\": \"bgra\", \"tags\": {\"rotate\": \"270\"}, \"avg_frame_rate\": "
      "\"0/0\", \"r_frame_rate\": \"90000/1\"",

@@ -152,9 +152,9 @@ def little_memory(c):
     c.check([f["status"] for f in found] == ["ok"] * CASES["small"], found)
 
 
-def with_kernels(c, test, old, new, code=1):
+def with_kernels(c, test, old, new, code=1, file=None):
     """Returns the figures of a test whose kernel file has `new` instead of `old`."""
-    name = os.path.join("bench", test.partition(".")[0] + ".cl")
+    name = os.path.join("bench", (file or test.partition(".")[0]) + ".cl")
     with open(os.path.join(SOURCES, "kernels", name), encoding="utf-8") as file:
         text = file.read()
     c.check(old in text, name, "lacks", old)
@@ -162,6 +162,12 @@ def with_kernels(c, test, old, new, code=1):
     with open(at("kernels", name), "w", encoding="utf-8") as file:
         file.write(text.replace(old, new))
     return figures_of(c, test, *QUICK, "--kernels", at("kernels"), code=code)["figures"]
+
+
+def launches(c):
+    """The check of launches finds some that did not run."""
+    found = with_kernels(c, "latency", "launches[0]++", "if (launches[0] < 9) launches[0]++", file="empty")
+    c.check(len(found) == CASES["latency"] and all("wrong result" in f.get("reason", "") for f in found), found)
 
 
 @slow
@@ -255,9 +261,8 @@ def write(name, *results):
     return at(name)
 
 
-@slow
 def compared(c):
-    """The verdict of each figure, from two files and from a new run."""
+    """The verdict of each figure, from two files."""
     base = write("base.json", result("other"), result(more=(10, .01), less=(10, .01), noisy=(10, .2), near=(10, 0),
                                                       lone=(10, None), gone=(10, 0), lost=(10, 0), came=None,
                                                       never=None))
@@ -273,6 +278,8 @@ def compared(c):
         files = [write(f"{value}.json", dict(result(a=(value, .02)), tests=tests)) for value in (10, 12)]
         found = figures_of(c, files[1], "--compare", files[0], code=verdict == "slower")
         c.check(found["figures"][0]["verdict"] == verdict, unit, found["figures"])
+    found = figures_of(c, write("skipped.json", result(a=None)), "--compare", files[0], code=1)
+    c.check([f["verdict"] for f in found["figures"]] == ["missing"], "a figure that was skipped", found["figures"])
     code, out, err = bench(new, "--compare", base)
     counts = "1 slower, 2 missing, 2 unclear, 1 faster, 1 new, 1 same"
     c.check(code == 1 and counts in out.decode() and not err, out, err)
@@ -289,12 +296,19 @@ def compared(c):
     two = write("two.json", *[result(number=n, more=(n + 10, 0)) for n in range(2)])
     code, out, err = bench(two, "-c", two)
     c.check(code == 0 and not err and out.count(b" 1 same") == 2, "two devices of one name", out, err)
-    code, out, err = bench("latency", *QUICK, "--json")
-    with open(at("saved.json"), "wb") as file:
-        file.write(out)
+    found = figures_of(c, new, "--compare", base, code=1)
     found["figures"][0]["parameters"] = {"part": "unknown"}
     found = figures_of(c, write("compared.json", found), "-c", new, code=1)["figures"][0]
     c.check(found["verdict"] == "new" and not found.keys() & {"base_value", "base_spread", "change"}, found)
+
+
+@slow
+def compared_run(c):
+    """The verdicts of a new run."""
+    code, out, err = bench("latency", *QUICK, "--json")
+    c.check(code == 0, out, err)
+    with open(at("saved.json"), "wb") as file:
+        file.write(out)
     again = figures_of(c, at("saved.json"), "-c", at("saved.json"))
     c.check({f["verdict"] for f in again["figures"]} == {"same"}, again)
     code, out, err = bench("latency", *QUICK, "-c", at("saved.json"))
@@ -526,5 +540,5 @@ def stopped(c):
 
 
 sys.exit(Checks().run(figures, energy, tables, listed, faults, talkative, unwritten, shapes,
-                      little_memory, last_column, builds, one_round, escaped, failed_table, errors, compared,
-                      shown, sensors, schema, page, page_in_browser, bad_results, stopped))
+                      little_memory, launches, last_column, builds, one_round, escaped, failed_table, errors, compared,
+                      compared_run, shown, sensors, schema, page, page_in_browser, bad_results, stopped))

@@ -79,6 +79,11 @@ def drive(c, *args):
         c.check("no OpenCL device matches" in m.error("set_property", "device", number), "device", number)
     c.check(m.get("frames") == frame, "a paused view shows no new frame")
     m.set("path", "cpu")
+    for name, value in ("chain", "blur=7"), ("chain", "blur=2"), ("param/blur/radius", 7):
+        m.set(name, value)
+        m.ask("screenshot", at("%s-%s.png" % (name.partition("/")[0], value)))
+    blurred, other, changed = (picture(at(name + ".png")) for name in ("chain-blur=7", "chain-blur=2", "param-7"))
+    c.check(changed == blurred != other, "the image of a changed parameter")
     m.set("chain", "flip")
     m.key("mirror"), m.key("look", 4)
     c.check(m.get("chain") == "gray,gamma=0.9,contrast=2.2:-10,sharpen=0.6,mirror", "keys", m.get("chain"))

@@ -27,18 +27,21 @@ KERNEL = """
 kernel void k(int n, global float *in, global float *out, global float *both)
 {
     const int i = get_global_id(0);
+    const float before = out[i];
     out[i] = in[i] * n + both[i];
     both[i] += 1;
     if (HOW == 3 && i == 1)
         out[i] += 5;
     if (HOW == 4)
         out[i < 2 ? -1 - i : n + i] = 1; // before and after it
-    if (HOW == 5)
+    if (HOW == 5 || HOW == 12 || HOW == 13)
         in[i] = 7;
     if (HOW == 6)
         *(global int *)(size_t)n = 7;
-    if (HOW >= 9)
+    if (HOW == 9 || HOW == 10)
         out[i + (HOW == 9 ? 2000 : 1 << 24)] = 1; // 8 kB and 64 MiB behind it
+    if (HOW == 11 && before == out[i])
+        out[i] = 0;
     if (HOW == 7)
         while (out[i] != -1.25f)
             barrier(CLK_GLOBAL_MEM_FENCE);
@@ -165,8 +168,9 @@ def timing_crashes(c):
 
 
 def included(c):
-    """A file that a kernel includes belongs to the verdicts, the compiled programs and the log of results."""
-    spec = description([1, 3])
+    """A file that a kernel includes belongs to the verdicts, the compiled programs and the log of results. A kernel
+    that depends on data of an earlier run is wrong."""
+    spec = description([1, 11])
     with open(at("k.cl"), "w", encoding="utf-8") as file:
         file.write("#include \"of.h\"\n" + KERNEL.replace("in[i] * n + both[i]", "in[i] * OF + both[i]"))
     spec["KernelSpecification"]["CompilerOptions"] = ["-I" + at("inc")]
@@ -177,6 +181,7 @@ def included(c):
             file.write(f"#define OF ({of})\n")
         got, found, err = tune(spec, "--t4", at("t4.json"))
         c.check(got == code, of, got, found, err)
+        c.check(code or "out[0] is " in found[0]["trials"][1].get("failed", ""), "depends on an earlier run", found)
         hashes.append(len(os.listdir(at("cache/monocle"))))
     c.check(hashes[0] < hashes[1], "the changed file is compiled", hashes)
 
@@ -205,11 +210,13 @@ def references(c):
 
 
 def limits(c):
-    """The limits of the description apply without --budget. --csv has a row for each configuration."""
-    spec = description([1, 2, 3, 4])
+    """The limits of the description apply without --budget. --csv has a row for each configuration. A kernel that
+    writes to a ReadOnly argument is wrong."""
+    spec = description([1, 5, 12, 13])
     spec["Budget"] = [{"Type": "ConfigurationCount", "BudgetValue": 2}]
     code, (found,), err = tune(spec, "--csv", at("tried.csv"))
     c.check(code == 0 and found["tried"] == 2 and err == "", found, err)
+    c.check(WHY[5] in found["trials"][1].get("failed", ""), found)
     with open(at("tried.csv"), encoding="utf-8") as file:
         c.check(len(file.readlines()) == 3, "rows")
 
