@@ -6,6 +6,7 @@
 #include "compute/driver_guard.h"
 #include "compute/kept.h"
 #include "compute/texture.h"
+#include "compute/timing.h"
 
 #include <CL/cl_gl.h>
 #include <stdio.h>
@@ -367,6 +368,7 @@ void device_close(struct device *device)
         clReleaseContext(device->context);
     tuned_finish(&device->tuned);
     verdicts_finish(&device->verdicts);
+    event_release(&device->last_turn);
     pthread_mutex_destroy(&device->turn);
     free(device->kernel_dir);
     free(device);
@@ -377,16 +379,22 @@ bool device_needs_turns(const struct device_info *info)
     return strcmp(info->platform_name, "Portable Computing Language") == 0 && atoi(info->driver) < 6;
 }
 
-void device_turn_begin(struct device *device)
+cl_int device_turn_begin(struct device *device, cl_command_queue queue)
 {
-    if (device->takes_turns)
-        pthread_mutex_lock(&device->turn);
+    if (!device->takes_turns)
+        return CL_SUCCESS;
+    pthread_mutex_lock(&device->turn);
+    return device->last_turn ? clEnqueueBarrierWithWaitList(queue, 1, &device->last_turn, NULL) : CL_SUCCESS;
 }
 
 cl_int device_turn_end(struct device *device, cl_command_queue queue)
 {
-    const cl_int result = device->takes_turns && queue ? compute_finish(queue) : CL_SUCCESS;
-    if (device->takes_turns)
-        pthread_mutex_unlock(&device->turn);
+    if (!device->takes_turns)
+        return CL_SUCCESS;
+    event_release(&device->last_turn);
+    cl_int result = clEnqueueMarkerWithWaitList(queue, 0, NULL, &device->last_turn);
+    if (result == CL_SUCCESS)
+        result = clFlush(queue);
+    pthread_mutex_unlock(&device->turn);
     return result;
 }

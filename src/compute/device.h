@@ -68,15 +68,16 @@ struct device {
     struct pages_owner *pages;
     bool takes_turns; // see device_turn_begin
     pthread_mutex_t turn;
+    cl_event last_turn; // the end of the last turn; guarded by `turn`
 };
 
 // Returns true if two queues must not run kernels at the same time. PoCL before 6.0 then ends the process: if they run
 // one kernel for different numbers of work-items, it counts a use of the wrong entry in its table of loaded kernels
 // (https://github.com/pocl/pocl/commit/c9ac4c0c3).
 bool device_needs_turns(const struct device_info *info);
-// Call before and after a thread enqueues kernels that other threads may run, too. If the device needs turns, the first
-// waits for the turns of other threads, and the second until the queue is empty. Returns the result of this.
-void device_turn_begin(struct device *device);
+// Call before and after a thread enqueues kernels that other threads may run, too. If the device needs turns, the
+// queue's later commands wait for the turns before.
+cl_int device_turn_begin(struct device *device, cl_command_queue queue);
 cl_int device_turn_end(struct device *device, cl_command_queue queue);
 
 // Opens a device. If `gl` has the handles of the current GL context (NULL or all NULL: none), the device shares with GL

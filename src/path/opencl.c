@@ -252,8 +252,9 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
     slot->tag = tag;
     slot->chain = path->tried ? path->tried : path->build;
     path->tried = NULL;
-    device_turn_begin(cl->device);
-    cl_int result = enqueue(cl, slot, frame);
+    cl_int result = device_turn_begin(cl->device, cl->compute_queue);
+    if (result == CL_SUCCESS)
+        result = enqueue(cl, slot, frame);
     const cl_int ended = device_turn_end(cl->device, cl->compute_queue);
     result = result == CL_SUCCESS ? ended : result;
     if (!compute_ok(result, "run a frame on the device")) {
@@ -455,8 +456,9 @@ static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *
     struct device_span spans[PLAN_PASSES] = {0}, encoding = {0}, measuring = {0};
     cl_mem from = NULL, to = NULL, encoded = NULL, measured = NULL;
     cl_command_queue queue = device_queue(cl->device, false, &result);
-    if (first)
-        device_turn_begin(cl->device);
+    const bool turn = first && queue;
+    if (turn)
+        result = device_turn_begin(cl->device, queue);
     if (result == CL_SUCCESS)
         from = make_zeros(cl, &result);
     if (result == CL_SUCCESS)
@@ -471,14 +473,13 @@ static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *
         measured = clCreateBuffer(cl->device->context, CL_MEM_READ_WRITE, cl->measures.bytes, NULL, &result);
     if (measured)
         result = opencl_measures_run(&cl->measures, queue, to, measured, &measuring);
+    if (turn)
+        device_turn_end(cl->device, queue);
     if (queue) {
         const cl_int finished = compute_finish(queue);
         result = result == CL_SUCCESS ? finished : result;
-    }
-    if (first)
-        device_turn_end(cl->device, queue);
-    if (queue)
         clReleaseCommandQueue(queue);
+    }
     for (int i = 0; i < PLAN_PASSES; i++)
         span_release(&spans[i]);
     span_release(&encoding);

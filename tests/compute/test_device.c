@@ -217,6 +217,38 @@ static void test_environment(void)
     unsetenv("OCL_ICD_FILENAMES");
 }
 
+static int barriers; // that wait for the event of a marker
+static int marker;
+
+cl_int __wrap_clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events, cl_event *to);
+cl_int __wrap_clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events, cl_event *to);
+cl_int __wrap_clReleaseEvent(cl_event event);
+cl_int __wrap_clFlush(cl_command_queue queue);
+
+cl_int __wrap_clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events, cl_event *to)
+{
+    barriers += count == 1 && events[0] == (cl_event)&marker;
+    return CL_SUCCESS;
+}
+
+cl_int __wrap_clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events, cl_event *to)
+{
+    *to = (cl_event)&marker;
+    return CL_SUCCESS;
+}
+
+cl_int __wrap_clReleaseEvent(cl_event event)
+{
+    CHECK(event == (cl_event)&marker);
+    return CL_SUCCESS;
+}
+
+cl_int __wrap_clFlush(cl_command_queue queue)
+{
+    return CL_SUCCESS;
+}
+
+// The commands of a turn wait for the turn before, on a device that needs this.
 static void test_turns(void)
 {
     static const struct {
@@ -235,12 +267,16 @@ static void test_turns(void)
         CHECK_NUMBER(device_needs_turns(&info), rows[i].needs);
         struct device device = {.takes_turns = rows[i].needs};
         pthread_mutex_init(&device.turn, NULL);
-        device_turn_begin(&device);
-        const int busy = pthread_mutex_trylock(&device.turn);
-        CHECK_NUMBER(busy, rows[i].needs ? EBUSY : 0);
-        if (!rows[i].needs)
-            pthread_mutex_unlock(&device.turn);
-        CHECK(device_turn_end(&device, NULL) == CL_SUCCESS);
+        barriers = 0;
+        for (int turn = 0; turn < 2; turn++) {
+            CHECK(device_turn_begin(&device, NULL) == CL_SUCCESS);
+            const int busy = pthread_mutex_trylock(&device.turn);
+            CHECK_NUMBER(busy, rows[i].needs ? EBUSY : 0);
+            if (!rows[i].needs)
+                pthread_mutex_unlock(&device.turn);
+            CHECK_NUMBER(barriers, turn == 1 && rows[i].needs); // behind the first turn
+            CHECK(device_turn_end(&device, NULL) == CL_SUCCESS);
+        }
         CHECK(pthread_mutex_trylock(&device.turn) == 0 && pthread_mutex_unlock(&device.turn) == 0);
         pthread_mutex_destroy(&device.turn);
     }
