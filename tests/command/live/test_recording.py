@@ -203,7 +203,8 @@ def keeps_time(c):
                                    ("a.mp4", 25, ("set_property", "recording", "a.mp4"), ("key", "record")),
                                    ("monocle-0001.gif", 15, ("key", "animation"), ("key", "animation"))):
         before = time.monotonic()
-        client.ask_all(begin, ("wait_frame",))
+        client.ask(*begin)
+        client.ask("wait_frame", client.get("frames") + 1)  # this frame or the one before is the first recorded one
         first = time.monotonic()
         for seconds in 0.1, 0.4, 0.2:
             view.process.send_signal(signal.SIGSTOP)
