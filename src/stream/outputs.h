@@ -21,9 +21,6 @@ bool output_is_stdout(const char *path);
 // Writes a picture as the first "monocle-NNNN.png" that does not exist yet. On failure returns false (logged) and
 // leaves no file.
 bool output_save_new(const struct image *picture, char name[OUTPUT_NAME]);
-// Saves the main lane's result, or (`both`) the frame before and after the chain, side by side. `path` NULL: as
-// output_save_new, with the name of the file in `name`. False: there is no frame, or a failure (logged).
-bool outputs_save(struct lanes *lanes, bool both, const char *path, char name[OUTPUT_NAME]);
 // Writes the absolute name of a file for messages, with "~" for the home directory; the name itself if there is no such
 // file.
 void output_place(const char *name, char text[OUTPUT_NAME]);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "compute/gl_context.h"
 #include "filter/user_filters.h"
+#include "image/imagefile.h"
 #include "stream/automatic.h"
 #include "stream/playback.h"
 
@@ -414,6 +415,15 @@ const struct image *stream_picture(struct stream *s)
 {
     const bool drawn = s->drawn && lanes_result(s->lanes, LANE_MAIN);
     return drawn ? s->drawn : lanes_picture(s->lanes);
+}
+
+bool stream_save(struct stream *s, bool both, const char *path, char name[OUTPUT_NAME])
+{
+    struct image pair = {0};
+    const struct image *picture = !both ? stream_picture(s) : lanes_compare(s->lanes, &pair) ? &pair : NULL;
+    const bool ok = picture && (path ? imagefile_write_png(path, picture) : output_save_new(picture, name));
+    image_free(&pair);
+    return ok;
 }
 
 static bool record(struct stream *s, const struct frame *frame)

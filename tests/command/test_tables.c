@@ -1,6 +1,6 @@
 // test_tables.c: every row of the tables is complete: commands, options, examples, filters
 #include "command/command.h"
-#include "command/live/properties.h"
+#include "command/live/property_table.h"
 #include "filter/chain.h"
 #include "filter/filter_list.h"
 #include "filter/rows.h"
@@ -216,7 +216,9 @@ int main(void)
     for (int i = 0; filters[i]; i++)
         check_filter(filters[i]);
     int options = 0;
-    for (const struct property *p = property_table; p->name; p++)
+    for (const struct property *p = live_properties; p->name; p++)
+        options += check_property(p);
+    for (const struct property *p = stream_properties; p->name; p++)
         options += check_property(p);
     CHECK(options >= 2); // path, overlay
     return check_end(&unit);

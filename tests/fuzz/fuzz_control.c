@@ -1,5 +1,5 @@
 // fuzz_control.c: hostile lines of the control socket; a libFuzzer target, and by itself a run over seeds and mutations
-#include "command/live/request.h"
+#include "control/request.h"
 
 #include <jansson.h>
 #include <stdlib.h>

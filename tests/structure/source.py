@@ -35,8 +35,9 @@ LAYERS = {
     "batch": ["tune", "path", "compute", "filter", "image", "base"],
     "inspect": ["source", "path", "screen", "compute", "filter", "image", "base"],
     "stream": ["tune", "source", "sink", "screen", "path", "compute", "filter", "image", "base"],
-    "command": ["stream", "inspect", "batch", "lane", "measure", "tune", "tune/kernel", "tune/study", "source", "sink",
-                "screen", "path", "compute", "filter", "image", "base"],
+    "control": ["stream", "tune", "source", "sink", "screen", "path", "compute", "filter", "image", "base"],
+    "command": ["control", "stream", "inspect", "batch", "lane", "measure", "tune", "tune/kernel", "tune/study",
+                "source", "sink", "screen", "path", "compute", "filter", "image", "base"],
     "": ["command", "base"],  # main.c
 }
 
@@ -65,7 +66,7 @@ HOMES = {
     r"immintrin\.h": r"src/base/vector\.h",
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h":
-        r"src/(command/.*|measure/(answer|figure|measure|results)|inspect/.*|batch/(batch|merge|record)|"
+        r"src/(command/.*|control/.*|measure/(answer|figure|measure|results)|inspect/.*|batch/(batch|merge|record)|"
         r"tune/(captures|journal|kernel/spec_read|study/(replay|t4))|base/(json_text|trace)|"
         r"lane/(calibration|config|lane_camera|lines|truth)|path/passes_json|source/video_info)\.c",
 }
@@ -428,11 +429,12 @@ def rule_documents(root):
     """Documents name every filter, every pixel format and every property of the live view."""
     read = {name: "\n".join(lines(root, name)) for name in
             ["docs/pixels.md", "docs/live.md", "kernels/meson.build", "src/image/pixfmt.c",
-             "src/command/live/property_table.c"]}
+             "src/command/live/property_table.c", "src/control/stream_properties.c"]}
     listed = re.search(r"filter_names = \[(.*?)\]", read["kernels/meson.build"], re.DOTALL)
     filters = re.findall(r"'(\w+)'", listed[1] if listed else "") + ["none", "mirror", "flip"]
     formats = re.findall(r"\[PIXFMT_\w+\] = \{\"(\w+)\"", read["src/image/pixfmt.c"])
-    properties = re.findall(r"^    \{\"([\w/]+)\"", read["src/command/live/property_table.c"], re.M)
+    properties = [name for table in ("src/command/live/property_table.c", "src/control/stream_properties.c")
+                  for name in re.findall(r"^    \{\"([\w/]+)\"", read[table], re.M)]
     if min(len(filters), len(formats), len(properties)) < 10:
         yield (f"{len(filters)} filters, {len(formats)} formats and {len(properties)} properties are found only: the "
                "rule checks nothing")

@@ -2,8 +2,8 @@
 #include "command/live/events.h"
 
 #include "base/log.h"
-#include "command/live/control.h"
 #include "command/live/session.h"
+#include "control/control.h"
 #include "stream/playback.h"
 
 #include <math.h>
@@ -319,7 +319,7 @@ void events_save_picture(struct session *s)
 {
     char name[OUTPUT_NAME], place[OUTPUT_NAME];
     s->save.due = false;
-    if (outputs_save(s->stream.lanes, s->save.both, NULL, name)) {
+    if (stream_save(&s->stream, s->save.both, NULL, name)) {
         output_place(name, place);
         note_set(&s->stream.note, false, NOTE_S, "saved %s", place);
     } else {
@@ -358,11 +358,11 @@ static void go_back(struct session *s, int number)
 {
     char why[PROPERTY_WHY];
     if (s->stream.wish.help)
-        properties_set(s, "help", "off", why);
+        properties_set(&s->controlled, "help", "off", why);
     else if (s->stream.wish.zoom > 1)
         end_zoom(s);
     else if (s->stream.wish.fullscreen)
-        properties_set(s, "fullscreen", "off", why);
+        properties_set(&s->controlled, "fullscreen", "off", why);
     else
         quit(s, number);
 }
@@ -394,7 +394,7 @@ static const struct {
 static bool carry_out(struct session *s, const char *const *word, char why[PROPERTY_WHY])
 {
     if (strcmp(word[0], "cycle") == 0)
-        return properties_cycle(s, word[1], word + 2, why);
+        return properties_cycle(&s->controlled, word[1], word + 2, why);
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         if (strcmp(word[0], rows[i].name) == 0)
             rows[i].run(s, word[1] ? atoi(word[1]) : 0);
@@ -414,15 +414,27 @@ bool events_run(struct session *s, const char *command, char why[PROPERTY_WHY])
     const bool ok = carry_out(s, word, why);
     if (!ok)
         note_set(&s->stream.note, true, NOTE_S, "%s", why);
-    report_state(&s->report, "state", status_read(s));
+    report_state(&s->report, "state", session_status(s));
     return ok;
 }
 
-bool events_press(struct session *s, const struct key_row *row, int digit, char why[PROPERTY_WHY])
+static bool press(struct session *s, const struct key_row *row, int digit, char why[PROPERTY_WHY])
 {
     char command[COMMAND_TEXT];
     snprintf(command, sizeof(command), "%s %d", row->command, digit);
     return events_run(s, row->digits ? command : row->command, why);
+}
+
+bool events_press(struct session *s, const char *action, long long digit, char why[PROPERTY_WHY])
+{
+    const struct key_row *row = keys_named(&s->options.key_map, action, why);
+    if (!row)
+        return false;
+    if (row->digits != (digit >= 0))
+        return property_fail(why, "the action look has one argument, the digit; the other actions have none");
+    if (digit > 9)
+        return property_fail(why, "the digit is not one of 0 to 9");
+    return press(s, row, (int)digit, why);
 }
 
 // Returns the row of the key, and the key in *key. If the layout's letter has none, uses the letter of a US layout at
@@ -446,7 +458,7 @@ static void handle_key(struct session *s, const struct window_event *event, bool
     if (!row)
         return;
     if (!quit_only)
-        events_press(s, row, (int)key - '0', why);
+        press(s, row, (int)key - '0', why);
     else if (strcmp(row->command, "quit") == 0 || strcmp(row->command, "back") == 0)
         carry_out(s, (const char *const[]){row->command, NULL}, why);
 }
@@ -527,7 +539,7 @@ void events_handle(struct session *s, bool quit_only)
         s->stream.quit = true;
         s->stream.code = EXIT_DEVICE;
     } else if (!quit_only) {
-        control_serve(s);
+        control_serve(s->control);
     }
 }
 

@@ -1,7 +1,7 @@
 // events.h: carries out keys, pointer events and the requests of the control socket
 #pragma once
 
-#include "command/live/properties.h"
+#include "control/properties.h"
 #include "screen/keys.h"
 
 #include <stdbool.h>
@@ -19,8 +19,8 @@ void events_handle(struct session *session, bool quit_only);
 // Carries out the command of a key, such as "cycle scope" or "seek -1", redraws and reports the state. False: it is
 // impossible; `why` is one line, which the note shows.
 bool events_run(struct session *session, const char *command, char why[PROPERTY_WHY]);
-// The same for a key's row. `digit`: of a row with digits.
-bool events_press(struct session *session, const struct key_row *row, int digit, char why[PROPERTY_WHY]);
+// The same for a key's action. `digit`: of an action with digits; -1: none.
+bool events_press(struct session *session, const char *action, long long digit, char why[PROPERTY_WHY]);
 // Shows the look instead of the chain; NULL: no filter. A mirror at the end of the chain stays: it is a setting of the
 // view.
 void events_show_look(struct session *session, const struct look *look);

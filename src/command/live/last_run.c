@@ -4,6 +4,7 @@
 #include "base/cache.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "command/live/property_table.h"
 #include "command/live/session.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static void take_line(struct last_run *last, struct wish *wish, const char *name
     } else if (strcmp(name, "look") == 0 && strlen(value) <= LOOK_NAME) {
         snprintf(last->look, sizeof(last->look), "%s", value);
     } else {
-        properties_restore(wish, name, value);
+        properties_restore(live_properties, wish, name, value);
     }
 }
 
@@ -98,9 +99,9 @@ void last_run_open(struct session *s)
     last->kept = live_has_display() && !o->headless && !o->no_config && read_file(last, &s->stream.wish);
     if (!last->kept)
         return;
-    properties_kept(&s->stream.wish, last->settings);
+    properties_kept(live_properties, &s->stream.wish, last->settings);
     live_set_wish(o, &s->stream.wish);
-    properties_kept(&s->stream.wish, last->first_settings);
+    properties_kept(live_properties, &s->stream.wish, last->first_settings);
     const struct look *look = looks_find(&s->looks, last->look);
     if (!look || o->filters || o->look || o->showcase || outputs)
         return;
@@ -134,7 +135,7 @@ void last_run_close(struct session *s)
     const struct window_area area = window_area(s->stream.window), *first = &last->first;
     const bool sized = area.width != first->width || area.height != first->height;
     const bool moved = area.placed && (area.x != first->x || area.y != first->y);
-    properties_kept(&s->stream.wish, settings);
+    properties_kept(live_properties, &s->stream.wish, settings);
     const bool set = strcmp(settings, last->first_settings) != 0;
     if (sized) {
         last->area.width = area.width;

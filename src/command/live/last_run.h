@@ -2,8 +2,8 @@
 // to the next in the file $XDG_STATE_HOME/monocle/live. Main thread.
 #pragma once
 
-#include "command/live/properties.h"
 #include "command/looks.h"
+#include "control/properties.h"
 #include "screen/window.h"
 
 struct session;

@@ -2,9 +2,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/workers.h"
-#include "command/live/control.h"
 #include "command/live/events.h"
 #include "command/live/session.h"
+#include "control/control.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +22,13 @@ static void report_progress(struct session *s)
     if (now - s->reported_ns < progress_ns)
         return;
     s->reported_ns = now;
-    report_state(&s->report, "progress", status_read(s));
+    report_state(&s->report, "progress", session_status(s));
 }
 
 // `meter` is for view_draw.
 static void draw(struct session *s, struct meter *meter)
 {
-    s->drawn_ns = view_draw(s->view, status_read(s), meter);
+    s->drawn_ns = view_draw(s->view, session_status(s), meter);
     s->redraw = false;
 }
 
@@ -85,14 +85,14 @@ static void changed(void *context)
 {
     struct session *s = context;
     s->redraw = s->capture_due = true;
-    report_state(&s->report, "state", status_read(s));
+    report_state(&s->report, "state", session_status(s));
 }
 
 static void reshaped(void *context)
 {
     struct session *s = context;
     s->redraw = s->capture_due = true;
-    report_reshaped(&s->report, status_read(s));
+    report_reshaped(&s->report, session_status(s));
 }
 
 static void handle_events(void *context)
@@ -102,7 +102,8 @@ static void handle_events(void *context)
 
 static void wait_for(void *context, int fd, int64_t timeout_ns)
 {
-    control_wait(context, fd, timeout_ns);
+    const struct session *s = context;
+    control_wait(s->control, fd, timeout_ns);
 }
 
 static bool allows(void *context, const struct source *source)
@@ -180,13 +181,13 @@ static int run(struct session *s)
 {
     report_open(&s->report, s->options.json, s->options.outputs.on_stdout ? stderr : stdout);
     if (session_open(s)) {
-        report_start(&s->report, status_read(s));
+        report_start(&s->report, session_status(s));
         s->reported_ns = clock_now_ns();
         run_frames(s);
         status_line_end(&s->status_line);
         finish_outputs(s);
         if (s->options.json || s->stream.meter.frames > 0 || s->stream.code < EXIT_NOTHING) // else an error was logged
-            report_summary(&s->report, status_read(s));
+            report_summary(&s->report, session_status(s));
     }
     const bool closed = session_close(s);
     report_close(&s->report);

@@ -1,11 +1,10 @@
-// property_table.c: the settings and figures of a session, each row below its functions
-#include "command/live/properties.h"
+// property_table.c: the settings of the live view, each row below its functions; stream_properties.c has the others
+#include "command/live/property_table.h"
 
 #include "base/log.h"
 #include "command/live/events.h"
 #include "command/live/session.h"
 #include "command/shared.h"
-#include "stream/playback.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -17,8 +16,9 @@
 
 // ---- chain and its parameters ----
 
-static json_t *get_chain(struct session *s, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_chain(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     char text[CHAIN_TEXT];
     chain_print(&s->stream.wish.chain, text);
     return text_json(text);
@@ -43,8 +43,9 @@ _Static_assert((int)PROPERTY_WHY >= CHAIN_ERROR && (int)PROPERTY_WHY >= SOURCE_W
                    (int)PROPERTY_WHY >= SOURCE_SET_WHY,
                "room for their messages");
 
-static bool set_chain(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_chain(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     struct chain chain;
     if (!chain_parse(&chain, value, why) || !take_chain(s, &chain, why))
         return false;
@@ -52,14 +53,16 @@ static bool set_chain(struct session *s, const char *rest, const char *value, ch
     return true;
 }
 
-static json_t *get_look(struct session *s, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_look(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     const struct look *look = looks_with(&s->looks, &s->stream.wish.chain);
     return look ? json_string(look->name) : json_null();
 }
 
-static bool set_look(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_look(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     struct chain chain;
     int width = s->stream.info->shape.width, height = s->stream.info->shape.height;
     const struct look *look = looks_find(&s->looks, value);
@@ -114,16 +117,18 @@ static json_t *param_value(const struct stage *stage, int param)
     return row->type == PARAM_REAL ? json_real(strtod(text, NULL)) : json_string(text);
 }
 
-static json_t *get_param(struct session *s, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_param(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     int stage, param;
     if (!find_param(&s->stream.wish.chain, rest, &stage, &param, why))
         return NULL;
     return param_value(&s->stream.wish.chain.stage[stage], param);
 }
 
-static bool set_param(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_param(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     int stage, param;
     struct chain chain = s->stream.wish.chain, one;
     char text[CHAIN_TEXT];
@@ -149,8 +154,9 @@ static bool set_param(struct session *s, const char *rest, const char *value, ch
     return take_chain(s, &chain, why);
 }
 
-static json_t *get_params(struct session *s, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_params(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     json_t *list = json_array();
     for (int i = 0; i < s->stream.wish.chain.count; i++) {
         const struct stage *stage = &s->stream.wish.chain.stage[i];
@@ -173,19 +179,22 @@ static json_t *get_params(struct session *s, const char *rest, char why[PROPERTY
 
 // ---- path and device ----
 
-static bool changed_lanes(struct session *s, char why[PROPERTY_WHY])
+static bool changed_lanes(const struct controlled *run, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     lanes_changed(s->stream.lanes, false);
     return true;
 }
 
-static json_t *get_path(struct session *s, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_path(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     return json_string(s->stream.wish.automatic ? "auto" : path_kind_name(s->stream.wish.kind));
 }
 
-static bool set_path(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_path(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     int choice;
     if (!property_choice(PATH_OR_AUTO_CHOICES, value, &choice, why))
         return false;
@@ -197,11 +206,12 @@ static bool set_path(struct session *s, const char *rest, const char *value, cha
                                                             : "an OpenCL device; run monocle doctor");
     s->stream.wish.automatic = automatic;
     s->stream.wish.kind = kind;
-    return changed_lanes(s, why);
+    return changed_lanes(run, why);
 }
 
-static bool next_path(struct session *s, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
+static bool next_path(const struct controlled *run, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     const struct wish *wish = &s->stream.wish;
     const enum path_kind kind = wish_next_kind(wish);
     const bool last = kind <= wish->kind;
@@ -212,13 +222,15 @@ static bool next_path(struct session *s, char next[PROPERTY_NAME], char why[PROP
     return kind != wish->kind || property_fail(why, "there is no OpenCL device and no GL, so only the cpu path works");
 }
 
-static json_t *get_device(struct session *s, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_device(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     return s->stream.wish.device < 0 ? json_null() : text_json(s->stream.devices.info[s->stream.wish.device].name);
 }
 
-static bool set_device(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_device(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     const int index = device_find(s->stream.devices.info, s->stream.devices.count, value);
     if (index < 0)
         return property_fail(why, "no OpenCL device matches '%.80s'; monocle devices lists them", value);
@@ -232,11 +244,12 @@ static bool set_device(struct session *s, const char *rest, const char *value, c
     s->stream.wish.device = index;
     note_set(&s->stream.note, false, NOTE_S, "device %s%s", s->stream.devices.info[index].name,
              path_kind_info(s->stream.wish.kind)->needs_device ? "" : " (this path does not use it)");
-    return changed_lanes(s, why);
+    return changed_lanes(run, why);
 }
 
-static bool next_device(struct session *s, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
+static bool next_device(const struct controlled *run, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     const int count = s->stream.devices.count;
     snprintf(next, PROPERTY_NAME, "%d", count > 0 ? (s->stream.wish.device + 1) % count : 0);
     return count > 1 || property_fail(why, "there is %s OpenCL device", count == 1 ? "only one" : "no");
@@ -274,14 +287,16 @@ static const struct source_control *find_control(struct session *s, const char *
     return NULL;
 }
 
-static json_t *get_control(struct session *s, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_control(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     const struct source_control *control = find_control(s, rest, why);
     return control ? control_value(control) : NULL;
 }
 
-static bool set_control(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_control(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     const struct source_control *control = find_control(s, rest, why);
     char name[SOURCE_WORD];
     if (!control)
@@ -290,8 +305,9 @@ static bool set_control(struct session *s, const char *rest, const char *value, 
     return controls_set(&s->controls, s->stream.source, name, value, why);
 }
 
-static json_t *get_controls(struct session *s, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_controls(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     static const char *const types[] = {[SOURCE_NUMBER] = "number", [SOURCE_SWITCH] = "flag", [SOURCE_MENU] = "choice"};
     int count;
     const struct source_control *control = controls_list(&s->controls, s->stream.source, &count);
@@ -314,51 +330,19 @@ static json_t *get_controls(struct session *s, const char *rest, char why[PROPER
 
 // ---- view ----
 
-static bool set_paused(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool changed_split(const struct controlled *run, char why[PROPERTY_WHY])
 {
-    bool paused = false;
-    if (!property_flag(value, &paused, why))
-        return false;
-    playback_pause(&s->stream, paused);
-    return true;
-}
-
-static json_t *seconds_json(const struct session *s, double seconds)
-{
-    return s->stream.info->frame_s > 0 ? json_real(round(seconds * 1e6) / 1e6) : json_null();
-}
-
-static json_t *get_position(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    return seconds_json(s, s->stream.position_s);
-}
-
-static bool set_position(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    char *end, reason[PLAYBACK_WHY];
-    const double seconds = strtod(value, &end);
-    if (end == value || *end || !isfinite(seconds))
-        return property_fail(why, "'%.80s' is not a time; write seconds, such as 90 or 12.5", value);
-    return playback_seek(&s->stream, seconds, reason) || property_fail(why, "%.200s", reason);
-}
-
-static json_t *get_duration(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    const double seconds = playback_duration(&s->stream);
-    return seconds > 0 ? seconds_json(s, seconds) : json_null();
-}
-
-static bool changed_split(struct session *s, char why[PROPERTY_WHY])
-{
+    struct session *s = run->context;
     const enum path_kind other = wish_next_kind(&s->stream.wish);
     if (s->stream.wish.split == SPLIT_PATH &&
         (other == s->stream.wish.kind || !devices_serve(&s->stream.devices, &s->stream.wish, other)))
         return property_fail(why, "there is no other path");
-    return changed_lanes(s, why);
+    return changed_lanes(run, why);
 }
 
-static bool set_mirror(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_mirror(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     struct chain chain = s->stream.wish.chain;
     bool mirror = false;
     if (!property_flag(value, &mirror, why))
@@ -373,98 +357,36 @@ static bool set_mirror(struct session *s, const char *rest, const char *value, c
 }
 
 // The message may be the hint to press h, and it would hide a part of the help.
-static bool changed_help(struct session *s, char why[PROPERTY_WHY])
+static bool changed_help(const struct controlled *run, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     note_clear(&s->stream.note, false);
     return true;
 }
 
-static bool changed_vsync(struct session *s, char why[PROPERTY_WHY])
+static bool changed_vsync(const struct controlled *run, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     window_set_vsync(s->stream.window, s->stream.wish.vsync);
     return true;
 }
 
-static bool changed_fullscreen(struct session *s, char why[PROPERTY_WHY])
+static bool changed_fullscreen(const struct controlled *run, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     window_set_fullscreen(s->stream.window, s->stream.wish.fullscreen);
     return true;
 }
 
-static bool changed_tune(struct session *s, char why[PROPERTY_WHY])
+static bool changed_tune(const struct controlled *run, char why[PROPERTY_WHY])
 {
+    struct session *s = run->context;
     return stream_tune(&s->stream) || property_fail(why, "cannot tune; see standard error");
-}
-
-static bool set_source(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    return source_change_request(&s->stream, value, why);
-}
-
-static bool set_recording(struct session *s, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    const char *now = outputs_describe(&s->stream.outputs).recording;
-    const bool ends = strcmp(value, "none") == 0;
-    if (ends && now && outputs_ending(&s->stream.outputs))
-        return property_fail(why, "monocle is still finishing %.200s; try again later",
-                             outputs_describe(&s->stream.outputs).ending);
-    if (ends && now)
-        outputs_toggle_recording(&s->stream.outputs, false, false);
-    if (ends)
-        return true;
-    if (now)
-        return property_fail(why, "monocle records to %.200s; set recording none ends this", now);
-    if (s->stream.still)
-        return property_fail(why, "a still image cannot be recorded; save a screenshot instead");
-    property_fail(why, "cannot start a recording"); // an error that is logged replaces this
-    log_keep_error(why, PROPERTY_WHY);
-    const bool ok = outputs_record_new(&s->stream.outputs, value, s->options.outputs.record_quality);
-    log_keep_error(NULL, 0);
-    return ok;
-}
-
-static json_t *get_size(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    const struct path_result *result = lanes_result(s->stream.lanes, LANE_MAIN);
-    char text[32];
-    int width, height;
-    stream_size(&s->stream, &width, &height);
-    snprintf(text, sizeof(text), "%dx%d", result ? result->width : width, result ? result->height : height);
-    return json_string(text);
-}
-
-static json_t *get_version(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    return json_string(MONOCLE_VERSION);
-}
-
-static json_t *rounded(double ms)
-{
-    return json_real(round(ms * 1000) / 1000);
-}
-
-static json_t *get_stages(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    const struct meter *meter = &s->stream.meter;
-    json_t *object = json_object();
-    for (int i = 0; i < meter->shown_stages; i++) {
-        const struct meter_stage *stage = &meter->stage[meter->shown_stage[i]];
-        json_object_set_new(object, stage->name,
-                            json_pack("{s:o,s:o,s:s}", "median_ms", rounded(meter_late_ms(&stage->ms, 50)), "p95_ms",
-                                      rounded(meter_late_ms(&stage->ms, 95)), "clock",
-                                      stage->clock == STAGE_DEVICE ? "device" : "host"));
-    }
-    return object;
-}
-
-static json_t *get_status(struct session *s, const char *rest, char why[PROPERTY_WHY])
-{
-    return report_json(status_read(s));
 }
 
 #define AT(member) offsetof(struct wish, member)
 
-const struct property property_table[] = {
+const struct property live_properties[] = {
     {"chain", .type = PROPERTY_TEXT, .get = get_chain, .set = set_chain, .help = "requested filter chain"},
     {"look", .type = PROPERTY_TEXT, .get = get_look, .set = set_look,
      .help = "look with this chain, or null; set: a look's name, or none"},
@@ -479,27 +401,6 @@ const struct property property_table[] = {
      .next = next_path, .noted = true, .help = "requested path"},
     {"device", .type = PROPERTY_TEXT, .get = get_device, .set = set_device, .next = next_device,
      .help = "OpenCL device; set: as --device"},
-    {"sharing", "mode", .type = PROPERTY_TEXT, .help = "sharing mode of the last frame"},
-    {"building", .type = PROPERTY_FLAG, .help = "the requested chain is being built"},
-    {"paused", "frozen", .type = PROPERTY_FLAG, .member = AT(paused), .set = set_paused, .help = "the view is paused"},
-    {"position", .type = PROPERTY_NUMBER, .get = get_position, .set = set_position,
-     .help = "time in the video, in seconds, or null"},
-    {"duration", .type = PROPERTY_NUMBER, .get = get_duration, .help = "duration of the video, in seconds, or null"},
-    {"frames", "frame", .type = PROPERTY_NUMBER, .help = "number of frames shown"},
-    {"captured", .type = PROPERTY_NUMBER, .help = "number of frames from the source"},
-    {"skipped", .type = PROPERTY_NUMBER, .help = "number of frames that were not shown"},
-    {"damaged", .type = PROPERTY_NUMBER, .help = "number of the camera's damaged frames"},
-    {"lost", .type = PROPERTY_NUMBER, .help = "number of frames that the camera missed"},
-    {"outages", .type = PROPERTY_NUMBER, .help = "number of the camera's outages"},
-    {"delivered", .type = PROPERTY_NUMBER, .help = "frames per second from the camera"},
-    {"trouble", .type = PROPERTY_TEXT, .help = "why the source delivers no frames, or empty"},
-    {"fps", .type = PROPERTY_NUMBER, .help = "frames per second"},
-    {"low_fps", .type = PROPERTY_NUMBER, .help = "1 % low"},
-    {"age_ms", .type = PROPERTY_NUMBER, .help = "median age of the last 60 frames when shown"},
-    {"stages", .type = PROPERTY_OBJECT, .get = get_stages, .help = "time of each stage, over the last 60 frames"},
-    {"source", .type = PROPERTY_TEXT, .set = set_source,
-     .help = "name of the source; set: file, URL, camera:NAME, ..."},
-    {"size", .type = PROPERTY_TEXT, .get = get_size, .help = "size of the filtered frames, as 640x480"},
     {"split", .type = PROPERTY_CHOICE, .choices = SPLIT_CHOICES, .member = AT(split), .changed = changed_split,
      .window = true, .help = "split view"},
     {"divider", .type = PROPERTY_NUMBER, .max = 1, .member = AT(divider), .window = true,
@@ -520,11 +421,5 @@ const struct property property_table[] = {
     {"tune", .type = PROPERTY_FLAG, .member = AT(tune), .changed = changed_tune, .noted = true,
      .help = "search for faster kernels while frames run"},
     {"selected", .type = PROPERTY_TEXT, .help = "selected parameter"},
-    {"recording", .type = PROPERTY_TEXT, .set = set_recording,
-     .help = "file of the recording, or null; set: a new file, or none, which ends it"},
-    {"message", .type = PROPERTY_TEXT, .help = "message in the window"},
-    {"status", .type = PROPERTY_OBJECT, .get = get_status,
-     .help = "all fields of the JSON event progress, and those of the source"},
-    {"version", .type = PROPERTY_TEXT, .get = get_version, .help = "version of monocle"},
     {0},
 };

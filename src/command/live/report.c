@@ -3,9 +3,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "command/live/properties.h"
+#include "command/live/property_table.h"
 #include "command/shared.h"
-#include "path/passes_json.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -69,66 +68,6 @@ bool report_broken(const struct report *report)
     return report->broken;
 }
 
-static json_t *json_camera(const struct outputs_facts *outputs)
-{
-    if (!outputs->camera)
-        return json_null();
-    const struct image_shape *shape = &outputs->camera_shape;
-    const struct virtual_camera_counts *sent = &outputs->sent;
-    return json_pack("{s:o,s:s,s:i,s:i,s:s,s:I,s:I,s:I,s:o}", "name", text_json(outputs->camera), "pixel_format",
-                     pixfmt_info(shape->format)->name, "width", shape->width, "height", shape->height, "matrix",
-                     color_matrix_name(shape->color.matrix), "sent", (json_int_t)sent->sent, "skipped",
-                     (json_int_t)sent->skipped, "repeated", (json_int_t)sent->repeated, "resting",
-                     outputs->on_demand ? json_boolean(outputs->resting) : json_null());
-}
-
-static json_t *json_tuning(const struct status *s)
-{
-    static const char *const phases[] = {
-        [ONLINE_WAITING] = "waiting", [ONLINE_NOTHING] = "nothing", [ONLINE_TUNING] = "tuning",
-        [ONLINE_DONE] = "done",       [ONLINE_ENDED] = "ended",
-    };
-    const struct online_state *at = &s->tuning;
-    char text[TUNING_WORDS];
-    status_tuning_words(s, text);
-    if (!text[0])
-        return json_null();
-    return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:f,s:i,s:i,s:o}", "state", at->paused ? "paused" : phases[at->phase],
-                     "text", text, "pass", at->pass, "tried", at->tried, "total", at->total, "failed", at->failed,
-                     "gain", at->gain, "tuned", at->tuned, "faster", at->faster, "why", text_json(at->why));
-}
-
-// Adds the path, its device and the run's counts.
-static void add_run(const struct status *s, json_t *object)
-{
-    const struct source_health *health = &s->health;
-    const struct lane_facts *lane = &s->lane;
-    char chain[CHAIN_TEXT];
-    chain_print(lane->chain, chain);
-    json_object_update_new(
-        object, json_pack("{s:I,s:I,s:I,s:I,s:I,s:i,s:o,s:o}", "frames", (json_int_t)s->meter->frames, "skipped",
-                          (json_int_t)s->skipped, "captured", (json_int_t)s->captured, "damaged",
-                          (json_int_t)health->damaged, "lost", (json_int_t)health->lost, "outages", health->outages,
-                          "delivered", json_ms(health->rate), "trouble", text_json(health->trouble)));
-    json_object_update_new(object,
-                           json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "path", lane->kind, "sharing",
-                                     lane->sharing, "rung", lane->sharing /* the earlier name */, "in", lane->input,
-                                     "why", text_json(lane->why), "device", text_json(lane->device), "chain",
-                                     text_json(chain), "passes", passes_json(lane->pass, lane->passes), "tuning",
-                                     json_tuning(s), "virtual_camera", json_camera(&s->outputs)));
-}
-
-// Adds the source and the shape of its frames.
-static void add_source(const struct status *s, json_t *object)
-{
-    const struct image_shape *shape = &s->info->shape;
-    json_object_update_new(object,
-                           json_pack("{s:o,s:s,s:i,s:i,s:s,s:s,s:s,s:o}", "source", text_json(s->info->name), "kind",
-                                     s->info->kind, "width", shape->width, "height", shape->height, "pixel_format",
-                                     pixfmt_info(shape->format)->name, "matrix", color_matrix_name(shape->color.matrix),
-                                     "range", color_range_name(shape->color.range), "rate", json_ms(s->info->rate)));
-}
-
 void report_start(struct report *report, const struct status *s)
 {
     report->hurried = s->screen != NULL;
@@ -136,12 +75,12 @@ void report_start(struct report *report, const struct status *s)
         return;
     json_t *object = event("start");
     json_object_set_new(object, "version", json_string(MONOCLE_VERSION));
-    add_source(s, object);
+    status_add_source(s, object);
     json_object_set_new(object, "depth", json_integer(s->depth));
     json_object_set_new(object, "screen", s->screen ? text_json(s->screen) : json_null());
     json_object_set_new(object, "building", json_boolean(s->building));
     json_object_set_new(object, "setup_ms", json_ms((double)(clock_now_ns() - s->meter->opened_ns) / 1e6));
-    add_run(s, object);
+    status_add_run(s, object);
     print_line(report, object, 0);
 }
 
@@ -150,8 +89,8 @@ void report_reshaped(struct report *report, const struct status *s)
     if (!report->json)
         return;
     json_t *object = event("reshaped");
-    add_source(s, object);
-    add_run(s, object);
+    status_add_source(s, object);
+    status_add_run(s, object);
     print_line(report, object, 0);
 }
 
@@ -178,7 +117,6 @@ static void add_wish(const struct status *s, json_t *object)
         snprintf(selected, sizeof(selected), "%d:%s%s%s", stage, filter->name, param < 0 ? "" : ".",
                  param < 0 ? "" : filter->params[param].name);
     }
-    json_object_set_new(object, "building", json_boolean(s->building));
     json_object_set_new(object, "selected", json_string(selected));
     json_object_set_new(
         object, "control",
@@ -186,21 +124,14 @@ static void add_wish(const struct status *s, json_t *object)
                          : json_null());
     json_object_set_new(object, "zoom",
                         json_pack("[o,o,o]", json_ms(wish->zoom), json_ms(wish->zoom_x), json_ms(wish->zoom_y)));
-    properties_add(wish, object);
+    properties_add(live_properties, wish, object);
     json_object_set_new(object, "mirror", json_boolean(wish_mirrored(wish)));
     json_object_set_new(object, "levels", json_levels(s->lane.result));
-    json_object_set_new(object, "recording", s->outputs.recording ? text_json(s->outputs.recording) : json_null());
-    json_object_set_new(object, "message", text_json(s->note));
-    json_object_set_new(object, "message_is_error", json_boolean(s->note_is_error));
 }
 
 static void add_state(const struct status *s, json_t *object)
 {
-    const struct meter *meter = s->meter;
-    json_object_set_new(object, "fps", json_ms(meter_fps_now(meter)));
-    json_object_set_new(object, "low_fps", json_ms(meter_fps_low(meter)));
-    json_object_set_new(object, "age_ms", json_ms(meter_late_ms(&meter->age_ms, 50)));
-    add_run(s, object);
+    status_add_state(s, object);
     add_wish(s, object);
 }
 
@@ -216,7 +147,7 @@ void report_state(struct report *report, const char *name, const struct status *
 json_t *report_json(const struct status *s)
 {
     json_t *object = json_object();
-    add_source(s, object);
+    status_add_source(s, object);
     add_state(s, object);
     return object;
 }
@@ -234,7 +165,7 @@ static void print_json_summary(struct report *report, const struct status *s)
 {
     const struct meter *meter = s->meter;
     json_t *object = event("summary");
-    add_run(s, object);
+    status_add_run(s, object);
     json_object_set_new(object, "fps", json_ms(meter_fps(meter)));
     json_object_set_new(object, "low_fps", json_ms(meter_fps_low(meter)));
     json_object_set_new(object, "time_to_first_frame_ms", json_ms(meter_first_frame_ms(meter)));

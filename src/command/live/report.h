@@ -2,7 +2,7 @@
 // lines. Zeroed is closed.
 #pragma once
 
-#include "command/live/status.h"
+#include "control/status.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

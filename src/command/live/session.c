@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "command/live/events.h"
+#include "command/live/property_table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -167,7 +168,7 @@ static bool open_parts(struct session *s)
 {
     const struct live_options *o = &s->options;
     struct stream *stream = &s->stream;
-    if ((o->socket && !control_open(s, o->socket)) || !open_source(s) ||
+    if ((o->socket && !(s->control = control_open(&s->controlled, o->socket))) || !open_source(s) ||
         !truth_open(&s->truth, o->outputs.truth, stream->info) || !open_outputs(s) || !open_screen_and_device(s))
         return false;
     if (stream->window)
@@ -191,6 +192,44 @@ static bool open_parts(struct session *s)
     return stream_tune(stream) && stream_start(stream);
 }
 
+const struct status *session_status(struct session *s)
+{
+    s->status = status_read(&s->stream);
+    s->status.look = showcase_look(s);
+    s->status.adjusted = &s->controls.adjusted;
+    return &s->status;
+}
+
+// ---- what properties and the socket ask of the session ----
+
+static struct json_t *state(void *context)
+{
+    return report_json(session_status(context));
+}
+
+static bool is_stale(void *context)
+{
+    const struct session *s = context;
+    return s->stream.window && s->redraw;
+}
+
+static void changing(void *context)
+{
+    showcase_end(context); // it moves the divider
+}
+
+static void changed(void *context)
+{
+    struct session *s = context;
+    s->redraw = true;
+    report_state(&s->report, "state", session_status(s));
+}
+
+static bool press(void *context, const char *action, long long digit, char why[PROPERTY_WHY])
+{
+    return events_press(context, action, digit, why);
+}
+
 bool session_open(struct session *s)
 {
     const struct live_options *o = &s->options;
@@ -206,6 +245,14 @@ bool session_open(struct session *s)
         .at_once = path_named(o->path) && o->frames > 0,
         .threads = o->threads,
     };
+    s->controlled = (struct controlled){.stream = stream,
+                                        .own = live_properties,
+                                        .context = s,
+                                        .state = state,
+                                        .stale = is_stale,
+                                        .changing = changing,
+                                        .changed = changed,
+                                        .press = press};
     stream->meter.opened_ns = clock_now_ns();
     stream->devices.kernels = o->kernels;
     wish_init(&stream->wish, &o->chain, o->path);
@@ -225,7 +272,8 @@ bool session_open(struct session *s)
 bool session_close(struct session *s)
 {
     last_run_close(s);
-    control_close(s);
+    control_close(s->control);
+    s->control = NULL;
     outputs_close(&s->stream.outputs);
     truth_close(&s->truth);
     captures_close(&s->captures);

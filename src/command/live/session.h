@@ -5,7 +5,6 @@
 
 #include "base/log.h"
 #include "command/command.h"
-#include "command/live/control.h"
 #include "command/live/controls.h"
 #include "command/live/edits.h"
 #include "command/live/last_run.h"
@@ -14,6 +13,7 @@
 #include "command/live/showcase.h"
 #include "command/live/view.h"
 #include "command/looks.h"
+#include "control/control.h"
 #include "lane/truth.h"
 #include "stream/stream.h"
 #include "tune/captures.h"
@@ -23,14 +23,15 @@ enum { DIGIT_LINES = 6, DIGIT_COLUMNS = 36 };
 struct session {
     struct live_options options;
     struct controls controls;
-    struct control *control; // NULL: none
     struct stream stream;
-    struct view *view;  // of the stream's window
-    struct edits edits; // of the wish's chain
+    struct controlled controlled;   // the stream and its properties
+    struct control_socket *control; // NULL: none
+    struct view *view;              // of the stream's window
+    struct edits edits;             // of the wish's chain
     struct report report;
     struct captures captures;                    // of --capture
     struct truth truth;                          // of --truth
-    struct status status;                        // see status_read
+    struct status status;                        // see session_status
     struct keys keys;                            // the list of keys in the window
     char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's look
     struct looks looks;
@@ -53,6 +54,9 @@ struct session {
         bool last; // the last frame of the run, under the first free name
     } save;
 };
+
+// Reads the state of all parts. Valid until the session changes or the next call.
+const struct status *session_status(struct session *session);
 
 // live.c: what the session does for its stream, whose context is the session.
 extern const struct stream_client live_client;

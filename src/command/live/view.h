@@ -1,7 +1,7 @@
 // view.h: draws the lanes' results and the overlay in the window. Main thread.
 #pragma once
 
-#include "command/live/status.h"
+#include "control/status.h"
 #include "screen/window.h"
 
 struct view;

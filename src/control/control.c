@@ -1,14 +1,13 @@
 // control.c: carries out the requests of the control socket's clients
-#include "command/live/control.h"
+#include "control/control.h"
 
 #include "base/clock.h"
+#include "base/json_text.h"
 #include "base/log.h"
-#include "command/live/clients.h"
-#include "command/live/events.h"
-#include "command/live/properties.h"
-#include "command/live/request.h"
-#include "command/live/session.h"
-#include "command/shared.h"
+#include "base/options.h"
+#include "control/clients.h"
+#include "control/request.h"
+#include "stream/stream.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -18,23 +17,24 @@
 enum { WATCHES = 32 };                                       // observed properties of a client
 static const int64_t serve_ns = 1000000, watch_ns = 8000000; // longest time for requests; shortest between two reports
 
-struct watch {
+struct observed {
     long long id;
     char name[PROPERTY_NAME]; // "": free
     json_t *last;             // the value that the client knows; NULL: none
 };
 
-// What the session knows of a client.
+// What the socket knows of a client.
 struct guest {
     unsigned number;  // of the client; another number: all this is of a client that has gone
     long long waits;  // request_id of the command that waits
     uint64_t awaited; // it waits for this number of frames; 0: for a frame with all changes
     unsigned source;  // it waits for this request of source_change_requests; 0: for none
     bool recording;   // it waits for the end of a recording
-    struct watch watch[WATCHES];
+    struct observed watch[WATCHES];
 };
 
-struct control {
+struct control_socket {
+    const struct controlled *run;
     struct clients clients;
     struct guest guest[CLIENTS_MAX];
     int64_t watched_ns; // when changed properties were last reported
@@ -42,7 +42,8 @@ struct control {
 
 // A request that is being carried out.
 struct call {
-    struct session *session;
+    struct control_socket *control;
+    const struct controlled *run;
     struct client *client;
     struct guest *guest;
     const struct request *request;
@@ -82,10 +83,10 @@ static void reply(struct client *client, json_int_t id, const char *error, json_
     send_line(client, object);
 }
 
-static void forget_watch(struct watch *watch)
+static void forget_watch(struct observed *watch)
 {
     json_decref(watch->last);
-    *watch = (struct watch){0};
+    *watch = (struct observed){0};
 }
 
 static void forget_guest(struct guest *guest)
@@ -117,24 +118,24 @@ static bool run_get(struct call *call)
 {
     json_t *report = NULL;
     const char *name = text_argument(call, 0);
-    call->data = name ? properties_get(call->session, name, &report, call->why) : NULL;
+    call->data = name ? properties_get(call->run, name, &report, call->why) : NULL;
     json_decref(report);
     return call->data != NULL;
 }
 
 static bool run_set(struct call *call)
 {
-    const struct source_change *change = &call->session->stream.change;
+    const struct source_change *change = &call->run->stream->change;
     const unsigned requests = source_change_requests(change);
     const char *name = text_argument(call, 0);
     char value[REQUEST_TEXT];
     if (!name)
         return false;
     const bool plain = request_text(call->request->argument[1], value);
-    if (!properties_set(call->session, name, plain ? value : NULL, call->why))
+    if (!properties_set(call->run, name, plain ? value : NULL, call->why))
         return false;
     call->guest->source = source_change_requests(change) != requests ? source_change_requests(change) : 0;
-    call->guest->recording = strcmp(name, "recording") == 0 && outputs_ending(&call->session->stream.outputs);
+    call->guest->recording = strcmp(name, "recording") == 0 && outputs_ending(&call->run->stream->outputs);
     call->guest->waits = call->request->id;
     call->client->waits = call->guest->source > 0 || call->guest->recording;
     return true;
@@ -145,9 +146,9 @@ static bool run_observe(struct call *call)
     long long id;
     const char *name = text_argument(call, 1);
     json_t *report = NULL, *value = NULL;
-    struct watch *free_watch = NULL;
+    struct observed *free_watch = NULL;
     if (!name || !number_argument(call, 0, &id) ||
-        !(value = properties_get(call->session, name, &report, call->why))) // it must exist
+        !(value = properties_get(call->run, name, &report, call->why))) // it must exist
         return false;
     json_decref(value);
     json_decref(report);
@@ -159,7 +160,7 @@ static bool run_observe(struct call *call)
         return property_fail(call->why, "a client can observe at most %d properties", WATCHES);
     free_watch->id = id;
     snprintf(free_watch->name, sizeof(free_watch->name), "%s", name);
-    call->session->control->watched_ns = 0; // the client gets the value at once
+    call->control->watched_ns = 0; // the client gets the value at once
     return true;
 }
 
@@ -169,7 +170,7 @@ static bool run_unobserve(struct call *call)
     if (!number_argument(call, 0, &id))
         return false;
     for (int i = 0; i < WATCHES; i++) {
-        struct watch *watch = &call->guest->watch[i];
+        struct observed *watch = &call->guest->watch[i];
         if (watch->name[0] && watch->id == id) {
             forget_watch(watch);
             count++;
@@ -186,36 +187,34 @@ static bool run_cycle(struct call *call)
         if (!(words[i] = text_argument(call, i)))
             return false;
     }
-    return properties_cycle(call->session, words[0], words + 1, call->why);
+    return properties_cycle(call->run, words[0], words + 1, call->why);
 }
 
 static bool run_key(struct call *call)
 {
-    long long digit = 0;
+    long long digit = -1;
     const char *name = text_argument(call, 0);
-    const struct key_row *row = name ? keys_named(&call->session->options.key_map, name, call->why) : NULL;
-    if (!row)
+    if (!name)
         return false;
-    if (row->digits != (call->request->arguments == 2))
-        return property_fail(call->why, "the action look has one argument, the digit; the other actions have none");
-    if (row->digits && (!number_argument(call, 1, &digit) || digit > 9))
-        return property_fail(call->why, "the digit is not one of 0 to 9");
-    return events_press(call->session, row, (int)digit, call->why);
+    if (!call->run->press)
+        return property_fail(call->why, "this run has no keys; set_property and cycle change its properties");
+    if (call->request->arguments == 2 && !number_argument(call, 1, &digit))
+        return false;
+    return call->run->press(call->run->context, name, digit, call->why);
 }
 
 static bool save_picture(struct call *call, bool both)
 {
-    struct session *s = call->session;
+    struct stream *s = call->run->stream;
     char name[OUTPUT_NAME];
     const char *path = call->request->arguments > 0 ? text_argument(call, 0) : NULL;
     if (!path && call->request->arguments > 0)
         return false;
-    if (!lanes_result(s->stream.lanes, LANE_MAIN))
+    if (!lanes_result(s->lanes, LANE_MAIN))
         return property_fail(call->why, "there is no frame yet; wait_frame 1 waits for it");
     property_fail(call->why, "there is no frame to save"); // an error that is logged replaces this
     log_keep_error(call->why, sizeof(call->why));
-    const bool ok =
-        (!path || output_files_allow_screenshot(&s->stream, path)) && outputs_save(s->stream.lanes, both, path, name);
+    const bool ok = (!path || output_files_allow_screenshot(s, path)) && stream_save(s, both, path, name);
     log_keep_error(NULL, 0);
     call->data = ok ? text_json(path ? path : name) : NULL;
     return ok;
@@ -233,7 +232,7 @@ static bool run_both(struct call *call)
 
 static bool run_list(struct call *call)
 {
-    call->data = properties_list();
+    call->data = properties_list(call->run);
     return true;
 }
 
@@ -250,7 +249,7 @@ static bool run_wait(struct call *call)
 
 static bool run_quit(struct call *call)
 {
-    call->session->stream.quit = true;
+    call->run->stream->quit = true;
     return true;
 }
 
@@ -261,7 +260,7 @@ static const struct verb verbs[] = {
     {"unobserve_property", 1, 1, "ID", false, run_unobserve},
     {"list_properties", 0, 0, "", false, run_list},
     {"cycle", 1, REQUEST_ARGUMENTS, "NAME [VALUE...]", true, run_cycle},
-    {"key", 1, 2, "ACTION [DIGIT]", false, run_key}, // events_run reports the change
+    {"key", 1, 2, "ACTION [DIGIT]", false, run_key}, // `press` reports the change
     {"screenshot", 0, 1, "[FILE]", false, run_screenshot},
     {"screenshot_both", 0, 1, "[FILE]", false, run_both},
     {"wait_frame", 0, 1, "[N]", false, run_wait},
@@ -293,17 +292,15 @@ static const struct verb *find_verb(struct call *call)
 
 // ---- requests ----
 
-static void carry_out(struct session *s, int index, const char *line, size_t size)
+static void carry_out(struct control_socket *c, int index, const char *line, size_t size)
 {
-    struct client *client = &s->control->clients.client[index];
+    struct client *client = &c->clients.client[index];
     struct request request;
-    struct call call = {.session = s, .client = client, .guest = &s->control->guest[index], .request = &request};
+    struct call call = {.control = c, .run = c->run, .client = client, .guest = &c->guest[index], .request = &request};
     const struct verb *verb;
     bool ok = request_parse(&request, line, size, call.why) && (verb = find_verb(&call)) && verb->run(&call);
-    if (ok && verb->changes) {
-        s->redraw = true;
-        report_state(&s->report, "state", status_read(s));
-    }
+    if (ok && verb->changes && c->run->changed)
+        c->run->changed(c->run->context);
     if (!client->waits)
         reply(client, request.id, ok ? NULL : call.why, call.data);
     request_free(&request);
@@ -317,15 +314,15 @@ static bool is_blank(const char *line, size_t size)
 }
 
 // Takes a line of the client and answers it. False: there is none.
-static bool serve_client(struct session *s, int index)
+static bool serve_client(struct control_socket *c, int index)
 {
-    struct client *client = &s->control->clients.client[index];
+    struct client *client = &c->clients.client[index];
     const char *line;
     size_t size;
     switch (client_take(client, &line, &size)) {
     case CLIENT_TAKEN:
         if (!is_blank(line, size))
-            carry_out(s, index, line, size);
+            carry_out(c, index, line, size);
         return true;
     case CLIENT_TOO_LONG:
         reply(client, 0, "the line is longer than 65536 bytes", NULL);
@@ -337,56 +334,56 @@ static bool serve_client(struct session *s, int index)
 }
 
 // True: the last frame has all changes of the wish, and the window shows it.
-static bool settled(const struct session *s)
+static bool settled(const struct controlled *run)
 {
-    return s->stream.meter.frames > 0 && !s->stream.stepping && s->stream.meter.frames >= s->stream.stepped &&
-           !source_change_busy(&s->stream.change) && !lanes_building(s->stream.lanes) &&
-           !lanes_rerun(s->stream.lanes) && !(s->stream.window && s->redraw) &&
-           lanes_result(s->stream.lanes, LANE_MAIN) && !outputs_ending(&s->stream.outputs);
+    const struct stream *s = run->stream;
+    return s->meter.frames > 0 && !s->stepping && s->meter.frames >= s->stepped && !source_change_busy(&s->change) &&
+           !lanes_building(s->lanes) && !lanes_rerun(s->lanes) && !(run->stale && run->stale(run->context)) &&
+           lanes_result(s->lanes, LANE_MAIN) && !outputs_ending(&s->outputs);
 }
 
 // Answers a client that waits for a source, when it plays or has failed. If the run ends, control_close answers.
-static void answer_source(struct session *s, struct client *client, struct guest *guest)
+static void answer_source(struct stream *s, struct client *client, struct guest *guest)
 {
-    const bool latest = guest->source == source_change_requests(&s->stream.change);
-    if (latest && (source_change_busy(&s->stream.change) || !s->stream.capture || s->stream.quit ||
-                   s->stream.code >= EXIT_NOTHING))
+    const bool latest = guest->source == source_change_requests(&s->change);
+    if (latest && (source_change_busy(&s->change) || !s->capture || s->quit || s->code >= EXIT_NOTHING))
         return;
     guest->source = 0;
     client->waits = false;
-    reply(client, guest->waits,
-          latest ? source_change_failure(&s->stream.change) : "a later request replaced this source", NULL);
+    reply(client, guest->waits, latest ? source_change_failure(&s->change) : "a later request replaced this source",
+          NULL);
 }
 
 // Answers a client that waits for the end of a recording, if it has ended.
-static void answer_recording(struct session *s, struct client *client, struct guest *guest)
+static void answer_recording(struct stream *s, struct client *client, struct guest *guest)
 {
-    if (outputs_ending(&s->stream.outputs))
+    if (outputs_ending(&s->outputs))
         return;
     guest->recording = client->waits = false;
-    reply(client, guest->waits, outputs_end_failure(&s->stream.outputs), NULL);
+    reply(client, guest->waits, outputs_end_failure(&s->outputs), NULL);
 }
 
-static void answer_waits(struct session *s)
+static void answer_waits(struct control_socket *c)
 {
+    struct stream *s = c->run->stream;
     for (int i = 0; i < CLIENTS_MAX; i++) {
-        struct client *client = &s->control->clients.client[i];
-        struct guest *guest = &s->control->guest[i];
+        struct client *client = &c->clients.client[i];
+        struct guest *guest = &c->guest[i];
         if (client->waits && guest->source) {
             answer_source(s, client, guest);
         } else if (client->waits && guest->recording) {
             answer_recording(s, client, guest);
-        } else if (client->waits && (guest->awaited > 0 ? s->stream.meter.frames >= guest->awaited : settled(s))) {
+        } else if (client->waits && (guest->awaited > 0 ? s->meter.frames >= guest->awaited : settled(c->run))) {
             client->waits = false;
-            reply(client, guest->waits, NULL, json_integer((json_int_t)s->stream.meter.frames));
+            reply(client, guest->waits, NULL, json_integer((json_int_t)s->meter.frames));
         }
     }
 }
 
-static void tell_watcher(struct session *s, struct client *client, struct watch *watch, json_t **report)
+static void tell_watcher(const struct controlled *run, struct client *client, struct observed *watch, json_t **report)
 {
     char why[PROPERTY_WHY];
-    json_t *value = properties_get(s, watch->name, report, why); // a parameter may no longer exist
+    json_t *value = properties_get(run, watch->name, report, why); // a parameter may no longer exist
     if (!value)
         value = json_null();
     if (watch->last && json_equal(value, watch->last)) {
@@ -400,9 +397,8 @@ static void tell_watcher(struct session *s, struct client *client, struct watch 
 }
 
 // Sends each client the observed properties that have changed.
-static void tell_watchers(struct session *s)
+static void tell_watchers(struct control_socket *c)
 {
-    struct control *c = s->control;
     json_t *report = NULL;
     const int64_t now_ns = clock_now_ns();
     if (now_ns - c->watched_ns < watch_ns)
@@ -411,46 +407,42 @@ static void tell_watchers(struct session *s)
     for (int i = 0; i < CLIENTS_MAX; i++) {
         for (int k = 0; k < WATCHES; k++)
             if (c->clients.client[i].fd >= 0 && c->guest[i].watch[k].name[0])
-                tell_watcher(s, &c->clients.client[i], &c->guest[i].watch[k], &report);
+                tell_watcher(c->run, &c->clients.client[i], &c->guest[i].watch[k], &report);
     }
     json_decref(report);
 }
 
-bool control_open(struct session *s, const char *path)
+struct control_socket *control_open(const struct controlled *run, const char *path)
 {
-    s->control = calloc(1, sizeof(*s->control));
-    if (!s->control) {
+    struct control_socket *c = calloc(1, sizeof(*c));
+    if (!c)
         log_error("cannot make the control socket %s: out of memory", path);
-        return false;
+    else if (clients_open(&c->clients, path)) {
+        c->run = run;
+        return c;
     }
-    if (clients_open(&s->control->clients, path))
-        return true;
-    free(s->control);
-    s->control = NULL;
-    return false;
+    free(c);
+    return NULL;
 }
 
-void control_close(struct session *s)
+void control_close(struct control_socket *c)
 {
-    struct control *c = s->control;
     if (!c)
         return;
     for (int i = 0; i < CLIENTS_MAX; i++) {
         struct client *client = &c->clients.client[i];
         if (client->waits && c->guest[i].recording)
-            answer_recording(s, client, &c->guest[i]);
+            answer_recording(c->run->stream, client, &c->guest[i]);
         if (client->waits)
             reply(client, c->guest[i].waits, "the run has ended", NULL);
         forget_guest(&c->guest[i]);
     }
     clients_close(&c->clients);
     free(c);
-    s->control = NULL;
 }
 
-void control_serve(struct session *s)
+void control_serve(struct control_socket *c)
 {
-    struct control *c = s->control;
     const int64_t end_ns = clock_now_ns() + serve_ns;
     if (!c)
         return;
@@ -461,19 +453,20 @@ void control_serve(struct session *s)
             c->guest[i].number = c->clients.client[i].number;
         }
     }
-    for (bool more = true; more && !s->stream.quit && clock_now_ns() < end_ns;) {
+    const bool *quit = &c->run->stream->quit;
+    for (bool more = true; more && !*quit && clock_now_ns() < end_ns;) {
         more = false;
-        for (int i = 0; i < CLIENTS_MAX && !s->stream.quit; i++)
-            more = serve_client(s, i) || more;
+        for (int i = 0; i < CLIENTS_MAX && !*quit; i++)
+            more = serve_client(c, i) || more;
     }
-    answer_waits(s);
-    tell_watchers(s);
+    answer_waits(c);
+    tell_watchers(c);
 }
 
-void control_wait(const struct session *s, int fd, int64_t timeout_ns)
+void control_wait(const struct control_socket *c, int fd, int64_t timeout_ns)
 {
-    if (s->control)
-        clients_wait(&s->control->clients, fd, timeout_ns);
+    if (c)
+        clients_wait(&c->clients, fd, timeout_ns);
     else
         clock_sleep_until_ns(clock_now_ns() + timeout_ns);
 }

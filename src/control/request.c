@@ -1,5 +1,5 @@
 // request.c: parses a line of the control protocol
-#include "command/live/request.h"
+#include "control/request.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -1,5 +1,5 @@
 // clients.c: the clients of a Unix socket
-#include "command/live/clients.h"
+#include "control/clients.h"
 
 #include "base/log.h"
 

@@ -5,7 +5,8 @@
 #include "stream/lanes.h"
 #include "stream/outputs.h"
 
-struct session;
+struct json_t;
+struct stream;
 
 // The pointers are borrowed, and change with the run.
 struct status {
@@ -22,12 +23,18 @@ struct status {
     struct online_state tuning;    // if wish->tune
     int depth;
     struct outputs_facts outputs;
-    const struct source_control *adjusted; // the control that the keys change; name "": none
+    const struct source_control *adjusted; // the control that the keys change; NULL or name "": none
     const char *screen;                    // window_gl_name; NULL: no window
 };
 
-// Reads the state of all parts. Valid until the session changes or the next call.
-const struct status *status_read(struct session *session);
+// Reads the state of all parts of the stream. The caller sets `look` and `adjusted`. Valid until the run changes.
+struct status status_read(const struct stream *stream);
 // Describes the tuning: "blur: 12 of 80, 1.08 x". "": the user did not ask for it.
 enum { TUNING_WORDS = 300 };
 void status_tuning_words(const struct status *status, char text[TUNING_WORDS]);
+
+// Add fields to a JSON object: the source and the shape of its frames; the path, its device and the run's counts; the
+// same with the present rates, the recording and the message.
+void status_add_source(const struct status *status, struct json_t *object);
+void status_add_run(const struct status *status, struct json_t *object);
+void status_add_state(const struct status *status, struct json_t *object);

@@ -1,8 +1,9 @@
-// properties.c: reads, sets and lists the settings and figures of property_table.c
-#include "command/live/properties.h"
+// properties.c: reads, sets and lists the settings and figures of a run
+#include "control/properties.h"
 
-#include "command/live/request.h"
-#include "command/live/session.h"
+#include "base/options.h"
+#include "control/request.h"
+#include "stream/stream.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -12,9 +13,9 @@
 #include <string.h>
 #include <strings.h>
 
-enum { PROPERTIES = 64 };
+enum { PROPERTIES = 96 };
 
-union value {
+union setting {
     bool flag;
     int choice;
     float number;
@@ -32,12 +33,23 @@ bool property_fail(char why[PROPERTY_WHY], const char *format, ...)
     return false;
 }
 
+// Returns row `index` of the run's own and then of the common ones; NULL: there are fewer.
+static const struct property *row(const struct controlled *run, int index)
+{
+    int own = 0;
+    while (run->own[own].name)
+        own++;
+    const struct property *p = index < own ? &run->own[index] : &stream_properties[index - own];
+    return p->name ? p : NULL;
+}
+
 // Finds the property, and the rest of its name. NULL: `why` is set.
-static const struct property *find(const char *name, const char **rest, char why[PROPERTY_WHY])
+static const struct property *find(const struct controlled *run, const char *name, const char **rest,
+                                   char why[PROPERTY_WHY])
 {
     const char *names[PROPERTIES + 1] = {NULL};
-    for (int i = 0; property_table[i].name && i < PROPERTIES; i++) {
-        const struct property *p = &property_table[i];
+    const struct property *p;
+    for (int i = 0; i < PROPERTIES && (p = row(run, i)); i++) {
         const size_t length = strlen(p->name);
         *rest = name + length;
         if (p->name[length - 1] == '/' ? strncmp(name, p->name, length) == 0 : strcmp(name, p->name) == 0)
@@ -79,7 +91,7 @@ bool property_choice(const char *choices, const char *text, int *choice, char wh
     return false;
 }
 
-static bool parse(const struct property *p, const char *text, union value *value, char why[PROPERTY_WHY])
+static bool parse(const struct property *p, const char *text, union setting *value, char why[PROPERTY_WHY])
 {
     char *end;
     if (p->type == PROPERTY_FLAG)
@@ -94,7 +106,7 @@ static bool parse(const struct property *p, const char *text, union value *value
 static json_t *member_json(const struct property *p, const struct wish *wish)
 {
     char word[PROPERTY_NAME];
-    union value value;
+    union setting value;
     memcpy(&value, (const char *)wish + p->member, sizes[p->type]);
     if (p->type == PROPERTY_FLAG)
         return json_boolean(value.flag);
@@ -104,16 +116,22 @@ static json_t *member_json(const struct property *p, const struct wish *wish)
     return json_string(word);
 }
 
-static bool set_member(struct session *s, const struct property *p, const char *text, char why[PROPERTY_WHY])
+static void changing(const struct controlled *run)
 {
-    char *member = (char *)&s->stream.wish + p->member;
-    union value value, before;
+    if (run->changing)
+        run->changing(run->context);
+}
+
+static bool set_member(const struct controlled *run, const struct property *p, const char *text, char why[PROPERTY_WHY])
+{
+    char *member = (char *)&run->stream->wish + p->member;
+    union setting value, before;
     if (!parse(p, text, &value, why))
         return false;
-    showcase_end(s); // it changes the divider
+    changing(run); // it may change the same member
     memcpy(&before, member, sizes[p->type]);
     memcpy(member, &value, sizes[p->type]);
-    if (!p->changed || p->changed(s, why))
+    if (!p->changed || p->changed(run, why))
         return true;
     memcpy(member, &before, sizes[p->type]);
     return false;
@@ -121,32 +139,33 @@ static bool set_member(struct session *s, const struct property *p, const char *
 
 // ---- values ----
 
-static json_t *get(struct session *s, const struct property *p, const char *rest, json_t **report,
+static json_t *get(const struct controlled *run, const struct property *p, const char *rest, json_t **report,
                    char why[PROPERTY_WHY])
 {
     why[0] = '\0';
     if (!p->get && !p->member && !*report)
-        *report = report_json(status_read(s));
-    json_t *value = p->get      ? p->get(s, rest, why)
-                    : p->member ? member_json(p, &s->stream.wish)
+        *report = run->state(run->context);
+    json_t *value = p->get      ? p->get(run, rest, why)
+                    : p->member ? member_json(p, &run->stream->wish)
                                 : json_incref(json_object_get(*report, p->name));
     if (!value && !why[0])
         property_fail(why, "out of memory");
     return value;
 }
 
-json_t *properties_get(struct session *s, const char *name, json_t **report, char why[PROPERTY_WHY])
+json_t *properties_get(const struct controlled *run, const char *name, json_t **report, char why[PROPERTY_WHY])
 {
     const char *rest;
-    const struct property *p = find(name, &rest, why);
-    return p ? get(s, p, rest, report, why) : NULL;
+    const struct property *p = find(run, name, &rest, why);
+    return p ? get(run, p, rest, report, why) : NULL;
 }
 
 // Writes the value as text; "": it is null, a list or an object.
-static void print_value(struct session *s, const struct property *p, const char *rest, char text[REQUEST_TEXT])
+static void print_value(const struct controlled *run, const struct property *p, const char *rest,
+                        char text[REQUEST_TEXT])
 {
     char why[PROPERTY_WHY];
-    json_t *report = NULL, *value = get(s, p, rest, &report, why);
+    json_t *report = NULL, *value = get(run, p, rest, &report, why);
     if (!request_text(value, text))
         text[0] = '\0';
     json_decref(value);
@@ -158,47 +177,47 @@ static bool writable(const struct property *p)
     return p->set || p->member;
 }
 
-bool properties_set(struct session *s, const char *name, const char *value, char why[PROPERTY_WHY])
+bool properties_set(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
     char text[REQUEST_TEXT];
     const char *rest;
-    const struct property *p = find(name, &rest, why);
+    const struct property *p = find(run, name, &rest, why);
     if (!p)
         return false;
     if (!writable(p))
         return property_fail(why, "%s cannot be set", name);
-    if (p->window && !s->stream.window)
+    if (p->window && !run->stream->window)
         return property_fail(why, "%s needs a window, and there is none", name);
     if (!value)
         return property_fail(why, "%.80s must be a text, a number or a boolean of at most %d bytes", name,
                              REQUEST_TEXT - 1);
-    if (!(p->set ? p->set(s, rest, value, why) : set_member(s, p, value, why)))
+    if (!(p->set ? p->set(run, rest, value, why) : set_member(run, p, value, why)))
         return false;
-    showcase_end(s);
+    changing(run);
     if (p->noted) {
-        print_value(s, p, rest, text);
-        note_set(&s->stream.note, false, NOTE_S, "%s %s", p->name, text);
+        print_value(run, p, rest, text);
+        note_set(&run->stream->note, false, NOTE_S, "%s %s", p->name, text);
     }
     return true;
 }
 
-bool properties_cycle(struct session *s, const char *name, const char *const *values, char why[PROPERTY_WHY])
+bool properties_cycle(const struct controlled *run, const char *name, const char *const *values, char why[PROPERTY_WHY])
 {
     char now[REQUEST_TEXT], next[PROPERTY_NAME];
     const char *rest;
     int i = 0;
-    const struct property *p = find(name, &rest, why);
+    const struct property *p = find(run, name, &rest, why);
     if (!p)
         return false;
     if (!writable(p))
-        return properties_set(s, name, "", why); // it says so
+        return properties_set(run, name, "", why); // it says so
     if (p->next && !values[0])
-        return p->next(s, next, why) && properties_set(s, name, next, why);
-    print_value(s, p, rest, now);
+        return p->next(run, next, why) && properties_set(run, name, next, why);
+    print_value(run, p, rest, now);
     if (values[0]) {
         while (values[i] && strcmp(values[i], now) != 0)
             i++;
-        return properties_set(s, name, values[i] && values[i + 1] ? values[i + 1] : values[0], why);
+        return properties_set(run, name, values[i] && values[i + 1] ? values[i + 1] : values[0], why);
     }
     const char *choices = p->type == PROPERTY_FLAG ? "off|on" : p->choices;
     if (!choices)
@@ -206,32 +225,33 @@ bool properties_cycle(struct session *s, const char *name, const char *const *va
     i = options_find(choices, now);
     if (!options_choice(choices, i + 1, next, sizeof(next)))
         options_choice(choices, 0, next, sizeof(next));
-    return properties_set(s, name, next, why);
+    return properties_set(run, name, next, why);
 }
 
-json_t *properties_list(void)
+json_t *properties_list(const struct controlled *run)
 {
     static const char *const types[] = {
         [PROPERTY_TEXT] = "text", [PROPERTY_NUMBER] = "number", [PROPERTY_FLAG] = "flag",  [PROPERTY_CHOICE] = "choice",
         [PROPERTY_LIST] = "list", [PROPERTY_OBJECT] = "object", [PROPERTY_VALUE] = "value"};
     json_t *list = json_array();
-    for (const struct property *p = property_table; p->name; p++) {
-        json_t *row = json_pack("{s:s,s:s,s:b,s:s}", "name", p->name, "type", types[p->type], "writable",
-                                (int)writable(p), "help", p->help);
+    const struct property *p;
+    for (int i = 0; (p = row(run, i)); i++) {
+        json_t *object = json_pack("{s:s,s:s,s:b,s:s}", "name", p->name, "type", types[p->type], "writable",
+                                   (int)writable(p), "help", p->help);
         if (p->choices)
-            json_object_set_new(row, "choices", json_string(p->choices));
+            json_object_set_new(object, "choices", json_string(p->choices));
         if (p->max > p->min)
-            json_object_update_new(row, json_pack("{s:f,s:f}", "min", (double)p->min, "max", (double)p->max));
-        json_array_append_new(list, row);
+            json_object_update_new(object, json_pack("{s:f,s:f}", "min", (double)p->min, "max", (double)p->max));
+        json_array_append_new(list, object);
     }
     return list;
 }
 
 // ---- members for others ----
 
-void properties_add(const struct wish *wish, json_t *state)
+void properties_add(const struct property *rows, const struct wish *wish, json_t *state)
 {
-    for (const struct property *p = property_table; p->name; p++) {
+    for (const struct property *p = rows; p->name; p++) {
         if (!p->member || json_object_get(state, p->name)) // the path of the frame is not the requested one
             continue;
         json_object_set_new(state, p->name, member_json(p, wish));
@@ -240,12 +260,12 @@ void properties_add(const struct wish *wish, json_t *state)
     }
 }
 
-void properties_kept(const struct wish *wish, char text[PROPERTIES_KEPT])
+void properties_kept(const struct property *rows, const struct wish *wish, char text[PROPERTIES_KEPT])
 {
     char value[REQUEST_TEXT];
     int used = 0;
     text[0] = '\0';
-    for (const struct property *p = property_table; p->name && used < PROPERTIES_KEPT; p++) {
+    for (const struct property *p = rows; p->name && used < PROPERTIES_KEPT; p++) {
         json_t *json = p->kept ? member_json(p, wish) : NULL;
         if (json && request_text(json, value))
             used += snprintf(text + used, (size_t)(PROPERTIES_KEPT - used), "%s = %s\n", p->name, value);
@@ -253,11 +273,11 @@ void properties_kept(const struct wish *wish, char text[PROPERTIES_KEPT])
     }
 }
 
-void properties_restore(struct wish *wish, const char *name, const char *value)
+void properties_restore(const struct property *rows, struct wish *wish, const char *name, const char *value)
 {
     char why[PROPERTY_WHY];
-    union value restored;
-    for (const struct property *p = property_table; p->name; p++) {
+    union setting restored;
+    for (const struct property *p = rows; p->name; p++) {
         if (p->kept && strcmp(p->name, name) == 0 && parse(p, value, &restored, why))
             memcpy((char *)wish + p->member, &restored, sizes[p->type]);
     }

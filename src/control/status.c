@@ -1,0 +1,143 @@
+// status.c: collects the state of a run from its parts
+#include "control/status.h"
+
+#include "base/json_text.h"
+#include "control/properties.h"
+#include "path/passes_json.h"
+#include "stream/stream.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+
+void status_tuning_words(const struct status *s, char text[TUNING_WORDS])
+{
+    const struct online_state *at = &s->tuning;
+    text[0] = '\0';
+    if (!s->wish->tune && at->phase != ONLINE_TUNING)
+        return;
+    switch (at->phase) {
+    case ONLINE_WAITING:
+        snprintf(text, TUNING_WORDS, "waiting for a frame");
+        break;
+    case ONLINE_NOTHING:
+        snprintf(text, TUNING_WORDS, "the %s path has nothing to tune", s->lane.kind);
+        break;
+    case ONLINE_TUNING:
+        if (at->total == 0)
+            snprintf(text, TUNING_WORDS, "starting");
+        else
+            snprintf(text, TUNING_WORDS, "%s: %d of %d, %.2f x%s", at->pass, at->tried, at->total, at->gain,
+                     at->paused ? " (paused)" : "");
+        break;
+    case ONLINE_DONE:
+        snprintf(text, TUNING_WORDS, "done, %d of %d passes faster", at->faster, s->lane.passes);
+        break;
+    case ONLINE_ENDED:
+        snprintf(text, TUNING_WORDS, "ended: %s", at->why);
+        break;
+    }
+}
+
+struct status status_read(const struct stream *s)
+{
+    const struct capture_counts counts = stream_counts(s);
+    struct status status = {
+        .info = s->info,
+        .health = source_health(s->source),
+        .captured = counts.captured,
+        .skipped = counts.skipped + counts.dropped,
+        .wish = &s->wish,
+        .meter = &s->meter,
+        .building = lanes_building(s->lanes),
+        .split = lanes_split(s->lanes),
+        .depth = s->set.depth,
+        .outputs = outputs_describe(&s->outputs),
+        .screen = s->window ? window_gl_name(s->window) : NULL,
+    };
+    status.note = note_text(&s->note, &status.note_is_error);
+    if (s->online)
+        status.tuning = online_describe(s->online);
+    lanes_describe(s->lanes, LANE_MAIN, &status.lane);
+    lanes_describe(s->lanes, LANE_OTHER, &status.other);
+    return status;
+}
+
+// ---- JSON ----
+
+static json_t *json_ms(double ms)
+{
+    return json_real(round(ms * 1000) / 1000);
+}
+
+static json_t *json_camera(const struct outputs_facts *outputs)
+{
+    if (!outputs->camera)
+        return json_null();
+    const struct image_shape *shape = &outputs->camera_shape;
+    const struct virtual_camera_counts *sent = &outputs->sent;
+    return json_pack("{s:o,s:s,s:i,s:i,s:s,s:I,s:I,s:I,s:o}", "name", text_json(outputs->camera), "pixel_format",
+                     pixfmt_info(shape->format)->name, "width", shape->width, "height", shape->height, "matrix",
+                     color_matrix_name(shape->color.matrix), "sent", (json_int_t)sent->sent, "skipped",
+                     (json_int_t)sent->skipped, "repeated", (json_int_t)sent->repeated, "resting",
+                     outputs->on_demand ? json_boolean(outputs->resting) : json_null());
+}
+
+static json_t *json_tuning(const struct status *s)
+{
+    static const char *const phases[] = {
+        [ONLINE_WAITING] = "waiting", [ONLINE_NOTHING] = "nothing", [ONLINE_TUNING] = "tuning",
+        [ONLINE_DONE] = "done",       [ONLINE_ENDED] = "ended",
+    };
+    const struct online_state *at = &s->tuning;
+    char text[TUNING_WORDS];
+    status_tuning_words(s, text);
+    if (!text[0])
+        return json_null();
+    return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:f,s:i,s:i,s:o}", "state", at->paused ? "paused" : phases[at->phase],
+                     "text", text, "pass", at->pass, "tried", at->tried, "total", at->total, "failed", at->failed,
+                     "gain", at->gain, "tuned", at->tuned, "faster", at->faster, "why", text_json(at->why));
+}
+
+void status_add_source(const struct status *s, json_t *object)
+{
+    const struct image_shape *shape = &s->info->shape;
+    json_object_update_new(object,
+                           json_pack("{s:o,s:s,s:i,s:i,s:s,s:s,s:s,s:o}", "source", text_json(s->info->name), "kind",
+                                     s->info->kind, "width", shape->width, "height", shape->height, "pixel_format",
+                                     pixfmt_info(shape->format)->name, "matrix", color_matrix_name(shape->color.matrix),
+                                     "range", color_range_name(shape->color.range), "rate", json_ms(s->info->rate)));
+}
+
+void status_add_run(const struct status *s, json_t *object)
+{
+    const struct source_health *health = &s->health;
+    const struct lane_facts *lane = &s->lane;
+    char chain[CHAIN_TEXT];
+    chain_print(lane->chain, chain);
+    json_object_update_new(
+        object, json_pack("{s:I,s:I,s:I,s:I,s:I,s:i,s:o,s:o}", "frames", (json_int_t)s->meter->frames, "skipped",
+                          (json_int_t)s->skipped, "captured", (json_int_t)s->captured, "damaged",
+                          (json_int_t)health->damaged, "lost", (json_int_t)health->lost, "outages", health->outages,
+                          "delivered", json_ms(health->rate), "trouble", text_json(health->trouble)));
+    json_object_update_new(object,
+                           json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "path", lane->kind, "sharing",
+                                     lane->sharing, "rung", lane->sharing /* the earlier name */, "in", lane->input,
+                                     "why", text_json(lane->why), "device", text_json(lane->device), "chain",
+                                     text_json(chain), "passes", passes_json(lane->pass, lane->passes), "tuning",
+                                     json_tuning(s), "virtual_camera", json_camera(&s->outputs)));
+}
+
+void status_add_state(const struct status *s, json_t *object)
+{
+    const struct meter *meter = s->meter;
+    json_object_set_new(object, "fps", json_ms(meter_fps_now(meter)));
+    json_object_set_new(object, "low_fps", json_ms(meter_fps_low(meter)));
+    json_object_set_new(object, "age_ms", json_ms(meter_late_ms(&meter->age_ms, 50)));
+    status_add_run(s, object);
+    json_object_set_new(object, "building", json_boolean(s->building));
+    properties_add(stream_properties, s->wish, object);
+    json_object_set_new(object, "recording", s->outputs.recording ? text_json(s->outputs.recording) : json_null());
+    json_object_set_new(object, "message", text_json(s->note));
+    json_object_set_new(object, "message_is_error", json_boolean(s->note_is_error));
+}
