@@ -9,7 +9,7 @@
 struct lane_options {
     const char *camera, *points, *config, *score;
     struct output_options outputs;
-    const char *pixel_format, *device;
+    const char *pixel_format, *device, *socket;
     int path, threads; // path -1: the user named none
     struct option_size size;
     double rate;

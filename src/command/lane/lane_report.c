@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 
 static const double straight = 10000; // metres: a larger radius is reported as none
 
@@ -42,7 +43,12 @@ static json_t *lanes_json(const struct lane_frame *frame, const struct lane_map 
     return lanes;
 }
 
-bool lane_report(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result)
+void lane_file_name(char text[LANE_FILE_NAME], const char *source, uint64_t number)
+{
+    snprintf(text, LANE_FILE_NAME, "%s#%llu", source, (unsigned long long)number);
+}
+
+json_t *lane_json(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result)
 {
     static const char *const states[] = {"none", "seen", "held"};
     int y[LANE_SAMPLES];
@@ -58,5 +64,10 @@ bool lane_report(const struct lane_frame *frame, const struct lane_map *map, con
     json_object_set_new(object, "confidence", rounded(result->confidence, 0.001));
     json_object_set_new(object, "offset_m", rounded(lane_offset(result), 0.001));
     json_object_set_new(object, "radius_m", rounded(lane_radius(result), 1));
-    return print_json(object, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    return object;
+}
+
+bool lane_report(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result)
+{
+    return print_json(lane_json(frame, map, result), JSON_COMPACT | JSON_REAL_PRECISION(6));
 }

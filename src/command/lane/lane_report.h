@@ -4,7 +4,10 @@
 #include "lane/lane_camera.h"
 #include "lane/tracker.h"
 
-#include <stddef.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LANE_FILE_NAME = 320 };
 
 struct lane_frame {
     const char *file; // "raw_file" of TuSimple's data
@@ -17,5 +20,9 @@ double lane_offset(const struct lane_result *result);
 // Metres; negative for a curve to the left. NAN: straight, or no line.
 double lane_radius(const struct lane_result *result);
 
+// Writes the value of "raw_file": the source's name and the number of the frame.
+void lane_file_name(char text[LANE_FILE_NAME], const char *source, uint64_t number);
+// Returns the object that lane_report prints. NULL: out of memory.
+struct json_t *lane_json(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result);
 // Prints a line of JSON on standard output. Returns false if it cannot be written (not logged).
 bool lane_report(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result);

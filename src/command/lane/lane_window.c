@@ -283,8 +283,7 @@ static void draw_bird(struct lane_board *board, const struct image *stage, int n
         views[number].over(&board->sketch, trace);
 }
 
-// Handles the keys. Returns false if the user quits.
-static bool read_keys(struct lane_window *w)
+bool lane_window_read_keys(struct lane_window *w)
 {
     struct window_event event;
     while (window_next_event(w->window, &event)) {
@@ -302,8 +301,6 @@ static bool read_keys(struct lane_window *w)
 bool lane_window_show(struct lane_window *w, struct lane_pipeline *pipeline, const struct image *frame,
                       const struct lane_board *drawn, const struct lane_result *result, const struct lane_trace *trace)
 {
-    if (!read_keys(w))
-        return false;
     const bool camera = w->view < 0;
     const struct image *stage = camera ? NULL : lane_pipeline_stage(pipeline, frame, views[w->view].stage);
     if (!camera && !stage)

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "command/lane/lane.h"
 #include "command/lane/lane_report.h"
+#include "command/lane/lane_socket.h"
 #include "command/lane/lane_window.h"
 #include "command/shared.h"
 #include "lane/config.h"
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, FILE_NAME = 320, CONFIG_ERROR = LANE_ERROR + 64 };
+enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, CONFIG_ERROR = LANE_ERROR + 64 };
 
 struct run {
     struct lane_camera camera; // with --calibrate: where it begins
@@ -31,7 +32,10 @@ struct run {
     struct lane_trace trace;    // of the latest frame, for the window
     struct lane_window *window; // NULL: none
     struct lane_board board;    // the latest frame with its lines, for the window and the outputs
-    int counts[3];              // frames of each lane_state
+    struct lane_latest latest;  // for the socket
+    struct controlled controlled;
+    struct control_socket *control; // NULL: none
+    int counts[3];                  // frames of each lane_state
     double milliseconds;
 };
 
@@ -111,7 +115,7 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     const struct image_shape *shape = &frame->image.shape;
     const struct path_result *path = lanes_result(s->lanes, LANE_MAIN);
     struct lane_result result;
-    char file[FILE_NAME];
+    char file[LANE_FILE_NAME];
     const int64_t begun_ns = clock_now_ns();
     const struct lane_table table = lane_pipeline_table(&run->pipeline, path);
     lane_track(&run->tracker, &table, &result, run->window ? &run->trace : NULL);
@@ -121,7 +125,8 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     for (int i = 0; i < path->stages; i++)
         sum_ns += path->stage[i].end_ns - path->stage[i].start_ns;
     const struct lane_frame about = {file, shape->width, shape->height, (double)sum_ns / 1e6};
-    snprintf(file, sizeof(file), "%s#%llu", s->info->name, (unsigned long long)frame->number);
+    lane_file_name(file, s->info->name, frame->number);
+    run->latest = (struct lane_latest){s, &run->pipeline.map, result, about.milliseconds, frame->number, true};
     run->counts[result.state]++;
     run->milliseconds += about.milliseconds;
     if (!truth_add(&run->truth, frame->number) ||
@@ -151,10 +156,23 @@ static void follow_path(void *context)
     };
 }
 
+static void serve(void *context)
+{
+    struct run *run = context;
+    control_serve(run->control);
+}
+
+static void wait_for(void *context, int fd, int64_t timeout_ns)
+{
+    const struct run *run = context;
+    control_wait(run->control, fd, timeout_ns);
+}
+
 // Without a display, the run is headless. False: out of memory (logged).
 static bool open_window(struct run *run)
 {
-    static const struct stream_client client = {.show = show, .changed = follow_path};
+    static const struct stream_client client = {
+        .show = show, .changed = follow_path, .events = serve, .wait = wait_for};
     const struct lane_options *o = run->options;
     const struct source_info *info = run->stream.info;
     const int width = info->shape.width, height = info->shape.height;
@@ -167,15 +185,18 @@ static bool open_window(struct run *run)
     run->stream.set = (struct stream_setup){
         .client = &client,
         .context = run,
+        .source_kept = "in this command",
         .kind_named = path_named(o->path),
+        .driven = run->control != NULL,
+        .served = run->control != NULL,
         .threads = o->threads,
         // A second frame in flight is later on the screen, but upload, kernels and finding overlap.
-        .depth = run->window || info->live ? 1 : 2,
-        .limit = o->frames > 0                   ? (uint64_t)o->frames
-                 : info->endless && !run->window ? ENDLESS_FRAMES
-                                                 : 0,
+        .depth = run->window || run->control || info->live ? 1 : 2,
+        .limit = o->frames > 0                                 ? (uint64_t)o->frames
+                 : info->endless && !run->window && !o->socket ? ENDLESS_FRAMES
+                                                               : 0,
     };
-    if (run->window || o->outputs.record || o->outputs.screenshot)
+    if (run->window || o->outputs.record || o->outputs.screenshot || o->socket)
         run->stream.drawn = &run->board.image;
     if (run->stream.drawn && !lane_board_init(&run->board, width, height)) {
         log_error("cannot draw the lines: out of memory");
@@ -251,6 +272,9 @@ static enum exit_code process(struct run *run)
     struct status_line status = {0};
     while (!stream_finished(s)) {
         follow_config(run);
+        control_serve(run->control);
+        if (run->window && !lane_window_read_keys(run->window))
+            break;
         stream_step(s, WAIT_MS);
         if (!run->window && !run->options->json)
             status_line_tick(&status, "%llu frames, %.1f fps", (unsigned long long)s->meter.frames,
@@ -288,6 +312,10 @@ static enum exit_code open_all(struct run *run, const char *source)
         code = EXIT_NOTHING;
     if (code == EXIT_OK && !truth_open(&run->truth, run->options->outputs.truth, run->stream.info))
         code = EXIT_NOTHING;
+    lane_controlled(&run->controlled, &run->latest);
+    if (code == EXIT_OK && run->options->socket &&
+        !(run->control = control_open(&run->controlled, run->options->socket)))
+        code = EXIT_NOTHING;
     if (code != EXIT_OK)
         return code;
     return open_window(run) ? open_stream(run, &config, &map) : EXIT_NOTHING;
@@ -297,6 +325,7 @@ static enum exit_code open_all(struct run *run, const char *source)
 // GL context is lost: see stream_close.
 static bool close_all(struct run *run, enum exit_code *code)
 {
+    control_close(run->control);
     outputs_close(&run->stream.outputs);
     if (!stream_stop(&run->stream))
         return false;
@@ -337,6 +366,7 @@ int lane_run(const struct lane_options *options, const char *source)
         return EXIT_NOTHING;
     }
     run->options = options;
+    run->latest = (struct lane_latest){.stream = &run->stream, .map = &run->pipeline.map};
     enum exit_code code = open_all(run, source);
     if (code == EXIT_OK && options->calibrate) {
         process_hold_signals(CALLS_MAIN);

@@ -11,7 +11,7 @@ import sys
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs, slow
 from lane_support import Window, is_blue, is_green, is_red, is_yellow, places
-from live_support import wait_until, y4m_pictures
+from live_support import Control, wait_until, y4m_pictures
 
 BINARY, = programs(1)
 SIZE = "640x360@30"
@@ -305,6 +305,36 @@ def outputs(c):
     c.check(y4m_pictures(out.stdout) == lines and b"8 frames:" in out.stderr, "a pipe", out.stderr)
 
 
+def asked(c):
+    """Through the socket: the lines, figures, a pause, a screenshot and a recording with the lines, and the end."""
+    process = subprocess.Popen([BINARY, "lane", "road:seed=7,size=" + SIZE, "--headless", "-p", "cpu", "--json",
+                                "--socket", at("s")], cwd=at(), stdout=subprocess.PIPE, text=True)
+    client = Control(at("s"), process=process)
+    client.ask("wait_frame", 3)
+    client.ask("set_property", "paused", True)
+    shown, lines = client.ask("wait_frame"), client.get("lines")
+    c.check((client.get("paused"), client.get("path"), client.get("size")) == (True, "cpu", "320x400"),
+            client.get("status"))
+    name = client.ask("screenshot")
+    c.check(client.get("frames") == shown, "frames while it is paused", client.get("frames"), shown)
+    client.ask("set_property", "paused", False)
+    client.ask("set_property", "recording", "lines.y4m")
+    client.ask("wait_frame", shown + 4)
+    client.ask("set_property", "recording", "none")
+    for command, error in ((("set_property", "chain", "gray"), "chain cannot be set"),
+                           (("set_property", "source", "road"), "the source cannot change in this command"),
+                           (("key", "record"), "this run has no keys")):
+        c.check(error in client.error(*command), command, client.error(*command))
+    client.ask("quit")
+    out = [json.loads(line) for line in process.communicate(timeout=60)[0].splitlines()]
+    c.check(process.returncode == 0 and lines == out[shown - 1] and lines["state"] == "seen", lines, out[shown - 1])
+    run(name, "--headless", "-p", "cpu", "--record", "shot.y4m", command="live")
+    drawn = pictures("shot.y4m") + pictures("lines.y4m")
+    red = [sum(value > 190 for value in picture[2 * 640 * 360:]) for picture in drawn]
+    c.check(len(red) > 2 and min(red) > 1000, "red lines", red)
+    c.check(not os.path.exists(at("s")), "the socket stays")
+
+
 def files(c):
     """A wrong configuration is one line that names the member, and exit code 2."""
     for text, said in WRONG_FILES:
@@ -382,5 +412,5 @@ def sums_and_windows(c, sums, windows):
     c.check(around == len(points) > 100, "windows around their points:", around, "of", len(points))
 
 
-sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, lens, settings, errors, outputs, files,
-                      degenerate, window))
+sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, lens, settings, errors, outputs, asked,
+                      files, degenerate, window))
