@@ -88,15 +88,6 @@ bool output_save_new(const struct image *picture, char name[OUTPUT_NAME])
     return ok;
 }
 
-bool outputs_save(struct lanes *lanes, bool both, const char *path, char name[OUTPUT_NAME])
-{
-    struct image pair = {0};
-    const struct image *picture = !both ? lanes_picture(lanes) : lanes_compare(lanes, &pair) ? &pair : NULL;
-    const bool ok = picture && (path ? imagefile_write_png(path, picture) : output_save_new(picture, name));
-    image_free(&pair);
-    return ok;
-}
-
 void output_place(const char *name, char text[OUTPUT_NAME])
 {
     char path[PATH_MAX];
@@ -342,6 +333,7 @@ static bool close_ending(struct outputs *o)
     if (!o->ending.recording)
         return true;
     snprintf(o->end_failure, sizeof(o->end_failure), "%s", recording_end_failure(o->ending.recording));
+    o->ending.frames = recording_frames(o->ending.recording); // with the repetitions at its end
     return close_file(&o->ending);
 }
 

@@ -216,6 +216,8 @@ def keeps_time(c):
         after = time.monotonic()
         client.ask("wait_frame")
         seconds = int(probe(name)[1]["nb_read_frames"]) / rate
+        said = client.get("message")
+        c.check("recorded %.1f s to %s" % (seconds, name) in said or rate == 15, said, seconds)  # a GIF: fewer frames
         c.check(last - first - 1.5 / rate < seconds < after - before + 1.5 / rate, name, "lasts", seconds, "not",
                 last - first, "to", after - before)
     code, _, err = view.quit()
