@@ -1,6 +1,8 @@
 // child.c: runs a program as a child process, within limits
 #include "base/child.h"
 
+#include "base/system_calls.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -41,11 +43,10 @@ static int start(const char *program, char *const arguments[], int lines, pid_t 
         error = posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDERR_FILENO);
     if (error == 0 && lines >= 0)
         error = posix_spawn_file_actions_adddup2(&files, lines, LINES_FILENO);
-    if (error == 0)
-        error = posix_spawn_file_actions_addclosefrom_np(&files, lines >= 0 ? LINES_FILENO + 1 : LINES_FILENO);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &none);
+    close_from(STDERR_FILENO + 1, CLOSE_RANGE_CLOEXEC); // drivers leave descriptors open for programs
     if (error == 0)
         error = posix_spawn(child, program, &files, &attributes, arguments, environ);
     posix_spawnattr_destroy(&attributes);

@@ -3,6 +3,7 @@
 #include "base/installed_program.h"
 
 #include "base/clock.h"
+#include "base/system_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +66,7 @@ static void become(const char *path, char *const arguments[], const struct ends 
     if (null >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
         dup2(ends->errors[1], STDERR_FILENO) >= 0 &&
         (file == 0 || (dup2(file, PROGRAM_FILE) >= 0 && fcntl(PROGRAM_FILE, F_SETFD, 0) == 0))) {
-        close_range(file == 0 ? PROGRAM_FILE : PROGRAM_FILE + 1, ~0U, 0);
+        close_from(file == 0 ? PROGRAM_FILE : PROGRAM_FILE + 1, 0);
         execv(path, arguments);
     }
     if (write(STDERR_FILENO, why, sizeof(why) - 1) < 0)

@@ -2,6 +2,7 @@
 #include "batch/output.h"
 
 #include "base/file.h"
+#include "base/system_calls.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -201,7 +202,7 @@ bool output_sync(struct output *output)
 static bool rename_new(const char *from, const char *to)
 {
     struct stat status;
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+    if (rename_unless_exists(from, to) == 0)
         return true;
     if (errno != EINVAL && errno != ENOSYS)
         return false;

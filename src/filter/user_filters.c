@@ -149,7 +149,9 @@ static bool was_loaded(const char *file)
 static void take_directory(struct registry *r, int directory, const char *path)
 {
     struct dirent **entries;
-    const int count = scandirat(directory, ".", &entries, is_kernel, alphasort);
+    char place[32]; // musl has no scandirat
+    snprintf(place, sizeof(place), "/proc/self/fd/%d", directory);
+    const int count = scandir(place, &entries, is_kernel, alphasort);
     for (int i = 0; i < count; i++) {
         char why[USER_ERROR];
         if (!take_file(r, directory, path, entries[i]->d_name, why)) {
