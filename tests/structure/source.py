@@ -47,6 +47,7 @@ GENERATED = {"filter/filter_kernels.h", "filter/filter_list.h"}
 # Headers of third-party libraries, and the only files that may include them.
 HOMES = {
     r"linux/videodev2\.h": r"src/image/videodev\.h",
+    r"linux/close_range\.h": r"src/base/system_calls\.h",
     r"libv4l.*": r"src/(image/videodev|source/camera_device)\.c",
     r"stb_image.*": r"src/image/codec/stb\.c",
     r"stb_truetype\.h": r"src/screen/.*",
