@@ -54,6 +54,7 @@ struct option_list {
     const char *const *details;    // paragraphs, or table rows "term\tmeaning", NULL-ended; NULL for none
     const char *const *exits;      // rows "code\tmeaning" of the exit status table, NULL-ended; NULL for none
     const struct option *options;  // ended by a row without a name
+    const char *often;             // "filter|record": the help begins with these options; NULL: it does not
     void (*print_more)(FILE *out); // prints further sections after the options; NULL: none
     const char *actions;           // "list|show": the first operand is one of these words; NULL: it is not
     const char *complete;          // for completion of the other operands: "source", "filter", ...; NULL: nothing

@@ -61,18 +61,26 @@ void options_print_row(FILE *out, const char *left, const char *right, int width
     options_print_text(out, right, width, width, COLUMNS);
 }
 
-static void print_options(const struct option *options, FILE *out)
+// Returns true if the help prints the row: all, or only the names of `often`, such as "filter|record".
+static bool is_printed(const struct option *row, const char *often)
+{
+    return !often || options_find(often, row->name) >= 0;
+}
+
+// `often`: as is_printed; NULL: all, and --help is the last row.
+static void print_options(const struct option *options, const char *often, FILE *out)
 {
     char left[LINE_BYTES], right[LINE_BYTES];
-    print_left(&help_row, left);
-    size_t width = strlen(left);
-    for (const struct option *o = options; o->name; o++) {
-        print_left(o, left);
-        if (strlen(left) > width && strlen(left) <= LEFT_MAX)
+    size_t width = 0;
+    for (const struct option *o = options; o; o = o->name ? o + 1 : NULL) {
+        print_left(o->name ? o : &help_row, left);
+        if (is_printed(o->name ? o : &help_row, often) && strlen(left) > width && strlen(left) <= LEFT_MAX)
             width = strlen(left);
     }
     for (const struct option *o = options; o; o = o->name ? o + 1 : NULL) {
-        const struct option *row = o->name ? o : &help_row; // --help is the last row
+        const struct option *row = o->name ? o : &help_row;
+        if (!is_printed(row, often))
+            continue;
         print_left(row, left);
         options_describe(row, right, sizeof(right));
         options_print_row(out, left, right, (int)width + 2);
@@ -127,6 +135,10 @@ void options_print_help(const struct option_list *list, FILE *out)
 {
     fprintf(out, "Usage: monocle %s%s%s\n\n", list->command, *list->usage ? " " : "", list->usage);
     options_print_text(out, list->summary, 0, 0, COLUMNS);
+    if (list->often) {
+        fprintf(out, "\nOften used:\n");
+        print_options(list->options, list->often, out);
+    }
     if (list->examples && list->examples[0]) {
         fprintf(out, "\nExamples:\n");
         print_examples(list->examples, out);
@@ -134,7 +146,7 @@ void options_print_help(const struct option_list *list, FILE *out)
     if (list->details)
         print_details(list->details, out);
     fprintf(out, "\nOptions:\n");
-    print_options(list->options, out);
+    print_options(list->options, NULL, out);
     if (list->print_more)
         list->print_more(out);
     if (list->exits) {

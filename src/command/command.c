@@ -15,10 +15,24 @@ enum { COMMANDS_MAX = 32 };
 static const struct command help_command;
 
 const struct command *const commands[] = {
-    &live_command,    &ctl_command,     &lane_command,  &batch_command,      &report_command, &bench_command,
-    &latency_command, &tune_command,    &tuned_command, &devices_command,    &doctor_command, &cameras_command,
-    &filters_command, &looks_command,   &help_command,  &completion_command, &manual_command, &probe_command,
-    &measure_command, &inspect_command, NULL,
+    &live_command,       &ctl_command,     &batch_command,
+    &report_command,     &lane_command,    &filters_command,
+    &looks_command,      &bench_command,   &latency_command,
+    &tune_command,       &tuned_command,   &devices_command,
+    &doctor_command,     &cameras_command, &help_command,
+    &completion_command, &manual_command,  &probe_command,
+    &measure_command,    &inspect_command, NULL,
+};
+
+// The help prints a title before each of these commands.
+static const struct {
+    const char *title;
+    const struct command *first;
+} groups[] = {
+    {"Pictures", &live_command},
+    {"Speed", &bench_command},
+    {"This machine", &devices_command},
+    {"Help", &help_command},
 };
 
 const struct command *command_find(const char *name)
@@ -87,8 +101,12 @@ static const struct command *find_or_suggest(const char *name)
 static int print_commands(void)
 {
     printf("Usage: monocle [COMMAND] [ARGUMENTS]\n\n"
-           "Applies filters to cameras, videos and images, in real time or in batches.\n\nCommands:\n");
+           "Applies filters to cameras, videos and images, in real time or in batches.\n");
     for (int i = 0; commands[i]; i++) {
+        for (size_t k = 0; k < sizeof(groups) / sizeof(*groups); k++) {
+            if (groups[k].first == commands[i])
+                printf("\n%s:\n", groups[k].title);
+        }
         if (!commands[i]->hidden)
             printf("  %-8s  %s%s\n", commands[i]->list->command, commands[i]->list->summary,
                    i == 0 ? " (default command)" : "");

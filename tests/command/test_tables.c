@@ -99,6 +99,7 @@ static void check_example(const char *example)
 
 static void check_command(const struct option_list *list)
 {
+    char word[64];
     static const char *const completes[] = {"source", "file", "filter", "command", "measurement", NULL};
     check_that(&unit, list->summary && *list->summary, "%s: summary", list->command);
     check_that(&unit, list->examples && list->examples[0], "%s: examples", list->command);
@@ -108,6 +109,12 @@ static void check_command(const struct option_list *list)
     for (const struct option *o = list->options; o->name; o++) {
         check_option(list->command, list->options, o);
         check_excludes(list, o);
+    }
+    for (int i = 0; options_choice(list->often ? list->often : "", i, word, sizeof(word)) && word[0]; i++) {
+        const struct option *o = list->options;
+        while (o->name && strcmp(o->name, word) != 0)
+            o++;
+        check_that(&unit, o->name, "%s: the often used --%s is no option", list->command, word);
     }
     for (const char *const *e = list->examples; e && *e; e++)
         check_example(*e);

@@ -170,6 +170,7 @@ const struct option_list live_list = {
     .command = "live",
     .usage = "[SOURCE] [options]",
     .summary = "show a camera, a video or an image through filters",
+    .often = "filter|loop|record|virtual-camera|fullscreen",
     .examples = examples,
     .details = details,
     .exits = exits,
