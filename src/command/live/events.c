@@ -538,8 +538,10 @@ void events_hint(struct session *s, double seconds)
     key_words(&s->options.key_map, "help", help);
     key_words(&s->options.key_map, "quit", end);
     const bool resumed = s->last.resumed; // else nothing explains why the picture is filtered
-    note_set(&s->stream.note, false, seconds, "%s%s%s1-9 looks, %s compare, %s help, %s quit", resumed ? "look " : "",
-             resumed ? s->last.look : "", resumed ? " of the last run, 0 removes it; " : "", split, help, end);
+    const char *missing = s->stream.info->missing;
+    note_set(&s->stream.note, false, seconds, "%s%s%s%s%s1-9 looks, %s compare, %s help, %s quit", missing,
+             missing[0] ? ", or drop a file here\n" : "", resumed ? "look " : "", resumed ? s->last.look : "",
+             resumed ? " of the last run, 0 removes it; " : "", split, help, end);
 }
 
 void events_open(struct session *s)

@@ -22,9 +22,11 @@ static void show_look(struct session *s, int look)
 void showcase_open(struct session *s)
 {
     const struct live_options *o = &s->options;
-    if (!s->stream.window || s->looks.count == 0 || !(o->showcase || (o->alone && s->stream.info->show)))
+    const bool instead = s->stream.info->missing[0] && !o->filters && !o->look;
+    if (!s->stream.window || s->looks.count == 0 || !(o->showcase || instead))
         return;
     s->showcase.on = true;
+    s->last.resumed = false;
     s->showcase.from_ns = clock_now_ns();
     s->stream.wish.split = SPLIT_ORIGINAL;
     show_look(s, 0);

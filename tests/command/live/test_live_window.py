@@ -612,18 +612,23 @@ def showcase(c):
     c.check(code == 0 and not errors, code, errors)
 
 
-def without_arguments(c):
-    """monocle alone shows the photograph, if there is no camera."""
-    process = subprocess.Popen([BINARY], cwd=at(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env=environment(XDG_CONFIG_HOME=CONFIG.name), text=True)
-    wait_until(lambda: x_support.windows_of(process.pid) or process.poll() is not None)
-    title = subprocess.run(["xdotool", "getwindowname", str(x_support.windows_of(process.pid)[0])], text=True,
-                           capture_output=True).stdout.strip()
-    subprocess.run(["xdotool", "key", "q"], check=True)
-    out, errors = process.communicate(timeout=60)
-    c.check(process.returncode == 0 and not errors, process.returncode, errors)
-    if not glob.glob("/dev/video*"):
-        c.check(title == "monocle: photograph of a raccoon" and "photograph of a raccoon through" in out, title, out)
+def without_camera(c):
+    """Without a camera, monocle shows the looks on a photograph, also with options. Standard error and the window say
+    what to do. A chain of the user stays."""
+    if glob.glob("/dev/video*"):
+        return
+    for args in (), ("--overlay", "full", "--no-config"), ("-f", "gray"):
+        live = view(*args)
+        state = live.settled()
+        showcase = (state["split"], state["chain"]) == ("original", LOOKS[0])
+        c.check(showcase == ("-f" not in args), args, state["split"], state["chain"])
+        first, _, second = state["message"].partition("\n")
+        c.check("plug in a camera" in first and "drop a file here" in first, args, first)
+        c.check(second == "1-9 looks, Tab compare, h help, q quit", args, second)
+        title = subprocess.run(["xdotool", "getwindowname", str(live.window)], text=True, capture_output=True).stdout
+        c.check(title.strip() == "monocle: photograph of a raccoon", title)
+        code, _, errors = live.quit()
+        c.check(code == 0 and errors.count("\n") == 1 and "plug in a camera" in errors, args, code, errors)
 
 
 def kept_file():
@@ -697,4 +702,4 @@ need_window()
 OPENCL = has_opencl(BINARY)
 sys.exit(Checks().run(hotkeys, chosen, looks, by_hand, back, other_letters, paths, no_device, es, mouse, figures,
                       kernel_reload, building, still_picture, recordings, early_screenshot, sizes, recording_time,
-                      captures, named_path_fails, full_disk, showcase, without_arguments, last_run, last_run_faults))
+                      captures, named_path_fails, full_disk, showcase, without_camera, last_run, last_run_faults))
