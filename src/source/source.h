@@ -52,6 +52,7 @@ struct source_info {
                                           // or a slide show); else 0. `rate` does not change them.
     bool timed;                           // frame.video_ns is the frame's own time: the intervals may differ
     bool still;                           // one image: one frame, or the same frame repeatedly with `loop`
+    bool slides;                          // a slide show: source_slide returns true
     bool controls;                        // the source may have controls
     char missing[SOURCE_WHY];             // why there is no camera, if the source replaces one; else ""
     const struct road_spec *road;         // of a road, whose lane lines are known (road_truth.h); else NULL

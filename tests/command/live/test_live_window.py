@@ -459,6 +459,23 @@ def still_picture(c):
         c.check(stage in last["stages"], stage, "is missing in", list(last["stages"]))
 
 
+def no_rate(c):
+    """Still images have no frame rate: a repeated image and a slide show have the overlay of one image."""
+    os.mkdir(at("show"))
+    for name in ("show/1.png", "show/2.png"):
+        png(at(name), WIDTH, HEIGHT, lambda x, y: (90, 90, 90))
+    seen = []
+    for args in ("show/1.png",), ("show/1.png", "--loop"), ("show", "--rate", "20", "--loop"):
+        live = view(*args, "-p", "cpu")
+        subprocess.run(["xdotool", "windowsize", str(live.window), str(WIDTH), str(HEIGHT)], check=True)
+        wait_until(lambda v=live: v.geometry() == (WIDTH, HEIGHT))
+        live.more(3) if len(args) > 1 else live.settled()
+        seen.append(live.pixels()[:3 * WIDTH * HEIGHT // 2])  # without the hint
+        live.quit()
+    for args, other in ("repeated", seen[1]), ("slides", seen[2]):
+        same(c, seen[0], other, args)
+
+
 def recordings(c):
     """A film of a picture that is repeated. A film without frames is removed, and the view says why."""
     png(at("still.png"), 64, 48)
@@ -701,5 +718,5 @@ def last_run_faults(c):
 need_window()
 OPENCL = has_opencl(BINARY)
 sys.exit(Checks().run(hotkeys, chosen, looks, by_hand, back, other_letters, paths, no_device, es, mouse, figures,
-                      kernel_reload, building, still_picture, recordings, early_screenshot, sizes, recording_time,
+                      kernel_reload, building, still_picture, no_rate, recordings, early_screenshot, sizes, recording_time,
                       captures, named_path_fails, full_disk, showcase, without_camera, last_run, last_run_faults))
