@@ -70,7 +70,6 @@ void events_show_look(struct session *s, const struct look *look)
         note_set(&s->stream.note, false, NOTE_S, "%s: %s", look->name, look->chain);
     }
     wish_select_first(&s->stream.wish);
-    last_run_look(s, look ? look->name : "");
     lanes_changed(s->stream.lanes, false);
 }
 
@@ -122,7 +121,6 @@ static void save_look(struct session *s, int number)
     s->digit = 0;
     look_words(s, name, keys);
     note_set(&s->stream.note, false, NOTE_S, "saved as %s%s", name, keys);
-    last_run_look(s, name);
 }
 
 // Writes the first key of the action.
@@ -418,10 +416,19 @@ bool events_run(struct session *s, const char *command, char why[PROPERTY_WHY])
     return ok;
 }
 
+// A slide show waits while the user works on an image.
+static void hold_slide(struct session *s)
+{
+    if (s->stream.info->slides && !s->stream.wish.paused)
+        playback_pause(&s->stream, true);
+}
+
 bool events_press(struct session *s, const struct key_row *row, int digit, char why[PROPERTY_WHY])
 {
     char command[COMMAND_TEXT];
     snprintf(command, sizeof(command), "%s %d", row->command, digit);
+    if (row->group <= KEYS_VIEW)
+        hold_slide(s);
     return events_run(s, row->digits ? command : row->command, why);
 }
 
@@ -472,6 +479,7 @@ static void turn_wheel(struct session *s, const struct path_result *result, cons
 {
     char why[PROPERTY_WHY];
     const int steps = abs(event->steps) < STEPS_MOST ? abs(event->steps) : STEPS_MOST;
+    hold_slide(s);
     if (event->control && result) {
         view_zoom(s->view, result, &s->stream.wish, event->steps > 0 ? steps : -steps, event->x, event->y);
         note_set(&s->stream.note, false, NOTE_S, "zoom %.0f %%", s->stream.wish.zoom * 100);
@@ -538,10 +546,12 @@ void events_hint(struct session *s, double seconds)
     key_words(&s->options.key_map, "help", help);
     key_words(&s->options.key_map, "quit", end);
     const bool resumed = s->last.resumed; // else nothing explains why the picture is filtered
+    const struct look *look = resumed ? looks_with(&s->looks, &s->stream.wish.chain) : NULL;
     const char *missing = s->stream.info->missing;
-    note_set(&s->stream.note, false, seconds, "%s%s%s%s%s1-9 looks, %s compare, %s help, %s quit", missing,
-             missing[0] ? ", or drop a file here\n" : "", resumed ? "look " : "", resumed ? s->last.look : "",
-             resumed ? " of the last run, 0 removes it; " : "", split, help, end);
+    note_set(&s->stream.note, false, seconds, "%s%s%s%s1-9 looks, %s compare, %s help, %s quit", missing,
+             missing[0] ? ", or drop a file here\n" : "", look ? look->name : "",
+             resumed ? look ? " of the last run, 0 removes it\n" : "filters of the last run, 0 removes them\n" : "",
+             split, help, end);
 }
 
 void events_open(struct session *s)

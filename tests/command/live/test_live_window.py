@@ -655,7 +655,7 @@ def kept_file():
 def shows(c, live, place, overlay, chain, *what):
     state = live.settled()
     c.check((live.place(), state["overlay"], state["chain"]) == (place, overlay, chain), *what, live.place(), state)
-    c.check(("look blur of the last run, 0 removes it" in state["message"]) == (chain == "blur"), state["message"])
+    c.check(("blur of the last run, 0 removes it" in state["message"]) == (chain == "blur"), state["message"])
 
 
 def quits(c, live, *what, lines=0):
@@ -665,7 +665,7 @@ def quits(c, live, *what, lines=0):
 
 
 def last_run(c):
-    """The window's size and place, the overlay and the look stay for the next run, unless its options differ."""
+    """The window's size and place, the overlay and the chain stay for the next run, unless its options differ."""
     live = view(PATTERN, XDG_STATE_HOME=at("state"))
     first = live.place()
     quits(c, live, "a run without changes")
@@ -678,7 +678,7 @@ def last_run(c):
     quits(c, live, "the changes")
     with open(kept_file()) as file:
         text = file.read()
-    c.check(text == "size = 500x400\nplace = 300,200\noverlay = full\nlook = blur\n", text)
+    c.check(text == "size = 500x400\nplace = 300,200\noverlay = full\nchain = blur\n", text)
     c.check(os.stat(kept_file()).st_mode & 0o777 == 0o600, "mode", oct(os.stat(kept_file()).st_mode))
     rows = [((), (300, 200, 500, 400), "full", "blur"),
             (("-f", "gray", "--overlay", "off"), (300, 200, 500, 400), "off", "gray"),
@@ -692,6 +692,18 @@ def last_run(c):
         quits(c, live, args)
         with open(kept_file()) as file:
             c.check(file.read() == text, args, "changes the file")
+    live = view(PATTERN, XDG_STATE_HOME=at("state"))
+    live.act("up"), live.act("add")
+    quits(c, live, "a chain that is no look")
+    live = view(PATTERN, XDG_STATE_HOME=at("state"))
+    state = live.settled()
+    c.check(state["chain"] == "blur=3,gray", state["chain"])
+    c.check(state["message"].startswith("filters of the last run, 0 removes them\n"), state["message"])
+    live.act("look", 0)
+    quits(c, live, "no filters")
+    live = view(PATTERN, XDG_STATE_HOME=at("state"))
+    c.check(live.settled()["message"] == "1-9 looks, Tab compare, h help, q quit", live.settled()["message"])
+    quits(c, live, "the last run without filters")
 
 
 @slow
@@ -699,7 +711,7 @@ def last_run_faults(c):
     """A wrong file of the last run is ignored, an unsafe one is reported, and a missing directory is no fault."""
     os.makedirs(at("state", "monocle"), 0o700)
     with open(kept_file(), "w") as file:
-        file.write("size = 0x5\nplace = 5000,5000\noverlay = huge\nlook = nowhere\nfoo\n\0")
+        file.write("size = 0x5\nplace = 5000,5000\noverlay = huge\nchain = nowhere\nfoo\n\0")
     live = view(PATTERN, XDG_STATE_HOME=at("state"))
     shows(c, live, live.place(), "small", "none", "a wrong file")
     c.check(live.geometry() == (WIDTH, HEIGHT) and live.place()[0] < 1920, live.place())
