@@ -90,37 +90,23 @@ static void pick_look(struct session *s, int digit)
     events_show_look(s, index >= 0 ? &s->looks.look[index] : NULL);
 }
 
-// Writes the keys that select the look: ": key 2, twice"; or how to find them all.
-static void look_words(const struct session *s, const char *name, char text[64])
-{
-    const struct look *look = looks_find(&s->looks, name);
-    const int index = look ? (int)(look - s->looks.look) : 2 * DIGITS;
-    if (index < 2 * DIGITS)
-        snprintf(text, 64, ": key %d%s", index % DIGITS + 1, index < DIGITS ? "" : ", twice");
-    else
-        snprintf(text, 64, "; `monocle looks` lists all");
-}
-
 static void save_look(struct session *s, int number)
 {
-    char name[LOOK_NAME + 1], why[CHAIN_ERROR], keys[64], text[CHAIN_TEXT];
+    char name[LOOK_NAME + 1], why[CHAIN_ERROR], text[CHAIN_TEXT];
     const struct look *same = looks_with(&s->looks, &s->stream.wish.chain);
     if (chain_print(&s->stream.wish.chain, text) && strcmp(text, "none") == 0) {
         note_set(&s->stream.note, false, NOTE_S, "there is no filter to save");
         return;
     }
     if (same) {
-        note_set(&s->stream.note, false, NOTE_S, "this is the look %s", same->name);
+        note_set(&s->stream.note, false, NOTE_S, "not saved: the look %s has this chain", same->name);
         return;
     }
     if (!looks_save(&s->looks, &s->stream.wish.chain, name, why)) {
         log_error("%s", note_set(&s->stream.note, true, NOTE_S, "%s", why));
         return;
     }
-    list_keys(s);
-    s->digit = 0;
-    look_words(s, name, keys);
-    note_set(&s->stream.note, false, NOTE_S, "saved as %s%s", name, keys);
+    note_set(&s->stream.note, false, NOTE_S, "saved as %s; monocle looks lists all looks", name);
 }
 
 // Writes the first key of the action.
