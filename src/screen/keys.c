@@ -36,6 +36,7 @@ static const struct key_row default_rows[] = {
     {"split", "cycle split original off", {WINDOW_KEY_TAB}, KEYS_VIEW, .help = "original beside the result, on or off"},
     {"split-paths", "cycle split path off", {'k'}, KEYS_VIEW, .help = "next path beside this one, on or off"},
     {"mirror", "cycle mirror", {'m'}, KEYS_VIEW, .help = "mirror the image"},
+    {"zoom", "cycle zoom 1 0", {'z'}, KEYS_VIEW, .help = "image pixels as screen pixels, or fit"},
     {"scope", "cycle scope", {'c'}, KEYS_VIEW, .help = "scope: histogram, columns, rows, off"},
     {"freeze", "cycle paused", {' '}, KEYS_FILM, .help = "pause or resume the view"},
     {"rewind", "seek -1", {WINDOW_KEY_LEFT}, KEYS_FILM, .repeats = true, .help = "go back 5 s in a video"},

@@ -331,11 +331,12 @@ static void quit(struct session *s, int number)
     s->stream.quit = true;
 }
 
-static void end_zoom(struct session *s)
+void events_note_zoom(struct session *s)
 {
-    s->stream.wish.zoom = 1;
-    s->stream.wish.zoom_x = s->stream.wish.zoom_y = 0.5f;
-    note_set(&s->stream.note, false, NOTE_S, "zoom 100 %%");
+    const struct path_result *result = lanes_result(s->stream.lanes, LANE_MAIN);
+    const float scale = result ? view_scale(s->view, result, &s->stream.wish) : s->stream.wish.zoom;
+    note_set(&s->stream.note, false, NOTE_S, "zoom %.3g %%%s", (double)scale * 100,
+             s->stream.wish.zoom > 0 ? "" : ", fits the window");
 }
 
 static void go_back(struct session *s, int number)
@@ -343,8 +344,8 @@ static void go_back(struct session *s, int number)
     char why[PROPERTY_WHY];
     if (s->stream.wish.help)
         properties_set(s, "help", "off", why);
-    else if (s->stream.wish.zoom > 1)
-        end_zoom(s);
+    else if (s->stream.wish.zoom > 0)
+        properties_set(s, "zoom", "0", why);
     else if (s->stream.wish.fullscreen)
         properties_set(s, "fullscreen", "off", why);
     else
@@ -451,7 +452,7 @@ static void drag(struct session *s, const struct path_result *result, const stru
 {
     const bool divider = lanes_split(s->stream.lanes) && view_at_divider(s->view, result, &s->stream.wish, event->x);
     if (event->begins)
-        s->mouse.pans = s->stream.wish.zoom > 1 && !divider;
+        s->mouse.pans = s->stream.wish.zoom > 0 && !divider;
     if (!s->mouse.pans)
         view_drag(s->view, result, &s->stream.wish, event->x);
     else if (!event->begins)
@@ -468,7 +469,7 @@ static void turn_wheel(struct session *s, const struct path_result *result, cons
     hold_slide(s);
     if (event->control && result) {
         view_zoom(s->view, result, &s->stream.wish, event->steps > 0 ? steps : -steps, event->x, event->y);
-        note_set(&s->stream.note, false, NOTE_S, "zoom %.0f %%", s->stream.wish.zoom * 100);
+        events_note_zoom(s);
         return;
     }
     for (int i = 0; i < steps && !event->control; i++)

@@ -306,7 +306,7 @@ def move(live, *words):
 
 def zoom(live, steps):
     move(live, "0", "120", "keydown", "Control_L", *["click", "4"] * steps, "keyup", "Control_L")
-    return live.until(lambda e: e["zoom"][0] > 1.25 ** steps - 0.01)
+    return live.until(lambda e: e["zoom"] > 1.25 ** steps - 0.01)
 
 
 def mouse(c):
@@ -326,31 +326,60 @@ def mouse(c):
     c.check(state["divider"] == 1 and state["split"] == "original", "dragged out of the window", state["divider"])
     live.act("split"), live.set("divider", 0.5)
 
-    c.check(act(lambda e: e["chain"] == "blur=4", "160", "120", "click", "4", "click", "4")["zoom"][0] == 1, "wheel")
+    c.check(act(lambda e: e["chain"] == "blur=4", "160", "120", "click", "4", "click", "4")["zoom"] == 0, "wheel")
     act(lambda e: e["chain"] == "blur=3", "160", "120", "click", "5")
     live.act("freeze")
     plain = live.pixels()
     state = zoom(live, 2)
-    c.check(state["chain"] == "blur=3" and abs(state["zoom"][0] - 1.5625) < 0.001 and
-            state["zoom"][1:] == [0.32, 0.5], "Ctrl+wheel", state["zoom"])
+    c.check(state["chain"] == "blur=3" and abs(state["zoom"] - 1.5625) < 0.001 and
+            state["zoom_at"] == [0.32, 0.5], "Ctrl+wheel", state["zoom"])
     zoomed = live.pixels()
     c.check(zoomed != plain, "the picture is as before the zoom")
-    state = act(lambda e: e["zoom"][1] > 0.32, "160", "120", "mousedown", "1", "mousemove_relative", "--", "-32", "0",
+    state = act(lambda e: e["zoom_at"][0] > 0.32, "160", "120", "mousedown", "1", "mousemove_relative", "--", "-32", "0",
                 "mouseup", "1")
-    c.check(abs(state["zoom"][1] - 0.32 - 0.1 / 1.562) < 0.01 and state["divider"] == 0.5, "pan", state)
+    c.check(abs(state["zoom_at"][0] - 0.32 - 0.1 / 1.562) < 0.01 and state["divider"] == 0.5, "pan", state)
     c.check(live.pixels() != zoomed, "the picture is as before the pan")
-    act(lambda e: e["zoom"][0] == 1, "160", "120", "keydown", "Control_L", "click", "--repeat", "5", "5", "keyup",
+    act(lambda e: e["zoom"] == 0, "160", "120", "keydown", "Control_L", "click", "--repeat", "5", "5", "keyup",
         "Control_L")
     c.check(live.pixels() == plain, "the picture after the zoom")
     zoom(live, 1)
-    c.check(live.act("back")["zoom"] == [1, 0.5, 0.5], "Escape ends the zoom")
+    c.check(live.act("back")["zoom"] == 0, "Escape ends the zoom")
     c.check(act(lambda e: e["help"], "10", "10", "click", "3")["help"], "right click")
     act(lambda e: not e["help"], "10", "10", "click", "3")
     zoom(live, 1)
     live.set("source", SMALL)
-    c.check(live.settled()["zoom"][0] == 1, "a new source ends the zoom", live.settled()["zoom"])
+    c.check(live.settled()["zoom"] == 0, "a new source ends the zoom", live.settled()["zoom"])
     act(lambda e: e["fullscreen"], "100", "100", "click", "--repeat", "2", "--delay", "50", "1")
     c.check(wait_until(lambda: live.geometry() > (WIDTH, HEIGHT)), "full screen", live.geometry())
+    c.check(live.quit()[0] == 0, "the end")
+
+
+def real_size(c):
+    """z shows a pixel of the image as a pixel of the screen, also after the window's size changes, and then the whole
+    image. The property zoom can be set."""
+    png(at("large.png"), 900, 700)
+    large = picture(at("large.png"))
+    live = view(at("large.png"), "--overlay", "off")
+    subprocess.run(["xdotool", "windowsize", str(live.window), "300", "200"], check=True)
+    wait_until(lambda: live.geometry() == (300, 200))
+    c.check(live.act("zoom")["message"] == "zoom 100 %" and live.events[-1]["zoom"] == 1, live.events[-1]["message"])
+
+    def shows(width, height):
+        left, top = (900 - width) // 2, (700 - height) // 2
+        want = b"".join(large[3 * (900 * y + left):3 * (900 * y + left + width)] for y in range(top, top + height))
+        same(c, live.pixels(), want, width, height)
+
+    shows(300, 200)
+    subprocess.run(["xdotool", "windowsize", str(live.window), "400", "240"], check=True)
+    wait_until(lambda: live.geometry() == (400, 240))
+    shows(400, 240)
+    live.set("zoom", 0.2)  # 180x140, with a black border
+    pixels = live.pixels()
+    c.check(pixels[:3 * 400 * 50] == bytes(3 * 400 * 50), "above the small picture")
+    c.check(live.settled()["message"] == "zoom 20 %", live.settled()["message"])
+    live.act("zoom")
+    state = live.act("zoom")
+    c.check(state["zoom"] == 0 and state["message"] == "zoom 34.3 %, fits the window", state["message"])
     c.check(live.quit()[0] == 0, "the end")
 
 
@@ -731,6 +760,6 @@ def last_run_faults(c):
 
 need_window()
 OPENCL = has_opencl(BINARY)
-sys.exit(Checks().run(hotkeys, chosen, looks, by_hand, back, other_letters, paths, no_device, es, mouse, figures,
+sys.exit(Checks().run(hotkeys, chosen, looks, by_hand, back, other_letters, paths, no_device, es, mouse, real_size, figures,
                       kernel_reload, building, still_picture, no_rate, recordings, early_screenshot, sizes, recording_time,
                       captures, named_path_fails, full_disk, showcase, without_camera, last_run, last_run_faults))
