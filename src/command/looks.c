@@ -95,6 +95,26 @@ static void add_users(struct looks *looks)
     }
 }
 
+// Returns true for a name that looks_save gives.
+static bool is_saved(const char *name)
+{
+    return strncmp(name, "look-", 5) == 0 && name[5] && !name[5 + strspn(name + 5, "0123456789")];
+}
+
+// Moves the saved looks to the end, in their order.
+static void move_saved(struct looks *looks)
+{
+    struct look saved[LOOKS_MAX];
+    int others = 0, count = 0;
+    for (int i = 0; i < looks->count; i++) {
+        if (is_saved(looks->look[i].name))
+            saved[count++] = looks->look[i];
+        else
+            looks->look[others++] = looks->look[i];
+    }
+    memcpy(&looks->look[others], saved, (size_t)count * sizeof(*saved));
+}
+
 void looks_open(struct looks *looks)
 {
     const struct resource *shipped = resource_find("assets/looks");
@@ -102,6 +122,7 @@ void looks_open(struct looks *looks)
     add_users(looks);
     if (shipped && (looks->text[1] = strndup((const char *)shipped->data, shipped->size)))
         add_text(looks, looks->text[1], false, shipped->name);
+    move_saved(looks);
 }
 
 void looks_close(struct looks *looks)
@@ -219,7 +240,8 @@ static const char *const details[] = {
     "A look is a name and a filter chain. In the window, the keys 1 to 9 select the first nine looks, and the key w "
     "saves the current chain as a look. Your looks are in $XDG_CONFIG_HOME/monocle/looks (default: "
     "~/.config/monocle/looks), one per line: 'soft = blur=3,gamma=1.4'. They precede the looks of monocle and replace "
-    "those of the same name.",
+    "those of the same name. Saved looks (look-1, look-2, ...) come last; give one another name to move it to the "
+    "front.",
     NULL,
 };
 static const char *const exits[] = {

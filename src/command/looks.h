@@ -11,7 +11,8 @@ struct look {
     bool users;        // from the user's file
 };
 
-// The user's looks, then those of the program that have other names. Zeroed is empty.
+// The user's looks, those of the program that have other names, then the user's looks named "look-1", "look-2", ...,
+// so that a saved look moves no other one to another digit key. Zeroed is empty.
 struct looks {
     struct look look[LOOKS_MAX];
     int count;

@@ -273,7 +273,7 @@ static void print_files(void)
         "~/.config/monocle/looks\tlooks of the user, one 'NAME CHAIN' per line",
         "~/.config/monocle/filters\tfilters of the user: a file NAME.cl is the filter NAME",
         "~/.local/share/monocle/tuned\ttuning results",
-        "~/.local/state/monocle/live\twindow, overlay and look of the last run; delete it to start anew",
+        "~/.local/state/monocle/live\twindow, overlay and filters of the last run; delete it to start anew",
         "~/.cache/monocle\tcompiled kernels; delete them at any time",
         "/usr/share/monocle/tune\texamples of specifications for monocle tune",
         NULL,

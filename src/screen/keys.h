@@ -7,12 +7,26 @@
 
 enum { KEY_CHOICES = 6 };
 
+// Groups of actions, in the order of the table. The actions of the first three change the picture.
+enum key_group {
+    KEYS_LOOKS,
+    KEYS_FILTERS,
+    KEYS_VIEW,
+    KEYS_FILM,
+    KEYS_CAMERA,
+    KEYS_FILES,
+    KEYS_PATH,
+    KEYS_WINDOW,
+    KEY_GROUPS
+};
+
 struct key_row {
     const char *name;          // of the action, for remapping: "path"
     const char *command;       // that the key carries out: "cycle path"; NULL in a row of text
     uint32_t key[KEY_CHOICES]; // keys of window_event; 0: none
-    bool digits;               // the keys are the range from key[0] to key[1], and the digit follows the command
-    bool repeats;              // repeats while the key is held down
+    enum key_group group;
+    bool digits;  // the keys are the range from key[0] to key[1], and the digit follows the command
+    bool repeats; // repeats while the key is held down
     const char *help;
 };
 

@@ -153,11 +153,18 @@ unsigned renderer_upload(struct renderer *renderer, int slot, const struct image
 
 // ---- drawing ----
 
-// Returns where a side of the zoomed picture begins, if the place `at` of it (0..1) is in the middle of the window.
+// Returns where a side of the zoomed picture begins, if the place `at` of it (0..1) is in the middle
+// of the window.
 static float zoomed(int window, float side, float at)
 {
     const float room = (float)window - side;
     return room >= 0 ? room / 2 : fminf(fmaxf((float)window / 2 - at * side, room), 0);
+}
+
+static bool is_whole_number(const struct scene *scene, const struct renderer_box *box)
+{
+    const int across = (int)box->width, down = (int)box->height;
+    return across % scene->width == 0 && down % scene->height == 0 && across / scene->width == down / scene->height;
 }
 
 struct renderer_box renderer_picture_box(const struct scene *scene, const struct window_size *size)
@@ -165,6 +172,17 @@ struct renderer_box renderer_picture_box(const struct scene *scene, const struct
     const int64_t width = scene->width, height = scene->height;
     if (width < 1 || height < 1 || size->width < 1 || size->height < 1)
         return (struct renderer_box){0};
+    if (scene->zoom > 0) {
+        const float across = fmaxf(roundf((float)width * scene->zoom), 1);
+        const float down = fmaxf(roundf((float)height * scene->zoom), 1);
+        struct renderer_box box = {zoomed(size->width, across, scene->at_x), zoomed(size->height, down, scene->at_y),
+                                   across, down};
+        if (is_whole_number(scene, &box)) { // else its pixels would lie between those of the framebuffer
+            box.x = floorf(box.x);
+            box.y = floorf(box.y);
+        }
+        return box;
+    }
     int64_t across = size->width, down = size->height;
     if (across * height <= down * width)
         down = (2 * across * height + width) / (2 * width);
@@ -172,10 +190,6 @@ struct renderer_box renderer_picture_box(const struct scene *scene, const struct
         across = (2 * down * width + height) / (2 * height);
     across = across > 1 ? across : 1;
     down = down > 1 ? down : 1;
-    if (scene->zoom > 1)
-        return (struct renderer_box){zoomed(size->width, (float)across * scene->zoom, scene->at_x),
-                                     zoomed(size->height, (float)down * scene->zoom, scene->at_y),
-                                     (float)across * scene->zoom, (float)down * scene->zoom};
     return (struct renderer_box){(float)((size->width - across) / 2), (float)((size->height - down) / 2), (float)across,
                                  (float)down};
 }
@@ -185,12 +199,6 @@ static int split_column(const struct scene *scene, const struct renderer_box *bo
 {
     const float divider = fminf(fmaxf(scene->divider, 0), 1);
     return (int)lroundf(box->x + divider * box->width);
-}
-
-static bool is_whole_number(const struct scene *scene, const struct renderer_box *box)
-{
-    const int across = (int)box->width, down = (int)box->height;
-    return across % scene->width == 0 && down % scene->height == 0 && across / scene->width == down / scene->height;
 }
 
 // Copies columns of a picture that has the size of its box. Returns false if GL cannot read the texture this way.
@@ -212,7 +220,7 @@ static bool copy_part(unsigned texture, const struct window_size *size, const st
 static bool copy_parts(const struct renderer *renderer, const struct scene *scene, const struct window_size *size,
                        const struct renderer_box *box, int split)
 {
-    if (!renderer->reader || scene->zoom > 1 || (int)box->width != scene->width || (int)box->height != scene->height)
+    if (!renderer->reader || scene->zoom > 0 || (int)box->width != scene->width || (int)box->height != scene->height)
         return false;
     glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer->reader);
     const bool done = copy_part(scene->texture, size, box, 0, split) &&
@@ -289,7 +297,8 @@ void renderer_draw(struct renderer *renderer, const struct scene *scene, const s
     set_state(renderer, size);
     // A picture that is copied to all of the window needs no clear. Where the CPU draws, a clear takes as long as the
     // copy.
-    if (!renderer->reader || !scene->texture || scene->width != size->width || scene->height != size->height) {
+    if (!renderer->reader || !scene->texture || scene->zoom > 0 || scene->width != size->width ||
+        scene->height != size->height) {
         glClearColor(0, 0, 0, 1);
         glClear(GL_COLOR_BUFFER_BIT);
     }

@@ -15,7 +15,7 @@ struct scene {
     int width, height;             // of the picture
     unsigned right_texture;        // the picture right of the divider, same size; 0: no split
     float divider;                 // 0..1 across the picture
-    float zoom;                    // at least 1; 0: 1
+    float zoom;                    // framebuffer pixels per pixel of the picture; 0: the picture fits the window
     float at_x, at_y;              // the place of the picture in the middle of the window, 0..1, if zoomed
     const struct overlay *overlay; // NULL: none
 };

@@ -104,6 +104,7 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
     if (setup->slides) {
         source->info.rate = setup->rate > 0 ? setup->rate : 1.0 / SLIDE_S;
         source->info.frame_s = 1 / source->info.rate;
+        source->info.slides = true;
     }
     return true;
 }

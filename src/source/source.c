@@ -179,18 +179,12 @@ struct source *source_open(const struct source_setup *setup)
     camera_find(NULL, &node, why);
     if (node.path[0] != '\0')
         return open_kind(&source_camera, setup, node.path);
-    if (node.why)
-        log_warn("%s; showing the %s instead; to list the cameras, run: monocle cameras", why,
-                 setup->show ? "photograph" : "test pattern");
-    if (setup->show) {
-        struct source *source = open_kind(&source_raccoon, setup, NULL);
-        if (source)
-            source->info.show = true;
-        return source;
-    }
-    if (!node.why)
-        log_info("there is no camera; showing the test pattern");
-    return open_kind(&source_pattern, setup, NULL);
+    log_warn("%s; showing the %s; to list the cameras, run: monocle cameras", why,
+             setup->show ? "photograph" : "test pattern");
+    struct source *source = open_kind(setup->show ? &source_raccoon : &source_pattern, setup, NULL);
+    if (source)
+        snprintf(source->info.missing, sizeof(source->info.missing), "%s", why);
+    return source;
 }
 
 void source_close(struct source *source)

@@ -38,6 +38,7 @@ struct source_setup {
     bool brief; // this thread ends before the source is closed
 };
 
+enum { SOURCE_WHY = 512 };
 struct source_info {
     const char *kind;                     // "camera", "pattern", "noise", "raccoon", "road", "image", "y4m", "raw",
                                           // "video" or "list"
@@ -51,8 +52,9 @@ struct source_info {
                                           // or a slide show); else 0. `rate` does not change them.
     bool timed;                           // frame.video_ns is the frame's own time: the intervals may differ
     bool still;                           // one image: one frame, or the same frame repeatedly with `loop`
+    bool slides;                          // a slide show: source_slide returns true
     bool controls;                        // the source may have controls
-    bool show;                            // setup.show chose the source
+    char missing[SOURCE_WHY];             // why there is no camera, if the source replaces one; else ""
     const struct road_spec *road;         // of a road, whose lane lines are known (road_truth.h); else NULL
 };
 
@@ -71,7 +73,6 @@ enum source_status {
 struct source *source_open(const struct source_setup *setup);
 // Checks what shows without opening the source: false if no kind of source takes the text, for example because the file
 // does not exist or cannot be read; `why` is then one line.
-enum { SOURCE_WHY = 512 };
 bool source_check(const struct source_setup *setup, char why[SOURCE_WHY]);
 void source_close(struct source *source); // accepts NULL; every frame must have been returned
 const struct source_info *source_info(const struct source *source);

@@ -57,10 +57,9 @@ static void set_paused(struct stream *s, bool paused)
 
 bool playback_seek(struct stream *s, double seconds, char why[PLAYBACK_WHY])
 {
-    struct source_slide slide;
     if (!can_seek(s, why))
         return false;
-    if (seconds > last_s(s) && !s->set.loop && !source_slide(s->source, 0, &slide))
+    if (seconds > last_s(s) && !s->set.loop && !s->info->slides)
         set_paused(s, true);
     seconds = fmax(within(s, seconds), 0);
     if (!capture_seek(s->capture, seconds)) {

@@ -112,7 +112,7 @@ static bool replace(struct stream *s, struct source *source)
     s->ended = s->reshaped = s->wish.paused = s->stepping = false;
     s->position_s = 0;
     s->stepped = 0;
-    s->wish.zoom = 1;
+    s->wish.zoom = 0;
     meter_pause(&s->meter);
     return true;
 }

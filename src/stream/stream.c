@@ -381,8 +381,8 @@ static bool submit_newest(struct stream *s, int timeout_ms)
     }
     s->reshaped = status == SOURCE_RESHAPED && s->set.client->reshaped;
     s->ended = status != SOURCE_TIMEOUT && !s->reshaped;
-    if (status == SOURCE_END && s->stepping)
-        playback_pause(s, true); // a seek beyond an unknown end: the frame on the screen stays
+    if (status == SOURCE_END && (s->stepping || (s->info->slides && s->set.driven)))
+        playback_pause(s, true); // a slide show, or a seek beyond an unknown end: the frame on the screen stays
     if (s->ended)
         playback_arrived(s, NULL);
     if (status == SOURCE_RESHAPED && s->ended)

@@ -10,7 +10,8 @@ void wish_init(struct wish *wish, const struct chain *chain, int path)
         .automatic = !path_named(path),
         .device = -1,
         .divider = 0.5f,
-        .zoom = 1,
+        .zoom_x = 0.5f,
+        .zoom_y = 0.5f,
         .vsync = true,
         .overlay = OVERLAY_SMALL,
     };

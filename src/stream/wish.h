@@ -14,6 +14,8 @@ enum scope { SCOPE_OFF, SCOPE_HISTOGRAM, SCOPE_COLUMNS, SCOPE_ROWS, SCOPES };
 #define SCOPE_CHOICES "off|histogram|columns|rows"
 #define OVERLAY_CHOICES "off|small|full|large" // of enum overlay_size
 
+enum { ZOOM_MOST = 64 };
+
 struct wish {
     struct chain chain;
     int selected; // number of the selected place, counted through the chain: a parameter, or a stage without one

@@ -55,6 +55,8 @@ def own(c):
         code, out, errors = run(BINARY, "live", "pattern:32x32", "--look", look, "--headless", "--frames", "1",
                                 "-p", "cpu", "--json", **env)
         c.check(code == 0 and json.loads(out.splitlines()[-1])["chain"] == chain, look, code, out, errors)
+    code, listed, errors = looks(**write("look-1 = blur\nlook-x = invert\nlook-2 = gray\n"))
+    c.check([name for name, _, _ in listed] == ["look-x", *names, "look-1", "look-2"], "saved looks are last", listed)
     os.mkdir(at("config", "monocle", "filters"))
     with open(os.path.join(SOURCES, "assets/filters/posterize.cl")) as file:
         text = file.read().replace("filter_posterize", "filter_levels")

@@ -35,6 +35,7 @@ static const struct {
     {'>', "camera-up"},
     {'t', "tune"},
     {' ', "freeze"},
+    {'z', "zoom"},
     {'f', "fullscreen"},
     {'m', "mirror"},
     {'v', "vsync"},

@@ -50,8 +50,12 @@ static void test_default(void)
     }
     driver_start(V4L2_PIX_FMT_YUYV, 1);
     driver.there = false;
+    capture_stderr(&scratch.said);
     struct source *source = source_open(&(struct source_setup){0});
+    const int lines = captured_lines(&scratch.said);
     check_that(&check, source && strcmp(source_info(source)->kind, "pattern") == 0, "without a camera: the pattern");
+    check_that(&check, lines == 1 && strstr(scratch.said.text, "plug in a camera"), "without: %s", scratch.said.text);
+    check_that(&check, source && strstr(scratch.said.text, source_info(source)->missing), "the source says why");
     camera_close_played(source);
 }
 

@@ -472,10 +472,10 @@ class ControlledView:
         return self.wait_end()
 
 
-def ended(c, view, *what):
-    """Ends a ControlledView, and checks that it reported no error."""
+def ended(c, view, *what, lines=0):
+    """Ends a ControlledView, and checks that it logged this number of lines."""
     code, last, log = view.end()
-    c.check(code == 0 and last["event"] == "summary" and not log, *what, code, last["event"], log)
+    c.check(code == 0 and last["event"] == "summary" and log.count("\n") == lines, *what, code, last["event"], log)
     c.check(not os.path.exists(view.path), "the socket is removed")
 
 

@@ -70,7 +70,6 @@ void events_show_look(struct session *s, const struct look *look)
         note_set(&s->stream.note, false, NOTE_S, "%s: %s", look->name, look->chain);
     }
     wish_select_first(&s->stream.wish);
-    last_run_look(s, look ? look->name : "");
     lanes_changed(s->stream.lanes, false);
 }
 
@@ -91,38 +90,23 @@ static void pick_look(struct session *s, int digit)
     events_show_look(s, index >= 0 ? &s->looks.look[index] : NULL);
 }
 
-// Writes the keys that select the look: ": key 2, twice"; or how to find them all.
-static void look_words(const struct session *s, const char *name, char text[64])
-{
-    const struct look *look = looks_find(&s->looks, name);
-    const int index = look ? (int)(look - s->looks.look) : 2 * DIGITS;
-    if (index < 2 * DIGITS)
-        snprintf(text, 64, ": key %d%s", index % DIGITS + 1, index < DIGITS ? "" : ", twice");
-    else
-        snprintf(text, 64, "; `monocle looks` lists all");
-}
-
 static void save_look(struct session *s, int number)
 {
-    char name[LOOK_NAME + 1], why[CHAIN_ERROR], keys[64], text[CHAIN_TEXT];
+    char name[LOOK_NAME + 1], why[CHAIN_ERROR], text[CHAIN_TEXT];
     const struct look *same = looks_with(&s->looks, &s->stream.wish.chain);
     if (chain_print(&s->stream.wish.chain, text) && strcmp(text, "none") == 0) {
         note_set(&s->stream.note, false, NOTE_S, "there is no filter to save");
         return;
     }
     if (same) {
-        note_set(&s->stream.note, false, NOTE_S, "this is the look %s", same->name);
+        note_set(&s->stream.note, false, NOTE_S, "not saved: the look %s has this chain", same->name);
         return;
     }
     if (!looks_save(&s->looks, &s->stream.wish.chain, name, why)) {
         log_error("%s", note_set(&s->stream.note, true, NOTE_S, "%s", why));
         return;
     }
-    list_keys(s);
-    s->digit = 0;
-    look_words(s, name, keys);
-    note_set(&s->stream.note, false, NOTE_S, "saved as %s%s", name, keys);
-    last_run_look(s, name);
+    note_set(&s->stream.note, false, NOTE_S, "saved as %s; monocle looks lists all looks", name);
 }
 
 // Writes the first key of the action.
@@ -347,11 +331,12 @@ static void quit(struct session *s, int number)
     s->stream.quit = true;
 }
 
-static void end_zoom(struct session *s)
+void events_note_zoom(struct session *s)
 {
-    s->stream.wish.zoom = 1;
-    s->stream.wish.zoom_x = s->stream.wish.zoom_y = 0.5f;
-    note_set(&s->stream.note, false, NOTE_S, "zoom 100 %%");
+    const struct path_result *result = lanes_result(s->stream.lanes, LANE_MAIN);
+    const float scale = result ? view_scale(s->view, result, &s->stream.wish) : s->stream.wish.zoom;
+    note_set(&s->stream.note, false, NOTE_S, "zoom %.3g %%%s", (double)scale * 100,
+             s->stream.wish.zoom > 0 ? "" : ", fits the window");
 }
 
 static void go_back(struct session *s, int number)
@@ -359,8 +344,8 @@ static void go_back(struct session *s, int number)
     char why[PROPERTY_WHY];
     if (s->stream.wish.help)
         properties_set(&s->controlled, "help", "off", why);
-    else if (s->stream.wish.zoom > 1)
-        end_zoom(s);
+    else if (s->stream.wish.zoom > 0)
+        properties_set(&s->controlled, "zoom", "0", why);
     else if (s->stream.wish.fullscreen)
         properties_set(&s->controlled, "fullscreen", "off", why);
     else
@@ -418,10 +403,19 @@ bool events_run(struct session *s, const char *command, char why[PROPERTY_WHY])
     return ok;
 }
 
+// A slide show waits while the user works on an image.
+static void hold_slide(struct session *s)
+{
+    if (s->stream.info->slides && !s->stream.wish.paused)
+        playback_pause(&s->stream, true);
+}
+
 static bool press(struct session *s, const struct key_row *row, int digit, char why[PROPERTY_WHY])
 {
     char command[COMMAND_TEXT];
     snprintf(command, sizeof(command), "%s %d", row->command, digit);
+    if (row->group <= KEYS_VIEW)
+        hold_slide(s);
     return events_run(s, row->digits ? command : row->command, why);
 }
 
@@ -470,7 +464,7 @@ static void drag(struct session *s, const struct path_result *result, const stru
 {
     const bool divider = lanes_split(s->stream.lanes) && view_at_divider(s->view, result, &s->stream.wish, event->x);
     if (event->begins)
-        s->mouse.pans = s->stream.wish.zoom > 1 && !divider;
+        s->mouse.pans = s->stream.wish.zoom > 0 && !divider;
     if (!s->mouse.pans)
         view_drag(s->view, result, &s->stream.wish, event->x);
     else if (!event->begins)
@@ -484,9 +478,10 @@ static void turn_wheel(struct session *s, const struct path_result *result, cons
 {
     char why[PROPERTY_WHY];
     const int steps = abs(event->steps) < STEPS_MOST ? abs(event->steps) : STEPS_MOST;
+    hold_slide(s);
     if (event->control && result) {
         view_zoom(s->view, result, &s->stream.wish, event->steps > 0 ? steps : -steps, event->x, event->y);
-        note_set(&s->stream.note, false, NOTE_S, "zoom %.0f %%", s->stream.wish.zoom * 100);
+        events_note_zoom(s);
         return;
     }
     for (int i = 0; i < steps && !event->control; i++)
@@ -550,8 +545,12 @@ void events_hint(struct session *s, double seconds)
     key_words(&s->options.key_map, "help", help);
     key_words(&s->options.key_map, "quit", end);
     const bool resumed = s->last.resumed; // else nothing explains why the picture is filtered
-    note_set(&s->stream.note, false, seconds, "%s%s%s1-9 looks, %s compare, %s help, %s quit", resumed ? "look " : "",
-             resumed ? s->last.look : "", resumed ? " of the last run, 0 removes it; " : "", split, help, end);
+    const struct look *look = resumed ? looks_with(&s->looks, &s->stream.wish.chain) : NULL;
+    const char *missing = s->stream.info->missing;
+    note_set(&s->stream.note, false, seconds, "%s%s%s%s1-9 looks, %s compare, %s help, %s quit", missing,
+             missing[0] ? ", or drop a file here\n" : "", look ? look->name : "",
+             resumed ? look ? " of the last run, 0 removes it\n" : "filters of the last run, 0 removes them\n" : "",
+             split, help, end);
 }
 
 void events_open(struct session *s)

@@ -10,6 +10,7 @@ struct look;
 struct session;
 
 // Fills in the keys and their list, which has the names of the looks.
+void events_note_zoom(struct session *session); // sets the note to the percentage of the zoom
 void events_open(struct session *session);
 // Names the most useful keys in the note, for this many seconds; 0: until another note replaces it.
 void events_hint(struct session *session, double seconds);

@@ -1,4 +1,4 @@
-// last_run.c: keeps the window's size and place, the overlay and the look for the next run
+// last_run.c: keeps the window's size and place, the overlay and the chain for the next run
 #include "command/live/last_run.h"
 
 #include "base/cache.h"
@@ -35,8 +35,8 @@ static void take_line(struct last_run *last, struct wish *wish, const char *name
         last->area.x = x;
         last->area.y = y;
         last->area.placed = true;
-    } else if (strcmp(name, "look") == 0 && strlen(value) <= LOOK_NAME) {
-        snprintf(last->look, sizeof(last->look), "%s", value);
+    } else if (strcmp(name, "chain") == 0 && strlen(value) < CHAIN_TEXT) {
+        strcpy(last->chain, value);
     } else {
         properties_restore(live_properties, wish, name, value);
     }
@@ -69,7 +69,7 @@ static bool read_file(struct last_run *last, struct wish *wish)
 
 static void write_file(const struct last_run *last)
 {
-    char path[PATH_MAX], text[1024] = "";
+    char path[PATH_MAX], text[CHAIN_TEXT + 1024] = "";
     const char *unsafe;
     int used = 0;
     if (last->area.width > 0)
@@ -77,8 +77,8 @@ static void write_file(const struct last_run *last)
     if (last->area.placed)
         used += snprintf(text + used, sizeof(text) - (size_t)used, "place = %d,%d\n", last->area.x, last->area.y);
     used += snprintf(text + used, sizeof(text) - (size_t)used, "%s", last->settings);
-    if (last->look[0])
-        used += snprintf(text + used, sizeof(text) - (size_t)used, "look = %s\n", last->look);
+    if (last->chain[0])
+        used += snprintf(text + used, sizeof(text) - (size_t)used, "chain = %s\n", last->chain);
     const int directory = state_open(path, true, &unsafe);
     if (directory < 0 || !cache_write(directory, file_name, text, (size_t)used))
         log_info("cannot keep the state of the window in %s/%s: %s", path[0] ? path : "$XDG_STATE_HOME/monocle",
@@ -102,12 +102,14 @@ void last_run_open(struct session *s)
     properties_kept(live_properties, &s->stream.wish, last->settings);
     live_set_wish(o, &s->stream.wish);
     properties_kept(live_properties, &s->stream.wish, last->first_settings);
-    const struct look *look = looks_find(&s->looks, last->look);
-    if (!look || o->filters || o->look || o->showcase || outputs)
-        return;
-    chain_parse(&s->stream.wish.chain, look->chain, error); // it was parsed before
-    wish_select_first(&s->stream.wish);
-    last->resumed = true;
+    struct chain chain;
+    if (!o->filters && !o->look && !o->showcase && !outputs && chain_parse(&chain, last->chain, error) &&
+        strcmp(last->chain, "none") != 0) {
+        s->stream.wish.chain = chain;
+        wish_select_first(&s->stream.wish);
+        last->resumed = true;
+    }
+    last_run_chain(s);
 }
 
 const struct window_area *last_run_area(const struct session *s)
@@ -120,16 +122,15 @@ void last_run_opened(struct session *s)
     s->last.first = window_area(s->stream.window);
 }
 
-void last_run_look(struct session *s, const char *look)
+void last_run_chain(struct session *s)
 {
-    snprintf(s->last.look, sizeof(s->last.look), "%s", look);
-    s->last.changed = true;
+    chain_print(&s->stream.wish.chain, s->last.first_chain);
 }
 
 void last_run_close(struct session *s)
 {
     struct last_run *last = &s->last;
-    char settings[PROPERTIES_KEPT];
+    char settings[PROPERTIES_KEPT], chain[CHAIN_TEXT];
     if (!last->kept || !s->stream.window)
         return;
     const struct window_area area = window_area(s->stream.window), *first = &last->first;
@@ -137,6 +138,8 @@ void last_run_close(struct session *s)
     const bool moved = area.placed && (area.x != first->x || area.y != first->y);
     properties_kept(live_properties, &s->stream.wish, settings);
     const bool set = strcmp(settings, last->first_settings) != 0;
+    const bool chosen =
+        chain_print(&s->stream.wish.chain, chain) && strcmp(chain, last->first_chain) != 0 && !strpbrk(chain, "\n\r");
     if (sized) {
         last->area.width = area.width;
         last->area.height = area.height;
@@ -148,7 +151,9 @@ void last_run_close(struct session *s)
     }
     if (set)
         strcpy(last->settings, settings);
-    if (sized || moved || set || last->changed)
+    if (chosen)
+        strcpy(last->chain, chain);
+    if (sized || moved || set || chosen)
         write_file(last);
     last->kept = false;
 }

@@ -28,7 +28,8 @@ static const struct option live_options[] = {
     {"look", 0, OPTION_TEXT, "NAME", .help = "chain with this name from `monocle looks`", .offset = AT(look),
      .complete = "look", .excludes = "filter"},
     {"showcase", 0, OPTION_FLAG,
-     .help = "show one look after another until a key is pressed; default if there is no argument and no camera",
+     .help =
+         "show one look after another until a key is pressed; default without SOURCE, --filter, --look and a camera",
      .offset = AT(showcase), .excludes = "filter|look"},
     {"path", 'p', OPTION_CHOICE, .choices = PATH_OR_AUTO_CHOICES,
      .help = "path that runs the filters; default: auto, the fastest on a GPU; cpu without a GPU", .offset = AT(path)},
@@ -302,7 +303,6 @@ bool live_parse(struct live_options *o, int argc, char **argv, int *code)
     if (!command_parse(&live_list, argc, argv, o, argc, &operands, code))
         return false;
     *code = EXIT_USAGE;
-    o->alone = argc == 1 && !o->filters && !o->look;
     if (!take_text(o, "filters", take_filter_files) || !chain_operands_none(&operands, o->filters) ||
         !one_source(&operands))
         return false;

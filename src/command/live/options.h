@@ -35,7 +35,6 @@ struct live_options {
     bool no_config;
     struct option_file config;
 
-    bool alone;                // there are no arguments
     struct source_setup setup; // of the source, without its controls
     struct chain chain;        // of --filter or --look
     struct keys key_map;       // of --keys

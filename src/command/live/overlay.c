@@ -77,7 +77,7 @@ static void fill_headline(const struct status *s, struct overlay *overlay)
     const char *wanted = path_kind_name(s->wish->kind);
     const bool coming = !s->lane.open || (s->building && strcmp(s->lane.kind, wanted) != 0);
     char figures[96] = "", split[SPLIT_WORDS] = "";
-    if (meter->frames > 1) // a single frame has no rate, and its age means nothing
+    if (meter->frames > 1 && !s->info->still && !s->info->slides) // rate and age of still images mean nothing
         snprintf(figures, sizeof(figures), "%.1f fps  1%% low %.1f  age %.1f ms  skipped %llu  ", meter_fps_now(meter),
                  meter_fps_low(meter), meter_late_ms(&meter->age_ms, 50), (unsigned long long)s->skipped);
     if (overlay->size == OVERLAY_SMALL)

@@ -364,6 +364,12 @@ static bool changed_help(const struct controlled *run, char why[PROPERTY_WHY])
     return true;
 }
 
+static bool changed_zoom(const struct controlled *run, char why[PROPERTY_WHY])
+{
+    events_note_zoom(run->context);
+    return true;
+}
+
 static bool changed_vsync(const struct controlled *run, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
@@ -411,7 +417,9 @@ const struct property live_properties[] = {
      .window = true, .noted = true, .help = "graph of the result"},
     {"levels", .type = PROPERTY_OBJECT, .help = "mean, least and most of the histogram that the scope shows, or null"},
     {"mirror", .type = PROPERTY_FLAG, .set = set_mirror, .help = "the last filter is a mirror"},
-    {"zoom", .type = PROPERTY_LIST, .help = "zoom factor, and the place in the middle of the window: x and y, 0 to 1"},
+    {"zoom", .type = PROPERTY_NUMBER, .max = ZOOM_MOST, .member = AT(zoom), .changed = changed_zoom, .window = true,
+     .help = "screen pixels per pixel of the image; 0: the image fits the window"},
+    {"zoom_at", .type = PROPERTY_LIST, .help = "place of the image in the middle of the window: x and y, 0 to 1"},
     {"help", .type = PROPERTY_FLAG, .member = AT(help), .changed = changed_help, .window = true,
      .help = "the list of keys is shown"},
     {"vsync", .type = PROPERTY_FLAG, .member = AT(vsync), .changed = changed_vsync, .window = true, .noted = true,

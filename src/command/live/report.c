@@ -122,8 +122,7 @@ static void add_wish(const struct status *s, json_t *object)
         object, "control",
         control->name[0] ? json_pack("{s:o,s:o}", "name", text_json(control->name), "value", text_json(control->value))
                          : json_null());
-    json_object_set_new(object, "zoom",
-                        json_pack("[o,o,o]", json_ms(wish->zoom), json_ms(wish->zoom_x), json_ms(wish->zoom_y)));
+    json_object_set_new(object, "zoom_at", json_pack("[o,o]", json_ms(wish->zoom_x), json_ms(wish->zoom_y)));
     properties_add(live_properties, wish, object);
     json_object_set_new(object, "mirror", json_boolean(wish_mirrored(wish)));
     json_object_set_new(object, "levels", json_levels(s->lane.result));

@@ -62,7 +62,6 @@ static bool open_window(struct session *s, bool egl)
 {
     if (s->options.headless)
         return true;
-    struct source_slide slide;
     char title[300], why[256], limit[64] = "";
     if (default_limit(s) > 0)
         snprintf(limit, sizeof(limit), ", for %d frames; --frames sets another number", default_limit(s));
@@ -74,7 +73,7 @@ static bool open_window(struct session *s, bool egl)
         .egl = egl,
         .area = *last_run_area(s),
     };
-    if (source_slide(s->stream.source, 0, &slide)) { // its images have different sizes
+    if (s->stream.info->slides) { // its images have different sizes
         setup.width = SLIDES_WIDTH;
         setup.height = SLIDES_HEIGHT;
     } else {

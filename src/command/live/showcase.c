@@ -17,14 +17,17 @@ static void show_look(struct session *s, int look)
     s->showcase.look_ns = clock_now_ns();
     chain_parse(&s->stream.wish.chain, s->looks.look[look].chain, error); // it was parsed before
     wish_select_first(&s->stream.wish);
+    last_run_chain(s);
 }
 
 void showcase_open(struct session *s)
 {
     const struct live_options *o = &s->options;
-    if (!s->stream.window || s->looks.count == 0 || !(o->showcase || (o->alone && s->stream.info->show)))
+    if (!s->stream.window || s->looks.count == 0 ||
+        !(o->showcase || (!o->filters && !o->look && s->stream.info->missing[0])))
         return;
     s->showcase.on = true;
+    s->last.resumed = false;
     s->showcase.from_ns = clock_now_ns();
     s->stream.wish.split = SPLIT_ORIGINAL;
     show_look(s, 0);

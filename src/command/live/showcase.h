@@ -15,8 +15,8 @@ struct showcase {
     int64_t divider_ns; // when the divider last moved
 };
 
-// Starts with the first look, if the user wants a showcase: with --showcase, or if monocle shows its photograph because
-// it has no arguments and there is no camera. Call after events_open and before a path is built.
+// Starts with the first look, if the user wants a showcase: with --showcase, or without a source, a chain and a camera.
+// Call after events_open and before a path is built.
 void showcase_open(struct session *session);
 // Moves the divider, and selects the next look when it is time. Call between two frames.
 void showcase_step(struct session *session);

@@ -127,6 +127,13 @@ static bool find_box(const struct view *view, const struct path_result *result, 
     return box->width > 0;
 }
 
+float view_scale(const struct view *view, const struct path_result *result, const struct wish *wish)
+{
+    const struct window_size size = window_size(view->window);
+    struct renderer_box box;
+    return find_box(view, result, wish, &size, &box) ? box.width / (float)result->width : 1;
+}
+
 void view_drag(const struct view *view, const struct path_result *result, struct wish *wish, float x)
 {
     const struct window_size size = window_size(view->window);
@@ -171,14 +178,15 @@ void view_pan(const struct view *view, const struct path_result *result, struct 
 void view_zoom(const struct view *view, const struct path_result *result, struct wish *wish, int steps, float x,
                float y)
 {
-    static const float step = 1.25f, most = 16;
+    static const float step = 1.25f, most = 16; // of the image that fits the window
     const struct window_size size = window_size(view->window);
     struct renderer_box box;
     if (!find_box(view, result, wish, &size, &box))
         return;
     const float at_x = (x * (float)size.width - box.x) / box.width;
     const float at_y = (y * (float)size.height - box.y) / box.height;
-    const float zoom = wish->zoom * powf(step, (float)steps);
-    wish->zoom = zoom < 1.01f ? 1 : zoom > most ? most : zoom;
+    const float fit = view_scale(view, result, &(struct wish){0});
+    const float zoom = view_scale(view, result, wish) * powf(step, (float)steps);
+    wish->zoom = zoom < 1.01f * fit ? 0 : zoom > most * fit ? most * fit : zoom;
     place(view, result, wish, at_x, at_y, x, y);
 }

@@ -225,7 +225,7 @@ def window(c):
 
 
 def list_of_keys(c):
-    """The list of keys names the digits' looks, also a look that was just saved. Its digit then selects it."""
+    """The list of keys names the digits' looks. A look that was just saved moves none of them."""
     need_window()
     png(at("still.png"), 64, 48)
     view = View(at("still.png"), "-f", "invert", "-p", "cpu", "--overlay", "off", HOME=at(),
@@ -242,12 +242,8 @@ def list_of_keys(c):
     before = listed()
     c.check(listed() == before, "the same list")
     m.key("save-look")
-    c.check(m.get("message") == "saved as look-1: key 1", m.get("message"))
-    c.check(listed() != before, "the saved look is in the list")
-    m.key("look", 1)
-    c.check(m.get("look") == "look-1", "its digit", m.get("look"))
-    m.key("look", 1)
-    c.check(m.get("look") == "blueprint", "the digit again", m.get("look"))
+    c.check(m.get("message").startswith("saved as look-1; "), m.get("message"))
+    c.check(listed() == before, "the saved look moves no digit")
     m.ask("key", "screenshot")
     c.check(m.get("message") == "saved ~/monocle-0001.png", m.get("message"))
     m.close()

@@ -125,15 +125,17 @@ def looks(c):
     with open(at("config", "monocle", "looks"), "w") as file:
         file.write("soft = blur=3,gamma=1.4\nedges = gray,sobel")
     live = view(SMALL, headless=True)
+    shipped = run(BINARY, "looks", "--json", XDG_CONFIG_HOME=at("config"))[1]
+    third = json.loads(shipped)[2]["chain"]  # a saved look moves no digit
     rows = [("look 1", "chain", "blur=3,gamma=1.4"), ("look 1", "message", "ember: "), ("look 1", "message", "heat: "),
             ("look 1", "message", "soft: "),
             ("mirror", "mirror", True), ("look 2", "chain", "gray,sobel,mirror"), ("mirror", "chain", "gray,sobel"),
             ("look 1", "selected", "0:blur.radius"), ("up", "chain", "blur=4,gamma=1.4"),
-            ("save-look", "message", "saved as look-1: key 3"), ("look 3", "chain", "blur=4,gamma=1.4"),
+            ("save-look", "message", "saved as look-1; "), ("look 3", "chain", third),
             ("look 0", "chain", "none"), ("save-look", "message", "there is no filter to save"),
-            ("look 2", "chain", "gray,sobel"), ("save-look", "message", "this is the look edges"),
+            ("look 2", "chain", "gray,sobel"), ("save-look", "message", "not saved: the look edges has this chain"),
             ("next", "selected", "1:sobel"), ("remove", "chain", "gray"),
-            ("save-look", "message", "saved as look-2: key 4"), ("add", "chain", "gray,gray")]
+            ("save-look", "message", "saved as look-2; "), ("add", "chain", "gray,gray")]
     for action, field, value in rows:
         state = live.act(*action.split())
         same_value = value in state[field] if field == "message" else state[field] == value
@@ -304,7 +306,7 @@ def move(live, *words):
 
 def zoom(live, steps):
     move(live, "0", "120", "keydown", "Control_L", *["click", "4"] * steps, "keyup", "Control_L")
-    return live.until(lambda e: e["zoom"][0] > 1.25 ** steps - 0.01)
+    return live.until(lambda e: e["zoom"] > 1.25 ** steps - 0.01)
 
 
 def mouse(c):
@@ -324,31 +326,60 @@ def mouse(c):
     c.check(state["divider"] == 1 and state["split"] == "original", "dragged out of the window", state["divider"])
     live.act("split"), live.set("divider", 0.5)
 
-    c.check(act(lambda e: e["chain"] == "blur=4", "160", "120", "click", "4", "click", "4")["zoom"][0] == 1, "wheel")
+    c.check(act(lambda e: e["chain"] == "blur=4", "160", "120", "click", "4", "click", "4")["zoom"] == 0, "wheel")
     act(lambda e: e["chain"] == "blur=3", "160", "120", "click", "5")
     live.act("freeze")
     plain = live.pixels()
     state = zoom(live, 2)
-    c.check(state["chain"] == "blur=3" and abs(state["zoom"][0] - 1.5625) < 0.001 and
-            state["zoom"][1:] == [0.32, 0.5], "Ctrl+wheel", state["zoom"])
+    c.check(state["chain"] == "blur=3" and abs(state["zoom"] - 1.5625) < 0.001 and
+            state["zoom_at"] == [0.32, 0.5], "Ctrl+wheel", state["zoom"])
     zoomed = live.pixels()
     c.check(zoomed != plain, "the picture is as before the zoom")
-    state = act(lambda e: e["zoom"][1] > 0.32, "160", "120", "mousedown", "1", "mousemove_relative", "--", "-32", "0",
-                "mouseup", "1")
-    c.check(abs(state["zoom"][1] - 0.32 - 0.1 / 1.562) < 0.01 and state["divider"] == 0.5, "pan", state)
+    state = act(lambda e: e["zoom_at"][0] > 0.32, "160", "120", "mousedown", "1", "mousemove_relative", "--", "-32",
+                "0", "mouseup", "1")
+    c.check(abs(state["zoom_at"][0] - 0.32 - 0.1 / 1.562) < 0.01 and state["divider"] == 0.5, "pan", state)
     c.check(live.pixels() != zoomed, "the picture is as before the pan")
-    act(lambda e: e["zoom"][0] == 1, "160", "120", "keydown", "Control_L", "click", "--repeat", "5", "5", "keyup",
+    act(lambda e: e["zoom"] == 0, "160", "120", "keydown", "Control_L", "click", "--repeat", "5", "5", "keyup",
         "Control_L")
     c.check(live.pixels() == plain, "the picture after the zoom")
     zoom(live, 1)
-    c.check(live.act("back")["zoom"] == [1, 0.5, 0.5], "Escape ends the zoom")
+    c.check(live.act("back")["zoom"] == 0, "Escape ends the zoom")
     c.check(act(lambda e: e["help"], "10", "10", "click", "3")["help"], "right click")
     act(lambda e: not e["help"], "10", "10", "click", "3")
     zoom(live, 1)
     live.set("source", SMALL)
-    c.check(live.settled()["zoom"][0] == 1, "a new source ends the zoom", live.settled()["zoom"])
+    c.check(live.settled()["zoom"] == 0, "a new source ends the zoom", live.settled()["zoom"])
     act(lambda e: e["fullscreen"], "100", "100", "click", "--repeat", "2", "--delay", "50", "1")
     c.check(wait_until(lambda: live.geometry() > (WIDTH, HEIGHT)), "full screen", live.geometry())
+    c.check(live.quit()[0] == 0, "the end")
+
+
+def real_size(c):
+    """z shows a pixel of the image as a pixel of the screen, also after the window's size changes, and then the whole
+    image. The property zoom can be set."""
+    png(at("large.png"), 900, 700)
+    large = picture(at("large.png"))
+    live = view(at("large.png"), "--overlay", "off")
+    subprocess.run(["xdotool", "windowsize", str(live.window), "300", "200"], check=True)
+    wait_until(lambda: live.geometry() == (300, 200))
+    c.check(live.act("zoom")["message"] == "zoom 100 %" and live.events[-1]["zoom"] == 1, live.events[-1]["message"])
+
+    def shows(width, height):
+        left, top = (900 - width) // 2, (700 - height) // 2
+        want = b"".join(large[3 * (900 * y + left):3 * (900 * y + left + width)] for y in range(top, top + height))
+        same(c, live.pixels(), want, width, height)
+
+    shows(300, 200)
+    subprocess.run(["xdotool", "windowsize", str(live.window), "400", "240"], check=True)
+    wait_until(lambda: live.geometry() == (400, 240))
+    shows(400, 240)
+    live.set("zoom", 0.2)  # 180x140, with a black border
+    pixels = live.pixels()
+    c.check(pixels[:3 * 400 * 50] == bytes(3 * 400 * 50), "above the small picture")
+    c.check(live.settled()["message"] == "zoom 20 %", live.settled()["message"])
+    live.act("zoom")
+    state = live.act("zoom")
+    c.check(state["zoom"] == 0 and state["message"] == "zoom 34.3 %, fits the window", state["message"])
     c.check(live.quit()[0] == 0, "the end")
 
 
@@ -457,6 +488,23 @@ def still_picture(c):
     c.check(last["frames"] == 1, last)
     for stage in ("draw", "swap"):  # also if another path has taken over
         c.check(stage in last["stages"], stage, "is missing in", list(last["stages"]))
+
+
+def no_rate(c):
+    """Still images have no frame rate: a repeated image and a slide show have the overlay of one image."""
+    os.mkdir(at("show"))
+    for name in ("show/1.png", "show/2.png"):
+        png(at(name), WIDTH, HEIGHT, lambda x, y: (90, 90, 90))
+    seen = []
+    for args in ("show/1.png",), ("show/1.png", "--loop"), ("show", "--rate", "20", "--loop"):
+        live = view(*args, "-p", "cpu")
+        subprocess.run(["xdotool", "windowsize", str(live.window), str(WIDTH), str(HEIGHT)], check=True)
+        wait_until(lambda v=live: v.geometry() == (WIDTH, HEIGHT))
+        live.more(3) if len(args) > 1 else live.settled()
+        seen.append(live.pixels()[:3 * WIDTH * HEIGHT // 2])  # without the hint
+        live.quit()
+    for args, other in ("repeated", seen[1]), ("slides", seen[2]):
+        same(c, seen[0], other, args)
 
 
 def recordings(c):
@@ -612,18 +660,23 @@ def showcase(c):
     c.check(code == 0 and not errors, code, errors)
 
 
-def without_arguments(c):
-    """monocle alone shows the photograph, if there is no camera."""
-    process = subprocess.Popen([BINARY], cwd=at(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env=environment(XDG_CONFIG_HOME=CONFIG.name), text=True)
-    wait_until(lambda: x_support.windows_of(process.pid) or process.poll() is not None)
-    title = subprocess.run(["xdotool", "getwindowname", str(x_support.windows_of(process.pid)[0])], text=True,
-                           capture_output=True).stdout.strip()
-    subprocess.run(["xdotool", "key", "q"], check=True)
-    out, errors = process.communicate(timeout=60)
-    c.check(process.returncode == 0 and not errors, process.returncode, errors)
-    if not glob.glob("/dev/video*"):
-        c.check(title == "monocle: photograph of a raccoon" and "photograph of a raccoon through" in out, title, out)
+def without_camera(c):
+    """Without a camera, monocle shows the looks on a photograph, also with options. Standard error and the window say
+    what to do. A chain of the user stays."""
+    if glob.glob("/dev/video*"):
+        return
+    for args in (), ("--overlay", "full", "--no-config"), ("-f", "gray"):
+        live = view(*args)
+        state = live.settled()
+        showcase = (state["split"], state["chain"]) == ("original", LOOKS[0])
+        c.check(showcase == ("-f" not in args), args, state["split"], state["chain"])
+        first, _, second = state["message"].partition("\n")
+        c.check("plug in a camera" in first and "drop a file here" in first, args, first)
+        c.check(second == "1-9 looks, Tab compare, h help, q quit", args, second)
+        title = subprocess.run(["xdotool", "getwindowname", str(live.window)], text=True, capture_output=True).stdout
+        c.check(title.strip() == "monocle: photograph of a raccoon", title)
+        code, _, errors = live.quit()
+        c.check(code == 0 and errors.count("\n") == 1 and "plug in a camera" in errors, args, code, errors)
 
 
 def kept_file():
@@ -633,7 +686,7 @@ def kept_file():
 def shows(c, live, place, overlay, chain, *what):
     state = live.settled()
     c.check((live.place(), state["overlay"], state["chain"]) == (place, overlay, chain), *what, live.place(), state)
-    c.check(("look blur of the last run, 0 removes it" in state["message"]) == (chain == "blur"), state["message"])
+    c.check(("blur of the last run, 0 removes it" in state["message"]) == (chain == "blur"), state["message"])
 
 
 def quits(c, live, *what, lines=0):
@@ -643,7 +696,7 @@ def quits(c, live, *what, lines=0):
 
 
 def last_run(c):
-    """The window's size and place, the overlay and the look stay for the next run, unless its options differ."""
+    """The window's size and place, the overlay and the chain stay for the next run, unless its options differ."""
     live = view(PATTERN, XDG_STATE_HOME=at("state"))
     first = live.place()
     quits(c, live, "a run without changes")
@@ -656,7 +709,7 @@ def last_run(c):
     quits(c, live, "the changes")
     with open(kept_file()) as file:
         text = file.read()
-    c.check(text == "size = 500x400\nplace = 300,200\noverlay = full\nlook = blur\n", text)
+    c.check(text == "size = 500x400\nplace = 300,200\noverlay = full\nchain = blur\n", text)
     c.check(os.stat(kept_file()).st_mode & 0o777 == 0o600, "mode", oct(os.stat(kept_file()).st_mode))
     rows = [((), (300, 200, 500, 400), "full", "blur"),
             (("-f", "gray", "--overlay", "off"), (300, 200, 500, 400), "off", "gray"),
@@ -670,6 +723,18 @@ def last_run(c):
         quits(c, live, args)
         with open(kept_file()) as file:
             c.check(file.read() == text, args, "changes the file")
+    live = view(PATTERN, XDG_STATE_HOME=at("state"))
+    live.act("up"), live.act("add")
+    quits(c, live, "a chain that is no look")
+    live = view(PATTERN, XDG_STATE_HOME=at("state"))
+    state = live.settled()
+    c.check(state["chain"] == "blur=3,gray", state["chain"])
+    c.check(state["message"].startswith("filters of the last run, 0 removes them\n"), state["message"])
+    live.act("look", 0)
+    quits(c, live, "no filters")
+    live = view(PATTERN, XDG_STATE_HOME=at("state"))
+    c.check(live.settled()["message"] == "1-9 looks, Tab compare, h help, q quit", live.settled()["message"])
+    quits(c, live, "the last run without filters")
 
 
 @slow
@@ -677,7 +742,7 @@ def last_run_faults(c):
     """A wrong file of the last run is ignored, an unsafe one is reported, and a missing directory is no fault."""
     os.makedirs(at("state", "monocle"), 0o700)
     with open(kept_file(), "w") as file:
-        file.write("size = 0x5\nplace = 5000,5000\noverlay = huge\nlook = nowhere\nfoo\n\0")
+        file.write("size = 0x5\nplace = 5000,5000\noverlay = huge\nchain = nowhere\nfoo\n\0")
     live = view(PATTERN, XDG_STATE_HOME=at("state"))
     shows(c, live, live.place(), "small", "none", "a wrong file")
     c.check(live.geometry() == (WIDTH, HEIGHT) and live.place()[0] < 1920, live.place())
@@ -695,6 +760,7 @@ def last_run_faults(c):
 
 need_window()
 OPENCL = has_opencl(BINARY)
-sys.exit(Checks().run(hotkeys, chosen, looks, by_hand, back, other_letters, paths, no_device, es, mouse, figures,
-                      kernel_reload, building, still_picture, recordings, early_screenshot, sizes, recording_time,
-                      captures, named_path_fails, full_disk, showcase, without_arguments, last_run, last_run_faults))
+sys.exit(Checks().run(hotkeys, chosen, looks, by_hand, back, other_letters, paths, no_device, es, mouse, real_size,
+                      figures, kernel_reload, building, still_picture, no_rate, recordings, early_screenshot, sizes,
+                      recording_time, captures, named_path_fails, full_disk, showcase, without_camera, last_run,
+                      last_run_faults))

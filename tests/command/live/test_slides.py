@@ -128,6 +128,26 @@ def recording(c):
     c.check(sorted(n for n in os.listdir(at()) if n.endswith("y4m")) == ["a.y4m", "b.y4m"], os.listdir(at()))
 
 
+def works(c):
+    """A key that works on the picture pauses the show, and others do not. At the end, the last image stays."""
+    images()
+    os.remove(at("shots", "3.png"))
+    for key, arguments, paused in (("look", [2], True), ("add", [], True), ("mirror", [], True),
+                                   ("screenshot", [], False), ("forward", [], False)):
+        running, client = view("shots")
+        client.ask("key", key, *arguments)
+        c.check(client.get("paused") == paused, key, client.get("paused"))
+        end(c, running, client)
+    running, client = view("shots", "--rate", "10")
+    c.check(wait_until(lambda: client.get("paused")), "the end")
+    c.check((client.get("position"), client.get("frames")) == (0.3, 4), client.get("position"), client.get("frames"))
+    client.set("chain", "invert")
+    client.ask("wait_frame")
+    client.set("paused", False)
+    c.check(wait_until(lambda: client.get("position") < 0.3), "it begins again")
+    end(c, running, client)
+
+
 def size(c):
     """The window does not have the size of the first image."""
     need_window()
@@ -137,4 +157,4 @@ def size(c):
     live.end()
 
 
-sys.exit(Checks().run(keys, ends, pace, lists, recording, size))
+sys.exit(Checks().run(keys, ends, pace, lists, recording, works, size))
