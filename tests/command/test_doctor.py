@@ -31,6 +31,8 @@ def machine(**files):
 def write(name, text, mode=0o644):
     path = at("root", name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
+    if os.path.exists(path):
+        os.unlink(path)  # its mode may forbid to write
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     os.chmod(path, mode)
