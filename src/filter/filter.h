@@ -8,16 +8,16 @@
 #include <stdint.h>
 
 enum {
-    FILTER_PARAMS = 4,      // parameters a filter may have
+    FILTER_PARAMS = 6,      // parameters a filter may have
     FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
     FILTER_LEVELS = 256,    // values of a channel
-    FILTER_ARGUMENTS = 256, // arguments of a filter's function: at most one for each level
-    FILTER_RADIUS_MAX = 15, // of a stencil's rows
-    FILTER_REACH_MAX = 31,  // of a stencil of one row
+    FILTER_ARGUMENTS = 257, // arguments of a filter's function without a resource: one for each level, and one
+    FILTER_RADIUS_MAX = 15, // of a square stencil
+    FILTER_REACH_MAX = 60,  // of a stencil of one row, and of a separable one
     FILTER_FILE = 256,      // bytes of a file's name, with the NUL
 };
 
-// The first arguments of a user's filter (kernels/user.cl). FILTER_PARAMS more follow. The plan sets width and height,
+// The first arguments of a user's filter (kernels/user.cl). USER_PARAMS more follow. The plan sets width and height,
 // those of its picture; the path sets the facts of the frame (struct moment).
 enum { FACT_PREVIOUS, FACT_FRAME, FACT_TIME, FACT_WIDTH, FACT_HEIGHT, FACTS };
 
@@ -41,27 +41,34 @@ enum param_type {
     PARAM_CHOICE, // one word of `choices`; the value is its index
     PARAM_MATRIX, // 1, 9, 25, 49 or 81 numbers, or a word of `choices`, a preset
     PARAM_MAP,    // 8 or 9 numbers, or a word of `choices`, a preset
-    PARAM_FILE,   // the name of an image file, or `none`; only of users' filters
+    PARAM_POINTS, // at least two pairs x/y, or a word of `choices`, a preset
+    PARAM_FILE,   // the name of a file, or `none`; of users' filters: an image file
 };
 
 struct param {
     const char *name; // NULL ends the list
     enum param_type type;
-    float min, max, preset; // PARAM_MATRIX, PARAM_MAP: the default preset's index
+    float min, max, preset; // with numbers: the default preset's index
     float step;             // change per key press in the live view
     const char *choices;    // "luma|average"
     const char *help;
 };
 
-// The values of a filter's parameters. At most one parameter is a matrix, and at most one a file, so these have places
+// The values of a filter's parameters. At most one parameter has numbers, and at most one a file, so these have places
 // of their own.
 struct filter_values {
-    // PARAM_MATRIX, PARAM_MAP: index of the preset; -1: numbers. PARAM_FILE: 1: the file; 0: none, or not now.
+    // With numbers: index of the preset; -1: numbers. PARAM_FILE: 1: the file; 0: none, or not now.
     float value[FILTER_PARAMS];
     int matrix_count; // the count of numbers; 0: none
     float matrix[FILTER_MATRIX];
     char file[FILTER_FILE]; // its absolute name; "": none
 };
+
+// A separable filter runs twice: along rows, then along columns. The plan makes both parts.
+enum filter_part { FILTER_WHOLE, FILTER_ALONG_ROWS, FILTER_ALONG_COLUMNS };
+
+// How `scale` weighs the pixels of a row or column.
+enum filter_taps { TAPS_NONE, TAPS_AREA, TAPS_LANCZOS, TAPS_NEAREST };
 
 // The output of a FILTER_WARP for an input of one size. The matrix maps the centre of an output pixel, (x, y, 1), to
 // the input: (u w, v w, w), row by row. Centres of pixels have whole numbers. A lens then distorts the point (u, v).
@@ -69,15 +76,24 @@ struct filter_map {
     int width, height;
     double matrix[9];
     struct lens lens;
+    enum filter_taps taps; // weighted pixels of rows, then of columns, replace the matrix; TAPS_NONE: the matrix
+    enum filter_part part; // of the taps, set by the plan
 };
 
 // Arguments of the kernel. The host computes these integers once, so that every path uses the same ones.
 struct filter_arguments {
     int radius; // stencils: pixels on each side; otherwise 0
     int rows;   // stencils: rows above and below, the radius or 0
+    enum filter_part part;
     int count;
     int32_t value[FILTER_ARGUMENTS];
+    const int32_t *resource; // replaces `value`: more numbers, which stay valid (file_resource.h); NULL: none
 };
+
+static inline const int32_t *filter_numbers(const struct filter_arguments *arguments)
+{
+    return arguments->resource ? arguments->resource : arguments->value;
+}
 
 struct user_filter; // user_filter.h
 
@@ -91,6 +107,7 @@ struct filter {
     bool mirror, flip;          // FILTER_GEOMETRY: exchanges left and right, or top and bottom
     int radius;                 // FILTER_STENCIL: its radius, unless `prepare` sets another
     bool one_row;               // FILTER_STENCIL: it reads no row above or below
+    bool separable;             // FILTER_STENCIL: it runs twice; its first argument is 1 along columns, else 0
 
     // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
     // then a static text. NULL: no arguments.
@@ -116,6 +133,7 @@ const struct filter *filter_find(const char *name);
 // Returns chain text of one filter for an unknown name: "sobel" for "edges". NULL: no suggestion. Static.
 const char *filter_advice(const char *word);
 int filter_param_count(const struct filter *filter);
+bool param_has_numbers(const struct param *param); // PARAM_MATRIX, PARAM_MAP, PARAM_POINTS
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values); // PARAM_FILE is a file
 // Returns true if the filter's output is grey, given whether its input is grey.
 bool filter_leaves_grey(const struct filter *filter, bool grey);

@@ -35,7 +35,7 @@ INLINE void make_points(point_filter *filter, const struct filter_arguments *num
                         int width, bool streams)
 {
     enum { PART = 256 }; // pixels; a processor computes one part while it writes the previous one
-    const int32_t *restrict args = numbers->value;
+    const int32_t *restrict args = filter_numbers(numbers);
     pixel_word part[PART];
     for (int first = 0; first < width; first += PART, from += 4 * PART, to += 4 * PART) {
         const int count = width - first < PART ? width - first : PART;
@@ -57,10 +57,10 @@ INLINE void make_stencil(stencil_filter *filter, const struct filter_arguments *
                          const struct stencil_rows *rows, int radius, int reach, int step)
 {
     // Copies the pointers, because compilers would reload the originals after each store.
-    const uint8_t *in[2 * FILTER_RADIUS_MAX + 1];
+    const uint8_t *in[2 * FILTER_REACH_MAX + 1];
     for (int i = 0; i < 2 * reach + 1; i++)
         in[i] = rows->in[i];
-    const int32_t *restrict args = numbers->value;
+    const int32_t *restrict args = filter_numbers(numbers);
     uint8_t *restrict to = rows->out[0];
     const int bytes = step * rows->width;
     for (int i = 0; i < bytes; i++)
@@ -118,9 +118,10 @@ FILTER_LIST(FUNCTIONS)
 
 #if VECTOR_BYTES
 extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_near)[];
-extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_convolve)[];
+extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_convolve)[],
+    VECTORS_NAME(rows_separable)[];
 #endif
-extern warp_row VECTORS_NAME(row_warp);
+extern warp_row VECTORS_NAME(row_warp), VECTORS_NAME(row_taps);
 extern warp_places VECTORS_NAME(row_warp_at);
 static const struct row_variant generic[] = {FILTER_LIST(ROW){0}};
 
@@ -152,8 +153,15 @@ static const struct row_variant *const variants[] = {
     VECTORS_NAME(rows_near),
     VECTORS_NAME(rows_blur),
     VECTORS_NAME(rows_convolve),
+    VECTORS_NAME(rows_separable),
 #endif
     NULL,
 };
-const struct row_level VECTORS_NAME(row_level) = {
-    variants, generic, to_grey, from_grey, stream, VECTORS_NAME(row_warp), VECTORS_NAME(row_warp_at)};
+const struct row_level VECTORS_NAME(row_level) = {variants,
+                                                  generic,
+                                                  to_grey,
+                                                  from_grey,
+                                                  stream,
+                                                  VECTORS_NAME(row_warp),
+                                                  VECTORS_NAME(row_taps),
+                                                  VECTORS_NAME(row_warp_at)};

@@ -16,7 +16,7 @@ enum { REPEATED_SHARE = 8 };
 // END_WIDTH pixels, at least the radius, at both ends of each row from copies of the ends, which have the edge pixels
 // repeated.
 enum { END_WIDTH = 16, IN_PLACE_WIDTH = 4 * END_WIDTH };
-enum { OWN_LINES = 4, LINES_MAX = 2 * FILTER_RADIUS_MAX + 1 + STENCIL_ROWS };
+enum { OWN_LINES = 4, LINES_MAX = 2 * FILTER_REACH_MAX + 1 + STENCIL_ROWS };
 
 // The stencil of one pass at work on a band.
 struct maker {
@@ -41,7 +41,7 @@ struct band {
     uint8_t *grey;    // a grey row that becomes RGBA
     bool in_place;    // the first stencil reads the picture in place
     uint8_t *own_too; // scratch memory of the row variant for the pixels between the ends; or a warp's places
-    struct maker maker[CHAIN_MAX];
+    struct maker maker[PLAN_PASSES];
 };
 
 static int clamp_to(int at, int count)
@@ -105,11 +105,12 @@ static bool make_warp(struct cpu_pass *cpu)
         cpu->scratch_bytes = 2 * line_bytes(cpu->pass->width, 0);
         return true;
     }
-    cpu->warp = malloc(sizeof(*cpu->warp) * (size_t)warp_count(&cpu->pass->map));
+    cpu->warp = malloc(sizeof(*cpu->warp) * (size_t)pass_warp_count(cpu->pass));
     if (!cpu->warp)
         return false;
-    warp_fill(&cpu->pass->map, cpu->warp);
-    find_warp_rows(cpu);
+    pass_warp_fill(cpu->pass, cpu->warp);
+    if (cpu->pass->map.taps == TAPS_NONE)
+        find_warp_rows(cpu);
     return true;
 }
 
@@ -260,7 +261,7 @@ static void run_warp(const struct band *band, int y, uint8_t *to)
     const struct warp_source source = {from->plane[0], from->stride[0], from->shape.width, from->shape.height};
     const struct pass *pass = run->passes[0].pass;
     if (!pass->warp->filter->user) {
-        row_level()->warp(run->passes[0].warp, &source, y, to);
+        (pass->map.taps == TAPS_NONE ? row_level()->warp : row_level()->taps)(run->passes[0].warp, &source, y, to);
         return;
     }
     const int step = (int)(line_bytes(pass->width, 0) / 4);
@@ -373,7 +374,7 @@ static void make_in_place(struct band *band, int y, const struct stencil_rows *r
     const int height = run_height(run), reach = pass_rows(cpu);
     const size_t bytes = 4 * END_WIDTH;
     struct stencil_rows ends = *rows, middle = *rows;
-    uint8_t made[STENCIL_ROWS][4 * 2 * (END_WIDTH + FILTER_RADIUS_MAX)], *ends_out[STENCIL_ROWS], *out[STENCIL_ROWS];
+    uint8_t made[STENCIL_ROWS][4 * 2 * (END_WIDTH + END_WIDTH)], *ends_out[STENCIL_ROWS], *out[STENCIL_ROWS];
     const uint8_t *in[LINES_MAX];
     for (int i = 0; i < cpu->stencil->rows; i++) {
         ends_out[i] = made[i];

@@ -22,7 +22,8 @@ static bool stages_equal(const struct stage *a, const struct stage *b)
 {
     return a->filter == b->filter && values_equal(a->filter, &a->values, &b->values) &&
            a->arguments.radius == b->arguments.radius && a->arguments.count == b->arguments.count &&
-           !memcmp(a->arguments.value, b->arguments.value, sizeof(*a->arguments.value) * (size_t)a->arguments.count);
+           !memcmp(filter_numbers(&a->arguments), filter_numbers(&b->arguments),
+                   sizeof(*a->arguments.value) * (size_t)a->arguments.count);
 }
 
 static int skip_none(const struct chain *chain, int stage)
@@ -47,7 +48,7 @@ static bool stage_sound(const struct stage *stage)
     for (int i = 0; i < filter_param_count(stage->filter); i++) {
         const struct param *param = &stage->filter->params[i];
         float value = stage->values.value[i];
-        if (param->type == PARAM_MATRIX || param->type == PARAM_MAP) {
+        if (param_has_numbers(param)) {
             int count = stage->values.matrix_count; // 0 for a preset
             if (value < 0 ? count < 1 || count > FILTER_MATRIX : value > param->max)
                 return false;
@@ -61,8 +62,8 @@ static bool stage_sound(const struct stage *stage)
         }
     }
     const struct filter_arguments *arguments = &stage->arguments;
-    return arguments->radius >= 0 && arguments->radius <= FILTER_REACH_MAX && arguments->rows <= FILTER_RADIUS_MAX &&
-           arguments->count >= 0 && arguments->count <= FILTER_ARGUMENTS;
+    return arguments->radius >= 0 && arguments->radius <= FILTER_REACH_MAX && arguments->rows <= arguments->radius &&
+           arguments->count >= 0 && (arguments->resource || arguments->count <= FILTER_ARGUMENTS);
 }
 
 static bool error_sound(const char *error)

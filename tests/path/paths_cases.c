@@ -27,6 +27,25 @@ const char *const path_filters[] = {
     "contrast=10:255",
     "contrast=0.7:0.5",
     "sepia",
+    "levels=20:220:1.5:10:240",
+    "levels=254:255:0.1:255:0",
+    "levels=30:200:channel=green",
+    "curves=contrast",
+    "curves=0/255 100/20.5 101/255 200/0",
+    "curves=10/0 60.5/200 250/100:blue",
+    "exposure",
+    "exposure=-5",
+    "posterize",
+    "posterize=64",
+    "temperature=2000:100",
+    "temperature=12000:-100",
+    "vibrance",
+    "vibrance=-1",
+    "vibrance=2",
+    "lut",
+    "lut=" LUT_DATA "/solid.cube",
+    "lut=" LUT_DATA "/domain.cube",
+    "lut=" LUT_DATA "/line.cube",
     "blur",
     "blur=1",
     "blur=3",
@@ -56,6 +75,22 @@ const char *const path_filters[] = {
     "emboss=sw",
     "emboss=w",
     "sobel",
+    "prewitt",
+    "scharr",
+    "roberts",
+    "laplacian",
+    "unsharp",
+    "unsharp=1:-1",
+    "unsharp=4:5:3",
+    "unsharp=3:0.5:255",
+    "gaussian",
+    "gaussian=0.1",
+    "gaussian=4.3",
+    "erode",
+    "erode=4",
+    "erode=13",
+    "dilate",
+    "dilate=9",
     "sharpen",
     "sharpen=0",
     "sharpen=0.1",
@@ -84,6 +119,12 @@ const char *const path_filters[] = {
     "scale=most=40",
     "scale=most=1",
     "scale=most=32768",
+    "scale=factor=0.3:method=lanczos",
+    "scale=200:20:method=lanczos",
+    "scale=200:20:method=area",
+    "scale=0:33:method=nearest",
+    "scale=31:90:method=bilinear",
+    "scale=factor=3:method=area",
     "rotate",
     "rotate=-90",
     "rotate=180",
@@ -124,6 +165,10 @@ const char *const path_chains[] = {
     "emboss,mirror,gamma=0.5,flip,emboss=s",
     "blur,sobel",
     "median,median",
+    "dilate,erode=3,mirror,gaussian,flip",
+    "gray,gaussian,erode,unsharp",
+    "erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,"
+    "erode=1,gaussian=0.5",
     "blur=15,blur=15",
     "gaussian_is_no_filter",
     "convolve=gaussian,convolve=laplacian:bias=128,sharpen=2",
@@ -246,7 +291,8 @@ static int random_warp(struct random *random, const char *name, char *text, size
     if (!strcmp(name, "scale") && random_bits(random) % 2)
         return snprintf(text, size, "scale=factor=%g", random_range(random, 2, 160) / 100.0);
     if (!strcmp(name, "scale"))
-        return snprintf(text, size, "scale=%d:%d", random_range(random, 0, 150), random_range(random, 1, 150));
+        return snprintf(text, size, "scale=%d:%d:method=%s", random_range(random, 0, 150), random_range(random, 1, 150),
+                        pick(random, (const char *const[]){"auto", "area", "lanczos", "bilinear", "nearest"}, 5));
     if (!strcmp(name, "undistort")) {
         const bool fisheye = random_bits(random) % 2;
         int at = snprintf(text, size, "undistort=%d %d %d %d", random_range(random, 20, 200),
@@ -274,11 +320,14 @@ static int random_filter(struct random *random, char *text, size_t size)
     int at = snprintf(text, size, "%s", filter->name);
     for (int i = 0; i < filter_param_count(filter); i++) {
         const struct param *row = &filter->params[i];
-        const float max = random_bits(random) % 3 ? row->min + (row->max - row->min) / 4 : row->max;
+        const float most = filter->separable ? 7 : row->max; // the reference is slow
+        const float max = random_bits(random) % 3 ? row->min + (most - row->min) / 4 : most;
         const double value = row->min + (max - row->min) * random_range(random, 0, 10000) / 10000.0;
         at += snprintf(text + at, size - (size_t)at, i ? ":" : "=");
-        if (row->type == PARAM_CHOICE)
+        if (row->type == PARAM_CHOICE || row->type == PARAM_POINTS)
             at += random_choice(random, row->choices, text + at, size - (size_t)at);
+        else if (row->type == PARAM_FILE)
+            at += snprintf(text + at, size - (size_t)at, LUT_DATA "/solid.cube");
         else
             at += snprintf(text + at, size - (size_t)at, "%.5g", row->type == PARAM_INT ? round(value) : value);
     }

@@ -61,19 +61,39 @@ static bool parse_matrix(const char *text, struct value *value)
     return false;
 }
 
+// Reads "0/0 128/150 255/255". Sets value->count.
+static bool parse_points(const char *text, struct value *value)
+{
+    for (value->count = 0; *text && value->count < MATRIX_NUMBERS - 1; value->count += 2) {
+        text = take_number(text, &value->matrix[value->count]);
+        if (!text || *text != '/' || !(text = take_number(text + 1, &value->matrix[value->count + 1])))
+            return false;
+        if (*text && *text != ' ')
+            return false;
+        text += strspn(text, " ");
+    }
+    return !*text && value->count >= 4;
+}
+
 // Returns `text` without leading and trailing spaces.
 static bool parse_value(const struct parameter *parameter, const char *text, struct value *value)
 {
-    if (parameter->type == WORD || parameter->type == MATRIX || parameter->type == MAP)
+    if (parameter->type == WORD || parameter->type == MATRIX || parameter->type == MAP || parameter->type == POINTS)
         for (int i = 0; i < PARAMETER_WORDS && parameter->words[i]; i++)
             if (!strcmp(text, parameter->words[i])) {
                 value->number = i;
-                return parameter->type != MATRIX || parse_matrix(parameter->meanings[i], value);
+                return (parameter->type != MATRIX || parse_matrix(parameter->meanings[i], value)) &&
+                       (parameter->type != POINTS || parse_points(parameter->meanings[i], value));
             }
+    value->text = text;
+    if (parameter->type == TEXT)
+        return true;
     if (parameter->type == WORD)
         return false;
     if (parameter->type == MATRIX)
         return parse_matrix(text, value);
+    if (parameter->type == POINTS)
+        return parse_points(text, value);
     if (parameter->type == MAP)
         return (value->count = parse_numbers(text, value)) == 8 || value->count == 9;
     const char *end = take_number(text, &value->real);
@@ -91,6 +111,15 @@ static const struct rule *rule_find(const char *name)
     return NULL;
 }
 
+static void run_pixels(struct picture *picture, const struct rule *rule, const struct values *values)
+{
+    struct picture from = picture_copy(picture);
+    for (int y = 0; y < from.height; y++)
+        for (int x = 0; x < from.width; x++)
+            rule->pixel(&from, x, y, values, picture->rgba + ((size_t)y * (size_t)from.width + (size_t)x) * 4);
+    picture_free(&from);
+}
+
 bool reference_filter(struct picture *picture, const char *name, const char *const texts[REFERENCE_PARAMS])
 {
     const struct rule *rule = rule_find(name);
@@ -104,18 +133,13 @@ bool reference_filter(struct picture *picture, const char *name, const char *con
                 : !parse_value(parameter, texts[i] ? texts[i] : parameter->preset, &values.value[i]))
             return false;
     }
-    if (rule->prepare && !rule->prepare(picture, &values))
-        return false;
-    if (!picture)
-        return true;
-    if (!rule->pixel)
-        return reference_warp(picture, name, &values);
-    struct picture from = picture_copy(picture);
-    for (int y = 0; y < from.height; y++)
-        for (int x = 0; x < from.width; x++)
-            rule->pixel(&from, x, y, &values, picture->rgba + ((size_t)y * (size_t)from.width + (size_t)x) * 4);
-    picture_free(&from);
-    return true;
+    bool ok = !rule->prepare || rule->prepare(picture, &values);
+    if (ok && picture && rule->pixel)
+        run_pixels(picture, rule, &values);
+    else if (ok && picture)
+        ok = reference_warp(picture, name, &values);
+    free(values.lut);
+    return ok;
 }
 
 static char *trim(char *text)
