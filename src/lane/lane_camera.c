@@ -21,8 +21,8 @@ struct key {
 #define AT(member) offsetof(struct lane_camera, member)
 static const struct key keys[] = {
     {"height", AT(height), 0.2, 10}, {"pitch", AT(pitch), -30, 80}, {"fov", AT(fov), 5, 170},
-    {"roll", AT(roll), -45, 45},     {"width", AT(width), 0.5, 50}, {"near", AT(near), 0.5, 200},
-    {"far", AT(far), 1, 500},
+    {"roll", AT(roll), -45, 45},     {"yaw", AT(yaw), -30, 30},     {"width", AT(width), 0.5, 50},
+    {"near", AT(near), 0.5, 200},    {"far", AT(far), 1, 500},
 };
 enum { KEYS = sizeof(keys) / sizeof(*keys) };
 
@@ -47,7 +47,7 @@ static bool set_key(struct lane_camera *camera, const char *name, const json_t *
         return false;
     }
     snprintf(error, LANE_ERROR,
-             "there is no key '%.60s'; the keys are height, pitch, fov, roll, width, near and far, "
+             "there is no key '%.60s'; the keys are height, pitch, fov, roll, yaw, width, near and far, "
              "in a file also points, lens, noise, windows, window, peak, gap, smoothing and confidence",
              name);
     return false;
@@ -142,14 +142,17 @@ static void map_of_angles(double matrix[9], const struct lane_camera *camera, in
     const double *plane = camera->lens.map.matrix, fov_focal = width / 2.0 / tan(camera->fov * pi / 360);
     const double fx = bends ? 1 / plane[0] : fov_focal, fy = bends ? 1 / plane[4] : fov_focal;
     const double cx = bends ? 0.5 - fx * plane[2] : width / 2.0, cy = bends ? 0.5 - fy * plane[5] : height / 2.0;
-    const double pitch = camera->pitch * pi / 180, roll = camera->roll * pi / 180;
+    const double pitch = camera->pitch * pi / 180, roll = camera->roll * pi / 180, yaw = camera->yaw * pi / 180;
     // Rows: right, down and forward of a point on the ground, for a camera without roll.
     const double level[9] = {1, 0,           0,                           //
                              0, -sin(pitch), camera->height * cos(pitch), //
                              0, cos(pitch),  camera->height * sin(pitch)};
     const double lens[9] = {fx * cos(roll),  fx * sin(roll), cx, //
                             -fy * sin(roll), fy * cos(roll), cy, 0, 0, 1};
-    multiply(matrix, lens, level);
+    const double turned[9] = {cos(yaw), -sin(yaw), 0, sin(yaw), cos(yaw), 0, 0, 0, 1};
+    double ahead[9];
+    multiply(ahead, level, turned);
+    multiply(matrix, lens, ahead);
 }
 
 // Solves the n x n system in place by elimination with pivots. Returns false if it has no single solution.

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Writes the chain to the end of a stage. The warp has the points that become the corners, in the picture without
 // distortion.
@@ -55,9 +56,9 @@ void lane_pipeline_close(struct lane_pipeline *pipeline)
     }
 }
 
-struct lane_table lane_pipeline_table(const struct lane_pipeline *pipeline, const struct path_result *result)
+struct lane_table lane_pipeline_table(const struct lane_pipeline *pipeline, const uint32_t *sums)
 {
-    return (struct lane_table){.sums = result->measures.columns,
+    return (struct lane_table){.sums = sums,
                                .strips = (int)pipeline->settings.windows,
                                .columns = lane_view.columns,
                                .full = (uint32_t)(255 * lane_view.rows / pipeline->settings.windows),
@@ -68,10 +69,9 @@ struct lane_table lane_pipeline_table(const struct lane_pipeline *pipeline, cons
 }
 
 // Opens a path that runs the chain to the end of a stage.
-static struct path *open_stage(const struct lane_pipeline *pipeline, enum lane_stage stage)
+static struct path *open_stage(const struct lane_pipeline *pipeline, struct path_setup setup, enum lane_stage stage)
 {
     struct chain *chain = calloc(1, sizeof(*chain)); // too large for the stack
-    struct path_setup setup = pipeline->setup;
     struct path *path = NULL;
     setup.chain = chain;
     setup.depth = 1;
@@ -89,7 +89,25 @@ const struct image *lane_pipeline_stage(struct lane_pipeline *pipeline, const st
     struct path **path = &pipeline->shown[stage];
     struct path_result *result = &pipeline->picture[stage];
     bool lost;
-    if (!*path && !(*path = open_stage(pipeline, stage)))
+    if (!*path && !(*path = open_stage(pipeline, pipeline->setup, stage)))
         return NULL;
     return path_submit(*path, frame, 0, &lost) && path_collect(*path, result, &lost) ? &result->image : NULL;
+}
+
+bool lane_pipeline_sums(const struct lane_pipeline *pipeline, const struct image *frame, uint32_t *sums)
+{
+    const struct path_setup setup = {.kind = PATH_CPU,
+                                     .input = frame->shape,
+                                     .measures = MEASURE_COLUMNS,
+                                     .strips = (int)pipeline->settings.windows,
+                                     .measured_only = true,
+                                     .threads = pipeline->setup.threads};
+    struct path *path = open_stage(pipeline, setup, LANE_MASK);
+    struct path_result result;
+    bool lost;
+    const bool ok = path && path_submit(path, frame, 0, &lost) && path_collect(path, &result, &lost);
+    if (ok)
+        memcpy(sums, result.measures.columns, (size_t)(setup.strips * lane_view.columns) * sizeof(*sums));
+    path_close(path);
+    return ok;
 }

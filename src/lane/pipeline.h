@@ -11,7 +11,9 @@
 enum lane_stage { LANE_BIRD, LANE_RIDGE, LANE_MASK, LANE_STAGES };
 
 struct lane_pipeline {
-    struct lane_map map;
+    struct lane_camera camera;
+    struct lane_map map; // of the camera
+    unsigned maps;       // how often the map was replaced
     struct lane_settings settings;
     struct path_setup setup;         // of `shown`: kind, device, GL context, input and threads
     struct path *shown[LANE_STAGES]; // the chain to the end of each stage; NULL: not opened
@@ -22,9 +24,13 @@ struct lane_pipeline {
 void lane_pipeline_close(struct lane_pipeline *pipeline);
 // Makes the chain. Returns false on failure (logged).
 bool lane_pipeline_chain(const struct lane_pipeline *pipeline, struct chain *chain);
-// Makes the table of the chain's result, which has MEASURE_COLUMNS in settings.windows strips. The table borrows the
-// result and the settings.
-struct lane_table lane_pipeline_table(const struct lane_pipeline *pipeline, const struct path_result *result);
+// Makes the table of the chain's column sums, which are in settings.windows strips. The table borrows the sums and the
+// settings.
+struct lane_table lane_pipeline_table(const struct lane_pipeline *pipeline, const uint32_t *sums);
+
+// Makes the column sums of one frame with the cpu path, which has the bytes of every path: settings.windows rows of
+// lane_view.columns. Returns false on failure (logged).
+bool lane_pipeline_sums(const struct lane_pipeline *pipeline, const struct image *frame, uint32_t *sums);
 
 // Runs the chain to the end of a stage, for the window. Returns its picture, RGBA of lane_view's size, which is valid
 // until the next call for this stage. NULL on failure (logged).

@@ -64,6 +64,8 @@ json_t *lane_json(const struct lane_frame *frame, const struct lane_map *map, co
     json_object_set_new(object, "confidence", rounded(result->confidence, 0.001));
     json_object_set_new(object, "offset_m", rounded(lane_offset(result), 0.001));
     json_object_set_new(object, "radius_m", rounded(lane_radius(result), 1));
+    json_object_set_new(object, "pitch_deg", rounded(frame->pitch, 0.01));
+    json_object_set_new(object, "yaw_deg", rounded(frame->yaw, 0.01));
     return object;
 }
 

@@ -13,6 +13,7 @@ struct lane_frame {
     const char *file; // "raw_file" of TuSimple's data
     int width, height;
     double milliseconds; // sum of the stages' times
+    double pitch, yaw;   // degrees: of the camera, as estimated
 };
 
 // Metres from the centre between the lines beside the camera to the camera, to the right. NAN: there are not two.

@@ -1,7 +1,6 @@
 // lane_socket.c: the properties of a `lane` run
 #include "command/lane/lane_socket.h"
 
-#include "command/lane/lane_report.h"
 #include "control/status.h"
 #include "stream/stream.h"
 
@@ -20,13 +19,7 @@ static json_t *state(void *context)
 static json_t *get_lines(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
     const struct lane_latest *latest = run->context;
-    const struct image_shape *shape = &latest->stream->info->shape;
-    char file[LANE_FILE_NAME];
-    if (!latest->found)
-        return json_null();
-    lane_file_name(file, latest->stream->info->name, latest->number);
-    const struct lane_frame frame = {file, shape->width, shape->height, latest->milliseconds};
-    return lane_json(&frame, latest->map, &latest->result);
+    return latest->frame.file ? lane_json(&latest->frame, latest->map, &latest->result) : json_null();
 }
 
 static const struct property rows[] = {

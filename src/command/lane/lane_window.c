@@ -238,7 +238,8 @@ static void draw_lines(const struct lane_board *board, const struct lane_result 
     }
 }
 
-static void fill_overlay(struct overlay *overlay, const char *view, const struct lane_result *result, bool known)
+static void fill_overlay(struct overlay *overlay, const char *view, const struct lane_result *result, bool known,
+                         const struct lane_aim *aim)
 {
     static const char *const states[] = {"no lane", "lane", "lane held"};
     const double offset = lane_offset(result), radius = lane_radius(result);
@@ -248,8 +249,8 @@ static void fill_overlay(struct overlay *overlay, const char *view, const struct
     if (isfinite(radius))
         snprintf(bend, sizeof(bend), " | radius %.0f m %s", fabs(radius), radius < 0 ? "left" : "right");
     overlay->lines = 0;
-    overlay_line(overlay, OVERLAY_PLAIN, "%s | %s %.0f %%%s%s | %s", view, states[result->state],
-                 100 * result->confidence, place, bend, known ? "tracked" : "searched");
+    overlay_line(overlay, OVERLAY_PLAIN, "%s | %s %.0f %%%s%s | %s | pitch %.1f", view, states[result->state],
+                 100 * result->confidence, place, bend, known ? "tracked" : "searched", aim->pitch);
 }
 
 void lane_board_draw(struct lane_board *board, const struct lane_pipeline *pipeline, const struct image *frame,
@@ -299,7 +300,8 @@ bool lane_window_read_keys(struct lane_window *w)
 }
 
 bool lane_window_show(struct lane_window *w, struct lane_pipeline *pipeline, const struct image *frame,
-                      const struct lane_board *drawn, const struct lane_result *result, const struct lane_trace *trace)
+                      const struct lane_board *drawn, const struct lane_result *result, const struct lane_trace *trace,
+                      const struct lane_aim *aim)
 {
     const bool camera = w->view < 0;
     const struct image *stage = camera ? NULL : lane_pipeline_stage(pipeline, frame, views[w->view].stage);
@@ -308,7 +310,7 @@ bool lane_window_show(struct lane_window *w, struct lane_pipeline *pipeline, con
     if (stage)
         draw_bird(&w->bird, stage, w->view, result, trace);
     const struct lane_board *board = camera ? drawn : &w->bird;
-    fill_overlay(&w->overlay, camera ? "camera" : views[w->view].name, result, trace->known);
+    fill_overlay(&w->overlay, camera ? "camera" : views[w->view].name, result, trace->known, aim);
     const struct scene scene = {.texture = renderer_upload(w->renderer, camera ? 0 : 1, &board->image),
                                 .width = board->image.shape.width,
                                 .height = board->image.shape.height,

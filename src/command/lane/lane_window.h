@@ -1,6 +1,7 @@
 // lane_window.h: the window of the `lane` command: the lines in the camera's picture, or a stage of the pipeline
 #pragma once
 
+#include "lane/aim.h"
 #include "lane/pipeline.h"
 #include "lane/tracker.h"
 #include "screen/sketch.h"
@@ -29,7 +30,8 @@ bool lane_window_read_keys(struct lane_window *window);
 // Shows the frame as it is drawn, or a stage of the pipeline with the search of `trace`. Returns false if the pipeline
 // fails.
 bool lane_window_show(struct lane_window *window, struct lane_pipeline *pipeline, const struct image *frame,
-                      const struct lane_board *drawn, const struct lane_result *result, const struct lane_trace *trace);
+                      const struct lane_board *drawn, const struct lane_result *result, const struct lane_trace *trace,
+                      const struct lane_aim *aim);
 // Returns the window, whose GL context paths may use that this thread closes before.
 struct window *lane_window_window(const struct lane_window *window);
 bool lane_window_lost(const struct lane_window *window); // the display was lost (logged)

@@ -7,6 +7,7 @@
 #include "command/lane/lane_socket.h"
 #include "command/lane/lane_window.h"
 #include "command/shared.h"
+#include "lane/aim.h"
 #include "lane/config.h"
 #include "lane/pipeline.h"
 #include "lane/tracker.h"
@@ -28,11 +29,15 @@ struct run {
     struct stream stream;
     struct truth truth; // of --truth
     struct lane_pipeline pipeline;
+    struct lane_map given; // the map of the calibration
+    unsigned built;        // pipeline.maps of the lanes' chain
+    struct lane_aim aim;
     struct lane_tracker tracker;
-    struct lane_trace trace;    // of the latest frame, for the window
-    struct lane_window *window; // NULL: none
-    struct lane_board board;    // the latest frame with its lines, for the window and the outputs
-    struct lane_latest latest;  // for the socket
+    uint32_t sums[LANE_STRIPS_MAX * LANE_COLUMNS_MAX]; // of the latest frame, if the lanes had another map
+    struct lane_trace trace;                           // of the latest frame, for the window
+    struct lane_window *window;                        // NULL: none
+    struct lane_board board;   // the latest frame with its lines, for the window and the outputs
+    struct lane_latest latest; // for the socket
     struct controlled controlled;
     struct control_socket *control; // NULL: none
     int counts[3];                  // frames of each lane_state
@@ -107,6 +112,24 @@ static enum exit_code open_source(struct run *run, const char *text)
     return EXIT_USAGE;
 }
 
+// Finds the lines of a frame: with the lanes' sums, or with new ones if the camera's pitch has changed since. Returns
+// false on failure (logged).
+static bool find_lines(struct run *run, const struct frame *frame, struct lane_result *result)
+{
+    const struct image *image = &frame->image;
+    const uint32_t *sums = lanes_result(run->stream.lanes, LANE_MAIN)->measures.columns;
+    if (!lane_aim_search(&run->aim, &run->pipeline, image, &run->tracker))
+        return false;
+    if (run->built != run->pipeline.maps) {
+        if (!lane_pipeline_sums(&run->pipeline, image, run->sums))
+            return false;
+        sums = run->sums;
+    }
+    const struct lane_table table = lane_pipeline_table(&run->pipeline, sums);
+    lane_track(&run->tracker, &table, result, run->window ? &run->trace : NULL);
+    return true;
+}
+
 // Finds the lines in a result, and reports them. Returns the time when that was done.
 static int64_t show(void *context, const struct frame *frame, bool again)
 {
@@ -115,29 +138,33 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     const struct image_shape *shape = &frame->image.shape;
     const struct path_result *path = lanes_result(s->lanes, LANE_MAIN);
     struct lane_result result;
-    char file[LANE_FILE_NAME];
     const int64_t begun_ns = clock_now_ns();
-    const struct lane_table table = lane_pipeline_table(&run->pipeline, path);
-    lane_track(&run->tracker, &table, &result, run->window ? &run->trace : NULL);
+    if (!find_lines(run, frame, &result)) {
+        s->code = EXIT_DEVICE;
+        s->quit = true;
+        return clock_now_ns();
+    }
     const int64_t found_ns = clock_now_ns();
     meter_host(&s->meter, "main", "find lines", begun_ns, found_ns);
     int64_t sum_ns = found_ns - begun_ns;
     for (int i = 0; i < path->stages; i++)
         sum_ns += path->stage[i].end_ns - path->stage[i].start_ns;
-    const struct lane_frame about = {file, shape->width, shape->height, (double)sum_ns / 1e6};
-    lane_file_name(file, s->info->name, frame->number);
-    run->latest = (struct lane_latest){s, &run->pipeline.map, result, about.milliseconds, frame->number, true};
+    run->latest.result = result;
+    run->latest.frame = (struct lane_frame){run->latest.file,     shape->width,   shape->height,
+                                            (double)sum_ns / 1e6, run->aim.pitch, run->aim.yaw};
+    lane_file_name(run->latest.file, s->info->name, frame->number);
     run->counts[result.state]++;
-    run->milliseconds += about.milliseconds;
+    run->milliseconds += run->latest.frame.milliseconds;
     if (!truth_add(&run->truth, frame->number) ||
-        (run->options->json && !lane_report(&about, &run->pipeline.map, &result))) {
+        (run->options->json && !lane_report(&run->latest.frame, &run->pipeline.map, &result))) {
         s->code = EXIT_FAILED_SOME; // main logs a broken standard output
         s->quit = true;
     }
     if (s->drawn)
         lane_board_draw(&run->board, &run->pipeline, &frame->image, &result);
     s->quit = s->quit || (run->window && !lane_window_show(run->window, &run->pipeline, &frame->image, &run->board,
-                                                           &result, &run->trace));
+                                                           &result, &run->trace, &run->aim));
+    lane_aim_follow(&run->aim, &run->pipeline, shape, &result, &run->tracker);
     return clock_now_ns();
 }
 
@@ -206,19 +233,29 @@ static bool open_window(struct run *run)
 }
 
 // Sets the chain that finds the lines, and builds it.
-static bool build(struct run *run, const struct lane_config *config, const struct lane_map *map)
+static bool build(struct run *run)
 {
     struct stream *s = &run->stream;
-    run->pipeline.map = *map;
-    run->pipeline.settings = config->settings;
-    lanes_measure(s->lanes, MEASURE_COLUMNS, (int)config->settings.windows);
+    run->built = run->pipeline.maps;
+    lanes_measure(s->lanes, MEASURE_COLUMNS, (int)run->pipeline.settings.windows);
     if (!lane_pipeline_chain(&run->pipeline, &s->wish.chain) || !stream_build(s))
         return false;
     follow_path(run);
     return true;
 }
 
-static enum exit_code open_stream(struct run *run, const struct lane_config *config, const struct lane_map *map)
+static void take_config(struct run *run, const struct lane_config *config, const struct lane_map *map)
+{
+    run->pipeline.settings = config->settings;
+    if (memcmp(map->picture, run->given.picture, sizeof(map->picture)) == 0)
+        return; // the pitch that was found stays
+    run->given = run->pipeline.map = *map;
+    run->pipeline.camera = config->camera;
+    run->tracker = (struct lane_tracker){.known = false};
+    run->aim = (struct lane_aim){.named = run->options->camera ? "--camera" : run->options->config ? "--config" : NULL};
+}
+
+static enum exit_code open_stream(struct run *run)
 {
     const struct lane_options *o = run->options;
     struct stream *s = &run->stream;
@@ -228,7 +265,7 @@ static enum exit_code open_stream(struct run *run, const struct lane_config *con
         return EXIT_NOTHING;
     if (path_kind_info(s->wish.kind)->needs_gl && run->window)
         s->window = lane_window_window(run->window);
-    if (!stream_open(s) || !build(run, config, map))
+    if (!stream_open(s) || !build(run))
         return EXIT_NOTHING;
     process_hold_signals(CALLS_MAIN);
     return output_files_open(s) && stream_start(s) ? EXIT_OK : EXIT_NOTHING;
@@ -238,6 +275,19 @@ static bool is_config(const char *name, const void *path)
 {
     const char *slash = strrchr(path, '/');
     return strcmp(name, slash ? slash + 1 : path) == 0;
+}
+
+// Builds the chain again, for another map or other settings. Sets the exit code on failure.
+static bool rebuild(struct run *run)
+{
+    struct stream *s = &run->stream;
+    stream_drain(s);
+    if (s->code >= EXIT_NOTHING)
+        return false;
+    lanes_close(s->lanes);
+    if (!build(run))
+        s->code = EXIT_DEVICE;
+    return s->code != EXIT_DEVICE;
 }
 
 // Follows changes of the configuration file. A wrong file changes nothing.
@@ -254,15 +304,9 @@ static void follow_config(struct run *run)
         return;
     }
     stream_drain(s);
-    if (s->code >= EXIT_NOTHING)
-        return;
-    if (memcmp(map.picture, run->pipeline.map.picture, sizeof(map.picture)) != 0)
-        run->tracker = (struct lane_tracker){.known = false};
-    lanes_close(s->lanes);
-    if (build(run, &config, &map))
+    take_config(run, &config, &map);
+    if (rebuild(run))
         log_info("%s changed: using it", run->options->config);
-    else
-        s->code = EXIT_DEVICE;
 }
 
 // Returns an exit code.
@@ -275,6 +319,8 @@ static enum exit_code process(struct run *run)
         control_serve(run->control);
         if (run->window && !lane_window_read_keys(run->window))
             break;
+        if (run->built != run->pipeline.maps)
+            rebuild(run);
         stream_step(s, WAIT_MS);
         if (!run->window && !run->options->json)
             status_line_tick(&status, "%llu frames, %.1f fps", (unsigned long long)s->meter.frames,
@@ -318,7 +364,8 @@ static enum exit_code open_all(struct run *run, const char *source)
         code = EXIT_NOTHING;
     if (code != EXIT_OK)
         return code;
-    return open_window(run) ? open_stream(run, &config, &map) : EXIT_NOTHING;
+    take_config(run, &config, &map);
+    return open_window(run) ? open_stream(run) : EXIT_NOTHING;
 }
 
 // Sets the exit code if an output is incomplete. Returns false if a driver is still busy, or the display of the path's

@@ -179,6 +179,26 @@ def calibration(c):
         c.check([len(lanes) for lanes in want] == [len(lanes) for lanes in got], args)
 
 
+def pitch(c):
+    """A pitch that is wrong by 5 degrees is found in the first frame, is said, and is right after 3 seconds. Without
+    lines, it stays."""
+    road = "road:seed=5,level=%s,size=" + SIZE
+    want = find(road % "clean", "-n", "100")
+    c.check(abs(want[-1]["pitch_deg"] - 4) <= 0.3 and abs(want[-1]["yaw_deg"]) <= 0.5, want[-1])
+    for wrong, side in ((9, "below"), (-1, "above")):
+        done = run(road % "clean", "--headless", "--fast", "--json", "-p", "cpu", "-n", "100", "--camera",
+                   "pitch=%d" % wrong)
+        got = [json.loads(line) for line in done.stdout.splitlines()]
+        said = "pixels %s the horizon of --camera: pitch about " % side
+        c.check(done.stderr.count("\n") == 1 and said in done.stderr, done.stderr)
+        c.check(abs(got[-1]["pitch_deg"] - 4) <= 0.3, wrong, got[-1])
+        for mine, other in (0, 0), (50, 50), (99, 99):
+            c.check(len(got[mine]["lanes"]) == len(want[other]["lanes"]) > 1, wrong, got[mine], want[other])
+            c.check(abs(got[mine]["offset_m"] - want[other]["offset_m"]) < 0.15, wrong, got[mine], want[other])
+    for frame in find(road % "empty", "-n", "40", "--camera", "pitch=2"):
+        c.check(frame["pitch_deg"] == 2 and not frame["lanes"], frame)
+
+
 def lens(c):
     """A film through a lens with distortion gives the lines of the road, at their places in the film. The film is the
     road's picture, moved by the inverse of the lens: a lens whose terms are fitted to it."""
@@ -412,5 +432,5 @@ def sums_and_windows(c, sums, windows):
     c.check(around == len(points) > 100, "windows around their points:", around, "of", len(points))
 
 
-sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, lens, settings, errors, outputs, asked,
+sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, pitch, lens, settings, errors, outputs, asked,
                       files, degenerate, window))
