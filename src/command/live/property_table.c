@@ -415,7 +415,7 @@ static bool set_recording(struct session *s, const char *rest, const char *value
         return property_fail(why, "monocle is still finishing %.200s; try again later",
                              outputs_describe(&s->stream.outputs).ending);
     if (ends && now)
-        outputs_toggle_recording(&s->stream.outputs, false, false);
+        outputs_toggle_recording(&s->stream.outputs, NULL, false, false);
     if (ends)
         return true;
     if (now)
@@ -530,6 +530,8 @@ const struct property property_table[] = {
     {"selected", .type = PROPERTY_TEXT, .help = "selected parameter"},
     {"recording", .type = PROPERTY_TEXT, .set = set_recording,
      .help = "file of the recording, or null; set: a new file, or none, which ends it"},
+    {"recording_format", .type = PROPERTY_CHOICE, .choices = RECORDING_FORMATS, .member = AT(recording_format),
+     .noted = true, .help = "format of the recordings of the key r"},
     {"message", .type = PROPERTY_TEXT, .help = "message in the window"},
     {"status", .type = PROPERTY_OBJECT, .get = get_status,
      .help = "all fields of the JSON event progress, and those of the source"},
