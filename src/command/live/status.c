@@ -53,6 +53,7 @@ const struct status *status_read(struct session *s)
         .adjusted = &s->controls.adjusted,
         .screen = s->stream.window ? window_gl_name(s->stream.window) : NULL,
     };
+    chooser_fill(s, &status->list);
     status->note = note_text(&s->stream.note, &status->note_is_error);
     if (s->stream.online)
         status->tuning = online_describe(s->stream.online);
