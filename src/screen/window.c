@@ -34,7 +34,8 @@ struct window {
     double x, y; // of the pointer at the event being delivered; GLFW only knows where the pointer is now
     double pressed_s, pressed_x, pressed_y; // last press of the left button; 0: none, or it ended a double click
     double wheel;                           // part of a step
-    char *dropped;                          // path of the last drop; NULL: none
+    double pointed_s;                       // when the pointer moved or the window filled the monitor
+    char *dropped;                          // paths of the last drop, one per line; NULL: none
     bool lost;                              // the display was lost
     struct window_place place;
     struct window_event event[EVENT_ROOM]; // ring
@@ -241,7 +242,7 @@ static void on_button(GLFWwindow *glfw, int button, int action, int modifiers)
     struct window *window = glfwGetWindowUserPointer(glfw);
     const bool pressed = action == GLFW_PRESS;
     if (button == GLFW_MOUSE_BUTTON_RIGHT && pressed)
-        push_event(window, (struct window_event){.type = WINDOW_RIGHT_CLICK});
+        push_at(window, (struct window_event){.type = WINDOW_RIGHT_CLICK});
     if (button != GLFW_MOUSE_BUTTON_LEFT)
         return;
     window->dragging = pressed && !is_double(window);
@@ -266,17 +267,35 @@ static void on_wheel(GLFWwindow *glfw, double across, double up)
 static void on_drop(GLFWwindow *glfw, int count, const char **paths)
 {
     struct window *window = glfwGetWindowUserPointer(glfw);
-    char *path = count > 0 ? strdup(paths[0]) : NULL;
-    if (!path)
+    size_t bytes = 1;
+    for (int i = 0; i < count; i++)
+        bytes += strlen(paths[i]) + 1;
+    char *dropped = calloc(1, bytes), *end = dropped;
+    for (int i = 0; dropped && i < count; i++)
+        end += sprintf(end, "%s%s", i > 0 ? "\n" : "", paths[i]);
+    if (!dropped || count == 0) {
+        free(dropped);
         return;
+    }
     free(window->dropped);
-    window->dropped = path;
+    window->dropped = dropped;
     push_event(window, (struct window_event){.type = WINDOW_DROP});
+}
+
+// Hides a resting pointer in full screen.
+static void show_pointer(const struct window *window)
+{
+    static const double rest_s = 3;
+    const bool hidden = glfwGetWindowMonitor(window->glfw) && glfwGetTime() - window->pointed_s > rest_s;
+    const int mode = hidden ? GLFW_CURSOR_HIDDEN : GLFW_CURSOR_NORMAL;
+    if (mode != glfwGetInputMode(window->glfw, GLFW_CURSOR))
+        glfwSetInputMode(window->glfw, GLFW_CURSOR, mode);
 }
 
 static void on_pointer(GLFWwindow *glfw, double x, double y)
 {
     struct window *window = glfwGetWindowUserPointer(glfw);
+    window->pointed_s = glfwGetTime();
     window->x = x;
     window->y = y;
     if (!is_near_press(window))
@@ -440,8 +459,11 @@ const char *window_gl_name(const struct window *window)
 
 bool window_next_event(struct window *window, struct window_event *event)
 {
-    if (window->count == 0 && !window->lost)
+    if (window->count == 0 && !window->lost) {
         glfwPollEvents();
+        if (!window->lost)
+            show_pointer(window);
+    }
     if (window->count == 0 || window->lost)
         return false;
     *event = window->event[window->first];
@@ -480,6 +502,7 @@ void window_set_fullscreen(struct window *window, bool fullscreen)
         if (!mode)
             return;
         place_look(window);
+        window->pointed_s = glfwGetTime();
         glfwSetWindowMonitor(window->glfw, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
     } else {
         glfwSetWindowMonitor(window->glfw, NULL, area->x, area->y, area->width, area->height, GLFW_DONT_CARE);

@@ -37,7 +37,7 @@ enum window_event_type {
     WINDOW_WHEEL,
     WINDOW_DOUBLE_CLICK, // of the left button
     WINDOW_RIGHT_CLICK,
-    WINDOW_DROP, // a file was dropped into the window: window_dropped
+    WINDOW_DROP, // files were dropped into the window: window_dropped
     WINDOW_RESIZE,
     WINDOW_CLOSE,
 };
@@ -47,7 +47,7 @@ struct window_event {
     uint32_t key; // WINDOW_KEY: a Unicode character as typed ('+', 'q', ' '), or one of enum window_key
     uint32_t us;  // WINDOW_KEY: same key on a US keyboard if `key` is not ASCII; 0: unknown
     bool repeat;  // WINDOW_KEY: the key is being held down
-    float x, y;   // WINDOW_DRAG, WINDOW_WHEEL: the pointer, 0..1 across the framebuffer
+    float x, y;   // WINDOW_DRAG, WINDOW_WHEEL, WINDOW_RIGHT_CLICK: the pointer, 0..1 across the framebuffer
     bool begins;  // WINDOW_DRAG: the button was pressed here
     bool control; // WINDOW_WHEEL: the Ctrl key is down
     int steps;    // WINDOW_WHEEL: up is positive
@@ -90,11 +90,13 @@ struct window_size window_size(const struct window *window);
 struct window_area window_area(const struct window *window); // also of a lost window
 const char *window_gl_name(const struct window *window);     // "OpenGL 3.3 core over GLX: NVIDIA H200"
 
-// Returns the oldest event. False: there is none. Never waits.
+// Returns the oldest event. False: there is none. Never waits. Hides the pointer in full screen when it rests.
 bool window_next_event(struct window *window, struct window_event *event);
-// Returns the path of the last WINDOW_DROP, valid until the next call of window_next_event; "" before one.
+// Returns the paths of the last WINDOW_DROP, one per line, valid until the next call of window_next_event; "" before
+// one.
 const char *window_dropped(const struct window *window);
 void window_set_title(struct window *window, const char *title);
 void window_set_vsync(struct window *window, bool vsync);
+// In full screen, GLFW stops the screen saver of the X server, or asks the Wayland compositor to keep the screen on.
 void window_set_fullscreen(struct window *window, bool fullscreen);
 void window_swap(struct window *window);

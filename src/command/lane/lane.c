@@ -14,8 +14,8 @@
 
 static const struct option options[] = {
     {"camera", 0, OPTION_TEXT, "KEY=VALUE,...",
-     .help = "height in metres; degrees: pitch (positive: down), yaw (positive: right), roll, horizontal fov; the "
-             "estimate of pitch and yaw begins here; default: height=1.4,pitch=4,yaw=0,roll=0,fov=62",
+     .help = "height in metres; degrees: pitch (down), yaw (right), roll, fov; default: "
+             "height=1.4,pitch=4,yaw=0,roll=0,fov=62",
      .offset = AT(camera)},
     {"points", 0, OPTION_TEXT, "X,Y,X,Y,X,Y,X,Y",
      .help = "four points of the picture in place of --camera: near left, near right, far right, far left of a "

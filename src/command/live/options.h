@@ -6,10 +6,12 @@
 #include "screen/keys.h"
 #include "source/source.h"
 #include "stream/output_files.h"
+#include "stream/playlist.h"
 #include "stream/wish.h"
 
 struct live_options {
     const char *source;
+    struct playlist playlist; // the sources after it; moved to the stream
     const char *filters, *look;
     int path; // enum path_kind; -1: not given
     const char *device;
@@ -28,7 +30,8 @@ struct live_options {
     const char *virtual_camera, *capture;
     int vsync; // 0: on, 1: off; -1: not given
     bool fullscreen;
-    int overlay; // enum overlay_size; -1: not given
+    int overlay;          // enum overlay_size; -1: not given
+    int recording_format; // -1: not given
     const char *keys, *socket;
     const char *kernels, *filter_dir;
     int log_level; // -1: not given

@@ -432,5 +432,5 @@ def sums_and_windows(c, sums, windows):
     c.check(around == len(points) > 100, "windows around their points:", around, "of", len(points))
 
 
-sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, pitch, lens, settings, errors, outputs, asked,
-                      files, degenerate, window))
+sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, pitch, lens, settings, errors, outputs,
+                      asked, files, degenerate, window))

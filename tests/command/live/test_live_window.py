@@ -3,7 +3,6 @@
 
 Needs a display (with-display gives one) and xdotool. MISLED is monocle linked with misled.c.
 """
-import glob
 import json
 import os
 import resource
@@ -37,6 +36,7 @@ with open(CONFIG.name + "/monocle/looks", "w") as looks_file:
 def view(*args, binary=BINARY, headless=False, **more):
     """Starts a live view, in a window unless `headless` is true."""
     more.setdefault("XDG_CONFIG_HOME", at("config") if os.path.exists(at("config")) else CONFIG.name)
+    args = *args, "--recording-format", "y4m"
     if headless:
         return Live(binary, at(), *args, "--headless", asks=True, **more)
     return Window(binary, at(), *args, **more)
@@ -59,7 +59,8 @@ def hotkeys(c):
         ("8", "selected", "0:sharpen.amount"), ("plus", "message", "sharpen: amount 1.25"),
         ("5", "selected", "0:convolve.matrix"), ("bracketright", "selected", "0:convolve.div"),
         ("bracketright", "message", "convolve: bias 0"), ("bracketleft", "selected", "0:convolve.div"),
-        ("a", "selected", "1:gray.mode"), ("n", "selected", "1:maxrgb"), ("b", "selected", "1:gray.mode"),
+        ("a", "message", ""), ("g", None, None), ("r", None, None), ("Return", "selected", "1:gray.mode"),
+        ("n", "selected", "1:maxrgb"), ("b", "selected", "1:gray.mode"),
         ("braceleft", "selected", "0:gray.mode"), ("braceright", "selected", "1:gray.mode"),
         ("Delete", "selected", "0:convolve.matrix"), ("u", "selected", "1:gray.mode"), ("w", "message_is_error", False),
         ("m", "mirror", True), ("m", "mirror", False), ("space", "paused", True), ("space", "paused", False),
@@ -79,6 +80,8 @@ def hotkeys(c):
     live.window
     subprocess.run(["xdotool", "key", *(key for key, _, _ in rows)], check=True)
     for key, field, value in rows:
+        if not field:
+            continue
         number = live.find(lambda e: e["event"] == "state" and (value is None and field == "message" or
                                                                 e[field] == value), since, seconds=20)
         since = number + 1
@@ -310,8 +313,8 @@ def zoom(live, steps):
 
 
 def mouse(c):
-    """A drag moves the divider. The wheel changes the parameter, Ctrl+wheel zooms, a drag then pans. Clicks show the
-    help and fill the screen. A new source ends the zoom."""
+    """A drag moves the divider. The wheel changes the parameter, Ctrl+wheel zooms, a drag then pans. A double click
+    fills the screen. A new source ends the zoom."""
     live = view(PATTERN, "-f", "blur=2", "--overlay", "off")
 
     def act(test, *words):
@@ -344,42 +347,11 @@ def mouse(c):
     c.check(live.pixels() == plain, "the picture after the zoom")
     zoom(live, 1)
     c.check(live.act("back")["zoom"] == 0, "Escape ends the zoom")
-    c.check(act(lambda e: e["help"], "10", "10", "click", "3")["help"], "right click")
-    act(lambda e: not e["help"], "10", "10", "click", "3")
     zoom(live, 1)
     live.set("source", SMALL)
     c.check(live.settled()["zoom"] == 0, "a new source ends the zoom", live.settled()["zoom"])
     act(lambda e: e["fullscreen"], "100", "100", "click", "--repeat", "2", "--delay", "50", "1")
     c.check(wait_until(lambda: live.geometry() > (WIDTH, HEIGHT)), "full screen", live.geometry())
-    c.check(live.quit()[0] == 0, "the end")
-
-
-def real_size(c):
-    """z shows a pixel of the image as a pixel of the screen, also after the window's size changes, and then the whole
-    image. The property zoom can be set."""
-    png(at("large.png"), 900, 700)
-    large = picture(at("large.png"))
-    live = view(at("large.png"), "--overlay", "off")
-    subprocess.run(["xdotool", "windowsize", str(live.window), "300", "200"], check=True)
-    wait_until(lambda: live.geometry() == (300, 200))
-    c.check(live.act("zoom")["message"] == "zoom 100 %" and live.events[-1]["zoom"] == 1, live.events[-1]["message"])
-
-    def shows(width, height):
-        left, top = (900 - width) // 2, (700 - height) // 2
-        want = b"".join(large[3 * (900 * y + left):3 * (900 * y + left + width)] for y in range(top, top + height))
-        same(c, live.pixels(), want, width, height)
-
-    shows(300, 200)
-    subprocess.run(["xdotool", "windowsize", str(live.window), "400", "240"], check=True)
-    wait_until(lambda: live.geometry() == (400, 240))
-    shows(400, 240)
-    live.set("zoom", 0.2)  # 180x140, with a black border
-    pixels = live.pixels()
-    c.check(pixels[:3 * 400 * 50] == bytes(3 * 400 * 50), "above the small picture")
-    c.check(live.settled()["message"] == "zoom 20 %", live.settled()["message"])
-    live.act("zoom")
-    state = live.act("zoom")
-    c.check(state["zoom"] == 0 and state["message"] == "zoom 34.3 %, fits the window", state["message"])
     c.check(live.quit()[0] == 0, "the end")
 
 
@@ -490,23 +462,6 @@ def still_picture(c):
         c.check(stage in last["stages"], stage, "is missing in", list(last["stages"]))
 
 
-def no_rate(c):
-    """Still images have no frame rate: a repeated image and a slide show have the overlay of one image."""
-    os.mkdir(at("show"))
-    for name in ("show/1.png", "show/2.png"):
-        png(at(name), WIDTH, HEIGHT, lambda x, y: (90, 90, 90))
-    seen = []
-    for args in ("show/1.png",), ("show/1.png", "--loop"), ("show", "--rate", "20", "--loop"):
-        live = view(*args, "-p", "cpu")
-        subprocess.run(["xdotool", "windowsize", str(live.window), str(WIDTH), str(HEIGHT)], check=True)
-        wait_until(lambda v=live: v.geometry() == (WIDTH, HEIGHT))
-        live.more(3) if len(args) > 1 else live.settled()
-        seen.append(live.pixels()[:3 * WIDTH * HEIGHT // 2])  # without the hint
-        live.quit()
-    for args, other in ("repeated", seen[1]), ("slides", seen[2]):
-        same(c, seen[0], other, args)
-
-
 def recordings(c):
     """A film of a picture that is repeated. A film without frames is removed, and the view says why."""
     png(at("still.png"), 64, 48)
@@ -523,6 +478,15 @@ def recordings(c):
     c.check(live.act("record")["recording"] == name, "the next recording")
     live.act("freeze"), live.more(), live.act("record")
     c.check(os.path.exists(at(name)), "it has frames")
+    for name, path in (("mkv", None), ("y4m", at())):  # the default, with and without ffmpeg
+        if name == "y4m" or shutil.which("ffmpeg"):
+            other = Live(BINARY, at(), SMALL, "--headless", asks=True, **({"PATH": path} if path else {}))
+            c.check(other.control().get("recording_format") == name, other.control().get("recording_format"))
+            other.act("record"), other.more(2)
+            c.check(other.act("record")["message_is_error"] is False, other.events[-1]["message"])
+            other.control().ask("wait_frame")
+            c.check(any(n.endswith("." + name) and os.path.getsize(at(n)) for n in os.listdir(at())), os.listdir(at()))
+            other.quit()
     code, _, errors = live.quit()
     c.check(code == 0 and errors.count("\n") == 1 and "%s is removed" % name in errors, errors)
 
@@ -645,122 +609,8 @@ def captures(c):
     c.check(sorted(head["chain"] for head in heads) == ["gray", "maxrgb", "none"], heads)
 
 
-def showcase(c):
-    """The showcase shows the first look beside the original, with a moving divider, until a key is pressed. Then the
-    divider is in the middle. test_showcase.c checks its times."""
-    live = view("raccoon:320x200@30", "--showcase", "--overlay", "full")
-    state = live.settled()
-    c.check((state["split"], state["chain"]) == ("original", LOOKS[0]), state["split"], state["chain"])
-    c.check(state["message"] == "1-9 looks, Tab compare, h help, q quit", state["message"])
-    live.until(lambda e: e["divider"] > 0.55)
-    state = live.act("vsync")
-    c.check(state["message"] == "vsync off" and state["chain"] == LOOKS[0] and state["divider"] == 0.5, state)
-    c.check(live.more(5)["divider"] == 0.5, "after a key")
-    code, last, errors = live.quit()
-    c.check(code == 0 and not errors, code, errors)
-
-
-def without_camera(c):
-    """Without a camera, monocle shows the looks on a photograph, also with options. Standard error and the window say
-    what to do. A chain of the user stays."""
-    if glob.glob("/dev/video*"):
-        return
-    for args in (), ("--overlay", "full", "--no-config"), ("-f", "gray"):
-        live = view(*args)
-        state = live.settled()
-        showcase = (state["split"], state["chain"]) == ("original", LOOKS[0])
-        c.check(showcase == ("-f" not in args), args, state["split"], state["chain"])
-        first, _, second = state["message"].partition("\n")
-        c.check("plug in a camera" in first and "drop a file here" in first, args, first)
-        c.check(second == "1-9 looks, Tab compare, h help, q quit", args, second)
-        title = subprocess.run(["xdotool", "getwindowname", str(live.window)], text=True, capture_output=True).stdout
-        c.check(title.strip() == "monocle: photograph of a raccoon", title)
-        code, _, errors = live.quit()
-        c.check(code == 0 and errors.count("\n") == 1 and "plug in a camera" in errors, args, code, errors)
-
-
-def kept_file():
-    return at("state", "monocle", "live")
-
-
-def shows(c, live, place, overlay, chain, *what):
-    state = live.settled()
-    c.check((live.place(), state["overlay"], state["chain"]) == (place, overlay, chain), *what, live.place(), state)
-    c.check(("blur of the last run, 0 removes it" in state["message"]) == (chain == "blur"), state["message"])
-
-
-def quits(c, live, *what, lines=0):
-    code, _, errors = live.quit()
-    c.check(code == 0 and errors.count("\n") == lines, *what, code, errors)
-    return errors
-
-
-def last_run(c):
-    """The window's size and place, the overlay and the chain stay for the next run, unless its options differ."""
-    live = view(PATTERN, XDG_STATE_HOME=at("state"))
-    first = live.place()
-    quits(c, live, "a run without changes")
-    c.check(not os.path.exists(kept_file()), "nothing is kept")
-    live = view(PATTERN, XDG_STATE_HOME=at("state"))
-    subprocess.run(["xdotool", "windowsize", str(live.window), "500", "400", "windowmove", str(live.window), "300",
-                    "200"], check=True)
-    c.check(wait_until(lambda: live.place() == (300, 200, 500, 400)), live.place())
-    live.act("look", 4), live.act("overlay"), live.act("fullscreen")
-    quits(c, live, "the changes")
-    with open(kept_file()) as file:
-        text = file.read()
-    c.check(text == "size = 500x400\nplace = 300,200\noverlay = full\nchain = blur\n", text)
-    c.check(os.stat(kept_file()).st_mode & 0o777 == 0o600, "mode", oct(os.stat(kept_file()).st_mode))
-    rows = [((), (300, 200, 500, 400), "full", "blur"),
-            (("-f", "gray", "--overlay", "off"), (300, 200, 500, 400), "off", "gray"),
-            (("--record", "film.y4m"), (300, 200, 500, 400), "full", "none"),
-            (("--no-config",), first, "small", "none")]
-    for args, *want in rows:
-        live = view(PATTERN, *args, XDG_STATE_HOME=at("state"))
-        shows(c, live, *want, args)
-        if args == ("--no-config",):
-            live.act("overlay"), live.act("look", 3)
-        quits(c, live, args)
-        with open(kept_file()) as file:
-            c.check(file.read() == text, args, "changes the file")
-    live = view(PATTERN, XDG_STATE_HOME=at("state"))
-    live.act("up"), live.act("add")
-    quits(c, live, "a chain that is no look")
-    live = view(PATTERN, XDG_STATE_HOME=at("state"))
-    state = live.settled()
-    c.check(state["chain"] == "blur=3,gray", state["chain"])
-    c.check(state["message"].startswith("filters of the last run, 0 removes them\n"), state["message"])
-    live.act("look", 0)
-    quits(c, live, "no filters")
-    live = view(PATTERN, XDG_STATE_HOME=at("state"))
-    c.check(live.settled()["message"] == "1-9 looks, Tab compare, h help, q quit", live.settled()["message"])
-    quits(c, live, "the last run without filters")
-
-
-@slow
-def last_run_faults(c):
-    """A wrong file of the last run is ignored, an unsafe one is reported, and a missing directory is no fault."""
-    os.makedirs(at("state", "monocle"), 0o700)
-    with open(kept_file(), "w") as file:
-        file.write("size = 0x5\nplace = 5000,5000\noverlay = huge\nchain = nowhere\nfoo\n\0")
-    live = view(PATTERN, XDG_STATE_HOME=at("state"))
-    shows(c, live, live.place(), "small", "none", "a wrong file")
-    c.check(live.geometry() == (WIDTH, HEIGHT) and live.place()[0] < 1920, live.place())
-    quits(c, live, "a wrong file")
-    os.chmod(kept_file(), 0o666)
-    live = view(PATTERN, XDG_STATE_HOME=at("state"))
-    live.act("overlay")
-    c.check("chmod go-w %s" % kept_file() in quits(c, live, "an unsafe file", lines=1), "an unsafe file")
-    with open(kept_file()) as file:
-        c.check(file.read().startswith("size = 0x5"), "an unsafe file is not written")
-    live = view(PATTERN, XDG_STATE_HOME="/proc/self/nowhere")
-    live.act("overlay")
-    quits(c, live, "a directory that cannot be made")
-
-
 need_window()
 OPENCL = has_opencl(BINARY)
-sys.exit(Checks().run(hotkeys, chosen, looks, by_hand, back, other_letters, paths, no_device, es, mouse, real_size,
-                      figures, kernel_reload, building, still_picture, no_rate, recordings, early_screenshot, sizes,
-                      recording_time, captures, named_path_fails, full_disk, showcase, without_camera, last_run,
-                      last_run_faults))
+sys.exit(Checks().run(hotkeys, chosen, looks, by_hand, back, other_letters, paths, no_device, es, mouse, figures,
+                      kernel_reload, building, still_picture, recordings, early_screenshot, sizes, recording_time,
+                      captures, named_path_fails, full_disk))
