@@ -32,8 +32,8 @@ static void name_digits(struct session *s)
         char *text = s->digits[line];
         if (used == 0) {
             struct key_row *row = s->keys.row;
-            memmove(&row[line + 2], &row[line + 1], (size_t)(s->keys.count - line - 1) * sizeof(*row));
-            row[line + 1] = (struct key_row){.help = text};
+            memmove(&row[line + 3], &row[line + 2], (size_t)(s->keys.count - line - 2) * sizeof(*row));
+            row[line + 2] = (struct key_row){.help = text}; // after the heading and the digits
             s->keys.count++;
         }
         used += (size_t)snprintf(text + used, sizeof(s->digits[line]) - used, "%s%s", used ? "  " : "", word);
@@ -45,6 +45,7 @@ static void name_mouse(struct session *s)
 {
     static const char *const lines[] = {"wheel: parameter; Ctrl+wheel: zoom", "drag: divider, or zoomed picture",
                                         "double click: full screen", "right click: menu", "drop files: show them"};
+    s->keys.row[s->keys.count++] = (struct key_row){.help = "Mouse", .heading = true};
     for (int i = 0; i < (int)(sizeof(lines) / sizeof(*lines)) && s->keys.count < KEY_ROWS; i++)
         s->keys.row[s->keys.count++] = (struct key_row){.help = lines[i]};
 }
@@ -567,7 +568,7 @@ void events_hint(struct session *s, double seconds)
     const bool resumed = s->last.resumed; // else nothing explains why the picture is filtered
     const struct look *look = resumed ? looks_with(&s->looks, &s->stream.wish.chain) : NULL;
     const char *missing = s->stream.info->missing;
-    note_set(&s->stream.note, false, seconds, "%s%s%s%s1-9 looks, %s compare, %s help, %s quit", missing,
+    note_set(&s->stream.note, false, seconds, "%s%s%s%s1-9\u00a0looks, %s\u00a0compare, %s\u00a0help, %s\u00a0quit", missing,
              missing[0] ? ", or drop a file here\n" : "", look ? look->name : "",
              resumed ? look ? " of the last run, 0 removes it\n" : "filters of the last run, 0 removes them\n" : "",
              split, help, end);

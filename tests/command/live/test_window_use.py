@@ -12,7 +12,7 @@ import tempfile
 sys.path.append(sys.path[0] + "/../../support")
 import x_support
 from checks import Checks, at, programs, slow
-from live_support import Window, need_window, picture, png, wait_until
+from live_support import Window, environment, need_window, picture, png, wait_until
 
 BINARY, = programs(1)
 WIDTH, HEIGHT = 320, 240
@@ -81,7 +81,7 @@ def showcase(c):
     live = view("raccoon:320x200@30", "--showcase", "--overlay", "full")
     state = live.settled()
     c.check((state["split"], state["chain"]) == ("original", LOOKS[0]), state["split"], state["chain"])
-    c.check(state["message"] == "1-9 looks, Tab compare, h help, q quit", state["message"])
+    c.check(state["message"] == "1-9\u00a0looks, Tab\u00a0compare, h\u00a0help, q\u00a0quit", state["message"])
     live.until(lambda e: e["divider"] > 0.55)
     state = live.act("vsync")
     c.check(state["message"] == "vsync off" and state["chain"] == LOOKS[0] and state["divider"] == 0.5, state)
@@ -102,7 +102,7 @@ def without_camera(c):
         c.check(showcase == ("-f" not in args), args, state["split"], state["chain"])
         first, _, second = state["message"].partition("\n")
         c.check("plug in a camera" in first and "drop a file here" in first, args, first)
-        c.check(second == "1-9 looks, Tab compare, h help, q quit", args, second)
+        c.check(second == "1-9\u00a0looks, Tab\u00a0compare, h\u00a0help, q\u00a0quit", args, second)
         title = subprocess.run(["xdotool", "getwindowname", str(live.window)], text=True, capture_output=True).stdout
         c.check(title.strip() == "monocle: photograph of a raccoon", title)
         code, _, errors = live.quit()
@@ -136,6 +136,23 @@ def chooses(c):
         subprocess.run(["xdotool", "mousemove", "--window", str(live.window), "10", "10", *words], check=True)
         live.find(lambda e: e["event"] == "state" and found(e), since)
     c.check(live.quit()[0] == 0, "the end")
+
+
+def error_window(c):
+    """An error before the window appears is shown in a window until a key is pressed, if the desktop entry starts
+    monocle."""
+    for args, says, status in (["nowhere.png"], "cannot open nowhere.png", 3), (["-f", "nothing"], "nothing", 2):
+        process = subprocess.Popen([BINARY, "live", "--error-window", *args], cwd=at(), stderr=subprocess.PIPE,
+                                   stdin=subprocess.DEVNULL, text=True, env=environment())
+        c.check(wait_until(lambda p=process: x_support.windows_of(p.pid) or p.poll() is not None), "a window")
+        c.check(process.poll() is None and x_support.windows_of(process.pid), args, "the window stays")
+        if process.poll() is None:
+            shown = x_support.windows_of(process.pid)[0]
+            c.check(wait_until(lambda w=shown: any(x_support.pixels_of(w))), "it has text")
+            subprocess.run(["xdotool", "key", "Escape"], check=True)
+        errors = process.communicate(timeout=60)[1]
+        c.check(process.returncode == status and says in errors and errors.count("\n") == 1, args,
+                process.returncode, errors)
 
 
 def full_screen(c):
@@ -213,7 +230,7 @@ def last_run(c):
     live.act("look", 0)
     quits(c, live, "no filters")
     live = view(PATTERN, XDG_STATE_HOME=at("state"))
-    c.check(live.settled()["message"] == "1-9 looks, Tab compare, h help, q quit", live.settled()["message"])
+    c.check(live.settled()["message"] == "1-9\u00a0looks, Tab\u00a0compare, h\u00a0help, q\u00a0quit", live.settled()["message"])
     quits(c, live, "the last run without filters")
 
 
@@ -239,4 +256,4 @@ def last_run_faults(c):
 
 
 need_window()
-sys.exit(Checks().run(no_rate, real_size, showcase, without_camera, chooses, full_screen, last_run, last_run_faults))
+sys.exit(Checks().run(no_rate, real_size, showcase, without_camera, chooses, error_window, full_screen, last_run, last_run_faults))
