@@ -12,6 +12,7 @@ enum {
     FIRST_FRAMES = 90,   // are searched, one in SEARCH_EVERY
     SEARCH_EVERY = 10,   //
     BLIND_FRAMES = 30,   // without lines start another search
+    NOISE_EVERY = 30,    // frames: the noise is measured
     SETTLED_FRAMES = 90, //
     LONGEST_MEAN = 600,  // frames
 };
@@ -31,6 +32,16 @@ struct aim_trial {
     uint32_t *sums;
 };
 
+// Sets the noise to that of the frame, if the user gave none. Returns false on failure (logged).
+static bool measure_noise(struct lane_pipeline *pipeline, const struct image *frame)
+{
+    const double given = pipeline->settings.noise;
+    const int noise = given < 0 ? lane_pipeline_noise(pipeline, frame) : (int)given;
+    pipeline->changes += noise != pipeline->noise;
+    pipeline->noise = noise;
+    return noise >= 0;
+}
+
 // Makes the trial's lines with its camera. *possible: the camera sees the road. Returns false on failure (logged).
 static bool try_camera(struct aim_trial *trial, const struct image *frame, bool *possible)
 {
@@ -40,7 +51,7 @@ static bool try_camera(struct aim_trial *trial, const struct image *frame, bool 
     *possible = lane_map_init(&pipeline->map, &pipeline->camera, frame->shape.width, frame->shape.height, why);
     if (!*possible)
         return true;
-    if (!lane_pipeline_sums(pipeline, frame, trial->sums))
+    if (!measure_noise(pipeline, frame) || !lane_pipeline_sums(pipeline, frame, trial->sums))
         return false;
     const struct lane_table table = lane_pipeline_table(pipeline, trial->sums);
     lane_find(&trial->shape, &table, NULL, false, NULL);
@@ -74,7 +85,7 @@ static bool use_camera(struct lane_pipeline *pipeline, const struct lane_camera 
     lane_pipeline_close(pipeline); // its stages have the map
     pipeline->camera = *camera;
     pipeline->map = map;
-    pipeline->maps++;
+    pipeline->changes++;
     return true;
 }
 
@@ -107,16 +118,10 @@ static bool search(struct lane_aim *aim, struct aim_trial *trial, const struct i
     return true;
 }
 
-bool lane_aim_search(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image *frame,
-                     struct lane_tracker *tracker)
+// Searches the pitch, and uses it. Returns false on failure (logged).
+static bool search_pitch(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image *frame,
+                         struct lane_tracker *tracker)
 {
-    const int number = aim->seen++;
-    if (number == 0) {
-        aim->given = aim->pitch = pipeline->camera.pitch;
-        aim->yaw = pipeline->camera.yaw;
-    }
-    if (pipeline->camera.has_points || (number > FIRST_FRAMES && aim->blind < BLIND_FRAMES) || number % SEARCH_EVERY)
-        return true;
     struct aim_trial *trial = malloc(sizeof(*trial) + LANE_STRIPS_MAX * LANE_COLUMNS_MAX * sizeof(*trial->sums));
     double best;
     bool possible = true;
@@ -125,6 +130,7 @@ bool lane_aim_search(struct lane_aim *aim, struct lane_pipeline *pipeline, const
         return false;
     }
     *trial = (struct aim_trial){.pipeline = {.camera = pipeline->camera, .settings = pipeline->settings}};
+    trial->pipeline.setup.threads = pipeline->setup.threads;
     trial->sums = (uint32_t *)(trial + 1);
     bool ok = search(aim, trial, frame, &best);
     const bool moved = isfinite(best);
@@ -148,6 +154,22 @@ bool lane_aim_search(struct lane_aim *aim, struct lane_pipeline *pipeline, const
     }
     free(trial);
     return ok;
+}
+
+bool lane_aim_search(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image *frame,
+                     struct lane_tracker *tracker)
+{
+    const int number = aim->seen++;
+    if (number == 0) {
+        aim->given = aim->pitch = pipeline->camera.pitch;
+        aim->yaw = pipeline->camera.yaw;
+    }
+    const bool first = number == 0 || number == FIRST_FRAMES / 3 || number == FIRST_FRAMES;
+    const bool blind = number < FIRST_FRAMES ? aim->blind > 0 : aim->blind >= BLIND_FRAMES;
+    if (number % SEARCH_EVERY == 0 && (first || blind) && !pipeline->camera.has_points &&
+        !search_pitch(aim, pipeline, frame, tracker))
+        return false;
+    return (number > 0 && number % NOISE_EVERY > 0) || measure_noise(pipeline, frame);
 }
 
 void lane_aim_follow(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image_shape *shape,

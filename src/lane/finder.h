@@ -9,7 +9,7 @@ enum { LANE_STRIPS_MAX = 64, LANE_COLUMNS_MAX = 512, LANE_LINES = 6 };
 
 // The numbers of the search that users can change (docs/lane.md)
 struct lane_settings {
-    double noise;      // brightness differences up to this are noise
+    double noise;      // brightness differences up to this are noise; -1: measured
     double windows;    // strips of the bird's-eye picture, each with a window per line
     double window;     // metres: width of the last windows; the first ones are twice as wide
     double peak;       // smallest height of a new line's peak in the histogram; 1: an unbroken line

@@ -170,8 +170,11 @@ bool path_collect(struct path *path, struct path_result *result, bool *lost)
         return false;
     }
     convert_to_rgba(&path->result, &path->frame[0]);
-    static const uint32_t sums[MEASURE_STRIPS_MAX * SUMS_MAX]; // of black pictures
-    *result = (struct path_result){.image = path->result, .tag = path->tag[0], .measures = {.columns = sums}};
+    // Of black pictures of any size.
+    static const uint32_t sums[MEASURE_STRIPS_MAX * SUMS_MAX],
+        histogram[MEASURE_CHANNELS][FILTER_LEVELS] = {{1 << 30}, {1 << 30}, {1 << 30}, {1 << 30}};
+    *result = (struct path_result){
+        .image = path->result, .tag = path->tag[0], .measures = {.columns = sums, .histogram = histogram}};
     result->width = path->result.shape.width;
     result->height = path->result.shape.height;
     path->info.in_flight--;

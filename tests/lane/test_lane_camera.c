@@ -167,6 +167,21 @@ static void test_lens_map(void)
     CHECK_HAS(error, "a point is outside the lens");
 }
 
+// A camera that looks to the right shows the road ahead to the left, at the same height.
+static void test_yaw(void)
+{
+    struct lane_camera camera;
+    struct lane_map map;
+    double point[2];
+    CHECK(parse(&camera, "pitch=0,yaw=2,height=1.5") && lane_map_init(&map, &camera, WIDTH, HEIGHT, error));
+    CHECK(lane_map_apply(map.picture, 30 * sin(2 * M_PI / 180), 30 * cos(2 * M_PI / 180), point));
+    const double focal = WIDTH / 2.0 / tan(31 * M_PI / 180);
+    check_that(&unit, fabs(point[0] - WIDTH / 2.0) < 1e-6, "yaw: x %.3f", point[0]);
+    CHECK(lane_map_apply(map.picture, 0, 30, point));
+    CHECK(fabs(point[0] - (WIDTH / 2.0 - focal * tan(2 * M_PI / 180))) < 1e-6);
+    CHECK(fabs(point[1] - (HEIGHT / 2.0 + focal * 1.5 / (30 * cos(2 * M_PI / 180)))) < 1e-6);
+}
+
 static void refuse(const char *text, const char *part)
 {
     struct lane_camera camera;
@@ -270,6 +285,7 @@ int main(void)
     test_picture();
     test_lens();
     test_lens_map();
+    test_yaw();
     test_refusals();
     test_file();
     test_calibration();

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, CONFIG_ERROR = LANE_ERROR + 64 };
+enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, NOISE_FIRST = 3, CONFIG_ERROR = LANE_ERROR + 64 };
 
 struct run {
     struct lane_camera camera; // with --calibrate: where it begins
@@ -30,7 +30,7 @@ struct run {
     struct truth truth; // of --truth
     struct lane_pipeline pipeline;
     struct lane_map given; // the map of the calibration
-    unsigned built;        // pipeline.maps of the lanes' chain
+    unsigned built;        // pipeline.changes of the lanes' chain
     struct lane_aim aim;
     struct lane_tracker tracker;
     uint32_t sums[LANE_STRIPS_MAX * LANE_COLUMNS_MAX]; // of the latest frame, if the lanes had another map
@@ -120,7 +120,7 @@ static bool find_lines(struct run *run, const struct frame *frame, struct lane_r
     const uint32_t *sums = lanes_result(run->stream.lanes, LANE_MAIN)->measures.columns;
     if (!lane_aim_search(&run->aim, &run->pipeline, image, &run->tracker))
         return false;
-    if (run->built != run->pipeline.maps) {
+    if (run->built != run->pipeline.changes) {
         if (!lane_pipeline_sums(&run->pipeline, image, run->sums))
             return false;
         sums = run->sums;
@@ -236,7 +236,7 @@ static bool open_window(struct run *run)
 static bool build(struct run *run)
 {
     struct stream *s = &run->stream;
-    run->built = run->pipeline.maps;
+    run->built = run->pipeline.changes;
     lanes_measure(s->lanes, MEASURE_COLUMNS, (int)run->pipeline.settings.windows);
     if (!lane_pipeline_chain(&run->pipeline, &s->wish.chain) || !stream_build(s))
         return false;
@@ -247,6 +247,7 @@ static bool build(struct run *run)
 static void take_config(struct run *run, const struct lane_config *config, const struct lane_map *map)
 {
     run->pipeline.settings = config->settings;
+    run->pipeline.noise = config->settings.noise < 0 ? NOISE_FIRST : (int)config->settings.noise;
     if (memcmp(map->picture, run->given.picture, sizeof(map->picture)) == 0)
         return; // the pitch that was found stays
     run->given = run->pipeline.map = *map;
@@ -319,7 +320,7 @@ static enum exit_code process(struct run *run)
         control_serve(run->control);
         if (run->window && !lane_window_read_keys(run->window))
             break;
-        if (run->built != run->pipeline.maps)
+        if (run->built != run->pipeline.changes)
             rebuild(run);
         stream_step(s, WAIT_MS);
         if (!run->window && !run->options->json)

@@ -199,6 +199,26 @@ def pitch(c):
         c.check(frame["pitch_deg"] == 2 and not frame["lanes"], frame)
 
 
+def noise(c):
+    """A film with noise, which a fixed threshold of 3 does not remove, has the lines of the road."""
+    road, frames, rng = "road:seed=5,level=clean,size=" + SIZE, 8, random.Random(3)
+    run(road, "--headless", "-p", "cpu", "-n", str(frames), "--record", "clean.y4m", command="live")
+    with open(at("clean.y4m"), "rb") as file:
+        head, data = file.readline(), bytearray(file.read())
+    grain, luma, size = [round(rng.gauss(0, 16)) for _ in range(65537)], 640 * 360, len(data) // frames
+    for frame in range(frames):
+        start = frame * size + size - luma * 3 // 2 if b"C420" in head else frame * size + size - luma * 3
+        for i in range(start, start + luma):
+            data[i] = min(max(data[i] + grain[(i * 7 + frame) % 65537], 16), 235)
+    with open(at("noisy.y4m"), "wb") as file:
+        file.write(head + data)
+    with open(at("fixed.json"), "w", encoding="utf-8") as file:
+        file.write('{"noise": 3}')
+    want, got, fixed = (sum(len(frame["lanes"]) for frame in find(*args)) for args in (
+        ["clean.y4m"], ["noisy.y4m"], ["noisy.y4m", "--config", "fixed.json"]))
+    c.check(want >= 3 * frames and got == want and fixed < got * 3 // 4, want, got, fixed)
+
+
 def lens(c):
     """A film through a lens with distortion gives the lines of the road, at their places in the film. The film is the
     road's picture, moved by the inverse of the lens: a lens whose terms are fitted to it."""
@@ -432,5 +452,5 @@ def sums_and_windows(c, sums, windows):
     c.check(around == len(points) > 100, "windows around their points:", around, "of", len(points))
 
 
-sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, pitch, lens, settings, errors, outputs,
-                      asked, files, degenerate, window))
+sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, pitch, noise, lens, settings, errors,
+                      outputs, asked, files, degenerate, window))
