@@ -17,3 +17,12 @@ INLINE int luma(pixel p)
 {
     return (77 * p.r + 150 * p.g + 29 * p.b + 128) >> 8;
 }
+
+// Looks up each channel in a table of its own. Argument i has the entries for value i: red + 256 green + 65536 blue.
+INLINE pixel looked_up(pixel p, arguments args)
+{
+    p.r = ARG(args, p.r) & 255;
+    p.g = ARG(args, p.g) >> 8 & 255;
+    p.b = ARG(args, p.b) >> 16;
+    return p;
+}

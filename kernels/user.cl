@@ -13,7 +13,7 @@ struct user_arguments {
     arguments base;
 };
 
-// There are as many arguments as FILTER_PARAMS.
+// There are as many arguments as USER_PARAMS.
 INLINE int user_arg(user_arguments args, int i)
 {
     return ARG(args.base, clamp(i, 0, 3));

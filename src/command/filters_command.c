@@ -53,8 +53,8 @@ static const struct option_list list = {
 };
 
 static const char *const type_names[] = {
-    [PARAM_INT] = "integer",   [PARAM_REAL] = "number", [PARAM_CHOICE] = "choice",
-    [PARAM_MATRIX] = "matrix", [PARAM_MAP] = "map",     [PARAM_FILE] = "file",
+    [PARAM_INT] = "integer", [PARAM_REAL] = "number",   [PARAM_CHOICE] = "choice", [PARAM_MATRIX] = "matrix",
+    [PARAM_MAP] = "map",     [PARAM_POINTS] = "points", [PARAM_FILE] = "file",
 };
 
 // Writes the default of parameter `index` in the syntax of a chain.

@@ -159,6 +159,8 @@ void chain_value_text(const struct stage *stage, int param, char text[64])
         snprintf(text, 64, "%dx%d", side, side);
     else if (row->type == PARAM_MAP && value < 0)
         snprintf(text, 64, "%d numbers", stage->values.matrix_count);
+    else if (row->type == PARAM_POINTS && value < 0)
+        snprintf(text, 64, "%d points", stage->values.matrix_count / 2);
     else if (row->type == PARAM_FILE)
         print_file(&stage->values, value > 0, text);
     else if (row->choices)
@@ -185,14 +187,14 @@ static void print_value(const struct stage *stage, int param, char *text)
         append(text, "%s", stage->values.file); // a stage without a file has the default value
         return;
     }
-    if ((type != PARAM_MATRIX && type != PARAM_MAP) || stage->values.value[param] >= 0) {
+    if (!param_has_numbers(&stage->filter->params[param]) || stage->values.value[param] >= 0) {
         chain_value_text(stage, param, value);
         append(text, "%s", value);
         return;
     }
     for (int i = 0; i < stage->values.matrix_count; i++) {
         print_number(stage->values.matrix[i], value, sizeof(value));
-        append(text, "%s%s", i ? " " : "", value);
+        append(text, "%s%s", i == 0 ? "" : type == PARAM_POINTS && i % 2 == 1 ? "/" : " ", value);
     }
 }
 

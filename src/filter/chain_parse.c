@@ -68,6 +68,9 @@ static bool check_count(struct parse *parse, const struct param *row, int count)
     if (row->type == PARAM_MAP)
         return count == 8 || count == 9 ||
                fail(parse, "%s: %s has %d numbers, but must have 8 or 9", parse->filter->name, row->name, count);
+    if (row->type == PARAM_POINTS)
+        return (count >= 4 && count % 2 == 0) ||
+               fail(parse, "%s: %s must have at least two points x/y", parse->filter->name, row->name);
     return side * side == count || fail(parse, "%s: %s has %d numbers, but must have 1, 9, 25, 49 or 81",
                                         parse->filter->name, row->name, count);
 }
@@ -79,7 +82,9 @@ static bool parse_matrix(struct parse *parse, const struct param *row, const cha
     while (*at) {
         if (count == FILTER_MATRIX)
             return fail(parse, "%s: %s has more than %d numbers", parse->filter->name, row->name, FILTER_MATRIX);
-        if (!parse_number(at, &stage->values.matrix[count], &at) || (*at && !isspace((unsigned char)*at)))
+        const bool half = row->type == PARAM_POINTS && count % 2 == 0; // of a point
+        if (!parse_number(at, &stage->values.matrix[count], &at) ||
+            (half ? *at++ != '/' : *at && !isspace((unsigned char)*at)))
             return fail(parse, "%s: %s is '%.40s', but must be numbers or one of %s", parse->filter->name, row->name,
                         text, row->choices);
         count++;
@@ -171,6 +176,7 @@ static bool parse_value(struct parse *parse, int index, const char *text, struct
         return parse_choice(parse, row, text, value);
     case PARAM_MATRIX:
     case PARAM_MAP:
+    case PARAM_POINTS:
         if (find_choice(row, text) >= 0)
             return parse_choice(parse, row, text, value);
         *value = -1;

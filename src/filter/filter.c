@@ -46,6 +46,11 @@ int filter_param_count(const struct filter *filter)
     return count;
 }
 
+bool param_has_numbers(const struct param *param)
+{
+    return param->type == PARAM_MATRIX || param->type == PARAM_MAP || param->type == PARAM_POINTS;
+}
+
 bool filter_leaves_grey(const struct filter *filter, bool grey)
 {
     return filter->color == FILTER_MAKES_GREY || (grey && filter->color == FILTER_KEEPS_GREY);

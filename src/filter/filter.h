@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-    FILTER_PARAMS = 4,      // parameters a filter may have
+    FILTER_PARAMS = 6,      // parameters a filter may have
     FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
     FILTER_LEVELS = 256,    // values of a channel
     FILTER_ARGUMENTS = 256, // arguments of a filter's function: at most one for each level
@@ -17,7 +17,7 @@ enum {
     FILTER_FILE = 256,      // bytes of a file's name, with the NUL
 };
 
-// The first arguments of a user's filter (kernels/user.cl). FILTER_PARAMS more follow. The plan sets width and height,
+// The first arguments of a user's filter (kernels/user.cl). USER_PARAMS more follow. The plan sets width and height,
 // those of its picture; the path sets the facts of the frame (struct moment).
 enum { FACT_PREVIOUS, FACT_FRAME, FACT_TIME, FACT_WIDTH, FACT_HEIGHT, FACTS };
 
@@ -41,22 +41,23 @@ enum param_type {
     PARAM_CHOICE, // one word of `choices`; the value is its index
     PARAM_MATRIX, // 1, 9, 25, 49 or 81 numbers, or a word of `choices`, a preset
     PARAM_MAP,    // 8 or 9 numbers, or a word of `choices`, a preset
+    PARAM_POINTS, // at least two pairs x/y, or a word of `choices`, a preset
     PARAM_FILE,   // the name of an image file, or `none`; only of users' filters
 };
 
 struct param {
     const char *name; // NULL ends the list
     enum param_type type;
-    float min, max, preset; // PARAM_MATRIX, PARAM_MAP: the default preset's index
+    float min, max, preset; // with numbers: the default preset's index
     float step;             // change per key press in the live view
     const char *choices;    // "luma|average"
     const char *help;
 };
 
-// The values of a filter's parameters. At most one parameter is a matrix, and at most one a file, so these have places
+// The values of a filter's parameters. At most one parameter has numbers, and at most one a file, so these have places
 // of their own.
 struct filter_values {
-    // PARAM_MATRIX, PARAM_MAP: index of the preset; -1: numbers. PARAM_FILE: 1: the file; 0: none, or not now.
+    // With numbers: index of the preset; -1: numbers. PARAM_FILE: 1: the file; 0: none, or not now.
     float value[FILTER_PARAMS];
     int matrix_count; // the count of numbers; 0: none
     float matrix[FILTER_MATRIX];
@@ -116,6 +117,7 @@ const struct filter *filter_find(const char *name);
 // Returns chain text of one filter for an unknown name: "sobel" for "edges". NULL: no suggestion. Static.
 const char *filter_advice(const char *word);
 int filter_param_count(const struct filter *filter);
+bool param_has_numbers(const struct param *param); // PARAM_MATRIX, PARAM_MAP, PARAM_POINTS
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values); // PARAM_FILE is a file
 // Returns true if the filter's output is grey, given whether its input is grey.
 bool filter_leaves_grey(const struct filter *filter, bool grey);

@@ -78,6 +78,16 @@ static void table(const struct filter_arguments *arguments, const uint8_t *from,
     map_points(map_table, &ready, from, to, width, stream);
 }
 
+// Returns true if the tables of all channels (filter/tables.h) are equal.
+static bool tables_fit(const struct filter_arguments *arguments, int width, int step)
+{
+    for (int i = 0; i < FILTER_LEVELS; i++) {
+        if (arguments->value[i] != (arguments->value[i] & 255) * 0x010101)
+            return false;
+    }
+    return fits(arguments, width, step);
+}
+
 static void gray(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool stream)
 {
     if (arguments->value[0] == 0)
@@ -104,6 +114,11 @@ const struct row_variant VECTORS_NAME(rows_points)[] = {
     {.name = "vectors", .filter = "sepia", .fits = fits, .point = sepia},
     {.name = "vectors", .filter = "gamma", .fits = fits, .point = table},
     {.name = "vectors", .filter = "contrast", .fits = fits, .point = table},
+    {.name = "vectors", .filter = "levels", .fits = tables_fit, .point = table},
+    {.name = "vectors", .filter = "curves", .fits = tables_fit, .point = table},
+    {.name = "vectors", .filter = "exposure", .fits = tables_fit, .point = table},
+    {.name = "vectors", .filter = "posterize", .fits = tables_fit, .point = table},
+    {.name = "vectors", .filter = "temperature", .fits = tables_fit, .point = table},
     {0},
 };
 

@@ -19,8 +19,8 @@ struct reading {
     char *error;
     int line;
     int params;
-    bool kind, summary, ranged[FILTER_PARAMS], preset[FILTER_PARAMS], typed[FILTER_PARAMS];
-    int param_line[FILTER_PARAMS];
+    bool kind, summary, ranged[USER_PARAMS], preset[USER_PARAMS], typed[USER_PARAMS];
+    int param_line[USER_PARAMS];
 };
 
 __attribute__((format(printf, 2, 3))) static bool fail(struct reading *at, const char *format, ...)
@@ -214,8 +214,8 @@ static bool take_param(struct reading *at, const char *value)
         if (strcmp(at->user->more[i].name, value) == 0)
             return fail(at, "there are two parameters '%s'", value);
     }
-    if (at->params == FILTER_PARAMS)
-        return fail(at, "a filter has at most %d parameters", FILTER_PARAMS);
+    if (at->params == USER_PARAMS)
+        return fail(at, "a filter has at most %d parameters", USER_PARAMS);
     struct user_param *more = &at->user->more[at->params];
     strcpy(more->name, value);
     strcpy(more->help, value);
@@ -483,8 +483,8 @@ void user_filter_prepare(const struct user_filter *user, const struct filter_val
                          struct filter_arguments *arguments)
 {
     int32_t last = 0;
-    arguments->count = FACTS + FILTER_PARAMS;
-    for (int i = 0, declared = 1; i < FILTER_PARAMS; i++) { // ARG beyond the parameters is the last one
+    arguments->count = FACTS + USER_PARAMS;
+    for (int i = 0, declared = 1; i < USER_PARAMS; i++) { // ARG beyond the parameters is the last one
         declared = declared && user->param[i].name;
         if (declared)
             last = (int32_t)floor((double)values->value[i] * (double)user->more[i].scale + 0.5);

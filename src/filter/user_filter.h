@@ -6,7 +6,8 @@
 #include <pthread.h>
 
 enum {
-    USER_NAME = 32, // bytes of a name, with the NUL
+    USER_PARAMS = 4, // parameters
+    USER_NAME = 32,  // bytes of a name, with the NUL
     USER_LINE = 256,
     USER_TEXT_MAX = 1 << 18,
     USER_ERROR = 512,
@@ -34,10 +35,10 @@ struct user_filter {
     struct filter filter; // filter.user is this struct
     char name[USER_NAME], summary[USER_LINE];
     enum user_second second;
-    struct param param[FILTER_PARAMS + 1];
-    struct user_param more[FILTER_PARAMS]; // of these parameters
-    char *text;                            // the file, made safe (user_code.h), NUL-terminated
-    struct user_filter *older;             // the filter that it replaced, which chains may still use; NULL: none
+    struct param param[USER_PARAMS + 1];
+    struct user_param more[USER_PARAMS]; // of these parameters
+    char *text;                          // the file, made safe (user_code.h), NUL-terminated
+    struct user_filter *older;           // the filter that it replaced, which chains may still use; NULL: none
 
     // The row function, which the cpu path compiles at the first use (path/user_rows.c).
     pthread_mutex_t lock; // guards both

@@ -58,12 +58,12 @@ def own(c):
     code, listed, errors = looks(**write("look-1 = blur\nlook-x = invert\nlook-2 = gray\n"))
     c.check([name for name, _, _ in listed] == ["look-x", *names, "look-1", "look-2"], "saved looks are last", listed)
     os.mkdir(at("config", "monocle", "filters"))
-    with open(os.path.join(SOURCES, "assets/filters/posterize.cl")) as file:
-        text = file.read().replace("filter_posterize", "filter_levels")
-    with open(at("config", "monocle", "filters", "levels.cl"), "w") as file:
+    with open(os.path.join(SOURCES, "assets/filters/vignette.cl")) as file:
+        text = file.read().replace("filter_vignette", "filter_corners")
+    with open(at("config", "monocle", "filters", "corners.cl"), "w") as file:
         file.write(text)
-    code, listed, errors = looks(**write("mine = levels,gray"))
-    c.check(listed[0] == ("mine", "levels,gray", True) and errors == "", "a user's filter", listed[0], errors)
+    code, listed, errors = looks(**write("mine = corners,gray"))
+    c.check(listed[0] == ("mine", "corners,gray", True) and errors == "", "a user's filter", listed[0], errors)
 
 
 def wrong(c):

@@ -47,7 +47,7 @@ static bool stage_sound(const struct stage *stage)
     for (int i = 0; i < filter_param_count(stage->filter); i++) {
         const struct param *param = &stage->filter->params[i];
         float value = stage->values.value[i];
-        if (param->type == PARAM_MATRIX || param->type == PARAM_MAP) {
+        if (param_has_numbers(param)) {
             int count = stage->values.matrix_count; // 0 for a preset
             if (value < 0 ? count < 1 || count > FILTER_MATRIX : value > param->max)
                 return false;

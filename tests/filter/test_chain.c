@@ -146,7 +146,7 @@ static const struct {
     {"gaussian", "there is no filter 'gaussian'; did you mean 'convolve=gaussian'?"},
     {"gblur=3", "there is no filter 'gblur'; did you mean 'convolve=gaussian'?"},
     {"GaussianBlur", "there is no filter 'GaussianBlur'; did you mean 'convolve=gaussian'?"},
-    {"laplacian", "there is no filter 'laplacian'; did you mean 'convolve=laplacian'?"},
+    {"laplace", "there is no filter 'laplace'; did you mean 'laplacian'?"},
     {"boxblur", "there is no filter 'boxblur'; did you mean 'blur'?"},
     {"brightness", "there is no filter 'brightness'; did you mean 'contrast=1:20'?"},
     {"negate", "there is no filter 'negate'; did you mean 'invert'?"},
@@ -276,7 +276,7 @@ static void test_random(struct check *check)
 static void test_table(struct check *check)
 {
     static const enum param_type types[] = {
-        [INTEGER] = PARAM_INT, [REAL] = PARAM_REAL, [WORD] = PARAM_CHOICE, [MATRIX] = PARAM_MATRIX, [MAP] = PARAM_MAP};
+        [INTEGER] = PARAM_INT, [REAL] = PARAM_REAL, [WORD] = PARAM_CHOICE, [MATRIX] = PARAM_MATRIX, [MAP] = PARAM_MAP, [POINTS] = PARAM_POINTS};
     for (const struct filter *const *filter = filters; *filter; filter++) {
         char error[CHAIN_ERROR] = "";
         struct chain chain;

@@ -29,7 +29,7 @@ static bool is_sound(const struct user_filter *user, int lines)
         values.value[i] = row->max;
     }
     user_filter_prepare(user, &values, &arguments);
-    return count_lines(user->text) == lines && arguments.count == FACTS + FILTER_PARAMS;
+    return count_lines(user->text) == lines && arguments.count == FACTS + USER_PARAMS;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -61,19 +61,36 @@ static bool parse_matrix(const char *text, struct value *value)
     return false;
 }
 
+// Reads "0/0 128/150 255/255". Sets value->count.
+static bool parse_points(const char *text, struct value *value)
+{
+    for (value->count = 0; *text && value->count < MATRIX_NUMBERS - 1; value->count += 2) {
+        text = take_number(text, &value->matrix[value->count]);
+        if (!text || *text != '/' || !(text = take_number(text + 1, &value->matrix[value->count + 1])))
+            return false;
+        if (*text && *text != ' ')
+            return false;
+        text += strspn(text, " ");
+    }
+    return !*text && value->count >= 4;
+}
+
 // Returns `text` without leading and trailing spaces.
 static bool parse_value(const struct parameter *parameter, const char *text, struct value *value)
 {
-    if (parameter->type == WORD || parameter->type == MATRIX || parameter->type == MAP)
+    if (parameter->type == WORD || parameter->type == MATRIX || parameter->type == MAP || parameter->type == POINTS)
         for (int i = 0; i < PARAMETER_WORDS && parameter->words[i]; i++)
             if (!strcmp(text, parameter->words[i])) {
                 value->number = i;
-                return parameter->type != MATRIX || parse_matrix(parameter->meanings[i], value);
+                return (parameter->type != MATRIX || parse_matrix(parameter->meanings[i], value)) &&
+                       (parameter->type != POINTS || parse_points(parameter->meanings[i], value));
             }
     if (parameter->type == WORD)
         return false;
     if (parameter->type == MATRIX)
         return parse_matrix(text, value);
+    if (parameter->type == POINTS)
+        return parse_points(text, value);
     if (parameter->type == MAP)
         return (value->count = parse_numbers(text, value)) == 8 || value->count == 9;
     const char *end = take_number(text, &value->real);

@@ -148,6 +148,20 @@ static void pixel_hue(const struct picture *from, int x, int y, const struct val
     }
 }
 
+static void pixel_vibrance(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    int64_t q = reference_round((double)values->value[0].real * 256);
+    int low = 255, high = 0, grey = luma(to);
+    for (int i = 0; i < 3; i++) {
+        low = to[i] < low ? to[i] : low;
+        high = to[i] > high ? to[i] : high;
+    }
+    int s = high - low + (high - low >= 128);
+    int64_t k = 256 + reference_shift(q * (256 - s) + 128, 8);
+    for (int i = 0; i < 3; i++)
+        to[i] = reference_sat8(grey + reference_shift(k * (to[i] - grey) + 128, 8));
+}
+
 static void pixel_blur(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     int radius = values->value[0].number, n = (2 * radius + 1) * (2 * radius + 1), sum[3] = {0, 0, 0};
@@ -226,9 +240,10 @@ static void pixel_emboss(const struct picture *from, int x, int y, const struct 
         to[i] = reference_sat8(128 + sum[i]);
 }
 
-static void pixel_sobel(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+// Writes the integers nearest to sqrt((gx^2 + gy^2) / divisor), at most 255. gx is the correlation with the kernel, gy
+// that with its transpose.
+static void gradient(const struct picture *from, int x, int y, const int kernel[3][3], int divisor, uint8_t *to)
 {
-    static const int kernel[3][3] = {{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}};
     for (int i = 0; i < 3; i++) {
         int gx = 0, gy = 0;
         for (int row = 0; row < 3; row++)
@@ -238,11 +253,42 @@ static void pixel_sobel(const struct picture *from, int x, int y, const struct v
                 gy += kernel[column][row] * c;
             }
         // k is the nearest integer while k - 1/2 lies below the root; (k - 1/2)^2 is never an integer.
-        int square = gx * gx + gy * gy, k = 0;
+        int square = (gx * gx + gy * gy + divisor / 2) / divisor, k = 0;
         while (k < 255 && (k + 1) * (k + 1) - (k + 1) < square)
             k++;
         to[i] = (uint8_t)k;
     }
+}
+
+static void pixel_sobel(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    gradient(from, x, y, (const int[3][3]){{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}}, 1, to);
+}
+
+static void pixel_prewitt(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    gradient(from, x, y, (const int[3][3]){{-1, 0, 1}, {-1, 0, 1}, {-1, 0, 1}}, 1, to);
+}
+
+static void pixel_scharr(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    gradient(from, x, y, (const int[3][3]){{-3, 0, 3}, {-10, 0, 10}, {-3, 0, 3}}, 16, to);
+}
+
+static void pixel_roberts(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    for (int i = 0; i < 3; i++) {
+        int a = picture_pixel(from, x - 1, y - 1)[i] - to[i];
+        int b = picture_pixel(from, x, y - 1)[i] - picture_pixel(from, x - 1, y)[i];
+        to[i] = reference_sat8((int64_t)floor(sqrt(a * a + b * b) + 0.5));
+    }
+}
+
+static void pixel_laplacian(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    for (int i = 0; i < 3; i++)
+        to[i] = reference_sat8(abs(4 * to[i] - picture_pixel(from, x, y - 1)[i] - picture_pixel(from, x, y + 1)[i] -
+                                   picture_pixel(from, x - 1, y)[i] - picture_pixel(from, x + 1, y)[i]));
 }
 
 static void pixel_sharpen(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
@@ -303,8 +349,36 @@ const struct rule reference_rules[] = {
      pixel_contrast,
      NULL,
      {{"amount", REAL, 0, 10, "1.5", {0}, {0}}, {"brightness", REAL, -255, 255, "0", {0}, {0}}}},
+    {"levels",
+     pixel_tables,
+     prepare_levels,
+     {{"black", INTEGER, 0, 254, "0", {0}, {0}},
+      {"white", INTEGER, 1, 255, "255", {0}, {0}},
+      {"gamma", REAL, 0.1f, 10, "1", {0}, {0}},
+      {"low", INTEGER, 0, 255, "0", {0}, {0}},
+      {"high", INTEGER, 0, 255, "255", {0}, {0}},
+      {"channel", WORD, 0, 0, "all", {"all", "red", "green", "blue"}, {0}}}},
+    {"curves",
+     pixel_tables,
+     prepare_curves,
+     {{"points",
+       POINTS,
+       0,
+       0,
+       "none",
+       {"none", "contrast", "lighter", "darker", "negative"},
+       {"0/0 255/255", "0/0 64/44 128/128 192/212 255/255", "0/0 110/150 255/255", "0/0 150/110 255/255",
+        "0/255 255/0"}},
+      {"channel", WORD, 0, 0, "all", {"all", "red", "green", "blue"}, {0}}}},
+    {"exposure", pixel_tables, prepare_exposure, {{"stops", REAL, -5, 5, "1", {0}, {0}}}},
+    {"posterize", pixel_tables, prepare_posterize, {{"levels", INTEGER, 2, 64, "4", {0}, {0}}}},
+    {"temperature",
+     pixel_tables,
+     prepare_temperature,
+     {{"kelvin", INTEGER, 2000, 12000, "5000", {0}, {0}}, {"tint", REAL, -100, 100, "0", {0}, {0}}}},
     {"sepia", pixel_sepia, NULL, {{0}}},
     {"saturation", pixel_saturation, NULL, {{"amount", REAL, 0, 4, "1.5", {0}, {0}}}},
+    {"vibrance", pixel_vibrance, NULL, {{"amount", REAL, -1, 2, "0.5", {0}, {0}}}},
     {"hue", pixel_hue, NULL, {{"angle", REAL, -180, 180, "90", {0}, {0}}}},
     {"blur", pixel_blur, NULL, {{"radius", INTEGER, 1, 15, "2", {0}, {0}}}},
     {"convolve",
@@ -325,6 +399,10 @@ const struct rule reference_rules[] = {
      NULL,
      {{"direction", WORD, 0, 0, "nw", {"nw", "n", "ne", "e", "se", "s", "sw", "w"}, {0}}}},
     {"sobel", pixel_sobel, NULL, {{0}}},
+    {"prewitt", pixel_prewitt, NULL, {{0}}},
+    {"scharr", pixel_scharr, NULL, {{0}}},
+    {"roberts", pixel_roberts, NULL, {{0}}},
+    {"laplacian", pixel_laplacian, NULL, {{0}}},
     {"sharpen", pixel_sharpen, NULL, {{"amount", REAL, 0, 8, "1", {0}, {0}}}},
     {"median", pixel_median, NULL, {{0}}},
     {"ridge", pixel_ridge, NULL, {{"width", INTEGER, 1, 21, "5", {0}, {0}}}},

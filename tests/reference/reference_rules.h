@@ -5,13 +5,13 @@
 
 enum { MATRIX_NUMBERS = 81, PARAMETER_WORDS = 8 };
 
-enum value_type { NO_VALUE, INTEGER, REAL, WORD, MATRIX, MAP };
+enum value_type { NO_VALUE, INTEGER, REAL, WORD, MATRIX, MAP, POINTS };
 
 struct value {
-    int number; // INTEGER; WORD: its index; MAP without numbers: the index of the word
+    int number; // INTEGER; WORD: its index; MAP, POINTS without numbers: the index of the word
     float real; // REAL
     int side;   // MATRIX, with its numbers row by row
-    int count;  // MAP: the count of numbers; 0: a word
+    int count;  // MAP, POINTS: the count of numbers; 0: a word
     float matrix[MATRIX_NUMBERS];
 };
 
@@ -24,6 +24,7 @@ struct weights {
 struct values {
     struct value value[REFERENCE_PARAMS];
     struct weights weights;
+    uint8_t table[3][256]; // of levels and its like
 };
 
 struct parameter {
@@ -41,6 +42,14 @@ bool reference_warp(struct picture *picture, const char *name, const struct valu
 bool check_scale(const struct picture *picture, struct values *values);
 bool check_warp(const struct picture *picture, struct values *values);
 bool check_undistort(const struct picture *picture, struct values *values);
+
+// reference_tables.c: fill the tables, as `prepare` below; pixel_tables uses them.
+bool prepare_levels(const struct picture *from, struct values *values);
+bool prepare_curves(const struct picture *from, struct values *values);
+bool prepare_exposure(const struct picture *from, struct values *values);
+bool prepare_temperature(const struct picture *from, struct values *values);
+bool prepare_posterize(const struct picture *from, struct values *values);
+void pixel_tables(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 
 // A filter. `pixel` computes the output pixel (x, y); before the call it holds the input pixel (x, y). NULL: the filter
 // is a warp.

@@ -1,0 +1,5 @@
+// posterize.cl: looks up each channel in its own table; arguments: the packed tables
+INLINE pixel filter_posterize(pixel p, arguments args)
+{
+    return looked_up(p, args);
+}
