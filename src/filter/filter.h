@@ -12,8 +12,8 @@ enum {
     FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
     FILTER_LEVELS = 256,    // values of a channel
     FILTER_ARGUMENTS = 256, // arguments of a filter's function: at most one for each level
-    FILTER_RADIUS_MAX = 15, // of a stencil's rows
-    FILTER_REACH_MAX = 31,  // of a stencil of one row
+    FILTER_RADIUS_MAX = 15, // of a square stencil
+    FILTER_REACH_MAX = 60,  // of a stencil of one row, and of a separable one
     FILTER_FILE = 256,      // bytes of a file's name, with the NUL
 };
 
@@ -72,10 +72,14 @@ struct filter_map {
     struct lens lens;
 };
 
+// A separable stencil runs twice: along rows, then along columns. The plan makes both parts.
+enum filter_part { FILTER_WHOLE, FILTER_ALONG_ROWS, FILTER_ALONG_COLUMNS };
+
 // Arguments of the kernel. The host computes these integers once, so that every path uses the same ones.
 struct filter_arguments {
     int radius; // stencils: pixels on each side; otherwise 0
     int rows;   // stencils: rows above and below, the radius or 0
+    enum filter_part part;
     int count;
     int32_t value[FILTER_ARGUMENTS];
 };
@@ -92,6 +96,7 @@ struct filter {
     bool mirror, flip;          // FILTER_GEOMETRY: exchanges left and right, or top and bottom
     int radius;                 // FILTER_STENCIL: its radius, unless `prepare` sets another
     bool one_row;               // FILTER_STENCIL: it reads no row above or below
+    bool separable;             // FILTER_STENCIL: it runs twice; its first argument is 1 along columns, else 0
 
     // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
     // then a static text. NULL: no arguments.

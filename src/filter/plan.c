@@ -94,9 +94,9 @@ static bool is_empty(const struct pass *pass)
 // Writes the size of a stage's picture to the arguments of a user's filter.
 static void set_facts(struct plan *plan, const struct stage *stage, int width, int height)
 {
-    struct stage *own = &plan->chain.stage[stage - plan->chain.stage];
-    if (!own->filter->user)
+    if (!stage->filter->user)
         return;
+    struct stage *own = &plan->chain.stage[stage - plan->chain.stage];
     own->arguments.value[FACT_WIDTH] = width;
     own->arguments.value[FACT_HEIGHT] = height;
 }
@@ -141,6 +141,20 @@ static void set_sizes(struct plan *plan, int width, int height)
     }
 }
 
+// Adds the pass along columns of stage `number`, whose pass along rows is the latest one. Returns the pass.
+static struct pass *add_columns(struct plan *plan, int number)
+{
+    struct stage *rows = &plan->chain.stage[number], *columns = &plan->columns[number];
+    struct pass *pass = next_pass(plan);
+    rows->arguments.part = FILTER_ALONG_ROWS;
+    *columns = *rows;
+    columns->arguments.part = FILTER_ALONG_COLUMNS;
+    columns->arguments.rows = rows->arguments.radius;
+    columns->arguments.value[0] = 1;
+    pass->stencil = columns;
+    return pass;
+}
+
 void plan_make(struct plan *plan, const struct chain *chain, int width, int height)
 {
     plan->chain = *chain;
@@ -168,6 +182,8 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
             if (pass->stencil || pass->warp)
                 pass = next_pass(plan);
             pass->stencil = stage;
+            if (stage->filter->separable && stage->arguments.part == FILTER_WHOLE)
+                pass = add_columns(plan, i);
             break;
         case FILTER_WARP:
             if (!is_empty(pass))

@@ -30,10 +30,11 @@ struct pass {
     char name[128];                 // "blur+gray": its filters, for stage times
 };
 
-enum { PLAN_PASSES = 2 * CHAIN_MAX };
+enum { PLAN_PASSES = 2 * CHAIN_MAX + 1 }; // separable stencils, and a conversion
 
 struct plan {
-    struct chain chain; // a copy; passes point into it
+    struct chain chain;              // a copy; passes point into it
+    struct stage columns[CHAIN_MAX]; // the second parts of its separable stencils
     struct pass pass[PLAN_PASSES];
     int count; // at least 1: an empty chain is one pass that loads and stores
 };

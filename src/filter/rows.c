@@ -57,7 +57,7 @@ INLINE void make_stencil(stencil_filter *filter, const struct filter_arguments *
                          const struct stencil_rows *rows, int radius, int reach, int step)
 {
     // Copies the pointers, because compilers would reload the originals after each store.
-    const uint8_t *in[2 * FILTER_RADIUS_MAX + 1];
+    const uint8_t *in[2 * FILTER_REACH_MAX + 1];
     for (int i = 0; i < 2 * reach + 1; i++)
         in[i] = rows->in[i];
     const int32_t *restrict args = numbers->value;
@@ -118,7 +118,8 @@ FILTER_LIST(FUNCTIONS)
 
 #if VECTOR_BYTES
 extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_near)[];
-extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_convolve)[];
+extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_convolve)[],
+    VECTORS_NAME(rows_separable)[];
 #endif
 extern warp_row VECTORS_NAME(row_warp);
 extern warp_places VECTORS_NAME(row_warp_at);
@@ -152,6 +153,7 @@ static const struct row_variant *const variants[] = {
     VECTORS_NAME(rows_near),
     VECTORS_NAME(rows_blur),
     VECTORS_NAME(rows_convolve),
+    VECTORS_NAME(rows_separable),
 #endif
     NULL,
 };

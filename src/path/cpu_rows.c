@@ -16,7 +16,7 @@ enum { REPEATED_SHARE = 8 };
 // END_WIDTH pixels, at least the radius, at both ends of each row from copies of the ends, which have the edge pixels
 // repeated.
 enum { END_WIDTH = 16, IN_PLACE_WIDTH = 4 * END_WIDTH };
-enum { OWN_LINES = 4, LINES_MAX = 2 * FILTER_RADIUS_MAX + 1 + STENCIL_ROWS };
+enum { OWN_LINES = 4, LINES_MAX = 2 * FILTER_REACH_MAX + 1 + STENCIL_ROWS };
 
 // The stencil of one pass at work on a band.
 struct maker {
@@ -41,7 +41,7 @@ struct band {
     uint8_t *grey;    // a grey row that becomes RGBA
     bool in_place;    // the first stencil reads the picture in place
     uint8_t *own_too; // scratch memory of the row variant for the pixels between the ends; or a warp's places
-    struct maker maker[CHAIN_MAX];
+    struct maker maker[PLAN_PASSES];
 };
 
 static int clamp_to(int at, int count)
@@ -373,7 +373,7 @@ static void make_in_place(struct band *band, int y, const struct stencil_rows *r
     const int height = run_height(run), reach = pass_rows(cpu);
     const size_t bytes = 4 * END_WIDTH;
     struct stencil_rows ends = *rows, middle = *rows;
-    uint8_t made[STENCIL_ROWS][4 * 2 * (END_WIDTH + FILTER_RADIUS_MAX)], *ends_out[STENCIL_ROWS], *out[STENCIL_ROWS];
+    uint8_t made[STENCIL_ROWS][4 * 2 * (END_WIDTH + END_WIDTH)], *ends_out[STENCIL_ROWS], *out[STENCIL_ROWS];
     const uint8_t *in[LINES_MAX];
     for (int i = 0; i < cpu->stencil->rows; i++) {
         ends_out[i] = made[i];

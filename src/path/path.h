@@ -145,7 +145,7 @@ struct path_info {
 const struct path_info *path_info(const struct path *path); // borrowed until path_close
 
 // How a path runs a pass of its chain.
-enum { PATH_PASSES = 2 * CHAIN_MAX, PATH_CHOICE = 96 };
+enum { PATH_PASSES = 2 * CHAIN_MAX + 1, PATH_CHOICE = 96 };
 struct path_pass {
     const char *name;         // "blur+gray"; valid until the path's chain changes
     char choice[PATH_CHOICE]; // the variant and its parameters: "window:ROWS=8"

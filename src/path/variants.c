@@ -46,7 +46,8 @@ static bool is_small(const struct variant_pass *of)
 {
     const struct stage *stencil = of->pass->stencil;
     return !of->pass->warp && !of->pass->last && radius_of(of) <= WINDOW_RADIUS_MAX &&
-           (!stencil || (stencil->arguments.rows == radius_of(of) && !stencil->filter->user));
+           (!stencil ||
+            (stencil->arguments.rows == radius_of(of) && !stencil->filter->user && !stencil->filter->separable));
 }
 
 // ---- generic: kernels/pass.cl ----

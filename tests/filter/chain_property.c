@@ -61,7 +61,7 @@ static bool stage_sound(const struct stage *stage)
         }
     }
     const struct filter_arguments *arguments = &stage->arguments;
-    return arguments->radius >= 0 && arguments->radius <= FILTER_REACH_MAX && arguments->rows <= FILTER_RADIUS_MAX &&
+    return arguments->radius >= 0 && arguments->radius <= FILTER_REACH_MAX && arguments->rows <= arguments->radius &&
            arguments->count >= 0 && arguments->count <= FILTER_ARGUMENTS;
 }
 

@@ -143,14 +143,21 @@ static const struct {
     {"edge", "there is no filter 'edge'; did you mean 'sobel'?"},
     {"edges=2", "there is no filter 'edges'; did you mean 'sobel'?"},
     {"Edge-Detect", "there is no filter 'Edge-Detect'; did you mean 'sobel'?"},
-    {"gaussian", "there is no filter 'gaussian'; did you mean 'convolve=gaussian'?"},
-    {"gblur=3", "there is no filter 'gblur'; did you mean 'convolve=gaussian'?"},
-    {"GaussianBlur", "there is no filter 'GaussianBlur'; did you mean 'convolve=gaussian'?"},
+    {"gblur=3", "there is no filter 'gblur'; did you mean 'gaussian'?"},
+    {"GaussianBlur", "there is no filter 'GaussianBlur'; did you mean 'gaussian'?"},
+    {"Gaussian-Blur=3", "there is no filter 'Gaussian-Blur'; did you mean 'gaussian'?"},
     {"laplace", "there is no filter 'laplace'; did you mean 'laplacian'?"},
     {"boxblur", "there is no filter 'boxblur'; did you mean 'blur'?"},
     {"brightness", "there is no filter 'brightness'; did you mean 'contrast=1:20'?"},
     {"negate", "there is no filter 'negate'; did you mean 'invert'?"},
-    {"unsharp", "there is no filter 'unsharp'; did you mean 'sharpen'?"},
+    {"unsharp mask", "there is no filter 'unsharp mask'; did you mean 'unsharp'?"},
+    {"curves=0/0", "curves: points must have at least two points x/y"},
+    {"curves=0/0 9", "curves: points is '0/0 9', but must be numbers or one of none|contrast|lighter|darker|negative"},
+    {"curves=0/0 9/256",
+     "curves: the numbers of points must be 0 to 255, and each x at least 1 more than the one before"},
+    {"curves=9/0 9/1",
+     "curves: the numbers of points must be 0 to 255, and each x at least 1 more than the one before"},
+    {"levels=200:100", "levels: black must be below white"},
     {"median_blur", "there is no filter 'median_blur'; did you mean 'median'?"},
     {"filter2D", "there is no filter 'filter2D'; did you mean 'convolve'?"},
     {"hflip", "there is no filter 'hflip'; did you mean 'mirror'?"},
@@ -275,8 +282,8 @@ static void test_random(struct check *check)
 
 static void test_table(struct check *check)
 {
-    static const enum param_type types[] = {
-        [INTEGER] = PARAM_INT, [REAL] = PARAM_REAL, [WORD] = PARAM_CHOICE, [MATRIX] = PARAM_MATRIX, [MAP] = PARAM_MAP, [POINTS] = PARAM_POINTS};
+    static const enum param_type types[] = {[INTEGER] = PARAM_INT,   [REAL] = PARAM_REAL, [WORD] = PARAM_CHOICE,
+                                            [MATRIX] = PARAM_MATRIX, [MAP] = PARAM_MAP,   [POINTS] = PARAM_POINTS};
     for (const struct filter *const *filter = filters; *filter; filter++) {
         char error[CHAIN_ERROR] = "";
         struct chain chain;

@@ -175,6 +175,19 @@ static void exact_points(struct path_test *test, int step)
     free(image.plane[0]);
 }
 
+// The largest reach of separable stencils.
+static void exact_reach(struct path_test *test)
+{
+    static const char *const texts[] = {"gaussian=20", "erode=60", "dilate=60"};
+    struct image image = rgba_new(150, 61);
+    struct random random = {7};
+    for (size_t i = 0; i < 4 * 150 * 61; i++)
+        image.plane[0][i] = (uint8_t)random_bits(&random);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        compare_picture(test, texts[i], &image);
+    free(image.plane[0]);
+}
+
 static void exact_yuv(struct path_test *test, int step)
 {
     int levels = cube_levels(step);
@@ -208,6 +221,7 @@ void paths_exact(struct path_test *test, bool all)
         if (all || radius < 4 || radius == 15)
             exact_blur(test, radius, all || radius < 4 ? 1 : 37);
     exact_sobel(test);
+    exact_reach(test);
     exact_sharpen(test, "sharpen=0.3", all ? 1 : 17);
     exact_sharpen(test, "sharpen=8", all ? 1 : 17);
     test->result = RESULT_TURN;

@@ -225,6 +225,83 @@ static void pixel_convolve(const struct picture *from, int x, int y, const struc
         to[i] = reference_sat8(reference_shift(sum[i] + weights->bias + half, weights->shift));
 }
 
+// The square of unsharp as that of convolve. weights.threshold is the least change.
+static bool prepare_unsharp(const struct picture *from, struct values *values)
+{
+    struct value square = {.side = 2 * values->value[0].number + 1};
+    int side = square.side, centre = side / 2;
+    double a = values->value[1].real, b[9], sum = pow(16, centre);
+    for (int i = 0; i < side; i++) {
+        b[i] = 1;
+        for (int k = 0; k < i; k++)
+            b[i] = b[i] * (side - 1 - k) / (k + 1);
+    }
+    for (int i = 0; i < side * side; i++)
+        square.matrix[i] = (float)(-a * b[i / side] * b[i % side]);
+    square.matrix[side * side / 2] = (float)((1 + a) * sum - a * b[centre] * b[centre]);
+    values->weights.threshold = reference_round(values->value[2].number * fabs(a));
+    for (int shift = 20; shift >= 0; shift--)
+        if (weights_fit(&square, sum, 0, shift, &values->weights))
+            return true;
+    return false;
+}
+
+static void pixel_unsharp(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    const struct weights *weights = &values->weights;
+    int radius = values->value[0].number, side = 2 * radius + 1;
+    for (int i = 0; i < 3; i++) {
+        int64_t sum = 0;
+        for (int k = 0; k < side * side; k++)
+            sum += weights->q[k] * picture_pixel(from, x + k % side - radius, y + k / side - radius)[i];
+        sum = reference_shift(sum + (1 << weights->shift) / 2, weights->shift);
+        to[i] = llabs(sum - to[i]) < weights->threshold ? to[i] : reference_sat8(sum);
+    }
+}
+
+static void pixel_gaussian(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    double s = values->value[0].real, sum = 1;
+    int r = (int)ceil(3 * s), q[61] = {1 << 14};
+    for (int i = 1; i <= r; i++)
+        sum += 2 * exp(-i * i / (2 * s * s));
+    for (int i = 1; i <= r; i++) {
+        q[i] = (int)reference_round(16384 * exp(-i * i / (2 * s * s)) / sum);
+        q[0] -= 2 * q[i];
+    }
+    int64_t column[3] = {0};
+    for (int dy = -r; dy <= r; dy++) {
+        int64_t row[3] = {0};
+        for (int dx = -r; dx <= r; dx++)
+            for (int i = 0; i < 3; i++)
+                row[i] += q[abs(dx)] * picture_pixel(from, x + dx, y + dy)[i];
+        for (int i = 0; i < 3; i++)
+            column[i] += q[abs(dy)] * reference_shift(row[i] + (1 << 13), 14);
+    }
+    for (int i = 0; i < 3; i++)
+        to[i] = reference_sat8(reference_shift(column[i] + (1 << 13), 14));
+}
+
+static void extreme(const struct picture *from, int x, int y, int radius, bool largest, uint8_t *to)
+{
+    for (int dy = -radius; dy <= radius; dy++)
+        for (int dx = -radius; dx <= radius; dx++)
+            for (int i = 0; i < 3; i++) {
+                int c = picture_pixel(from, x + dx, y + dy)[i];
+                to[i] = (uint8_t)((c > to[i]) == largest ? c : to[i]);
+            }
+}
+
+static void pixel_erode(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    extreme(from, x, y, values->value[0].number, false, to);
+}
+
+static void pixel_dilate(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    extreme(from, x, y, values->value[0].number, true, to);
+}
+
 static void pixel_emboss(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     static const int ring[8][2] = {{-1, -1}, {0, -1}, {1, -1}, {1, 0}, {1, 1}, {0, 1}, {-1, 1}, {-1, 0}};
@@ -404,6 +481,15 @@ const struct rule reference_rules[] = {
     {"roberts", pixel_roberts, NULL, {{0}}},
     {"laplacian", pixel_laplacian, NULL, {{0}}},
     {"sharpen", pixel_sharpen, NULL, {{"amount", REAL, 0, 8, "1", {0}, {0}}}},
+    {"unsharp",
+     pixel_unsharp,
+     prepare_unsharp,
+     {{"radius", INTEGER, 1, 4, "2", {0}, {0}},
+      {"amount", REAL, -1, 5, "1", {0}, {0}},
+      {"threshold", INTEGER, 0, 255, "0", {0}, {0}}}},
+    {"gaussian", pixel_gaussian, NULL, {{"sigma", REAL, 0.1f, 20, "2", {0}, {0}}}},
+    {"erode", pixel_erode, NULL, {{"radius", INTEGER, 1, 60, "1", {0}, {0}}}},
+    {"dilate", pixel_dilate, NULL, {{"radius", INTEGER, 1, 60, "1", {0}, {0}}}},
     {"median", pixel_median, NULL, {{0}}},
     {"ridge", pixel_ridge, NULL, {{"width", INTEGER, 1, 21, "5", {0}, {0}}}},
     {"mirror", pixel_mirror, NULL, {{0}}},

@@ -15,9 +15,10 @@ struct value {
     float matrix[MATRIX_NUMBERS];
 };
 
-// Values that convolve computes from its matrix before the first pixel.
+// Values that convolve and unsharp compute from their matrix before the first pixel.
 struct weights {
     int shift;
+    int64_t threshold;
     int64_t bias, q[MATRIX_NUMBERS];
 };
 
