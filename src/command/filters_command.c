@@ -76,7 +76,7 @@ static void print_filter(const struct filter *filter)
         if (p->choices)
             printf("%s", p->choices);
         else if (p->type == PARAM_FILE)
-            printf("image file");
+            printf("file");
         else
             printf("%.7g to %.7g", (double)p->min, (double)p->max);
         printf(" (default: %s): %s\n", preset, p->help);

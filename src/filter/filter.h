@@ -11,7 +11,7 @@ enum {
     FILTER_PARAMS = 6,      // parameters a filter may have
     FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
     FILTER_LEVELS = 256,    // values of a channel
-    FILTER_ARGUMENTS = 256, // arguments of a filter's function: at most one for each level
+    FILTER_ARGUMENTS = 257, // arguments of a filter's function without a resource: one for each level, and one
     FILTER_RADIUS_MAX = 15, // of a square stencil
     FILTER_REACH_MAX = 60,  // of a stencil of one row, and of a separable one
     FILTER_FILE = 256,      // bytes of a file's name, with the NUL
@@ -42,7 +42,7 @@ enum param_type {
     PARAM_MATRIX, // 1, 9, 25, 49 or 81 numbers, or a word of `choices`, a preset
     PARAM_MAP,    // 8 or 9 numbers, or a word of `choices`, a preset
     PARAM_POINTS, // at least two pairs x/y, or a word of `choices`, a preset
-    PARAM_FILE,   // the name of an image file, or `none`; only of users' filters
+    PARAM_FILE,   // the name of a file, or `none`; of users' filters: an image file
 };
 
 struct param {
@@ -82,7 +82,13 @@ struct filter_arguments {
     enum filter_part part;
     int count;
     int32_t value[FILTER_ARGUMENTS];
+    const int32_t *resource; // replaces `value`: more numbers, which stay valid (file_resource.h); NULL: none
 };
+
+static inline const int32_t *filter_numbers(const struct filter_arguments *arguments)
+{
+    return arguments->resource ? arguments->resource : arguments->value;
+}
 
 struct user_filter; // user_filter.h
 

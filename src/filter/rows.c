@@ -35,7 +35,7 @@ INLINE void make_points(point_filter *filter, const struct filter_arguments *num
                         int width, bool streams)
 {
     enum { PART = 256 }; // pixels; a processor computes one part while it writes the previous one
-    const int32_t *restrict args = numbers->value;
+    const int32_t *restrict args = filter_numbers(numbers);
     pixel_word part[PART];
     for (int first = 0; first < width; first += PART, from += 4 * PART, to += 4 * PART) {
         const int count = width - first < PART ? width - first : PART;
@@ -60,7 +60,7 @@ INLINE void make_stencil(stencil_filter *filter, const struct filter_arguments *
     const uint8_t *in[2 * FILTER_REACH_MAX + 1];
     for (int i = 0; i < 2 * reach + 1; i++)
         in[i] = rows->in[i];
-    const int32_t *restrict args = numbers->value;
+    const int32_t *restrict args = filter_numbers(numbers);
     uint8_t *restrict to = rows->out[0];
     const int bytes = step * rows->width;
     for (int i = 0; i < bytes; i++)

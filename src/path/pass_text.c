@@ -167,7 +167,7 @@ bool pass_has_users(const struct pass *pass)
 
 static int32_t *add_stage(const struct stage *stage, int32_t *arguments)
 {
-    memcpy(arguments, stage->arguments.value, (size_t)stage->arguments.count * sizeof(*arguments));
+    memcpy(arguments, filter_numbers(&stage->arguments), (size_t)stage->arguments.count * sizeof(*arguments));
     return arguments + stage->arguments.count;
 }
 

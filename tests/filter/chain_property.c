@@ -22,7 +22,8 @@ static bool stages_equal(const struct stage *a, const struct stage *b)
 {
     return a->filter == b->filter && values_equal(a->filter, &a->values, &b->values) &&
            a->arguments.radius == b->arguments.radius && a->arguments.count == b->arguments.count &&
-           !memcmp(a->arguments.value, b->arguments.value, sizeof(*a->arguments.value) * (size_t)a->arguments.count);
+           !memcmp(filter_numbers(&a->arguments), filter_numbers(&b->arguments),
+                   sizeof(*a->arguments.value) * (size_t)a->arguments.count);
 }
 
 static int skip_none(const struct chain *chain, int stage)
@@ -62,7 +63,7 @@ static bool stage_sound(const struct stage *stage)
     }
     const struct filter_arguments *arguments = &stage->arguments;
     return arguments->radius >= 0 && arguments->radius <= FILTER_REACH_MAX && arguments->rows <= arguments->radius &&
-           arguments->count >= 0 && arguments->count <= FILTER_ARGUMENTS;
+           arguments->count >= 0 && (arguments->resource || arguments->count <= FILTER_ARGUMENTS);
 }
 
 static bool error_sound(const char *error)

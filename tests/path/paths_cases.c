@@ -42,6 +42,10 @@ const char *const path_filters[] = {
     "vibrance",
     "vibrance=-1",
     "vibrance=2",
+    "lut",
+    "lut=" LUT_DATA "/solid.cube",
+    "lut=" LUT_DATA "/domain.cube",
+    "lut=" LUT_DATA "/line.cube",
     "blur",
     "blur=1",
     "blur=3",
@@ -81,11 +85,10 @@ const char *const path_filters[] = {
     "unsharp=3:0.5:255",
     "gaussian",
     "gaussian=0.1",
-    "gaussian=5.3",
-    "gaussian=8",
+    "gaussian=4.3",
     "erode",
     "erode=4",
-    "erode=21",
+    "erode=13",
     "dilate",
     "dilate=9",
     "sharpen",
@@ -316,6 +319,8 @@ static int random_filter(struct random *random, char *text, size_t size)
         at += snprintf(text + at, size - (size_t)at, i ? ":" : "=");
         if (row->type == PARAM_CHOICE || row->type == PARAM_POINTS)
             at += random_choice(random, row->choices, text + at, size - (size_t)at);
+        else if (row->type == PARAM_FILE)
+            at += snprintf(text + at, size - (size_t)at, LUT_DATA "/solid.cube");
         else
             at += snprintf(text + at, size - (size_t)at, "%.5g", row->type == PARAM_INT ? round(value) : value);
     }

@@ -160,7 +160,8 @@ static int cube_level(int level, int step)
 
 static void exact_points(struct path_test *test, int step)
 {
-    static const char *const texts[] = {"gray", "gray=average", "maxrgb", "sepia", "threshold=77"};
+    static const char *const texts[] = {"gray", "gray=average", "maxrgb", "sepia", "threshold=77",
+                                        "lut=" LUT_DATA "/solid.cube"};
     int levels = cube_levels(step);
     struct image image = rgba_new(levels * 16, (levels * levels + 15) / 16);
     for (int i = 0; i < levels * levels * levels; i++) {
@@ -179,9 +180,9 @@ static void exact_points(struct path_test *test, int step)
 static void exact_reach(struct path_test *test)
 {
     static const char *const texts[] = {"gaussian=20", "erode=60", "dilate=60"};
-    struct image image = rgba_new(150, 61);
+    struct image image = rgba_new(130, 9);
     struct random random = {7};
-    for (size_t i = 0; i < 4 * 150 * 61; i++)
+    for (size_t i = 0; i < 4 * 130 * 9; i++)
         image.plane[0][i] = (uint8_t)random_bits(&random);
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         compare_picture(test, texts[i], &image);

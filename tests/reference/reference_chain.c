@@ -85,6 +85,9 @@ static bool parse_value(const struct parameter *parameter, const char *text, str
                 return (parameter->type != MATRIX || parse_matrix(parameter->meanings[i], value)) &&
                        (parameter->type != POINTS || parse_points(parameter->meanings[i], value));
             }
+    value->text = text;
+    if (parameter->type == TEXT)
+        return true;
     if (parameter->type == WORD)
         return false;
     if (parameter->type == MATRIX)
@@ -108,6 +111,15 @@ static const struct rule *rule_find(const char *name)
     return NULL;
 }
 
+static void run_pixels(struct picture *picture, const struct rule *rule, const struct values *values)
+{
+    struct picture from = picture_copy(picture);
+    for (int y = 0; y < from.height; y++)
+        for (int x = 0; x < from.width; x++)
+            rule->pixel(&from, x, y, values, picture->rgba + ((size_t)y * (size_t)from.width + (size_t)x) * 4);
+    picture_free(&from);
+}
+
 bool reference_filter(struct picture *picture, const char *name, const char *const texts[REFERENCE_PARAMS])
 {
     const struct rule *rule = rule_find(name);
@@ -121,18 +133,13 @@ bool reference_filter(struct picture *picture, const char *name, const char *con
                 : !parse_value(parameter, texts[i] ? texts[i] : parameter->preset, &values.value[i]))
             return false;
     }
-    if (rule->prepare && !rule->prepare(picture, &values))
-        return false;
-    if (!picture)
-        return true;
-    if (!rule->pixel)
-        return reference_warp(picture, name, &values);
-    struct picture from = picture_copy(picture);
-    for (int y = 0; y < from.height; y++)
-        for (int x = 0; x < from.width; x++)
-            rule->pixel(&from, x, y, &values, picture->rgba + ((size_t)y * (size_t)from.width + (size_t)x) * 4);
-    picture_free(&from);
-    return true;
+    bool ok = !rule->prepare || rule->prepare(picture, &values);
+    if (ok && picture && rule->pixel)
+        run_pixels(picture, rule, &values);
+    else if (ok && picture)
+        ok = reference_warp(picture, name, &values);
+    free(values.lut);
+    return ok;
 }
 
 static char *trim(char *text)

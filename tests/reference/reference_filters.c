@@ -456,6 +456,7 @@ const struct rule reference_rules[] = {
     {"sepia", pixel_sepia, NULL, {{0}}},
     {"saturation", pixel_saturation, NULL, {{"amount", REAL, 0, 4, "1.5", {0}, {0}}}},
     {"vibrance", pixel_vibrance, NULL, {{"amount", REAL, -1, 2, "0.5", {0}, {0}}}},
+    {"lut", pixel_lut, prepare_lut, {{"file", TEXT, 0, 0, "none", {0}, {0}}}},
     {"hue", pixel_hue, NULL, {{"angle", REAL, -180, 180, "90", {0}, {0}}}},
     {"blur", pixel_blur, NULL, {{"radius", INTEGER, 1, 15, "2", {0}, {0}}}},
     {"convolve",

@@ -5,7 +5,7 @@
 
 enum { MATRIX_NUMBERS = 81, PARAMETER_WORDS = 8 };
 
-enum value_type { NO_VALUE, INTEGER, REAL, WORD, MATRIX, MAP, POINTS };
+enum value_type { NO_VALUE, INTEGER, REAL, WORD, MATRIX, MAP, POINTS, TEXT };
 
 struct value {
     int number; // INTEGER; WORD: its index; MAP, POINTS without numbers: the index of the word
@@ -13,6 +13,7 @@ struct value {
     int side;   // MATRIX, with its numbers row by row
     int count;  // MAP, POINTS: the count of numbers; 0: a word
     float matrix[MATRIX_NUMBERS];
+    const char *text; // TEXT
 };
 
 // Values that convolve and unsharp compute from their matrix before the first pixel.
@@ -26,6 +27,7 @@ struct values {
     struct value value[REFERENCE_PARAMS];
     struct weights weights;
     uint8_t table[3][256]; // of levels and its like
+    struct lut *lut;       // NULL: none
 };
 
 struct parameter {
@@ -50,6 +52,9 @@ bool prepare_curves(const struct picture *from, struct values *values);
 bool prepare_exposure(const struct picture *from, struct values *values);
 bool prepare_temperature(const struct picture *from, struct values *values);
 bool prepare_posterize(const struct picture *from, struct values *values);
+// reference_lut.c
+bool prepare_lut(const struct picture *from, struct values *values);
+void pixel_lut(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 void pixel_tables(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 
 // A filter. `pixel` computes the output pixel (x, y); before the call it holds the input pixel (x, y). NULL: the filter

@@ -35,6 +35,9 @@ static const struct golden goldens[] = {
     {"emboss-s.png", "emboss=s", {0}},
     {"emboss-e.png", "emboss=e", {0}},
     {"sharpen-8.png", "sharpen=8", {0}},
+    {"levels-20-220.png", "levels=20:220:1.5:10:240", {0}},
+    {"curves-blue.png", "curves=0/20 100/60 255/255:blue", {0}},
+    {"gaussian-20.png", "gaussian=20", {0}},
     {"five.png", "blur=3,flip,emboss=sw,gray,sharpen=0.5", {0}},
     {"yuv-601-limited.png", NULL, {COLOR_MATRIX_601, COLOR_RANGE_LIMITED}},
     {"yuv-601-full.png", NULL, {COLOR_MATRIX_601, COLOR_RANGE_FULL}},
@@ -180,6 +183,15 @@ static const struct by_hand grey_by_hand[] = {
     {"otsu", 4, 1, {0, 0, 0, 0}, {0, 0, 0, 0}},
     {"otsu", 5, 1, {10, 10, 200, 200, 12}, {0, 0, 255, 255, 0}}, // t = 12 to 199 are equal
     {"otsu", 3, 1, {0, 10, 20}, {0, 255, 255}},                  // t = 0 and t = 10 are equal: 30 * 30 / 2
+    {"prewitt", 4, 1, {0, 0, 10, 10}, {0, 30, 30, 0}},
+    {"scharr", 4, 1, {0, 0, 10, 10}, {0, 40, 40, 0}},      // 160 / 4
+    {"roberts", 2, 2, {0, 3, 4, 0}, {0, 4, 6, 1}},         // roots of 18, 32 and 1
+    {"laplacian", 3, 1, {10, 20, 10}, {10, 20, 10}},       // -10, 20, -10
+    {"unsharp=1:1", 3, 1, {90, 100, 90}, {88, 105, 88}},   // the means are 92.5, 95 and 92.5
+    {"unsharp=1:1:6", 3, 1, {90, 100, 90}, {90, 100, 90}}, // the changes are below 6
+    {"gaussian=0.1", 3, 1, {1, 200, 3}, {1, 200, 3}},
+    {"erode", 4, 1, {9, 1, 5, 7}, {1, 1, 1, 5}},
+    {"dilate=2", 4, 1, {1, 1, 5, 9}, {5, 9, 9, 9}},
     {"ridge=1", 5, 1, {0, 9, 4, 4, 1}, {0, 5, 0, 0, 0}},
     {"ridge=2", 5, 1, {0, 0, 90, 91, 0}, {0, 0, 0, 90, 0}}, // columns x - 1 and x are the centre
     {"median", 3, 3, {9, 1, 8, 2, 7, 3, 6, 4, 5}, {7, 7, 7, 6, 5, 5, 6, 5, 5}},
@@ -202,6 +214,14 @@ static const struct by_hand grey_by_hand[] = {
     {"contrast", 4, 1, {0, 100, 128, 255}, {0, 86, 128, 255}},
     {"contrast=1:0.5", 3, 1, {0, 100, 255}, {1, 101, 255}},
     {"contrast=0:-0.25", 3, 1, {0, 100, 255}, {127, 127, 127}},
+    {"levels=100:200", 4, 1, {100, 150, 200, 255}, {0, 128, 255, 255}},
+    {"levels=low=100:high=50", 3, 1, {0, 51, 255}, {100, 90, 50}},
+    {"curves=negative", 3, 1, {0, 100, 255}, {255, 155, 0}},
+    {"curves=0/0 2/1 3/200", 4, 1, {0, 1, 2, 9}, {0, 0, 1, 200}}, // the spline falls below 0 at 1
+    {"curves=1/7 3/8", 4, 1, {0, 2, 3, 4}, {7, 8, 8, 8}},
+    {"exposure", 3, 1, {0, 128, 255}, {0, 176, 255}}, // the light is 0.2159, then 0.4317
+    {"posterize=2", 3, 1, {0, 127, 128}, {0, 0, 255}},
+    {"lut", 3, 1, {0, 100, 255}, {0, 100, 255}},
     {"invert", 3, 1, {0, 100, 255}, {255, 155, 0}},
     {"threshold", 3, 1, {127, 128, 255}, {0, 255, 255}},
     {"threshold=0", 3, 1, {0, 128, 255}, {255, 255, 255}},
@@ -247,6 +267,8 @@ static const struct pixel_by_hand pixels_by_hand[] = {
     {"maxrgb", {5, 5, 5, 99}, {5, 5, 5, 99}},
     {"sepia", {100, 100, 100, 0}, {134, 121, 94, 0}}, // 17264, 15564, 12064, each >> 7
     {"sepia", {255, 255, 255, 0}, {255, 255, 239, 0}},
+    {"vibrance=1", {200, 100, 100, 7}, {243, 82, 82, 7}}, // k = 412, L = 130
+    {"temperature=6500", {10, 20, 30, 4}, {10, 20, 30, 4}},
     {"blur=15", {1, 2, 3, 4}, {1, 2, 3, 4}},
     {"sobel", {1, 2, 3, 4}, {0, 0, 0, 4}},
     {"emboss", {1, 2, 3, 4}, {128, 128, 128, 4}},
@@ -366,6 +388,11 @@ static void yuv_by_hand(struct check *check)
                              "blur=16",
                              "gamma=0.05",
                              "convolve=1 2 3",
+                             "levels=200:100",
+                             "curves=0/0",
+                             "curves=0/0 0.5/9",
+                             "erode=61",
+                             "lut=/none",
                              "blur=1:1",
                              "",
                              "warp=1 2 3",

@@ -1,0 +1,68 @@
+// test_cube.c: files .cube: values worked out by hand, and damaged files
+#include "filter/cube.h"
+#include "unit.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *text, *why;
+} damaged[] = {
+    {"", "line 1: the file ends without a table"},
+    {"TITLE \"x\"\n\n", "line 3: the file ends without a table"},
+    {"LUT_3D_SIZE 1\n", "line 1: the size of a 3D table must be 2 to 128"},
+    {"LUT_3D_SIZE 129\n", "line 1: the size of a 3D table must be 2 to 128"},
+    {"# x\nLUT_1D_SIZE 65537\n", "line 2: the size of a 1D table must be 2 to 65536"},
+    {"LUT_1D_SIZE 2.5\n", "line 1: the size of a 1D table must be 2 to 65536"},
+    {"LUT_1D_SIZE 2\nLUT_3D_SIZE 2\n", "line 2: a second table; one 1D or 3D table is possible"},
+    {"0 0 0\n", "line 1: LUT_1D_SIZE or LUT_3D_SIZE must be before this"},
+    {"LUT_1D_SIZE 2\n0 0 0\n", "line 3: the file ends before the table is complete"},
+    {"LUT_1D_SIZE 2\n0 0 0\n1 1 1\n1 1 1\n", "line 4: more entries than the table has"},
+    {"LUT_1D_SIZE 2\n0 0\n1 1 1\n", "line 2: an entry must be three numbers"},
+    {"LUT_1D_SIZE 2\n0 0 0 0\n1 1 1\n", "line 2: an entry must be three numbers"},
+    {"LUT_1D_SIZE 2\n0 0 0x\n1 1 1\n", "line 2: an entry must be three numbers"},
+    {"LUT_1D_SIZE 2\n0 0 0\n1 1 1e999\n", "line 3: an entry must be three numbers"},
+    {"LUT_1D_SIZE 2\n0 0 nan\n1 1 1\n", "line 2: an entry must be three numbers"},
+    {"LUT_1D_SIZE 2\nDOMAIN_MIN 0 0\n", "line 2: the domain must be three numbers"},
+    {"LUT_1D_SIZE 2\nDOMAIN_MIN 1 0 0\n0 0 0\n1 1 1", "line 4: the end of the domain must be above its begin"},
+    {"LUT_3D_INPUT_RANGE 0\n", "line 1: the input range must be two numbers"},
+    {"LUT_2D_SIZE 2\n", "line 1: this is no line of a .cube file"},
+    {"\x89PNG\r\n", "line 1: this is no line of a .cube file"},
+};
+
+static void check_damaged(void)
+{
+    for (size_t i = 0; i < sizeof(damaged) / sizeof(*damaged); i++) {
+        char why[RESOURCE_WHY] = "";
+        int count = 0;
+        int32_t *numbers = cube_read(damaged[i].text, &count, why);
+        CHECK(!numbers);
+        CHECK_TEXT(why, damaged[i].why);
+        free(numbers);
+    }
+}
+
+static void check_values(void)
+{
+    char why[RESOURCE_WHY] = "";
+    int count = 0;
+    // 64 lies at 0.2509, between the entries 0 and 0.5: half of 255 times 0.5019.
+    int32_t *line = cube_read("LUT_1D_SIZE 3\r\n0 1 0\r\n0.5 0.5 .25\r\n1 0 1e0\r\n", &count, why);
+    CHECK(line && count == 257 && line[0] == 0 && line[1] == 255 << 8 && line[256] == (255 | 255 << 16));
+    CHECK(line && line[1 + 64] == (64 | 191 << 8 | 32 << 16));
+    free(line);
+    // 128 is between 0.2 and 0.7 at 0.6039 of the way.
+    int32_t *solid = cube_read(" LUT_3D_SIZE 2 \n\tDOMAIN_MIN 0.2 0 0\nDOMAIN_MAX 0.7 1 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n"
+                               "0 0 1\n1 0 1\n0 1 1\n1.5 -1 0.5\n",
+                               &count, why);
+    CHECK(solid && count == 1 + 768 + 8 && solid[0] == 2);
+    CHECK(solid && solid[1 + 51] == 0 && solid[1 + 128] == 155 && solid[1 + 255] == 256 && solid[513 + 255] == 128);
+    CHECK(solid && solid[769 + 7] == (1020 | 0 << 10 | 510 << 20) && solid[769 + 1] == 1020);
+    free(solid);
+}
+
+int main(void)
+{
+    check_damaged();
+    check_values();
+    return check_end(&unit);
+}
