@@ -36,6 +36,17 @@ INLINE pixel nearest(struct source source, arguments args, int x, int y)
     return input(source, args, clamp(x, 0, source.width - 1), clamp(y, 0, source.height - 1));
 }
 
+#ifdef PASS_TAPS
+INLINE pixel warped(struct source source, arguments args, int x, int y)
+{
+    arguments taps = PASS_TAPS(args);
+    const int at = taps_at(taps, x, y), first = ARG(taps, at), down = ARG(taps, 3);
+    pixel sum = {0, 0, 0, 0};
+    for (int i = 0; i < ARG(taps, 2); i++)
+        sum = taps_add(sum, nearest(source, args, down ? x : first + i, down ? first + i : y), ARG(taps, at + 1 + i));
+    return taps_end(sum);
+}
+#else
 INLINE pixel warped(struct source source, arguments args, int x, int y)
 {
     const place at = PASS_WARP(args, x, y);
@@ -43,6 +54,7 @@ INLINE pixel warped(struct source source, arguments args, int x, int y)
     return warp_pixel(nearest(source, args, left, top), nearest(source, args, left + 1, top),
                       nearest(source, args, left, top + 1), nearest(source, args, left + 1, top + 1), at);
 }
+#endif
 
 #endif
 

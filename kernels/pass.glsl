@@ -112,6 +112,16 @@ pixel nearest(int x, int y)
     return loaded(clamp(x, 0, size.x - 1), clamp(y, 0, size.y - 1));
 }
 
+#ifdef PASS_TAPS
+pixel computed(int x, int y)
+{
+    int taps = PASS_TAPS(0), at = taps_at(taps, x, y), first = ARG(taps, at), down = ARG(taps, 3);
+    pixel sum = pixel(0, 0, 0, 0);
+    for (int i = 0; i < ARG(taps, 2); i++)
+        sum = taps_add(sum, nearest(down == 0 ? first + i : x, down == 0 ? y : first + i), ARG(taps, at + 1 + i));
+    return PASS_AFTER(taps_end(sum), 0, x, y);
+}
+#else
 pixel computed(int x, int y)
 {
     place at = PASS_WARP(0, x, y);
@@ -120,6 +130,7 @@ pixel computed(int x, int y)
                          nearest(left + 1, top + 1), at);
     return PASS_AFTER(p, 0, x, y);
 }
+#endif
 
 #else
 

@@ -40,3 +40,33 @@ INLINE pixel warp_pixel(pixel p00, pixel p10, pixel p01, pixel p11, place at)
     p.a = warp_value(p00.a, p10.a, p01.a, p11.a, a, b);
     return p;
 }
+
+// Weighted pixels of a row or column replace the grid: `scale` by area, for example. src/filter/taps.c computes the
+// arguments: the output's width and height, the count of taps, 1 for columns, then for each pixel of an output row or
+// column its first tap and the weights.
+#define TAPS_BITS 14
+#define TAPS_HALF (1 << (TAPS_BITS - 1))
+
+// Returns the place of the first tap among the arguments.
+INLINE int taps_at(arguments args, int x, int y)
+{
+    return 4 + (ARG(args, 3) == 0 ? x : y) * (1 + ARG(args, 2));
+}
+
+INLINE pixel taps_add(pixel sum, pixel p, int weight)
+{
+    sum.r += weight * p.r;
+    sum.g += weight * p.g;
+    sum.b += weight * p.b;
+    sum.a += weight * p.a;
+    return sum;
+}
+
+INLINE pixel taps_end(pixel sum)
+{
+    sum.r = sat8((sum.r + TAPS_HALF) >> TAPS_BITS);
+    sum.g = sat8((sum.g + TAPS_HALF) >> TAPS_BITS);
+    sum.b = sat8((sum.b + TAPS_HALF) >> TAPS_BITS);
+    sum.a = sat8((sum.a + TAPS_HALF) >> TAPS_BITS);
+    return sum;
+}

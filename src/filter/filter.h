@@ -64,16 +64,21 @@ struct filter_values {
     char file[FILTER_FILE]; // its absolute name; "": none
 };
 
+// A separable filter runs twice: along rows, then along columns. The plan makes both parts.
+enum filter_part { FILTER_WHOLE, FILTER_ALONG_ROWS, FILTER_ALONG_COLUMNS };
+
+// How `scale` weighs the pixels of a row or column.
+enum filter_taps { TAPS_NONE, TAPS_AREA, TAPS_LANCZOS, TAPS_NEAREST };
+
 // The output of a FILTER_WARP for an input of one size. The matrix maps the centre of an output pixel, (x, y, 1), to
 // the input: (u w, v w, w), row by row. Centres of pixels have whole numbers. A lens then distorts the point (u, v).
 struct filter_map {
     int width, height;
     double matrix[9];
     struct lens lens;
+    enum filter_taps taps; // weighted pixels of rows, then of columns, replace the matrix; TAPS_NONE: the matrix
+    enum filter_part part; // of the taps, set by the plan
 };
-
-// A separable stencil runs twice: along rows, then along columns. The plan makes both parts.
-enum filter_part { FILTER_WHOLE, FILTER_ALONG_ROWS, FILTER_ALONG_COLUMNS };
 
 // Arguments of the kernel. The host computes these integers once, so that every path uses the same ones.
 struct filter_arguments {

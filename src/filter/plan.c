@@ -2,6 +2,7 @@
 #include "filter/plan.h"
 
 #include "filter/user_filter.h"
+#include "filter/warp.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +81,20 @@ static void add_geometry(struct pass *pass, const struct filter *filter)
     }
 }
 
+int pass_warp_count(const struct pass *pass)
+{
+    return pass->map.taps == TAPS_NONE ? warp_count(&pass->map)
+                                       : taps_count(&pass->map, pass->from_width, pass->from_height);
+}
+
+void pass_warp_fill(const struct pass *pass, int32_t *arguments)
+{
+    if (pass->map.taps == TAPS_NONE)
+        warp_fill(&pass->map, arguments);
+    else
+        taps_fill(&pass->map, pass->from_width, pass->from_height, arguments);
+}
+
 bool pass_measures(const struct pass *pass)
 {
     return pass->before_count > 0 && pass->before[0]->filter->measure;
@@ -113,6 +128,37 @@ void plan_set_moment(struct plan *plan, struct moment moment)
     }
 }
 
+// Makes a pass along columns of the second part of a warp by taps. Returns the pass along rows.
+static struct pass *split_taps(struct plan *plan, int number)
+{
+    struct pass *rows = &plan->pass[number], *columns = rows + 1;
+    memmove(columns, rows, (size_t)(plan->count++ - number) * sizeof(*rows));
+    rows->after_count = 0;
+    rows->last = NULL;
+    rows->store_mirror = rows->store_flip = false;
+    return rows;
+}
+
+// Sets the map of a warp for an input of this size. A warp by taps is one pass for each side that changes.
+static void set_map(struct plan *plan, int number, int width, int height)
+{
+    struct pass *pass = &plan->pass[number];
+    if (pass->map.part == FILTER_ALONG_COLUMNS) // split_taps has copied it
+        return;
+    pass->map = (struct filter_map){0};
+    pass->warp->filter->map(&pass->warp->values, width, height, &pass->map);
+    if (pass->map.taps == TAPS_NONE)
+        return;
+    pass->map.part = FILTER_ALONG_COLUMNS;
+    if (pass->map.height == height) {
+        pass->map.part = FILTER_ALONG_ROWS;
+    } else if (pass->map.width != width) {
+        pass = split_taps(plan, number);
+        pass->map.part = FILTER_ALONG_ROWS;
+        pass->map.height = height;
+    }
+}
+
 // Sets the sizes of the passes, and the maps of the warps.
 static void set_sizes(struct plan *plan, int width, int height)
 {
@@ -121,8 +167,7 @@ static void set_sizes(struct plan *plan, int width, int height)
         pass->from_width = width;
         pass->from_height = height;
         if (pass->warp) {
-            pass->map = (struct filter_map){0};
-            pass->warp->filter->map(&pass->warp->values, width, height, &pass->map);
+            set_map(plan, i, width, height);
             width = pass->map.width;
             height = pass->map.height;
         }

@@ -21,7 +21,7 @@ struct pass {
     const struct stage *last;      // a user's point filter after all others, which gets its previous output; NULL: none
     bool load_mirror, load_flip;   // the pass reads its input mirrored or flipped
     bool store_mirror, store_flip; // and writes its output mirrored or flipped
-    struct filter_map map;         // of the warp
+    struct filter_map map;         // of the warp; zeroed without one
     int from_width, from_height;   // size of its input
     int width, height;             // size of its output
     bool equal_channels;           // its stencil's or warp's input is grey: all three channels are equal
@@ -30,7 +30,7 @@ struct pass {
     char name[128];                 // "blur+gray": its filters, for stage times
 };
 
-enum { PLAN_PASSES = 2 * CHAIN_MAX + 1 }; // separable stencils, and a conversion
+enum { PLAN_PASSES = 2 * CHAIN_MAX + 1 }; // separable filters, and a conversion
 
 struct plan {
     struct chain chain;              // a copy; passes point into it
@@ -49,6 +49,10 @@ void plan_set_moment(struct plan *plan, struct moment moment);
 
 // Returns true if the arguments of a pass are for one size of its picture: it has a warp or a user's filter.
 bool pass_has_size(const struct pass *pass);
+
+// The arguments of the pass's warp, which is not a user's (filter/warp.h).
+int pass_warp_count(const struct pass *pass);
+void pass_warp_fill(const struct pass *pass, int32_t *arguments);
 
 // Returns true if the first filter of a pass computes its arguments from a histogram of the pass's whole input.
 bool pass_measures(const struct pass *pass);

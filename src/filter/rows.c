@@ -121,7 +121,7 @@ extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_n
 extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_convolve)[],
     VECTORS_NAME(rows_separable)[];
 #endif
-extern warp_row VECTORS_NAME(row_warp);
+extern warp_row VECTORS_NAME(row_warp), VECTORS_NAME(row_taps);
 extern warp_places VECTORS_NAME(row_warp_at);
 static const struct row_variant generic[] = {FILTER_LIST(ROW){0}};
 
@@ -157,5 +157,11 @@ static const struct row_variant *const variants[] = {
 #endif
     NULL,
 };
-const struct row_level VECTORS_NAME(row_level) = {
-    variants, generic, to_grey, from_grey, stream, VECTORS_NAME(row_warp), VECTORS_NAME(row_warp_at)};
+const struct row_level VECTORS_NAME(row_level) = {variants,
+                                                  generic,
+                                                  to_grey,
+                                                  from_grey,
+                                                  stream,
+                                                  VECTORS_NAME(row_warp),
+                                                  VECTORS_NAME(row_taps),
+                                                  VECTORS_NAME(row_warp_at)};

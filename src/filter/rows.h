@@ -65,7 +65,7 @@ struct row_level {
     // Copies with non-temporal stores, for memory that is not read soon. The thread needs a full memory barrier before
     // another thread reads.
     void (*stream)(const uint8_t *from, uint8_t *to, size_t bytes);
-    warp_row *warp;
+    warp_row *warp, *taps; // from a grid; from taps
     warp_places *warp_at;
 };
 VECTORS_TABLE(const struct row_level, row_level)

@@ -6,5 +6,15 @@
 // The output's width and height, the nodes in a row of the grid, then u and v of each node in 1/256 pixel.
 enum { WARP_WIDTH_AT, WARP_HEIGHT_AT, WARP_COLUMNS_AT, WARP_GRID_AT };
 
-int warp_count(const struct filter_map *map); // the count of arguments
+// Of taps: the output's width and height, the count of taps, 1 for columns, then for each pixel of an output row or
+// column the first tap and the weights, with 14 fraction bits.
+enum { TAPS_COUNT_AT = 2, TAPS_DOWN_AT, TAPS_AT };
+
+// Sets the values of `scale` so that it makes pictures of the map's size by the map's taps.
+void warp_scale_to(struct filter_values *values, const struct filter_map *map);
+
+int warp_count(const struct filter_map *map); // the count of arguments of a grid
 void warp_fill(const struct filter_map *map, int32_t *arguments);
+// The same for taps and an input of this size.
+int taps_count(const struct filter_map *map, int width, int height);
+void taps_fill(const struct filter_map *map, int width, int height, int32_t *arguments);

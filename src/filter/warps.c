@@ -57,7 +57,8 @@ const struct filter filter_crop = {
 
 // ---- scale ----
 
-enum { SCALE_WIDTH, SCALE_HEIGHT, SCALE_FACTOR, SCALE_MOST };
+enum { SCALE_WIDTH, SCALE_HEIGHT, SCALE_FACTOR, SCALE_MOST, SCALE_METHOD };
+enum { METHOD_AUTO, METHOD_AREA, METHOD_LANCZOS, METHOD_BILINEAR, METHOD_NEAREST };
 
 static const struct param scale_params[] = {
     {"width", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16, .help = "width in pixels; 0: in proportion to the height"},
@@ -66,6 +67,8 @@ static const struct param scale_params[] = {
      .help = "factor for both sides, without the other parameters"},
     {"most", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16,
      .help = "maximum width and height in pixels, alone; 0: none. Smaller images keep their size"},
+    {"method", PARAM_CHOICE, .max = METHOD_NEAREST, .step = 1, .choices = "auto|area|lanczos|bilinear|nearest",
+     .help = "auto: area if a side shrinks, else bilinear"},
     {0},
 };
 
@@ -94,13 +97,34 @@ static void scale_map(const struct filter_values *values, int width, int height,
     map->height = wanted_height > 0  ? wanted_height
                   : wanted_width > 0 ? proportion(height, wanted_width, width)
                                      : proportion(height, factor, 1);
+    static const enum filter_taps taps[] = {[METHOD_AREA] = TAPS_AREA,
+                                            [METHOD_LANCZOS] = TAPS_LANCZOS,
+                                            [METHOD_BILINEAR] = TAPS_NONE,
+                                            [METHOD_NEAREST] = TAPS_NEAREST};
+    const bool shrinks = map->width < width || map->height < height;
+    const int method = whole(values->value[SCALE_METHOD]), best = shrinks ? METHOD_AREA : METHOD_BILINEAR;
+    if (map->width != width || map->height != height)
+        map->taps = taps[method == METHOD_AUTO ? best : method];
     const double x = (double)width / map->width, y = (double)height / map->height;
     memcpy(map->matrix, (double[]){x, 0, 0.5 * x - 0.5, 0, y, 0.5 * y - 0.5, 0, 0, 1}, sizeof(map->matrix));
 }
 
+void warp_scale_to(struct filter_values *values, const struct filter_map *map)
+{
+    static const int methods[] = {[TAPS_NONE] = METHOD_BILINEAR,
+                                  [TAPS_AREA] = METHOD_AREA,
+                                  [TAPS_LANCZOS] = METHOD_LANCZOS,
+                                  [TAPS_NEAREST] = METHOD_NEAREST};
+    values->value[SCALE_WIDTH] = (float)map->width;
+    values->value[SCALE_HEIGHT] = (float)map->height;
+    values->value[SCALE_FACTOR] = 1;
+    values->value[SCALE_MOST] = 0;
+    values->value[SCALE_METHOD] = (float)methods[map->taps];
+}
+
 const struct filter filter_scale = {
     .name = "scale",
-    .summary = "scale the image, with bilinear interpolation",
+    .summary = "scale the image",
     .example = "scale=240:120",
     .kind = FILTER_WARP,
     .params = scale_params,

@@ -167,10 +167,13 @@ int compose_last(struct composer *c, const struct stage *stage, int offset)
 }
 
 // Defines the place of a pixel in the warp's input.
-static void compose_warp(struct composer *c, const struct stage *stage, int offset)
+static void compose_warp(struct composer *c, const struct pass *pass, int offset)
 {
+    const struct stage *stage = pass->warp;
     const char *name = stage->filter->name;
     if (!stage->filter->user) {
+        if (pass->map.taps != TAPS_NONE)
+            fprintf(c->out, "#define PASS_TAPS(args) ((args) + %d)\n", offset);
         fprintf(c->out, "#define PASS_WARP(args, x, y) warp_place((args) + %d, x, y)\n", offset);
         return;
     }
@@ -185,7 +188,7 @@ void compose_geometry(struct composer *c, const struct pass *pass, int offset)
     fprintf(c->out, "#define PASS_STORE_X(x, width) %s\n", pass->store_mirror ? "((width) - 1 - (x))" : "(x)");
     fprintf(c->out, "#define PASS_STORE_Y(y, height) %s\n", pass->store_flip ? "((height) - 1 - (y))" : "(y)");
     if (pass->warp)
-        compose_warp(c, pass->warp, offset);
+        compose_warp(c, pass, offset);
     if (pass->warp && !pass->warp->filter->user)
         fprintf(c->out,
                 "#define PASS_WIDTH(args, width) WARP_WIDTH((args) + %d)\n"

@@ -105,11 +105,12 @@ static bool make_warp(struct cpu_pass *cpu)
         cpu->scratch_bytes = 2 * line_bytes(cpu->pass->width, 0);
         return true;
     }
-    cpu->warp = malloc(sizeof(*cpu->warp) * (size_t)warp_count(&cpu->pass->map));
+    cpu->warp = malloc(sizeof(*cpu->warp) * (size_t)pass_warp_count(cpu->pass));
     if (!cpu->warp)
         return false;
-    warp_fill(&cpu->pass->map, cpu->warp);
-    find_warp_rows(cpu);
+    pass_warp_fill(cpu->pass, cpu->warp);
+    if (cpu->pass->map.taps == TAPS_NONE)
+        find_warp_rows(cpu);
     return true;
 }
 
@@ -260,7 +261,7 @@ static void run_warp(const struct band *band, int y, uint8_t *to)
     const struct warp_source source = {from->plane[0], from->stride[0], from->shape.width, from->shape.height};
     const struct pass *pass = run->passes[0].pass;
     if (!pass->warp->filter->user) {
-        row_level()->warp(run->passes[0].warp, &source, y, to);
+        (pass->map.taps == TAPS_NONE ? row_level()->warp : row_level()->taps)(run->passes[0].warp, &source, y, to);
         return;
     }
     const int step = (int)(line_bytes(pass->width, 0) / 4);

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/random.h"
+#include "filter/warp.h"
 
 #include <stdlib.h>
 
@@ -54,6 +55,18 @@ static void add_stage(struct chain *chain, const struct stage *stage)
         chain->stage[chain->count++] = *stage;
 }
 
+// Adds a warp. A part of a warp by taps becomes a warp to the size of its output.
+static void add_warp(struct chain *chain, const struct pass *pass)
+{
+    const char *why;
+    add_stage(chain, pass->warp);
+    if (pass->map.taps == TAPS_NONE)
+        return;
+    struct stage *stage = &chain->stage[chain->count - 1];
+    warp_scale_to(&stage->values, &pass->map);
+    stage_prepare(stage, &why);
+}
+
 // Fills in the pass as a chain of its own.
 static void chain_of(const struct pass *pass, struct chain *chain)
 {
@@ -62,7 +75,8 @@ static void chain_of(const struct pass *pass, struct chain *chain)
     for (int i = 0; i < pass->before_count; i++)
         add_stage(chain, pass->before[i]);
     add_stage(chain, pass->stencil);
-    add_stage(chain, pass->warp);
+    if (pass->warp)
+        add_warp(chain, pass);
     for (int i = 0; i < pass->after_count; i++)
         add_stage(chain, pass->after[i]);
     add_stage(chain, pass->last);

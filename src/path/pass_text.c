@@ -2,7 +2,6 @@
 #include "path/pass_text.h"
 
 #include "base/resource.h"
-#include "filter/warp.h"
 #include "path/compose.h"
 
 #include <stdio.h>
@@ -133,7 +132,7 @@ int pass_argument_count(const struct pass *pass, const struct pass_target *targe
         count += pass->after[i]->arguments.count;
     count += pass->last ? pass->last->arguments.count : 0;
     if (pass->warp)
-        count += pass->warp->filter->user ? pass->warp->arguments.count : warp_count(&pass->map);
+        count += pass->warp->filter->user ? pass->warp->arguments.count : pass_warp_count(pass);
     return count;
 }
 
@@ -190,5 +189,5 @@ void pass_arguments(const struct pass *pass, const struct pass_target *target, i
     if (pass->warp && pass->warp->filter->user)
         add_stage(pass->warp, arguments);
     else if (pass->warp) // last: its count depends on the size
-        warp_fill(&pass->map, arguments);
+        pass_warp_fill(pass, arguments);
 }

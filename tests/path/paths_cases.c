@@ -119,6 +119,12 @@ const char *const path_filters[] = {
     "scale=most=40",
     "scale=most=1",
     "scale=most=32768",
+    "scale=factor=0.3:method=lanczos",
+    "scale=200:20:method=lanczos",
+    "scale=200:20:method=area",
+    "scale=0:33:method=nearest",
+    "scale=31:90:method=bilinear",
+    "scale=factor=3:method=area",
     "rotate",
     "rotate=-90",
     "rotate=180",
@@ -285,7 +291,8 @@ static int random_warp(struct random *random, const char *name, char *text, size
     if (!strcmp(name, "scale") && random_bits(random) % 2)
         return snprintf(text, size, "scale=factor=%g", random_range(random, 2, 160) / 100.0);
     if (!strcmp(name, "scale"))
-        return snprintf(text, size, "scale=%d:%d", random_range(random, 0, 150), random_range(random, 1, 150));
+        return snprintf(text, size, "scale=%d:%d:method=%s", random_range(random, 0, 150), random_range(random, 1, 150),
+                        pick(random, (const char *const[]){"auto", "area", "lanczos", "bilinear", "nearest"}, 5));
     if (!strcmp(name, "undistort")) {
         const bool fisheye = random_bits(random) % 2;
         int at = snprintf(text, size, "undistort=%d %d %d %d", random_range(random, 20, 200),

@@ -119,6 +119,56 @@ static double scaled_side(int side, int wanted, int other, int other_side, doubl
     return fmax(1, floor(value + 0.5));
 }
 
+static double lanczos(double x)
+{
+    double pi = acos(-1);
+    if (x == 0)
+        return 1;
+    return fabs(x) < 3 ? sin(pi * x) / (pi * x) * (sin(pi * (x / 3)) / (pi * (x / 3))) : 0;
+}
+
+// The weight of pixel i of n for pixel x of m, by a method of scale.
+static double tap_weight(const char *method, int n, int m, int x, int i)
+{
+    double k = (double)n / m, centre = (x + 0.5) * k - 0.5, width = k > 1 ? k : 1, far = fabs(i - centre) / width;
+    if (!strcmp(method, "nearest"))
+        return i == (int)floor((x + 0.5) * k);
+    if (!strcmp(method, "lanczos"))
+        return lanczos(far);
+    if (n <= m)
+        return far < 1 ? 1 - far : 0;
+    double left = (double)x * n / m, right = (x + 1.0) * n / m;
+    return fmax(0, fmin(right, i + 1) - fmax(left, i));
+}
+
+// Scales one side of the picture to m pixels. `down`: the height.
+static void scale_side(struct picture *picture, const char *method, int m, bool down)
+{
+    int n = down ? picture->height : picture->width;
+    struct picture to = picture_new(down ? picture->width : m, down ? m : picture->height);
+    for (int y = 0; y < to.height; y++)
+        for (int x = 0; x < to.width; x++) {
+            int at = down ? y : x, centre = (int)floor((at + 0.5) * n / m - 0.5), reach = 3 * (n / m + 1) + 1;
+            double all = 0, sum = 0;
+            int64_t before = 0, total[4] = {0};
+            for (int i = centre - reach; i <= centre + reach; i++)
+                all += tap_weight(method, n, m, at, i);
+            for (int i = centre - reach; i <= centre + reach; i++) {
+                sum += tap_weight(method, n, m, at, i);
+                int64_t until = reference_round(16384 * (sum / all) + 1e-9);
+                const uint8_t *p = picture_pixel(picture, down ? x : i, down ? i : y);
+                for (int c = 0; c < 4; c++)
+                    total[c] += (until - before) * p[c];
+                before = until;
+            }
+            for (int c = 0; c < 4; c++)
+                to.rgba[4 * ((size_t)y * (size_t)to.width + (size_t)x) + (size_t)c] =
+                    reference_sat8(reference_shift(total[c] + 8192, 14));
+        }
+    picture_free(picture);
+    *picture = to;
+}
+
 static bool warp_scale(struct picture *picture, const struct values *values)
 {
     const struct value *v = values->value;
@@ -127,7 +177,18 @@ static bool warp_scale(struct picture *picture, const struct values *values)
         factor = v[3].number / fmax(w, h);
     double width = scaled_side(picture->width, v[0].number, v[1].number, picture->height, factor);
     double height = scaled_side(picture->height, v[1].number, v[0].number, picture->width, factor);
+    static const char *const methods[] = {"auto", "area", "lanczos", "bilinear", "nearest"};
+    const char *method = methods[v[4].number];
+    if (v[4].number == 0)
+        method = width < w || height < h ? "area" : "bilinear";
     double k = w / width, l = h / height;
+    if (strcmp(method, "bilinear") != 0 && width <= SIDE && height <= SIDE && width * height <= 1 << 28) {
+        if (width != w)
+            scale_side(picture, method, (int)width, false);
+        if (height != h)
+            scale_side(picture, method, (int)height, true);
+        return true;
+    }
     return run(picture, &(struct map){width, height, {k, 0, 0.5 * k - 0.5, 0, l, 0.5 * l - 0.5, 0, 0, 1}, NULL});
 }
 
