@@ -48,6 +48,8 @@ static void run_widths(struct path_test *test, bool all)
         "gaussian",
         "gaussian=4",
         "erode=3",
+        "scale=factor=0.7",
+        "scale=0:2:method=lanczos",
         "gray,dilate=9",
         "gray,sobel",
         "gray,median",
