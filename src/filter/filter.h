@@ -76,7 +76,7 @@ struct filter_map {
     int width, height;
     double matrix[9];
     struct lens lens;
-    enum filter_taps taps; // weighted pixels of rows, then of columns, replace the matrix; TAPS_NONE: the matrix
+    enum filter_taps taps; // weighted pixels of columns, then of rows, replace the matrix; TAPS_NONE: the matrix
     enum filter_part part; // of the taps, set by the plan
 };
 

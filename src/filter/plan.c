@@ -128,34 +128,36 @@ void plan_set_moment(struct plan *plan, struct moment moment)
     }
 }
 
-// Makes a pass along columns of the second part of a warp by taps. Returns the pass along rows.
+// Makes two passes of a warp by taps. Returns the first one; the second one, along rows, has the filters after the
+// warp.
 static struct pass *split_taps(struct plan *plan, int number)
 {
-    struct pass *rows = &plan->pass[number], *columns = rows + 1;
-    memmove(columns, rows, (size_t)(plan->count++ - number) * sizeof(*rows));
-    rows->after_count = 0;
-    rows->last = NULL;
-    rows->store_mirror = rows->store_flip = false;
-    return rows;
+    struct pass *columns = &plan->pass[number], *rows = columns + 1;
+    memmove(rows, columns, (size_t)(plan->count++ - number) * sizeof(*columns));
+    columns->after_count = 0;
+    columns->last = NULL;
+    columns->store_mirror = columns->store_flip = false;
+    return columns;
 }
 
-// Sets the map of a warp for an input of this size. A warp by taps is one pass for each side that changes.
+// Sets the map of a warp for an input of this size. A warp by taps is one pass for each side that changes. Columns are
+// first, because that is faster on CPUs for pictures that shrink.
 static void set_map(struct plan *plan, int number, int width, int height)
 {
     struct pass *pass = &plan->pass[number];
-    if (pass->map.part == FILTER_ALONG_COLUMNS) // split_taps has copied it
+    if (pass->map.part == FILTER_ALONG_ROWS) // split_taps has copied it
         return;
     pass->map = (struct filter_map){0};
     pass->warp->filter->map(&pass->warp->values, width, height, &pass->map);
     if (pass->map.taps == TAPS_NONE)
         return;
-    pass->map.part = FILTER_ALONG_COLUMNS;
-    if (pass->map.height == height) {
-        pass->map.part = FILTER_ALONG_ROWS;
-    } else if (pass->map.width != width) {
+    pass->map.part = FILTER_ALONG_ROWS;
+    if (pass->map.width == width) {
+        pass->map.part = FILTER_ALONG_COLUMNS;
+    } else if (pass->map.height != height) {
         pass = split_taps(plan, number);
-        pass->map.part = FILTER_ALONG_ROWS;
-        pass->map.height = height;
+        pass->map.part = FILTER_ALONG_COLUMNS;
+        pass->map.width = width;
     }
 }
 

@@ -95,28 +95,70 @@ static void sharpen(const struct filter_arguments *arguments, const struct stenc
     map_near(map_sharpen, &amount, rows);
 }
 
-VECTOR_INLINE vec_s16 magnitude(vec_s16 across, vec_s16 down)
+// Returns the roots of (across^2 + down^2) / 2^shift, rounded.
+VECTOR_INLINE vec_s16 magnitude(vec_s16 across, vec_s16 down, int shift)
 {
     const struct vec_two_s16 pairs = vec_zip_s16(across, down);
-    return vec_pack_s32(vec_root_s32(vec_pair_products(pairs.a, pairs.a)),
-                        vec_root_s32(vec_pair_products(pairs.b, pairs.b)));
+    const vec_s32 half = vec_spread_s32((1 << shift) >> 1);
+    return vec_pack_s32(vec_root_s32((vec_pair_products(pairs.a, pairs.a) + half) >> shift),
+                        vec_root_s32((vec_pair_products(pairs.b, pairs.b) + half) >> shift));
+}
+
+// The gradient with the weights `side`, `middle`, `side`.
+VECTOR_INLINE vec_u8 gradient(const uint8_t *const *in, int at, int step, int side, int middle, int shift)
+{
+    const uint8_t *above = in[0] + at, *here = in[1] + at, *below = in[2] + at;
+    const struct vec_two_s16 across =
+        add(add(difference(above + step, above - step, side), difference(here + step, here - step, middle)),
+            difference(below + step, below - step, side));
+    const struct vec_two_s16 down =
+        add(add(difference(below - step, above - step, side), difference(below, above, middle)),
+            difference(below + step, above + step, side));
+    return vec_pack_s16(magnitude(across.a, down.a, shift), magnitude(across.b, down.b, shift));
 }
 
 VECTOR_INLINE vec_u8 map_sobel(const uint8_t *const *in, int at, int step, const void *context)
 {
-    const uint8_t *above = in[0] + at, *here = in[1] + at, *below = in[2] + at;
-    const struct vec_two_s16 across =
-        add(add(difference(above + step, above - step, 1), difference(here + step, here - step, 2)),
-            difference(below + step, below - step, 1));
-    const struct vec_two_s16 down = add(add(difference(below - step, above - step, 1), difference(below, above, 2)),
-                                        difference(below + step, above + step, 1));
-    return vec_pack_s16(magnitude(across.a, down.a), magnitude(across.b, down.b));
+    return gradient(in, at, step, 1, 2, 0);
 }
 
-static void sobel(const struct filter_arguments *arguments, const struct stencil_rows *rows)
+VECTOR_INLINE vec_u8 map_prewitt(const uint8_t *const *in, int at, int step, const void *context)
 {
-    map_near(map_sobel, NULL, rows);
+    return gradient(in, at, step, 1, 1, 0);
 }
+
+VECTOR_INLINE vec_u8 map_scharr(const uint8_t *const *in, int at, int step, const void *context)
+{
+    return gradient(in, at, step, 3, 10, 4);
+}
+
+VECTOR_INLINE vec_u8 map_roberts(const uint8_t *const *in, int at, int step, const void *context)
+{
+    const struct vec_two_s16 x = difference(in[0] + at - step, in[1] + at, 1);
+    const struct vec_two_s16 y = difference(in[0] + at, in[1] + at - step, 1);
+    return vec_pack_s16(magnitude(x.a, y.a, 0), magnitude(x.b, y.b, 0));
+}
+
+VECTOR_INLINE vec_u8 map_laplacian(const uint8_t *const *in, int at, int step, const void *context)
+{
+    const struct vec_two_u16 centre = vec_widen_u8(vec_load_u8(in[1] + at));
+    const struct vec_two_s16 around =
+        add(vec_weigh_u8(vec_load_u8(in[0] + at), 1, vec_load_u8(in[2] + at), 1),
+            vec_weigh_u8(vec_load_u8(in[1] + at - step), 1, vec_load_u8(in[1] + at + step), 1));
+    const vec_s16 a = (vec_s16)(centre.a << 2) - around.a, b = (vec_s16)(centre.b << 2) - around.b;
+    return vec_pack_s16(vec_max_s16(a, -a), vec_max_s16(b, -b));
+}
+
+#define PLAIN(name)                                                                                                    \
+    static void name(const struct filter_arguments *arguments, const struct stencil_rows *rows)                        \
+    {                                                                                                                  \
+        map_near(map_##name, NULL, rows);                                                                              \
+    }
+PLAIN(sobel)
+PLAIN(prewitt)
+PLAIN(scharr)
+PLAIN(roberts)
+PLAIN(laplacian)
 
 // A column of three bytes, sorted.
 struct column {
@@ -221,6 +263,10 @@ const struct row_variant VECTORS_NAME(rows_near)[] = {
     {.name = "vectors", .filter = "emboss", .fits = fits, .stencil = emboss, .rows = 1},
     {.name = "vectors", .filter = "sharpen", .fits = fits, .stencil = sharpen, .rows = 1},
     {.name = "vectors", .filter = "sobel", .fits = fits, .stencil = sobel, .rows = 1},
+    {.name = "vectors", .filter = "prewitt", .fits = fits, .stencil = prewitt, .rows = 1},
+    {.name = "vectors", .filter = "scharr", .fits = fits, .stencil = scharr, .rows = 1},
+    {.name = "vectors", .filter = "roberts", .fits = fits, .stencil = roberts, .rows = 1},
+    {.name = "vectors", .filter = "laplacian", .fits = fits, .stencil = laplacian, .rows = 1},
     {.name = "vectors", .filter = "median", .fits = fits, .stencil = median, .rows = 2},
     {.name = "vectors", .filter = "ridge", .fits = ridge_fits, .stencil = ridge, .rows = 1},
     {0},

@@ -97,7 +97,7 @@ assert all(f["summary"] and f["example"] for f in filters)
 done=$((done + 1))
 refuses 2 "did you mean blur?" filters blurr
 refuses 2 "unknown filter 'edges'; did you mean sobel?" filters edges
-refuses 2 "unknown filter 'convolv'; did you mean convolve?" filters convolv
+refuses 2 "unknown filter 'gblur'; did you mean gaussian?" filters gblur
 refuses 2 "did you mean --json?" filters --jsno
 
 "$monocle" devices >/dev/null 2>&1

@@ -60,8 +60,32 @@ static void check_values(void)
     free(solid);
 }
 
+static const struct file_resource *resource_of(const char *text)
+{
+    if (text) {
+        FILE *file = fopen("a.cube", "w");
+        CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+    }
+    return file_resource("a.cube", cube_read);
+}
+
+// A file is read again after a change only. Earlier numbers stay valid.
+static void check_files(void)
+{
+    CHECK_TEXT(resource_of(NULL)->why, "there is no such file");
+    const struct file_resource *first = resource_of("LUT_1D_SIZE 2\n0 0 0\n1 1 1\n");
+    CHECK(first->numbers && first->numbers[1 + 9] == 0x090909 && resource_of(NULL) == first);
+    const struct file_resource *second = resource_of("LUT_1D_SIZE 2\n1 1 1\n0 0 0\n#\n");
+    CHECK(second != first && second->numbers && second->numbers[1] == 0xffffff && first->numbers[1] == 0);
+    const struct file_resource *damaged = resource_of("LUT_1D_SIZE 2\n1 1\n");
+    CHECK(!damaged->numbers && resource_of(NULL) == damaged);
+    CHECK_TEXT(damaged->why, "line 2: an entry must be three numbers");
+    CHECK_TEXT(file_resource(".", cube_read)->why, "cannot read the file: Is a directory");
+}
+
 int main(void)
 {
+    check_files();
     check_damaged();
     check_values();
     return check_end(&unit);

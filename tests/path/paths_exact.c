@@ -160,8 +160,8 @@ static int cube_level(int level, int step)
 
 static void exact_points(struct path_test *test, int step)
 {
-    static const char *const texts[] = {"gray", "gray=average", "maxrgb", "sepia", "threshold=77",
-                                        "lut=" LUT_DATA "/solid.cube"};
+    static const char *const texts[] = {"gray",  "gray=average", "maxrgb",
+                                        "sepia", "threshold=77", "lut=" LUT_DATA "/solid.cube"};
     int levels = cube_levels(step);
     struct image image = rgba_new(levels * 16, (levels * levels + 15) / 16);
     for (int i = 0; i < levels * levels * levels; i++) {

@@ -183,10 +183,10 @@ static bool warp_scale(struct picture *picture, const struct values *values)
         method = width < w || height < h ? "area" : "bilinear";
     double k = w / width, l = h / height;
     if (strcmp(method, "bilinear") != 0 && width <= SIDE && height <= SIDE && width * height <= 1 << 28) {
-        if (width != w)
-            scale_side(picture, method, (int)width, false);
         if (height != h)
             scale_side(picture, method, (int)height, true);
+        if (width != w)
+            scale_side(picture, method, (int)width, false);
         return true;
     }
     return run(picture, &(struct map){width, height, {k, 0, 0.5 * k - 0.5, 0, l, 0.5 * l - 0.5, 0, 0, 1}, NULL});
