@@ -34,7 +34,7 @@ struct window {
     double x, y; // of the pointer at the event being delivered; GLFW only knows where the pointer is now
     double pressed_s, pressed_x, pressed_y; // last press of the left button; 0: none, or it ended a double click
     double wheel;                           // part of a step
-    char *dropped;                          // path of the last drop; NULL: none
+    char *dropped;                          // paths of the last drop, one per line; NULL: none
     bool lost;                              // the display was lost
     struct window_place place;
     struct window_event event[EVENT_ROOM]; // ring
@@ -266,11 +266,18 @@ static void on_wheel(GLFWwindow *glfw, double across, double up)
 static void on_drop(GLFWwindow *glfw, int count, const char **paths)
 {
     struct window *window = glfwGetWindowUserPointer(glfw);
-    char *path = count > 0 ? strdup(paths[0]) : NULL;
-    if (!path)
+    size_t bytes = 1;
+    for (int i = 0; i < count; i++)
+        bytes += strlen(paths[i]) + 1;
+    char *dropped = calloc(1, bytes), *end = dropped;
+    for (int i = 0; dropped && i < count; i++)
+        end += sprintf(end, "%s%s", i > 0 ? "\n" : "", paths[i]);
+    if (!dropped || count == 0) {
+        free(dropped);
         return;
+    }
     free(window->dropped);
-    window->dropped = path;
+    window->dropped = dropped;
     push_event(window, (struct window_event){.type = WINDOW_DROP});
 }
 

@@ -37,7 +37,7 @@ enum window_event_type {
     WINDOW_WHEEL,
     WINDOW_DOUBLE_CLICK, // of the left button
     WINDOW_RIGHT_CLICK,
-    WINDOW_DROP, // a file was dropped into the window: window_dropped
+    WINDOW_DROP, // files were dropped into the window: window_dropped
     WINDOW_RESIZE,
     WINDOW_CLOSE,
 };
@@ -92,7 +92,8 @@ const char *window_gl_name(const struct window *window);     // "OpenGL 3.3 core
 
 // Returns the oldest event. False: there is none. Never waits.
 bool window_next_event(struct window *window, struct window_event *event);
-// Returns the path of the last WINDOW_DROP, valid until the next call of window_next_event; "" before one.
+// Returns the paths of the last WINDOW_DROP, one per line, valid until the next call of window_next_event; "" before
+// one.
 const char *window_dropped(const struct window *window);
 void window_set_title(struct window *window, const char *title);
 void window_set_vsync(struct window *window, bool vsync);

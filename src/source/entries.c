@@ -102,6 +102,19 @@ bool entries_from_directory(struct entries *entries, const char *path, bool (*wa
     return ok;
 }
 
+bool entries_from_lines(struct entries *entries, const char *text)
+{
+    bool ok = true;
+    while (ok && *text) {
+        const size_t length = strcspn(text, "\n"), name = length - (length > 0 && text[length - 1] == '\r');
+        ok = name == 0 || add(entries, strndup(text, name));
+        text += length + (text[length] == '\n');
+    }
+    if (!ok)
+        log_error("cannot read the list of images: out of memory");
+    return ok;
+}
+
 bool entries_from_file(struct entries *entries, const char *path)
 {
     struct stat status;
@@ -114,16 +127,8 @@ bool entries_from_file(struct entries *entries, const char *path)
         log_error("cannot read the list %s: %s", path, strerror(errno));
         return false;
     }
-    bool ok = true;
-    char *rest = text, *line;
-    while (ok && (line = strsep(&rest, "\n"))) {
-        line[strcspn(line, "\r")] = '\0';
-        if (line[0] != '\0')
-            ok = add(entries, strdup(line));
-    }
+    const bool ok = entries_from_lines(entries, text);
     free(text);
-    if (!ok)
-        log_error("cannot read the list %s: out of memory", path);
     return ok;
 }
 

@@ -20,6 +20,7 @@ bool entries_from_directory(struct entries *entries, const char *path, bool (*wa
 // Adds the paths in a text file, one per line, relative to the working directory; skips empty lines. Returns false on
 // failure (logged).
 bool entries_from_file(struct entries *entries, const char *path);
+bool entries_from_lines(struct entries *entries, const char *text); // the same with the lines of a text
 void entries_free(struct entries *entries);
 
 int entries_compare_names(const char *a, const char *b); // natural order: negative, 0 or positive

@@ -72,7 +72,7 @@ static bool read_next(struct list *list, const struct image_shape *shape, struct
     return false;
 }
 
-static bool has_picture_extension(const char *name)
+bool source_is_image_name(const char *name)
 {
     const char *dot = strrchr(name, '.');
     enum codec_format format;
@@ -88,19 +88,26 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
         log_error("@ needs a file name: @LIST, a text file with one image path per line");
         return false;
     }
-    if (!(text[0] == '@' ? entries_from_file(&list->entries, text + 1)
-                         : entries_from_directory(&list->entries, text, has_picture_extension)))
+    const bool lines = strncmp(text, "@\n", 2) == 0;
+    if (!(lines            ? entries_from_lines(&list->entries, text + 2)
+          : text[0] == '@' ? entries_from_file(&list->entries, text + 1)
+                           : entries_from_directory(&list->entries, text, source_is_image_name)))
         return false;
     list->setup = *setup;
+    if (lines)
+        snprintf(source->info.name, sizeof(source->info.name), "%d image%s", list->entries.count,
+                 list->entries.count == 1 ? "" : "s");
+    else
+        snprintf(source->info.name, sizeof(source->info.name), "%s", text);
+    text = source->info.name;
     if (!read_next(list, NULL, &list->waiting)) {
-        log_error("%s contains no image that monocle can read", text);
+        log_error("%s contains no image that monocle can read", lines ? "the list" : text);
         return false;
     }
     if (!source_size_fits(setup, list->waiting.shape.width, list->waiting.shape.height, text) ||
         !source_convert(&list->waiting, setup, text))
         return false;
     source->info.shape = list->waiting.shape;
-    snprintf(source->info.name, sizeof(source->info.name), "%s", text);
     if (setup->slides) {
         source->info.rate = setup->rate > 0 ? setup->rate : 1.0 / SLIDE_S;
         source->info.frame_s = 1 / source->info.rate;

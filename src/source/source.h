@@ -17,7 +17,8 @@ struct source_setting {
 };
 
 struct source_setup {
-    const char *text;  // "pattern:640x480@30,nv21", "camera:/dev/video0", "clip.y4m", "-", "dir/"; NULL: the first
+    const char *text;  // "pattern:640x480@30,nv21", "camera:/dev/video0", "clip.y4m", "-", "dir/", "@LIST", or
+                       // "@\n" and the names of image files, one per line; NULL: the first
                        // camera, else the pattern
     int width, height; // wanted size; 0: the default. Raw files need it; a camera takes the nearest size; the pattern
                        // has this size. Other sources refuse a size that is not their own.
@@ -157,6 +158,8 @@ bool source_print_controls(const char *text, FILE *out, bool settings);
 
 // Returns the path or name in a source's text: the part after "camera:", "raw:" or "@", or the whole text. NULL: none.
 const char *source_path(const char *text);
+// Returns true if the name of a file has the ending of an image.
+bool source_is_image_name(const char *name);
 // Returns true if the text is the word of a kind, or begins with it: "camera", "pattern:640x480".
 bool source_has_word(const char *text);
 // Returns line number `row` of the help on sources: "syntax<TAB>description". NULL after the last line.

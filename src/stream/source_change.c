@@ -14,15 +14,20 @@ enum { PATIENCE_MS = 3000, POLL_MS = 10, NS_PER_MS = 1000000 };
 
 bool source_change_request(struct stream *s, const char *text, char why[SOURCE_WHY])
 {
+    struct playlist list = {0};
     char *copy = NULL;
+    const char *first = playlist_init(&list, text) ? playlist_take(&list, false) : NULL;
     if (s->set.source_kept)
         snprintf(why, SOURCE_WHY, "the source cannot change %s", s->set.source_kept);
-    else if (source_check(&(struct source_setup){.text = text}, why) && !(copy = strdup(text)))
+    else if (!first || (source_check(&(struct source_setup){.text = first}, why) && !(copy = strdup(first))))
         snprintf(why, SOURCE_WHY, "out of memory");
     if (!copy) {
+        playlist_free(&list);
         note_set(&s->note, true, NOTE_S, "%s", why);
         return false;
     }
+    playlist_free(&s->change.list);
+    s->change.list = list;
     free(s->change.wanted);
     s->change.wanted = copy;
     s->change.requests++;
@@ -43,6 +48,16 @@ unsigned source_change_requests(const struct source_change *change)
 const char *source_change_failure(const struct source_change *change)
 {
     return change->why[0] ? change->why : NULL;
+}
+
+bool source_change_loops(const struct stream *s)
+{
+    return s->set.loop && s->change.list.count < 2;
+}
+
+bool source_change_more(const struct stream *s)
+{
+    return !s->wish.paused && playlist_more(&s->change.list, s->set.loop);
 }
 
 bool source_change_busy(const struct source_change *change)
@@ -68,6 +83,7 @@ static void fail(struct stream *s, const char *why)
     if (!change->why[0])
         snprintf(change->why, sizeof(change->why), "%s", why);
     note_set(&s->note, true, NOTE_S, "%s", change->why);
+    playlist_opened(&change->list, false);
 }
 
 // Opens the wanted source.
@@ -76,7 +92,7 @@ static void start(struct stream *s)
     struct source_change *change = &s->change;
     change->text = change->wanted;
     change->wanted = NULL;
-    change->loop = s->set.loop;
+    change->loop = source_change_loops(s);
     change->paced = s->set.paced;
     change->source = NULL;
     change->why[0] = '\0';
@@ -108,7 +124,7 @@ static bool replace(struct stream *s, struct source *source)
     s->info = source_info(source);
     outputs_set_source(&s->outputs, s->info, was_live);
     source_rest(source, s->outputs.resting);
-    s->still = s->info->still && !s->set.loop;
+    s->still = s->info->still && !source_change_loops(s);
     s->ended = s->reshaped = s->wish.paused = s->stepping = false;
     s->position_s = 0;
     s->stepped = 0;
@@ -145,6 +161,7 @@ static bool take(struct stream *s)
     }
     change->source = NULL;
     change->why[0] = '\0';
+    playlist_opened(&change->list, true);
     if (!replace(s, source))
         return false;
     free(change->present);
@@ -161,6 +178,8 @@ bool source_change_step(struct stream *s)
     const bool opened = change->running && change->done; // else the thread may set change->source
     const bool waits = opened && change->source && !change->wanted && lanes_build_runs(s->lanes);
     const bool taken = opened && !waits && take(s);
+    if (s->ended && !source_change_busy(change) && source_change_more(s))
+        change->wanted = strdup(playlist_take(&change->list, s->set.loop));
     if (change->wanted && !change->running)
         start(s);
     return taken;
@@ -176,6 +195,7 @@ bool source_change_close(struct source_change *change)
     if (change->running)
         pthread_join(change->thread, NULL);
     source_close(change->source);
+    playlist_free(&change->list);
     free(change->text);
     free(change->wanted);
     free(change->present);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "source/source.h"
+#include "stream/playlist.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,6 +16,7 @@ struct source_change {
     char *wanted;          // text of the next source; NULL: none
     char *text;            // of the source that is being opened
     char *present;         // of the stream's source, which may use it; NULL: the source of the start
+    struct playlist list;  // the sources after the present one
     bool loop, paced;      // of source_setup
     bool running;          // the thread runs, or waits to be joined
     atomic_bool done;      // the thread has ended
@@ -24,15 +26,18 @@ struct source_change {
     pthread_t thread;
 };
 
-// Requests a source by its text (source_setup.text). The latest request wins. The view goes on with the old source if
-// the new one cannot be opened (logged; the note reports it). False: source_check refuses the text, or the source of
-// this run cannot change; `why` is one line, which the note shows.
+// Requests a source by its text (source_setup.text), or several sources, one per line, which play one after another.
+// The latest request wins. The view goes on with the old source if the new one cannot be opened (logged; the note
+// reports it). False: source_check refuses the text, or the source of this run cannot change; `why` is one line, which
+// the note shows.
 bool source_change_request(struct stream *stream, const char *text, char why[SOURCE_WHY]);
 // Returns the text of the stream's source, as source_setup.text.
 const char *source_change_text(const struct stream *stream);
 unsigned source_change_requests(const struct source_change *change); // number of requests so far
 // Returns why the latest request failed; NULL: the stream has its source. Call when source_change_busy is false.
 const char *source_change_failure(const struct source_change *change);
+bool source_change_more(const struct stream *stream);        // true: another source of the playlist follows at the end
+bool source_change_loops(const struct stream *stream);       // source_setup.loop: a playlist repeats all of its sources
 bool source_change_busy(const struct source_change *change); // true: the latest request is not carried out yet
 // Starts to open a requested source. When it is open and no build runs (lanes_close waits for a build), replaces the
 // old source, closes the lanes, and returns true: the caller then opens the lanes and the capture. No frame may be in

@@ -347,7 +347,8 @@ bool stream_finished(const struct stream *s)
     const bool stays = s->set.driven && limit == 0 && (s->still || paused);
     return s->quit || s->code >= EXIT_NOTHING || process_interrupted() != 0 ||
            (limit > 0 && s->meter.frames >= limit) ||
-           (s->ended && lanes_in_flight(s->lanes) == 0 && !stays && !source_change_busy(&s->change));
+           (s->ended && lanes_in_flight(s->lanes) == 0 && !stays && !source_change_busy(&s->change) &&
+            !source_change_more(s));
 }
 
 static void pace_tuning(const struct stream *s)
@@ -381,7 +382,7 @@ static bool submit_newest(struct stream *s, int timeout_ms)
     }
     s->reshaped = status == SOURCE_RESHAPED && s->set.client->reshaped;
     s->ended = status != SOURCE_TIMEOUT && !s->reshaped;
-    if (status == SOURCE_END && (s->stepping || (s->info->slides && s->set.driven)))
+    if (status == SOURCE_END && (s->stepping || (s->info->slides && s->set.driven && !source_change_more(s))))
         playback_pause(s, true); // a slide show, or a seek beyond an unknown end: the frame on the screen stays
     if (s->ended)
         playback_arrived(s, NULL);

@@ -191,6 +191,8 @@ static void test_drop(struct window *window)
     const int got = collect(window, events, 1, 0);
     CHECK_NUMBER(got, 1);
     CHECK(events[0].type == WINDOW_DROP && strcmp(window_dropped(window), paths[1]) == 0);
+    drop(glfw, 2, paths);
+    CHECK(collect(window, events, 1, 0) == 1 && strcmp(window_dropped(window), "/tmp/a file.png\n/tmp/b.png") == 0);
 }
 
 // More key presses between two frames than the queue holds.

@@ -44,7 +44,7 @@ static void name_digits(struct session *s)
 static void name_mouse(struct session *s)
 {
     static const char *const lines[] = {"wheel: parameter; Ctrl+wheel: zoom", "drag: divider, or zoomed picture",
-                                        "double click: full screen", "right click: this list", "drop a file: show it"};
+                                        "double click: full screen", "right click: this list", "drop files: show them"};
     for (int i = 0; i < (int)(sizeof(lines) / sizeof(*lines)) && s->keys.count < KEY_ROWS; i++)
         s->keys.row[s->keys.count++] = (struct key_row){.help = lines[i]};
 }

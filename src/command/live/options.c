@@ -117,6 +117,7 @@ static const char *const examples[] = {
 static const char *const details[] = {
     "Press h in the window to see the keys. Without a display, or with --headless, the filters run without a window. "
     "At the end, monocle prints how long each stage took.",
+    "Several sources play one after another. Image files that follow one another are a slide show.",
     "If monocle cannot open a window, or stops after the default 300 frames, it saves the last frame as "
     "monocle-last.png, in place of that of an earlier run. --screenshot, --record and --virtual-camera turn this off.",
     "$XDG_CONFIG_HOME/monocle/config (default: ~/.config/monocle/config) has options for every run of `monocle live`, "
@@ -169,7 +170,7 @@ static void live_print_more(FILE *out)
 
 const struct option_list live_list = {
     .command = "live",
-    .usage = "[SOURCE] [options]",
+    .usage = "[SOURCE...] [options]",
     .summary = "show a camera, a video or an image through filters",
     .often = "filter|loop|record|virtual-camera|fullscreen",
     .examples = examples,
@@ -271,7 +272,7 @@ static bool take_options(struct live_options *o)
         .height = o->size.height,
         .rate = o->rate,
         .color = {(enum color_matrix)o->matrix, (enum color_range)o->range},
-        .loop = o->loop,
+        .loop = o->loop && o->playlist.count < 2,
         .show = o->showcase || (!o->headless && live_has_display()),
         .paced = !o->fast && !(o->headless && o->outputs.record), // a recording without a window takes every frame
     };
@@ -285,15 +286,21 @@ static bool take_options(struct live_options *o)
     return true;
 }
 
-// Returns false if the user names several sources (logged).
-static bool one_source(const struct command_operands *operands)
+// Takes the sources: several ones play one after another. Returns false if out of memory (logged).
+static bool take_sources(struct live_options *o, const struct command_operands *operands)
 {
-    if (operands->count <= 1)
-        return true;
-    log_error("one source can be shown, but %s and %s are given; for several images, name their directory or a list "
-              "as @FILE",
-              operands->word[0], operands->word[1]);
-    return false;
+    size_t bytes = 1;
+    for (int i = 0; i < operands->count; i++)
+        bytes += strlen(operands->word[i]) + 1;
+    char *lines = calloc(1, bytes), *end = lines;
+    for (int i = 0; lines && i < operands->count; i++)
+        end += sprintf(end, "%s%s", i > 0 ? "\n" : "", operands->word[i]);
+    const bool ok = lines && (operands->count < 2 || playlist_init(&o->playlist, lines));
+    free(lines);
+    if (!ok)
+        log_error("cannot take the sources: out of memory");
+    o->source = operands->count > 1 ? playlist_take(&o->playlist, false) : operands->count ? operands->word[0] : NULL;
+    return ok;
 }
 
 bool live_parse(struct live_options *o, int argc, char **argv, int *code)
@@ -304,9 +311,8 @@ bool live_parse(struct live_options *o, int argc, char **argv, int *code)
         return false;
     *code = EXIT_USAGE;
     if (!take_text(o, "filters", take_filter_files) || !chain_operands_none(&operands, o->filters) ||
-        !one_source(&operands))
+        !take_sources(o, &operands))
         return false;
-    o->source = operands.count > 0 ? operands.word[0] : NULL;
     if (o->list_controls) {
         *code = source_print_controls(o->source, stdout, false) ? EXIT_OK : EXIT_NOTHING;
         return false;

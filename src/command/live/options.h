@@ -6,10 +6,12 @@
 #include "screen/keys.h"
 #include "source/source.h"
 #include "stream/output_files.h"
+#include "stream/playlist.h"
 #include "stream/wish.h"
 
 struct live_options {
     const char *source;
+    struct playlist playlist; // the sources after it; moved to the stream
     const char *filters, *look;
     int path; // enum path_kind; -1: not given
     const char *device;

@@ -25,7 +25,7 @@ static bool open_source(struct session *s)
     if (!(s->stream.source = source_open(&setup)))
         return false;
     s->stream.info = source_info(s->stream.source);
-    s->stream.still = s->stream.info->still && !o->loop;
+    s->stream.still = s->stream.info->still && !source_change_loops(&s->stream);
     if (o->on_demand && !s->stream.info->controls) {
         log_error("--on-demand needs a camera as the source, but %s is none", s->stream.info->name);
         s->stream.code = EXIT_USAGE;
@@ -252,6 +252,7 @@ bool session_open(struct session *s)
                                         .changing = changing,
                                         .changed = changed,
                                         .press = press};
+    stream->change.list = o->playlist;
     stream->meter.opened_ns = clock_now_ns();
     stream->devices.kernels = o->kernels;
     wish_init(&stream->wish, &o->chain, o->path);

@@ -137,7 +137,6 @@ def bad_input(c):
         ([pattern, "--record", "x.y4m", "--trace", "x.y4m"], 2, "same file"),
         ([pattern, "--headless", "--fullscreen"], 2, "fullscreen"),
         (["-", "--loop"], 2, "loop"),
-        ([pattern, pattern], 2, "one source can be shown"),
         ([at("nothing.png")], 3, "nothing.png"),
         ([at("cut.png")], 3, "cut.png"),
         ([at("huge.y4m")], 3, "huge.y4m"),

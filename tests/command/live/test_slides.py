@@ -5,7 +5,7 @@ import sys
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import Control, Live, Window, need_window, png, run, wait_until
+from live_support import Control, Live, Window, events, need_window, png, run, wait_until, y4m
 
 BINARY, = programs(1)
 SIZES = {"1.png": "32x24", "2.png": "40x30", "10.png": "17x9", "11.png": "17x9"}  # in natural order
@@ -148,6 +148,31 @@ def works(c):
     end(c, running, client)
 
 
+def several(c):
+    """Several sources play one after another: image files as a slide show, then a video. --loop repeats all."""
+    images()
+    with open(at("film.y4m"), "wb") as file:
+        file.write(y4m(20, 10, "420jpeg", 3))
+    files = ["shots/1.png", "shots/2.png", "film.y4m", "shots/10.png"]
+    code, out, err = run(BINARY, "live", *files, "--headless", "-p", "cpu", "--rate", "20", "--json", cwd=at())
+    shown = [(e["source"], e["width"]) for e in events(out) if e["event"] in ("start", "reshaped")]
+    c.check(code == 0 and not err and events(out)[-1]["frames"] == 6, code, err, events(out)[-1]["frames"])
+    c.check(shown == [("2 images", 32), ("2 images", 40), ("film.y4m", 20), ("1 image", 17)], shown)
+    running, client = view(*files[1:3], "--loop")
+    for name in "1 image", "film.y4m", "1 image":
+        c.check(wait_until(lambda want=name: client.get("source") == want), name, client.get("source"))
+    end(c, running, client)
+    running, client = view("film.y4m")
+    client.set("source", "shots/1.png\nnowhere.png\nshots/2.png")
+    c.check((client.get("source"), client.get("duration")) == ("3 images", 15), client.get("source"))
+    client.key("forward")
+    c.check((client.get("size"), client.get("duration")) == ("40x30", 10), client.get("size"), client.get("duration"))
+    end(c, running, client, "skipped nowhere.png: ")
+    running, client = view("film.y4m", "nowhere.y4m", "shots/1.png")
+    c.check(wait_until(lambda: client.get("source") == "1 image"), "after a file that is missing", client.get("source"))
+    end(c, running, client, "cannot open nowhere.y4m")
+
+
 def size(c):
     """The window does not have the size of the first image."""
     need_window()
@@ -157,4 +182,4 @@ def size(c):
     live.end()
 
 
-sys.exit(Checks().run(keys, ends, pace, lists, recording, works, size))
+sys.exit(Checks().run(keys, ends, pace, lists, recording, works, several, size))
