@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""test_window_use.py MONOCLE: the window for the user: without a camera, still images, zoom, showcase, the last run
+
+Needs a display (with-display gives one) and xdotool.
+"""
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(sys.path[0] + "/../../support")
+from checks import Checks, at, programs, slow
+from live_support import Window, need_window, picture, png, wait_until
+
+BINARY, = programs(1)
+WIDTH, HEIGHT = 320, 240
+PATTERN = "pattern:%dx%d@30" % (WIDTH, HEIGHT)
+
+LOOKS = ("none", "gray", "maxrgb", "blur")
+CONFIG = tempfile.TemporaryDirectory(prefix="monocle-test-")
+os.mkdir(CONFIG.name + "/monocle", 0o700)
+with open(CONFIG.name + "/monocle/looks", "w") as looks_file:
+    looks_file.writelines("%s = %s\n" % (look, look) for look in LOOKS)
+
+
+def view(*args, **more):
+    return Window(BINARY, at(), *args, **{"XDG_CONFIG_HOME": CONFIG.name, **more})
+
+
+def no_rate(c):
+    """Still images have no frame rate: a repeated image and a slide show have the overlay of one image."""
+    os.mkdir(at("show"))
+    for name in ("show/1.png", "show/2.png"):
+        png(at(name), WIDTH, HEIGHT, lambda x, y: (90, 90, 90))
+    seen = []
+    for args in ("show/1.png",), ("show/1.png", "--loop"), ("show", "--rate", "20", "--loop"):
+        live = view(*args, "-p", "cpu")
+        subprocess.run(["xdotool", "windowsize", str(live.window), str(WIDTH), str(HEIGHT)], check=True)
+        wait_until(lambda v=live: v.geometry() == (WIDTH, HEIGHT))
+        live.more(3) if len(args) > 1 else live.settled()
+        seen.append(live.pixels()[:3 * WIDTH * HEIGHT // 2])  # without the hint
+        live.quit()
+    for args, other in ("repeated", seen[1]), ("slides", seen[2]):
+        c.check(seen[0] == other, args)
+
+
+def real_size(c):
+    """z shows a pixel of the image as a pixel of the screen, also after the window's size changes, and then the whole
+    image. The property zoom can be set."""
+    png(at("large.png"), 900, 700)
+    large = picture(at("large.png"))
+    live = view(at("large.png"), "--overlay", "off")
+    subprocess.run(["xdotool", "windowsize", str(live.window), "300", "200"], check=True)
+    wait_until(lambda: live.geometry() == (300, 200))
+    c.check(live.act("zoom")["message"] == "zoom 100 %" and live.events[-1]["zoom"] == 1, live.events[-1]["message"])
+
+    def shows(width, height):
+        left, top = (900 - width) // 2, (700 - height) // 2
+        want = b"".join(large[3 * (900 * y + left):3 * (900 * y + left + width)] for y in range(top, top + height))
+        c.check(live.pixels() == want, width, height)
+
+    shows(300, 200)
+    subprocess.run(["xdotool", "windowsize", str(live.window), "400", "240"], check=True)
+    wait_until(lambda: live.geometry() == (400, 240))
+    shows(400, 240)
+    live.set("zoom", 0.2)  # 180x140, with a black border
+    pixels = live.pixels()
+    c.check(pixels[:3 * 400 * 50] == bytes(3 * 400 * 50), "above the small picture")
+    c.check(live.settled()["message"] == "zoom 20 %", live.settled()["message"])
+    live.act("zoom")
+    state = live.act("zoom")
+    c.check(state["zoom"] == 0 and state["message"] == "zoom 34.3 %, fits the window", state["message"])
+    c.check(live.quit()[0] == 0, "the end")
+
+
+def showcase(c):
+    """The showcase shows the first look beside the original, with a moving divider, until a key is pressed. Then the
+    divider is in the middle. test_showcase.c checks its times."""
+    live = view("raccoon:320x200@30", "--showcase", "--overlay", "full")
+    state = live.settled()
+    c.check((state["split"], state["chain"]) == ("original", LOOKS[0]), state["split"], state["chain"])
+    c.check(state["message"] == "1-9 looks, Tab compare, h help, q quit", state["message"])
+    live.until(lambda e: e["divider"] > 0.55)
+    state = live.act("vsync")
+    c.check(state["message"] == "vsync off" and state["chain"] == LOOKS[0] and state["divider"] == 0.5, state)
+    c.check(live.more(5)["divider"] == 0.5, "after a key")
+    code, last, errors = live.quit()
+    c.check(code == 0 and not errors, code, errors)
+
+
+def without_camera(c):
+    """Without a camera, monocle shows the looks on a photograph, also with options. Standard error and the window say
+    what to do. A chain of the user stays."""
+    if glob.glob("/dev/video*"):
+        return
+    for args in (), ("--overlay", "full", "--no-config"), ("-f", "gray"):
+        live = view(*args)
+        state = live.settled()
+        showcase = (state["split"], state["chain"]) == ("original", LOOKS[0])
+        c.check(showcase == ("-f" not in args), args, state["split"], state["chain"])
+        first, _, second = state["message"].partition("\n")
+        c.check("plug in a camera" in first and "drop a file here" in first, args, first)
+        c.check(second == "1-9 looks, Tab compare, h help, q quit", args, second)
+        title = subprocess.run(["xdotool", "getwindowname", str(live.window)], text=True, capture_output=True).stdout
+        c.check(title.strip() == "monocle: photograph of a raccoon", title)
+        code, _, errors = live.quit()
+        c.check(code == 0 and errors.count("\n") == 1 and "plug in a camera" in errors, args, code, errors)
+
+
+def kept_file():
+    return at("state", "monocle", "live")
+
+
+def shows(c, live, place, overlay, chain, *what):
+    state = live.settled()
+    c.check((live.place(), state["overlay"], state["chain"]) == (place, overlay, chain), *what, live.place(), state)
+    c.check(("blur of the last run, 0 removes it" in state["message"]) == (chain == "blur"), state["message"])
+
+
+def quits(c, live, *what, lines=0):
+    code, _, errors = live.quit()
+    c.check(code == 0 and errors.count("\n") == lines, *what, code, errors)
+    return errors
+
+
+def last_run(c):
+    """The window's size and place, the overlay and the chain stay for the next run, unless its options differ."""
+    live = view(PATTERN, XDG_STATE_HOME=at("state"))
+    first = live.place()
+    quits(c, live, "a run without changes")
+    c.check(not os.path.exists(kept_file()), "nothing is kept")
+    live = view(PATTERN, XDG_STATE_HOME=at("state"))
+    subprocess.run(["xdotool", "windowsize", str(live.window), "500", "400", "windowmove", str(live.window), "300",
+                    "200"], check=True)
+    c.check(wait_until(lambda: live.place() == (300, 200, 500, 400)), live.place())
+    live.act("look", 4), live.act("overlay"), live.act("fullscreen")
+    quits(c, live, "the changes")
+    with open(kept_file()) as file:
+        text = file.read()
+    c.check(text == "size = 500x400\nplace = 300,200\noverlay = full\nchain = blur\n", text)
+    c.check(os.stat(kept_file()).st_mode & 0o777 == 0o600, "mode", oct(os.stat(kept_file()).st_mode))
+    rows = [((), (300, 200, 500, 400), "full", "blur"),
+            (("-f", "gray", "--overlay", "off"), (300, 200, 500, 400), "off", "gray"),
+            (("--record", "film.y4m"), (300, 200, 500, 400), "full", "none"),
+            (("--no-config",), first, "small", "none")]
+    for args, *want in rows:
+        live = view(PATTERN, *args, XDG_STATE_HOME=at("state"))
+        shows(c, live, *want, args)
+        if args == ("--no-config",):
+            live.act("overlay"), live.act("look", 3)
+        quits(c, live, args)
+        with open(kept_file()) as file:
+            c.check(file.read() == text, args, "changes the file")
+    live = view(PATTERN, XDG_STATE_HOME=at("state"))
+    live.act("up"), live.act("add")
+    quits(c, live, "a chain that is no look")
+    live = view(PATTERN, XDG_STATE_HOME=at("state"))
+    state = live.settled()
+    c.check(state["chain"] == "blur=3,gray", state["chain"])
+    c.check(state["message"].startswith("filters of the last run, 0 removes them\n"), state["message"])
+    live.act("look", 0)
+    quits(c, live, "no filters")
+    live = view(PATTERN, XDG_STATE_HOME=at("state"))
+    c.check(live.settled()["message"] == "1-9 looks, Tab compare, h help, q quit", live.settled()["message"])
+    quits(c, live, "the last run without filters")
+
+
+@slow
+def last_run_faults(c):
+    """A wrong file of the last run is ignored, an unsafe one is reported, and a missing directory is no fault."""
+    os.makedirs(at("state", "monocle"), 0o700)
+    with open(kept_file(), "w") as file:
+        file.write("size = 0x5\nplace = 5000,5000\noverlay = huge\nchain = nowhere\nfoo\n\0")
+    live = view(PATTERN, XDG_STATE_HOME=at("state"))
+    shows(c, live, live.place(), "small", "none", "a wrong file")
+    c.check(live.geometry() == (WIDTH, HEIGHT) and live.place()[0] < 1920, live.place())
+    quits(c, live, "a wrong file")
+    os.chmod(kept_file(), 0o666)
+    live = view(PATTERN, XDG_STATE_HOME=at("state"))
+    live.act("overlay")
+    c.check("chmod go-w %s" % kept_file() in quits(c, live, "an unsafe file", lines=1), "an unsafe file")
+    with open(kept_file()) as file:
+        c.check(file.read().startswith("size = 0x5"), "an unsafe file is not written")
+    live = view(PATTERN, XDG_STATE_HOME="/proc/self/nowhere")
+    live.act("overlay")
+    quits(c, live, "a directory that cannot be made")
+
+
+need_window()
+sys.exit(Checks().run(no_rate, real_size, showcase, without_camera, last_run, last_run_faults))
