@@ -34,6 +34,7 @@ struct window {
     double x, y; // of the pointer at the event being delivered; GLFW only knows where the pointer is now
     double pressed_s, pressed_x, pressed_y; // last press of the left button; 0: none, or it ended a double click
     double wheel;                           // part of a step
+    double pointed_s;                       // when the pointer moved or the window filled the monitor
     char *dropped;                          // paths of the last drop, one per line; NULL: none
     bool lost;                              // the display was lost
     struct window_place place;
@@ -281,9 +282,20 @@ static void on_drop(GLFWwindow *glfw, int count, const char **paths)
     push_event(window, (struct window_event){.type = WINDOW_DROP});
 }
 
+// Hides a resting pointer in full screen.
+static void show_pointer(const struct window *window)
+{
+    static const double rest_s = 3;
+    const bool hidden = glfwGetWindowMonitor(window->glfw) && glfwGetTime() - window->pointed_s > rest_s;
+    const int mode = hidden ? GLFW_CURSOR_HIDDEN : GLFW_CURSOR_NORMAL;
+    if (mode != glfwGetInputMode(window->glfw, GLFW_CURSOR))
+        glfwSetInputMode(window->glfw, GLFW_CURSOR, mode);
+}
+
 static void on_pointer(GLFWwindow *glfw, double x, double y)
 {
     struct window *window = glfwGetWindowUserPointer(glfw);
+    window->pointed_s = glfwGetTime();
     window->x = x;
     window->y = y;
     if (!is_near_press(window))
@@ -447,8 +459,11 @@ const char *window_gl_name(const struct window *window)
 
 bool window_next_event(struct window *window, struct window_event *event)
 {
-    if (window->count == 0 && !window->lost)
+    if (window->count == 0 && !window->lost) {
         glfwPollEvents();
+        if (!window->lost)
+            show_pointer(window);
+    }
     if (window->count == 0 || window->lost)
         return false;
     *event = window->event[window->first];
@@ -487,6 +502,7 @@ void window_set_fullscreen(struct window *window, bool fullscreen)
         if (!mode)
             return;
         place_look(window);
+        window->pointed_s = glfwGetTime();
         glfwSetWindowMonitor(window->glfw, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
     } else {
         glfwSetWindowMonitor(window->glfw, NULL, area->x, area->y, area->width, area->height, GLFW_DONT_CARE);

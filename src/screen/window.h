@@ -90,12 +90,13 @@ struct window_size window_size(const struct window *window);
 struct window_area window_area(const struct window *window); // also of a lost window
 const char *window_gl_name(const struct window *window);     // "OpenGL 3.3 core over GLX: NVIDIA H200"
 
-// Returns the oldest event. False: there is none. Never waits.
+// Returns the oldest event. False: there is none. Never waits. Hides the pointer in full screen when it rests.
 bool window_next_event(struct window *window, struct window_event *event);
 // Returns the paths of the last WINDOW_DROP, one per line, valid until the next call of window_next_event; "" before
 // one.
 const char *window_dropped(const struct window *window);
 void window_set_title(struct window *window, const char *title);
 void window_set_vsync(struct window *window, bool vsync);
+// In full screen, GLFW stops the screen saver of the X server, or asks the Wayland compositor to keep the screen on.
 void window_set_fullscreen(struct window *window, bool fullscreen);
 void window_swap(struct window *window);

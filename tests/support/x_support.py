@@ -89,6 +89,29 @@ def pixels_of(window):
     return bytes(rgb)
 
 
+def screen_saver_seconds():
+    """Returns the time after which the X server's screen saver starts; 0: never."""
+    library, display = xlib()
+    values = [ctypes.c_int() for _ in range(4)]
+    library.XGetScreenSaver(display, *map(ctypes.byref, values))
+    return values[0].value
+
+
+def pointer_shown():
+    """Returns true if the pointer's image has a visible pixel; None without libXfixes."""
+    class Cursor(ctypes.Structure):
+        _fields_ = [(name, ctypes.c_short) for name in ("x", "y", "width", "height", "xhot", "yhot")] + [
+            ("serial", ctypes.c_ulong), ("pixels", ctypes.POINTER(ctypes.c_ulong))]
+
+    try:
+        fixes = ctypes.CDLL("libXfixes.so.3")
+    except OSError:
+        return None
+    fixes.XFixesGetCursorImage.restype = ctypes.POINTER(Cursor)
+    image = fixes.XFixesGetCursorImage(xlib()[1]).contents
+    return any(image.pixels[i] & 0xffffffff for i in range(image.width * image.height))
+
+
 def end_window(how, window):
     """Destroys the window ("XDestroyWindow"), closes its program's connection ("XKillClient"), or presses its close
     button ("close")."""

@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 sys.path.append(sys.path[0] + "/../../support")
+import x_support
 from checks import Checks, at, programs, slow
 from live_support import Window, need_window, picture, png, wait_until
 
@@ -108,6 +109,27 @@ def without_camera(c):
         c.check(code == 0 and errors.count("\n") == 1 and "plug in a camera" in errors, args, code, errors)
 
 
+def full_screen(c):
+    """In full screen, the screen saver is off, and the pointer disappears while it rests."""
+    subprocess.run(["xdotool", "mousemove", "100", "100"], check=True)
+    c.check(x_support.screen_saver_seconds() > 0, "the X server has a screen saver")
+    live = view(PATTERN)
+    saver = x_support.screen_saver_seconds()
+    live.act("fullscreen")
+    c.check(wait_until(lambda: live.geometry() > (WIDTH, HEIGHT)), "full screen", live.geometry())
+    c.check(saver > 0 and wait_until(lambda: x_support.screen_saver_seconds() == 0, 5), saver, "the screen saver")
+    if x_support.pointer_shown() is not None:
+        c.check(x_support.pointer_shown(), "the pointer")
+        c.check(wait_until(lambda: not x_support.pointer_shown(), 10), "the pointer is hidden")
+        subprocess.run(["xdotool", "mousemove", "200", "200"], check=True)
+        c.check(wait_until(x_support.pointer_shown, 2), "a moved pointer is shown")
+        c.check(wait_until(lambda: not x_support.pointer_shown(), 10), "the pointer is hidden again")
+    live.act("fullscreen")
+    c.check(wait_until(lambda: x_support.screen_saver_seconds() == saver, 5), "the screen saver again")
+    c.check(x_support.pointer_shown() in (None, True), "the pointer in the window")
+    live.quit()
+
+
 def kept_file():
     return at("state", "monocle", "live")
 
@@ -188,4 +210,4 @@ def last_run_faults(c):
 
 
 need_window()
-sys.exit(Checks().run(no_rate, real_size, showcase, without_camera, last_run, last_run_faults))
+sys.exit(Checks().run(no_rate, real_size, showcase, without_camera, full_screen, last_run, last_run_faults))
