@@ -212,10 +212,10 @@ static int name_after(char name[OUTPUT_NAME], const char *first)
 }
 
 // Creates a file under the next name of the key `r`. Returns its descriptor; -1 is logged.
-static int next_name(struct outputs *o)
+static int next_name(struct outputs *o, const char *suffix)
 {
     return o->given[0] && output_is_file(o->given) ? name_after(o->file.name, o->given)
-                                                   : new_name(o->file.name, "monocle", ".y4m");
+                                                   : new_name(o->file.name, "monocle", suffix);
 }
 
 bool outputs_start_recording(struct outputs *o, struct claim *claim, int quality)
@@ -357,7 +357,7 @@ const char *outputs_end_failure(const struct outputs *o)
     return o->end_failure[0] ? o->end_failure : NULL;
 }
 
-void outputs_toggle_recording(struct outputs *o, bool animation, bool still)
+void outputs_toggle_recording(struct outputs *o, const char *suffix, bool animation, bool still)
 {
     if (animation && o->file.recording && o->most == 0) {
         note_set(o->note, true, NOTE_S, "%s is being recorded; end it before you record a GIF", o->file.name);
@@ -369,7 +369,7 @@ void outputs_toggle_recording(struct outputs *o, bool animation, bool still)
     } else if (still) {
         note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
     } else {
-        const int file = animation ? new_name(o->file.name, "monocle", ".gif") : next_name(o);
+        const int file = animation ? new_name(o->file.name, "monocle", ".gif") : next_name(o, suffix);
         if (file >= 0 && start_named(o, file, animation ? (uint64_t)(ANIMATION_S * rate_of(o)) + 1 : 0))
             note_start(o);
         else

@@ -87,11 +87,11 @@ bool outputs_add_frame(struct outputs *outputs, const struct frame *frame, const
 // is written; logs the number of dropped frames. Removes a video without frames if monocle created its file (logged).
 // After the end of a film, its last frame lasts until the film's duration; a longer rest than `most_ns` is left out.
 bool outputs_end_recording(struct outputs *outputs, int64_t most_ns);
-// Ends the recording on a thread, or begins one in the first of "monocle-NNNN.y4m" that does not exist yet, or of
+// Ends the recording on a thread, or begins one in the first of "monocle-NNNN.SUFFIX" that does not exist yet, or of
 // "NAME-2.SUFFIX", "NAME-3.SUFFIX", ... after the user has named NAME.SUFFIX; or (`animation`) in a GIF, which ends
 // after 10 s. The note reports the start, the end, or the reason why none begins. `still`: the source is a still image,
 // which cannot be recorded.
-void outputs_toggle_recording(struct outputs *outputs, bool animation, bool still);
+void outputs_toggle_recording(struct outputs *outputs, const char *suffix, bool animation, bool still);
 // Returns true while a thread ends a recording.
 bool outputs_ending(const struct outputs *outputs);
 // Call often. While no frame arrives from a live source, repeats the last one. If the thread has ended a recording,

@@ -12,6 +12,8 @@ enum split { SPLIT_OFF, SPLIT_ORIGINAL, SPLIT_PATH };
 // The graph of measures of the result. Only its measure is computed.
 enum scope { SCOPE_OFF, SCOPE_HISTOGRAM, SCOPE_COLUMNS, SCOPE_ROWS, SCOPES };
 #define SCOPE_CHOICES "off|histogram|columns|rows"
+enum { RECORDING_Y4M, RECORDING_MKV };
+#define RECORDING_FORMATS "y4m|mkv|mp4|webm"
 #define OVERLAY_CHOICES "off|small|full|large" // of enum overlay_size
 
 enum { ZOOM_MOST = 64 };
@@ -31,6 +33,7 @@ struct wish {
     bool paused, vsync, fullscreen, help, tune;
     enum overlay_size overlay;
     enum scope scope;
+    int recording_format; // of the key `r`: index in RECORDING_FORMATS
 };
 
 // Returns true if the option `path` names one kind: it is neither PATH_AUTO nor -1, for no option.

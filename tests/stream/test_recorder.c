@@ -213,7 +213,7 @@ static void test_without_frames(struct outputs *outputs)
 // Lets a thread end the recording, and waits for it.
 static void end_on_thread(struct outputs *outputs)
 {
-    outputs_toggle_recording(outputs, false, false);
+    outputs_toggle_recording(outputs, ".y4m", false, false);
     while (!recording_ended(outputs->ending.recording))
         clock_sleep_until_ns(clock_now_ns() + 1000000);
 }
@@ -374,8 +374,8 @@ int main(void)
     CHECK(chdir(directory) == 0);
 
     CHECK(outputs_open(&outputs, NULL, &info, 4, 2, NULL, &note));
-    CHECK(outputs_end_recording(&outputs, 0));        // no frame was recorded
-    outputs_toggle_recording(&outputs, false, false); // the key r names the file
+    CHECK(outputs_end_recording(&outputs, 0));                // no frame was recorded
+    outputs_toggle_recording(&outputs, ".y4m", false, false); // the key r names the file
     CHECK_TEXT(outputs.file.name, "monocle-0001.y4m");
     CHECK_HAS(note_text(&note, &error), "monocle-0001.y4m, lossless; ");
     add(&outputs, 3);

@@ -323,7 +323,9 @@ static void save_picture(struct session *s, int both)
 
 static void toggle_recording(struct session *s, int animation)
 {
-    outputs_toggle_recording(&s->stream.outputs, animation, s->stream.still);
+    char suffix[16] = ".";
+    options_choice(RECORDING_FORMATS, s->stream.wish.recording_format, suffix + 1, sizeof(suffix) - 1);
+    outputs_toggle_recording(&s->stream.outputs, suffix, animation, s->stream.still);
 }
 
 static void quit(struct session *s, int number)

@@ -1,6 +1,7 @@
 // options.c: the arguments of the `live` command
 #include "command/live/options.h"
 
+#include "base/installed_program.h"
 #include "base/log.h"
 #include "base/resource.h"
 #include "command/looks.h"
@@ -71,6 +72,9 @@ static const struct option live_options[] = {
      .offset = AT(tune)},
     {"json", 'j', OPTION_FLAG, .help = "print one JSON object per line on standard output", .offset = AT(json)},
     OUTPUT_OPTIONS(AT(outputs)),
+    {"recording-format", 0, OPTION_CHOICE, .choices = RECORDING_FORMATS,
+     .help = "format of the recordings of the key r; default: mkv if ffmpeg is installed, else y4m",
+     .offset = AT(recording_format)},
     {"virtual-camera", 0, OPTION_TEXT, "NODE",
      .help = "send the filtered frames to NODE, a V4L2 output device such as v4l2loopback's /dev/video10",
      .offset = AT(virtual_camera), .complete = "file"},
@@ -185,7 +189,10 @@ const struct option_list live_list = {
 
 void live_set_wish(const struct live_options *o, struct wish *wish)
 {
+    char ffmpeg[PATH_MAX];
+    const int format = program_find("ffmpeg", ffmpeg, sizeof(ffmpeg)) ? RECORDING_MKV : RECORDING_Y4M;
     wish->tune = o->tune;
+    wish->recording_format = o->recording_format >= 0 ? o->recording_format : format;
     if (o->overlay >= 0)
         wish->overlay = (enum overlay_size)o->overlay;
     if (o->vsync >= 0)
@@ -306,7 +313,7 @@ static bool take_sources(struct live_options *o, const struct command_operands *
 bool live_parse(struct live_options *o, int argc, char **argv, int *code)
 {
     struct command_operands operands;
-    *o = (struct live_options){.path = -1, .vsync = -1, .overlay = -1, .log_level = -1};
+    *o = (struct live_options){.path = -1, .vsync = -1, .overlay = -1, .recording_format = -1, .log_level = -1};
     if (!command_parse(&live_list, argc, argv, o, argc, &operands, code))
         return false;
     *code = EXIT_USAGE;

@@ -30,7 +30,8 @@ struct live_options {
     const char *virtual_camera, *capture;
     int vsync; // 0: on, 1: off; -1: not given
     bool fullscreen;
-    int overlay; // enum overlay_size; -1: not given
+    int overlay;          // enum overlay_size; -1: not given
+    int recording_format; // -1: not given
     const char *keys, *socket;
     const char *kernels, *filter_dir;
     int log_level; // -1: not given

@@ -429,5 +429,7 @@ const struct property live_properties[] = {
     {"tune", .type = PROPERTY_FLAG, .member = AT(tune), .changed = changed_tune, .noted = true,
      .help = "search for faster kernels while frames run"},
     {"selected", .type = PROPERTY_TEXT, .help = "selected parameter"},
+    {"recording_format", .type = PROPERTY_CHOICE, .choices = RECORDING_FORMATS, .member = AT(recording_format),
+     .noted = true, .help = "format of the recordings of the key r"},
     {0},
 };

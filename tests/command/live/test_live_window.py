@@ -36,6 +36,7 @@ with open(CONFIG.name + "/monocle/looks", "w") as looks_file:
 def view(*args, binary=BINARY, headless=False, **more):
     """Starts a live view, in a window unless `headless` is true."""
     more.setdefault("XDG_CONFIG_HOME", at("config") if os.path.exists(at("config")) else CONFIG.name)
+    args = *args, "--recording-format", "y4m"
     if headless:
         return Live(binary, at(), *args, "--headless", asks=True, **more)
     return Window(binary, at(), *args, **more)
@@ -476,6 +477,15 @@ def recordings(c):
     c.check(live.act("record")["recording"] == name, "the next recording")
     live.act("freeze"), live.more(), live.act("record")
     c.check(os.path.exists(at(name)), "it has frames")
+    for name, path in (("mkv", None), ("y4m", at())):  # the default, with and without ffmpeg
+        if name == "y4m" or shutil.which("ffmpeg"):
+            other = Live(BINARY, at(), SMALL, "--headless", asks=True, **({"PATH": path} if path else {}))
+            c.check(other.control().get("recording_format") == name, other.control().get("recording_format"))
+            other.act("record"), other.more(2)
+            c.check(other.act("record")["message_is_error"] is False, other.events[-1]["message"])
+            other.control().ask("wait_frame")
+            c.check(any(n.endswith("." + name) and os.path.getsize(at(n)) for n in os.listdir(at())), os.listdir(at()))
+            other.quit()
     code, _, errors = live.quit()
     c.check(code == 0 and errors.count("\n") == 1 and "%s is removed" % name in errors, errors)
 

@@ -35,7 +35,7 @@ def errors_of(live):
 def unwritable(c):
     """A key that fails reports one error, and the view goes on."""
     os.mkdir(at("gone"))
-    live = Live(BINARY, at("gone"), SMALL, "--headless", asks=True)
+    live = Live(BINARY, at("gone"), SMALL, "--headless", "--recording-format", "y4m", asks=True)
     os.rmdir(at("gone"))
     for action, name in (("screenshot", "monocle-0001.png"), ("record", "monocle-0001.y4m")):
         since = len(live.events)

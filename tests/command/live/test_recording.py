@@ -197,7 +197,7 @@ def next_names(c):
 
 def keeps_time(c):
     """A view that stops again and again records files that last as long as their recordings, in whole frames."""
-    view = Live(BINARY, at(), "pattern:64x48@25", *RUN, asks=True)
+    view = Live(BINARY, at(), "pattern:64x48@25", *RUN, "--recording-format", "y4m", asks=True)
     client = view.control()
     for name, rate, begin, end in (("monocle-0001.y4m", 25, ("key", "record"), ("key", "record")),
                                    ("a.mp4", 25, ("set_property", "recording", "a.mp4"), ("key", "record")),
