@@ -1,6 +1,7 @@
 // status.h: the state of a run at one moment, for the overlay and the reports
 #pragma once
 
+#include "screen/choice_list.h"
 #include "source/capture.h"
 #include "stream/lanes.h"
 #include "stream/outputs.h"
@@ -15,8 +16,9 @@ struct status {
     uint64_t captured, skipped; // frames from the source; frames that were not shown
     const struct wish *wish;
     const struct meter *meter;
-    const char *look; // of the showcase; NULL: none
-    const char *note; // "": none
+    const char *look;        // of the showcase; NULL: none
+    struct choice_list list; // see chooser.h
+    const char *note;        // "": none
     bool note_is_error;
     struct lane_facts lane, other; // LANE_MAIN and LANE_OTHER
     bool building, split;          // lanes_building, lanes_split

@@ -12,11 +12,12 @@
 static const struct key_row default_rows[] = {
     {"look", "look", {'0', '9'}, KEYS_LOOKS, .digits = true, .help = "select a look; 0: no filter"},
     {"save-look", "save-look", {'w'}, KEYS_LOOKS, .help = "save the chain as a look"},
+    {"looks", "list-looks", {'l'}, KEYS_LOOKS, .help = "choose a look from a list"},
     {"previous", "select -1", {'['}, KEYS_FILTERS, .repeats = true, .help = "select the previous parameter"},
     {"next", "select 1", {']'}, KEYS_FILTERS, .repeats = true, .help = "select the next parameter"},
     {"up", "change 1", {'+'}, KEYS_FILTERS, .repeats = true, .help = "increase the selected parameter"},
     {"down", "change -1", {'-'}, KEYS_FILTERS, .repeats = true, .help = "decrease the selected parameter"},
-    {"add", "add", {'a'}, KEYS_FILTERS, .help = "add a filter after the selected one"},
+    {"add", "add", {'a'}, KEYS_FILTERS, .help = "add a filter from a list"},
     {"filter-next",
      "replace 1",
      {'n'},

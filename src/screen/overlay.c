@@ -664,4 +664,6 @@ void overlay_draw(struct canvas *canvas, const struct overlay *overlay)
         scope_draw(canvas, overlay, scope);
     if (overlay->message[0])
         message_draw(canvas, overlay);
+    if (overlay->list.title[0])
+        choice_list_draw(canvas, &overlay->list);
 }

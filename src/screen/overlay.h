@@ -1,6 +1,8 @@
 // overlay.h: what the overlay shows, as plain data, and its drawing
 #pragma once
 
+#include "screen/choice_list.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -47,6 +49,7 @@ struct overlay {
     double budget_ms;           // time available for one frame, marked in the graphs; 0: unknown
     const struct keys *keys;    // for the list of keys; borrowed
     bool help;                  // the list of keys covers the picture
+    struct choice_list list;    // drawn above all
     char message[512];          // a note, or a compile error with several lines; "": none
     bool message_is_error;
     bool message_is_trouble; // about the picture itself: shown even if the overlay is off

@@ -242,7 +242,7 @@ static void on_button(GLFWwindow *glfw, int button, int action, int modifiers)
     struct window *window = glfwGetWindowUserPointer(glfw);
     const bool pressed = action == GLFW_PRESS;
     if (button == GLFW_MOUSE_BUTTON_RIGHT && pressed)
-        push_event(window, (struct window_event){.type = WINDOW_RIGHT_CLICK});
+        push_at(window, (struct window_event){.type = WINDOW_RIGHT_CLICK});
     if (button != GLFW_MOUSE_BUTTON_LEFT)
         return;
     window->dragging = pressed && !is_double(window);

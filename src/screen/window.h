@@ -47,7 +47,7 @@ struct window_event {
     uint32_t key; // WINDOW_KEY: a Unicode character as typed ('+', 'q', ' '), or one of enum window_key
     uint32_t us;  // WINDOW_KEY: same key on a US keyboard if `key` is not ASCII; 0: unknown
     bool repeat;  // WINDOW_KEY: the key is being held down
-    float x, y;   // WINDOW_DRAG, WINDOW_WHEEL: the pointer, 0..1 across the framebuffer
+    float x, y;   // WINDOW_DRAG, WINDOW_WHEEL, WINDOW_RIGHT_CLICK: the pointer, 0..1 across the framebuffer
     bool begins;  // WINDOW_DRAG: the button was pressed here
     bool control; // WINDOW_WHEEL: the Ctrl key is down
     int steps;    // WINDOW_WHEEL: up is positive

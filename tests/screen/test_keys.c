@@ -36,6 +36,7 @@ static const struct {
     {'t', "tune"},
     {' ', "freeze"},
     {'z', "zoom"},
+    {'l', "looks"},
     {'f', "fullscreen"},
     {'m', "mirror"},
     {'v', "vsync"},

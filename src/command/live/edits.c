@@ -55,7 +55,7 @@ static const struct filter *filter_beside(const struct filter *filter, int step)
     return other;
 }
 
-bool edits_add(struct edits *edits, struct wish *wish)
+bool edits_add(struct edits *edits, struct wish *wish, const struct filter *filter)
 {
     struct chain *chain = &wish->chain;
     int stage, param;
@@ -63,7 +63,7 @@ bool edits_add(struct edits *edits, struct wish *wish)
         return false;
     edits_keep(edits, wish, EDIT_ALONE);
     const int at = wish_selected(wish, &stage, &param) ? stage + 1 : 0;
-    chain_append(chain, filter_beside(filter_find("none"), 1));
+    chain_append(chain, filter ? filter : filter_beside(filter_find("none"), 1));
     for (int i = chain->count - 1; i > at; i--)
         swap(chain, i, i - 1);
     wish_select(wish, at);

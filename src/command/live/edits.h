@@ -23,7 +23,8 @@ bool edits_undo(struct edits *edits, struct wish *wish); // false: there is noth
 
 // These change the chain at the selected stage and select the changed stage. False: they change nothing, because the
 // chain is full or empty, or the stage is at the end.
-bool edits_add(struct edits *edits, struct wish *wish); // adds a filter after the stage
+// Adds a filter after the stage; NULL: the first one.
+bool edits_add(struct edits *edits, struct wish *wish, const struct filter *filter);
 bool edits_remove(struct edits *edits, struct wish *wish);
 bool edits_move(struct edits *edits, struct wish *wish, int step);   // -1: left, 1: right
 bool edits_filter(struct edits *edits, struct wish *wish, int step); // replaces the stage by the next filter

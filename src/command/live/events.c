@@ -44,7 +44,7 @@ static void name_digits(struct session *s)
 static void name_mouse(struct session *s)
 {
     static const char *const lines[] = {"wheel: parameter; Ctrl+wheel: zoom", "drag: divider, or zoomed picture",
-                                        "double click: full screen", "right click: this list", "drop files: show them"};
+                                        "double click: full screen", "right click: menu", "drop files: show them"};
     for (int i = 0; i < (int)(sizeof(lines) / sizeof(*lines)) && s->keys.count < KEY_ROWS; i++)
         s->keys.row[s->keys.count++] = (struct key_row){.help = lines[i]};
 }
@@ -90,9 +90,16 @@ static void pick_look(struct session *s, int digit)
     events_show_look(s, index >= 0 ? &s->looks.look[index] : NULL);
 }
 
+// Writes the first key of the action.
+static void key_words(const struct keys *keys, const char *action, char text[16])
+{
+    char error[256];
+    keys_key_name(keys_named(keys, action, error)->key[0], text);
+}
+
 static void save_look(struct session *s, int number)
 {
-    char name[LOOK_NAME + 1], why[CHAIN_ERROR], text[CHAIN_TEXT];
+    char name[LOOK_NAME + 1], why[CHAIN_ERROR], text[CHAIN_TEXT], key[16];
     const struct look *same = looks_with(&s->looks, &s->stream.wish.chain);
     if (chain_print(&s->stream.wish.chain, text) && strcmp(text, "none") == 0) {
         note_set(&s->stream.note, false, NOTE_S, "there is no filter to save");
@@ -106,14 +113,8 @@ static void save_look(struct session *s, int number)
         log_error("%s", note_set(&s->stream.note, true, NOTE_S, "%s", why));
         return;
     }
-    note_set(&s->stream.note, false, NOTE_S, "saved as %s; monocle looks lists all looks", name);
-}
-
-// Writes the first key of the action.
-static void key_words(const struct keys *keys, const char *action, char text[16])
-{
-    char error[256];
-    keys_key_name(keys_named(keys, action, error)->key[0], text);
+    key_words(&s->options.key_map, "looks", key);
+    note_set(&s->stream.note, false, NOTE_S, "saved as %s; %s lists all looks", name, key);
 }
 
 static void note_value(struct session *s)
@@ -237,12 +238,25 @@ static void note_edit(struct session *s, bool done)
     note_value(s);
 }
 
-static void add_stage(struct session *s, int number)
+void events_add_filter(struct session *s, const struct filter *filter)
 {
-    const bool done = edits_add(&s->edits, &s->stream.wish);
+    const bool done = edits_add(&s->edits, &s->stream.wish, filter);
     note_edit(s, done);
     if (!done)
         note_set(&s->stream.note, false, NOTE_S, "a chain has at most %d filters", CHAIN_MAX);
+}
+
+static void add_stage(struct session *s, int number)
+{
+    if (s->stream.window)
+        chooser_open(s, CHOOSER_FILTERS, NULL);
+    else
+        events_add_filter(s, NULL);
+}
+
+static void list_looks(struct session *s, int number)
+{
+    chooser_open(s, CHOOSER_LOOKS, NULL);
 }
 
 static void remove_stage(struct session *s, int number)
@@ -360,6 +374,7 @@ static const struct {
 } rows[] = {
     {"look", pick_look},
     {"save-look", save_look},
+    {"list-looks", list_looks},
     {"select", select_param},
     {"change", change_value},
     {"add", add_stage},
@@ -508,7 +523,8 @@ static void handle_mouse(struct session *s, const struct window_event *event)
         events_run(s, "cycle fullscreen", why);
         break;
     case WINDOW_RIGHT_CLICK:
-        events_run(s, "cycle help", why);
+        showcase_end(s);
+        chooser_open(s, CHOOSER_ACTIONS, event);
         break;
     case WINDOW_DROP:
         showcase_end(s);
@@ -525,6 +541,8 @@ void events_handle(struct session *s, bool quit_only)
     struct window_event event;
     while (s->stream.window && !s->stream.quit && window_next_event(s->stream.window, &event)) {
         s->redraw = s->redraw || event.type != WINDOW_KEY;
+        if (!quit_only && chooser_event(s, &event))
+            continue;
         if (event.type == WINDOW_KEY)
             handle_key(s, &event, quit_only);
         else if (event.type == WINDOW_CLOSE)

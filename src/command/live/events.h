@@ -7,9 +7,11 @@
 #include <stdbool.h>
 
 struct look;
+struct filter;
 struct session;
 
 // Fills in the keys and their list, which has the names of the looks.
+void events_add_filter(struct session *session, const struct filter *filter); // after the selected one
 void events_note_zoom(struct session *session); // sets the note to the percentage of the zoom
 void events_open(struct session *session);
 // Names the most useful keys in the note, for this many seconds; 0: until another note replaces it.

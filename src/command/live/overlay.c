@@ -249,6 +249,7 @@ void overlay_fill(struct overlay *overlay, const struct status *s)
     overlay->stages = 0;
     fill_message(s, overlay);
     fill_scope(s, &overlay->scope);
+    overlay->list = s->list;
     if (overlay->size == OVERLAY_OFF && !overlay->help)
         return;
     fill_headline(s, overlay);

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "command/command.h"
+#include "command/live/chooser.h"
 #include "command/live/controls.h"
 #include "command/live/edits.h"
 #include "command/live/last_run.h"
@@ -37,6 +38,7 @@ struct session {
     struct looks looks;
     int digit; // the last digit key that selected a look; 0: none since the looks changed
     struct showcase showcase;
+    struct chooser chooser;
     struct last_run last;
     struct {
         bool pans;  // the drag moves the zoomed picture, else the divider

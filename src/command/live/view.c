@@ -67,7 +67,7 @@ static struct scene compose(const struct view *view, const struct status *status
     const struct wish *wish = status->wish;
     // Before the first path is open, the window shows only the message.
     const bool silent = overlay->size == OVERLAY_OFF && !overlay->help && !overlay->message_is_trouble &&
-                        status->lane.open && overlay->scope.curves == 0;
+                        !overlay->list.title[0] && status->lane.open && overlay->scope.curves == 0;
     struct scene scene = {
         .texture = status->lane.result ? view->texture[LANE_MAIN] : 0,
         .width = status->lane.result ? status->lane.result->width : status->info->shape.width,
@@ -125,6 +125,11 @@ static bool find_box(const struct view *view, const struct path_result *result, 
                                 .at_y = wish->zoom_y};
     *box = renderer_picture_box(&scene, size);
     return box->width > 0;
+}
+
+int view_choice(const struct view *view, float x, float y)
+{
+    return renderer_choice(view->renderer, &view->overlay.list, x, y);
 }
 
 float view_scale(const struct view *view, const struct path_result *result, const struct wish *wish)

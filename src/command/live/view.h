@@ -14,6 +14,8 @@ void view_close(struct view *view); // accepts NULL; call before window_close
 bool view_upload(struct view *view, const struct lanes *lanes, struct meter *meter);
 // Draws, swaps, and measures both. `meter` NULL: a redraw, which is not measured. Returns the time after the swap.
 int64_t view_draw(struct view *view, const struct status *status, struct meter *meter);
+// As choice_list_row, for the list that was drawn last.
+int view_choice(const struct view *view, float x, float y);
 // Returns the screen pixels per pixel of the picture.
 float view_scale(const struct view *view, const struct path_result *result, const struct wish *wish);
 // These change the wish for the pointer at (x, y) of the window, 0 to 1.

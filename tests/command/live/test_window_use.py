@@ -109,6 +109,35 @@ def without_camera(c):
         c.check(code == 0 and errors.count("\n") == 1 and "plug in a camera" in errors, args, code, errors)
 
 
+def chooses(c):
+    """Key a lists the filters, l the looks, and the right button the actions. Typing finds, Enter and a click choose."""
+    live = view(PATTERN, "-f", "blur")
+    before = live.pixels()
+
+    def keys(test, *names):
+        since = len(live.events)
+        subprocess.run(["xdotool", "key", *names], check=True)
+        return live.events[live.find(lambda e: e["event"] == "state" and test(e), since)]
+
+    live.key("a")
+    c.check(live.pixels() != before, "the list is shown")
+    state = keys(lambda e: e["chain"] != "blur", "s", "o", "x", "BackSpace", "b", "Return")
+    c.check(state["chain"] == "blur,sobel", state["chain"])
+    live.key("a")
+    c.check(keys(lambda e: e["message"] == "vsync off", "q", "q", "Escape", "v")["chain"] == "blur,sobel",
+            "no filter has this text, and Escape closes")
+    live.key("l")
+    keys(lambda e: e["chain"] == "gray", "Down", "Return")  # the second look
+    for found, words in ((lambda e: e["mirror"], ["click", "3", "key", "m", "i", "r", "r", "o", "r", "Return"]),
+                         (lambda e: not e["mirror"], ["click", "3", "mousemove_relative", "30", "32", "click", "1"])):
+        since = len(live.events)
+        if found({"mirror": False}):  # the first row that is listed for this text
+            words[2:2] = ["key", "m", "i", "r", "r", "o", "r"]
+        subprocess.run(["xdotool", "mousemove", "--window", str(live.window), "10", "10", *words], check=True)
+        live.find(lambda e: e["event"] == "state" and found(e), since)
+    c.check(live.quit()[0] == 0, "the end")
+
+
 def full_screen(c):
     """In full screen, the screen saver is off, and the pointer disappears while it rests."""
     subprocess.run(["xdotool", "mousemove", "100", "100"], check=True)
@@ -175,7 +204,7 @@ def last_run(c):
         with open(kept_file()) as file:
             c.check(file.read() == text, args, "changes the file")
     live = view(PATTERN, XDG_STATE_HOME=at("state"))
-    live.act("up"), live.act("add")
+    live.act("up"), live.act("add"), live.key("Return")
     quits(c, live, "a chain that is no look")
     live = view(PATTERN, XDG_STATE_HOME=at("state"))
     state = live.settled()
@@ -210,4 +239,4 @@ def last_run_faults(c):
 
 
 need_window()
-sys.exit(Checks().run(no_rate, real_size, showcase, without_camera, full_screen, last_run, last_run_faults))
+sys.exit(Checks().run(no_rate, real_size, showcase, without_camera, chooses, full_screen, last_run, last_run_faults))

@@ -1,0 +1,159 @@
+// chooser.c: the lists in the window from which the user chooses a filter, a look or an action
+#include "command/live/chooser.h"
+
+#include "command/live/events.h"
+#include "command/live/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Writes row number `index` as "label\tdetail". Returns false after the last one. A row that cannot be chosen is empty.
+static bool row_text(const struct session *s, int index, char text[CHOICE_TEXT])
+{
+    const struct keys *keys = &s->options.key_map;
+    const struct filter *filter;
+    char key[16];
+    text[0] = '\0';
+    switch (s->chooser.kind) {
+    case CHOOSER_FILTERS:
+        if (!(filter = filter_at(index)))
+            return false;
+        if (strcmp(filter->name, "none") != 0)
+            snprintf(text, CHOICE_TEXT, "%s\t%s", filter->name, filter->summary);
+        return true;
+    case CHOOSER_LOOKS:
+        if (index < s->looks.count)
+            snprintf(text, CHOICE_TEXT, "%s\t%s", s->looks.look[index].name, s->looks.look[index].chain);
+        return index < s->looks.count;
+    case CHOOSER_ACTIONS:
+        if (index >= keys->count)
+            return false;
+        keys_key_name(keys->row[index].key[0], key);
+        if (!keys->row[index].digits)
+            snprintf(text, CHOICE_TEXT, "%s\t%s", key, keys->row[index].help);
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Finds the row at this place among those that contain the typed text: its index; -1: there is none.
+static int find_row(const struct session *s, int place, char text[CHOICE_TEXT])
+{
+    for (int i = 0; row_text(s, i, text); i++) {
+        if (text[0] && strcasestr(text, s->chooser.typed) && place-- == 0)
+            return i;
+    }
+    return -1;
+}
+
+static void move(struct session *s, int steps)
+{
+    struct chooser *chooser = &s->chooser;
+    char text[CHOICE_TEXT];
+    chooser->selected += steps;
+    chooser->selected = chooser->selected > 0 ? chooser->selected : 0;
+    while (chooser->selected > 0 && find_row(s, chooser->selected, text) < 0)
+        chooser->selected--;
+    if (chooser->first > chooser->selected)
+        chooser->first = chooser->selected;
+    if (chooser->first < chooser->selected - CHOICE_ROWS + 1)
+        chooser->first = chooser->selected - CHOICE_ROWS + 1;
+}
+
+static void choose(struct session *s)
+{
+    char text[CHOICE_TEXT], why[PROPERTY_WHY];
+    const int index = find_row(s, s->chooser.selected, text);
+    const enum chooser_kind kind = s->chooser.kind;
+    if (index < 0)
+        return;
+    s->chooser.kind = CHOOSER_NONE;
+    if (kind == CHOOSER_FILTERS)
+        events_add_filter(s, filter_at(index));
+    else if (kind == CHOOSER_LOOKS)
+        events_show_look(s, &s->looks.look[index]);
+    else
+        events_press(s, &s->options.key_map.row[index], 0, why);
+    report_state(&s->report, "state", status_read(s));
+}
+
+static void type(struct session *s, uint32_t key)
+{
+    struct chooser *chooser = &s->chooser;
+    const size_t length = strlen(chooser->typed);
+    if (key == WINDOW_KEY_DELETE && length > 0)
+        chooser->typed[length - 1] = '\0';
+    else if (key > ' ' && key <= '~' && length + 1 < sizeof(chooser->typed))
+        chooser->typed[length] = (char)key;
+    else
+        return;
+    chooser->selected = chooser->first = 0;
+}
+
+static void press(struct session *s, uint32_t key)
+{
+    if (key == WINDOW_KEY_ESCAPE)
+        s->chooser.kind = CHOOSER_NONE;
+    else if (key == WINDOW_KEY_ENTER)
+        choose(s);
+    else if (key == WINDOW_KEY_UP || key == WINDOW_KEY_DOWN)
+        move(s, key == WINDOW_KEY_UP ? -1 : 1);
+    else
+        type(s, key);
+}
+
+static void click(struct session *s, const struct window_event *event)
+{
+    const int row = view_choice(s->view, event->x, event->y);
+    if (row >= 0) {
+        move(s, s->chooser.first + row - s->chooser.selected);
+        choose(s);
+    } else if (row < -1) {
+        s->chooser.kind = CHOOSER_NONE;
+    }
+}
+
+bool chooser_event(struct session *s, const struct window_event *event)
+{
+    if (s->chooser.kind == CHOOSER_NONE || event->type == WINDOW_RESIZE || event->type == WINDOW_CLOSE)
+        return false;
+    s->redraw = true;
+    if (event->type == WINDOW_KEY)
+        press(s, event->key);
+    else if (event->type == WINDOW_WHEEL)
+        move(s, -event->steps);
+    else if (event->type == WINDOW_DRAG && event->begins)
+        click(s, event);
+    else if (event->type == WINDOW_RIGHT_CLICK || event->type == WINDOW_DROP)
+        s->chooser.kind = CHOOSER_NONE;
+    return event->type != WINDOW_DROP;
+}
+
+void chooser_open(struct session *s, enum chooser_kind kind, const struct window_event *event)
+{
+    s->chooser = (struct chooser){.kind = kind};
+    if (event)
+        s->chooser = (struct chooser){.kind = kind, .placed = true, .x = event->x, .y = event->y};
+    note_clear(&s->stream.note, false); // the hint would hide rows
+}
+
+void chooser_fill(const struct session *s, struct choice_list *list)
+{
+    static const char *const titles[] = {
+        [CHOOSER_FILTERS] = "Add a filter", [CHOOSER_LOOKS] = "Looks", [CHOOSER_ACTIONS] = "Actions"};
+    const struct chooser *chooser = &s->chooser;
+    char text[CHOICE_TEXT];
+    *list = (struct choice_list){.placed = chooser->placed, .x = chooser->x, .y = chooser->y};
+    if (chooser->kind == CHOOSER_NONE)
+        return;
+    while (list->rows < CHOICE_ROWS && find_row(s, chooser->first + list->rows, list->row[list->rows]) >= 0)
+        list->rows++;
+    list->selected = chooser->selected - chooser->first;
+    list->above = chooser->first > 0;
+    list->below = find_row(s, chooser->first + list->rows, text) >= 0;
+    snprintf(list->title, sizeof(list->title), "%s: %s_%s", titles[chooser->kind], chooser->typed,
+             list->rows == 0             ? "  nothing has this text"
+             : chooser->typed[0] == '\0' ? "  type to find; Esc closes"
+                                         : "");
+}
