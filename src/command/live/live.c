@@ -5,6 +5,7 @@
 #include "command/live/events.h"
 #include "command/live/session.h"
 #include "control/control.h"
+#include "screen/error_window.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,8 +203,14 @@ static int live_main(int argc, char **argv)
         return EXIT_NOTHING;
     }
     int code;
+    char error[400] = "";
+    log_keep_error(error, sizeof(error));
     if (live_parse(&s->options, argc, argv, &code))
         code = run(s);
+    log_keep_error(NULL, 0);
+    const bool started = s->drawn_ns > 0 || (code & EXIT_AT_ONCE) || process_interrupted();
+    if (s->options.error_window && !started && code != EXIT_OK && error[0])
+        error_window_show(error);
     if (!(code & EXIT_AT_ONCE)) { // with EXIT_AT_ONCE another thread may still use the session
         free(s->options.config.text);
         free(s);

@@ -23,7 +23,7 @@ struct live_options {
     const char *load_controls;
     bool list_controls;
     int matrix, range;
-    bool loop, fast, headless, showcase;
+    bool loop, fast, headless, showcase, error_window;
     int frames; // 0: not given
     bool json, tune, on_demand;
     struct output_options outputs;

@@ -12,7 +12,7 @@ import tempfile
 sys.path.append(sys.path[0] + "/../../support")
 import x_support
 from checks import Checks, at, programs, slow
-from live_support import Window, need_window, picture, png, wait_until
+from live_support import Window, environment, need_window, picture, png, wait_until
 
 BINARY, = programs(1)
 WIDTH, HEIGHT = 320, 240
@@ -138,6 +138,23 @@ def chooses(c):
     c.check(live.quit()[0] == 0, "the end")
 
 
+def error_window(c):
+    """An error before the window appears is shown in a window until a key is pressed, if the desktop entry starts
+    monocle."""
+    for args, says, status in (["nowhere.png"], "cannot open nowhere.png", 3), (["-f", "nothing"], "nothing", 2):
+        process = subprocess.Popen([BINARY, "live", "--error-window", *args], cwd=at(), stderr=subprocess.PIPE,
+                                   stdin=subprocess.DEVNULL, text=True, env=environment())
+        c.check(wait_until(lambda p=process: x_support.windows_of(p.pid) or p.poll() is not None), "a window")
+        c.check(process.poll() is None and x_support.windows_of(process.pid), args, "the window stays")
+        if process.poll() is None:
+            shown = x_support.windows_of(process.pid)[0]
+            c.check(wait_until(lambda w=shown: any(x_support.pixels_of(w))), "it has text")
+            subprocess.run(["xdotool", "key", "Escape"], check=True)
+        errors = process.communicate(timeout=60)[1]
+        c.check(process.returncode == status and says in errors and errors.count("\n") == 1, args,
+                process.returncode, errors)
+
+
 def full_screen(c):
     """In full screen, the screen saver is off, and the pointer disappears while it rests."""
     subprocess.run(["xdotool", "mousemove", "100", "100"], check=True)
@@ -239,4 +256,4 @@ def last_run_faults(c):
 
 
 need_window()
-sys.exit(Checks().run(no_rate, real_size, showcase, without_camera, chooses, full_screen, last_run, last_run_faults))
+sys.exit(Checks().run(no_rate, real_size, showcase, without_camera, chooses, error_window, full_screen, last_run, last_run_faults))
