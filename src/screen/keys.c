@@ -276,8 +276,16 @@ static bool check_unique(const struct keys *keys, char error[256])
 
 void keys_list(const struct keys *keys, struct keys *list)
 {
+    static const char *const titles[KEY_GROUPS] = {
+        [KEYS_LOOKS] = "Looks",   [KEYS_FILTERS] = "Filters",
+        [KEYS_VIEW] = "View",     [KEYS_FILM] = "Playback",
+        [KEYS_CAMERA] = "Camera", [KEYS_FILES] = "Files",
+        [KEYS_PATH] = "Speed",    [KEYS_WINDOW] = "Window and program",
+    };
     list->count = 0;
     for (int i = 0; i < keys->count; i++) {
+        if (i == 0 || keys->row[i].group != keys->row[i - 1].group)
+            list->row[list->count++] = (struct key_row){.help = titles[keys->row[i].group], .heading = true};
         struct key_row *row = &list->row[list->count++];
         *row = keys->row[i];
         const char *help = pair_help(row->name);

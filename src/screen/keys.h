@@ -25,6 +25,7 @@ struct key_row {
     const char *command;       // that the key carries out: "cycle path"; NULL in a row of text
     uint32_t key[KEY_CHOICES]; // keys of window_event; 0: none
     enum key_group group;
+    bool heading; // a row of text: the heading of a group
     bool digits;  // the keys are the range from key[0] to key[1], and the digit follows the command
     bool repeats; // repeats while the key is held down
     const char *help;
@@ -48,7 +49,7 @@ bool keys_remap(struct keys *keys, const char *text, char error[256]);
 const struct key_row *keys_find(const struct keys *keys, uint32_t key, bool repeat);
 // Returns the row of the action with this name. NULL: there is none, and `error` is one line.
 const struct key_row *keys_named(const struct keys *keys, const char *name, char error[256]);
-// Makes the rows of the list in the window: opposite actions are one row.
+// Makes the rows of the list in the window: a heading before each group; opposite actions are one row.
 void keys_list(const struct keys *keys, struct keys *list);
 void keys_key_name(uint32_t key, char text[16]); // writes "Tab", "q" or "Space"
 void keys_print(const struct keys *keys, FILE *out);

@@ -47,7 +47,7 @@ static const struct {
     .tone =
         {
             [OVERLAY_PLAIN] = {222, 226, 232, 255},
-            [OVERLAY_DIM] = {146, 154, 168, 255},
+            [OVERLAY_DIM] = {190, 198, 210, 255},
             [OVERLAY_STRONG] = {255, 255, 255, 255},
             [OVERLAY_WARNING] = {255, 190, 92, 255},
         },
@@ -581,7 +581,7 @@ static struct help help_layout(const struct canvas *canvas, const struct keys *k
     const struct metrics *metrics = &help.metrics;
     for (int i = 0; i < keys->count; i++) {
         const int caps = draw_caps(NULL, &help, &keys->row[i], 0, 0) + metrics->body.advance;
-        const int columns = span_columns(span_of(keys->row[i].help));
+        const int columns = keys->row[i].heading ? 0 : span_columns(span_of(keys->row[i].help));
         help.caps = caps > help.caps ? caps : help.caps;
         help.columns = columns > help.columns ? columns : help.columns;
     }
@@ -647,9 +647,10 @@ static void help_draw(struct canvas *canvas, const struct overlay *overlay)
     y += metrics->heading.line * 3 / 2;
     for (int i = 0; i < keys->count && i < help.rows * help.blocks; i++) {
         const int left = x + i / help.rows * help.width, top = y + i % help.rows * help.pitch;
+        const bool heading = keys->row[i].heading;
         draw_caps(canvas, &help, &keys->row[i], left, top);
-        draw_clipped(canvas, &metrics->body, left + help.caps, top, span_of(keys->row[i].help), help.columns,
-                     palette.tone[OVERLAY_PLAIN]);
+        draw_clipped(canvas, &metrics->body, left + (heading ? 0 : help.caps), top, span_of(keys->row[i].help),
+                     help.columns, palette.tone[heading ? OVERLAY_WARNING : OVERLAY_PLAIN]);
     }
 }
 

@@ -212,8 +212,8 @@ static void test_list(void)
     keys_default(&keys);
     CHECK(keys_remap(&keys, "next=F2,next=F3", error));
     keys_list(&keys, &list);
-    CHECK(list.count == keys.count - PAIRS);
-    int found = 0;
+    CHECK(list.count == keys.count - PAIRS + KEY_GROUPS);
+    int found = 0, headings = 0;
     for (int i = 0; i < list.count; i++) {
         const struct key_row *row = &list.row[i];
         check_that(&unit, strlen(row->help) <= COLUMNS, "'%s' is too long", row->help);
@@ -221,8 +221,10 @@ static void test_list(void)
                  strcmp(row->help, "select a parameter") == 0;
         found += row->key[0] == '{' && row->key[1] == '}' && row->key[2] == 0;
         found += row->key[0] == 'q' && strcmp(row->command, "quit") == 0;
+        headings += row->heading && !row->command && i + 1 < list.count && !list.row[i + 1].heading;
     }
     CHECK(found == 3);
+    CHECK_NUMBER(headings, KEY_GROUPS);
 }
 
 int main(void)

@@ -32,8 +32,8 @@ static void name_digits(struct session *s)
         char *text = s->digits[line];
         if (used == 0) {
             struct key_row *row = s->keys.row;
-            memmove(&row[line + 2], &row[line + 1], (size_t)(s->keys.count - line - 1) * sizeof(*row));
-            row[line + 1] = (struct key_row){.help = text};
+            memmove(&row[line + 3], &row[line + 2], (size_t)(s->keys.count - line - 2) * sizeof(*row));
+            row[line + 2] = (struct key_row){.help = text}; // after the heading and the digits
             s->keys.count++;
         }
         used += (size_t)snprintf(text + used, sizeof(s->digits[line]) - used, "%s%s", used ? "  " : "", word);
@@ -45,6 +45,7 @@ static void name_mouse(struct session *s)
 {
     static const char *const lines[] = {"wheel: parameter; Ctrl+wheel: zoom", "drag: divider, or zoomed picture",
                                         "double click: full screen", "right click: menu", "drop files: show them"};
+    s->keys.row[s->keys.count++] = (struct key_row){.help = "Mouse", .heading = true};
     for (int i = 0; i < (int)(sizeof(lines) / sizeof(*lines)) && s->keys.count < KEY_ROWS; i++)
         s->keys.row[s->keys.count++] = (struct key_row){.help = lines[i]};
 }
