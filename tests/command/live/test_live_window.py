@@ -197,7 +197,7 @@ def back(c):
     keys of --keys."""
     live = view(PATTERN, "--fullscreen", "--keys", "split=T,quit=x")
     message = live.settled()["message"]
-    c.check(message == "1-9 looks, T compare, h help, x quit", message)
+    c.check(message == "1-9\u00a0looks, T\u00a0compare, h\u00a0help, x\u00a0quit", message)
     live.set("help", True)
     zoom(live, 1)
     before = live.settled()

@@ -81,7 +81,7 @@ def showcase(c):
     live = view("raccoon:320x200@30", "--showcase", "--overlay", "full")
     state = live.settled()
     c.check((state["split"], state["chain"]) == ("original", LOOKS[0]), state["split"], state["chain"])
-    c.check(state["message"] == "1-9 looks, Tab compare, h help, q quit", state["message"])
+    c.check(state["message"] == "1-9\u00a0looks, Tab\u00a0compare, h\u00a0help, q\u00a0quit", state["message"])
     live.until(lambda e: e["divider"] > 0.55)
     state = live.act("vsync")
     c.check(state["message"] == "vsync off" and state["chain"] == LOOKS[0] and state["divider"] == 0.5, state)
@@ -102,7 +102,7 @@ def without_camera(c):
         c.check(showcase == ("-f" not in args), args, state["split"], state["chain"])
         first, _, second = state["message"].partition("\n")
         c.check("plug in a camera" in first and "drop a file here" in first, args, first)
-        c.check(second == "1-9 looks, Tab compare, h help, q quit", args, second)
+        c.check(second == "1-9\u00a0looks, Tab\u00a0compare, h\u00a0help, q\u00a0quit", args, second)
         title = subprocess.run(["xdotool", "getwindowname", str(live.window)], text=True, capture_output=True).stdout
         c.check(title.strip() == "monocle: photograph of a raccoon", title)
         code, _, errors = live.quit()
@@ -230,7 +230,7 @@ def last_run(c):
     live.act("look", 0)
     quits(c, live, "no filters")
     live = view(PATTERN, XDG_STATE_HOME=at("state"))
-    c.check(live.settled()["message"] == "1-9 looks, Tab compare, h help, q quit", live.settled()["message"])
+    c.check(live.settled()["message"] == "1-9\u00a0looks, Tab\u00a0compare, h\u00a0help, q\u00a0quit", live.settled()["message"])
     quits(c, live, "the last run without filters")
 
 
