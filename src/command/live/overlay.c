@@ -149,9 +149,11 @@ static void fill_lines(const struct status *s, struct overlay *overlay)
                  color_range_name(shape->color.range));
     overlay_line(overlay, OVERLAY_PLAIN, "source\t%s  %dx%d %s%s", s->info->name, shape->width, shape->height,
                  format->name, color);
-    if (s->lane.open)
-        overlay_line(overlay, OVERLAY_PLAIN, "path\t%s, input: %s, reason: %s", s->lane.words, s->lane.input,
-                     s->lane.why);
+    if (s->lane.open) {
+        overlay_line(overlay, OVERLAY_PLAIN, "path\t%s", s->lane.words);
+        overlay_line(overlay, OVERLAY_PLAIN, "why\t%s", s->lane.why);
+        overlay_line(overlay, OVERLAY_PLAIN, "input\t%s", s->lane.input);
+    }
     fill_camera(s, overlay);
     overlay_line(overlay, OVERLAY_PLAIN, "device\t%s", s->lane.device);
     fill_passes(&s->lane, overlay);
