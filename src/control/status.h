@@ -29,8 +29,7 @@ struct status {
     const char *screen;                    // window_gl_name; NULL: no window
 };
 
-// Reads the state of all parts of the stream. The caller sets `look`, `list` and `adjusted`. Valid until the run
-// changes.
+// Reads the state of all parts of the stream. The caller sets `look` and `adjusted`. Valid until the run changes.
 struct status status_read(const struct stream *stream);
 // Describes the tuning: "blur: 12 of 80, 1.08 x". "": the user did not ask for it.
 enum { TUNING_WORDS = 300 };

@@ -58,12 +58,19 @@ const char *path_kind_name(enum path_kind kind)
     return path_kind_info(kind)->name;
 }
 
+// Returns true after a submit or a collect has failed.
+static bool lost(void)
+{
+    const int at = world.submit_fails_at, then = world.collect_fails_at; // negative: never
+    return (at >= 0 && world.submitted > at) || (then >= 0 && world.collected > then);
+}
+
 struct path *path_open(const struct path_setup *setup, char **error)
 {
     const struct image_shape rgba = {.width = setup->input.width, .height = setup->input.height};
     if (error)
         *error = NULL;
-    if (setup->kind == PATH_CPU && world.no_cpu)
+    if (setup->kind == PATH_CPU && world.no_cpu && lost())
         return NULL;
     struct path *path = calloc(1, sizeof(*path));
     path->info = (struct path_info){.kind = setup->kind,
@@ -172,7 +179,7 @@ bool path_collect(struct path *path, struct path_result *result, bool *lost)
     convert_to_rgba(&path->result, &path->frame[0]);
     // Of black pictures of any size.
     static const uint32_t sums[MEASURE_STRIPS_MAX * SUMS_MAX],
-        histogram[MEASURE_CHANNELS][FILTER_LEVELS] = {{1 << 30}, {1 << 30}, {1 << 30}, {1 << 30}};
+        histogram[MEASURE_CHANNELS][FILTER_LEVELS] = {{1 << 30}, {1 << 30}, {1 << 30}};
     *result = (struct path_result){
         .image = path->result, .tag = path->tag[0], .measures = {.columns = sums, .histogram = histogram}};
     result->width = path->result.shape.width;

@@ -77,9 +77,9 @@ static void check_files(void)
     CHECK(first->numbers && first->numbers[1 + 9] == 0x090909 && resource_of(NULL) == first);
     const struct file_resource *second = resource_of("LUT_1D_SIZE 2\n1 1 1\n0 0 0\n#\n");
     CHECK(second != first && second->numbers && second->numbers[1] == 0xffffff && first->numbers[1] == 0);
-    const struct file_resource *damaged = resource_of("LUT_1D_SIZE 2\n1 1\n");
-    CHECK(!damaged->numbers && resource_of(NULL) == damaged);
-    CHECK_TEXT(damaged->why, "line 2: an entry must be three numbers");
+    const struct file_resource *wrong = resource_of("LUT_1D_SIZE 2\n1 1\n");
+    CHECK(!wrong->numbers && resource_of(NULL) == wrong);
+    CHECK_TEXT(wrong->why, "line 2: an entry must be three numbers");
     CHECK_TEXT(file_resource(".", cube_read)->why, "cannot read the file: Is a directory");
 }
 

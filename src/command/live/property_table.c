@@ -143,7 +143,7 @@ static bool set_param(const struct controlled *run, const char *rest, const char
         return false;
     const struct filter_values *from = &one.stage[0].values;
     at->values.value[param] = from->value[param];
-    if (param_has_numbers(&at->filter->params[param])) {
+    if (at->filter->params[param].type == PARAM_MATRIX || at->filter->params[param].type == PARAM_MAP) {
         at->values.matrix_count = from->matrix_count;
         memcpy(at->values.matrix, from->matrix, sizeof(from->matrix));
     }
