@@ -11,6 +11,7 @@ struct lane_frame {
     int width, height;
     double milliseconds; // sum of the stages' times
     double pitch, yaw;   // degrees: of the camera, as estimated
+    double seconds;      // since the first frame
 };
 
 // Metres from the centre between the lines beside the camera to the camera, to the right. NAN: there are not two.

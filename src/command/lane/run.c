@@ -22,7 +22,7 @@
 enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, FILE_NAME = 320, NOISE_FIRST = 3, CONFIG_ERROR = LANE_ERROR + 64 };
 
 struct run {
-    struct lane_camera camera; // with --calibrate: where it begins
+    struct lane_camera camera; // the calibration; with --calibrate: where it begins
     const struct lane_options *options;
     int edits; // descriptor of edited.h for the configuration file; 0: none
     struct stream stream;
@@ -108,12 +108,27 @@ static enum exit_code open_source(struct run *run, const char *text)
     return EXIT_USAGE;
 }
 
+// Forgets the earlier frames, and the pitch that they gave.
+static void begin_anew(struct run *run)
+{
+    const struct lane_options *o = run->options;
+    const char *named = o->camera ? "--camera" : o->config ? "--config" : NULL;
+    lane_pipeline_close(&run->pipeline);
+    run->pipeline.map = run->given;
+    run->pipeline.camera = run->camera;
+    run->pipeline.changes++;
+    run->tracker = (struct lane_tracker){.known = false};
+    run->aim = (struct lane_aim){.named = o->independent ? NULL : named};
+}
+
 // Finds the lines of a frame: with the lanes' sums, or with new ones if the camera's pitch has changed since. Returns
 // false on failure (logged).
 static bool find_lines(struct run *run, const struct frame *frame, struct lane_result *result)
 {
     const struct image *image = &frame->image;
     const uint32_t *sums = lanes_result(run->stream.lanes, LANE_MAIN)->measures.columns;
+    if (run->options->independent)
+        begin_anew(run);
     if (!lane_aim_search(&run->aim, &run->pipeline, image, &run->tracker))
         return false;
     if (run->built != run->pipeline.changes) {
@@ -146,9 +161,17 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     int64_t sum_ns = found_ns - begun_ns;
     for (int i = 0; i < path->stages; i++)
         sum_ns += path->stage[i].end_ns - path->stage[i].start_ns;
-    const struct lane_frame about = {file,           shape->width, shape->height, (double)sum_ns / 1e6,
-                                     run->aim.pitch, run->aim.yaw};
-    snprintf(file, sizeof(file), "%s#%llu", s->info->name, (unsigned long long)frame->number);
+    const struct lane_frame about = {file,
+                                     shape->width,
+                                     shape->height,
+                                     (double)sum_ns / 1e6,
+                                     run->aim.pitch,
+                                     run->aim.yaw,
+                                     (double)frame->elapsed_ns / 1e9};
+    if (frame->file || (run->options->independent && s->info->still))
+        snprintf(file, sizeof(file), "%s", frame->file ? frame->file : s->info->name);
+    else
+        snprintf(file, sizeof(file), "%s#%llu", s->info->name, (unsigned long long)frame->number);
     run->counts[result.state]++;
     run->milliseconds += about.milliseconds;
     if (!truth_add(&run->truth, frame->number) ||
@@ -230,10 +253,9 @@ static void take_config(struct run *run, const struct lane_config *config, const
     run->pipeline.noise = config->settings.noise < 0 ? NOISE_FIRST : (int)config->settings.noise;
     if (memcmp(map->picture, run->given.picture, sizeof(map->picture)) == 0)
         return; // the pitch that was found stays
-    run->given = run->pipeline.map = *map;
-    run->pipeline.camera = config->camera;
-    run->tracker = (struct lane_tracker){.known = false};
-    run->aim = (struct lane_aim){.named = run->options->camera ? "--camera" : run->options->config ? "--config" : NULL};
+    run->given = *map;
+    run->camera = config->camera;
+    begin_anew(run);
 }
 
 static enum exit_code open_stream(struct run *run)
@@ -297,7 +319,7 @@ static enum exit_code process(struct run *run)
     struct status_line status = {0};
     while (!stream_finished(s)) {
         follow_config(run);
-        if (run->built != run->pipeline.changes)
+        if (run->built != run->pipeline.changes && !run->options->independent)
             rebuild(run);
         stream_step(s, WAIT_MS);
         if (!run->window && !run->options->json)
