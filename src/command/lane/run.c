@@ -7,6 +7,7 @@
 #include "command/lane/lane_window.h"
 #include "command/shared.h"
 #include "lane/aim.h"
+#include "lane/calibration.h"
 #include "lane/config.h"
 #include "lane/pipeline.h"
 #include "lane/tracker.h"
@@ -14,12 +15,15 @@
 #include "stream/stream.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, FILE_NAME = 320, NOISE_FIRST = 3, CONFIG_ERROR = LANE_ERROR + 64 };
+
+static const double aim_kept = 0.2; // degrees: a smaller difference from --config is not written
 
 struct run {
     struct lane_camera camera; // the calibration; with --calibrate: where it begins
@@ -312,6 +316,21 @@ static void follow_config(struct run *run)
         log_info("%s changed: using it", run->options->config);
 }
 
+// Writes the estimated pitch and yaw to the file of --config, if they are sure and differ from it.
+static void keep_aim(struct run *run)
+{
+    const struct lane_options *o = run->options;
+    const struct lane_aim *aim = &run->aim;
+    char why[LANE_ERROR];
+    const bool moved = fabs(aim->pitch - run->camera.pitch) > aim_kept || fabs(aim->yaw - run->camera.yaw) > aim_kept;
+    if (!o->config || o->independent || !lane_aim_settled(aim) || !moved)
+        return;
+    if (!calibration_keep(aim->pitch, aim->yaw, o->config, why)) {
+        log_error("%s: %s", o->config, why);
+        run->stream.code = EXIT_FAILED_SOME;
+    }
+}
+
 // Returns an exit code.
 static enum exit_code process(struct run *run)
 {
@@ -330,6 +349,7 @@ static enum exit_code process(struct run *run)
     if (run->window && lane_window_lost(run->window))
         s->code = EXIT_DEVICE;
     output_files_complete(s);
+    keep_aim(run);
     return s->code;
 }
 

@@ -195,6 +195,12 @@ def pitch(c):
         for mine, other in (0, 0), (50, 50), (99, 99):
             c.check(len(got[mine]["lanes"]) == len(want[other]["lanes"]) > 1, wrong, got[mine], want[other])
             c.check(abs(got[mine]["offset_m"] - want[other]["offset_m"]) < 0.15, wrong, got[mine], want[other])
+    with open(at("car.json"), "w", encoding="utf-8") as file:
+        file.write('{"pitch": 8, "height": 1.4}')
+    run(road % "clean", "--headless", "--fast", "-p", "cpu", "-n", "100", "--config", "car.json")
+    with open(at("car.json"), encoding="utf-8") as file:
+        kept = json.load(file)
+    c.check(abs(kept["pitch"] - 4) <= 0.3 and abs(kept["yaw"]) <= 0.5 and kept["height"] == 1.4, kept)
     for frame in find(road % "empty", "-n", "40", "--camera", "pitch=2"):
         c.check(frame["pitch_deg"] == 2 and not frame["lanes"], frame)
 
