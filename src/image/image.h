@@ -78,5 +78,6 @@ struct frame {
     int64_t ready_ns;    // when the pixels were complete in memory
     int64_t video_ns;    // its time in a source that can seek, from 0 on; else 0
     int64_t elapsed_ns;  // for a recording: time on the clock if live, else since the first frame, without seeks
+    const char *file;    // of a list of images: its path, borrowed until source_close; else NULL
     int slot;            // for the source
 };

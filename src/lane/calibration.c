@@ -166,18 +166,10 @@ static bool set_members(json_t *object, const struct lane_camera *camera)
     return json_object_set_new(object, "far", json_real(camera->far)) == 0 && ok;
 }
 
-bool calibration_write(const struct calibration *calibration, const char *path, char error[LANE_ERROR])
+// Writes the object if it is complete, and frees it.
+static bool write_object(json_t *object, bool complete, const char *path, char error[LANE_ERROR])
 {
-    if (calibration->fault[0]) {
-        snprintf(error, LANE_ERROR, "%s", calibration->fault);
-        return false;
-    }
-    json_t *object = read_object(path, error);
-    if (!object)
-        return false;
-    char *text = set_members(object, &calibration->camera)
-                     ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS))
-                     : NULL;
+    char *text = complete ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS)) : NULL;
     json_decref(object);
     const size_t size = text ? strlen(text) : 0;
     if (text)
@@ -187,4 +179,23 @@ bool calibration_write(const struct calibration *calibration, const char *path, 
         snprintf(error, LANE_ERROR, "cannot write it: %s", text ? strerror(errno) : "out of memory");
     free(text);
     return ok;
+}
+
+bool calibration_write(const struct calibration *calibration, const char *path, char error[LANE_ERROR])
+{
+    if (calibration->fault[0]) {
+        snprintf(error, LANE_ERROR, "%s", calibration->fault);
+        return false;
+    }
+    json_t *object = read_object(path, error);
+    return object && write_object(object, set_members(object, &calibration->camera), path, error);
+}
+
+bool calibration_keep(double pitch, double yaw, const char *path, char error[LANE_ERROR])
+{
+    json_t *object = read_object(path, error);
+    return object && write_object(object,
+                                  json_object_set_new(object, "pitch", json_real(round(pitch * 100) / 100)) == 0 &&
+                                      json_object_set_new(object, "yaw", json_real(round(yaw * 100) / 100)) == 0,
+                                  path, error);
 }

@@ -9,7 +9,7 @@ static const double first_z = 2, last_z = 62; // metres: farther parts of a line
 void lane_samples(int height, int y[LANE_SAMPLES])
 {
     for (int i = 0; i < LANE_SAMPLES; i++)
-        y[i] = (24 + i) * height / 72;
+        y[i] = (16 + i) * height / 72;
 }
 
 void lane_to_picture(const struct lane_map *map, const struct lane_shape *shape, double offset, int width, int rows,

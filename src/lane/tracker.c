@@ -106,6 +106,7 @@ static void add_line(const struct lane_track *track, struct lane_result *result)
     struct lane_shape *shape = &result->shape;
     result->state = track->line.support > 0 || result->state == LANE_SEEN ? LANE_SEEN : LANE_HELD;
     result->confidence += track->confidence;
+    result->line[shape->lines] = track->confidence;
     shape->line[shape->lines++] = track->line;
 }
 

@@ -14,8 +14,9 @@ struct lane_track {
 struct lane_result {
     enum lane_state state;
     struct lane_shape shape;
-    double confidence; // mean of the lines; 0: none
-    int left, right;   // indices of the lines beside the camera; -1: none
+    double confidence;       // mean of the lines; 0: none
+    int left, right;         // indices of the lines beside the camera; -1: none
+    double line[LANE_LINES]; // confidence of each line
 };
 
 struct lane_tracker {

@@ -205,6 +205,7 @@ static enum source_status list_next(struct source *source, struct frame *frame, 
     }
     list->round++;
     pool_lend(&source->pool, slot, list->number++, begin, frame);
+    frame->file = list->entries.entry[list->latest].path;
     frame->video_ns = (int64_t)(images_before(list, list->latest) * source->info.frame_s * 1e9);
     return SOURCE_FRAME;
 }

@@ -30,7 +30,7 @@ void road_truth(const struct road_spec *spec, uint64_t frame, struct road_truth 
     road_scene(spec, frame, &scene);
     *truth = (struct road_truth){.lines = 0};
     for (int i = 0; i < ROAD_TRUTH_ROWS; i++)
-        truth->y[i] = (24 + i) * spec->height / 72;
+        truth->y[i] = (16 + i) * spec->height / 72;
     for (int line = scene.own - 1; line <= scene.own + 2 && scene.stripes > 0; line++) {
         double *x = truth->x[truth->lines];
         bool any = false;

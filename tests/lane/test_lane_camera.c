@@ -95,7 +95,7 @@ static void test_picture(void)
     double x[LANE_SAMPLES], near[2], far[2];
     CHECK(lane_map_init(&map, &camera, WIDTH, HEIGHT, error));
     lane_samples(HEIGHT, y);
-    CHECK(y[0] == 240 && y[LANE_SAMPLES - 1] == 710);
+    CHECK(y[0] == 160 && y[LANE_SAMPLES - 1] == 710);
     lane_to_picture(&map, &shape, 1.7, WIDTH, LANE_SAMPLES, y, x);
     CHECK(lane_map_apply(map.picture, 1.7, 5, near) && lane_map_apply(map.picture, 1.7, 50, far));
     int present = 0;

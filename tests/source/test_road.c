@@ -178,8 +178,8 @@ static void test_range(void)
         spec.level = (enum road_level)(i % ROAD_MIXED);
         road_scene(&spec, 1000, &scene);
         road_truth(&spec, 1000, &truth);
-        CHECK_NUMBER(truth.y[0], 240);
-        CHECK_NUMBER(truth.y[47], 710);
+        CHECK_NUMBER(truth.y[0], 160);
+        CHECK_NUMBER(truth.y[55], 710);
         if (spec.level == ROAD_EMPTY)
             CHECK_NUMBER(truth.lines, 0);
         else

@@ -37,6 +37,10 @@ static const struct option options[] = {
      .offset = AT(frames), .min = 1, .max = INT_MAX},
     {"fast", 0, OPTION_FLAG, .help = "run as fast as possible, not at the source's rate; no effect with cameras",
      .offset = AT(fast)},
+    {"independent", 0, OPTION_FLAG,
+     .help =
+         "the frames are unrelated pictures: nothing is kept from one to the next, and raw_file is the picture's name",
+     .offset = AT(independent), .excludes = "calibrate|score"},
     {"headless", 0, OPTION_FLAG, .help = "run without a window", .offset = AT(headless)},
     {"json", 'j', OPTION_FLAG, .help = "print one JSON object per frame on standard output", .offset = AT(json)},
     OUTPUT_OPTIONS(AT(outputs)),

@@ -6,9 +6,9 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 
-static const double straight = 10000; // metres: a larger radius is reported as none
+static const double degrees = 180 / 3.14159265358979323846; // per radian
+static const double straight = 10000;                       // metres: a larger radius is reported as none
 
 double lane_offset(const struct lane_result *result)
 {
@@ -28,24 +28,45 @@ static json_t *rounded(double value, double unit)
     return isfinite(value) ? json_real(round(value / unit) * unit) : json_null();
 }
 
+static json_t *line_json(const struct lane_frame *frame, const struct lane_map *map, const struct lane_shape *shape,
+                         double offset, const int y[LANE_SAMPLES])
+{
+    double x[LANE_SAMPLES];
+    json_t *line = json_array();
+    lane_to_picture(map, shape, offset, frame->width, LANE_SAMPLES, y, x);
+    for (int i = 0; i < LANE_SAMPLES; i++)
+        json_array_append_new(line, json_integer(lround(x[i])));
+    return line;
+}
+
 static json_t *lanes_json(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result,
                           const int y[LANE_SAMPLES])
 {
     json_t *lanes = json_array();
-    for (int i = 0; i < result->shape.lines; i++) {
-        double x[LANE_SAMPLES];
-        json_t *lane = json_array();
-        lane_to_picture(map, &result->shape, result->shape.line[i].offset, frame->width, LANE_SAMPLES, y, x);
-        for (int k = 0; k < LANE_SAMPLES; k++)
-            json_array_append_new(lane, json_integer(lround(x[k])));
-        json_array_append_new(lanes, lane);
-    }
+    for (int i = 0; i < result->shape.lines; i++)
+        json_array_append_new(lanes, line_json(frame, map, &result->shape, result->shape.line[i].offset, y));
     return lanes;
 }
 
-void lane_file_name(char text[LANE_FILE_NAME], const char *source, uint64_t number)
+// Adds the numbers of the road and of the own lane.
+static void add_road(json_t *object, const struct lane_frame *frame, const struct lane_map *map,
+                     const struct lane_result *result, const int y[LANE_SAMPLES])
 {
-    snprintf(text, LANE_FILE_NAME, "%s#%llu", source, (unsigned long long)number);
+    const struct lane_shape *shape = &result->shape;
+    const bool lane = result->left >= 0 && result->right >= 0, any = result->state != LANE_NONE;
+    const double width = lane ? shape->line[result->right].offset - shape->line[result->left].offset : (double)NAN;
+    json_t *sure = json_array(), *own = json_array();
+    for (int i = 0; i < shape->lines; i++)
+        json_array_append_new(sure, rounded(result->line[i], 0.001));
+    json_array_append_new(own, result->left >= 0 ? json_integer(result->left) : json_null());
+    json_array_append_new(own, result->right >= 0 ? json_integer(result->right) : json_null());
+    json_object_set_new(object, "confidences", sure);
+    json_object_set_new(object, "own", own);
+    json_object_set_new(object, "centre", lane ? line_json(frame, map, shape, -lane_offset(result), y) : json_null());
+    json_object_set_new(object, "width_m", rounded(width, 0.01));
+    json_object_set_new(object, "heading_deg",
+                        rounded(any ? atan(shape->term[LANE_HEADING]) * degrees : (double)NAN, 0.01));
+    json_object_set_new(object, "curvature_per_m", rounded(any ? shape->term[LANE_BEND] : (double)NAN, 1e-6));
 }
 
 json_t *lane_json(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result)
@@ -64,6 +85,8 @@ json_t *lane_json(const struct lane_frame *frame, const struct lane_map *map, co
     json_object_set_new(object, "confidence", rounded(result->confidence, 0.001));
     json_object_set_new(object, "offset_m", rounded(lane_offset(result), 0.001));
     json_object_set_new(object, "radius_m", rounded(lane_radius(result), 1));
+    add_road(object, frame, map, result, y);
+    json_object_set_new(object, "time_s", rounded(frame->seconds, 0.001));
     json_object_set_new(object, "pitch_deg", rounded(frame->pitch, 0.01));
     json_object_set_new(object, "yaw_deg", rounded(frame->yaw, 0.01));
     return object;
@@ -71,5 +94,5 @@ json_t *lane_json(const struct lane_frame *frame, const struct lane_map *map, co
 
 bool lane_report(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result)
 {
-    return print_json(lane_json(frame, map, result), JSON_COMPACT | JSON_REAL_PRECISION(6));
+    return print_json(lane_json(frame, map, result), JSON_COMPACT | JSON_REAL_PRECISION(9));
 }

@@ -14,6 +14,7 @@ struct lane_frame {
     int width, height;
     double milliseconds; // sum of the stages' times
     double pitch, yaw;   // degrees: of the camera, as estimated
+    double seconds;      // since the first frame
 };
 
 // Metres from the centre between the lines beside the camera to the camera, to the right. NAN: there are not two.
@@ -21,8 +22,6 @@ double lane_offset(const struct lane_result *result);
 // Metres; negative for a curve to the left. NAN: straight, or no line.
 double lane_radius(const struct lane_result *result);
 
-// Writes the value of "raw_file": the source's name and the number of the frame.
-void lane_file_name(char text[LANE_FILE_NAME], const char *source, uint64_t number);
 // Returns the object that lane_report prints. NULL: out of memory.
 struct json_t *lane_json(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result);
 // Prints a line of JSON on standard output. Returns false if it cannot be written (not logged).

@@ -8,6 +8,7 @@
 #include "command/lane/lane_window.h"
 #include "command/shared.h"
 #include "lane/aim.h"
+#include "lane/calibration.h"
 #include "lane/config.h"
 #include "lane/pipeline.h"
 #include "lane/tracker.h"
@@ -15,6 +16,7 @@
 #include "stream/stream.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +24,10 @@
 
 enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, NOISE_FIRST = 3, CONFIG_ERROR = LANE_ERROR + 64 };
 
+static const double aim_kept = 0.2; // degrees: a smaller difference from --config is not written
+
 struct run {
-    struct lane_camera camera; // with --calibrate: where it begins
+    struct lane_camera camera; // the calibration; with --calibrate: where it begins
     const struct lane_options *options;
     int edits; // descriptor of edited.h for the configuration file; 0: none
     struct stream stream;
@@ -112,12 +116,27 @@ static enum exit_code open_source(struct run *run, const char *text)
     return EXIT_USAGE;
 }
 
+// Forgets the earlier frames, and the pitch that they gave.
+static void begin_anew(struct run *run)
+{
+    const struct lane_options *o = run->options;
+    const char *named = o->camera ? "--camera" : o->config ? "--config" : NULL;
+    lane_pipeline_close(&run->pipeline);
+    run->pipeline.map = run->given;
+    run->pipeline.camera = run->camera;
+    run->pipeline.changes++;
+    run->tracker = (struct lane_tracker){.known = false};
+    run->aim = (struct lane_aim){.named = o->independent ? NULL : named};
+}
+
 // Finds the lines of a frame: with the lanes' sums, or with new ones if the camera's pitch has changed since. Returns
 // false on failure (logged).
 static bool find_lines(struct run *run, const struct frame *frame, struct lane_result *result)
 {
     const struct image *image = &frame->image;
     const uint32_t *sums = lanes_result(run->stream.lanes, LANE_MAIN)->measures.columns;
+    if (run->options->independent)
+        begin_anew(run);
     if (!lane_aim_search(&run->aim, &run->pipeline, image, &run->tracker))
         return false;
     if (run->built != run->pipeline.changes) {
@@ -128,6 +147,15 @@ static bool find_lines(struct run *run, const struct frame *frame, struct lane_r
     const struct lane_table table = lane_pipeline_table(&run->pipeline, sums);
     lane_track(&run->tracker, &table, result, run->window ? &run->trace : NULL);
     return true;
+}
+
+static void name_frame(const struct run *run, const struct frame *frame, char file[LANE_FILE_NAME])
+{
+    const struct source_info *info = run->stream.info;
+    if (frame->file || (run->options->independent && info->still))
+        snprintf(file, LANE_FILE_NAME, "%s", frame->file ? frame->file : info->name);
+    else
+        snprintf(file, LANE_FILE_NAME, "%s#%llu", info->name, (unsigned long long)frame->number);
 }
 
 // Finds the lines in a result, and reports them. Returns the time when that was done.
@@ -150,9 +178,14 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     for (int i = 0; i < path->stages; i++)
         sum_ns += path->stage[i].end_ns - path->stage[i].start_ns;
     run->latest.result = result;
-    run->latest.frame = (struct lane_frame){run->latest.file,     shape->width,   shape->height,
-                                            (double)sum_ns / 1e6, run->aim.pitch, run->aim.yaw};
-    lane_file_name(run->latest.file, s->info->name, frame->number);
+    run->latest.frame = (struct lane_frame){run->latest.file,
+                                            shape->width,
+                                            shape->height,
+                                            (double)sum_ns / 1e6,
+                                            run->aim.pitch,
+                                            run->aim.yaw,
+                                            (double)frame->elapsed_ns / 1e9};
+    name_frame(run, frame, run->latest.file);
     run->counts[result.state]++;
     run->milliseconds += run->latest.frame.milliseconds;
     if (!truth_add(&run->truth, frame->number) ||
@@ -250,10 +283,9 @@ static void take_config(struct run *run, const struct lane_config *config, const
     run->pipeline.noise = config->settings.noise < 0 ? NOISE_FIRST : (int)config->settings.noise;
     if (memcmp(map->picture, run->given.picture, sizeof(map->picture)) == 0)
         return; // the pitch that was found stays
-    run->given = run->pipeline.map = *map;
-    run->pipeline.camera = config->camera;
-    run->tracker = (struct lane_tracker){.known = false};
-    run->aim = (struct lane_aim){.named = run->options->camera ? "--camera" : run->options->config ? "--config" : NULL};
+    run->given = *map;
+    run->camera = config->camera;
+    begin_anew(run);
 }
 
 static enum exit_code open_stream(struct run *run)
@@ -310,6 +342,21 @@ static void follow_config(struct run *run)
         log_info("%s changed: using it", run->options->config);
 }
 
+// Writes the estimated pitch and yaw to the file of --config, if they are sure and differ from it.
+static void keep_aim(struct run *run)
+{
+    const struct lane_options *o = run->options;
+    const struct lane_aim *aim = &run->aim;
+    char why[LANE_ERROR];
+    const bool moved = fabs(aim->pitch - run->camera.pitch) > aim_kept || fabs(aim->yaw - run->camera.yaw) > aim_kept;
+    if (!o->config || o->independent || !lane_aim_settled(aim) || !moved)
+        return;
+    if (!calibration_keep(aim->pitch, aim->yaw, o->config, why)) {
+        log_error("%s: %s", o->config, why);
+        run->stream.code = EXIT_FAILED_SOME;
+    }
+}
+
 // Returns an exit code.
 static enum exit_code process(struct run *run)
 {
@@ -320,7 +367,7 @@ static enum exit_code process(struct run *run)
         control_serve(run->control);
         if (run->window && !lane_window_read_keys(run->window))
             break;
-        if (run->built != run->pipeline.changes)
+        if (run->built != run->pipeline.changes && !run->options->independent)
             rebuild(run);
         stream_step(s, WAIT_MS);
         if (!run->window && !run->options->json)
@@ -331,6 +378,7 @@ static enum exit_code process(struct run *run)
     if (run->window && lane_window_lost(run->window))
         s->code = EXIT_DEVICE;
     output_files_complete(s);
+    keep_aim(run);
     return s->code;
 }
 

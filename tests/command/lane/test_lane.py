@@ -93,7 +93,7 @@ def facts(c):
     for frame in find("road:seed=3,size=" + SIZE, "-n", "20")[5:]:
         c.check(frame["state"] == "seen" and 0.5 < frame["confidence"] <= 1, frame)
         c.check(abs(frame["offset_m"]) < 1.8 and (frame["radius_m"] is None or abs(frame["radius_m"]) > 100), frame)
-        c.check(len(frame["h_samples"]) == 48 and all(len(lane) == 48 for lane in frame["lanes"]), frame)
+        c.check(len(frame["h_samples"]) == 56 and all(len(lane) == 56 for lane in frame["lanes"]), frame)
         c.check(2 <= len(frame["lanes"]) <= 4 and frame["run_time"] > 0, frame)
         c.check(all(x == -2 or 0 <= x <= 639 for lane in frame["lanes"] for x in lane), frame)
 
@@ -195,6 +195,12 @@ def pitch(c):
         for mine, other in (0, 0), (50, 50), (99, 99):
             c.check(len(got[mine]["lanes"]) == len(want[other]["lanes"]) > 1, wrong, got[mine], want[other])
             c.check(abs(got[mine]["offset_m"] - want[other]["offset_m"]) < 0.15, wrong, got[mine], want[other])
+    with open(at("car.json"), "w", encoding="utf-8") as file:
+        file.write('{"pitch": 8, "height": 1.4}')
+    run(road % "clean", "--headless", "--fast", "-p", "cpu", "-n", "100", "--config", "car.json")
+    with open(at("car.json"), encoding="utf-8") as file:
+        kept = json.load(file)
+    c.check(abs(kept["pitch"] - 4) <= 0.3 and abs(kept["yaw"]) <= 0.5 and kept["height"] == 1.4, kept)
     for frame in find(road % "empty", "-n", "40", "--camera", "pitch=2"):
         c.check(frame["pitch_deg"] == 2 and not frame["lanes"], frame)
 
@@ -217,6 +223,25 @@ def noise(c):
     want, got, fixed = (sum(len(frame["lanes"]) for frame in find(*args)) for args in (
         ["clean.y4m"], ["noisy.y4m"], ["noisy.y4m", "--config", "fixed.json"]))
     c.check(want >= 3 * frames and got == want and fixed < got * 3 // 4, want, got, fixed)
+
+
+def independent(c):
+    """Each picture of a list has the lines, the pitch and the name that it has alone. The numbers fit the lines."""
+    os.mkdir(at("list"))
+    for seed in (5, 7, 9):
+        run("road:seed=%d,level=clean,size=%s" % (seed, SIZE), "--headless", "-p", "cpu", "-n", "1", "--screenshot",
+            "list/%d.png" % seed, command="live")
+    wrong = ["--camera", "pitch=8", "--independent"]
+    together = find("list", *wrong)
+    c.check([frame["raw_file"] for frame in together] == ["list/%d.png" % seed for seed in (5, 7, 9)], together)
+    for frame in together:
+        alone, = find(frame["raw_file"], *wrong)
+        c.check(all(alone[name] == frame[name] for name in alone if name not in ("run_time", "time_s")), alone, frame)
+        c.check(abs(frame["pitch_deg"] - 4) < 0.3 and abs(frame["width_m"] - 3.6) < 0.15, frame)
+        c.check(len(frame["confidences"]) == len(frame["lanes"]), frame)
+        left, right = (frame["lanes"][i] for i in frame["own"])
+        c.check(any(x > 0 for x in frame["centre"]), frame)
+        c.check(all(a < x < b for a, x, b in zip(left, frame["centre"], right) if min(a, x, b) >= 0), frame)
 
 
 def lens(c):
@@ -452,5 +477,5 @@ def sums_and_windows(c, sums, windows):
     c.check(around == len(points) > 100, "windows around their points:", around, "of", len(points))
 
 
-sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, pitch, noise, lens, settings, errors,
-                      outputs, asked, files, degenerate, window))
+sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, pitch, noise, independent, lens, settings,
+                      errors, outputs, asked, files, degenerate, window))

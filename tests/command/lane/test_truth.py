@@ -29,8 +29,8 @@ def live(c):
     frames = read("t.json")
     c.check([f["raw_file"] for f in frames] == ["%s#%d" % (ROAD, i) for i in range(7)], frames)
     for f in frames:
-        c.check(f["h_samples"] == [(24 + i) * 180 // 72 for i in range(48)], f["h_samples"])
-        c.check(2 <= len(f["lanes"]) <= 4 and all(len(lane) == 48 for lane in f["lanes"]), f["lanes"])
+        c.check(f["h_samples"] == [(16 + i) * 180 // 72 for i in range(56)], f["h_samples"])
+        c.check(2 <= len(f["lanes"]) <= 4 and all(len(lane) == 56 for lane in f["lanes"]), f["lanes"])
         c.check(all(x == -2 or 0 <= x < 320 for lane in f["lanes"] for x in lane), f["lanes"])
     c.check(not [name for name in os.listdir(at()) if name not in ("road.y4m", "t.json")], os.listdir(at()))
 
