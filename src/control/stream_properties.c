@@ -60,7 +60,7 @@ static bool set_recording(const struct controlled *run, const char *rest, const 
         return property_fail(why, "monocle is still finishing %.200s; try again later",
                              outputs_describe(outputs).ending);
     if (ends && now)
-        outputs_toggle_recording(outputs, false, false);
+        outputs_toggle_recording(outputs, NULL, false, false);
     if (ends)
         return true;
     if (now)

@@ -74,8 +74,8 @@ static void choose(struct session *s)
     else if (kind == CHOOSER_LOOKS)
         events_show_look(s, &s->looks.look[index]);
     else
-        events_press(s, &s->options.key_map.row[index], 0, why);
-    report_state(&s->report, "state", status_read(s));
+        events_press(s, s->options.key_map.row[index].name, -1, why);
+    report_state(&s->report, "state", session_status(s));
 }
 
 static void type(struct session *s, uint32_t key)

@@ -568,8 +568,8 @@ void events_hint(struct session *s, double seconds)
     const bool resumed = s->last.resumed; // else nothing explains why the picture is filtered
     const struct look *look = resumed ? looks_with(&s->looks, &s->stream.wish.chain) : NULL;
     const char *missing = s->stream.info->missing;
-    note_set(&s->stream.note, false, seconds, "%s%s%s%s1-9\u00a0looks, %s\u00a0compare, %s\u00a0help, %s\u00a0quit", missing,
-             missing[0] ? ", or drop a file here\n" : "", look ? look->name : "",
+    note_set(&s->stream.note, false, seconds, "%s%s%s%s1-9\u00a0looks, %s\u00a0compare, %s\u00a0help, %s\u00a0quit",
+             missing, missing[0] ? ", or drop a file here\n" : "", look ? look->name : "",
              resumed ? look ? " of the last run, 0 removes it\n" : "filters of the last run, 0 removes them\n" : "",
              split, help, end);
 }

@@ -195,6 +195,7 @@ const struct status *session_status(struct session *s)
 {
     s->status = status_read(&s->stream);
     s->status.look = showcase_look(s);
+    chooser_fill(s, &s->status.list);
     s->status.adjusted = &s->controls.adjusted;
     return &s->status;
 }
