@@ -110,7 +110,7 @@ def without_camera(c):
 
 
 def chooses(c):
-    """Key a lists the filters, l the looks, and the right button the actions. Typing finds, Enter and a click choose."""
+    """Key a lists the filters, l the looks, and the right button the actions. Enter and a click choose."""
     live = view(PATTERN, "-f", "blur")
     before = live.pixels()
 
@@ -230,7 +230,8 @@ def last_run(c):
     live.act("look", 0)
     quits(c, live, "no filters")
     live = view(PATTERN, XDG_STATE_HOME=at("state"))
-    c.check(live.settled()["message"] == "1-9\u00a0looks, Tab\u00a0compare, h\u00a0help, q\u00a0quit", live.settled()["message"])
+    message = live.settled()["message"]
+    c.check(message == "1-9\u00a0looks, Tab\u00a0compare, h\u00a0help, q\u00a0quit", message)
     quits(c, live, "the last run without filters")
 
 
@@ -256,4 +257,5 @@ def last_run_faults(c):
 
 
 need_window()
-sys.exit(Checks().run(no_rate, real_size, showcase, without_camera, chooses, error_window, full_screen, last_run, last_run_faults))
+sys.exit(Checks().run(no_rate, real_size, showcase, without_camera, chooses, error_window, full_screen, last_run,
+                      last_run_faults))
