@@ -19,7 +19,7 @@ static json_t *state(void *context)
 static json_t *get_lines(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
     const struct lane_latest *latest = run->context;
-    return latest->frame.file ? lane_json(&latest->frame, latest->map, &latest->result) : json_null();
+    return latest->frame.file ? lane_json(&latest->frame, &latest->map, &latest->result) : json_null();
 }
 
 static const struct property rows[] = {

@@ -7,7 +7,7 @@
 // The latest frame of a run.
 struct lane_latest {
     struct stream *stream;
-    const struct lane_map *map;
+    struct lane_map map;
     struct lane_result result;
     struct lane_frame frame; // its `file` is NULL: there was no frame
     char file[LANE_FILE_NAME];

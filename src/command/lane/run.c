@@ -45,6 +45,7 @@ struct run {
     struct controlled controlled;
     struct control_socket *control; // NULL: none
     int counts[3];                  // frames of each lane_state
+    int64_t first_ns;               // time of the first frame
     double milliseconds;
 };
 
@@ -167,6 +168,7 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     const struct path_result *path = lanes_result(s->lanes, LANE_MAIN);
     struct lane_result result;
     const int64_t begun_ns = clock_now_ns();
+    run->first_ns = s->meter.frames == 0 ? frame->elapsed_ns : run->first_ns;
     if (!find_lines(run, frame, &result)) {
         s->code = EXIT_DEVICE;
         s->quit = true;
@@ -178,13 +180,14 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     for (int i = 0; i < path->stages; i++)
         sum_ns += path->stage[i].end_ns - path->stage[i].start_ns;
     run->latest.result = result;
+    run->latest.map = run->pipeline.map;
     run->latest.frame = (struct lane_frame){run->latest.file,
                                             shape->width,
                                             shape->height,
                                             (double)sum_ns / 1e6,
                                             run->aim.pitch,
                                             run->aim.yaw,
-                                            (double)frame->elapsed_ns / 1e9};
+                                            (double)(frame->elapsed_ns - run->first_ns) / 1e9};
     name_frame(run, frame, run->latest.file);
     run->counts[result.state]++;
     run->milliseconds += run->latest.frame.milliseconds;
@@ -462,7 +465,7 @@ int lane_run(const struct lane_options *options, const char *source)
         return EXIT_NOTHING;
     }
     run->options = options;
-    run->latest = (struct lane_latest){.stream = &run->stream, .map = &run->pipeline.map};
+    run->latest = (struct lane_latest){.stream = &run->stream};
     enum exit_code code = open_all(run, source);
     if (code == EXIT_OK && options->calibrate) {
         process_hold_signals(CALLS_MAIN);
