@@ -119,6 +119,7 @@ static void arrived(void *context)
     char title[300];
     s->controls.adjusted = (struct source_control){0};
     s->controls.listed_ns = 0;
+    session_limit(s);
     snprintf(title, sizeof(title), "monocle: %s", s->stream.info->name);
     if (s->stream.window)
         window_set_title(s->stream.window, title);

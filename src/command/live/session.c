@@ -132,6 +132,13 @@ static bool open_screen_and_device(struct session *s)
     return open_screen(s);
 }
 
+void session_limit(struct session *s)
+{
+    struct stream *stream = &s->stream;
+    if (!stream->window && stream->set.limit == 0 && default_limit(s) > 0)
+        stream->set.limit = stream->meter.frames + (uint64_t)default_limit(s);
+}
+
 // Sets the number of frames to show and in flight, and whether a run without a window saves its last frame.
 static void set_limits(struct session *s)
 {
@@ -146,8 +153,7 @@ static void set_limits(struct session *s)
     stream_watch_filters(stream);
     if (stream->window)
         return;
-    if (stream->set.limit == 0)
-        stream->set.limit = (uint64_t)default_limit(s);
+    session_limit(s);
     s->save.last = !kept && (!o->headless || (o->frames == 0 && endless));
     // The times of overlapping frames cannot be compared. Edited filters are taken while no frame is in flight.
     if (!stream->info->live && !o->tune && !stream->set.driven && stream->filter_watch <= 0)

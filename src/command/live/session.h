@@ -57,6 +57,8 @@ struct session {
     } save;
 };
 
+// Limits the frames of a run without a window whose source has no end, unless the user has set a limit.
+void session_limit(struct session *session);
 // Reads the state of all parts. Valid until the session changes or the next call.
 const struct status *session_status(struct session *session);
 
