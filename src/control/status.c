@@ -39,10 +39,10 @@ void status_tuning_words(const struct status *s, char text[TUNING_WORDS])
     }
 }
 
-struct status status_read(const struct stream *s)
+void status_read(const struct stream *s, struct status *status)
 {
     const struct capture_counts counts = stream_counts(s);
-    struct status status = {
+    *status = (struct status){
         .info = s->info,
         .health = source_health(s->source),
         .captured = counts.captured,
@@ -55,12 +55,11 @@ struct status status_read(const struct stream *s)
         .outputs = outputs_describe(&s->outputs),
         .screen = s->window ? window_gl_name(s->window) : NULL,
     };
-    status.note = note_text(&s->note, &status.note_is_error);
+    status->note = note_text(&s->note, &status->note_is_error);
     if (s->online)
-        status.tuning = online_describe(s->online);
-    lanes_describe(s->lanes, LANE_MAIN, &status.lane);
-    lanes_describe(s->lanes, LANE_OTHER, &status.other);
-    return status;
+        status->tuning = online_describe(s->online);
+    lanes_describe(s->lanes, LANE_MAIN, &status->lane);
+    lanes_describe(s->lanes, LANE_OTHER, &status->other);
 }
 
 // ---- JSON ----

@@ -29,8 +29,9 @@ struct status {
     const char *screen;                    // window_gl_name; NULL: no window
 };
 
-// Reads the state of all parts of the stream. The caller sets `look` and `adjusted`. Valid until the run changes.
-struct status status_read(const struct stream *stream);
+// Reads the state of all parts of the stream; the caller then sets `look`, `list` and `adjusted`. Valid until the run
+// changes. It points into itself: do not copy it.
+void status_read(const struct stream *stream, struct status *status);
 // Describes the tuning: "blur: 12 of 80, 1.08 x". "": the user did not ask for it.
 enum { TUNING_WORDS = 300 };
 void status_tuning_words(const struct status *status, char text[TUNING_WORDS]);

@@ -9,8 +9,9 @@
 static json_t *state(void *context)
 {
     const struct lane_latest *latest = context;
-    const struct status status = status_read(latest->stream);
+    struct status status;
     json_t *object = json_object();
+    status_read(latest->stream, &status);
     status_add_source(&status, object);
     status_add_state(&status, object);
     return object;

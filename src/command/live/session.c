@@ -199,7 +199,7 @@ static bool open_parts(struct session *s)
 
 const struct status *session_status(struct session *s)
 {
-    s->status = status_read(&s->stream);
+    status_read(&s->stream, &s->status);
     s->status.look = showcase_look(s);
     chooser_fill(s, &s->status.list);
     s->status.adjusted = &s->controls.adjusted;
