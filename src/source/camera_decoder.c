@@ -57,19 +57,21 @@ static void publish(struct camera_decoder *decoder, const struct frame *frame)
     eventfd_write(decoder->ready, 1);
 }
 
-// Counts dropped frames, beginning with `number`, and logs the reason.
+// Logs the reason, then counts the dropped frames, which begin with `number`: who sees the count finds the reason.
 static void drop(struct camera_decoder *decoder, int frames, uint64_t number, const char *why)
 {
     pthread_mutex_lock(&decoder->lock);
-    decoder->damaged += (uint64_t)frames;
     const bool first = !decoder->warned;
     decoder->warned = true;
-    if (decoder->why[0] == '\0')
-        snprintf(decoder->why, sizeof(decoder->why), "%s", why);
     pthread_mutex_unlock(&decoder->lock);
     log_message(first ? LOG_WARN : LOG_DEBUG,
                 "dropped frame %llu of the camera: %s; further damaged frames are dropped without a warning",
                 (unsigned long long)number, why);
+    pthread_mutex_lock(&decoder->lock);
+    decoder->damaged += (uint64_t)frames;
+    if (decoder->why[0] == '\0')
+        snprintf(decoder->why, sizeof(decoder->why), "%s", why);
+    pthread_mutex_unlock(&decoder->lock);
 }
 
 // Returns true if frames of the shape `a` can be converted to the shape `b`: only the chroma subsampling may differ.
