@@ -6,7 +6,7 @@
 
 enum { LANE_AIMS = 21 }; // pitches that a search tries, 1 degree apart
 
-// Zeroed but for `named` before the first frame, and after a change of the calibration by the user.
+// Before the first frame, and after the user changed the calibration: all but `named` is zero.
 struct lane_aim {
     const char *named;       // the option of the calibration, for a warning if it does not fit; NULL: none
     double given;            // the calibration's pitch

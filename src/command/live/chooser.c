@@ -37,7 +37,7 @@ static bool row_text(const struct session *s, int index, char text[CHOICE_TEXT])
     }
 }
 
-// Finds the row at this place among those that contain the typed text: its index; -1: there is none.
+// Returns the index of a row, by its place among the rows that contain the typed text; -1: there is none.
 static int find_row(const struct session *s, int place, char text[CHOICE_TEXT])
 {
     for (int i = 0; row_text(s, i, text); i++) {
@@ -69,12 +69,14 @@ static void choose(struct session *s)
     if (index < 0)
         return;
     s->chooser.kind = CHOOSER_NONE;
+    if (kind == CHOOSER_ACTIONS) { // it reports the change
+        events_press(s, s->options.key_map.row[index].name, -1, why);
+        return;
+    }
     if (kind == CHOOSER_FILTERS)
         events_add_filter(s, filter_at(index));
-    else if (kind == CHOOSER_LOOKS)
-        events_show_look(s, &s->looks.look[index]);
     else
-        events_press(s, s->options.key_map.row[index].name, -1, why);
+        events_show_look(s, &s->looks.look[index]);
     report_state(&s->report, "state", session_status(s));
 }
 
