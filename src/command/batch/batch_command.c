@@ -85,10 +85,9 @@ static void show_progress(void *context, const struct totals *totals, size_t fil
 // Prints the path of the run, and how many of its files the cpu path filtered instead.
 static void print_path(const struct totals *totals, const struct record_run *run)
 {
+    printf(", path %s", run->path);
     if (run->path_why[0])
-        printf(" on %s (%s)", run->path, run->path_why);
-    else
-        printf(" on %s", run->path);
+        printf(" (%s)", run->path_why);
     if (totals->on_cpu > 0 && strcmp(run->path, "cpu") != 0)
         printf("; the cpu path filtered %zu", totals->on_cpu);
     putchar('\n');
@@ -105,18 +104,17 @@ static void print_totals(void *context, const struct totals *totals, const struc
         print_json(record_summary(totals, run, seconds, signal), JSON_COMPACT | JSON_REAL_PRECISION(9));
         return;
     }
-    printf("%zu of %zu done", status[STATUS_DONE], run->files);
+    printf("%zu of %zu files done", status[STATUS_DONE], run->files);
+    if (seconds > 0 && status[STATUS_DONE] > 0)
+        printf(" in %.1f s (%.1f per second)", seconds, (double)status[STATUS_DONE] / seconds);
     if (status[STATUS_SKIPPED] > 0)
-        printf(", %zu skipped", status[STATUS_SKIPPED]);
+        printf(", %zu skipped (their outputs exist)", status[STATUS_SKIPPED]);
     if (status[STATUS_FAILED] > 0)
         printf(", %zu failed", status[STATUS_FAILED]);
     if (left > 0)
         printf(", %zu not reached", left);
     if (run->left_out > 0)
         printf(", %zu left out (outputs of earlier runs)", run->left_out);
-    printf(" in %.1f s", seconds);
-    if (seconds > 0 && status[STATUS_DONE] > 0)
-        printf(", %.1f per second", (double)status[STATUS_DONE] / seconds);
     print_path(totals, run);
 }
 

@@ -152,7 +152,7 @@ def full_disk(c):
     code, out, err = run("sh", "-c", 'ulimit -f 1; exec "$@"', "sh", BINARY, "batch", *CPU, *NONE, "-r", "-o", "fd-out",
                          "--report", "fd.jsonl", "fd", cwd=at())
     c.check(code == 1 and "fd.jsonl: File too large" in err and err.count("\n") == 1, code, err)
-    c.check(b"8 of 8 done" in out and sorted(digests(at("fd-out"))) == names, out, digests(at("fd-out")))
+    c.check(b"8 of 8 files done" in out and sorted(digests(at("fd-out"))) == names, out, digests(at("fd-out")))
 
 
 def endless(c):
