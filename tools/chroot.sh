@@ -71,7 +71,8 @@ make_chroot() {
 open_cache() {
     [ "$(id -u)" -eq 0 ] || skip "only root can make and enter a chroot"
     "${own[@]}" true 2>/dev/null || skip "this machine does not allow mounts in a namespace"
-    mkdir -p -m 700 "$1" "$root/$build"
+    mkdir -p -m 700 "$1"
+    mkdir -p "$root/$build"
     if [ "$(stat -c '%u %a' "$1")" != "0 700" ]; then
         echo "$tool: $1 must belong to root, with mode 700; delete it or choose another XDG_CACHE_HOME" >&2
         exit 1

@@ -8,6 +8,7 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <poll.h>
 
 enum { WIDTH = 64, HEIGHT = 48, SWAPS = 4096, NS_PER_MS = 1000000 };
 static const int64_t period_ns = 16 * NS_PER_MS, swap_ns = 3 * NS_PER_MS;
@@ -218,10 +219,23 @@ static void test_faults(struct latency *l, struct captured *said)
     CHECK(captured_lines(said) == 0);
 }
 
+// Reads a terminal up to a NUL. The kernel passes on what was written a little later.
+static void read_terminal(int terminal, char *text, size_t room)
+{
+    size_t used = 0;
+    ssize_t got = 1;
+    while (used < room - 1 && got > 0 && (used == 0 || text[used - 1])) {
+        struct pollfd readable = {.fd = terminal, .events = POLLIN};
+        got = poll(&readable, 1, 60000) == 1 ? read(terminal, text + used, room - 1 - used) : 0;
+        used += got > 0 ? (size_t)got : 0;
+    }
+    text[used] = '\0';
+}
+
 // Runs for 13 s with a terminal as standard error. Returns its text.
 static const char *terminal_text(struct latency *l, bool json)
 {
-    static char text[16384];
+    static char text[65536];
     const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK), saved = dup(STDERR_FILENO);
     const bool opens = terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0;
     const int slave = opens ? open(ptsname(terminal), O_RDWR | O_NOCTTY) : -1;
@@ -229,8 +243,8 @@ static const char *terminal_text(struct latency *l, bool json)
     dup2(slave, STDERR_FILENO);
     measure_world(l, 20, json);
     dup2(saved, STDERR_FILENO);
-    const ssize_t bytes = read(terminal, text, sizeof(text) - 1);
-    text[bytes > 0 ? bytes : 0] = '\0';
+    if (write(slave, "", 1) == 1)
+        read_terminal(terminal, text, sizeof(text));
     close(slave), close(saved), close(terminal);
     CHECK(opens); // after standard error is back
     return text;

@@ -2,6 +2,7 @@
 """test_video.py MONOCLE: videos through the installed ffmpeg: formats, bytes, refusals"""
 import functools
 import os
+import subprocess
 import sys
 
 sys.path.append(sys.path[0] + "/../../support")
@@ -44,7 +45,10 @@ def colours(c):
          "-pix_fmt", "yuv420p")
     start = live("709.mp4")[1][0]
     c.check((start["matrix"], start["range"]) == ("709", "full"), start)
-    ffmpeg("-i", "709.mp4", "-c", "copy", "-metadata:s:v", "rotate=90", "turned.mp4")
+    try:
+        ffmpeg("-display_rotation", "90", "-i", "709.mp4", "-c", "copy", "turned.mp4")
+    except subprocess.CalledProcessError:  # FFmpeg 5
+        ffmpeg("-i", "709.mp4", "-c", "copy", "-metadata:s:v", "rotate=90", "turned.mp4")
     start = live("turned.mp4")[1][0]
     c.check((start["width"], start["height"]) == (48, 64), "turned", start)
     ffmpeg("-i", "709.mp4", "-frames:v", "1", "-loop", "-1", "still.gif")
