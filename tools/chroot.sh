@@ -1,4 +1,4 @@
-# chroot.sh: runs commands in a chroot of another Debian release; tools/debian13 and tools/drivers read it
+# chroot.sh: runs commands in a chroot of another release; tools/distribution and tools/drivers read it
 #
 # The caller sets `tool` (its name), `root` (the sources) and `build` (a build directory below it). Mounts and processes
 # are in their own namespaces and end with the script.
@@ -45,15 +45,36 @@ enter() {
 export -f enter
 export root build
 
+# Ubuntu's keys. Debian 12 has no package of them.
+ubuntu_keyring=ubuntu-keyring_2023.11.28.1_all.deb
+ubuntu_keyring_sha256=36de43b15853ccae0028e9a767613770c704833f82586f28eb262f0311adb8a8
+
+# prepare_ubuntu DIRECTORY: sets `mirrors` and `options` of debootstrap for a release of Ubuntu
+prepare_ubuntu() {
+    local keys=$1.keys
+    mirrors=http://archive.ubuntu.com/ubuntu
+    mkdir -p "$keys"
+    python3 -c 'import sys, urllib.request; urllib.request.urlretrieve(*sys.argv[1:])' \
+        "$mirrors/pool/main/u/ubuntu-keyring/$ubuntu_keyring" "$keys/deb" || skip "$mirrors cannot be reached"
+    echo "$ubuntu_keyring_sha256  $keys/deb" | sha256sum --quiet -c || skip "$ubuntu_keyring is not the known file"
+    dpkg-deb -x "$keys/deb" "$keys"
+    options+=(--components=main,universe --keyring="$keys/usr/share/keyrings/ubuntu-archive-keyring.gpg")
+    script=/usr/share/debootstrap/scripts/jammy # newer releases have the same
+}
+
 # make_chroot DIRECTORY RELEASE: makes a chroot. The caller's function `set_up CHROOT` installs its packages. The chroot
 # has another name until it is complete, so that no run uses an incomplete chroot.
 make_chroot() {
-    local part=$1.part log=$1.log mirror
+    local part=$1.part log=$1.log mirror mirrors script= options=(--force-check-gpg --variant=minbase)
     command -v debootstrap >/dev/null || skip "debootstrap is not installed (package debootstrap)"
-    for mirror in $("$root/tools/mirrors"); do
-        echo "$tool: making a chroot of Debian $2 from $mirror, which takes minutes" >&2
+    case $2 in
+    noble | jammy) prepare_ubuntu "$1" ;;
+    *) mirrors=$("$root/tools/mirrors") ;;
+    esac
+    for mirror in $mirrors; do
+        echo "$tool: making a chroot of $2 from $mirror, which takes minutes" >&2
         rm -rf --one-file-system "$part"
-        if contained debootstrap --force-check-gpg --variant=minbase --include=ca-certificates "$2" "$part" "$mirror" \
+        if contained debootstrap "${options[@]}" --include=ca-certificates "$2" "$part" "$mirror" $script \
             >"$log" 2>&1; then
             # A mirror may keep a release for longer than its files are valid; apt still checks their signatures.
             echo 'Acquire::Check-Valid-Until "false";' >"$part/etc/apt/apt.conf.d/90valid"
@@ -63,7 +84,7 @@ make_chroot() {
         fi
         tail -n 5 "$log" >&2
     done
-    skip "no mirror provided Debian $2; the last messages of debootstrap are above"
+    skip "no mirror provided $2; the last messages of debootstrap are above"
 }
 
 # open_cache DIRECTORY: makes and locks the directory of the chroots, for one run at a time. The directory must belong

@@ -55,7 +55,9 @@ static enum codec_fault fault_of(int code)
     case JERR_IMAGE_TOO_BIG:
     case JERR_NO_BACKING_STORE: // more coefficients of a progressive picture than the limit that the reader sets
         return CODEC_TOO_LARGE;
+#if JPEG_LIB_VERSION < 70 // as on Debian; Ubuntu builds the interface of version 8
     case JERR_ARITH_NOTIMPL:
+#endif
     case JERR_BAD_PRECISION:
     case JERR_COMPONENT_COUNT:
     case JERR_CONVERSION_NOTIMPL:
