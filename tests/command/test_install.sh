@@ -58,7 +58,8 @@ if command -v desktop-file-validate >/dev/null; then
 fi
 if command -v appstreamcli >/dev/null; then
     # The project has no address yet (docs/packaging.md), of which AppStream 1.0 warns; the copy has one.
-    sed 's|^</component>|<url type="homepage">https://example.org</url>&|' "$(finds .metainfo.xml)" >"$work/a.metainfo.xml"
+    sed 's|^</component>|<url type="homepage">https://example.org</url>&|' "$(finds .metainfo.xml)" \
+        >"$work/a.metainfo.xml"
     check "the metainfo is valid" appstreamcli validate --no-net "$work/a.metainfo.xml"
 fi
 documents=$(dirname "$(finds /doc/monocle/README.md)")

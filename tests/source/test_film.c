@@ -237,7 +237,7 @@ static void test_raw(void)
     setup.loop = false;
     capture_stderr(&scratch.said);
     source = source_open(&setup);
-    truncate(path, sizeof(bytes) / PICTURES * 2); // between two pictures, while it plays
+    check_that(&check, truncate(path, sizeof(bytes) / PICTURES * 2) == 0, "cut between two pictures, while it plays");
     const int kept = source ? play(source, &status) : -1;
     source_close(source);
     check_that(&check,
@@ -246,7 +246,7 @@ static void test_raw(void)
                "a file that becomes shorter is logged: %s", scratch.said.text);
     scratch_write(&scratch, "frames.raw", bytes, sizeof(bytes));
     capture_stderr(&scratch.said);
-    truncate(path, sizeof(bytes) - 1);
+    check_that(&check, truncate(path, sizeof(bytes) - 1) == 0, "it becomes shorter");
     source = source_open(&setup);
     const int whole = source ? play(source, &status) : -1;
     source_close(source);
@@ -254,7 +254,7 @@ static void test_raw(void)
                captured_lines(&scratch.said) == 1 && whole == PICTURES - 1 &&
                    strstr(scratch.said.text, "not a multiple"),
                "a cut picture is logged once: %s", scratch.said.text);
-    truncate(path, 239);
+    check_that(&check, truncate(path, 239) == 0, "it becomes shorter");
     refuse(&setup, "contains no complete frame");
     setup.width = 13;
     refuse(&setup, "even");

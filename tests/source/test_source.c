@@ -374,7 +374,7 @@ static void play_cut(const char *text, const char *path, off_t size, const char 
     struct source *source = source_open(&(struct source_setup){.text = text, .loop = true});
     for (int i = 0; source && i < 100 && (status = source_next(source, &frame, 1000)) == SOURCE_FRAME; i++) {
         source_return(source, &frame);
-        truncate(path, size);
+        check_that(&check, truncate(path, size) == 0, "it becomes shorter");
     }
     source_close(source);
     captured_stderr(&scratch.said);

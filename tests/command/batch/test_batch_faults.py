@@ -225,8 +225,8 @@ def full_disk(c):
         c.check(len(err) == 1 and "No space left on device; the run stops" in err[0], "full disk says", err[:3])
         c.check(sorted(out[1:]) == sorted(row["output"] for row in done), "full disk leaves", out)
         counts = len(done), len(full), 40 - len(rows)
-        c.check(re.fullmatch(r"%d of 40 files done in [0-9.]+ s \([0-9.]+ per second\), %d failed, %d not reached, path cpu"
-                             % counts, out[0]), "summary", out[0])
+        summary = r"%d of 40 files done in [0-9.]+ s \([0-9.]+ per second\), %d failed, %d not reached, path cpu"
+        c.check(re.fullmatch(summary % counts, out[0]), "summary", out[0])
         merged = json.loads(run(BINARY, "report", "merge", "--json", "full.jsonl", cwd=at())[1])
         c.check((merged["done"], merged["failed"], merged["missing"]) == counts, merged)
         code, out, err = namespace(c, "nr_inodes=1", "-r", "--jobs", "2", "--json", "src")

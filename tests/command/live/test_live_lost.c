@@ -88,7 +88,7 @@ static void check_default(struct scratch *scratch, bool window, const char *more
         argv[count++] = (char *)more;
     lose(NEVER, NEVER, false);
     frail_begin();
-    freopen(scratch_path(scratch, "table"), "w", stdout);
+    CHECK(freopen(scratch_path(scratch, "table"), "w", stdout));
     CHECK_NUMBER(live_command.run(count, argv), EXIT_OK);
     fflush(stdout);
     char *table = file_read_text(scratch_path(scratch, "table"), 1 << 16);
@@ -139,7 +139,7 @@ static int test_retry(struct scratch *scratch)
     for (int i = 0; i < 2; i++) {
         frail()->no_egl = i == 1;
         frail_begin();
-        freopen(scratch_path(scratch, "table"), "w", stdout);
+        CHECK(freopen(scratch_path(scratch, "table"), "w", stdout));
         capture_stderr(&scratch->said);
         const int code = live_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
         CHECK(captured_lines(&scratch->said) == 0);
@@ -173,7 +173,7 @@ static void check_lane(struct scratch *scratch, int code, int frames)
     char *argv[] = {
         "lane", "pattern:160x90,nv12", "--headless", "--fast", "--path", "opencl", "--frames", "12", "--json", NULL};
     frail_begin();
-    freopen(scratch_path(scratch, "lines"), "w", stdout);
+    CHECK(freopen(scratch_path(scratch, "lines"), "w", stdout));
     capture_stderr(&scratch->said);
     const int got = lane_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
     captured_stderr(&scratch->said);
