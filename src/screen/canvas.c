@@ -316,6 +316,15 @@ void canvas_text(struct canvas *canvas, const struct letters *letters, int x, in
     }
 }
 
+void canvas_text_within(struct canvas *canvas, const struct letters *letters, int x, int y, struct span text,
+                        int columns, struct paint paint)
+{
+    const bool fits = span_columns(text) <= columns;
+    canvas_text(canvas, letters, x, y, fits ? text : span_head(text, columns - 1), paint);
+    if (!fits && columns > 0)
+        canvas_text(canvas, letters, x + (columns - 1) * letters->advance, y, span_of("…"), paint);
+}
+
 void canvas_show(struct canvas *canvas)
 {
     if (canvas->quads == 0)

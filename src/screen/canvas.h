@@ -44,6 +44,9 @@ void canvas_round(struct canvas *canvas, struct rect rect, int radius, struct pa
 // `x` is the left end and `y` the top of the line. The letters are centred in the line's height.
 void canvas_text(struct canvas *canvas, const struct letters *letters, int x, int y, struct span text,
                  struct paint paint);
+// The same, cut to `columns` columns with an ellipsis.
+void canvas_text_within(struct canvas *canvas, const struct letters *letters, int x, int y, struct span text,
+                        int columns, struct paint paint);
 // Blends all shapes over the framebuffer, in the order in which they were added.
 void canvas_show(struct canvas *canvas);
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { X_HEIGHT = 8, ACROSS = 45, COLUMNS = 58, DETAIL = 16 }; // letters; a narrower window has smaller ones
+enum { X_HEIGHT = 8, ACROSS = 45, COLUMNS = 84, DETAIL = 16 }; // letters; a narrower window has smaller ones
 
 static const struct paint panel = {12, 15, 21, 236}, mark = {36, 66, 116, 255}, title_tone = {255, 255, 255, 255},
                           label_tone = {255, 255, 255, 255}, detail_tone = {190, 198, 210, 255};
@@ -26,7 +26,9 @@ static struct layout layout_of(const struct canvas *canvas, const struct choice_
     at.box.width = at.columns * at.letters.advance + 2 * at.padding;
     at.box.height = (list->rows + 1) * at.letters.line + 2 * at.padding;
     const int x = list->placed ? (int)(list->x * (float)canvas->width) : (canvas->width - at.box.width) / 2;
-    const int y = list->placed ? (int)(list->y * (float)canvas->height) : (canvas->height - at.box.height) / 2;
+    const int most =
+        (CHOICE_ROWS + 1) * at.letters.line + 2 * at.padding; // the first line stays while the list shrinks
+    const int y = list->placed ? (int)(list->y * (float)canvas->height) : (canvas->height - most) / 2;
     const int right = canvas->width - at.box.width, bottom = canvas->height - at.box.height;
     at.box.x = x < right ? x : right > 0 ? right : 0;
     at.box.y = y < bottom ? y : bottom > 0 ? bottom : 0;
@@ -39,10 +41,10 @@ static void draw_row(struct canvas *canvas, const struct layout *at, const char 
     const struct span label = {text, tab ? (size_t)(tab - text) : strlen(text)};
     const int x = at->box.x + at->padding, used = span_columns(label) + 1;
     const int column = used > DETAIL ? used : DETAIL;
-    canvas_text(canvas, &at->letters, x, y, span_head(label, at->columns), label_tone);
+    canvas_text_within(canvas, &at->letters, x, y, label, at->columns, label_tone);
     if (tab && column < at->columns)
-        canvas_text(canvas, &at->letters, x + column * at->letters.advance, y,
-                    span_head(span_of(tab + 1), at->columns - column), detail_tone);
+        canvas_text_within(canvas, &at->letters, x + column * at->letters.advance, y, span_of(tab + 1),
+                           at->columns - column, detail_tone);
 }
 
 void choice_list_draw(struct canvas *canvas, const struct choice_list *list)

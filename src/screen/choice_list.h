@@ -5,7 +5,7 @@
 
 struct canvas;
 
-enum { CHOICE_ROWS = 14, CHOICE_TEXT = 96 };
+enum { CHOICE_ROWS = 14, CHOICE_TEXT = 128 };
 
 struct choice_list {
     char title[CHOICE_TEXT];            // the first line, with the typed text

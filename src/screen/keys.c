@@ -106,9 +106,13 @@ static const struct {
     uint32_t key;
     const char *name;
 } key_names[] = {
-    {WINDOW_KEY_ESCAPE, "Esc"},    {WINDOW_KEY_ESCAPE, "Escape"}, {WINDOW_KEY_TAB, "Tab"}, {' ', "Space"},
-    {WINDOW_KEY_LEFT, "Left"},     {WINDOW_KEY_RIGHT, "Right"},   {WINDOW_KEY_UP, "Up"},   {WINDOW_KEY_DOWN, "Down"},
-    {WINDOW_KEY_DELETE, "Delete"}, {WINDOW_KEY_ENTER, "Enter"},
+    {WINDOW_KEY_ESCAPE, "Esc"},     {WINDOW_KEY_ESCAPE, "Escape"},
+    {WINDOW_KEY_TAB, "Tab"},        {' ', "Space"},
+    {WINDOW_KEY_LEFT, "Left"},      {WINDOW_KEY_RIGHT, "Right"},
+    {WINDOW_KEY_UP, "Up"},          {WINDOW_KEY_DOWN, "Down"},
+    {WINDOW_KEY_HOME, "Home"},      {WINDOW_KEY_END, "End"},
+    {WINDOW_KEY_PAGE_UP, "PageUp"}, {WINDOW_KEY_PAGE_DOWN, "PageDown"},
+    {WINDOW_KEY_DELETE, "Delete"},  {WINDOW_KEY_ENTER, "Enter"},
 };
 
 enum { KEY_NAMES = sizeof(key_names) / sizeof(*key_names) };

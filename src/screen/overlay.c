@@ -106,20 +106,6 @@ static int metrics_columns(const struct metrics *metrics, int pixels)
     return pixels > 0 ? pixels / metrics->body.advance : 0;
 }
 
-// Draws the text, cut to `columns` columns with an ellipsis.
-static void draw_clipped(struct canvas *canvas, const struct letters *letters, int x, int y, struct span text,
-                         int columns, struct paint paint)
-{
-    if (span_columns(text) <= columns) {
-        canvas_text(canvas, letters, x, y, text, paint);
-        return;
-    }
-    if (columns < 1)
-        return;
-    canvas_text(canvas, letters, x, y, span_head(text, columns - 1), paint);
-    canvas_text(canvas, letters, x + (columns - 1) * letters->advance, y, span_of("…"), palette.tone[OVERLAY_DIM]);
-}
-
 // Returns how many parts of `unit` pixels remain when `excess` pixels must go, but not fewer than `least`.
 static int parts_left(int parts, int excess, int unit, int least)
 {
@@ -279,7 +265,7 @@ static void table_draw(struct canvas *canvas, const struct overlay *overlay, con
         const struct overlay_stage *stage = &overlay->stage[i];
         const bool late = overlay->budget_ms > 0 && stage->p95_ms > overlay->budget_ms;
         draw_mark(canvas, letters, rect.x, y, stage->device ? palette.device : palette.host);
-        draw_clipped(canvas, letters, name, y, span_of(stage->name), table->name, palette.tone[OVERLAY_PLAIN]);
+        canvas_text_within(canvas, letters, name, y, span_of(stage->name), table->name, palette.tone[OVERLAY_PLAIN]);
         snprintf(text, sizeof(text), "%.2f", stage->ms);
         draw_right(canvas, letters, median, y, text, palette.tone[OVERLAY_STRONG]);
         snprintf(text, sizeof(text), "%.2f", stage->p95_ms);
@@ -521,8 +507,8 @@ static void scope_draw(struct canvas *canvas, const struct overlay *overlay, str
     const int width = box.width - 2 * metrics.padding, height = box.height - 2 * metrics.padding - metrics.body.line;
     const int x = box.x + metrics.padding, top = box.y + metrics.padding + metrics.body.line;
     canvas_round(canvas, box, metrics.radius, palette.panel);
-    draw_clipped(canvas, &metrics.body, x, box.y + metrics.padding / 2, span_of(scope->name),
-                 metrics_columns(&metrics, width), palette.tone[OVERLAY_PLAIN]);
+    canvas_text_within(canvas, &metrics.body, x, box.y + metrics.padding / 2, span_of(scope->name),
+                       metrics_columns(&metrics, width), palette.tone[OVERLAY_PLAIN]);
     canvas_fill(canvas, (struct rect){x, top, width, height}, palette.trough);
     for (int i = 0; i < scope->curves; i++) {
         const struct paint paint = palette.channel[scope->curves == 1 ? SCOPE_CURVES : i];
@@ -641,16 +627,16 @@ static void help_draw(struct canvas *canvas, const struct overlay *overlay)
     const bool whole = help.rows * help.blocks >= keys->count;
     canvas_text(canvas, &metrics->heading, x, y, span_of("Keys"), palette.tone[OVERLAY_STRONG]);
     if (!whole)
-        draw_clipped(canvas, &metrics->body, x + 6 * metrics->heading.advance, y,
-                     span_of("enlarge the window to see all keys"),
-                     metrics_columns(metrics, help.box.width - 2 * metrics->padding) - 8, palette.tone[OVERLAY_DIM]);
+        canvas_text_within(
+            canvas, &metrics->body, x + 6 * metrics->heading.advance, y, span_of("enlarge the window to see all keys"),
+            metrics_columns(metrics, help.box.width - 2 * metrics->padding) - 8, palette.tone[OVERLAY_DIM]);
     y += metrics->heading.line * 3 / 2;
     for (int i = 0; i < keys->count && i < help.rows * help.blocks; i++) {
         const int left = x + i / help.rows * help.width, top = y + i % help.rows * help.pitch;
         const bool heading = keys->row[i].heading;
         draw_caps(canvas, &help, &keys->row[i], left, top);
-        draw_clipped(canvas, &metrics->body, left + (heading ? 0 : help.caps), top, span_of(keys->row[i].help),
-                     help.columns, palette.tone[heading ? OVERLAY_WARNING : OVERLAY_PLAIN]);
+        canvas_text_within(canvas, &metrics->body, left + (heading ? 0 : help.caps), top, span_of(keys->row[i].help),
+                           help.columns, palette.tone[heading ? OVERLAY_WARNING : OVERLAY_PLAIN]);
     }
 }
 

@@ -61,6 +61,10 @@ enum window_key {
     WINDOW_KEY_RIGHT,
     WINDOW_KEY_UP,
     WINDOW_KEY_DOWN,
+    WINDOW_KEY_HOME,
+    WINDOW_KEY_END,
+    WINDOW_KEY_PAGE_UP,
+    WINDOW_KEY_PAGE_DOWN,
     WINDOW_KEY_DELETE, // also Backspace
     WINDOW_KEY_F1,     // F1 to F12 follow one another
     WINDOW_KEY_F12 = WINDOW_KEY_F1 + 11,

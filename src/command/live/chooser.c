@@ -7,10 +7,23 @@
 #include <stdio.h>
 #include <string.h>
 
+// Returns the key row that is number `index` in the list of actions: by groups, those first that a mouse needs.
+static const struct key_row *action_row(const struct keys *keys, int index)
+{
+    static const enum key_group order[KEY_GROUPS] = {KEYS_WINDOW,  KEYS_FILES, KEYS_VIEW,   KEYS_LOOKS,
+                                                     KEYS_FILTERS, KEYS_FILM,  KEYS_CAMERA, KEYS_PATH};
+    for (int group = 0; group < KEY_GROUPS; group++)
+        for (int i = 0; i < keys->count; i++) {
+            if (keys->row[i].group == order[group] && index-- == 0)
+                return &keys->row[i];
+        }
+    return NULL;
+}
+
 // Writes row number `index` as "label\tdetail". Returns false after the last one. A row that cannot be chosen is empty.
 static bool row_text(const struct session *s, int index, char text[CHOICE_TEXT])
 {
-    const struct keys *keys = &s->options.key_map;
+    const struct key_row *action;
     const struct filter *filter;
     char key[16];
     text[0] = '\0';
@@ -26,24 +39,28 @@ static bool row_text(const struct session *s, int index, char text[CHOICE_TEXT])
             snprintf(text, CHOICE_TEXT, "%s\t%s", s->looks.look[index].name, s->looks.look[index].chain);
         return index < s->looks.count;
     case CHOOSER_ACTIONS:
-        if (index >= keys->count)
+        if (!(action = action_row(&s->options.key_map, index)))
             return false;
-        keys_key_name(keys->row[index].key[0], key);
-        if (!keys->row[index].digits)
-            snprintf(text, CHOICE_TEXT, "%s\t%s", key, keys->row[index].help);
+        keys_key_name(action->key[0], key);
+        if (!action->digits)
+            snprintf(text, CHOICE_TEXT, "%s\t%s", key, action->help);
         return true;
     default:
         return false;
     }
 }
 
-// Returns the index of a row, by its place among the rows that contain the typed text; -1: there is none.
+// Returns the index of a row, by its place among the rows that contain the typed text; -1: there is none. Rows that
+// begin with it come first.
 static int find_row(const struct session *s, int place, char text[CHOICE_TEXT])
 {
-    for (int i = 0; row_text(s, i, text); i++) {
-        if (text[0] && strcasestr(text, s->chooser.typed) && place-- == 0)
-            return i;
-    }
+    const char *typed = s->chooser.typed;
+    for (int begins = 1; begins >= 0; begins--)
+        for (int i = 0; row_text(s, i, text); i++) {
+            const char *at = text[0] ? strcasestr(text, typed) : NULL;
+            if (at && (at == text) == begins && place-- == 0)
+                return i;
+        }
     return -1;
 }
 
@@ -52,9 +69,13 @@ static void move(struct session *s, int steps)
     struct chooser *chooser = &s->chooser;
     char text[CHOICE_TEXT];
     chooser->selected += steps;
-    chooser->selected = chooser->selected > 0 ? chooser->selected : 0;
-    while (chooser->selected > 0 && find_row(s, chooser->selected, text) < 0)
-        chooser->selected--;
+    int rows = 0;
+    while (rows <= chooser->selected && find_row(s, rows, text) >= 0)
+        rows++;
+    if (chooser->selected > rows - 1)
+        chooser->selected = rows - 1;
+    if (chooser->selected < 0)
+        chooser->selected = 0;
     if (chooser->first > chooser->selected)
         chooser->first = chooser->selected;
     if (chooser->first < chooser->selected - CHOICE_ROWS + 1)
@@ -70,7 +91,7 @@ static void choose(struct session *s)
         return;
     s->chooser.kind = CHOOSER_NONE;
     if (kind == CHOOSER_ACTIONS) { // it reports the change
-        events_press(s, s->options.key_map.row[index].name, -1, why);
+        events_press(s, action_row(&s->options.key_map, index)->name, -1, why);
         return;
     }
     if (kind == CHOOSER_FILTERS)
@@ -93,14 +114,36 @@ static void type(struct session *s, uint32_t key)
     chooser->selected = chooser->first = 0;
 }
 
+// Returns how many rows down the key moves the selection; 0: none.
+static int steps_of(uint32_t key)
+{
+    enum { ALL = 1 << 16 };
+    switch (key) {
+    case WINDOW_KEY_UP:
+        return -1;
+    case WINDOW_KEY_DOWN:
+        return 1;
+    case WINDOW_KEY_PAGE_UP:
+        return 1 - CHOICE_ROWS;
+    case WINDOW_KEY_PAGE_DOWN:
+        return CHOICE_ROWS - 1;
+    case WINDOW_KEY_HOME:
+        return -ALL;
+    case WINDOW_KEY_END:
+        return ALL;
+    default:
+        return 0;
+    }
+}
+
 static void press(struct session *s, uint32_t key)
 {
     if (key == WINDOW_KEY_ESCAPE)
         s->chooser.kind = CHOOSER_NONE;
     else if (key == WINDOW_KEY_ENTER)
         choose(s);
-    else if (key == WINDOW_KEY_UP || key == WINDOW_KEY_DOWN)
-        move(s, key == WINDOW_KEY_UP ? -1 : 1);
+    else if (steps_of(key) != 0)
+        move(s, steps_of(key));
     else
         type(s, key);
 }

@@ -4,6 +4,7 @@
 Needs a display (with-display gives one) and xdotool.
 """
 import glob
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import tempfile
 sys.path.append(sys.path[0] + "/../../support")
 import x_support
 from checks import Checks, at, programs, slow
-from live_support import Window, environment, need_window, picture, png, wait_until
+from live_support import Window, environment, need_window, picture, png, run, wait_until
 
 BINARY, = programs(1)
 WIDTH, HEIGHT = 320, 240
@@ -123,6 +124,15 @@ def chooses(c):
     c.check(live.pixels() != before, "the list is shown")
     state = keys(lambda e: e["chain"] != "blur", "s", "o", "x", "BackSpace", "b", "Return")
     c.check(state["chain"] == "blur,sobel", state["chain"])
+    live.key("a")
+    state = keys(lambda e: e["chain"] != "blur,sobel", "h", "Return")
+    c.check(state["chain"] == "blur,sobel,hue", "a name that begins with the text comes first", state["chain"])
+    live.act("undo")
+    live.key("a")
+    last = json.loads(run(BINARY, "filters", "--json")[1])[-1]["name"]
+    state = keys(lambda e: e["chain"] != "blur,sobel", "Home", "End", "Return")
+    c.check(state["chain"].startswith("blur,sobel," + last), "End goes to the last row", state["chain"])
+    live.act("undo")
     live.key("a")
     c.check(keys(lambda e: e["message"] == "vsync off", "q", "q", "Escape", "v")["chain"] == "blur,sobel",
             "no filter has this text, and Escape closes")
