@@ -47,10 +47,10 @@ extern const struct option list_options[];
         OUTPUT_ROW("record-quality", 0, OPTION_INT, "N", base, record_quality,                                         \
                    "quality of an H.264, VP9 or WebP recording; default: 75", .min = 1,                                \
                    .max = RECORDING_QUALITY_BEST),                                                                     \
-        OUTPUT_ROW("overwrite", 0, OPTION_FLAG, NULL, base, overwrite, "replace the file of --record if it exists",    \
-                   .complete = NULL),                                                                                  \
+        OUTPUT_ROW("overwrite", 0, OPTION_FLAG, NULL, base, overwrite,                                                 \
+                   "replace existing files of --record, --screenshot and --trace", .complete = NULL),                  \
         OUTPUT_ROW("truth", 0, OPTION_TEXT, "FILE.json", base, truth,                                                  \
-                   "write the true lane lines of each frame of the source road:", .complete = "file"),                 \
+                   "write the true lane lines of each frame of the source `road`", .complete = "file"),                \
         OUTPUT_ROW("trace", 0, OPTION_TEXT, "FILE.json", base, trace,                                                  \
                    "write a Chrome/Perfetto trace of every stage on every thread", .complete = "file")
 

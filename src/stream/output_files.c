@@ -41,13 +41,15 @@ static const struct output_row {
     size_t offset;                   // of the path in struct output_options
     const char *dash;                // why the path cannot be "-"; NULL: it can
     bool (*check)(const char *path); // of the format; false is logged; NULL: there is one format
+    bool replaced;                   // also without --overwrite
 } outputs[OUTPUT_KINDS] = {
     [OUTPUT_RECORD] = {"--record", AT(record), .check = output_check_recording},
     [OUTPUT_SCREENSHOT] = {"--screenshot", AT(screenshot), .dash = "only --record can; name a file",
                            .check = check_picture},
-    [OUTPUT_TRUTH] = {"--truth", AT(truth), .dash = "name a file, or /dev/stdout to print it"},
+    [OUTPUT_TRUTH] = {"--truth", AT(truth), .dash = "name a file, or /dev/stdout to print it", .replaced = true},
     [OUTPUT_TRACE] = {"--trace", AT(trace), .dash = "only --record can; name a file"},
-    [OUTPUT_CONTROLS] = {"--save-controls", AT(save_controls), .dash = "name a file, or /dev/stdout to print them"},
+    [OUTPUT_CONTROLS] = {"--save-controls", AT(save_controls), .dash = "name a file, or /dev/stdout to print them",
+                         .replaced = true},
 };
 
 static const char *path_of(const struct output_options *options, int index)
@@ -144,13 +146,15 @@ static bool overwrites(const struct output_options *o, const struct output_input
     return true;
 }
 
-// Returns true if the recording would replace a file, and the user does not allow this (logged).
-static bool replaces_recording(const struct output_options *o)
+// Returns true if the output would replace a file, and the user does not allow this (logged).
+static bool replaces(const struct output_options *o, int index)
 {
-    const bool replaces = o->record && !o->overwrite && output_is_file(o->record) && access(o->record, F_OK) == 0;
-    if (replaces)
-        log_error("%s exists; name another file, or add --overwrite", o->record);
-    return replaces;
+    const char *path = file_of(o, index);
+    const bool exists = path && output_is_file(path) && access(path, F_OK) == 0;
+    if (!exists || o->overwrite || outputs[index].replaced)
+        return false;
+    log_error("%s exists; name another file, or add --overwrite", path);
+    return true;
 }
 
 // Logs why an output cannot be written and what to do. `error` is the errno of file_writable.
@@ -185,8 +189,10 @@ enum exit_code output_files_claim(struct output_files *files, const struct outpu
         if (file_of(o, i) && overwrites(o, in, i))
             return EXIT_USAGE;
     }
-    if (replaces_recording(o))
-        return EXIT_USAGE;
+    for (int i = 0; i < OUTPUT_KINDS; i++) {
+        if (replaces(o, i))
+            return EXIT_USAGE;
+    }
     for (int i = 0; i < OUTPUT_KINDS; i++) {
         const char *path = path_of(o, i);
         if (path && !path[0]) {
@@ -233,6 +239,8 @@ bool output_files_allow_screenshot(const struct stream *s, const char *path)
         log_error("the run already writes %s; name another output", path);
     else if (stat(path, &status) == 0 && S_ISFIFO(status.st_mode))
         log_error("cannot write %s: it is a pipe; name a file", path);
+    else if (!o->overwrite && output_is_file(path) && access(path, F_OK) == 0)
+        log_error("%s exists; name another file, or start the run with --overwrite", path);
     else
         return true;
     return false;

@@ -11,7 +11,7 @@ struct stream;
 struct output_options {
     const char *record, *screenshot, *truth, *trace, *save_controls;
     int record_quality; // 0: not given
-    bool overwrite;     // the file of `record`
+    bool overwrite;     // the files of `record`, `screenshot` and `trace`
     bool on_stdout;     // an output is written to standard output; set by output_files_check
 };
 

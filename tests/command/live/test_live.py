@@ -242,7 +242,7 @@ def signals(c):
 def trace(c):
     for path in ["cpu"] + (["opencl"] if has_opencl(BINARY) else []):
         code, out, err = live("pattern:64x48", "-f", "blur,median", "-p", path, "--headless", "--fast",
-                              "--frames", "12", "--trace", "spans.json")
+                              "--frames", "12", "--trace", "spans.json", "--overwrite")
         c.check(code == 0, code, err)
         events = json.load(open(at("spans.json")))
         spans = sorted((e for e in events if e["ph"] == "X"), key=lambda e: e["ts"])

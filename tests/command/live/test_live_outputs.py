@@ -71,12 +71,17 @@ def full_trace(c):
         file.write("[1]")
     for name, place, lines in ("new.json", "new.json", 1), ("old.json", "old-2.json", 2):
         code, _, err = run("sh", "-c", 'trap "" XFSZ; ulimit -f 1; exec "$@"', "sh", BINARY, "live", *PATTERN[:-1],
-                           "60", "--trace", name, cwd=at())
+                           "60", "--trace", name, "--overwrite", cwd=at())
         c.check(code == 1 and "the trace %s is incomplete: File too large" % name in err, name, code, err)
         c.check(err.count("\n") == lines and (lines == 1 or "old.json is unchanged; the incomplete" in err), name, err)
         c.check(len(json.load(open(at(place), encoding="utf-8"))) > 2, place)
     c.check(json.load(open(at("old.json"), encoding="utf-8")) == [1], "the older trace")
-    code, _, err = live(*PATTERN, "--trace", "old.json")
+    for option, name in ("--trace", "old.json"), ("--screenshot", "old.png"):
+        with open(at(name), "a", encoding="utf-8"):
+            pass
+        code, _, err = live(*PATTERN, option, name)
+        c.check((code, err) == (2, "monocle: error: %s exists; name another file, or add --overwrite\n" % name), code, err)
+    code, _, err = live(*PATTERN, "--trace", "old.json", "--overwrite")
     c.check((code, err) == (0, "") and len(json.load(open(at("old.json"), encoding="utf-8"))) > 2, code, err)
 
 
