@@ -38,9 +38,10 @@ enter() {
     mount --bind "$root/$build" "$chroot/monocle/$build"
     mount -o remount,bind,ro "$chroot/monocle"
     cp -L /etc/resolv.conf "$chroot/etc/resolv.conf"
-    # bash starts background commands with SIGINT ignored; --default-signal undoes that. Mesa 24.0 tries Vulkan first, and
-    # writes two lines if there is none.
-    env -i --default-signal GALLIUM_DRIVER=llvmpipe HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb \
+    # bash starts background commands with SIGINT ignored; --default-signal undoes that. Mesa 24.0 tries Vulkan first,
+    # and writes two lines if there is none.
+    env -i --default-signal GALLIUM_DRIVER=llvmpipe \
+        HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb \
         ${http_proxy:+http_proxy="$http_proxy"} chroot "$chroot" sh -c 'cd /monocle && exec "$@"' sh "$@"
 }
 export -f enter

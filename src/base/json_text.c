@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,11 @@ json_t *text_json(const char *text)
         value = json_string(ascii);
     free(ascii);
     return value;
+}
+
+json_t *json_thousandths(double value)
+{
+    return json_real(round(value * 1000) / 1000);
 }
 
 bool print_json(json_t *value, size_t flags)

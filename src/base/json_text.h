@@ -9,6 +9,8 @@ struct json_t; // of jansson
 // Returns the text as JSON. If it is not UTF-8, as names of files and a driver's text may be, '?' replaces each byte
 // that is not ASCII. NULL if out of memory.
 struct json_t *text_json(const char *text);
+// Returns the number with three decimals.
+struct json_t *json_thousandths(double value);
 // Prints a line of JSON on standard output, with all control characters escaped, and frees the value. `flags` are
 // jansson's. Returns false if standard output cannot be written, and logs nothing: main logs the error at the end.
 bool print_json(struct json_t *value, size_t flags);

@@ -92,7 +92,7 @@ void runner_close(struct runner *runner); // accepts a zeroed runner; runner_sub
 // Number of images that may stay in flight while the caller prepares the next one. It is 0 on the cpu path, which only
 // works within runner_collect.
 int runner_lag(const struct runner *runner);
-// Copies the job. At most RUNNER_FLIGHTS images may be in flight.
+// Copies the job; the cpu path begins it within runner_collect. At most RUNNER_FLIGHTS images may be in flight.
 void runner_submit(struct runner *runner, const struct runner_job *job);
 // Waits for the oldest image. `result` points to memory that stays valid until the next submit or collect. Returns
 // false if the image cannot be processed; *why is then the reason, or NULL. The caller frees *why in either case.

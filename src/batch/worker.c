@@ -336,8 +336,9 @@ static bool load(struct work *work, const struct task *task, bool by_rows)
 
 // ---- filter, encode, write
 
-// Waits until the runner has filtered the oldest image, which must be this one.
-static bool filter(struct work *work, struct path_result *result)
+// Waits until the runner has filtered the oldest image, which must be this one. On the cpu path, which works here, a
+// JPEG by rows is also decoded and encoded.
+static bool collect(struct work *work, struct path_result *result)
 {
     struct runner *runner = &work->worker->runner;
     struct outcome *outcome = work->outcome;
@@ -423,7 +424,7 @@ static void finish_oldest(struct worker *worker)
 {
     struct work *work = &worker->work[worker->oldest];
     struct path_result result;
-    if (filter(work, &result) && encode(work, &result))
+    if (collect(work, &result) && encode(work, &result))
         write_output(work);
     worker->oldest = (worker->oldest + 1) % RUNNER_FLIGHTS;
     worker->flights--;

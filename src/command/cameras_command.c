@@ -1,6 +1,7 @@
 // cameras_command.c: the command that lists the cameras
 #include "source/cameras.h"
 
+#include "base/json_text.h"
 #include "base/log.h"
 #include "command/shared.h"
 
@@ -69,7 +70,7 @@ static json_t *camera_json(const struct camera_node *node, const struct camera_o
         const struct camera_offer *offer = &offers->offer[i];
         json_t *rates = json_array();
         for (int r = 0; r < offer->rates; r++)
-            json_array_append_new(rates, json_real(round(offer->rate[r] * 1000) / 1000));
+            json_array_append_new(rates, json_thousandths(offer->rate[r]));
         json_array_append_new(array, json_pack("{s:o,s:b,s:i,s:i,s:i,s:i,s:o}", "format", text_json(offer->format),
                                                "usable", (int)offer->usable, "width", offer->width, "height",
                                                offer->height, "width_least", offer->width_least, "height_least",

@@ -1,6 +1,7 @@
 // properties.c: reads, sets and lists the settings and figures of a run
 #include "control/properties.h"
 
+#include "base/json_text.h"
 #include "base/options.h"
 #include "control/request.h"
 #include "stream/stream.h"
@@ -111,7 +112,7 @@ static json_t *member_json(const struct property *p, const struct wish *wish)
     if (p->type == PROPERTY_FLAG)
         return json_boolean(value.flag);
     if (p->type == PROPERTY_NUMBER)
-        return json_real(round((double)value.number * 1000) / 1000);
+        return json_thousandths((double)value.number);
     options_choice(p->choices, value.choice, word, sizeof(word));
     return json_string(word);
 }

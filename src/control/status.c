@@ -7,7 +7,6 @@
 #include "stream/stream.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 
 void status_tuning_words(const struct status *s, char text[TUNING_WORDS])
@@ -64,11 +63,6 @@ void status_read(const struct stream *s, struct status *status)
 
 // ---- JSON ----
 
-static json_t *json_ms(double ms)
-{
-    return json_real(round(ms * 1000) / 1000);
-}
-
 static json_t *json_camera(const struct outputs_facts *outputs)
 {
     if (!outputs->camera)
@@ -101,11 +95,11 @@ static json_t *json_tuning(const struct status *s)
 void status_add_source(const struct status *s, json_t *object)
 {
     const struct image_shape *shape = &s->info->shape;
-    json_object_update_new(object,
-                           json_pack("{s:o,s:s,s:i,s:i,s:s,s:s,s:s,s:o}", "source", text_json(s->info->name), "kind",
-                                     s->info->kind, "width", shape->width, "height", shape->height, "pixel_format",
-                                     pixfmt_info(shape->format)->name, "matrix", color_matrix_name(shape->color.matrix),
-                                     "range", color_range_name(shape->color.range), "rate", json_ms(s->info->rate)));
+    json_object_update_new(
+        object, json_pack("{s:o,s:s,s:i,s:i,s:s,s:s,s:s,s:o}", "source", text_json(s->info->name), "kind",
+                          s->info->kind, "width", shape->width, "height", shape->height, "pixel_format",
+                          pixfmt_info(shape->format)->name, "matrix", color_matrix_name(shape->color.matrix), "range",
+                          color_range_name(shape->color.range), "rate", json_thousandths(s->info->rate)));
 }
 
 void status_add_run(const struct status *s, json_t *object)
@@ -118,7 +112,7 @@ void status_add_run(const struct status *s, json_t *object)
         object, json_pack("{s:I,s:I,s:I,s:I,s:I,s:i,s:o,s:o}", "frames", (json_int_t)s->meter->frames, "skipped",
                           (json_int_t)s->skipped, "captured", (json_int_t)s->captured, "damaged",
                           (json_int_t)health->damaged, "lost", (json_int_t)health->lost, "outages", health->outages,
-                          "delivered", json_ms(health->rate), "trouble", text_json(health->trouble)));
+                          "delivered", json_thousandths(health->rate), "trouble", text_json(health->trouble)));
     json_object_update_new(object,
                            json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "path", lane->kind, "sharing",
                                      lane->sharing, "rung", lane->sharing /* the earlier name */, "in", lane->input,
@@ -130,9 +124,9 @@ void status_add_run(const struct status *s, json_t *object)
 void status_add_state(const struct status *s, json_t *object)
 {
     const struct meter *meter = s->meter;
-    json_object_set_new(object, "fps", json_ms(meter_fps_now(meter)));
-    json_object_set_new(object, "low_fps", json_ms(meter_fps_low(meter)));
-    json_object_set_new(object, "age_ms", json_ms(meter_late_ms(&meter->age_ms, 50)));
+    json_object_set_new(object, "fps", json_thousandths(meter_fps_now(meter)));
+    json_object_set_new(object, "low_fps", json_thousandths(meter_fps_low(meter)));
+    json_object_set_new(object, "age_ms", json_thousandths(meter_late_ms(&meter->age_ms, 50)));
     status_add_run(s, object);
     json_object_set_new(object, "building", json_boolean(s->building));
     properties_add(stream_properties, s->wish, object);

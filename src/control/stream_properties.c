@@ -89,11 +89,6 @@ static json_t *get_version(const struct controlled *run, const char *rest, char 
     return json_string(MONOCLE_VERSION);
 }
 
-static json_t *rounded(double ms)
-{
-    return json_real(round(ms * 1000) / 1000);
-}
-
 static json_t *get_stages(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
     const struct meter *meter = &run->stream->meter;
@@ -101,8 +96,8 @@ static json_t *get_stages(const struct controlled *run, const char *rest, char w
     for (int i = 0; i < meter->shown_stages; i++) {
         const struct meter_stage *stage = &meter->stage[meter->shown_stage[i]];
         json_object_set_new(object, stage->name,
-                            json_pack("{s:o,s:o,s:s}", "median_ms", rounded(meter_late_ms(&stage->ms, 50)), "p95_ms",
-                                      rounded(meter_late_ms(&stage->ms, 95)), "clock",
+                            json_pack("{s:o,s:o,s:s}", "median_ms", json_thousandths(meter_late_ms(&stage->ms, 50)),
+                                      "p95_ms", json_thousandths(meter_late_ms(&stage->ms, 95)), "clock",
                                       stage->clock == STAGE_DEVICE ? "device" : "host"));
     }
     return object;

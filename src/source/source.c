@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,19 @@ static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYT
     return true;
 }
 
+// Says why a path cannot be opened: the first directory that is missing, or what else a source can be.
+static void explain_missing(const char *path, int error, char why[SOURCE_WHY])
+{
+    const char *slash = strrchr(path, '/');
+    char directory[PATH_MAX];
+    snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - path) : 0, path);
+    if (error == ENOENT && directory[0] && access(directory, F_OK) != 0)
+        snprintf(why, SOURCE_WHY, "cannot open %.200s: there is no directory %.200s", path, directory);
+    else
+        snprintf(why, SOURCE_WHY, "cannot open %.300s: %s; to list the kinds of sources, run: monocle live --help",
+                 path, strerror(error));
+}
+
 // Returns the kind that claims the path, "-" or "@LIST". NULL if no kind claims it: `why` is set.
 static const struct source_kind *kind_of_target(const struct source_setup *setup, char why[SOURCE_WHY])
 {
@@ -103,8 +117,7 @@ static const struct source_kind *kind_of_target(const struct source_setup *setup
     struct stat status;
     if (target.text[0] != '@' && strcmp(target.text, "-") != 0 && !video_is_url(target.text)) {
         if (stat(target.text, &status) != 0) {
-            snprintf(why, SOURCE_WHY, "cannot open %.300s: %s; to list the kinds of sources, run: monocle live --help",
-                     target.text, strerror(errno));
+            explain_missing(target.text, errno, why);
             return NULL;
         }
         target.type = status.st_mode & S_IFMT;

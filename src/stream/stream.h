@@ -10,8 +10,8 @@
 #include "stream/path_choice.h"
 #include "stream/source_change.h"
 
-// What a client does at the turns of its stream. `context` is of struct stream_setup. Only `show` must be there; the
-// last three are for a source that changes.
+// What a client does at the turns of its stream. `context` is of struct stream_setup. `show` must be there, and
+// `building` with a window; the last three are for a source that changes.
 struct stream_client {
     // Draws or reports the results of a frame, which are in the lanes. `again`: it was shown before. Returns the time
     // when it was shown.
@@ -44,8 +44,8 @@ struct stream_setup {
     uint64_t limit;          // frames to show; 0: no limit
 };
 
-// Zeroed, except for the members that the client sets before stream_open: `set`, `source`, `info`, `window`, `devices`
-// and `wish`. Later, it may change the wish (then: lanes_changed), `quit` and `code`.
+// Zeroed, except for the members that the client sets before stream_open: `set`, `source`, `info`, `window`, `devices`,
+// `wish`, `files`, `outputs` and `drawn`. Later, it may change the wish (then: lanes_changed), `quit` and `code`.
 struct stream {
     struct stream_setup set;
     struct source *source;

@@ -95,9 +95,9 @@ assert blur["parameters"][0]["name"] == "radius" and blur["parameters"][0]["max"
 assert all(f["summary"] and f["example"] for f in filters)
 ' "$out" || fail "filters --json"
 done=$((done + 1))
-refuses 2 "did you mean blur?" filters blurr
-refuses 2 "unknown filter 'edges'; did you mean sobel?" filters edges
-refuses 2 "unknown filter 'gblur'; did you mean gaussian?" filters gblur
+refuses 2 "did you mean 'blur'?" filters blurr
+refuses 2 "there is no filter 'edges'; did you mean 'sobel'?" filters edges
+refuses 2 "there is no filter 'gblur'; did you mean 'gaussian'?" filters gblur
 refuses 2 "did you mean --json?" filters --jsno
 
 "$monocle" devices >/dev/null 2>&1

@@ -336,8 +336,11 @@ class Live:
 
     def shot(self):
         """Returns the RGB bytes of the last frame."""
-        self.control().ask_all(("wait_frame",), ("screenshot", self.place_of_socket + ".png"))
-        return picture(self.place_of_socket + ".png")
+        name = self.place_of_socket + ".png"
+        self.control().ask_all(("wait_frame",), ("screenshot", name))
+        pixels = picture(name)
+        os.remove(name)
+        return pixels
 
     def quit(self):
         self.control().ask("quit")

@@ -1,6 +1,7 @@
 // latency_report.c: prints a histogram, or JSON lines
 #include "command/latency/latency.h"
 
+#include "base/json_text.h"
 #include "command/shared.h"
 
 #include <jansson.h>
@@ -33,11 +34,6 @@ static void print_line(json_t *object)
     process_flush();
 }
 
-static json_t *rounded(double ms)
-{
-    return json_real(round(ms * 1000) / 1000);
-}
-
 void latency_report_start(const struct latency *l)
 {
     struct lane_facts facts;
@@ -66,7 +62,7 @@ void latency_report_sample(const struct latency *l, int index)
     for (int part = 0; part < PARTS; part++) {
         char name[40];
         snprintf(name, sizeof(name), "%s_ms", part_keys[part]);
-        json_object_set_new(object, name, rounded(part_ms(&l->sample[index], (enum part)part)));
+        json_object_set_new(object, name, json_thousandths(part_ms(&l->sample[index], (enum part)part)));
     }
     print_line(object);
 }
@@ -81,10 +77,10 @@ static void print_summary(const struct latency *l)
     for (int part = 0; part < PARTS; part++) {
         collect(l, (enum part)part, &stats);
         json_t *figures = json_object();
-        json_object_set_new(figures, "min_ms", rounded(stats_percentile(&stats, 0)));
-        json_object_set_new(figures, "median_ms", rounded(stats_percentile(&stats, 50)));
-        json_object_set_new(figures, "p95_ms", rounded(stats_percentile(&stats, 95)));
-        json_object_set_new(figures, "max_ms", rounded(stats_percentile(&stats, 100)));
+        json_object_set_new(figures, "min_ms", json_thousandths(stats_percentile(&stats, 0)));
+        json_object_set_new(figures, "median_ms", json_thousandths(stats_percentile(&stats, 50)));
+        json_object_set_new(figures, "p95_ms", json_thousandths(stats_percentile(&stats, 95)));
+        json_object_set_new(figures, "max_ms", json_thousandths(stats_percentile(&stats, 100)));
         json_object_set_new(object, part_keys[part], figures);
     }
     print_line(object);

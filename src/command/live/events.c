@@ -123,7 +123,9 @@ static void note_value(struct session *s)
     int stage, param;
     char value[64];
     if (!wish_selected(&s->stream.wish, &stage, &param)) {
-        note_set(&s->stream.note, false, NOTE_S, "the chain is empty");
+        char add[16];
+        key_words(&s->options.key_map, "add", add);
+        note_set(&s->stream.note, false, NOTE_S, "the chain is empty; %s adds a filter", add);
         return;
     }
     const struct stage *at = &s->stream.wish.chain.stage[stage];

@@ -2,23 +2,18 @@
 #include "command/live/report.h"
 
 #include "base/clock.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "command/live/property_table.h"
 #include "command/shared.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { LAST_WAIT_MS = 500 }; // longest wait for a stalled reader before the last line is dropped
-
-static json_t *json_ms(double ms)
-{
-    return json_real(round(ms * 1000) / 1000);
-}
 
 // Prints the object as one line and frees it. Drops the line if `hurried` is set and the reader accepts nothing for
 // `wait_ms`. On any thread. main logs a broken standard output at the end.
@@ -79,7 +74,7 @@ void report_start(struct report *report, const struct status *s)
     json_object_set_new(object, "depth", json_integer(s->depth));
     json_object_set_new(object, "screen", s->screen ? text_json(s->screen) : json_null());
     json_object_set_new(object, "building", json_boolean(s->building));
-    json_object_set_new(object, "setup_ms", json_ms((double)(clock_now_ns() - s->meter->opened_ns) / 1e6));
+    json_object_set_new(object, "setup_ms", json_thousandths((double)(clock_now_ns() - s->meter->opened_ns) / 1e6));
     status_add_run(s, object);
     print_line(report, object, 0);
 }
@@ -122,7 +117,8 @@ static void add_wish(const struct status *s, json_t *object)
         object, "control",
         control->name[0] ? json_pack("{s:o,s:o}", "name", text_json(control->name), "value", text_json(control->value))
                          : json_null());
-    json_object_set_new(object, "zoom_at", json_pack("[o,o]", json_ms(wish->zoom_x), json_ms(wish->zoom_y)));
+    json_object_set_new(object, "zoom_at",
+                        json_pack("[o,o]", json_thousandths(wish->zoom_x), json_thousandths(wish->zoom_y)));
     properties_add(live_properties, wish, object);
     json_object_set_new(object, "mirror", json_boolean(wish_mirrored(wish)));
     json_object_set_new(object, "levels", json_levels(s->lane.result));
@@ -154,9 +150,9 @@ json_t *report_json(const struct status *s)
 static json_t *json_stats(const struct stats *stats)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "median_ms", json_ms(stats_percentile(stats, 50)));
-    json_object_set_new(object, "p95_ms", json_ms(stats_percentile(stats, 95)));
-    json_object_set_new(object, "p99_ms", json_ms(stats_percentile(stats, 99)));
+    json_object_set_new(object, "median_ms", json_thousandths(stats_percentile(stats, 50)));
+    json_object_set_new(object, "p95_ms", json_thousandths(stats_percentile(stats, 95)));
+    json_object_set_new(object, "p99_ms", json_thousandths(stats_percentile(stats, 99)));
     return object;
 }
 
@@ -165,9 +161,9 @@ static void print_json_summary(struct report *report, const struct status *s)
     const struct meter *meter = s->meter;
     json_t *object = event("summary");
     status_add_run(s, object);
-    json_object_set_new(object, "fps", json_ms(meter_fps(meter)));
-    json_object_set_new(object, "low_fps", json_ms(meter_fps_low(meter)));
-    json_object_set_new(object, "time_to_first_frame_ms", json_ms(meter_first_frame_ms(meter)));
+    json_object_set_new(object, "fps", json_thousandths(meter_fps(meter)));
+    json_object_set_new(object, "low_fps", json_thousandths(meter_fps_low(meter)));
+    json_object_set_new(object, "time_to_first_frame_ms", json_thousandths(meter_first_frame_ms(meter)));
     json_object_set_new(object, "age", json_stats(&meter->age_ms));
     json_t *stages = json_object();
     for (int i = 0; i < meter->stages; i++) {

@@ -103,20 +103,6 @@ cl_int user_rig_open(struct user_rig *rig, struct device *device, const struct s
     return result;
 }
 
-void user_rig_close(struct user_rig *rig)
-{
-    if (rig->queue)
-        compute_finish(rig->queue);
-    for (int i = 0; i < SPEC_ARGUMENTS; i++) {
-        memory_release(rig->buffer[i]);
-        memory_release(rig->guarded[i]);
-        memory_release(rig->start[i]);
-    }
-    if (rig->queue)
-        clReleaseCommandQueue(rig->queue);
-    *rig = (struct user_rig){0};
-}
-
 cl_int user_rig_read(const struct user_rig *rig, int argument, void *to)
 {
     return clEnqueueReadBuffer(rig->queue, rig->buffer[argument], CL_TRUE, 0, rig->spec->argument[argument].bytes, to,

@@ -27,10 +27,9 @@ struct user_rig {
     cl_mem start[SPEC_ARGUMENTS];   // its content at the start of a run, if a kernel reads and writes it
 };
 
-// Copies the inputs to the device. The caller calls user_rig_close in any case.
+// Copies the inputs to the device. The end of the process, a child, frees everything.
 cl_int user_rig_open(struct user_rig *rig, struct device *device, const struct spec *spec,
                      const struct user_data *data);
-void user_rig_close(struct user_rig *rig);
 
 // The kernels with the values of a configuration.
 struct user_build {

@@ -159,7 +159,8 @@ def headless(c):
     for path in ["cpu"] + ["opencl"] * ("opencl" in PATHS):
         save(HEAD + CODE % "ARG(args, 0)")
         live = Live(MONOCLE, at(), PATTERN, "-f", "tint", "-p", path, "--filters", at("filters"), "--headless",
-                    "--frames", "1000000000", "--screenshot", at("last.png"), **settings())
+                    "--frames", "1000000000", "--screenshot", at("last.png"),
+                    "--overwrite", **settings())
         since = len(live.events)
         save(HEAD + CODE % "none_such")
         live.wait(lambda e: e["event"] == "error" and "tint.cl:9" in e["message"], since=since)

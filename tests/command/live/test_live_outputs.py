@@ -80,7 +80,8 @@ def full_trace(c):
         with open(at(name), "a", encoding="utf-8"):
             pass
         code, _, err = live(*PATTERN, option, name)
-        c.check((code, err) == (2, "monocle: error: %s exists; name another file, or add --overwrite\n" % name), code, err)
+        why = "monocle: error: %s exists; name another file, or add --overwrite\n" % name
+        c.check((code, err) == (2, why), code, err)
     code, _, err = live(*PATTERN, "--trace", "old.json", "--overwrite")
     c.check((code, err) == (0, "") and len(json.load(open(at("old.json"), encoding="utf-8"))) > 2, code, err)
 

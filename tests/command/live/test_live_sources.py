@@ -27,7 +27,7 @@ def sources(c, *args):
     with open(at("c.y4m"), "wb") as file:
         file.write(y4m(48, 32, "444", 200))
     open(at("empty"), "w").close()
-    view = View(PATTERN, "-f", "invert", "--record", "out.y4m", *args)
+    view = View(PATTERN, "-f", "invert", "--overwrite", "--record", "out.y4m", *args)
     m = view.client()
     before = m.ask("wait_frame", 5)
     for name, size in ("a.png", "64x48"), ("c.y4m", "48x32"), ("b.png", "33x21"), ("pattern:80x60", "80x60"):

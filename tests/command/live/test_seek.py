@@ -24,7 +24,7 @@ def film(frames=FRAMES):
 
 
 def view(name, *args):
-    running = Live(BINARY, at(), name, *args, "--headless", "-p", "cpu", "--socket", at("m"), runs=False)
+    running = Live(BINARY, at(), name, *args, "--headless", "--overwrite", "-p", "cpu", "--socket", at("m"), runs=False)
     client = Control(at("m"))
     client.ask("wait_frame", 1)
     return running, client
