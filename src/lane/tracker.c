@@ -10,6 +10,7 @@ static const double same_line = 0.6;      // metres between a line and its track
 static const double trust = 0.3;          // of a new support in the confidence
 static const double dropped = 0.12;       // a track with less ends
 static const double enough_support = 0.4; // counts as full support, because dashes have gaps
+static const double confirming = 0.4;     // quality of a line that confirms another one
 static const double short_bar = 15;       // metres: a shorter bar may be the edge of a patch or of the road
 
 static double quality(const struct lane_line *line)
@@ -71,11 +72,16 @@ static void end_tracks(struct lane_tracker *tracker)
     tracker->tracks = kept;
 }
 
-// A line alone must be seen twice before it is reported.
+// A weak line must be seen twice before it is reported, except in the first frame of a road: two lines there confirm
+// each other, because they are parallel.
 static void start_tracks(struct lane_tracker *tracker, const struct lane_shape *found)
 {
+    int sure = 0;
+    for (int i = 0; i < found->lines; i++)
+        sure += quality(&found->line[i]) >= confirming;
+    const double trusted = tracker->tracks > 0 ? 0.5 : sure >= 2 ? 1 : 0.25;
     for (int i = 0; i < found->lines && tracker->tracks < LANE_LINES; i++) {
-        const double confidence = quality(&found->line[i]) / (found->lines > 1 ? 2 : 4);
+        const double confidence = trusted * quality(&found->line[i]);
         if (confidence >= dropped)
             tracker->track[tracker->tracks++] = (struct lane_track){found->line[i], confidence};
     }
