@@ -176,6 +176,19 @@ static void name_frame(const struct run *run, const struct frame *frame, char fi
         snprintf(file, LANE_FILE_NAME, "%s#%llu", info->name, (unsigned long long)frame->number);
 }
 
+// Writes the truth and the lines of a frame. Returns false on failure (logged, or by main for the standard output).
+static bool report(struct run *run, const struct frame *frame, const struct lane_result *result)
+{
+    const struct lane_options *o = run->options;
+    if (!truth_add(&run->truth, frame->number))
+        return false;
+    if (o->culane && !lane_report_culane(&run->latest.frame, &run->pipeline.map, result, o->culane)) {
+        log_error("cannot write the lines of %s to %s (--culane): %s", run->latest.file, o->culane, strerror(errno));
+        return false;
+    }
+    return !o->json || lane_report(&run->latest.frame, &run->pipeline.map, result);
+}
+
 // Finds the lines in a result, and reports them. Returns the time when that was done.
 static int64_t show(void *context, const struct frame *frame, bool again)
 {
@@ -208,9 +221,8 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     name_frame(run, frame, run->latest.file);
     run->counts[result.state]++;
     run->milliseconds += run->latest.frame.milliseconds;
-    if (!truth_add(&run->truth, frame->number) ||
-        (run->options->json && !lane_report(&run->latest.frame, &run->pipeline.map, &result))) {
-        s->code = EXIT_FAILED_SOME; // main logs a broken standard output
+    if (!report(run, frame, &result)) {
+        s->code = EXIT_FAILED_SOME;
         s->quit = true;
     }
     if (s->drawn)

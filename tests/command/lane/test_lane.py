@@ -368,6 +368,25 @@ def outputs(c):
     c.check(y4m_pictures(out.stdout) == lines and b"8 frames:" in out.stderr, "a pipe", out.stderr)
 
 
+def culane(c):
+    """CULane's files have the points of the lines, from the bottom up: 10 rows apart, as in JSON."""
+    os.mkdir(at("culane"))
+    frames = find("road:seed=5,size=" + SIZE, "-n", "3", "--culane", "culane")
+    names = ["road:seed=5,level=clean,size=640x360@30-%d.lines.txt" % number for number in range(3)]
+    c.check(sorted(os.listdir(at("culane"))) == names, os.listdir(at("culane")))
+    for frame, name in zip(frames, names):
+        with open(at("culane/" + name), encoding="utf-8") as file:
+            lines = [[float(word) for word in line.split()] for line in file]
+        c.check(len(lines) == len(frame["lanes"]) >= 2, name, len(lines))
+        for line, lane in zip(lines, frame["lanes"]):
+            ys, want = line[1::2], dict(zip(frame["h_samples"], lane))
+            c.check(len(ys) > 5 and all(a - b == 10 for a, b in zip(ys, ys[1:])) and ys[0] % 10 == 9, name, ys)
+            near = [abs(x - want[y + 1]) for x, y in zip(line[::2], ys) if want.get(y + 1, -1) >= 0]
+            c.check(len(near) > 2 and max(near) < 8, name, near)
+    done = run("road:seed=5,size=" + SIZE, "--headless", "-p", "cpu", "-n", "1", "--culane", "none", code=1)
+    c.check("to none (--culane): No such file or directory" in done.stderr, done.stderr)
+
+
 def asked(c):
     """Through the socket: the lines, figures, a pause, a screenshot and a recording with the lines, and the end."""
     process = subprocess.Popen([BINARY, "lane", "road:seed=7,size=" + SIZE, "--headless", "-p", "cpu", "--json",
@@ -476,4 +495,4 @@ def sums_and_windows(c, sums, windows):
 
 
 sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, pitch, noise, independent, lens, settings,
-                      errors, outputs, asked, files, degenerate, window))
+                      errors, outputs, culane, asked, files, degenerate, window))
