@@ -14,12 +14,13 @@ static const double faint = 0.7;                         // grey levels: the lea
 static const double full_mark = 8;                       // times the weakest mark
 static const double peak_known = 0.06;                   // smallest mean of the histogram near a known line
 static const double same_line = 0.6;                     // a peak this near a known line is this line
-static const double narrow_lane = 2.2;                   // metres between the lines beside the car, at least
 static const double window_mass = 0.2;                   // a window with less shows no line
 static const double window_grip = 0.2;                   // metres: the line is this near the highest mass of a window
 static const double beside[BESIDE] = {0.6, 0.9, 1.2};    // metres: a line's support is compared with that here
 static const double horizon = 250;                       // metres: nothing is measured beyond
 static const double near_noise = 0.02, far_noise = 4e-3; // of a window's position in metres: near, and for each metre
+
+const double lane_narrowest = 2.2;
 
 // Standard deviations of the terms: without knowledge, and from frame to frame.
 static const double term_range[LANE_TERMS] = {0.05, 3e-3, 3e-5, 6e-3};
@@ -215,7 +216,7 @@ static void find_peaks(const struct strip_scene *scene, struct lane_shape *shape
         shape->line[shape->lines++] = (struct lane_line){.offset = offset};
         for (int column = 0; column < columns; column++) {
             const double x = x_of(scene, column);
-            if (fabs(x - offset) < (x * offset < 0 ? fmax(gap, narrow_lane) : gap))
+            if (fabs(x - offset) < (x * offset < 0 ? fmax(gap, lane_narrowest) : gap))
                 histogram[column] = 0;
         }
     }

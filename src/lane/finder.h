@@ -19,6 +19,7 @@ struct lane_settings {
 };
 
 extern const struct lane_settings lane_settings_default;
+extern const double lane_narrowest; // metres: a lane is at least this wide
 
 // For each horizontal strip of the bird's-eye picture, the sum of the pixels of each column. Strip 0 is the farthest.
 struct lane_table {

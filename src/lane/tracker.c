@@ -98,13 +98,14 @@ static void sort_tracks(struct lane_tracker *tracker)
     }
 }
 
-// Returns the index of the first confirmed track to the right of the camera; the number of tracks if there is none.
-static int first_right(const struct lane_tracker *tracker, double shown)
+// Returns the next confirmed track from `from` on, in steps of 1 or -1, at least `away` metres from `offset`; -1: none.
+static int next_track(const struct lane_tracker *tracker, double shown, int from, int step, double offset, double away)
 {
-    int i = 0;
-    while (i < tracker->tracks && (tracker->track[i].line.offset < 0 || tracker->track[i].confidence < shown))
-        i++;
-    return i;
+    for (int i = from; i >= 0 && i < tracker->tracks; i += step) {
+        if (tracker->track[i].confidence >= shown && fabs(tracker->track[i].line.offset - offset) >= away)
+            return i;
+    }
+    return -1;
 }
 
 static void add_line(const struct lane_track *track, struct lane_result *result)
@@ -116,28 +117,29 @@ static void add_line(const struct lane_track *track, struct lane_result *result)
     shape->line[shape->lines++] = track->line;
 }
 
-// Reports up to two confirmed tracks on each side of the camera.
+// Reports the lines beside the camera, and the next one on each side that is a lane away: a nearer one is a kerb, or
+// the border of a cycle lane.
 static void report(const struct lane_tracker *tracker, double shown, struct lane_result *result)
 {
-    const int middle = first_right(tracker, shown);
-    struct lane_shape *shape = &result->shape;
+    int middle = 0, line[2 * SIDE_LINES]; // from left to right
+    while (middle < tracker->tracks && tracker->track[middle].line.offset < 0)
+        middle++;
+    for (int side = 0; side < 2; side++) {
+        const int step = side ? 1 : -1, own = next_track(tracker, shown, side ? middle : middle - 1, step, 0, 0);
+        const double offset = own < 0 ? 0 : tracker->track[own].line.offset;
+        line[side ? 2 : 1] = own;
+        line[side ? 3 : 0] = own < 0 ? -1 : next_track(tracker, shown, own, step, offset, lane_narrowest);
+    }
     *result = (struct lane_result){.shape = tracker->shape, .left = -1, .right = -1};
-    shape->lines = 0;
-    int first = middle, missing = SIDE_LINES;
-    for (int i = middle - 1; i >= 0 && missing > 0; i--) {
-        first = i;
-        missing -= tracker->track[i].confidence >= shown;
-    }
-    for (int i = first, right = 0; i < tracker->tracks && right < SIDE_LINES; i++) {
-        if (tracker->track[i].confidence < shown)
+    result->shape.lines = 0;
+    for (int i = 0; i < 2 * SIDE_LINES; i++) {
+        if (line[i] < 0)
             continue;
-        if (i < middle)
-            result->left = shape->lines;
-        else if (right++ == 0)
-            result->right = shape->lines;
-        add_line(&tracker->track[i], result);
+        result->left = i == 1 ? result->shape.lines : result->left;
+        result->right = i == 2 ? result->shape.lines : result->right;
+        add_line(&tracker->track[line[i]], result);
     }
-    result->confidence /= shape->lines > 0 ? shape->lines : 1;
+    result->confidence /= result->shape.lines > 0 ? result->shape.lines : 1;
 }
 
 // Returns true for a short bar, and some noise in line with it. Dashes are repeated, so most of them are in the rest.

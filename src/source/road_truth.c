@@ -34,7 +34,7 @@ void road_truth(const struct road_spec *spec, uint64_t frame, struct road_truth 
     for (int line = scene.own - 1; line <= scene.own + 2 && scene.stripes > 0; line++) {
         double *x = truth->x[truth->lines];
         bool any = false;
-        if (line < 0 || line >= scene.lines)
+        if (line < 0 || line > scene.lanes)
             continue;
         for (int i = 0; i < ROAD_TRUTH_ROWS; i++) {
             x[i] = find_x(&scene, road_line_offset(&scene, line), truth->y[i]);
