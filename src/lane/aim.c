@@ -12,7 +12,6 @@ enum {
     FIRST_FRAMES = 90,   // are searched, one in SEARCH_EVERY
     SEARCH_EVERY = 10,   //
     BLIND_FRAMES = 30,   // without lines start another search
-    NOISE_EVERY = 30,    // frames: the noise is measured
     SETTLED_FRAMES = 90, //
     LONGEST_MEAN = 600,  // frames
 };
@@ -32,16 +31,6 @@ struct aim_trial {
     uint32_t *sums;
 };
 
-// Sets the noise to that of the frame, if the user gave none. Returns false on failure (logged).
-static bool measure_noise(struct lane_pipeline *pipeline, const struct image *frame)
-{
-    const double given = pipeline->settings.noise;
-    const int noise = given < 0 ? lane_pipeline_noise(pipeline, frame) : (int)given;
-    pipeline->changes += noise != pipeline->noise;
-    pipeline->noise = noise;
-    return noise >= 0;
-}
-
 // Makes the trial's lines with its camera. *possible: the camera sees the road. Returns false on failure (logged).
 static bool try_camera(struct aim_trial *trial, const struct image *frame, bool *possible)
 {
@@ -51,7 +40,7 @@ static bool try_camera(struct aim_trial *trial, const struct image *frame, bool 
     *possible = lane_map_init(&pipeline->map, &pipeline->camera, frame->shape.width, frame->shape.height, why);
     if (!*possible)
         return true;
-    if (!measure_noise(pipeline, frame) || !lane_pipeline_sums(pipeline, frame, trial->sums))
+    if (!lane_pipeline_sums(pipeline, frame, trial->sums))
         return false;
     const struct lane_table table = lane_pipeline_table(pipeline, trial->sums);
     lane_find(&trial->shape, &table, NULL, false, NULL);
@@ -166,10 +155,8 @@ bool lane_aim_search(struct lane_aim *aim, struct lane_pipeline *pipeline, const
     }
     const bool first = number == 0 || number == FIRST_FRAMES / 3 || number == FIRST_FRAMES;
     const bool blind = number < FIRST_FRAMES ? aim->blind > 0 : aim->blind >= BLIND_FRAMES;
-    if (number % SEARCH_EVERY == 0 && (first || blind) && !pipeline->camera.has_points &&
-        !search_pitch(aim, pipeline, frame, tracker))
-        return false;
-    return (number > 0 && number % NOISE_EVERY > 0) || measure_noise(pipeline, frame);
+    return number % SEARCH_EVERY > 0 || !(first || blind) || pipeline->camera.has_points ||
+           search_pitch(aim, pipeline, frame, tracker);
 }
 
 void lane_aim_follow(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image_shape *shape,

@@ -13,7 +13,7 @@
 enum { FILE_LIMIT = 65536 };
 
 const struct lane_settings lane_settings_default = {
-    .noise = -1, .windows = 40, .window = 0.7, .peak = 0.14, .gap = 2.2, .smoothing = 0.4, .confidence = 0.3};
+    .contrast = 2, .windows = 40, .window = 0.7, .peak = 0.14, .gap = 1.2, .smoothing = 0.4, .confidence = 0.3};
 
 struct lane_config lane_config_default(void)
 {
@@ -28,7 +28,7 @@ struct key {
 };
 #define AT(member) offsetof(struct lane_settings, member)
 static const struct key keys[] = {
-    {"noise", AT(noise), -1, 100, true},
+    {"contrast", AT(contrast), 1, 1000, false},
     {"windows", AT(windows), 10, 64, true},
     {"window", AT(window), 0.2, 2, false},
     {"peak", AT(peak), 0.02, 1, false},

@@ -5,22 +5,28 @@
 #include <math.h>
 #include <string.h>
 
-enum { UNKNOWNS = LANE_TERMS + LANE_LINES, PASSES = 2, ROUNDS = 5 };
+enum { UNKNOWNS = LANE_TERMS + LANE_LINES, PASSES = 2, ROUNDS = 5, BESIDE = 3 };
 
 static const double mark = 0.15;                         // width of a line in metres
 static const double near_part = 26;                      // metres of the strips whose histogram is searched for peaks
-static const double mean_clear = 0.07, mean_most = 0.12; // of a strip: noise fills more of it than lines do
+static const double guard = 0.45, around = 1.6;          // metres: the noise of a column is measured between these
+static const double faint = 0.7;                         // grey levels: the least noise
+static const double full_mark = 8;                       // times the weakest mark
 static const double peak_known = 0.06;                   // smallest mean of the histogram near a known line
 static const double same_line = 0.6;                     // a peak this near a known line is this line
-static const double window_mass = 0.25;                  // a window with less shows no line
+static const double window_mass = 0.2;                   // a window with less shows no line
+static const double window_grip = 0.2;                   // metres: the line is this near the highest mass of a window
+static const double beside[BESIDE] = {0.6, 0.9, 1.2};    // metres: a line's support is compared with that here
 static const double horizon = 250;                       // metres: nothing is measured beyond
-static const double noise = 0.08;                        // of a window's position, in metres
+static const double near_noise = 0.02, far_noise = 4e-3; // of a window's position in metres: near, and for each metre
+
+const double lane_narrowest = 2.2;
 
 // Standard deviations of the terms: without knowledge, and from frame to frame.
 static const double term_range[LANE_TERMS] = {0.05, 3e-3, 3e-5, 6e-3};
 static const double term_change[LANE_TERMS] = {0.01, 4e-4, 1e-5, 5e-3};
 
-// The table as shares of a full line, minus the mean of the strip. A column has the pixels around it, as far as a mark
+// The table as shares of a full mark, minus the mean of the strip. A column has the pixels around it, as far as a mark
 // is wide.
 struct strip_scene {
     const struct lane_table *table;
@@ -57,27 +63,60 @@ static double x_of(const struct strip_scene *scene, int column)
     return (column + 0.5) * scene->metres - scene->table->across / 2;
 }
 
+// Adds the sums of a strip around each column, in grey levels. `until` gets the levels of all columns before each one.
+static void fill_levels(const struct strip_scene *scene, int strip, float level[LANE_COLUMNS_MAX],
+                        float until[LANE_COLUMNS_MAX + 1])
+{
+    const struct lane_table *table = scene->table;
+    const uint32_t *sums = table->sums + (size_t)strip * (size_t)table->columns;
+    const int reach = (int)(mark / scene->metres / 2 + 0.5);
+    const double share = 255.0 / table->full * scene->metres / mark;
+    until[0] = 0;
+    for (int column = 0; column < table->columns; column++) {
+        uint64_t sum = 0;
+        for (int i = column - reach; i <= column + reach; i++)
+            sum += i >= 0 && i < table->columns ? sums[i] : 0;
+        level[column] = (float)((double)sum * share);
+        until[column + 1] = until[column] + level[column];
+    }
+}
+
+static int limit(int value, int most)
+{
+    return value < 0 ? 0 : value < most ? value : most;
+}
+
+// A mark stands out from the road on both sides of it. The same ridge is a mark on smooth asphalt, and none in gravel.
+// The square root keeps a weak mark beside a strong one.
+static void fill_masses(struct strip_scene *scene, int strip)
+{
+    const int columns = scene->table->columns;
+    const int inner = (int)(guard / scene->metres), outer = (int)(around / scene->metres);
+    const double least = sqrt(scene->table->settings->contrast), most = least * (sqrt(full_mark) - 1);
+    float *mass = scene->mass[strip], level[LANE_COLUMNS_MAX], until[LANE_COLUMNS_MAX + 1];
+    double mean = 0;
+    fill_levels(scene, strip, level, until);
+    for (int column = 0; column < columns; column++) {
+        const int a = limit(column - outer, columns), b = limit(column - inner, columns);
+        const int c = limit(column + inner + 1, columns), d = limit(column + outer + 1, columns);
+        const float noise = (until[b] - until[a] + until[d] - until[c]) / (float)(b - a + d - c);
+        const double times = sqrt((double)level[column] / ((double)noise + faint));
+        mass[column] = (float)fmin(fmax((times - least) / most, 0), 1);
+        mean += (double)mass[column] / columns;
+    }
+    for (int column = 0; column < columns; column++) {
+        if (scene->trace)
+            scene->trace->mark[strip][column] = mass[column];
+        mass[column] -= (float)mean;
+    }
+}
+
 static void scene_fill(struct strip_scene *scene, const struct lane_table *table)
 {
     scene->table = table;
     scene->metres = table->across / table->columns;
-    const int reach = (int)(mark / scene->metres / 2 + 0.5);
-    const double share = 1.0 / table->full * scene->metres / mark;
-    for (int strip = 0; strip < table->strips; strip++) {
-        const uint32_t *sums = table->sums + (size_t)strip * (size_t)table->columns;
-        float *mass = scene->mass[strip];
-        double mean = 0;
-        for (int column = 0; column < table->columns; column++) {
-            uint64_t sum = 0;
-            for (int i = column - reach; i <= column + reach; i++)
-                sum += i >= 0 && i < table->columns ? sums[i] : 0;
-            mass[column] = fminf((float)((double)sum * share), 1);
-            mean += (double)mass[column] / table->columns;
-        }
-        const double clear = fmin(fmax((mean_most - mean) / (mean_most - mean_clear), 0), 1);
-        for (int column = 0; column < table->columns; column++)
-            mass[column] = (float)(clear * ((double)mass[column] - mean));
-    }
+    for (int strip = 0; strip < table->strips; strip++)
+        fill_masses(scene, strip);
 }
 
 // ---- histogram ----
@@ -173,10 +212,11 @@ static void find_peaks(const struct strip_scene *scene, struct lane_shape *shape
         }
         if (best < 0)
             return;
-        shape->line[shape->lines++] = (struct lane_line){.offset = x_of(scene, best)};
-        const int gap = (int)(scene->table->settings->gap / scene->metres);
-        for (int column = best - gap; column <= best + gap; column++) {
-            if (column >= 0 && column < columns)
+        const double offset = x_of(scene, best), gap = scene->table->settings->gap;
+        shape->line[shape->lines++] = (struct lane_line){.offset = offset};
+        for (int column = 0; column < columns; column++) {
+            const double x = x_of(scene, column);
+            if (fabs(x - offset) < (x * offset < 0 ? fmax(gap, lane_narrowest) : gap))
                 histogram[column] = 0;
         }
     }
@@ -191,22 +231,23 @@ struct strip_window {
 
 static struct strip_window look(const struct strip_scene *scene, int strip, double x, double half)
 {
+    const float *mass = scene->mass[strip];
     const int first = column_of(scene, x - half), last = column_of(scene, x + half);
+    const int grip = (int)(window_grip / scene->metres + 0.5);
     struct strip_window window = {0, 0};
-    double sum = 0, moment = 0;
     if (first < 0 || last >= scene->table->columns)
         return window;
-    for (int column = first; column <= last; column++) {
-        const double mass = (double)scene->mass[strip][column];
-        window.mass = fmax(window.mass, mass);
-        sum += fmax(mass, 0);
-        moment += fmax(mass, 0) * x_of(scene, column);
+    int top = first;
+    for (int column = first; column <= last; column++)
+        top = mass[column] > mass[top] ? column : top;
+    if ((double)mass[top] < window_mass)
+        return window;
+    double sum = 0, moment = 0;
+    for (int column = top - grip > first ? top - grip : first; column <= last && column <= top + grip; column++) {
+        sum += fmax((double)mass[column], 0);
+        moment += fmax((double)mass[column], 0) * x_of(scene, column);
     }
-    if (window.mass < window_mass)
-        window.mass = 0;
-    else
-        window.x = moment / sum;
-    return window;
+    return (struct strip_window){moment / sum, (double)mass[top]};
 }
 
 struct fit {
@@ -290,7 +331,7 @@ static void fit_lines(const struct strip_scene *scene, struct lane_shape *shape,
                 boxes[i][strip] = (struct lane_box){x, half, window.x, window.mass > 0};
             if (window.mass <= 0)
                 continue;
-            const double error = (window.x - x) / (half / 3);
+            const double error = (window.x - x) / (half / 3), noise = near_noise + far_noise * z;
             add_window(&fit, shape, i, z, window.x - x, window.mass / (1 + error * error) / (noise * noise));
         }
     }
@@ -300,27 +341,55 @@ static void fit_lines(const struct strip_scene *scene, struct lane_shape *shape,
         shape->line[i].offset = fit.right[LANE_TERMS + i];
 }
 
-static void measure_support(const struct strip_scene *scene, struct lane_shape *shape)
+// Measures where the strips show a line at this offset.
+static struct lane_line seen_at(const struct strip_scene *scene, const struct lane_shape *shape, double offset)
 {
     const struct lane_table *table = scene->table;
-    const double half = table->settings->window / 2;
+    const double half = table->settings->window / 2, metres = (table->far - table->near) / table->strips;
+    int visible = 0, seen = 0, run = 0, longest = 0;
+    for (int strip = table->strips - 1; strip >= 0; strip--) {
+        const double z = strip_z(table, strip), x = lane_x(shape, offset, z);
+        if (!(fabs(x) + half < table->across / 2) || lane_distance(shape, z) >= horizon)
+            continue;
+        visible++;
+        const struct strip_window window = look(scene, strip, x, half);
+        run = window.mass > 0 && fabs(window.x - x) <= half / 2 ? run + 1 : 0;
+        seen += run > 0;
+        longest = run > longest ? run : longest;
+    }
+    return (struct lane_line){.offset = offset,
+                              .support = visible > 0 ? (double)seen / visible : 0,
+                              .longest = fmax(longest - 1, 0) * metres, // from the middle of a strip to the middle
+                              .rest = (seen - longest) * metres};
+}
+
+static bool beside_others(const struct lane_shape *shape, int line, double offset)
+{
     for (int i = 0; i < shape->lines; i++) {
-        struct lane_line *line = &shape->line[i];
-        int visible = 0, seen = 0, run = 0, longest = 0;
-        for (int strip = table->strips - 1; strip >= 0; strip--) {
-            const double z = strip_z(table, strip), x = lane_x(shape, line->offset, z);
-            if (!(fabs(x) + half < table->across / 2) || lane_distance(shape, z) >= horizon)
+        if (i != line && fabs(shape->line[i].offset - offset) < beside[0])
+            return false;
+    }
+    return true;
+}
+
+// A line is seen where it is, and not beside it. The road beside it shows how much of its support is chance: all of it
+// in noise and in gravel.
+static void measure_support(const struct strip_scene *scene, struct lane_shape *shape)
+{
+    for (int i = 0; i < shape->lines; i++) {
+        struct lane_line line = seen_at(scene, shape, shape->line[i].offset);
+        double chance = 0;
+        int places = 0;
+        for (int k = 0; k < 2 * BESIDE; k++) {
+            const double offset = line.offset + (k % 2 ? -1 : 1) * beside[k / 2];
+            if (!beside_others(shape, i, offset))
                 continue;
-            visible++;
-            const struct strip_window window = look(scene, strip, x, half);
-            run = window.mass > 0 && fabs(window.x - x) <= half / 2 ? run + 1 : 0;
-            seen += run > 0;
-            longest = run > longest ? run : longest;
+            chance += seen_at(scene, shape, offset).support;
+            places++;
         }
-        line->support = visible > 0 ? (double)seen / visible : 0;
-        const double metres = (table->far - table->near) / table->strips;
-        line->longest = fmax(longest - 1, 0) * metres; // from the middle of a strip to the middle of a strip
-        line->rest = (seen - longest) * metres;
+        chance /= places > 0 ? places : 1;
+        line.support = fmax(line.support - chance, 0);
+        shape->line[i] = line;
     }
 }
 
@@ -358,8 +427,8 @@ int lane_find(struct lane_shape *shape, const struct lane_table *table, const st
               struct lane_trace *trace)
 {
     struct strip_scene scene;
-    scene_fill(&scene, table);
     scene.trace = trace;
+    scene_fill(&scene, table);
     *shape = (struct lane_shape){.lines = 0};
     if (known)
         memcpy(shape->term, prior->term, sizeof(shape->term));

@@ -9,22 +9,23 @@ enum { LANE_STRIPS_MAX = 64, LANE_COLUMNS_MAX = 512, LANE_LINES = 6 };
 
 // The numbers of the search that users can change (docs/lane.md)
 struct lane_settings {
-    double noise;      // brightness differences up to this are noise; -1: measured
+    double contrast;   // times the noise around it: the weakest mark
     double windows;    // strips of the bird's-eye picture, each with a window per line
     double window;     // metres: width of the last windows; the first ones are twice as wide
     double peak;       // smallest height of a new line's peak in the histogram; 1: an unbroken line
-    double gap;        // metres: smallest distance between lines
+    double gap;        // metres: smallest distance between lines on one side of the car
     double smoothing;  // share of the old offset in the new one
     double confidence; // smallest one of a reported line
 };
 
 extern const struct lane_settings lane_settings_default;
+extern const double lane_narrowest; // metres: a lane is at least this wide
 
 // For each horizontal strip of the bird's-eye picture, the sum of the pixels of each column. Strip 0 is the farthest.
 struct lane_table {
     const uint32_t *sums; // strips * columns; borrowed
     int strips, columns;
-    uint32_t full;                        // sum of a column that is white in a whole strip
+    uint32_t full;                        // sum of a column of ridges of 255 in a whole strip
     double across, near, far;             // metres: x is -across/2 to across/2, z is near to far
     const struct lane_settings *settings; // of the search; borrowed
 };
@@ -36,7 +37,7 @@ enum lane_term { LANE_HEADING, LANE_BEND, LANE_TWIST, LANE_SPREAD, LANE_TERMS };
 
 struct lane_line {
     double offset;  // metres to the right of the camera, at z = 0
-    double support; // share of the strips that show the line, 0 to 1
+    double support; // share of the strips that show the line, minus the share by chance: 0 to 1
     double longest; // metres: the longest part without a gap that the strips show
     double rest;    // metres: the other parts together
 };
@@ -61,7 +62,8 @@ struct lane_box {
 // The data that gave the lines, for a picture of the search. All are of the last pass. Line i of `shape` is peak i of
 // the histogram, from the highest to the lowest. The boxes have the same order.
 struct lane_trace {
-    struct lane_shape shape;           // the search moved the strips by its terms
+    struct lane_shape shape;                       // the search moved the strips by its terms
+    float mark[LANE_STRIPS_MAX][LANE_COLUMNS_MAX]; // how much each column of a strip looks like a mark: 0 to 1
     float histogram[LANE_COLUMNS_MAX]; // mean of the moved strips for each column: -1 to 1, full lines are 1
     double reach;                      // metres: the histogram has the strips up to here
     int strips;                        // of the table

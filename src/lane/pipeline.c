@@ -23,14 +23,9 @@ static bool print_chain(const struct lane_pipeline *pipeline, enum lane_stage st
         used += snprintf(text + used, CHAIN_TEXT - (size_t)used, "%s%.3f %.3f", i > 0 ? " " : "", at[0], at[1]);
     }
     used += snprintf(text + used, CHAIN_TEXT - (size_t)used, ":%d:%d", lane_view.columns, lane_view.rows);
-    // A ridge is as wide as a line. Noise becomes 0.
+    // A ridge is a little wider than a line.
     if (stage >= LANE_RIDGE)
-        used += snprintf(text + used, CHAIN_TEXT - (size_t)used, ",gray,ridge=3,contrast=1:brightness=%d",
-                         -pipeline->noise);
-    // The square root brings weak lines, which are far or in the shadow, nearer to strong ones: without it, the
-    // threshold is between weak and strong lines.
-    if (stage >= LANE_MASK)
-        snprintf(text + used, CHAIN_TEXT - (size_t)used, ",gamma=2,otsu");
+        snprintf(text + used, CHAIN_TEXT - (size_t)used, ",gray,ridge=4");
     return true;
 }
 
@@ -45,7 +40,7 @@ static bool make_chain(const struct lane_pipeline *pipeline, enum lane_stage sta
 
 bool lane_pipeline_chain(const struct lane_pipeline *pipeline, struct chain *chain)
 {
-    return make_chain(pipeline, LANE_MASK, chain);
+    return make_chain(pipeline, LANE_RIDGE, chain);
 }
 
 void lane_pipeline_close(struct lane_pipeline *pipeline)
@@ -94,45 +89,21 @@ const struct image *lane_pipeline_stage(struct lane_pipeline *pipeline, const st
     return path_submit(*path, frame, 0, &lost) && path_collect(*path, result, &lost) ? &result->image : NULL;
 }
 
-// Runs the chain to the end of a stage on one frame, with the cpu path. Returns the path, which owns the result's
-// measures; NULL on failure (logged).
-static struct path *measure_once(const struct lane_pipeline *pipeline, const struct image *frame, enum lane_stage stage,
-                                 unsigned measures, struct path_result *result)
+bool lane_pipeline_sums(const struct lane_pipeline *pipeline, const struct image *frame, uint32_t *sums)
 {
     const struct path_setup setup = {.kind = PATH_CPU,
                                      .input = frame->shape,
-                                     .measures = measures,
+                                     .measures = MEASURE_COLUMNS,
                                      .strips = (int)pipeline->settings.windows,
                                      .measured_only = true,
                                      .threads = pipeline->setup.threads};
-    struct path *path = open_stage(pipeline, setup, stage);
-    bool lost;
-    if (path && path_submit(path, frame, 0, &lost) && path_collect(path, result, &lost))
-        return path;
-    path_close(path);
-    return NULL;
-}
-
-bool lane_pipeline_sums(const struct lane_pipeline *pipeline, const struct image *frame, uint32_t *sums)
-{
+    struct path *path = open_stage(pipeline, setup, LANE_RIDGE);
     struct path_result result;
-    struct path *path = measure_once(pipeline, frame, LANE_MASK, MEASURE_COLUMNS, &result);
-    if (path)
+    bool lost;
+    const bool ok = path && path_submit(path, frame, 0, &lost) && path_collect(path, &result, &lost);
+    if (ok)
         memcpy(sums, result.measures.columns,
                (size_t)pipeline->settings.windows * (size_t)lane_view.columns * sizeof(*sums));
     path_close(path);
-    return path != NULL;
-}
-
-int lane_pipeline_noise(const struct lane_pipeline *pipeline, const struct image *frame)
-{
-    struct lane_pipeline quiet = *pipeline;
-    struct path_result result;
-    quiet.noise = 0;
-    struct path *path = measure_once(&quiet, frame, LANE_RIDGE, MEASURE_HISTOGRAM, &result);
-    int level = -1;
-    for (uint32_t pixels = 0, most = (uint32_t)(lane_view.columns * lane_view.rows) / 10 * 9; path && pixels < most;)
-        pixels += result.measures.histogram[0][++level];
-    path_close(path);
-    return path ? level + 1 : -1;
+    return ok;
 }

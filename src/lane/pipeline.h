@@ -1,5 +1,5 @@
-// pipeline.h: the chain that makes the table of column sums of a frame: bird's-eye picture, grey, ridge, Otsu's
-// threshold. The caller's path runs it, and returns only the sums. One thread at a time.
+// pipeline.h: the chain that makes the table of column sums of a frame: bird's-eye picture, grey, ridge. The caller's
+// path runs it, and returns only the sums. One thread at a time.
 #pragma once
 
 #include "lane/finder.h"
@@ -8,13 +8,12 @@
 
 #include <stdbool.h>
 
-enum lane_stage { LANE_BIRD, LANE_RIDGE, LANE_MASK, LANE_STAGES };
+enum lane_stage { LANE_BIRD, LANE_RIDGE, LANE_STAGES };
 
 struct lane_pipeline {
     struct lane_camera camera;
     struct lane_map map; // of the camera
-    int noise;           // brightness differences up to this become 0
-    unsigned changes;    // of the map and the noise
+    unsigned changes;    // of the map
     struct lane_settings settings;
     struct path_setup setup;         // of `shown`: kind, device, GL context, input and threads
     struct path *shown[LANE_STAGES]; // the chain to the end of each stage; NULL: not opened
@@ -32,10 +31,6 @@ struct lane_table lane_pipeline_table(const struct lane_pipeline *pipeline, cons
 // Makes the column sums of one frame with the cpu path, which has the bytes of every path: settings.windows rows of
 // lane_view.columns. Returns false on failure (logged).
 bool lane_pipeline_sums(const struct lane_pipeline *pipeline, const struct image *frame, uint32_t *sums);
-
-// Measures the noise of a frame: 1 more than nine tenths of the pixels of the ridges' picture, because lines are fewer.
-// Returns -1 on failure (logged).
-int lane_pipeline_noise(const struct lane_pipeline *pipeline, const struct image *frame);
 
 // Runs the chain to the end of a stage, for the window. Returns its picture, RGBA of lane_view's size, which is valid
 // until the next call for this stage. NULL on failure (logged).

@@ -10,6 +10,7 @@ static const double same_line = 0.6;      // metres between a line and its track
 static const double trust = 0.3;          // of a new support in the confidence
 static const double dropped = 0.12;       // a track with less ends
 static const double enough_support = 0.4; // counts as full support, because dashes have gaps
+static const double confirming = 0.4;     // quality of a line that confirms another one
 static const double short_bar = 15;       // metres: a shorter bar may be the edge of a patch or of the road
 
 static double quality(const struct lane_line *line)
@@ -71,11 +72,16 @@ static void end_tracks(struct lane_tracker *tracker)
     tracker->tracks = kept;
 }
 
-// A line alone must be seen twice before it is reported.
+// A weak line must be seen twice before it is reported, except in the first frame of a road: two lines there confirm
+// each other, because they are parallel.
 static void start_tracks(struct lane_tracker *tracker, const struct lane_shape *found)
 {
+    int sure = 0;
+    for (int i = 0; i < found->lines; i++)
+        sure += quality(&found->line[i]) >= confirming;
+    const double trusted = tracker->tracks > 0 ? 0.5 : sure >= 2 ? 1 : 0.25;
     for (int i = 0; i < found->lines && tracker->tracks < LANE_LINES; i++) {
-        const double confidence = quality(&found->line[i]) / (found->lines > 1 ? 2 : 4);
+        const double confidence = trusted * quality(&found->line[i]);
         if (confidence >= dropped)
             tracker->track[tracker->tracks++] = (struct lane_track){found->line[i], confidence};
     }
@@ -92,13 +98,14 @@ static void sort_tracks(struct lane_tracker *tracker)
     }
 }
 
-// Returns the index of the first confirmed track to the right of the camera; the number of tracks if there is none.
-static int first_right(const struct lane_tracker *tracker, double shown)
+// Returns the next confirmed track from `from` on, in steps of 1 or -1, at least `away` metres from `offset`; -1: none.
+static int next_track(const struct lane_tracker *tracker, double shown, int from, int step, double offset, double away)
 {
-    int i = 0;
-    while (i < tracker->tracks && (tracker->track[i].line.offset < 0 || tracker->track[i].confidence < shown))
-        i++;
-    return i;
+    for (int i = from; i >= 0 && i < tracker->tracks; i += step) {
+        if (tracker->track[i].confidence >= shown && fabs(tracker->track[i].line.offset - offset) >= away)
+            return i;
+    }
+    return -1;
 }
 
 static void add_line(const struct lane_track *track, struct lane_result *result)
@@ -110,28 +117,29 @@ static void add_line(const struct lane_track *track, struct lane_result *result)
     shape->line[shape->lines++] = track->line;
 }
 
-// Reports up to two confirmed tracks on each side of the camera.
+// Reports the lines beside the camera, and the next one on each side that is a lane away: a nearer one is a kerb, or
+// the border of a cycle lane.
 static void report(const struct lane_tracker *tracker, double shown, struct lane_result *result)
 {
-    const int middle = first_right(tracker, shown);
-    struct lane_shape *shape = &result->shape;
+    int middle = 0, line[2 * SIDE_LINES]; // from left to right
+    while (middle < tracker->tracks && tracker->track[middle].line.offset < 0)
+        middle++;
+    for (int side = 0; side < 2; side++) {
+        const int step = side ? 1 : -1, own = next_track(tracker, shown, side ? middle : middle - 1, step, 0, 0);
+        const double offset = own < 0 ? 0 : tracker->track[own].line.offset;
+        line[side ? 2 : 1] = own;
+        line[side ? 3 : 0] = own < 0 ? -1 : next_track(tracker, shown, own, step, offset, lane_narrowest);
+    }
     *result = (struct lane_result){.shape = tracker->shape, .left = -1, .right = -1};
-    shape->lines = 0;
-    int first = middle, missing = SIDE_LINES;
-    for (int i = middle - 1; i >= 0 && missing > 0; i--) {
-        first = i;
-        missing -= tracker->track[i].confidence >= shown;
-    }
-    for (int i = first, right = 0; i < tracker->tracks && right < SIDE_LINES; i++) {
-        if (tracker->track[i].confidence < shown)
+    result->shape.lines = 0;
+    for (int i = 0; i < 2 * SIDE_LINES; i++) {
+        if (line[i] < 0)
             continue;
-        if (i < middle)
-            result->left = shape->lines;
-        else if (right++ == 0)
-            result->right = shape->lines;
-        add_line(&tracker->track[i], result);
+        result->left = i == 1 ? result->shape.lines : result->left;
+        result->right = i == 2 ? result->shape.lines : result->right;
+        add_line(&tracker->track[line[i]], result);
     }
-    result->confidence /= shape->lines > 0 ? shape->lines : 1;
+    result->confidence /= result->shape.lines > 0 ? result->shape.lines : 1;
 }
 
 // Returns true for a short bar, and some noise in line with it. Dashes are repeated, so most of them are in the rest.

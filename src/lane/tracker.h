@@ -10,7 +10,7 @@ struct lane_track {
     double confidence;     // 0 to 1
 };
 
-// The reported lines of a frame: at most two on each side of the camera.
+// The reported lines of a frame: at most two on each side of the camera, with a lane between them.
 struct lane_result {
     enum lane_state state;
     struct lane_shape shape;

@@ -19,6 +19,9 @@ enum road_level {
     ROAD_CARS,
     ROAD_RAIN,
     ROAD_NIGHT,
+    ROAD_CONCRETE,
+    ROAD_STREET,
+    ROAD_RAILS,
     ROAD_EMPTY,
     ROAD_MIXED, // each of the others for a second
     ROAD_LEVELS
@@ -40,7 +43,7 @@ enum { ROAD_NAME = 128 };
 void road_name(const struct road_spec *spec, char name[ROAD_NAME]);
 void road_frame_name(const struct road_spec *spec, uint64_t frame, char name[ROAD_NAME]);
 
-enum { ROAD_LINES = 5, ROAD_STRIPES = 2 * ROAD_LINES, ROAD_CARS_MAX = 4, ROAD_KNOTS = 8 };
+enum { ROAD_LINES = 6, ROAD_STRIPES = 2 * ROAD_LINES, ROAD_CARS_MAX = 4, ROAD_KNOTS = 8 };
 
 // A painted stripe. A double line has two.
 struct road_stripe {
@@ -68,6 +71,7 @@ struct road_scene {
     double side, heading;
     double knot_z, curvature[ROAD_KNOTS]; // the first knot is at knot_z <= 0
     int lanes, own;                       // number of lanes; index of the own lane, from the left
+    int lines;                            // lanes + 1, and 1 more with a cycle lane on the right
     double dash, period;                  // length of a dash, and distance from dash to dash
     int stripes, cars;
     struct road_stripe stripe[ROAD_STRIPES];
@@ -78,7 +82,7 @@ struct road_scene {
 void road_scene(const struct road_spec *spec, uint64_t frame, struct road_scene *scene);
 // Returns x of the middle of the own lane at distance z.
 double road_middle(const struct road_scene *scene, double z);
-// Returns the offset of a line, 0 to scene->lanes from the left, from the middle of the own lane.
+// Returns the offset of a line, 0 to scene->lines - 1 from the left, from the middle of the own lane.
 double road_line_offset(const struct road_scene *scene, int line);
 // Computes the point of the road that a pixel shows. False: it shows the sky.
 bool road_ground(const struct road_scene *scene, double px, double py, double *x, double *z);

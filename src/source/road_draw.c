@@ -1,6 +1,7 @@
 // road_draw.c: draws a synthetic road, row by row: the ground point of each pixel, its surface, its light
 #include "source/road_draw.h"
 
+#include "source/road_hard.h"
 #include "source/road_objects.h"
 
 #include <math.h>
@@ -27,6 +28,9 @@ static const struct road_look looks[ROAD_MIXED] = {
     [ROAD_PITCH] = {92, 228, 7, 700, 3, 1, DAY},
     [ROAD_CARS] = {92, 228, 7, 700, 3, 1, DAY},
     [ROAD_EMPTY] = {98, 0, 16, 700, 4, 1, DAY},
+    [ROAD_CONCRETE] = {166, 228, 16, 700, 4, 1, DAY},
+    [ROAD_STREET] = {104, 214, 12, 700, 4, 1, DAY},
+    [ROAD_RAILS] = {98, 222, 9, 700, 4, 1, DAY},
     [ROAD_RAIN] = {74, 200, 14, 110, 9, 0.75f, .haze = {168, 174, 180}, .sky = {140, 146, 152}},
     [ROAD_NIGHT] = {84, 235, 7, 4000, 6, 1, .haze = {9, 10, 15}, .sky = {5, 6, 12}},
 };
@@ -243,6 +247,7 @@ static void surface_at(const struct road_painter *p, const struct row_span *span
 static void draw_ground(struct road_painter *p, const struct terms *t, int px, int count)
 {
     const struct row_span span = span_at(p, t, px);
+    const bool hard = p->scene.level >= ROAD_CONCRETE && p->scene.level <= ROAD_RAILS;
     const struct end *a = &span.ends[0], *b = &span.ends[1];
     for (int i = 0; i < count; i++) {
         const float at = (float)i / SPAN;
@@ -254,6 +259,16 @@ static void draw_ground(struct road_painter *p, const struct terms *t, int px, i
         const double way = p->scene.way + (t->ahead + t->ahead_step * (px + i)) * scale;
         const float offset = (float)(x - a->middle - (b->middle - a->middle) * at);
         surface_at(p, &span, offset, way, mix(a->spots, b->spots, at), rgb);
+        if (hard) {
+            const struct road_point point = {.offset = (double)offset,
+                                             .way = way,
+                                             .middle = x - (double)offset,
+                                             .left = (double)span.left,
+                                             .right = (double)span.right,
+                                             .wide = span.wide,
+                                             .length = span.length};
+            road_hard(&p->scene, &point, rgb);
+        }
         float light = mix(a->light, b->light, at);
         if (p->scene.level == ROAD_SHADOWS)
             light *= shadow_at(p, mix(a->trees, b->trees, at), offset, way);
@@ -363,7 +378,7 @@ void road_painter_begin(struct road_painter *p, uint64_t frame)
     road_scene(&p->spec, frame, scene);
     p->look = looks[scene->level];
     p->left = road_line_offset(scene, 0) - 0.6 - 1.6 * road_unit(p->spec.seed, FOR_SHOULDER, 0);
-    p->right = road_line_offset(scene, scene->lanes) + 0.6 + 1.6 * road_unit(p->spec.seed, FOR_SHOULDER, 1);
+    p->right = road_line_offset(scene, scene->lines - 1) + 0.6 + 1.6 * road_unit(p->spec.seed, FOR_SHOULDER, 1);
     p->rects = road_rects(scene, p->spec.width, p->spec.height, p->rect);
     p->glare = 0;
     if (scene->level == ROAD_SHADOWS) {

@@ -11,9 +11,9 @@ enum { FOR_LANES, FOR_OWN, FOR_DASH, FOR_LINE, FOR_CURVE, FOR_SIDE, FOR_PITCH, F
 static const double knot_distance = 120, curvature_max = 1.0 / 250, degree = 3.14159265358979323846 / 180;
 
 static const char *const level_names[ROAD_LEVELS + 1] = {
-    [ROAD_CLEAN] = "clean", [ROAD_WORN] = "worn",   [ROAD_SHADOWS] = "shadows",
-    [ROAD_PITCH] = "pitch", [ROAD_CARS] = "cars",   [ROAD_RAIN] = "rain",
-    [ROAD_NIGHT] = "night", [ROAD_EMPTY] = "empty", [ROAD_MIXED] = "mixed",
+    [ROAD_CLEAN] = "clean",   [ROAD_WORN] = "worn",   [ROAD_SHADOWS] = "shadows", [ROAD_PITCH] = "pitch",
+    [ROAD_CARS] = "cars",     [ROAD_RAIN] = "rain",   [ROAD_NIGHT] = "night",     [ROAD_CONCRETE] = "concrete",
+    [ROAD_STREET] = "street", [ROAD_RAILS] = "rails", [ROAD_EMPTY] = "empty",     [ROAD_MIXED] = "mixed",
 };
 
 const char *road_level_name(int level)
@@ -102,7 +102,9 @@ double road_middle(const struct road_scene *scene, double z)
 
 double road_line_offset(const struct road_scene *scene, int line)
 {
-    return (line - scene->own - 0.5) * ROAD_LANE_WIDTH;
+    static const double cycle_lane = 1.6;
+    const int lane_line = line < scene->lanes ? line : scene->lanes;
+    return (lane_line - scene->own - 0.5) * ROAD_LANE_WIDTH + (line - lane_line) * cycle_lane;
 }
 
 static void add_stripe(struct road_scene *scene, int line, double shift, double width, bool dashed)
@@ -112,7 +114,7 @@ static void add_stripe(struct road_scene *scene, int line, double shift, double 
         .offset = road_line_offset(scene, line) + shift,
         .width = width,
         .dashed = dashed,
-        .yellow = line == 0 && road_unit(scene->seed, FOR_LINE, 0) < 0.3,
+        .yellow = line == 0 && (scene->level == ROAD_CONCRETE || road_unit(scene->seed, FOR_LINE, 0) < 0.3),
     };
 }
 
@@ -125,8 +127,9 @@ static void set_lines(struct road_scene *scene)
     scene->own = (int)(road_hash(seed, FOR_OWN, 0) % (uint32_t)scene->lanes);
     scene->dash = 3.5 + 2.5 * road_unit(seed, FOR_DASH, 0);
     scene->period = 9 + 3 * road_unit(seed, FOR_DASH, 1);
-    for (int line = 0; line <= scene->lanes && scene->level != ROAD_EMPTY; line++) {
-        const bool outer = line == 0 || line == scene->lanes;
+    scene->lines = scene->lanes + 1 + (scene->level == ROAD_STREET);
+    for (int line = 0; line < scene->lines && scene->level != ROAD_EMPTY; line++) {
+        const bool outer = line == 0 || line >= scene->lanes;
         const double width = 0.14 + 0.06 * road_unit(seed, FOR_LINE, 1 + (uint32_t)line);
         if (scene->level == ROAD_WORN && road_unit(seed, FOR_LINE, 16 + (uint32_t)line) < twin_share) {
             add_stripe(scene, line, -twin_shift, twin_width, false);

@@ -247,7 +247,7 @@ static void test_file(void)
     write_file(&scratch, "{\"points\": 3}", false, "points must be 8 numbers");
     write_file(&scratch, "{\"gap\": 0}", false, "gap must be a number from 0.5 to 8");
     write_file(&scratch, "{\"windows\": 30.5}", false, "windows must be a whole number from 10 to 64");
-    write_file(&scratch, "{\"noise\": true}", false, "noise must be a whole number");
+    write_file(&scratch, "{\"contrast\": true}", false, "contrast must be a number");
     write_file(&scratch, "{\"size\": 3}", false, "there is no key 'size'");
     write_file(&scratch, "{\"lens\": 3}", false, "lens must be a text");
     write_file(&scratch, "{\"lens\": \"1 2 3\"}", false, "lens must have arguments of the undistort filter");

@@ -157,9 +157,114 @@ static void test_faint(void)
     struct lane_shape found;
     clear(0, &state);
     paint(&prior, -1.7, 1.5);
+    for (int i = 0; i < STRIPS * COLUMNS; i++)
+        sums[i] /= 32;
     CHECK(lane_find(&found, &table, NULL, false, NULL) == 0);
     CHECK(lane_find(&found, &table, &prior, true, NULL) == 1);
     check_lines(&found, &prior, 0.15, "faint");
+}
+
+// The line of a cycle lane, 1.6 m to the left of the own line, is brighter and does not hide it. It is
+// no line of a lane.
+static void test_cycle_lane(void)
+{
+    uint64_t state = 11;
+    struct lane_tracker tracker = {.known = false};
+    struct lane_result result;
+    clear(0, &state);
+    paint(&road, -3.3, 12);
+    paint(&road, -1.7, 4);
+    paint(&road, 1.8, 12);
+    lane_track(&tracker, &table, &result, NULL);
+    CHECK(result.left == 0 && result.right == 1 && result.shape.lines == 2);
+    CHECK(result.left == 0 && fabs(result.shape.line[0].offset + 1.7) < 0.1);
+    CHECK(result.confidence > 0.6); // two lines in a first frame confirm each other
+}
+
+// A lane is not narrower than 2.2 m: between its lines, a track of a tyre is no line.
+static void test_narrow(void)
+{
+    uint64_t state = 12;
+    struct lane_shape found;
+    clear(0, &state);
+    paint(&road, -1.7, 12);
+    paint(&road, 0.2, 6);
+    paint(&road, 1.8, 12);
+    CHECK(lane_find(&found, &table, NULL, false, NULL) == 2);
+}
+
+// A mark stands out from the road around it: in gravel, the same bar is none. Its height alone does not matter.
+static void test_gravel(void)
+{
+    static const struct lane_shape straight = {.lines = 0};
+    uint64_t state = 13;
+    for (int gravel = 0; gravel <= 1; gravel++) {
+        struct lane_shape found;
+        clear(0, &state);
+        paint(&straight, 1.8, 12);
+        paint(&straight, -1.7, 12);
+        for (int i = 0; i < STRIPS * COLUMNS; i++) {
+            sums[i] /= 20;
+            sums[i] += gravel && i % COLUMNS > COLUMNS / 2 ? (uint32_t)(random_unit(&state) * FULL / 20) : 0;
+        }
+        lane_find(&found, &table, NULL, false, NULL);
+        int right = 0;
+        for (int i = 0; i < found.lines; i++)
+            right += found.line[i].offset > 0 && found.line[i].support > 0.4;
+        check_that(&unit, right == !gravel, "gravel %d: %d lines to the right", gravel, right);
+    }
+}
+
+// In noise, a known line is seen no more often than the road beside it: it has little support.
+static void test_chance(void)
+{
+    static const struct lane_shape prior = {.line = {{.offset = -1.7}}, .lines = 1};
+    uint64_t state = 14;
+    double support = 0;
+    for (int trial = 0; trial < 20; trial++) {
+        struct lane_shape found;
+        clear(0.006, &state);
+        if (lane_find(&found, &table, &prior, true, NULL) > 0)
+            support += found.line[0].support / 20;
+    }
+    check_that(&unit, support < 0.12, "support %.2f in noise", support);
+}
+
+// Far marks that are 0.4 m beside the line do not move its near part.
+static void test_hill(void)
+{
+    static const struct lane_shape straight = {.lines = 0};
+    static uint32_t near[STRIPS * COLUMNS];
+    uint64_t state = 15;
+    struct lane_shape found;
+    clear(0, &state);
+    paint(&straight, -1.7, 4);
+    paint(&straight, 1.8, 4);
+    memcpy(near, sums, sizeof(sums));
+    clear(0, &state);
+    paint(&straight, -1.3, 12);
+    paint(&straight, 2.2, 12);
+    memcpy(sums + STRIPS / 2 * COLUMNS, near + STRIPS / 2 * COLUMNS, sizeof(near) / 2);
+    CHECK(lane_find(&found, &table, NULL, false, NULL) == 2);
+    check_that(&unit, fabs(lane_x(&found, found.line[0].offset, 6) + 1.7) < 0.1, "the near part is at %.2f m",
+               lane_x(&found, found.line[0].offset, 6));
+}
+
+// A weaker mark 0.3 m beside a line, such as a seam, does not move it.
+static void test_seam(void)
+{
+    static const struct lane_shape straight = {.lines = 0};
+    uint64_t state = 16;
+    struct lane_shape found;
+    clear(0, &state);
+    paint(&straight, -1.4, 12);
+    paint(&straight, 2.1, 12);
+    for (int i = 0; i < STRIPS * COLUMNS; i++)
+        sums[i] /= 30;
+    paint(&straight, -1.7, 12);
+    paint(&straight, 1.8, 12);
+    CHECK(lane_find(&found, &table, NULL, false, NULL) == 2);
+    check_that(&unit, fabs(found.line[0].offset + 1.7) < 0.05, "the line is at %.2f m", found.line[0].offset);
 }
 
 static void test_tracking(void)
@@ -235,7 +340,7 @@ static void test_trace(void)
     static struct lane_trace trace;
     uint64_t state = 6;
     struct lane_shape found;
-    paint_road(&road, 0.005, &state);
+    paint_road(&road, 0, &state);
     lane_find(&found, &table, NULL, false, &trace);
     CHECK(!trace.known && fabs(trace.reach - 30) < 1e-9 && trace.shape.lines == road.lines);
     for (int i = 0; i < trace.shape.lines; i++) {
@@ -280,6 +385,12 @@ int main(void)
     test_bar();
     test_bar_and_noise();
     test_faint();
+    test_cycle_lane();
+    test_narrow();
+    test_gravel();
+    test_chance();
+    test_hill();
+    test_seam();
     test_tracking();
     test_first();
     test_jump();

@@ -158,8 +158,11 @@ static void test_levels(void)
                        road_level_name(other));
         const double sky = brightness(&pictures[level], 640, 10), road = brightness(&pictures[level], 640, 600);
         const bool night = level == ROAD_NIGHT;
-        check_that(&unit, night ? sky < 20 && road > 2 * sky : sky > road + 15, "%s: sky %.0f road %.0f",
-                   road_level_name(level), sky, road);
+        check_that(&unit,
+                   level == ROAD_CONCRETE ? road > sky + 15
+                   : night                ? sky < 20 && road > 2 * sky
+                                          : sky > road + 15,
+                   "%s: sky %.0f road %.0f", road_level_name(level), sky, road);
     }
     for (int level = 0; level < ROAD_MIXED; level++)
         free(pictures[level].rgba);
@@ -191,8 +194,10 @@ static void test_range(void)
                 continue;
             const bool ground = road_ground(&scene, at, truth.y[k % ROAD_TRUTH_ROWS], &x, &z);
             check_that(&unit, ground && z <= 60.001 && at >= 0 && at <= 1279, "seed %d: x %.1f z %.1f", i, at, z);
-            const double lane = (x - road_middle(&scene, z)) / ROAD_LANE_WIDTH + 0.5;
-            check_that(&unit, fabs(lane - round(lane)) < 1e-6, "seed %d: %.7f lanes from a line", i, lane);
+            double away = 100;
+            for (int line = 0; line < scene.lines; line++)
+                away = fmin(away, fabs(x - road_middle(&scene, z) - road_line_offset(&scene, line)));
+            check_that(&unit, away < 1e-5, "seed %d: %.7f m from a line", i, away);
             road_project(&scene, x, 0, z, &px, &py);
             check_that(&unit, fabs(px - at) < 1e-6, "seed %d: x %.7f is seen at %.7f", i, at, px);
         }
@@ -227,10 +232,43 @@ static void test_names(void)
     }
 }
 
+// Returns the brightness of a level's picture at this offset, about 8 m ahead.
+static double at_offset(const struct picture *picture, double offset)
+{
+    struct road_scene scene;
+    double x, z, px, py;
+    road_scene(&picture->spec, 0, &scene);
+    road_project(&scene, road_middle(&scene, 8), 0, 8, &px, &py);
+    road_ground(&scene, px, round(py), &x, &z);
+    road_project(&scene, road_middle(&scene, z) + offset, 0, z, &px, &py);
+    return brightness(picture, px, (int)lround(py));
+}
+
+// Concrete has dark seams and a yellow line, and a street has the line of a cycle lane.
+static void test_hard(void)
+{
+    struct road_scene scene;
+    struct road_spec spec = clean;
+    spec.level = ROAD_CONCRETE;
+    road_scene(&spec, 0, &scene);
+    CHECK(scene.lines == scene.lanes + 1 && scene.stripe[0].yellow);
+    const double left = road_line_offset(&scene, scene.own);
+    struct picture picture = draw(spec, 0);
+    const double seam = at_offset(&picture, left + 0.3), slab = at_offset(&picture, left + 0.6);
+    check_that(&unit, seam < slab - 20, "seam %.0f, slab %.0f", seam, slab);
+    free(picture.rgba);
+    spec.level = ROAD_STREET;
+    road_scene(&spec, 0, &scene);
+    CHECK(scene.lines == scene.lanes + 2);
+    CHECK(fabs(road_line_offset(&scene, scene.lanes + 1) - road_line_offset(&scene, scene.lanes) - 1.6) < 1e-9);
+    CHECK(fabs(road_line_offset(&scene, 1) - road_line_offset(&scene, 0) - ROAD_LANE_WIDTH) < 1e-9);
+}
+
 int main(void)
 {
     test_names();
     test_range();
+    test_hard();
     test_solid();
     test_truth(ROAD_CLEAN, 0.5);
     test_truth(ROAD_PITCH, 0.5);

@@ -9,7 +9,7 @@
 struct lane_options {
     const char *camera, *points, *config, *score;
     struct output_options outputs;
-    const char *pixel_format, *device, *socket;
+    const char *pixel_format, *device, *socket, *culane;
     int path, threads; // path -1: the user named none
     struct option_size size;
     double rate;

@@ -1,11 +1,17 @@
 // lane_report.c: the lines of a frame as JSON
 #include "command/lane/lane_report.h"
 
+#include "base/file.h"
 #include "command/shared.h"
 #include "lane/lane_picture.h"
 
+#include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const double degrees = 180 / 3.14159265358979323846; // per radian
 static const double straight = 10000;                       // metres: a larger radius is reported as none
@@ -95,4 +101,58 @@ json_t *lane_json(const struct lane_frame *frame, const struct lane_map *map, co
 bool lane_report(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result)
 {
     return print_json(lane_json(frame, map, result), JSON_COMPACT | JSON_REAL_PRECISION(9));
+}
+
+// ---- CULane ----
+
+// Writes the path of a frame's file. Returns false if it is too long.
+static bool culane_path(const struct lane_frame *frame, const char *directory, char path[PATH_MAX])
+{
+    const char *slash = strrchr(frame->file, '/'), *name = slash ? slash + 1 : frame->file;
+    const char *number = strrchr(name, '#'), *end = number ? number : name + strlen(name);
+    const char *dot = end;
+    while (dot > name && *dot != '.')
+        dot--;
+    const int length = (int)((dot > name ? dot : end) - name);
+    const int size = snprintf(path, PATH_MAX, "%s/%.*s%s%s.lines.txt", directory, length, name, number ? "-" : "",
+                              number ? number + 1 : "");
+    return size > 0 && size < PATH_MAX;
+}
+
+// A line of text for each lane line: x and y of its points, each 10 rows from the bottom of the picture up.
+bool lane_report_culane(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result,
+                        const char *directory)
+{
+    enum { STEP = 10 };
+    const int rows = (frame->height + STEP - 1) / STEP;
+    int *y = malloc((size_t)rows * sizeof(*y));
+    double *x = malloc((size_t)rows * sizeof(*x));
+    char path[PATH_MAX], *text = NULL;
+    size_t size = 0;
+    FILE *lines = y && x ? open_memstream(&text, &size) : NULL;
+    for (int i = 0; y && i < rows; i++)
+        y[i] = frame->height - 1 - (rows - 1 - i) * STEP;
+    for (int line = 0; lines && line < result->shape.lines; line++) {
+        lane_to_picture(map, &result->shape, result->shape.line[line].offset, frame->width, rows, y, x);
+        const char *between = "";
+        for (int i = rows - 1; i >= 0; i--) {
+            if (x[i] < 0)
+                continue;
+            fprintf(lines, "%s%.2f %d", between, x[i], y[i]);
+            between = " ";
+        }
+        fputc('\n', lines);
+    }
+    free(x);
+    free(y);
+    bool ok = lines && fclose(lines) == 0;
+    if (!ok)
+        errno = ENOMEM;
+    if (ok && !culane_path(frame, directory, path)) {
+        errno = ENAMETOOLONG;
+        ok = false;
+    }
+    ok = ok && file_write_atomic(path, text, size);
+    free(text);
+    return ok;
 }

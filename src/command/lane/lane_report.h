@@ -24,5 +24,9 @@ double lane_radius(const struct lane_result *result);
 
 // Returns the object that lane_report prints. NULL: out of memory.
 struct json_t *lane_json(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result);
+// Writes the lines in CULane's format to DIRECTORY/NAME.lines.txt; NAME is the file's without its directories and
+// suffix, `#N` becomes `-N`. Returns false with errno set.
+bool lane_report_culane(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result,
+                        const char *directory);
 // Prints a line of JSON on standard output. Returns false if it cannot be written (not logged).
 bool lane_report(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result);

@@ -40,6 +40,21 @@ static int strip_top(const struct lane_trace *trace, int strip)
     return strip * lane_view.rows / trace->strips;
 }
 
+// ---- marks ----
+
+// Covers the stage with the marks of each strip.
+static void trace_draw_marks(const struct sketch *sketch, const struct lane_trace *trace)
+{
+    sketch_fill(sketch, (struct rect){0, 0, lane_view.columns, lane_view.rows}, (struct paint){0, 0, 0, 255});
+    for (int strip = 0; strip < trace->strips; strip++)
+        for (int column = 0; column < lane_view.columns; column++) {
+            const uint8_t grey = (uint8_t)(255 * trace->mark[strip][column]);
+            const int top = strip_top(trace, strip), height = strip_top(trace, strip + 1) - top;
+            if (grey > 0)
+                sketch_fill(sketch, (struct rect){column, top, 1, height}, (struct paint){grey, grey, grey, 255});
+        }
+}
+
 // ---- column sums ----
 
 // Returns the row of the curve in a column.
@@ -105,9 +120,10 @@ static struct rect box_rect(const struct lane_trace *trace, const struct lane_bo
     return (struct rect){left, top, column_at(box->x + box->half) + 1 - left, strip_top(trace, strip + 1) - top};
 }
 
-// Draws the band that the first fit searched.
-static void trace_draw_band(const struct sketch *sketch, const struct lane_trace *trace)
+// Draws the marks, and the band that the first fit searched.
+static void trace_draw_bands(const struct sketch *sketch, const struct lane_trace *trace)
 {
+    trace_draw_marks(sketch, trace);
     for (int i = 0; i < trace->shape.lines; i++)
         for (int strip = 0; strip < trace->strips; strip++) {
             if (trace->band[i][strip].half > 0)
@@ -143,9 +159,9 @@ static const struct {
 } views[] = {
     {"bird's eye", LANE_BIRD, .thickness = THICKNESS},
     {"ridge", LANE_RIDGE, .thickness = 1},
-    {"threshold", LANE_MASK, .thickness = 1},
+    {"marks", LANE_RIDGE, .thickness = 1, .under = trace_draw_marks},
     {"column sums", LANE_BIRD, .over = trace_draw_sums},
-    {"windows", LANE_MASK, .thickness = 1, .under = trace_draw_band, .over = trace_draw_windows},
+    {"windows", LANE_RIDGE, .thickness = 1, .under = trace_draw_bands, .over = trace_draw_windows},
 };
 enum { VIEWS = sizeof(views) / sizeof(*views) };
 

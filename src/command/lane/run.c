@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, NOISE_FIRST = 3, CONFIG_ERROR = LANE_ERROR + 64 };
+enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, CONFIG_ERROR = LANE_ERROR + 64 };
 
 static const double aim_kept = 0.2; // degrees: a smaller difference from --config is not written
 
@@ -146,6 +146,23 @@ static bool find_lines(struct run *run, const struct frame *frame, struct lane_r
         sums = run->sums;
     }
     const struct lane_table table = lane_pipeline_table(&run->pipeline, sums);
+    if (getenv("DUMP")) {
+        FILE *f = fopen(getenv("DUMP"), "wb");
+        fprintf(f, "P5 %d %d 255\n", table.columns, table.strips);
+        for (int i = 0; i < table.columns * table.strips; i++)
+            fputc((int)(sums[i] * 255ull / table.full), f);
+        fclose(f);
+        for (int st = 0; st < 2; st++) {
+            const struct image *im = lane_pipeline_stage(&run->pipeline, image, st);
+            char n[300];
+            snprintf(n, 300, "%s.%d", getenv("DUMP"), st);
+            f = fopen(n, "wb");
+            fprintf(f, "P6 320 400 255\n");
+            for (int i = 0; i < 320 * 400; i++)
+                fwrite(im->plane[0] + 4 * i, 1, 3, f);
+            fclose(f);
+        }
+    }
     lane_track(&run->tracker, &table, result, run->window ? &run->trace : NULL);
     return true;
 }
@@ -157,6 +174,19 @@ static void name_frame(const struct run *run, const struct frame *frame, char fi
         snprintf(file, LANE_FILE_NAME, "%s", frame->file ? frame->file : info->name);
     else
         snprintf(file, LANE_FILE_NAME, "%s#%llu", info->name, (unsigned long long)frame->number);
+}
+
+// Writes the truth and the lines of a frame. Returns false on failure (logged, or by main for the standard output).
+static bool report(struct run *run, const struct frame *frame, const struct lane_result *result)
+{
+    const struct lane_options *o = run->options;
+    if (!truth_add(&run->truth, frame->number))
+        return false;
+    if (o->culane && !lane_report_culane(&run->latest.frame, &run->pipeline.map, result, o->culane)) {
+        log_error("cannot write the lines of %s to %s (--culane): %s", run->latest.file, o->culane, strerror(errno));
+        return false;
+    }
+    return !o->json || lane_report(&run->latest.frame, &run->pipeline.map, result);
 }
 
 // Finds the lines in a result, and reports them. Returns the time when that was done.
@@ -191,9 +221,8 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     name_frame(run, frame, run->latest.file);
     run->counts[result.state]++;
     run->milliseconds += run->latest.frame.milliseconds;
-    if (!truth_add(&run->truth, frame->number) ||
-        (run->options->json && !lane_report(&run->latest.frame, &run->pipeline.map, &result))) {
-        s->code = EXIT_FAILED_SOME; // main logs a broken standard output
+    if (!report(run, frame, &result)) {
+        s->code = EXIT_FAILED_SOME;
         s->quit = true;
     }
     if (s->drawn)
@@ -283,7 +312,6 @@ static bool build(struct run *run)
 static void take_config(struct run *run, const struct lane_config *config, const struct lane_map *map)
 {
     run->pipeline.settings = config->settings;
-    run->pipeline.noise = config->settings.noise < 0 ? NOISE_FIRST : (int)config->settings.noise;
     if (memcmp(map->picture, run->given.picture, sizeof(map->picture)) == 0)
         return; // the pitch that was found stays
     run->given = *map;

@@ -194,4 +194,16 @@ def arguments(c):
     refused(3, "cannot read directory: Is a directory", "--score", "directory")
 
 
-sys.exit(Checks().run(tusimple, culane, assignment, frames, order, errors, cut, arguments))
+def confidence(c):
+    """The tool's table counts the right lines of each confidence: within 20 pixels of a vertical line of the truth."""
+    rows = list(range(100, 200, 10))
+    truth = write("truth.json", line(rows, [[50] * 10, [90] * 10]))
+    found = json.dumps({"h_samples": rows, "lanes": [[69] * 10, [111] * 10, [-2] * 2 + [90] * 8, [-2] * 1 + [90] * 9],
+                        "confidences": [0.95, 0.91, 0.33, 1]}) + "\n"
+    tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tools/lane-confidence")
+    done = subprocess.run([sys.executable, tool, truth, write("found.json", found)], cwd=at(), capture_output=True,
+                          text=True, timeout=60)
+    c.check(done.stdout.splitlines()[2:] == ["| 0.3 to 0.4 | 1 | 0.00 |", "| 0.9 to 1.0 | 3 | 0.67 |"], done)
+
+
+sys.exit(Checks().run(tusimple, culane, assignment, frames, order, errors, cut, arguments, confidence))
