@@ -85,6 +85,7 @@ struct filter_arguments {
     int radius; // stencils: pixels on each side; otherwise 0
     int rows;   // stencils: rows above and below, the radius or 0
     enum filter_part part;
+    bool loops; // stencils: the function has long loops, which devices cannot unroll
     int count;
     int32_t value[FILTER_ARGUMENTS];
     const int32_t *resource; // replaces `value`: more numbers, which stay valid (file_resource.h); NULL: none

@@ -119,7 +119,7 @@ FILTER_LIST(FUNCTIONS)
 #if VECTOR_BYTES
 extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_near)[];
 extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_convolve)[],
-    VECTORS_NAME(rows_separable)[];
+    VECTORS_NAME(rows_separable)[], VECTORS_NAME(rows_square)[];
 #endif
 extern warp_row VECTORS_NAME(row_warp), VECTORS_NAME(row_taps);
 extern warp_places VECTORS_NAME(row_warp_at);
@@ -154,6 +154,7 @@ static const struct row_variant *const variants[] = {
     VECTORS_NAME(rows_blur),
     VECTORS_NAME(rows_convolve),
     VECTORS_NAME(rows_separable),
+    VECTORS_NAME(rows_square),
 #endif
     NULL,
 };

@@ -96,6 +96,8 @@ const char *const path_filters[] = {
     "sharpen=0.1",
     "sharpen=8",
     "median",
+    "median=3",
+    "median=5",
     "otsu",
     "ridge",
     "ridge=1",

@@ -48,6 +48,8 @@ static void run_widths(struct path_test *test, bool all)
         "roberts",
         "laplacian",
         "median",
+        "median=2",
+        "gray,median=4",
         "unsharp",
         "gaussian",
         "gaussian=4",

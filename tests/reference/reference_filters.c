@@ -381,12 +381,13 @@ static void pixel_sharpen(const struct picture *from, int x, int y, const struct
 
 static void pixel_median(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
+    int r = values->value[0].number, middle = (2 * r + 1) * (2 * r + 1) / 2 + 1;
     for (int i = 0; i < 3; i++) {
         int seen[256] = {0}, value = -1;
-        for (int dy = -1; dy <= 1; dy++)
-            for (int dx = -1; dx <= 1; dx++)
+        for (int dy = -r; dy <= r; dy++)
+            for (int dx = -r; dx <= r; dx++)
                 seen[picture_pixel(from, x + dx, y + dy)[i]]++;
-        for (int passed = 0; passed < 5; passed += seen[value])
+        for (int passed = 0; passed < middle; passed += seen[value])
             value++;
         to[i] = (uint8_t)value;
     }
@@ -491,7 +492,7 @@ const struct rule reference_rules[] = {
     {"gaussian", pixel_gaussian, NULL, {{"sigma", REAL, 0.1f, 20, "2", {0}, {0}}}},
     {"erode", pixel_erode, NULL, {{"radius", INTEGER, 1, 60, "1", {0}, {0}}}},
     {"dilate", pixel_dilate, NULL, {{"radius", INTEGER, 1, 60, "1", {0}, {0}}}},
-    {"median", pixel_median, NULL, {{0}}},
+    {"median", pixel_median, NULL, {{"radius", INTEGER, 1, 5, "1", {0}, {0}}}},
     {"ridge", pixel_ridge, NULL, {{"width", INTEGER, 1, 21, "5", {0}, {0}}}},
     {"mirror", pixel_mirror, NULL, {{0}}},
     {"flip", pixel_flip, NULL, {{0}}},
