@@ -32,6 +32,8 @@ static const struct {
     {"despeckle", "median"},
     {"medianblur", "median"},
     {"unsharpmask", "unsharp"},
+    {"opening", "open"},
+    {"closing", "close"},
     {"erosion", "erode"},
     {"dilation", "dilate"},
     {"bitwisenot", "invert"},

@@ -14,6 +14,7 @@ enum {
     FILTER_ARGUMENTS = 257, // arguments of a filter's function without a resource: one for each level, and one
     FILTER_RADIUS_MAX = 15, // of a square stencil
     FILTER_REACH_MAX = 60,  // of a stencil of one row, and of a separable one
+    FILTER_STEPS = 8,       // of a FILTER_SEVERAL; a separable filter counts as two
     FILTER_FILE = 256,      // bytes of a file's name, with the NUL
 };
 
@@ -26,6 +27,7 @@ enum filter_kind {
     FILTER_STENCIL,  // a pixel depends on its neighbours within a radius
     FILTER_GEOMETRY, // pixels move, values stay
     FILTER_WARP,     // a pixel is interpolated at a place that a map gives; the output may have another size
+    FILTER_SEVERAL,  // other filters, one after the other: its steps
 };
 
 // A filter's effect on grey: pixels whose three colours are equal.
@@ -64,6 +66,14 @@ struct filter_values {
     char file[FILTER_FILE]; // its absolute name; "": none
 };
 
+struct filter;
+
+// A filter with these values of its parameters.
+struct filter_step {
+    const struct filter *filter;
+    float value[FILTER_PARAMS];
+};
+
 // A separable filter runs twice: along rows, then along columns. The plan makes both parts.
 enum filter_part { FILTER_WHOLE, FILTER_ALONG_ROWS, FILTER_ALONG_COLUMNS };
 
@@ -85,6 +95,7 @@ struct filter_arguments {
     int radius; // stencils: pixels on each side; otherwise 0
     int rows;   // stencils: rows above and below, the radius or 0
     enum filter_part part;
+    bool whole; // of a separable filter: it runs once, as a square stencil
     bool loops; // stencils: the function has long loops, which devices cannot unroll
     int count;
     int32_t value[FILTER_ARGUMENTS];
@@ -108,7 +119,8 @@ struct filter {
     bool mirror, flip;          // FILTER_GEOMETRY: exchanges left and right, or top and bottom
     int radius;                 // FILTER_STENCIL: its radius, unless `prepare` sets another
     bool one_row;               // FILTER_STENCIL: it reads no row above or below
-    bool separable;             // FILTER_STENCIL: it runs twice; its first argument is 1 along columns, else 0
+    bool separable;             // FILTER_STENCIL: it runs twice; its first argument is 1 along columns, else 0; unless
+                                // `prepare` sets `whole`
 
     // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
     // then a static text. NULL: no arguments.
@@ -116,6 +128,10 @@ struct filter {
     // FILTER_POINT: replaces the arguments by those for an input with this histogram of luma. The kernel with the
     // filter's name in histogram.cl does the same on a device. NULL: `prepare` alone computes them.
     void (*measure)(const uint32_t histogram[FILTER_LEVELS], int32_t *arguments);
+
+    // FILTER_SEVERAL: writes its zeroed steps, which are no FILTER_WARP and at most one FILTER_POINT. Returns their
+    // number.
+    int (*steps)(const struct filter_values *values, struct filter_step steps[FILTER_STEPS]);
 
     // FILTER_WARP: sets the zeroed map for an input of this size. The output may be larger than CHAIN_SIDE_MAX.
     void (*map)(const struct filter_values *values, int width, int height, struct filter_map *map);

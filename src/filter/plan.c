@@ -111,15 +111,15 @@ static void set_facts(struct plan *plan, const struct stage *stage, int width, i
 {
     if (!stage->filter->user)
         return;
-    struct stage *own = &plan->chain.stage[stage - plan->chain.stage];
+    struct stage *own = &plan->stage[stage - plan->stage];
     own->arguments.value[FACT_WIDTH] = width;
     own->arguments.value[FACT_HEIGHT] = height;
 }
 
 void plan_set_moment(struct plan *plan, struct moment moment)
 {
-    for (int i = 0; i < plan->chain.count; i++) {
-        struct stage *stage = &plan->chain.stage[i];
+    for (int i = 0; i < plan->stages; i++) {
+        struct stage *stage = &plan->stage[i];
         if (!stage->filter->user)
             continue;
         stage->arguments.value[FACT_PREVIOUS] = moment.previous;
@@ -188,27 +188,44 @@ static void set_sizes(struct plan *plan, int width, int height)
     }
 }
 
-// Adds the pass along columns of stage `number`, whose pass along rows is the latest one. Returns the pass.
-static struct pass *add_columns(struct plan *plan, int number)
+// Adds a stage, or both parts of a separable one.
+static void add_stage(struct plan *plan, const struct stage *stage)
 {
-    struct stage *rows = &plan->chain.stage[number], *columns = &plan->columns[number];
-    struct pass *pass = next_pass(plan);
+    struct stage *rows = &plan->stage[plan->stages++];
+    *rows = *stage;
+    if (!stage->filter->separable || stage->arguments.whole || stage->arguments.part != FILTER_WHOLE)
+        return;
+    struct stage *columns = &plan->stage[plan->stages++];
     rows->arguments.part = FILTER_ALONG_ROWS;
     *columns = *rows;
     columns->arguments.part = FILTER_ALONG_COLUMNS;
     columns->arguments.rows = rows->arguments.radius;
     columns->arguments.value[0] = 1;
-    pass->stencil = columns;
-    return pass;
+}
+
+// Adds the steps of a stage.
+static void add_steps(struct plan *plan, const struct stage *stage)
+{
+    struct filter_step steps[FILTER_STEPS] = {0};
+    const int count = stage->filter->steps(&stage->values, steps);
+    for (int i = 0; i < count; i++) {
+        struct stage step = {.filter = steps[i].filter};
+        const char *why;
+        memcpy(step.values.value, steps[i].value, sizeof(steps[i].value));
+        stage_prepare(&step, &why);
+        add_stage(plan, &step);
+    }
 }
 
 void plan_make(struct plan *plan, const struct chain *chain, int width, int height)
 {
     plan->chain = *chain;
-    plan->count = 0;
+    plan->count = plan->stages = 0;
+    for (int i = 0; i < chain->count; i++)
+        (chain->stage[i].filter->steps ? add_steps : add_stage)(plan, &chain->stage[i]);
     struct pass *pass = next_pass(plan);
-    for (int i = 0; i < chain->count; i++) {
-        const struct stage *stage = &plan->chain.stage[i];
+    for (int i = 0; i < plan->stages; i++) {
+        const struct stage *stage = &plan->stage[i];
         if (pass->last || moves_user(pass, stage->filter))
             pass = next_pass(plan);
         switch (stage->filter->kind) {
@@ -229,13 +246,13 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
             if (pass->stencil || pass->warp)
                 pass = next_pass(plan);
             pass->stencil = stage;
-            if (stage->filter->separable && stage->arguments.part == FILTER_WHOLE)
-                pass = add_columns(plan, i);
             break;
         case FILTER_WARP:
             if (!is_empty(pass))
                 pass = next_pass(plan);
             pass->warp = stage;
+            break;
+        case FILTER_SEVERAL: // no stage of a plan
             break;
         }
     }

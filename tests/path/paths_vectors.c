@@ -54,6 +54,8 @@ static void run_widths(struct path_test *test, bool all)
         "gaussian",
         "gaussian=4",
         "erode=3",
+        "dilate=2:disc",
+        "gray,open=2",
         "scale=factor=0.7",
         "scale=0:2:method=lanczos",
         "gray,dilate=9",

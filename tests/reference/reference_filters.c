@@ -282,24 +282,25 @@ static void pixel_gaussian(const struct picture *from, int x, int y, const struc
         to[i] = reference_sat8(reference_shift(column[i] + (1 << 13), 14));
 }
 
-static void extreme(const struct picture *from, int x, int y, int radius, bool largest, uint8_t *to)
+static void extreme(const struct picture *from, int x, int y, const struct values *values, bool largest, uint8_t *to)
 {
+    int radius = values->value[0].number, most = values->value[1].number == 1 ? radius * radius : 2 * radius * radius;
     for (int dy = -radius; dy <= radius; dy++)
         for (int dx = -radius; dx <= radius; dx++)
-            for (int i = 0; i < 3; i++) {
+            for (int i = 0; i < 3 && dx * dx + dy * dy <= most; i++) {
                 int c = picture_pixel(from, x + dx, y + dy)[i];
                 to[i] = (uint8_t)((c > to[i]) == largest ? c : to[i]);
             }
 }
 
-static void pixel_erode(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+void pixel_erode(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
-    extreme(from, x, y, values->value[0].number, false, to);
+    extreme(from, x, y, values, false, to);
 }
 
-static void pixel_dilate(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+void pixel_dilate(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
-    extreme(from, x, y, values->value[0].number, true, to);
+    extreme(from, x, y, values, true, to);
 }
 
 static void pixel_emboss(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
@@ -490,8 +491,22 @@ const struct rule reference_rules[] = {
       {"amount", REAL, -1, 5, "1", {0}, {0}},
       {"threshold", INTEGER, 0, 255, "0", {0}, {0}}}},
     {"gaussian", pixel_gaussian, NULL, {{"sigma", REAL, 0.1f, 20, "2", {0}, {0}}}},
-    {"erode", pixel_erode, NULL, {{"radius", INTEGER, 1, 60, "1", {0}, {0}}}},
-    {"dilate", pixel_dilate, NULL, {{"radius", INTEGER, 1, 60, "1", {0}, {0}}}},
+    {"erode",
+     pixel_erode,
+     NULL,
+     {{"radius", INTEGER, 1, 60, "1", {0}, {0}}, {"shape", WORD, 0, 0, "box", {"box", "disc"}, {0}}}},
+    {"dilate",
+     pixel_dilate,
+     NULL,
+     {{"radius", INTEGER, 1, 60, "1", {0}, {0}}, {"shape", WORD, 0, 0, "box", {"box", "disc"}, {0}}}},
+    {"open",
+     NULL,
+     NULL,
+     {{"radius", INTEGER, 1, 60, "1", {0}, {0}}, {"shape", WORD, 0, 0, "box", {"box", "disc"}, {0}}}},
+    {"close",
+     NULL,
+     NULL,
+     {{"radius", INTEGER, 1, 60, "1", {0}, {0}}, {"shape", WORD, 0, 0, "box", {"box", "disc"}, {0}}}},
     {"median", pixel_median, NULL, {{"radius", INTEGER, 1, 5, "1", {0}, {0}}}},
     {"ridge", pixel_ridge, NULL, {{"width", INTEGER, 1, 21, "5", {0}, {0}}}},
     {"mirror", pixel_mirror, NULL, {{0}}},
