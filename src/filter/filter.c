@@ -10,7 +10,7 @@
 #define DECLARE(name) extern const struct filter filter_##name;
 #define ADDRESS(name) &filter_##name,
 // Filters without a kernel of their own.
-#define OTHERS(X) X(open) X(close) X(mirror) X(flip) X(crop) X(scale) X(rotate) X(warp) X(undistort)
+#define OTHERS(X) X(open) X(close) X(canny) X(mirror) X(flip) X(crop) X(scale) X(rotate) X(warp) X(undistort)
 DECLARE(none)
 FILTER_LIST(DECLARE)
 OTHERS(DECLARE)

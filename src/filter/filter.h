@@ -11,7 +11,7 @@ enum {
     FILTER_PARAMS = 6,      // parameters a filter may have
     FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
     FILTER_LEVELS = 256,    // values of a channel
-    FILTER_ARGUMENTS = 257, // arguments of a filter's function without a resource: one for each level, and one
+    FILTER_ARGUMENTS = 272, // arguments of a filter's function without a resource: one for each level, and 16 more
     FILTER_RADIUS_MAX = 15, // of a square stencil
     FILTER_REACH_MAX = 60,  // of a stencil of one row, and of a separable one
     FILTER_STEPS = 8,       // of a FILTER_SEVERAL; a separable filter counts as two

@@ -57,7 +57,7 @@ INLINE void make_stencil(stencil_filter *filter, const struct filter_arguments *
                          const struct stencil_rows *rows, int radius, int reach, int step)
 {
     // Copies the pointers, because compilers would reload the originals after each store.
-    const uint8_t *in[2 * FILTER_REACH_MAX + 1];
+    const uint8_t *in[2 * FILTER_REACH_MAX + 1] = {NULL};
     for (int i = 0; i < 2 * reach + 1; i++)
         in[i] = rows->in[i];
     const int32_t *restrict args = filter_numbers(numbers);
@@ -115,6 +115,7 @@ INLINE int no_stencil(view v, arguments args)
      .rows = 1},
 
 FILTER_LIST(FUNCTIONS)
+STEP_LIST(FUNCTIONS)
 
 #if VECTOR_BYTES
 extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_near)[];
@@ -123,7 +124,7 @@ extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_con
 #endif
 extern warp_row VECTORS_NAME(row_warp), VECTORS_NAME(row_taps);
 extern warp_places VECTORS_NAME(row_warp_at);
-static const struct row_variant generic[] = {FILTER_LIST(ROW){0}};
+static const struct row_variant generic[] = {FILTER_LIST(ROW) STEP_LIST(ROW){0}};
 
 static void to_grey(const uint8_t *restrict rgba, uint8_t *restrict grey, int width)
 {

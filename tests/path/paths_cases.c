@@ -96,6 +96,16 @@ const char *const path_filters[] = {
     "open=2",
     "open=3:disc",
     "close",
+    "bilateral",
+    "bilateral=7:20:255",
+    "bilateral=3:0.1:1",
+    "nlmeans=0.1:1:3",
+    "nlmeans=30:4:5",
+    "nlmeans=10:7:7",
+    "canny",
+    "canny=0:0",
+    "canny=5:300",
+    "canny=1020:1020",
     "sharpen",
     "sharpen=0",
     "sharpen=0.1",
@@ -174,6 +184,7 @@ const char *const path_chains[] = {
     "median,median",
     "dilate,erode=3,mirror,gaussian,flip",
     "gray,gaussian,erode,unsharp",
+    "invert,canny=10:100,mirror,canny,canny,median=2",
     "gray,open=3,mirror,close=2:disc,otsu,open=2:disc,invert",
     "open,close,open,close,open,close,open,close,open,close,open,close,open,close,open,close",
     "erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,"
@@ -326,6 +337,11 @@ static int random_filter(struct random *random, char *text, size_t size)
         return random_convolve(random, text, size);
     if (filter->kind == FILTER_WARP)
         return random_warp(random, filter->name, text, size);
+    if (!strcmp(filter->name, "canny"))
+        return snprintf(text, size, "canny=%d:%d", random_range(random, 0, 100), random_range(random, 100, 500));
+    if (!strcmp(filter->name, "nlmeans")) // the reference is slow
+        return snprintf(text, size, "nlmeans=%d:%d:%d", random_range(random, 1, 30), random_range(random, 1, 5),
+                        random_range(random, 3, 7));
     int at = snprintf(text, size, "%s", filter->name);
     for (int i = 0; i < filter_param_count(filter); i++) {
         const struct param *row = &filter->params[i];

@@ -44,6 +44,7 @@ bool reference_warp(struct picture *picture, const char *name, const struct valu
 // Return false if the values are impossible, as `prepare` below.
 bool check_scale(const struct picture *picture, struct values *values);
 bool check_warp(const struct picture *picture, struct values *values);
+bool check_canny(const struct picture *picture, struct values *values);
 bool check_undistort(const struct picture *picture, struct values *values);
 
 // reference_tables.c: fill the tables, as `prepare` below; pixel_tables uses them.
@@ -63,7 +64,7 @@ bool reference_several(struct picture *picture, const char *name, const struct v
 
 typedef void reference_pixel(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 
-reference_pixel pixel_erode, pixel_dilate;
+reference_pixel pixel_gray, pixel_gaussian, pixel_erode, pixel_dilate;
 void reference_run(struct picture *picture, reference_pixel *pixel, const struct values *values);
 
 // A filter. `pixel` computes the output pixel (x, y); before the call it holds the input pixel (x, y). NULL: the filter
