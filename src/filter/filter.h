@@ -125,8 +125,9 @@ struct filter {
     // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
     // then a static text. NULL: no arguments.
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
-    // FILTER_POINT: replaces the arguments by those for an input with this histogram of luma. The kernel with the
-    // filter's name in histogram.cl does the same on a device. NULL: `prepare` alone computes them.
+    // FILTER_POINT: replaces the arguments, at most the first FILTER_LEVELS, by those for an input with this histogram
+    // of luma. The kernel with the filter's name in histogram.cl does the same on a device. NULL: `prepare` alone
+    // computes them.
     void (*measure)(const uint32_t histogram[FILTER_LEVELS], int32_t *arguments);
 
     // FILTER_SEVERAL: writes its zeroed steps, which are no FILTER_WARP and at most one FILTER_POINT. Returns their

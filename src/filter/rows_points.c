@@ -115,6 +115,8 @@ const struct row_variant VECTORS_NAME(rows_points)[] = {
     {.name = "vectors", .filter = "gamma", .fits = fits, .point = table},
     {.name = "vectors", .filter = "contrast", .fits = fits, .point = table},
     {.name = "vectors", .filter = "levels", .fits = tables_fit, .point = table},
+    {.name = "vectors", .filter = "autolevels", .fits = tables_fit, .point = table},
+    {.name = "vectors", .filter = "equalize", .fits = tables_fit, .point = table},
     {.name = "vectors", .filter = "curves", .fits = tables_fit, .point = table},
     {.name = "vectors", .filter = "exposure", .fits = tables_fit, .point = table},
     {.name = "vectors", .filter = "posterize", .fits = tables_fit, .point = table},

@@ -107,10 +107,16 @@ static void measure_input(const struct gl_chain *chain, int number, unsigned fra
     const struct stage *stage = step->pass->before[0];
     uint32_t counts[FILTER_LEVELS] = {0};
     count_input(chain, step, framebuffer, counts);
-    stage->filter->measure(counts, few);
+    int32_t made[FILTER_ARGUMENTS];
+    memcpy(made, stage->arguments.value, sizeof(made));
+    stage->filter->measure(counts, made);
+    if (!chain->numbers[number]) {
+        memcpy(few, made, (size_t)stage->arguments.count * sizeof(*few));
+        return;
+    }
+    const int count = stage->arguments.count < NUMBERS_ROW ? stage->arguments.count : NUMBERS_ROW;
     bind_texture(3, chain->numbers[number]);
-    if (chain->numbers[number])
-        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, stage->arguments.count, 1, GL_RED_INTEGER, GL_INT, few);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, count, 1, GL_RED_INTEGER, GL_INT, made);
 }
 
 // Returns the second picture of the step's last filter.

@@ -488,6 +488,8 @@ const struct rule reference_rules[] = {
       {"low", INTEGER, 0, 255, "0", {0}, {0}},
       {"high", INTEGER, 0, 255, "255", {0}, {0}},
       {"channel", WORD, 0, 0, "all", {"all", "red", "green", "blue"}, {0}}}},
+    {"autolevels", pixel_tables, prepare_autolevels, {{"cut", REAL, 0, 20, "0.5", {0}, {0}}}},
+    {"equalize", pixel_tables, prepare_equalize, {{0}}},
     {"curves",
      pixel_tables,
      prepare_curves,

@@ -50,6 +50,8 @@ bool check_undistort(const struct picture *picture, struct values *values);
 // reference_tables.c: fill the tables, as `prepare` below; pixel_tables uses them.
 bool prepare_levels(const struct picture *from, struct values *values);
 bool prepare_curves(const struct picture *from, struct values *values);
+bool prepare_autolevels(const struct picture *from, struct values *values);
+bool prepare_equalize(const struct picture *from, struct values *values);
 bool prepare_exposure(const struct picture *from, struct values *values);
 bool prepare_temperature(const struct picture *from, struct values *values);
 bool prepare_posterize(const struct picture *from, struct values *values);
