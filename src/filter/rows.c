@@ -120,7 +120,7 @@ STEP_LIST(FUNCTIONS)
 #if VECTOR_BYTES
 extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_near)[];
 extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_convolve)[],
-    VECTORS_NAME(rows_separable)[], VECTORS_NAME(rows_square)[];
+    VECTORS_NAME(rows_separable)[], VECTORS_NAME(rows_square)[], VECTORS_NAME(rows_canny)[];
 #endif
 extern warp_row VECTORS_NAME(row_warp), VECTORS_NAME(row_taps);
 extern warp_places VECTORS_NAME(row_warp_at);
@@ -156,6 +156,7 @@ static const struct row_variant *const variants[] = {
     VECTORS_NAME(rows_convolve),
     VECTORS_NAME(rows_separable),
     VECTORS_NAME(rows_square),
+    VECTORS_NAME(rows_canny),
 #endif
     NULL,
 };

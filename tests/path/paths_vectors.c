@@ -55,6 +55,7 @@ static void run_widths(struct path_test *test, bool all)
         "gaussian=4",
         "erode=3",
         "bilateral=2",
+        "canny=10:40",
         "gray,nlmeans",
         "nlmeans=8:5:5",
         "dilate=2:disc",
