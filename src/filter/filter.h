@@ -18,8 +18,8 @@ enum {
     FILTER_FILE = 256,      // bytes of a file's name, with the NUL
 };
 
-// The first arguments of a user's filter (kernels/user.cl). USER_PARAMS more follow. The plan sets width and height,
-// those of its picture; the path sets the facts of the frame (struct moment).
+// The first arguments of a user's filter (kernels/user.cl), and of a filter with a second picture. The plan sets width
+// and height, those of its picture; the path sets the facts of the frame (struct moment).
 enum { FACT_PREVIOUS, FACT_FRAME, FACT_TIME, FACT_WIDTH, FACT_HEIGHT, FACTS };
 
 enum filter_kind {
@@ -35,6 +35,13 @@ enum filter_color {
     FILTER_KEEPS_GREY, // grey stays grey: each colour has the same rule
     FILTER_MAKES_GREY, // every pixel becomes grey
     FILTER_COLORS,     // grey may become coloured
+};
+
+// The second picture of a point filter.
+enum filter_second {
+    SECOND_NONE,     // it has none
+    SECOND_PREVIOUS, // its previous output
+    SECOND_PICTURE,  // an image file, which a parameter names
 };
 
 enum param_type {
@@ -116,6 +123,7 @@ struct filter {
     enum filter_kind kind;
     enum filter_color color;
     const struct param *params; // a row without a name ends the list; NULL: none
+    enum filter_second second;  // FILTER_POINT; not SECOND_PICTURE, unless it is a user's
     bool mirror, flip;          // FILTER_GEOMETRY: exchanges left and right, or top and bottom
     int radius;                 // FILTER_STENCIL: its radius, unless `prepare` sets another
     bool one_row;               // FILTER_STENCIL: it reads no row above or below
@@ -153,5 +161,9 @@ const char *filter_advice(const char *word);
 int filter_param_count(const struct filter *filter);
 bool param_has_numbers(const struct param *param); // PARAM_MATRIX, PARAM_MAP, PARAM_POINTS
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values); // PARAM_FILE is a file
+static inline bool filter_has_facts(const struct filter *filter)
+{
+    return filter->user || filter->second != SECOND_NONE;
+}
 // Returns true if the filter's output is grey, given whether its input is grey.
 bool filter_leaves_grey(const struct filter *filter, bool grey);

@@ -65,7 +65,7 @@ static bool moves_user(const struct pass *pass, const struct filter *next)
 {
     const bool loads = !pass->stencil && !pass->warp, stores = pass->store_mirror || pass->store_flip;
     return (next->kind == FILTER_GEOMETRY && loads && has_user(pass->before, pass->before_count)) ||
-           (next->user && next->kind == FILTER_POINT && stores);
+           (filter_has_facts(next) && next->kind == FILTER_POINT && stores);
 }
 
 // Moves a change of geometry across point filters, which do not depend on a pixel's place: to the pass's load before
@@ -109,7 +109,7 @@ static bool is_empty(const struct pass *pass)
 // Writes the size of a stage's picture to the arguments of a user's filter.
 static void set_facts(struct plan *plan, const struct stage *stage, int width, int height)
 {
-    if (!stage->filter->user)
+    if (!filter_has_facts(stage->filter))
         return;
     struct stage *own = &plan->stage[stage - plan->stage];
     own->arguments.value[FACT_WIDTH] = width;
@@ -120,7 +120,7 @@ void plan_set_moment(struct plan *plan, struct moment moment)
 {
     for (int i = 0; i < plan->stages; i++) {
         struct stage *stage = &plan->stage[i];
-        if (!stage->filter->user)
+        if (!filter_has_facts(stage->filter))
             continue;
         stage->arguments.value[FACT_PREVIOUS] = moment.previous;
         stage->arguments.value[FACT_FRAME] = moment.frame;
@@ -235,7 +235,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
         case FILTER_POINT:
             if (stage->filter->measure)
                 pass = next_pass(plan);
-            if (stage->filter->user && stage->filter->user->second != USER_ALONE)
+            if (stage->filter->second != SECOND_NONE)
                 pass->last = stage;
             else if (pass->stencil || pass->warp)
                 pass->after[pass->after_count++] = stage;

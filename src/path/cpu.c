@@ -173,7 +173,7 @@ static bool make_second(struct cpu_build *build, char **error)
         last += build->run[i];
         const struct pass *pass = &build->plan.pass[last];
         const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = pass->width, .height = pass->height};
-        if (pass->last && pass->last->filter->user->second == USER_PICTURE)
+        if (pass->last && pass->last->filter->second == SECOND_PICTURE)
             ok = picture_open(&build->second[i], pass, error);
         else if (pass->last && !image_alloc(&build->second[i], &rgba))
             ok = fail_memory(error);

@@ -120,9 +120,9 @@ static void measure_input(const struct gl_chain *chain, int number, unsigned fra
 }
 
 // Returns the second picture of the step's last filter.
-static enum user_second step_second(const struct gl_step *step)
+static enum filter_second step_second(const struct gl_step *step)
 {
-    return step->pass->last && step->part != PART_ACROSS ? step->pass->last->filter->user->second : USER_ALONE;
+    return step->pass->last && step->part != PART_ACROSS ? step->pass->last->filter->second : SECOND_NONE;
 }
 
 // The next draw also writes to this texture. 0: it does not.
@@ -147,13 +147,13 @@ static void draw_step(const struct gl_chain *chain, int number, unsigned to, con
                            step->writes == TEXELS_SHOWN ? to : chain->between[number], 0);
     glViewport(0, 0, pass->width, pass->height);
     gl_program_use(chain->program[number], &input, step->few ? few : NULL, step->numbers);
-    const enum user_second second = step_second(step);
-    if (second != USER_ALONE)
-        bind_texture(4, chain->second[number][second == USER_PREVIOUS ? chain->turn : 0]);
-    if (second == USER_PREVIOUS)
+    const enum filter_second second = step_second(step);
+    if (second != SECOND_NONE)
+        bind_texture(4, chain->second[number][second == SECOND_PREVIOUS ? chain->turn : 0]);
+    if (second == SECOND_PREVIOUS)
         attach_second(chain->second[number][!chain->turn]);
     glDrawArrays(GL_TRIANGLES, 0, 3);
-    if (second == USER_PREVIOUS)
+    if (second == SECOND_PREVIOUS)
         attach_second(0);
 }
 
@@ -257,8 +257,8 @@ static bool refuse_textures(char **error)
 static bool make_second(struct gl_chain *chain, int number, char **error)
 {
     const struct pass *pass = chain->step[number].pass;
-    const enum user_second second = step_second(&chain->step[number]);
-    const int count = second == USER_ALONE ? 0 : second == USER_PREVIOUS ? 2 : 1;
+    const enum filter_second second = step_second(&chain->step[number]);
+    const int count = second == SECOND_NONE ? 0 : second == SECOND_PREVIOUS ? 2 : 1;
     for (int i = 0; i < count; i++) {
         chain->second[number][i] =
             gl_texture_open(GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, pass->width, pass->height);
@@ -266,7 +266,7 @@ static bool make_second(struct gl_chain *chain, int number, char **error)
             return refuse_textures(error);
     }
     struct image picture;
-    if (second != USER_PICTURE)
+    if (second != SECOND_PICTURE)
         return true;
     if (!picture_open(&picture, pass, error))
         return false;

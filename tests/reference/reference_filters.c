@@ -556,6 +556,10 @@ const struct rule reference_rules[] = {
      {{"strength", REAL, 0.1f, 30, "3", {0}, {0}},
       {"patch", INTEGER, 1, 7, "3", {0}, {0}},
       {"research", INTEGER, 3, 15, "9", {0}, {0}}}},
+    {"denoise", // without a previous output; tests/path/test_denoise.py has the rule
+     pixel_none,
+     NULL,
+     {{"strength", REAL, 0, 0.97f, "0.8", {0}, {0}}, {"threshold", INTEGER, 1, 64, "32", {0}, {0}}}},
     {"canny",
      NULL,
      check_canny,
