@@ -1,6 +1,7 @@
 // histogram.cl: the histogram of a picture between two passes, and filters' arguments from it
 //
 // The host puts the language before this file (src/path/opencl_histogram.c).
+#include "equalize_level.cl"
 #include "otsu_level.cl"
 #include "source.cl"
 
@@ -46,6 +47,53 @@ __kernel void count_luma(__global const uchar *restrict bytes, int8 layout, int 
     }
 }
 
+// Takes the histogram from `counts`, which becomes 0. The work-group then waits for all items.
+INLINE void take(__global uint *counts, __local uint *histogram)
+{
+    for (int i = get_local_id(0); i < LEVELS; i += get_local_size(0)) {
+        histogram[i] = counts[i];
+        counts[i] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// Returns the pixels of the levels first to last.
+INLINE wide pixels_of(__local const uint *histogram, int first, int last)
+{
+    wide pixels = 0;
+    for (int i = first; i <= last; i++)
+        pixels += histogram[i];
+    return pixels;
+}
+
+// Compute the arguments of the filters `equalize` and `autolevels`, as their files do on the host.
+__kernel void equalize(__global uint *restrict counts, __global int *restrict args)
+{
+    __local uint histogram[LEVELS];
+    take(counts, histogram);
+    int lowest = 0;
+    while (lowest < LEVELS - 1 && histogram[lowest] == 0)
+        lowest++;
+    const wide all = pixels_of(histogram, 0, LEVELS - 1);
+    for (int level = get_local_id(0); level < LEVELS; level += get_local_size(0))
+        args[level] = equalize_level(level, pixels_of(histogram, 0, level), histogram[lowest], all);
+}
+
+__kernel void autolevels(__global uint *restrict counts, __global int *restrict args)
+{
+    __local uint histogram[LEVELS];
+    take(counts, histogram);
+    const int cut = args[LEVELS];
+    const wide all = pixels_of(histogram, 0, LEVELS - 1);
+    int low = 0, high = LEVELS - 1;
+    while (low < LEVELS - 1 && equalize_cuts(pixels_of(histogram, 0, low), all, cut))
+        low++;
+    while (high > 0 && equalize_cuts(pixels_of(histogram, high, LEVELS - 1), all, cut))
+        high--;
+    for (int level = get_local_id(0); level < LEVELS; level += get_local_size(0))
+        args[level] = equalize_stretch(level, low, high);
+}
+
 // Returns the split of a histogram behind `level`.
 INLINE struct otsu_split otsu_split_at(__local const uint *histogram, int level)
 {
@@ -70,11 +118,7 @@ __kernel void otsu(__global uint *restrict counts, __global int *restrict args)
     __local uint histogram[LEVELS];
     __local struct otsu_split best[LEVELS];
     const int item = get_local_id(0), items = get_local_size(0);
-    for (int i = item; i < LEVELS; i += items) {
-        histogram[i] = counts[i];
-        counts[i] = 0;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    take(counts, histogram);
     best[item] = otsu_split_at(histogram, item);
     for (int level = item + items; level < LEVELS; level += items) {
         const struct otsu_split split = otsu_split_at(histogram, level);

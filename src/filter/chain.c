@@ -24,7 +24,8 @@ bool stage_prepare(struct stage *stage, const char **why)
     const bool ok = !stage->filter->prepare || stage->filter->prepare(&stage->values, &stage->arguments, why);
     if (stage->filter->user)
         user_filter_prepare(stage->filter->user, &stage->values, &stage->arguments);
-    stage->arguments.rows = stage->filter->one_row || stage->filter->separable ? 0 : stage->arguments.radius;
+    const bool one_row = stage->filter->one_row || (stage->filter->separable && !stage->arguments.whole);
+    stage->arguments.rows = one_row ? 0 : stage->arguments.radius;
     return ok;
 }
 

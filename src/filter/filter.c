@@ -9,18 +9,13 @@
 
 #define DECLARE(name) extern const struct filter filter_##name;
 #define ADDRESS(name) &filter_##name,
+// Filters without a kernel of their own.
+#define OTHERS(X) X(open) X(close) X(canny) X(mirror) X(flip) X(crop) X(scale) X(rotate) X(warp) X(undistort)
 DECLARE(none)
 FILTER_LIST(DECLARE)
-DECLARE(mirror)
-DECLARE(flip)
-DECLARE(crop)
-DECLARE(scale)
-DECLARE(rotate)
-DECLARE(warp)
-DECLARE(undistort)
+OTHERS(DECLARE)
 
-const struct filter *const filters[] = {ADDRESS(none) FILTER_LIST(ADDRESS) ADDRESS(mirror) ADDRESS(flip) ADDRESS(crop)
-                                            ADDRESS(scale) ADDRESS(rotate) ADDRESS(warp) ADDRESS(undistort) NULL};
+const struct filter *const filters[] = {ADDRESS(none) FILTER_LIST(ADDRESS) OTHERS(ADDRESS) NULL};
 
 const struct filter *filter_at(int index)
 {

@@ -11,14 +11,15 @@ enum {
     FILTER_PARAMS = 6,      // parameters a filter may have
     FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
     FILTER_LEVELS = 256,    // values of a channel
-    FILTER_ARGUMENTS = 257, // arguments of a filter's function without a resource: one for each level, and one
+    FILTER_ARGUMENTS = 272, // arguments of a filter's function without a resource: one for each level, and 16 more
     FILTER_RADIUS_MAX = 15, // of a square stencil
     FILTER_REACH_MAX = 60,  // of a stencil of one row, and of a separable one
+    FILTER_STEPS = 8,       // of a FILTER_SEVERAL; a separable filter counts as two
     FILTER_FILE = 256,      // bytes of a file's name, with the NUL
 };
 
-// The first arguments of a user's filter (kernels/user.cl). USER_PARAMS more follow. The plan sets width and height,
-// those of its picture; the path sets the facts of the frame (struct moment).
+// The first arguments of a user's filter (kernels/user.cl), and of a filter with a second picture. The plan sets width
+// and height, those of its picture; the path sets the facts of the frame (struct moment).
 enum { FACT_PREVIOUS, FACT_FRAME, FACT_TIME, FACT_WIDTH, FACT_HEIGHT, FACTS };
 
 enum filter_kind {
@@ -26,6 +27,7 @@ enum filter_kind {
     FILTER_STENCIL,  // a pixel depends on its neighbours within a radius
     FILTER_GEOMETRY, // pixels move, values stay
     FILTER_WARP,     // a pixel is interpolated at a place that a map gives; the output may have another size
+    FILTER_SEVERAL,  // other filters, one after the other: its steps
 };
 
 // A filter's effect on grey: pixels whose three colours are equal.
@@ -33,6 +35,13 @@ enum filter_color {
     FILTER_KEEPS_GREY, // grey stays grey: each colour has the same rule
     FILTER_MAKES_GREY, // every pixel becomes grey
     FILTER_COLORS,     // grey may become coloured
+};
+
+// The second picture of a point filter.
+enum filter_second {
+    SECOND_NONE,     // it has none
+    SECOND_PREVIOUS, // its previous output
+    SECOND_PICTURE,  // an image file, which a parameter names
 };
 
 enum param_type {
@@ -64,6 +73,14 @@ struct filter_values {
     char file[FILTER_FILE]; // its absolute name; "": none
 };
 
+struct filter;
+
+// A filter with these values of its parameters.
+struct filter_step {
+    const struct filter *filter;
+    float value[FILTER_PARAMS];
+};
+
 // A separable filter runs twice: along rows, then along columns. The plan makes both parts.
 enum filter_part { FILTER_WHOLE, FILTER_ALONG_ROWS, FILTER_ALONG_COLUMNS };
 
@@ -85,6 +102,8 @@ struct filter_arguments {
     int radius; // stencils: pixels on each side; otherwise 0
     int rows;   // stencils: rows above and below, the radius or 0
     enum filter_part part;
+    bool whole; // of a separable filter: it runs once, as a square stencil
+    bool loops; // stencils: the function has long loops, which devices cannot unroll
     int count;
     int32_t value[FILTER_ARGUMENTS];
     const int32_t *resource; // replaces `value`: more numbers, which stay valid (file_resource.h); NULL: none
@@ -104,17 +123,24 @@ struct filter {
     enum filter_kind kind;
     enum filter_color color;
     const struct param *params; // a row without a name ends the list; NULL: none
+    enum filter_second second;  // FILTER_POINT; not SECOND_PICTURE, unless it is a user's
     bool mirror, flip;          // FILTER_GEOMETRY: exchanges left and right, or top and bottom
     int radius;                 // FILTER_STENCIL: its radius, unless `prepare` sets another
     bool one_row;               // FILTER_STENCIL: it reads no row above or below
-    bool separable;             // FILTER_STENCIL: it runs twice; its first argument is 1 along columns, else 0
+    bool separable;             // FILTER_STENCIL: it runs twice; its first argument is 1 along columns, else 0; unless
+                                // `prepare` sets `whole`
 
     // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
     // then a static text. NULL: no arguments.
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
-    // FILTER_POINT: replaces the arguments by those for an input with this histogram of luma. The kernel with the
-    // filter's name in histogram.cl does the same on a device. NULL: `prepare` alone computes them.
+    // FILTER_POINT: replaces the arguments, at most the first FILTER_LEVELS, by those for an input with this histogram
+    // of luma. The kernel with the filter's name in histogram.cl does the same on a device. NULL: `prepare` alone
+    // computes them.
     void (*measure)(const uint32_t histogram[FILTER_LEVELS], int32_t *arguments);
+
+    // FILTER_SEVERAL: writes its zeroed steps, which are no FILTER_WARP and at most one FILTER_POINT. Returns their
+    // number.
+    int (*steps)(const struct filter_values *values, struct filter_step steps[FILTER_STEPS]);
 
     // FILTER_WARP: sets the zeroed map for an input of this size. The output may be larger than CHAIN_SIDE_MAX.
     void (*map)(const struct filter_values *values, int width, int height, struct filter_map *map);
@@ -135,5 +161,9 @@ const char *filter_advice(const char *word);
 int filter_param_count(const struct filter *filter);
 bool param_has_numbers(const struct param *param); // PARAM_MATRIX, PARAM_MAP, PARAM_POINTS
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values); // PARAM_FILE is a file
+static inline bool filter_has_facts(const struct filter *filter)
+{
+    return filter->user || filter->second != SECOND_NONE;
+}
 // Returns true if the filter's output is grey, given whether its input is grey.
 bool filter_leaves_grey(const struct filter *filter, bool grey);

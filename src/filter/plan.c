@@ -65,7 +65,7 @@ static bool moves_user(const struct pass *pass, const struct filter *next)
 {
     const bool loads = !pass->stencil && !pass->warp, stores = pass->store_mirror || pass->store_flip;
     return (next->kind == FILTER_GEOMETRY && loads && has_user(pass->before, pass->before_count)) ||
-           (next->user && next->kind == FILTER_POINT && stores);
+           (filter_has_facts(next) && next->kind == FILTER_POINT && stores);
 }
 
 // Moves a change of geometry across point filters, which do not depend on a pixel's place: to the pass's load before
@@ -109,18 +109,18 @@ static bool is_empty(const struct pass *pass)
 // Writes the size of a stage's picture to the arguments of a user's filter.
 static void set_facts(struct plan *plan, const struct stage *stage, int width, int height)
 {
-    if (!stage->filter->user)
+    if (!filter_has_facts(stage->filter))
         return;
-    struct stage *own = &plan->chain.stage[stage - plan->chain.stage];
+    struct stage *own = &plan->stage[stage - plan->stage];
     own->arguments.value[FACT_WIDTH] = width;
     own->arguments.value[FACT_HEIGHT] = height;
 }
 
 void plan_set_moment(struct plan *plan, struct moment moment)
 {
-    for (int i = 0; i < plan->chain.count; i++) {
-        struct stage *stage = &plan->chain.stage[i];
-        if (!stage->filter->user)
+    for (int i = 0; i < plan->stages; i++) {
+        struct stage *stage = &plan->stage[i];
+        if (!filter_has_facts(stage->filter))
             continue;
         stage->arguments.value[FACT_PREVIOUS] = moment.previous;
         stage->arguments.value[FACT_FRAME] = moment.frame;
@@ -188,27 +188,44 @@ static void set_sizes(struct plan *plan, int width, int height)
     }
 }
 
-// Adds the pass along columns of stage `number`, whose pass along rows is the latest one. Returns the pass.
-static struct pass *add_columns(struct plan *plan, int number)
+// Adds a stage, or both parts of a separable one.
+static void add_stage(struct plan *plan, const struct stage *stage)
 {
-    struct stage *rows = &plan->chain.stage[number], *columns = &plan->columns[number];
-    struct pass *pass = next_pass(plan);
+    struct stage *rows = &plan->stage[plan->stages++];
+    *rows = *stage;
+    if (!stage->filter->separable || stage->arguments.whole || stage->arguments.part != FILTER_WHOLE)
+        return;
+    struct stage *columns = &plan->stage[plan->stages++];
     rows->arguments.part = FILTER_ALONG_ROWS;
     *columns = *rows;
     columns->arguments.part = FILTER_ALONG_COLUMNS;
     columns->arguments.rows = rows->arguments.radius;
     columns->arguments.value[0] = 1;
-    pass->stencil = columns;
-    return pass;
+}
+
+// Adds the steps of a stage.
+static void add_steps(struct plan *plan, const struct stage *stage)
+{
+    struct filter_step steps[FILTER_STEPS] = {0};
+    const int count = stage->filter->steps(&stage->values, steps);
+    for (int i = 0; i < count; i++) {
+        struct stage step = {.filter = steps[i].filter};
+        const char *why;
+        memcpy(step.values.value, steps[i].value, sizeof(steps[i].value));
+        stage_prepare(&step, &why);
+        add_stage(plan, &step);
+    }
 }
 
 void plan_make(struct plan *plan, const struct chain *chain, int width, int height)
 {
     plan->chain = *chain;
-    plan->count = 0;
+    plan->count = plan->stages = 0;
+    for (int i = 0; i < chain->count; i++)
+        (chain->stage[i].filter->steps ? add_steps : add_stage)(plan, &chain->stage[i]);
     struct pass *pass = next_pass(plan);
-    for (int i = 0; i < chain->count; i++) {
-        const struct stage *stage = &plan->chain.stage[i];
+    for (int i = 0; i < plan->stages; i++) {
+        const struct stage *stage = &plan->stage[i];
         if (pass->last || moves_user(pass, stage->filter))
             pass = next_pass(plan);
         switch (stage->filter->kind) {
@@ -218,7 +235,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
         case FILTER_POINT:
             if (stage->filter->measure)
                 pass = next_pass(plan);
-            if (stage->filter->user && stage->filter->user->second != USER_ALONE)
+            if (stage->filter->second != SECOND_NONE)
                 pass->last = stage;
             else if (pass->stencil || pass->warp)
                 pass->after[pass->after_count++] = stage;
@@ -229,13 +246,13 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
             if (pass->stencil || pass->warp)
                 pass = next_pass(plan);
             pass->stencil = stage;
-            if (stage->filter->separable && stage->arguments.part == FILTER_WHOLE)
-                pass = add_columns(plan, i);
             break;
         case FILTER_WARP:
             if (!is_empty(pass))
                 pass = next_pass(plan);
             pass->warp = stage;
+            break;
+        case FILTER_SEVERAL: // no stage of a plan
             break;
         }
     }

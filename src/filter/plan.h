@@ -30,11 +30,13 @@ struct pass {
     char name[128];                 // "blur+gray": its filters, for stage times
 };
 
-enum { PLAN_PASSES = 2 * CHAIN_MAX + 1 }; // separable filters, and a conversion
+enum { PLAN_STAGES = FILTER_STEPS * CHAIN_MAX, PLAN_PASSES = PLAN_STAGES + 1 }; // one pass more for a conversion
 
 struct plan {
-    struct chain chain;              // a copy; passes point into it
-    struct stage columns[CHAIN_MAX]; // the second parts of its separable stencils
+    struct chain chain; // a copy
+    // Its stages, with the steps of FILTER_SEVERAL and both parts of separable stencils. Passes point into them.
+    struct stage stage[PLAN_STAGES];
+    int stages;
     struct pass pass[PLAN_PASSES];
     int count; // at least 1: an empty chain is one pass that loads and stores
 };

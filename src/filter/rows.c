@@ -9,6 +9,7 @@
 
 typedef pixel point_filter(pixel p, arguments args);
 typedef int stencil_filter(view v, arguments args);
+typedef pixel previous_filter(pixel p, pixel previous, arguments args);
 
 // Promises the compiler that no iteration of the next loop depends on another.
 #if defined(__clang__)
@@ -52,12 +53,30 @@ INLINE void make_points(point_filter *filter, const struct filter_arguments *num
     }
 }
 
+INLINE pixel pixel_of(uint32_t word)
+{
+    return (pixel){word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24};
+}
+
+INLINE void make_previous(previous_filter *filter, const struct filter_arguments *numbers, const uint8_t *from,
+                          const uint8_t *previous, uint8_t *to, int width)
+{
+    const int32_t *restrict args = filter_numbers(numbers);
+    const pixel_word *in = (const pixel_word *)from, *second = (const pixel_word *)previous;
+    pixel_word *out = (pixel_word *)to;
+    INDEPENDENT
+    for (int x = 0; x < width; x++) {
+        const pixel p = filter(pixel_of(in[x]), pixel_of(second[x]), args);
+        out[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
+    }
+}
+
 // `reach`: rows above and below. Callers pass constants as `radius`, `reach` and `step` if that is faster.
 INLINE void make_stencil(stencil_filter *filter, const struct filter_arguments *numbers,
                          const struct stencil_rows *rows, int radius, int reach, int step)
 {
     // Copies the pointers, because compilers would reload the originals after each store.
-    const uint8_t *in[2 * FILTER_REACH_MAX + 1];
+    const uint8_t *in[2 * FILTER_REACH_MAX + 1] = {NULL};
     for (int i = 0; i < 2 * reach + 1; i++)
         in[i] = rows->in[i];
     const int32_t *restrict args = filter_numbers(numbers);
@@ -84,7 +103,7 @@ INLINE void make_stencils(stencil_filter *filter, const struct filter_arguments 
         make_stencil(filter, numbers, rows, numbers->radius, numbers->rows, rows->step);
 }
 
-// The type of a filter's function decides the kind of its row function. The other kind is never called.
+// The type of a filter's function decides the kind of its row function. The other kinds are never called.
 INLINE pixel no_points(pixel p, arguments args)
 {
     return p;
@@ -95,35 +114,48 @@ INLINE int no_stencil(view v, arguments args)
     return 0;
 }
 
-#define IF_POINT(it, yes, no) _Generic(&filter_##it, point_filter * : yes, stencil_filter * : no)
+INLINE pixel no_previous(pixel p, pixel previous, arguments args)
+{
+    return p;
+}
+
+#define BY_TYPE(it, points, stencil, previous)                                                                         \
+    _Generic(&filter_##it, point_filter * : points, stencil_filter * : stencil, previous_filter * : previous)
 #define FUNCTIONS(it)                                                                                                  \
     static __attribute__((unused)) void it##_points(const struct filter_arguments *numbers, const uint8_t *from,       \
                                                     uint8_t *to, int width, bool stream)                               \
     {                                                                                                                  \
-        make_points(IF_POINT(it, &filter_##it, &no_points), numbers, from, to, width, stream);                         \
+        make_points(BY_TYPE(it, &filter_##it, &no_points, &no_points), numbers, from, to, width, stream);              \
     }                                                                                                                  \
     static __attribute__((unused)) void it##_stencil(const struct filter_arguments *numbers,                           \
                                                      const struct stencil_rows *rows)                                  \
     {                                                                                                                  \
-        make_stencils(IF_POINT(it, &no_stencil, &filter_##it), numbers, rows);                                         \
+        make_stencils(BY_TYPE(it, &no_stencil, &filter_##it, &no_stencil), numbers, rows);                             \
+    }                                                                                                                  \
+    static __attribute__((unused)) void it##_previous(const struct filter_arguments *numbers, const uint8_t *from,     \
+                                                      const uint8_t *previous, uint8_t *to, int width)                 \
+    {                                                                                                                  \
+        make_previous(BY_TYPE(it, &no_previous, &no_previous, &filter_##it), numbers, from, previous, to, width);      \
     }
 #define ROW(it)                                                                                                        \
     {.name = "generic",                                                                                                \
      .filter = #it,                                                                                                    \
-     .point = IF_POINT(it, it##_points, NULL),                                                                         \
-     .stencil = IF_POINT(it, NULL, it##_stencil),                                                                      \
+     .point = BY_TYPE(it, it##_points, NULL, NULL),                                                                    \
+     .stencil = BY_TYPE(it, NULL, it##_stencil, NULL),                                                                 \
+     .previous = BY_TYPE(it, NULL, NULL, it##_previous),                                                               \
      .rows = 1},
 
 FILTER_LIST(FUNCTIONS)
+STEP_LIST(FUNCTIONS)
 
 #if VECTOR_BYTES
 extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_near)[];
 extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_convolve)[],
-    VECTORS_NAME(rows_separable)[];
+    VECTORS_NAME(rows_separable)[], VECTORS_NAME(rows_square)[], VECTORS_NAME(rows_canny)[];
 #endif
 extern warp_row VECTORS_NAME(row_warp), VECTORS_NAME(row_taps);
 extern warp_places VECTORS_NAME(row_warp_at);
-static const struct row_variant generic[] = {FILTER_LIST(ROW){0}};
+static const struct row_variant generic[] = {FILTER_LIST(ROW) STEP_LIST(ROW){0}};
 
 static void to_grey(const uint8_t *restrict rgba, uint8_t *restrict grey, int width)
 {
@@ -154,6 +186,8 @@ static const struct row_variant *const variants[] = {
     VECTORS_NAME(rows_blur),
     VECTORS_NAME(rows_convolve),
     VECTORS_NAME(rows_separable),
+    VECTORS_NAME(rows_square),
+    VECTORS_NAME(rows_canny),
 #endif
     NULL,
 };

@@ -30,6 +30,9 @@ struct stencil_rows {
 // only to another row.
 typedef void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width,
                        bool stream);
+// The same for a filter that gets its previous output. `to` may be `from`.
+typedef void previous_row(const struct filter_arguments *arguments, const uint8_t *from, const uint8_t *previous,
+                          uint8_t *to, int width);
 // Makes the rows of a variant. Alpha is copied from the centre pixels.
 typedef void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows);
 
@@ -38,8 +41,9 @@ struct row_variant {
     const char *name;                                                            // NULL ends a list
     const char *filter;                                                          // the filter's name
     bool (*fits)(const struct filter_arguments *arguments, int width, int step); // NULL: always
-    point_row *point;                                                            // `point` or `stencil` is set
+    point_row *point;                                                            // one of the three is set
     stencil_row *stencil;
+    previous_row *previous;
     int rows; // rows that `stencil` makes per call, 1 to STENCIL_ROWS
     size_t (*scratch_bytes)(const struct filter_arguments *arguments, int width, int step); // NULL: 0
 };

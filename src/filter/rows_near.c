@@ -216,6 +216,11 @@ static int ridge_width(const struct filter_arguments *arguments)
     return (2 * arguments->radius + 1) / 3;
 }
 
+static bool median_fits(const struct filter_arguments *arguments, int width, int step)
+{
+    return arguments->radius == 1 && fits(arguments, width, step);
+}
+
 static bool ridge_fits(const struct filter_arguments *arguments, int width, int step)
 {
     return ridge_width(arguments) > 1 && fits(arguments, width, step);
@@ -267,7 +272,7 @@ const struct row_variant VECTORS_NAME(rows_near)[] = {
     {.name = "vectors", .filter = "scharr", .fits = fits, .stencil = scharr, .rows = 1},
     {.name = "vectors", .filter = "roberts", .fits = fits, .stencil = roberts, .rows = 1},
     {.name = "vectors", .filter = "laplacian", .fits = fits, .stencil = laplacian, .rows = 1},
-    {.name = "vectors", .filter = "median", .fits = fits, .stencil = median, .rows = 2},
+    {.name = "vectors", .filter = "median", .fits = median_fits, .stencil = median, .rows = 2},
     {.name = "vectors", .filter = "ridge", .fits = ridge_fits, .stencil = ridge, .rows = 1},
     {0},
 };

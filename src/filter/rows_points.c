@@ -106,7 +106,46 @@ ROW(threshold)
 ROW(maxrgb)
 ROW(sepia)
 
+// Returns the new values, moved towards the previous ones. The table has the share of the previous values, so this is
+// the rule of denoise.cl: d - ((d * (256 - k) + 255) >> 8) is (d * k) >> 8.
+VECTOR_INLINE vec_pixels mix(vec_pixels p, vec_pixels previous, const struct vec_table *shares)
+{
+    vec_pixels d = p;
+    for (int i = 0; i < VECTOR_COLOURS; i++)
+        d.val[i] = vec_max_u8(p.val[i], previous.val[i]) - vec_min_u8(p.val[i], previous.val[i]);
+    const vec_pixels most = d;
+    for (int i = 0; i < VECTOR_COLOURS; i++) {
+        const struct vec_two_u16 k = vec_widen_u8(vec_look_up(shares, vec_largest_colour(most)));
+        const struct vec_two_u16 by = vec_widen_u8(d.val[i]);
+        const vec_u8 back = vec_pack_s16((vec_s16)(k.a * by.a >> 8), (vec_s16)(k.b * by.b >> 8));
+        p.val[i] = vec_choose_u8((vec_u8)(p.val[i] >= previous.val[i]), p.val[i] - back, p.val[i] + back);
+    }
+    return p;
+}
+
+static void denoise(const struct filter_arguments *arguments, const uint8_t *from, const uint8_t *previous, uint8_t *to,
+                    int width)
+{
+    enum { LAST = 64 }; // greater differences have its share
+    uint8_t entries[FILTER_LEVELS];
+    for (int i = 0; i < FILTER_LEVELS; i++)
+        entries[i] = (uint8_t)(256 - arguments->value[FACTS + (i < LAST ? i : LAST)]);
+    if (arguments->value[FACT_PREVIOUS] == 0) {
+        memmove(to, from, 4 * (size_t)width);
+        return;
+    }
+    const struct vec_table shares = vec_load_table(entries);
+    const int last = 4 * (width - VECTOR_PIXELS);
+    const vec_pixels end = vec_load_pixels(from + last); // read first, because the loop may work in place
+    for (int i = 0; i < last; i += 4 * VECTOR_PIXELS) {
+        const vec_pixels pixels = vec_load_pixels(from + i);
+        vec_store_pixels(to + i, mix(pixels, vec_load_pixels(previous + i), &shares), pixels, false);
+    }
+    vec_store_pixels(to + last, mix(end, vec_load_pixels(previous + last), &shares), end, false);
+}
+
 const struct row_variant VECTORS_NAME(rows_points)[] = {
+    {.name = "vectors", .filter = "denoise", .fits = fits, .previous = denoise},
     {.name = "vectors", .filter = "gray", .fits = fits, .point = gray},
     {.name = "vectors", .filter = "threshold", .fits = fits, .point = threshold},
     {.name = "vectors", .filter = "otsu", .fits = fits, .point = threshold},
@@ -115,6 +154,8 @@ const struct row_variant VECTORS_NAME(rows_points)[] = {
     {.name = "vectors", .filter = "gamma", .fits = fits, .point = table},
     {.name = "vectors", .filter = "contrast", .fits = fits, .point = table},
     {.name = "vectors", .filter = "levels", .fits = tables_fit, .point = table},
+    {.name = "vectors", .filter = "autolevels", .fits = tables_fit, .point = table},
+    {.name = "vectors", .filter = "equalize", .fits = tables_fit, .point = table},
     {.name = "vectors", .filter = "curves", .fits = tables_fit, .point = table},
     {.name = "vectors", .filter = "exposure", .fits = tables_fit, .point = table},
     {.name = "vectors", .filter = "posterize", .fits = tables_fit, .point = table},

@@ -1,10 +1,10 @@
-// rows_separable.c: parts of separable stencils, along rows and columns, in vectors; compiled once per instruction set
+// rows_separable.c: separable stencils along rows and columns, and discs, in vectors; compiled once per instruction set
 #include "base/vector.h"
 #include "filter/rows.h"
 
 #if VECTOR_BYTES
 
-enum { SIDE_MAX = 2 * FILTER_REACH_MAX + 1 };
+enum { SIDE_MAX = 2 * FILTER_REACH_MAX + 1, DISC_MAX = SIDE_MAX * SIDE_MAX };
 
 // Makes VECTOR_BYTES bytes from the `count` neighbours that begin at from[i] + at.
 typedef vec_u8 line_map(const uint8_t *const *from, int count, int at, const void *context);
@@ -14,19 +14,41 @@ static bool fits(const struct filter_arguments *arguments, int width, int step)
     return step * width >= VECTOR_BYTES;
 }
 
-VECTOR_INLINE void map_lines(line_map *map, const void *context, const struct filter_arguments *arguments,
-                             const struct stencil_rows *rows)
+// `count` is odd; the middle one of `from` is the pixel itself.
+VECTOR_INLINE void map_places(line_map *map, const void *context, const uint8_t *const *from, int count,
+                              const struct stencil_rows *rows)
 {
-    const int radius = arguments->radius, count = 2 * radius + 1, step = rows->step, bytes = step * rows->width;
-    const vec_u8 alpha = (vec_u8)vec_spread_u32(step == 4 ? (int)0xff000000u : 0);
-    const uint8_t *from[SIDE_MAX];
-    for (int i = 0; i < count; i++)
-        from[i] = arguments->rows > 0 ? rows->in[i] : rows->in[0] + step * (i - radius);
+    const int bytes = rows->step * rows->width;
+    const vec_u8 alpha = (vec_u8)vec_spread_u32(rows->step == 4 ? (int)0xff000000u : 0);
     for (int x = 0; x < bytes; x += VECTOR_BYTES) {
         const int at = vector_begin(x, VECTOR_BYTES, bytes);
         vec_store_u8(rows->out[0] + at,
-                     vec_choose_u8(alpha, vec_load_u8(from[radius] + at), map(from, count, at, context)));
+                     vec_choose_u8(alpha, vec_load_u8(from[count / 2] + at), map(from, count, at, context)));
     }
+}
+
+VECTOR_INLINE void map_lines(line_map *map, const void *context, const struct filter_arguments *arguments,
+                             const struct stencil_rows *rows)
+{
+    const int radius = arguments->radius, count = 2 * radius + 1;
+    const uint8_t *from[SIDE_MAX];
+    for (int i = 0; i < count; i++)
+        from[i] = arguments->rows > 0 ? rows->in[i] : rows->in[0] + rows->step * (i - radius);
+    map_places(map, context, from, count, rows);
+}
+
+// The arguments are those of a disc (erode.cl).
+VECTOR_INLINE void map_disc(line_map *map, const struct filter_arguments *arguments, const struct stencil_rows *rows)
+{
+    const uint8_t *from[DISC_MAX];
+    const int radius = arguments->radius;
+    int count = 0;
+    for (int dy = -radius; dy <= radius; dy++) {
+        const int reach = arguments->value[1 + (dy < 0 ? -dy : dy)];
+        for (int dx = -reach; dx <= reach; dx++)
+            from[count++] = rows->in[radius + dy] + rows->step * dx;
+    }
+    map_places(map, NULL, from, count, rows);
 }
 
 VECTOR_INLINE vec_u8 map_erode(const uint8_t *const *from, int count, int at, const void *context)
@@ -67,12 +89,18 @@ VECTOR_INLINE vec_u8 map_gaussian(const uint8_t *const *from, int count, int at,
 
 static void erode(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
-    map_lines(map_erode, NULL, arguments, rows);
+    if (arguments->whole)
+        map_disc(map_erode, arguments, rows);
+    else
+        map_lines(map_erode, NULL, arguments, rows);
 }
 
 static void dilate(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
-    map_lines(map_dilate, NULL, arguments, rows);
+    if (arguments->whole)
+        map_disc(map_dilate, arguments, rows);
+    else
+        map_lines(map_dilate, NULL, arguments, rows);
 }
 
 // All weights together are 2^14, and each byte may be VECTOR_PAIR_BIAS too small.

@@ -113,14 +113,15 @@ static const struct form {
 } kind_forms[] = {[FILTER_POINT] = {"pixel", "pixel p, int x, int y, arguments args"},
                   [FILTER_STENCIL] = {"int", "view v, arguments args"},
                   [FILTER_WARP] = {"place", "place p, arguments args"}},
-  second_forms[] = {[USER_PREVIOUS] = {"pixel", "pixel p, pixel previous, int x, int y, arguments args"},
-                    [USER_PICTURE] = {"pixel", "pixel p, pixel picture, int x, int y, arguments args"}};
+  second_forms[] = {[SECOND_PREVIOUS] = {"pixel", "pixel p, pixel previous, int x, int y, arguments args"},
+                    [SECOND_PICTURE] = {"pixel", "pixel p, pixel picture, int x, int y, arguments args"}};
 
 // Checks that the filter's function has the types of its kind.
 static bool check_function(struct reading *at)
 {
     const struct user_filter *user = at->user;
-    const struct form *form = user->second == USER_ALONE ? &kind_forms[user->filter.kind] : &second_forms[user->second];
+    const struct form *form =
+        user->filter.second == SECOND_NONE ? &kind_forms[user->filter.kind] : &second_forms[user->filter.second];
     char function[USER_NAME + 8], wanted[USER_LINE], types[USER_LINE], found[USER_LINE];
     snprintf(function, sizeof(function), "filter_%s", user->name);
     snprintf(wanted, sizeof(wanted), "INLINE %s %s(%s)", form->result, function, form->params);
@@ -185,7 +186,7 @@ static bool numbers(const char *text, float *value, int count)
 
 static bool take_previous(struct reading *at, const char *value)
 {
-    at->user->second = USER_PREVIOUS;
+    at->user->filter.second = SECOND_PREVIOUS;
     return !*value || fail(at, "PREVIOUS is '%.40s', but has no value", value);
 }
 
@@ -373,11 +374,11 @@ static bool check_file(struct reading *at, int index)
     struct user_param *more = &at->user->more[index];
     if (at->ranged[index] || row->choices || at->preset[index] || row->step > 0 || more->scale > 0)
         return fail(at, "the parameter %s has TYPE file, so it can have only DESC", more->name);
-    if (at->user->second != USER_ALONE)
+    if (at->user->filter.second != SECOND_NONE)
         return fail(at, "a filter has only one second picture: PREVIOUS or one parameter with TYPE file");
     if (at->user->filter.kind != FILTER_POINT)
         return fail(at, "only a filter with KIND point has a parameter with TYPE file");
-    at->user->second = USER_PICTURE;
+    at->user->filter.second = SECOND_PICTURE;
     row->max = row->step = more->scale = 1;
     return true;
 }
@@ -421,7 +422,7 @@ static bool check_whole(struct reading *at)
         return fail(at, "the file has no line '//!KIND point', '//!KIND stencil' or '//!KIND warp'");
     if ((filter->kind == FILTER_STENCIL) != (filter->radius > 0))
         return fail(at, filter->radius > 0 ? "only a stencil has a RADIUS" : "a stencil needs a RADIUS");
-    if (at->user->second == USER_PREVIOUS && filter->kind != FILTER_POINT)
+    if (at->user->filter.second == SECOND_PREVIOUS && filter->kind != FILTER_POINT)
         return fail(at, "only a filter with KIND point has PREVIOUS");
     for (int i = 0; i < at->params; i++) {
         if (!check_param(at, i))

@@ -13,13 +13,6 @@ enum {
     USER_ERROR = 512,
 };
 
-// The second picture of a point filter.
-enum user_second {
-    USER_ALONE,    // it has none
-    USER_PREVIOUS, // its previous output
-    USER_PICTURE,  // an image file, which a parameter names
-};
-
 // Makes row `y` of the filter on the CPU (kernels/user_rows.h). `args` begin after the facts. What `in` and `step` are:
 // - point filter: in[0] is the row, which may be `to`; in[1] is that of the second picture
 // - stencil: in[0] to in[2 * radius] are the rows around it; `step` is the bytes from one pixel to the next
@@ -34,7 +27,6 @@ struct user_param {
 struct user_filter {
     struct filter filter; // filter.user is this struct
     char name[USER_NAME], summary[USER_LINE];
-    enum user_second second;
     struct param param[USER_PARAMS + 1];
     struct user_param more[USER_PARAMS]; // of these parameters
     char *text;                          // the file, made safe (user_code.h), NUL-terminated

@@ -93,8 +93,8 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
     const char *name = filter->name;
     static const char own[] = "user_arguments own;\n    own.base = args;\n    ";
     const char *second[] = {
-        [USER_ALONE] = "", [USER_PREVIOUS] = "user_previous(p, second, own), ", [USER_PICTURE] = "second, "};
-    const enum user_second which = filter->user->second;
+        [SECOND_NONE] = "", [SECOND_PREVIOUS] = "user_previous(p, second, own), ", [SECOND_PICTURE] = "second, "};
+    const enum filter_second which = filter->second;
     if (filter->kind == FILTER_WARP)
         fprintf(c->out,
                 "INLINE place user_filter_%s(int x, int y, arguments args)\n{\n    %s"
@@ -109,7 +109,7 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
         fprintf(c->out,
                 "INLINE pixel user_filter_%s(pixel p, %sint x, int y, arguments args)\n{\n    %s"
                 "return user_pixel(filter_%s(p, %sx, y, own), p.a);\n}\n",
-                name, which == USER_ALONE ? "" : "pixel second, ", own, name, second[which]);
+                name, which == SECOND_NONE ? "" : "pixel second, ", own, name, second[which]);
 }
 
 void compose_stages(struct composer *c, const struct stage *const *stages, int count)
@@ -157,11 +157,13 @@ int compose_points(struct composer *c, const char *macro, const struct stage *co
 
 int compose_last(struct composer *c, const struct stage *stage, int offset)
 {
-    const char *name = stage->filter->name;
-    fprintf(c->out, "INLINE pixel user_filter_%s(pixel p, pixel second, int x, int y, arguments args);\n", name);
-    fprintf(c->out, "#define PASS_LAST(p, second, args, x, y) user_filter_%s(p, second, x, y, (args) + %d)\n", name,
-            offset + FACTS);
-    if (stage->filter->user->second == USER_PREVIOUS)
+    const bool user = stage->filter->user;
+    fprintf(c->out,
+            "INLINE pixel %s_%s(pixel p, pixel second, %sarguments args);\n"
+            "#define PASS_LAST(p, second, args, x, y) %s_%s(p, second, %s(args) + %d)\n",
+            user ? "user_filter" : "filter", stage->filter->name, user ? "int x, int y, " : "",
+            user ? "user_filter" : "filter", stage->filter->name, user ? "x, y, " : "", offset + (user ? FACTS : 0));
+    if (stage->filter->second == SECOND_PREVIOUS)
         fprintf(c->out, "#define PASS_KEEPS\n");
     return offset + stage->arguments.count;
 }

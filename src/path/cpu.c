@@ -173,7 +173,7 @@ static bool make_second(struct cpu_build *build, char **error)
         last += build->run[i];
         const struct pass *pass = &build->plan.pass[last];
         const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = pass->width, .height = pass->height};
-        if (pass->last && pass->last->filter->user->second == USER_PICTURE)
+        if (pass->last && pass->last->filter->second == SECOND_PICTURE)
             ok = picture_open(&build->second[i], pass, error);
         else if (pass->last && !image_alloc(&build->second[i], &rgba))
             ok = fail_memory(error);
@@ -250,8 +250,8 @@ static void count_band(void *context, int number)
 // Computes the arguments of a run's first filter from the run's whole input.
 static void measure_input(const struct cpu_path *cpu, struct cpu_build *build, const struct cpu_run *run)
 {
-    struct chain *chain = &build->plan.chain;
-    struct stage *stage = &chain->stage[run->passes[0].pass->before[0] - chain->stage];
+    struct plan *plan = &build->plan;
+    struct stage *stage = &plan->stage[run->passes[0].pass->before[0] - plan->stage];
     struct counting counting = {run, build->counts};
     workers_run(cpu->workers, count_band, &counting, run->bands);
     for (int band = 1; band < run->bands; band++) {

@@ -127,6 +127,8 @@ bool cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, const char *va
         cpu->before[i] = choose(pass->before[i], width, 4, variant);
     for (int i = 0; i < pass->after_count; i++)
         cpu->after[i] = choose(pass->after[i], width, 4, variant);
+    if (pass->last)
+        cpu->last = choose(pass->last, width, 4, variant);
     if (!pass->stencil)
         return make_warp(cpu);
     cpu->step = 4;
@@ -299,8 +301,11 @@ static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to
     if (!pass->last)
         return at;
     uint8_t *second = image_row(band->run->second, 0, y);
-    run_user(pass->last, (const uint8_t *const[]){at, second}, to, band->width, y, 4);
-    if (pass->last->filter->user->second == USER_PREVIOUS)
+    if (pass->last->filter->user)
+        run_user(pass->last, (const uint8_t *const[]){at, second}, to, band->width, y, 4);
+    else
+        band->run->passes[number].last->previous(&pass->last->arguments, at, second, to, band->width);
+    if (pass->last->filter->second == SECOND_PREVIOUS)
         memcpy(second, to, 4 * (size_t)band->width);
     return to;
 }

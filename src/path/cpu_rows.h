@@ -12,7 +12,7 @@
 // A pass, and the row variants that make its rows.
 struct cpu_pass {
     const struct pass *pass;
-    const struct row_variant *before[CHAIN_MAX], *stencil, *after[CHAIN_MAX]; // of the pass's stages
+    const struct row_variant *before[CHAIN_MAX], *stencil, *after[CHAIN_MAX], *last; // of the pass's stages
     int32_t *warp;        // arguments of the pass's warp; NULL: no warp, or a user's
     int first, end;       // the rows of its input that the warp reads
     int step;             // bytes of a pixel in the stencil's rows: 4, or 1 if they are grey

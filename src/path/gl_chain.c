@@ -107,16 +107,22 @@ static void measure_input(const struct gl_chain *chain, int number, unsigned fra
     const struct stage *stage = step->pass->before[0];
     uint32_t counts[FILTER_LEVELS] = {0};
     count_input(chain, step, framebuffer, counts);
-    stage->filter->measure(counts, few);
+    int32_t made[FILTER_ARGUMENTS];
+    memcpy(made, stage->arguments.value, sizeof(made));
+    stage->filter->measure(counts, made);
+    if (!chain->numbers[number]) {
+        memcpy(few, made, (size_t)stage->arguments.count * sizeof(*few));
+        return;
+    }
+    const int count = stage->arguments.count < NUMBERS_ROW ? stage->arguments.count : NUMBERS_ROW;
     bind_texture(3, chain->numbers[number]);
-    if (chain->numbers[number])
-        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, stage->arguments.count, 1, GL_RED_INTEGER, GL_INT, few);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, count, 1, GL_RED_INTEGER, GL_INT, made);
 }
 
 // Returns the second picture of the step's last filter.
-static enum user_second step_second(const struct gl_step *step)
+static enum filter_second step_second(const struct gl_step *step)
 {
-    return step->pass->last && step->part != PART_ACROSS ? step->pass->last->filter->user->second : USER_ALONE;
+    return step->pass->last && step->part != PART_ACROSS ? step->pass->last->filter->second : SECOND_NONE;
 }
 
 // The next draw also writes to this texture. 0: it does not.
@@ -141,13 +147,13 @@ static void draw_step(const struct gl_chain *chain, int number, unsigned to, con
                            step->writes == TEXELS_SHOWN ? to : chain->between[number], 0);
     glViewport(0, 0, pass->width, pass->height);
     gl_program_use(chain->program[number], &input, step->few ? few : NULL, step->numbers);
-    const enum user_second second = step_second(step);
-    if (second != USER_ALONE)
-        bind_texture(4, chain->second[number][second == USER_PREVIOUS ? chain->turn : 0]);
-    if (second == USER_PREVIOUS)
+    const enum filter_second second = step_second(step);
+    if (second != SECOND_NONE)
+        bind_texture(4, chain->second[number][second == SECOND_PREVIOUS ? chain->turn : 0]);
+    if (second == SECOND_PREVIOUS)
         attach_second(chain->second[number][!chain->turn]);
     glDrawArrays(GL_TRIANGLES, 0, 3);
-    if (second == USER_PREVIOUS)
+    if (second == SECOND_PREVIOUS)
         attach_second(0);
 }
 
@@ -251,8 +257,8 @@ static bool refuse_textures(char **error)
 static bool make_second(struct gl_chain *chain, int number, char **error)
 {
     const struct pass *pass = chain->step[number].pass;
-    const enum user_second second = step_second(&chain->step[number]);
-    const int count = second == USER_ALONE ? 0 : second == USER_PREVIOUS ? 2 : 1;
+    const enum filter_second second = step_second(&chain->step[number]);
+    const int count = second == SECOND_NONE ? 0 : second == SECOND_PREVIOUS ? 2 : 1;
     for (int i = 0; i < count; i++) {
         chain->second[number][i] =
             gl_texture_open(GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, pass->width, pass->height);
@@ -260,7 +266,7 @@ static bool make_second(struct gl_chain *chain, int number, char **error)
             return refuse_textures(error);
     }
     struct image picture;
-    if (second != USER_PICTURE)
+    if (second != SECOND_PICTURE)
         return true;
     if (!picture_open(&picture, pass, error))
         return false;

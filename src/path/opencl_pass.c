@@ -112,7 +112,7 @@ static cl_int open_arguments(struct opencl_pass *opened, cl_context context, con
 static cl_int open_second(struct opencl_pass *opened, cl_context context, char **error)
 {
     const struct pass *pass = opened->pass;
-    const bool file = pass->last->filter->user->second == USER_PICTURE;
+    const bool file = pass->last->filter->second == SECOND_PICTURE;
     const size_t bytes = sizeof(cl_uint) * (size_t)pass->width * (size_t)pass->height;
     struct image picture = {0};
     cl_int result;

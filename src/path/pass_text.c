@@ -151,7 +151,7 @@ int pass_user_places(const struct pass *pass, const struct pass_target *target, 
     if (pass->warp)
         stages[count++] = pass->warp;
     for (int i = 0; i < count; at += stages[i++]->arguments.count) {
-        if (stages[i]->filter->user)
+        if (filter_has_facts(stages[i]->filter))
             places[found++] = at;
     }
     return found;
@@ -161,7 +161,8 @@ bool pass_has_users(const struct pass *pass)
 {
     const struct pass_target target = {.format = PIXFMT_RGBA};
     int places[CHAIN_MAX];
-    return pass_user_places(pass, &target, places) > 0;
+    const bool own_last = pass->last && !pass->last->filter->user;
+    return pass_user_places(pass, &target, places) > own_last;
 }
 
 static int32_t *add_stage(const struct stage *stage, int32_t *arguments)

@@ -149,6 +149,12 @@ enum { WINDOW_ROWS, WINDOW_GROUP_WIDTH, WINDOW_GROUP_HEIGHT, WINDOW_TILE, WINDOW
 enum { TILE_NONE = 1, TILE_PLAIN, TILE_PADDED };
 enum { CONSTANT_NONE = 1, CONSTANT_ARGUMENTS };
 
+// A window is in registers only if all loops over it are unrolled.
+static bool window_fits(const struct variant_pass *of)
+{
+    return is_small(of) && !(of->pass->stencil && of->pass->stencil->arguments.loops);
+}
+
 // Returns the rows of a block, as measured on H100 and H200 for radius 1, 2, 3 and 4. More rows share more of the
 // loaded pixels, but need more registers.
 static int window_rows(const char *filter, int radius)
@@ -222,7 +228,7 @@ static const struct variant window = {
               {"GROUP_HEIGHT", true, {1, 2, 4, 8}},
               {"TILE", true, {TILE_NONE, TILE_PLAIN, TILE_PADDED}},
               {"CONSTANT", true, {CONSTANT_NONE, CONSTANT_ARGUMENTS}}},
-    .fits = is_small,
+    .fits = window_fits,
     .preset = window_preset,
     .allows = window_allows,
     .launches = window_launches,

@@ -2,17 +2,14 @@
 #include "stream/automatic.h"
 
 #include "base/log.h"
-#include "filter/user_filter.h"
 #include "stream/stream.h"
 
 // A change of the path would reset a filter that gets its previous output.
 static bool has_previous(const struct chain *chain)
 {
     bool has = false;
-    for (int i = 0; i < chain->count; i++) {
-        const struct user_filter *user = chain->stage[i].filter->user;
-        has = has || (user && user->second == USER_PREVIOUS);
-    }
+    for (int i = 0; i < chain->count; i++)
+        has = has || chain->stage[i].filter->second == SECOND_PREVIOUS;
     return has;
 }
 

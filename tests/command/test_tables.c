@@ -177,7 +177,7 @@ static void check_filter(const struct filter *filter)
     const struct filter_arguments *arguments = &chain.stage[chain.count - 1].arguments;
     check_that(&unit, (filter->kind == FILTER_STENCIL) == (arguments->radius > 0), "%s: prepare sets radius %d",
                filter->name, arguments->radius);
-    if (filter->kind == FILTER_POINT && row_variant_generic(filter))
+    if (filter->kind == FILTER_POINT && filter->second == SECOND_NONE && row_variant_generic(filter))
         check_color(filter, arguments);
     check_that(&unit, filter_find(filter->name) == filter, "%s is not found, or twice", filter->name);
     for (int i = 0; i < filter_param_count(filter); i++) {

@@ -142,7 +142,7 @@ static const struct {
     {"grey", "there is no filter 'grey'; did you mean 'gray'?"},
     {"edge", "there is no filter 'edge'; did you mean 'sobel'?"},
     {"edges=2", "there is no filter 'edges'; did you mean 'sobel'?"},
-    {"Edge-Detect", "there is no filter 'Edge-Detect'; did you mean 'sobel'?"},
+    {"Edge-Detect", "there is no filter 'Edge-Detect'; did you mean 'canny'?"},
     {"gblur=3", "there is no filter 'gblur'; did you mean 'gaussian'?"},
     {"GaussianBlur", "there is no filter 'GaussianBlur'; did you mean 'gaussian'?"},
     {"Gaussian-Blur=3", "there is no filter 'Gaussian-Blur'; did you mean 'gaussian'?"},

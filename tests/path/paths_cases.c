@@ -30,6 +30,10 @@ const char *const path_filters[] = {
     "levels=20:220:1.5:10:240",
     "levels=254:255:0.1:255:0",
     "levels=30:200:channel=green",
+    "autolevels",
+    "autolevels=0",
+    "autolevels=20",
+    "equalize",
     "curves=contrast",
     "curves=0/255 100/20.5 101/255 200/0",
     "curves=10/0 60.5/200 250/100:blue",
@@ -91,11 +95,28 @@ const char *const path_filters[] = {
     "erode=13",
     "dilate",
     "dilate=9",
+    "erode=2:disc",
+    "dilate=9:disc",
+    "open=2",
+    "open=3:disc",
+    "close",
+    "bilateral",
+    "bilateral=7:20:255",
+    "bilateral=3:0.1:1",
+    "nlmeans=0.1:1:3",
+    "nlmeans=30:4:5",
+    "nlmeans=10:7:7",
+    "canny",
+    "canny=0:0",
+    "canny=5:300",
+    "canny=1020:1020",
     "sharpen",
     "sharpen=0",
     "sharpen=0.1",
     "sharpen=8",
     "median",
+    "median=3",
+    "median=5",
     "otsu",
     "ridge",
     "ridge=1",
@@ -167,6 +188,9 @@ const char *const path_chains[] = {
     "median,median",
     "dilate,erode=3,mirror,gaussian,flip",
     "gray,gaussian,erode,unsharp",
+    "invert,canny=10:100,mirror,canny,canny,median=2",
+    "gray,open=3,mirror,close=2:disc,otsu,open=2:disc,invert",
+    "open,close,open,close,open,close,open,close,open,close,open,close,open,close,open,close",
     "erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,erode=1,"
     "erode=1,gaussian=0.5",
     "blur=15,blur=15",
@@ -182,6 +206,9 @@ const char *const path_chains[] = {
     "gray,ridge=15,threshold=40",
     "gray,ridge=5,otsu",
     "otsu,otsu,mirror",
+    "threshold=60,equalize,otsu,autolevels",
+    "levels=0:255:1:100:150,autolevels=5,gamma,blur,equalize,sobel,equalize",
+    "levels=0:255:1:7:7,equalize,autolevels",
     "mirror,otsu,invert,blur=2,otsu,flip",
     "blur=3,flip,otsu,gamma=2,gamma=3,sepia,sobel,otsu,emboss,blur=9",
     "blur=2,ridge=4,mirror,blur=3,ridge=21,flip,ridge=2",
@@ -317,10 +344,15 @@ static int random_filter(struct random *random, char *text, size_t size)
         return random_convolve(random, text, size);
     if (filter->kind == FILTER_WARP)
         return random_warp(random, filter->name, text, size);
+    if (!strcmp(filter->name, "canny"))
+        return snprintf(text, size, "canny=%d:%d", random_range(random, 0, 100), random_range(random, 100, 500));
+    if (!strcmp(filter->name, "nlmeans")) // the reference is slow
+        return snprintf(text, size, "nlmeans=%d:%d:%d", random_range(random, 1, 30), random_range(random, 1, 5),
+                        random_range(random, 3, 7));
     int at = snprintf(text, size, "%s", filter->name);
     for (int i = 0; i < filter_param_count(filter); i++) {
         const struct param *row = &filter->params[i];
-        const float most = filter->separable ? 7 : row->max; // the reference is slow
+        const float most = row->max > 30 && filter->kind != FILTER_POINT ? 7 : row->max; // the reference is slow
         const float max = random_bits(random) % 3 ? row->min + (most - row->min) / 4 : most;
         const double value = row->min + (max - row->min) * random_range(random, 0, 10000) / 10000.0;
         at += snprintf(text + at, size - (size_t)at, i ? ":" : "=");

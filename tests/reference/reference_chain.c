@@ -111,12 +111,12 @@ static const struct rule *rule_find(const char *name)
     return NULL;
 }
 
-static void run_pixels(struct picture *picture, const struct rule *rule, const struct values *values)
+void reference_run(struct picture *picture, reference_pixel *pixel, const struct values *values)
 {
     struct picture from = picture_copy(picture);
     for (int y = 0; y < from.height; y++)
         for (int x = 0; x < from.width; x++)
-            rule->pixel(&from, x, y, values, picture->rgba + ((size_t)y * (size_t)from.width + (size_t)x) * 4);
+            pixel(&from, x, y, values, picture->rgba + ((size_t)y * (size_t)from.width + (size_t)x) * 4);
     picture_free(&from);
 }
 
@@ -135,9 +135,9 @@ bool reference_filter(struct picture *picture, const char *name, const char *con
     }
     bool ok = !rule->prepare || rule->prepare(picture, &values);
     if (ok && picture && rule->pixel)
-        run_pixels(picture, rule, &values);
+        reference_run(picture, rule->pixel, &values);
     else if (ok && picture)
-        ok = reference_warp(picture, name, &values);
+        ok = reference_several(picture, name, &values) || reference_warp(picture, name, &values);
     free(values.lut);
     return ok;
 }

@@ -44,11 +44,14 @@ bool reference_warp(struct picture *picture, const char *name, const struct valu
 // Return false if the values are impossible, as `prepare` below.
 bool check_scale(const struct picture *picture, struct values *values);
 bool check_warp(const struct picture *picture, struct values *values);
+bool check_canny(const struct picture *picture, struct values *values);
 bool check_undistort(const struct picture *picture, struct values *values);
 
 // reference_tables.c: fill the tables, as `prepare` below; pixel_tables uses them.
 bool prepare_levels(const struct picture *from, struct values *values);
 bool prepare_curves(const struct picture *from, struct values *values);
+bool prepare_autolevels(const struct picture *from, struct values *values);
+bool prepare_equalize(const struct picture *from, struct values *values);
 bool prepare_exposure(const struct picture *from, struct values *values);
 bool prepare_temperature(const struct picture *from, struct values *values);
 bool prepare_posterize(const struct picture *from, struct values *values);
@@ -57,11 +60,20 @@ bool prepare_lut(const struct picture *from, struct values *values);
 void pixel_lut(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 void pixel_tables(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 
+// reference_several.c: replaces the picture by the result of a filter that has several steps. Returns false if the
+// filter has not.
+bool reference_several(struct picture *picture, const char *name, const struct values *values);
+
+typedef void reference_pixel(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+
+reference_pixel pixel_gray, pixel_gaussian, pixel_erode, pixel_dilate;
+void reference_run(struct picture *picture, reference_pixel *pixel, const struct values *values);
+
 // A filter. `pixel` computes the output pixel (x, y); before the call it holds the input pixel (x, y). NULL: the filter
-// is a warp.
+// is a warp, or has several steps.
 struct rule {
     const char *name;
-    void (*pixel)(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+    reference_pixel *pixel;
     // Completes the values for the picture (NULL: none yet). Returns false if the values contradict each other.
     bool (*prepare)(const struct picture *from, struct values *values);
     struct parameter parameter[REFERENCE_PARAMS];

@@ -121,3 +121,47 @@ bool prepare_temperature(const struct picture *from, struct values *values)
         multiply(values, i, light(values->value[0].number, values->value[1].real, i) / light(6500, 0, i));
     return true;
 }
+
+// Counts the luma of a picture. Returns the number of pixels.
+static double count(const struct picture *from, double n[256])
+{
+    int pixels = from ? from->width * from->height : 0;
+    for (int i = 0; i < pixels; i++) {
+        const uint8_t *p = from->rgba + 4 * (size_t)i;
+        n[(77 * p[0] + 150 * p[1] + 29 * p[2] + 128) / 256]++;
+    }
+    return pixels;
+}
+
+static void set_all(struct values *values, int c, double result)
+{
+    for (int i = 0; i < 3; i++)
+        values->table[i][c] = reference_sat8((int64_t)floor(result));
+}
+
+bool prepare_autolevels(const struct picture *from, struct values *values)
+{
+    double n[256] = {0}, all = count(from, n), dark = 0, bright = 0;
+    int64_t q = reference_round(100 * (double)values->value[0].real);
+    int b = -1, w = 256;
+    while (b < 255 && !(b >= 0 && 10000 * dark > (double)q * all))
+        dark += n[++b];
+    while (w > 0 && !(w < 256 && 10000 * bright > (double)q * all))
+        bright += n[--w];
+    for (int c = 0; c < 256; c++)
+        set_all(values, c, b >= w ? c : c <= b ? 0 : c >= w ? 255 : (510.0 * (c - b) + w - b) / (2.0 * (w - b)));
+    return true;
+}
+
+bool prepare_equalize(const struct picture *from, struct values *values)
+{
+    double n[256] = {0}, all = count(from, n), sum = 0;
+    int m = 0;
+    while (m < 255 && n[m] == 0)
+        m++;
+    for (int c = 0; c < 256; c++) {
+        sum += n[c];
+        set_all(values, c, all == n[m] ? c : (510 * (sum > n[m] ? sum - n[m] : 0) + all - n[m]) / (2 * (all - n[m])));
+    }
+    return true;
+}

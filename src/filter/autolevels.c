@@ -1,0 +1,30 @@
+// autolevels.c: black and white points from the histogram
+#include "filter/equalize_level.h"
+
+#include <math.h>
+
+static const struct param params[] = {
+    {"cut", PARAM_REAL, .max = 20, .preset = 0.5f, .step = 0.25f,
+     .help = "darkest pixels that may become black, and brightest that may become white, in %"},
+    {0},
+};
+
+static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    arguments->count = FILTER_LEVELS + 1;
+    for (int i = 0; i < FILTER_LEVELS; i++)
+        arguments->value[i] = i * 0x010101; // until a picture has been measured
+    arguments->value[FILTER_LEVELS] = (int32_t)floor(values->value[0] * 100 + 0.5);
+    return true;
+}
+
+extern const struct filter filter_autolevels;
+const struct filter filter_autolevels = {
+    .name = "autolevels",
+    .summary = "set the black point and the white point by the histogram",
+    .example = "autolevels=1",
+    .kind = FILTER_POINT,
+    .params = params,
+    .prepare = prepare,
+    .measure = autolevels_measure,
+};

@@ -1,0 +1,37 @@
+// denoise.c: removes the noise of films: pixels that hardly change approach their new value slowly
+#include "filter/filter.h"
+
+#include <math.h>
+
+enum { DENOISE_STRENGTH, DENOISE_THRESHOLD };
+enum { DIFFERENCES = 64, ONE = 256 };
+
+static const struct param params[] = {
+    {"strength", PARAM_REAL, .max = 0.97f, .preset = 0.8f, .step = 0.05f,
+     .help = "share of the previous frame in pixels that stay"},
+    {"threshold", PARAM_INT, .min = 1, .max = DIFFERENCES, .preset = 32, .step = 2,
+     .help = "difference of a pixel that moves, which shows the new frame alone"},
+    {0},
+};
+
+static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    const double strength = values->value[DENOISE_STRENGTH], threshold = values->value[DENOISE_THRESHOLD];
+    for (int d = 0; d <= DIFFERENCES; d++) {
+        const double part = fmax(1 - d * d / (threshold * threshold), 0);
+        arguments->value[FACTS + d] = ONE - (int32_t)floor(ONE * strength * part + 0.5);
+    }
+    arguments->count = FACTS + DIFFERENCES + 1;
+    return true;
+}
+
+extern const struct filter filter_denoise;
+const struct filter filter_denoise = {
+    .name = "denoise",
+    .summary = "remove the noise of films where nothing moves",
+    .example = "denoise=0.9",
+    .kind = FILTER_POINT,
+    .second = SECOND_PREVIOUS,
+    .params = params,
+    .prepare = prepare,
+};

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""test_denoise.py MONOCLE: the filter denoise in a run of frames, on every path, against docs/pixels.md"""
+import math
+import os
+import sys
+
+sys.path.append(sys.path[0] + "/../support")
+from checks import Checks, at, programs
+from live_support import has_opencl, picture, run
+
+MONOCLE, = programs(1)
+PATHS = ["cpu", "gl"] + (["opencl"] if has_opencl(MONOCLE) else [])
+SOURCE = "noise:37x19@100,rgba"
+
+
+def frame(c, path, chain, number):
+    """Returns the RGB bytes of a frame; None: there is no GL."""
+    code, _, err = run(MONOCLE, "live", SOURCE, "--headless", "--frames", str(number), "-f", chain, "-p", path,
+                       "--screenshot", at("frame.png"), "--overwrite", XDG_CACHE_HOME=at("cache"),
+                       XDG_CONFIG_HOME=at("config"), XDG_DATA_HOME=at("data"))
+    if path == "gl" and "no GL context" in err:
+        return None
+    c.check(code == 0, path, chain, number, err)
+    return picture(at("frame.png"))
+
+
+def denoised(frames, strength, threshold):
+    """Returns the last of the frames, after denoise."""
+    made = frames[0]
+    for new in frames[1:]:
+        result = bytearray()
+        for i in range(0, len(new), 3):
+            d = max(abs(a - b) for a, b in zip(new[i:i + 3], made[i:i + 3]))
+            k = 256 - math.floor(256 * strength * max(0, 1 - d * d / threshold ** 2) + 0.5)
+            for a, b in zip(new[i:i + 3], made[i:i + 3]):
+                v = (abs(a - b) * k + 255) // 256
+                result.append(b + v if a >= b else b - v)
+        made = bytes(result)
+    return made
+
+
+def rule(c):
+    """Small, middle and large differences; alone, after another stencil, and with more filters around."""
+    for before, after, strength, threshold in (("contrast=0.1", "", 0.75, 64), ("contrast=0.2,blur=1", "", 0.96875, 24),
+                                               ("mirror,contrast=0.3", "flip", 0.5, 64), ("", "", 0.75, 64)):
+        frames = [frame(c, "cpu", before or "none", n) for n in (1, 2, 3, 4)]
+        c.check(len(set(frames)) == 4, "frames differ")
+        expected = denoised(frames, strength, threshold)
+        c.check(expected != frames[3], "denoise has an effect")
+        filters = [before, f"denoise={strength}:{threshold}", after]
+        for path in PATHS:
+            got = frame(c, path, ",".join(text for text in filters if text), 4)
+            if got is not None and after == "flip":
+                rows = [got[i:i + 3 * 37] for i in range(0, len(got), 3 * 37)]
+                got = b"".join(reversed(rows))
+            c.check(got in (None, expected), path, filters)
+
+
+def images(c):
+    """Image files have no previous output, not even of the image before."""
+    os.mkdir(at("in"))
+    for n in (1, 2):
+        frame(c, "cpu", "contrast=0.1", n)
+        os.rename(at("frame.png"), at("in", f"{n}.png"))
+    code, _, err = run(MONOCLE, "batch", "-p", "cpu", "-f", "denoise=0.9", "-o", at("out"), at("in"),
+                       XDG_CACHE_HOME=at("cache"), XDG_CONFIG_HOME=at("config"))
+    c.check(code == 0, err)
+    for n in (1, 2):
+        c.check(picture(at("out", f"{n}.png")) == picture(at("in", f"{n}.png")), n)
+
+
+sys.exit(Checks().run(rule, images))
