@@ -54,7 +54,7 @@ static const struct option_list list = {
 
 static const char *const type_names[] = {
     [PARAM_INT] = "integer", [PARAM_REAL] = "number",   [PARAM_CHOICE] = "choice", [PARAM_MATRIX] = "matrix",
-    [PARAM_MAP] = "map",     [PARAM_POINTS] = "points", [PARAM_FILE] = "file",
+    [PARAM_MAP] = "map",     [PARAM_POINTS] = "points", [PARAM_FILE] = "file",     [PARAM_COLOR] = "color",
 };
 
 // Writes the default of parameter `index` in the syntax of a chain.
@@ -77,6 +77,8 @@ static void print_filter(const struct filter *filter)
             printf("%s", p->choices);
         else if (p->type == PARAM_FILE)
             printf("file");
+        else if (p->type == PARAM_COLOR)
+            printf("colour");
         else
             printf("%.7g to %.7g", (double)p->min, (double)p->max);
         printf(" (default: %s): %s\n", preset, p->help);

@@ -1,6 +1,7 @@
 // chain.c: changes and prints chains; chain_parse.c parses them
 #include "filter/chain.h"
 
+#include "filter/color_names.h"
 #include "filter/user_filter.h"
 
 #include <math.h>
@@ -40,7 +41,7 @@ bool chain_output_size(const struct chain *chain, int *width, int *height, char 
     for (int i = 0; i < chain->count; i++) {
         const struct stage *stage = &chain->stage[i];
         struct filter_map map = {0};
-        if (stage->filter->kind != FILTER_WARP)
+        if (stage->filter->kind != FILTER_WARP || stage->filter->returns)
             continue;
         stage->filter->map(&stage->values, *width, *height, &map);
         if (map.width > CHAIN_SIDE_MAX || map.height > CHAIN_SIDE_MAX ||
@@ -163,6 +164,8 @@ void chain_value_text(const struct stage *stage, int param, char text[64])
         snprintf(text, 64, "%d points", stage->values.matrix_count / 2);
     else if (row->type == PARAM_FILE)
         print_file(&stage->values, value > 0, text);
+    else if (row->type == PARAM_COLOR)
+        color_print(value, text);
     else if (row->choices)
         print_choice(row, (int)value, text);
     else

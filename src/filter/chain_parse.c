@@ -2,6 +2,7 @@
 #include "filter/chain.h"
 
 #include "base/options.h"
+#include "filter/color_names.h"
 #include "filter/user_filters.h"
 
 #include <ctype.h>
@@ -174,6 +175,9 @@ static bool parse_value(struct parse *parse, int index, const char *text, struct
         return parse_scalar(parse, row, text, value);
     case PARAM_CHOICE:
         return parse_choice(parse, row, text, value);
+    case PARAM_COLOR:
+        return color_parse(text, value) || fail(parse, "%s: %s is '%.40s', but must be a colour such as red or #ff8000",
+                                                parse->filter->name, row->name, text);
     case PARAM_MATRIX:
     case PARAM_MAP:
     case PARAM_POINTS:

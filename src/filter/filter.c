@@ -18,9 +18,10 @@ DECLARE(scale)
 DECLARE(rotate)
 DECLARE(warp)
 DECLARE(undistort)
+DECLARE(pixelate)
 
-const struct filter *const filters[] = {ADDRESS(none) FILTER_LIST(ADDRESS) ADDRESS(mirror) ADDRESS(flip) ADDRESS(crop)
-                                            ADDRESS(scale) ADDRESS(rotate) ADDRESS(warp) ADDRESS(undistort) NULL};
+const struct filter *const filters[] = {ADDRESS(none) FILTER_LIST(ADDRESS) ADDRESS(mirror) ADDRESS(flip) ADDRESS(
+    crop) ADDRESS(scale) ADDRESS(rotate) ADDRESS(warp) ADDRESS(undistort) ADDRESS(pixelate) NULL};
 
 const struct filter *filter_at(int index)
 {
@@ -49,6 +50,11 @@ int filter_param_count(const struct filter *filter)
 bool param_has_numbers(const struct param *param)
 {
     return param->type == PARAM_MATRIX || param->type == PARAM_MAP || param->type == PARAM_POINTS;
+}
+
+bool filter_is_placed(const struct filter *filter)
+{
+    return filter->placed || filter->user;
 }
 
 bool filter_leaves_grey(const struct filter *filter, bool grey)

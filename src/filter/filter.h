@@ -42,8 +42,11 @@ enum param_type {
     PARAM_MATRIX, // 1, 9, 25, 49 or 81 numbers, or a word of `choices`, a preset
     PARAM_MAP,    // 8 or 9 numbers, or a word of `choices`, a preset
     PARAM_POINTS, // at least two pairs x/y, or a word of `choices`, a preset
+    PARAM_COLOR,  // a colour, 0xrrggbb (color_names.h)
     PARAM_FILE,   // the name of a file, or `none`; of users' filters: an image file
 };
+
+enum { COLOR_MAX = 0xffffff, COLOR_STEP = 0x111111 }; // of PARAM_COLOR: white, and from grey to grey
 
 struct param {
     const char *name; // NULL ends the list
@@ -88,12 +91,24 @@ struct filter_arguments {
     int count;
     int32_t value[FILTER_ARGUMENTS];
     const int32_t *resource; // replaces `value`: more numbers, which stay valid (file_resource.h); NULL: none
+    int followed;            // the first numbers, as many as `follow` has set last
 };
 
 static inline const int32_t *filter_numbers(const struct filter_arguments *arguments)
 {
     return arguments->resource ? arguments->resource : arguments->value;
 }
+
+// The sizes of a stage's input and output.
+struct stage_size {
+    int from_width, from_height, width, height;
+};
+
+// The frame that runs. Number and time are 0 to 2^31 - 1, and then begin at 0 again.
+struct moment {
+    int32_t previous; // 1: there is a previous output; 0: a filter gets its input instead
+    int32_t frame, time_ms;
+};
 
 struct user_filter; // user_filter.h
 
@@ -108,6 +123,10 @@ struct filter {
     int radius;                 // FILTER_STENCIL: its radius, unless `prepare` sets another
     bool one_row;               // FILTER_STENCIL: it reads no row above or below
     bool separable;             // FILTER_STENCIL: it runs twice; its first argument is 1 along columns, else 0
+    // FILTER_POINT: its function also gets the pixel's place. FILTER_WARP: its function changes the pixels of the
+    // result, and gets their places.
+    bool placed;
+    bool returns; // FILTER_WARP: another warp, to the nearest pixels, returns to the size of the input
 
     // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
     // then a static text. NULL: no arguments.
@@ -115,6 +134,10 @@ struct filter {
     // FILTER_POINT: replaces the arguments by those for an input with this histogram of luma. The kernel with the
     // filter's name in histogram.cl does the same on a device. NULL: `prepare` alone computes them.
     void (*measure)(const uint32_t histogram[FILTER_LEVELS], int32_t *arguments);
+    // Sets the arguments that depend on the sizes. `prepare` has set their count. NULL: there are none.
+    void (*fit)(const struct filter_values *values, const struct stage_size *size, int32_t *arguments);
+    // Sets the first arguments for a frame, and returns their count. NULL: no argument depends on the frame.
+    int (*follow)(const struct filter_values *values, const struct moment *moment, int32_t *arguments);
 
     // FILTER_WARP: sets the zeroed map for an input of this size. The output may be larger than CHAIN_SIDE_MAX.
     void (*map)(const struct filter_values *values, int width, int height, struct filter_map *map);
@@ -135,5 +158,7 @@ const char *filter_advice(const char *word);
 int filter_param_count(const struct filter *filter);
 bool param_has_numbers(const struct param *param); // PARAM_MATRIX, PARAM_MAP, PARAM_POINTS
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values); // PARAM_FILE is a file
+bool filter_is_placed(
+    const struct filter *filter); // the result depends on a pixel's place: `placed`, or a user's filter
 // Returns true if the filter's output is grey, given whether its input is grey.
 bool filter_leaves_grey(const struct filter *filter, bool grey);

@@ -32,7 +32,7 @@ static void name_pass(struct pass *pass)
         add_name(pass, pass->stencil->filter->name);
     if (pass->warp)
         add_name(pass, pass->warp->filter->name);
-    for (int i = 0; i < pass->after_count; i++)
+    for (int i = pass->warp && pass->warp->filter->placed; i < pass->after_count; i++) // the warp has the first one
         add_name(pass, pass->after[i]->filter->name);
     if (pass->last)
         add_name(pass, pass->last->filter->name);
@@ -44,10 +44,10 @@ static void name_pass(struct pass *pass)
         add_name(pass, "convert");
 }
 
-static bool has_user(const struct stage *const *stages, int count)
+static bool has_placed(const struct stage *const *stages, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (stages[i]->filter->user)
+        if (filter_is_placed(stages[i]->filter))
             return true;
     }
     return false;
@@ -55,17 +55,17 @@ static bool has_user(const struct stage *const *stages, int count)
 
 bool pass_has_size(const struct pass *pass)
 {
-    return pass->warp || pass->last || has_user(pass->before, pass->before_count) ||
-           has_user(&pass->stencil, pass->stencil ? 1 : 0) || has_user(pass->after, pass->after_count);
+    return pass->warp || pass->last || has_placed(pass->before, pass->before_count) ||
+           has_placed(&pass->stencil, pass->stencil ? 1 : 0) || has_placed(pass->after, pass->after_count);
 }
 
-// Returns true if a user's filter, which may depend on a pixel's place, is or will be on the wrong side of a change of
-// geometry: the pass changes its load before the filters `before`, and its store after the filters `after`.
-static bool moves_user(const struct pass *pass, const struct filter *next)
+// Returns true if a placed filter is or will be on the wrong side of a change of geometry: the pass changes its load
+// before the filters `before`, and its store after the filters `after`.
+static bool moves_placed(const struct pass *pass, const struct filter *next)
 {
     const bool loads = !pass->stencil && !pass->warp, stores = pass->store_mirror || pass->store_flip;
-    return (next->kind == FILTER_GEOMETRY && loads && has_user(pass->before, pass->before_count)) ||
-           (next->user && next->kind == FILTER_POINT && stores);
+    return (next->kind == FILTER_GEOMETRY && loads && has_placed(pass->before, pass->before_count)) ||
+           (filter_is_placed(next) && next->kind == FILTER_POINT && stores);
 }
 
 // Moves a change of geometry across point filters, which do not depend on a pixel's place: to the pass's load before
@@ -106,25 +106,44 @@ static bool is_empty(const struct pass *pass)
     return !pass->stencil && !pass->warp && pass->before_count == 0 && !pass->load_mirror && !pass->load_flip;
 }
 
-// Writes the size of a stage's picture to the arguments of a user's filter.
-static void set_facts(struct plan *plan, const struct stage *stage, int width, int height)
+// Sets the arguments of a pass's stage that depend on the sizes.
+static void fit(struct plan *plan, const struct stage *stage, const struct pass *pass)
 {
-    if (!stage->filter->user)
+    const struct stage_size size = {pass->from_width, pass->from_height, pass->width, pass->height};
+    if (!stage->filter->user && !stage->filter->fit)
         return;
     struct stage *own = &plan->chain.stage[stage - plan->chain.stage];
-    own->arguments.value[FACT_WIDTH] = width;
-    own->arguments.value[FACT_HEIGHT] = height;
+    if (stage->filter->fit)
+        stage->filter->fit(&stage->values, &size, own->arguments.value);
+    else {
+        own->arguments.value[FACT_WIDTH] = pass->width;
+        own->arguments.value[FACT_HEIGHT] = pass->height;
+    }
 }
 
-void plan_set_moment(struct plan *plan, struct moment moment)
+bool stage_follows(const struct stage *stage)
+{
+    return stage->filter->user || stage->filter->follow;
+}
+
+// As filter.follow, for users' filters.
+static int follow_user(const struct moment *moment, int32_t *arguments)
+{
+    arguments[FACT_PREVIOUS] = moment->previous;
+    arguments[FACT_FRAME] = moment->frame;
+    arguments[FACT_TIME] = moment->time_ms;
+    return FACT_TIME + 1;
+}
+
+void plan_set_moment(struct plan *plan, const struct moment *moment)
 {
     for (int i = 0; i < plan->chain.count; i++) {
         struct stage *stage = &plan->chain.stage[i];
-        if (!stage->filter->user)
-            continue;
-        stage->arguments.value[FACT_PREVIOUS] = moment.previous;
-        stage->arguments.value[FACT_FRAME] = moment.frame;
-        stage->arguments.value[FACT_TIME] = moment.time_ms;
+        struct filter_arguments *arguments = &stage->arguments;
+        if (stage->filter->user)
+            arguments->followed = follow_user(moment, arguments->value);
+        else if (stage->filter->follow)
+            arguments->followed = stage->filter->follow(&stage->values, moment, arguments->value);
     }
 }
 
@@ -140,6 +159,15 @@ static struct pass *split_taps(struct plan *plan, int number)
     return columns;
 }
 
+// Sets the map of a warp that returns to the size of the input of the same stage's first pass.
+static void return_to(struct plan *plan, int number, int width, int height)
+{
+    struct pass *pass = &plan->pass[number], *first = pass;
+    while (first > plan->pass && first[-1].warp == pass->warp)
+        first--;
+    warp_scale_map(&pass->map, width, height, first->from_width, first->from_height, TAPS_NEAREST);
+}
+
 // Sets the map of a warp for an input of this size. A warp by taps is one pass for each side that changes. Columns are
 // first, because that is faster on CPUs for pictures that shrink.
 static void set_map(struct plan *plan, int number, int width, int height)
@@ -148,7 +176,10 @@ static void set_map(struct plan *plan, int number, int width, int height)
     if (pass->map.part == FILTER_ALONG_ROWS) // split_taps has copied it
         return;
     pass->map = (struct filter_map){0};
-    pass->warp->filter->map(&pass->warp->values, width, height, &pass->map);
+    if (pass->returns)
+        return_to(plan, number, width, height);
+    else
+        pass->warp->filter->map(&pass->warp->values, width, height, &pass->map);
     if (pass->map.taps == TAPS_NONE)
         return;
     pass->map.part = FILTER_ALONG_ROWS;
@@ -176,15 +207,15 @@ static void set_sizes(struct plan *plan, int width, int height)
         pass->width = width;
         pass->height = height;
         for (int k = 0; k < pass->before_count; k++)
-            set_facts(plan, pass->before[k], width, height);
+            fit(plan, pass->before[k], pass);
         if (pass->stencil)
-            set_facts(plan, pass->stencil, width, height);
+            fit(plan, pass->stencil, pass);
         for (int k = 0; k < pass->after_count; k++)
-            set_facts(plan, pass->after[k], width, height);
+            fit(plan, pass->after[k], pass);
         if (pass->warp)
-            set_facts(plan, pass->warp, width, height);
+            fit(plan, pass->warp, pass);
         if (pass->last)
-            set_facts(plan, pass->last, width, height);
+            fit(plan, pass->last, pass);
     }
 }
 
@@ -209,7 +240,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
     struct pass *pass = next_pass(plan);
     for (int i = 0; i < chain->count; i++) {
         const struct stage *stage = &plan->chain.stage[i];
-        if (pass->last || moves_user(pass, stage->filter))
+        if (pass->last || moves_placed(pass, stage->filter))
             pass = next_pass(plan);
         switch (stage->filter->kind) {
         case FILTER_GEOMETRY:
@@ -236,6 +267,13 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
             if (!is_empty(pass))
                 pass = next_pass(plan);
             pass->warp = stage;
+            if (stage->filter->placed) // after[0] changes the pixels of the result
+                pass->after[pass->after_count++] = stage;
+            if (stage->filter->returns) {
+                pass = next_pass(plan);
+                pass->warp = stage;
+                pass->returns = true;
+            }
             break;
         }
     }

@@ -16,6 +16,7 @@ struct pass {
     int before_count;
     const struct stage *stencil;          // NULL: none
     const struct stage *warp;             // NULL: none; without `before`, `stencil` and changes of the load
+    bool returns;                         // the warp returns to the size of the input of an earlier pass
     const struct stage *after[CHAIN_MAX]; // point filters after the stencil or warp; empty without one
     int after_count;
     const struct stage *last;      // a user's point filter after all others, which gets its previous output; NULL: none
@@ -30,7 +31,7 @@ struct pass {
     char name[128];                 // "blur+gray": its filters, for stage times
 };
 
-enum { PLAN_PASSES = 2 * CHAIN_MAX + 1 }; // separable filters, and a conversion
+enum { PLAN_PASSES = 4 * CHAIN_MAX + 1 }; // filters that scale twice, along both sides, and a conversion
 
 struct plan {
     struct chain chain;              // a copy; passes point into it
@@ -39,15 +40,12 @@ struct plan {
     int count; // at least 1: an empty chain is one pass that loads and stores
 };
 
-// The frame that runs, for users' filters. Number and time are 0 to 2^31 - 1, and then begin at 0 again.
-struct moment {
-    int32_t previous; // 1: there is a previous output; 0: a filter gets its input instead
-    int32_t frame, time_ms;
-};
-// Writes it to the arguments of users' filters in the order FACT_PREVIOUS, FACT_FRAME, FACT_TIME.
-void plan_set_moment(struct plan *plan, struct moment moment);
+// Returns true if arguments of the stage depend on the frame.
+bool stage_follows(const struct stage *stage);
+// Sets these arguments of all stages, and `followed` to their count.
+void plan_set_moment(struct plan *plan, const struct moment *moment);
 
-// Returns true if the arguments of a pass are for one size of its picture: it has a warp or a user's filter.
+// Returns true if the arguments of a pass are for one size of its picture: it has a warp or a placed filter.
 bool pass_has_size(const struct pass *pass);
 
 // The arguments of the pass's warp, which is not a user's (filter/warp.h).

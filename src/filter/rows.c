@@ -8,6 +8,7 @@
 #include <string.h>
 
 typedef pixel point_filter(pixel p, arguments args);
+typedef pixel placed_filter(pixel p, int x, int y, arguments args);
 typedef int stencil_filter(view v, arguments args);
 
 // Promises the compiler that no iteration of the next loop depends on another.
@@ -52,6 +53,20 @@ INLINE void make_points(point_filter *filter, const struct filter_arguments *num
     }
 }
 
+INLINE void make_placed(placed_filter *filter, const struct filter_arguments *numbers, const uint8_t *from, uint8_t *to,
+                        int width, int y)
+{
+    const int32_t *restrict args = filter_numbers(numbers);
+    const pixel_word *in = (const pixel_word *)from;
+    pixel_word *out = (pixel_word *)to;
+    INDEPENDENT
+    for (int x = 0; x < width; x++) {
+        const uint32_t word = in[x];
+        const pixel p = filter((pixel){word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24}, x, y, args);
+        out[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
+    }
+}
+
 // `reach`: rows above and below. Callers pass constants as `radius`, `reach` and `step` if that is faster.
 INLINE void make_stencil(stencil_filter *filter, const struct filter_arguments *numbers,
                          const struct stencil_rows *rows, int radius, int reach, int step)
@@ -84,8 +99,13 @@ INLINE void make_stencils(stencil_filter *filter, const struct filter_arguments 
         make_stencil(filter, numbers, rows, numbers->radius, numbers->rows, rows->step);
 }
 
-// The type of a filter's function decides the kind of its row function. The other kind is never called.
+// The type of a filter's function decides the kind of its row function. The other kinds are never called.
 INLINE pixel no_points(pixel p, arguments args)
+{
+    return p;
+}
+
+INLINE pixel no_placed(pixel p, int x, int y, arguments args)
 {
     return p;
 }
@@ -95,23 +115,31 @@ INLINE int no_stencil(view v, arguments args)
     return 0;
 }
 
-#define IF_POINT(it, yes, no) _Generic(&filter_##it, point_filter * : yes, stencil_filter * : no)
+#define IF_POINT(it, yes, no) _Generic(&filter_##it, point_filter * : yes, default : no)
+#define IF_PLACED(it, yes, no) _Generic(&filter_##it, placed_filter * : yes, default : no)
+#define IF_STENCIL(it, yes, no) _Generic(&filter_##it, stencil_filter * : yes, default : no)
 #define FUNCTIONS(it)                                                                                                  \
     static __attribute__((unused)) void it##_points(const struct filter_arguments *numbers, const uint8_t *from,       \
                                                     uint8_t *to, int width, bool stream)                               \
     {                                                                                                                  \
         make_points(IF_POINT(it, &filter_##it, &no_points), numbers, from, to, width, stream);                         \
     }                                                                                                                  \
+    static __attribute__((unused)) void it##_placed(const struct filter_arguments *numbers, const uint8_t *from,       \
+                                                    uint8_t *to, int width, int y)                                     \
+    {                                                                                                                  \
+        make_placed(IF_PLACED(it, &filter_##it, &no_placed), numbers, from, to, width, y);                             \
+    }                                                                                                                  \
     static __attribute__((unused)) void it##_stencil(const struct filter_arguments *numbers,                           \
                                                      const struct stencil_rows *rows)                                  \
     {                                                                                                                  \
-        make_stencils(IF_POINT(it, &no_stencil, &filter_##it), numbers, rows);                                         \
+        make_stencils(IF_STENCIL(it, &filter_##it, &no_stencil), numbers, rows);                                       \
     }
 #define ROW(it)                                                                                                        \
     {.name = "generic",                                                                                                \
      .filter = #it,                                                                                                    \
      .point = IF_POINT(it, it##_points, NULL),                                                                         \
-     .stencil = IF_POINT(it, NULL, it##_stencil),                                                                      \
+     .placed = IF_PLACED(it, it##_placed, NULL),                                                                       \
+     .stencil = IF_STENCIL(it, it##_stencil, NULL),                                                                    \
      .rows = 1},
 
 FILTER_LIST(FUNCTIONS)

@@ -30,6 +30,8 @@ struct stencil_rows {
 // only to another row.
 typedef void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width,
                        bool stream);
+// The same for row `y` and a filter that gets the places of its pixels.
+typedef void placed_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, int y);
 // Makes the rows of a variant. Alpha is copied from the centre pixels.
 typedef void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows);
 
@@ -38,7 +40,8 @@ struct row_variant {
     const char *name;                                                            // NULL ends a list
     const char *filter;                                                          // the filter's name
     bool (*fits)(const struct filter_arguments *arguments, int width, int step); // NULL: always
-    point_row *point;                                                            // `point` or `stencil` is set
+    point_row *point;                                                            // one of these three is set
+    placed_row *placed;
     stencil_row *stencil;
     int rows; // rows that `stencil` makes per call, 1 to STENCIL_ROWS
     size_t (*scratch_bytes)(const struct filter_arguments *arguments, int width, int step); // NULL: 0

@@ -137,18 +137,17 @@ int compose_points(struct composer *c, const char *macro, const struct stage *co
 {
     for (int i = 0; i < count; i++) {
         const struct filter *filter = stages[i]->filter;
-        if (filter->user)
-            fprintf(c->out, "INLINE pixel user_filter_%s(pixel p, int x, int y, arguments args);\n", filter->name);
-        else
-            fprintf(c->out, "INLINE pixel filter_%s(pixel p, arguments args);\n", filter->name);
+        fprintf(c->out, "INLINE pixel %s_%s(pixel p, %sarguments args);\n", filter->user ? "user_filter" : "filter",
+                filter->name, filter_is_placed(filter) ? "int x, int y, " : "");
     }
     fprintf(c->out, "#define %s(p, args, x, y) ", macro);
     for (int i = count - 1; i >= 0; i--)
         fprintf(c->out, "%s_%s(", stages[i]->filter->user ? "user_filter" : "filter", stages[i]->filter->name);
     fprintf(c->out, "(p)");
     for (int i = 0; i < count; i++) {
-        const bool user = stages[i]->filter->user;
-        fprintf(c->out, "%s, (args) + %d)", user ? ", x, y" : "", offset + (user ? FACTS : 0));
+        const struct filter *filter = stages[i]->filter;
+        fprintf(c->out, "%s, (args) + %d)", filter_is_placed(filter) ? ", x, y" : "",
+                offset + (filter->user ? FACTS : 0));
         offset += stages[i]->arguments.count;
     }
     fprintf(c->out, "\n");

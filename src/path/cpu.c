@@ -267,7 +267,7 @@ static void run_passes(struct path *path, struct image *from, const struct path_
     struct cpu_slot *slot = &cpu->slot[cpu->write_slot];
     struct cpu_build *build = path->build;
     const struct cpu_pass *passes = build->pass;
-    plan_set_moment(&build->plan, path->moment);
+    plan_set_moment(&build->plan, &path->moment);
     for (int i = 0; i < build->runs; i++) {
         const bool last = i == build->runs - 1;
         if (!last)

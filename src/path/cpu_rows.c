@@ -201,6 +201,8 @@ static const uint8_t *run_points(const struct row_variant *const *rows, const st
     for (int i = 0; i < count; i++, from = to) {
         if (stages[i]->filter->user)
             run_user(stages[i], &from, to, width, y, 4);
+        else if (rows[i]->placed)
+            rows[i]->placed(&stages[i]->arguments, from, to, width, y);
         else
             rows[i]->point(&stages[i]->arguments, from, to, width, false);
     }
@@ -461,7 +463,7 @@ static void stream_row(const struct band *band, int y)
     const struct cpu_pass *cpu = run->passes;
     const int last = cpu->pass->before_count - 1;
     uint8_t *to = output_at(band, y);
-    if (last >= 0 && cpu->pass->before[last]->filter->user)
+    if (last >= 0 && filter_is_placed(cpu->pass->before[last]->filter))
         load_row(band, y, last + 1, to);
     else if (last >= 0)
         cpu->before[last]->point(&cpu->pass->before[last]->arguments, load_row(band, y, last, band->rgba), to,

@@ -4,7 +4,6 @@
 #include "filter/user_filter.h"
 #include "path/backend.h"
 #include "path/histogram.h"
-#include "path/pass_text.h"
 #include "path/picture.h"
 #include "path/probe.h"
 
@@ -13,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBERS_ROW = 256 }; // arguments in a row of their texture (kernels/language.glsl)
-enum { UNITS = 5 };         // textures of a program (find_uniforms in gl_program.c)
-enum { STRIP_ROWS = 32 };   // rows of a picture that are read back at a time
+enum { NUMBERS_ROW = 2048 }; // arguments in a row of their texture (kernels/language.glsl)
+enum { UNITS = 5 };          // textures of a program (find_uniforms in gl_program.c)
+enum { STRIP_ROWS = 32 };    // rows of a picture that are read back at a time
 
 static const struct {
     GLenum format, layout, type;
@@ -80,6 +79,18 @@ static void bind_texture(GLuint unit, unsigned texture)
     glBindTexture(GL_TEXTURE_2D, texture);
 }
 
+// Writes numbers to a texture of arguments, which is bound.
+static void write_numbers(int at, const int32_t *numbers, int count)
+{
+    while (count > 0) {
+        const int column = at % NUMBERS_ROW, room = NUMBERS_ROW - column, part = count < room ? count : room;
+        glTexSubImage2D(GL_TEXTURE_2D, 0, column, at / NUMBERS_ROW, part, 1, GL_RED_INTEGER, GL_INT, numbers);
+        at += part;
+        numbers += part;
+        count -= part;
+    }
+}
+
 // Adds the luma of a step's input, which is read back from the framebuffer. GL ES reads integers as words only.
 static void count_input(const struct gl_chain *chain, const struct gl_step *step, unsigned framebuffer,
                         uint32_t counts[FILTER_LEVELS])
@@ -110,7 +121,7 @@ static void measure_input(const struct gl_chain *chain, int number, unsigned fra
     stage->filter->measure(counts, few);
     bind_texture(3, chain->numbers[number]);
     if (chain->numbers[number])
-        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, stage->arguments.count, 1, GL_RED_INTEGER, GL_INT, few);
+        write_numbers(0, few, stage->arguments.count);
 }
 
 // Returns the second picture of the step's last filter.
@@ -151,20 +162,18 @@ static void draw_step(const struct gl_chain *chain, int number, unsigned to, con
         attach_second(0);
 }
 
-// Writes the moment to the arguments of users' filters. `few`: the step's arguments.
-static void set_moment(const struct gl_chain *chain, int number, struct moment moment, int32_t few[GL_FEW_NUMBERS])
+// Writes the arguments that plan_set_moment has set.
+static void follow(struct gl_chain *chain, int number)
 {
-    enum { COUNT = 3 };
-    const int32_t facts[COUNT] = {
-        [FACT_PREVIOUS] = moment.previous, [FACT_FRAME] = moment.frame, [FACT_TIME] = moment.time_ms};
     bind_texture(3, chain->numbers[number]);
-    for (int i = 0; i < COUNT * chain->user_places[number]; i++) {
-        const int at = chain->user_place[number][i / COUNT] + i % COUNT;
+    for (int i = 0; i < chain->followers[number]; i++) {
+        const struct pass_follower *follower = &chain->follower[number][i];
+        const struct filter_arguments *arguments = &follower->stage->arguments;
+        const int32_t *numbers = filter_numbers(arguments);
         if (chain->numbers[number])
-            glTexSubImage2D(GL_TEXTURE_2D, 0, at % NUMBERS_ROW, at / NUMBERS_ROW, 1, 1, GL_RED_INTEGER, GL_INT,
-                            &facts[i % COUNT]);
+            write_numbers(follower->at, numbers, arguments->followed);
         else
-            few[at] = facts[i % COUNT];
+            memcpy(chain->few[number] + follower->at, numbers, sizeof(*numbers) * (size_t)arguments->followed);
     }
 }
 
@@ -177,13 +186,14 @@ static void bind_target(unsigned framebuffer, unsigned array)
 void gl_chain_draw(struct gl_chain *chain, struct moment moment, const unsigned planes[PIXFMT_PLANES],
                    unsigned framebuffer, unsigned array, unsigned to, void (*passed)(void *context), void *context)
 {
+    plan_set_moment(&chain->plan, &moment);
     bind_target(framebuffer, array);
     for (GLuint i = 0; i < PIXFMT_PLANES; i++)
         bind_texture(i, planes[i]);
     for (int i = 0; i < chain->steps; i++) {
         int32_t few[GL_FEW_NUMBERS];
+        follow(chain, i);
         memcpy(few, chain->few[i], sizeof(few));
-        set_moment(chain, i, moment, few);
         if (step_measures(&chain->step[i]))
             measure_input(chain, i, framebuffer, few);
         draw_step(chain, i, to, few);
@@ -210,7 +220,7 @@ static bool make_numbers(struct gl_chain *chain, int number)
     const struct pass_target target = {.format = PIXFMT_RGBA};
     const struct gl_step *step = &chain->step[number];
     const int rows = step->numbers / NUMBERS_ROW + 1;
-    chain->user_places[number] = pass_user_places(step->pass, &target, chain->user_place[number]);
+    chain->followers[number] = pass_followers(step->pass, &target, chain->follower[number]);
     if (step->few) {
         pass_arguments(step->pass, &target, chain->few[number]);
         return true;

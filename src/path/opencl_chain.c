@@ -261,8 +261,9 @@ cl_int opencl_chain_set_moment(struct opencl_chain *chain, cl_command_queue queu
     if (memcmp(&moment, &chain->moment, sizeof(moment)) == 0)
         return result;
     chain->moment = moment;
+    plan_set_moment(&chain->plan, &moment);
     for (int i = 0; result == CL_SUCCESS && i < chain->plan.count; i++)
-        result = opencl_pass_set_moment(&chain->pass[i], queue, moment);
+        result = opencl_pass_follow(&chain->pass[i], queue);
     return result;
 }
 

@@ -101,7 +101,7 @@ static cl_int open_arguments(struct opencl_pass *opened, cl_context context, con
     if (!arguments)
         return result;
     pass_arguments(opened->pass, target, arguments);
-    opened->user_places = pass_user_places(opened->pass, target, opened->user_place);
+    opened->followers = pass_followers(opened->pass, target, opened->follower);
     opened->arguments = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(*arguments) * count,
                                        arguments, &result);
     free(arguments);
@@ -159,17 +159,28 @@ void opencl_pass_close(struct opencl_pass *opened)
     opencl_histogram_close(&opened->histogram);
 }
 
-cl_int opencl_pass_set_moment(const struct opencl_pass *opened, cl_command_queue queue, struct moment moment)
+// Writes numbers to the arguments. Filling copies a number at once; a write of many waits for the frames before.
+static cl_int write_numbers(const struct opencl_pass *opened, cl_command_queue queue, int at, const int32_t *numbers,
+                            int count)
 {
-    const cl_int facts[] = {
-        [FACT_PREVIOUS] = moment.previous, [FACT_FRAME] = moment.frame, [FACT_TIME] = moment.time_ms};
+    enum { FEW = 4 };
+    const size_t bytes = sizeof(*numbers);
     cl_int result = CL_SUCCESS;
-    for (int i = 0; i < opened->user_places; i++) {
-        for (size_t k = 0; result == CL_SUCCESS && k < sizeof(facts) / sizeof(*facts);
-             k++) // filling copies the number at once
-            result = clEnqueueFillBuffer(queue, opened->arguments, &facts[k], sizeof(facts[k]),
-                                         sizeof(facts[k]) * ((size_t)opened->user_place[i] + k), sizeof(facts[k]), 0,
-                                         NULL, NULL);
+    if (count > FEW)
+        return clEnqueueWriteBuffer(queue, opened->arguments, CL_TRUE, bytes * (size_t)at, bytes * (size_t)count,
+                                    numbers, 0, NULL, NULL);
+    for (int i = 0; result == CL_SUCCESS && i < count; i++)
+        result = clEnqueueFillBuffer(queue, opened->arguments, &numbers[i], bytes, bytes * (size_t)(at + i), bytes, 0,
+                                     NULL, NULL);
+    return result;
+}
+
+cl_int opencl_pass_follow(const struct opencl_pass *opened, cl_command_queue queue)
+{
+    cl_int result = CL_SUCCESS;
+    for (int i = 0; result == CL_SUCCESS && i < opened->followers; i++) {
+        const struct filter_arguments *arguments = &opened->follower[i].stage->arguments;
+        result = write_numbers(opened, queue, opened->follower[i].at, filter_numbers(arguments), arguments->followed);
     }
     return result;
 }

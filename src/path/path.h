@@ -25,7 +25,7 @@ struct path_kind_info {
 const struct path_kind_info *path_kind_info(enum path_kind kind);
 const char *path_kind_name(enum path_kind kind);
 
-enum { PATH_DEPTH_MAX = 4, PATH_STAGES = 40 };
+enum { PATH_DEPTH_MAX = 4, PATH_STAGES = 72 };
 
 // A picture whose rows arrive and leave one after the other, so that they stay in the cache through all steps. A path
 // that cannot work by rows requests all rows at once.
@@ -145,7 +145,7 @@ struct path_info {
 const struct path_info *path_info(const struct path *path); // borrowed until path_close
 
 // How a path runs a pass of its chain.
-enum { PATH_PASSES = 2 * CHAIN_MAX + 1, PATH_CHOICE = 96 };
+enum { PATH_PASSES = 4 * CHAIN_MAX + 1, PATH_CHOICE = 96 };
 struct path_pass {
     const char *name;         // "blur+gray"; valid until the path's chain changes
     char choice[PATH_CHOICE]; // the variant and its parameters: "window:ROWS=8"

@@ -284,7 +284,7 @@ static void test_table(struct check *check)
 {
     static const enum param_type types[] = {
         [INTEGER] = PARAM_INT, [REAL] = PARAM_REAL,     [WORD] = PARAM_CHOICE, [MATRIX] = PARAM_MATRIX,
-        [MAP] = PARAM_MAP,     [POINTS] = PARAM_POINTS, [TEXT] = PARAM_FILE};
+        [MAP] = PARAM_MAP,     [POINTS] = PARAM_POINTS, [TEXT] = PARAM_FILE,   [COLOR] = PARAM_COLOR};
     for (const struct filter *const *filter = filters; *filter; filter++) {
         char error[CHAIN_ERROR] = "";
         struct chain chain;

@@ -104,6 +104,23 @@ const char *const path_filters[] = {
     "ridge=8",
     "ridge=20",
     "ridge=21",
+    "vignette",
+    "vignette=1:0.9",
+    "vignette=-1:0.3",
+    "mirror,vignette=0.7,flip,blur=1,vignette,mirror",
+    "grain",
+    "grain=100",
+    "flip,grain=60,mirror",
+    "pixelate",
+    "pixelate=2",
+    "pixelate=256",
+    "blur=1,pixelate=9,sepia,mirror",
+    "pad",
+    "pad=100:90",
+    "pad=200:80:3:32768:#123456",
+    "pad=ratio=1",
+    "pad=ratio=100:color=orange,mirror,pad=ratio=3.3",
+    "blur=1,mirror,pad=150:70:0:0:white,invert,vignette",
     "mirror",
     "flip",
     "crop",
@@ -282,6 +299,11 @@ static int random_warp(struct random *random, const char *name, char *text, size
     if (!strcmp(name, "crop"))
         return snprintf(text, size, "crop=%d:%d:%d:%d", random_range(random, 0, 90), random_range(random, 0, 60),
                         random_range(random, -1, 60), random_range(random, -1, 40));
+    if (!strcmp(name, "pad"))
+        return snprintf(text, size, "pad=%d:%d:%d:%d:#%06x", random_range(random, 0, 150), random_range(random, 0, 150),
+                        random_range(random, -1, 60), random_range(random, -1, 60), random_range(random, 0, COLOR_MAX));
+    if (!strcmp(name, "pixelate"))
+        return snprintf(text, size, "pixelate=%d", random_range(random, 2, 40));
     if (!strcmp(name, "rotate"))
         return snprintf(text, size, "rotate=%g",
                         random_bits(random) % 2 ? 90 * random_range(random, -4, 4)
@@ -326,6 +348,8 @@ static int random_filter(struct random *random, char *text, size_t size)
         at += snprintf(text + at, size - (size_t)at, i ? ":" : "=");
         if (row->type == PARAM_CHOICE || row->type == PARAM_POINTS)
             at += random_choice(random, row->choices, text + at, size - (size_t)at);
+        else if (row->type == PARAM_COLOR)
+            at += snprintf(text + at, size - (size_t)at, "#%06x", random_range(random, 0, COLOR_MAX));
         else if (row->type == PARAM_FILE)
             at += snprintf(text + at, size - (size_t)at, LUT_DATA "/solid.cube");
         else

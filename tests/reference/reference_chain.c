@@ -75,6 +75,24 @@ static bool parse_points(const char *text, struct value *value)
     return !*text && value->count >= 4;
 }
 
+static bool parse_color(const char *text, int *number)
+{
+    static const struct {
+        const char *name, *digits;
+    } names[] = {{"black", "000000"},   {"silver", "c0c0c0"},  {"gray", "808080"},  {"grey", "808080"},
+                 {"white", "ffffff"},   {"maroon", "800000"},  {"red", "ff0000"},   {"purple", "800080"},
+                 {"fuchsia", "ff00ff"}, {"magenta", "ff00ff"}, {"green", "008000"}, {"lime", "00ff00"},
+                 {"olive", "808000"},   {"yellow", "ffff00"},  {"navy", "000080"},  {"blue", "0000ff"},
+                 {"teal", "008080"},    {"aqua", "00ffff"},    {"cyan", "00ffff"},  {"orange", "ffa500"}};
+    const char *digits = *text == '#' ? text + 1 : "";
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(text, names[i].name))
+            digits = names[i].digits;
+    char *end;
+    *number = (int)strtol(digits, &end, 16);
+    return strlen(digits) == 6 && !*end && *digits != '-' && *digits != '+';
+}
+
 // Returns `text` without leading and trailing spaces.
 static bool parse_value(const struct parameter *parameter, const char *text, struct value *value)
 {
@@ -88,6 +106,8 @@ static bool parse_value(const struct parameter *parameter, const char *text, str
     value->text = text;
     if (parameter->type == TEXT)
         return true;
+    if (parameter->type == COLOR)
+        return parse_color(text, &value->number);
     if (parameter->type == WORD)
         return false;
     if (parameter->type == MATRIX)

@@ -5,10 +5,10 @@
 
 enum { MATRIX_NUMBERS = 81, PARAMETER_WORDS = 8 };
 
-enum value_type { NO_VALUE, INTEGER, REAL, WORD, MATRIX, MAP, POINTS, TEXT };
+enum value_type { NO_VALUE, INTEGER, REAL, WORD, MATRIX, MAP, POINTS, TEXT, COLOR };
 
 struct value {
-    int number; // INTEGER; WORD: its index; MAP, POINTS without numbers: the index of the word
+    int number; // INTEGER; COLOR: 0xrrggbb; WORD: its index; MAP, POINTS without numbers: the index of the word
     float real; // REAL
     int side;   // MATRIX, with its numbers row by row
     int count;  // MAP, POINTS: the count of numbers; 0: a word
@@ -56,6 +56,13 @@ bool prepare_posterize(const struct picture *from, struct values *values);
 bool prepare_lut(const struct picture *from, struct values *values);
 void pixel_lut(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 void pixel_tables(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+
+// reference_placed.c
+void pixel_vignette(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+void pixel_grain(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+bool reference_pad(struct picture *picture, const struct values *values);
+bool check_pad(const struct picture *picture, struct values *values);
+bool reference_pixelate(struct picture *picture, const struct values *values);
 
 // A filter. `pixel` computes the output pixel (x, y); before the call it holds the input pixel (x, y). NULL: the filter
 // is a warp.

@@ -329,7 +329,9 @@ def rule_glsl(root):
         language = "".join("\n".join(lines(root, f"kernels/{part}")) for part in ("language.glsl", "common.cl"))
         view = ("struct view {\n    int at;\n};\n"
                 "int tap(view v, int dx, int dy) { return dx + dy; }\n#define RADIUS(v) 2\n")
-        call = (f"filter_{name}(pixel(int(gl_FragCoord.x), 2, 3, 255), 0).r" if kind == "pixel" else
+        placed = f"filter_{name}(pixel p, int x, int y," in definition
+        call = (f"filter_{name}(pixel(int(gl_FragCoord.x), 2, 3, 255), {'1, 2, ' if placed else ''}0).r"
+                if kind == "pixel" else
                 f"filter_{name}(view(int(gl_FragCoord.x)), 0)")
         text = ("#version 300 es\nprecision highp float;\nprecision highp int;\nout ivec4 result;\n" + language + view +
                 f"#line 1\n{definition}void main()\n{{\n    result = ivec4({call}, 0, 0, 255);\n}}\n")

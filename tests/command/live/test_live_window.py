@@ -162,7 +162,7 @@ def by_hand(c):
     live = view(SMALL, "-p", "cpu", "--filters", at("own"), headless=True)
     rows = [("add", "gray"), ("filter-next", "maxrgb"), ("filter-next", "blur"), ("up", "blur=3"), ("up", "blur=4"),
             ("up", "blur=5"), ("add", "blur=5,gray"), ("filter-back", "blur=5,zebra"),
-            ("filter-back", "blur=5,vignette"), ("filter-next", "blur=5,zebra"), ("filter-next", "blur=5,gray"),
+            ("filter-back", "blur=5,trails"), ("filter-next", "blur=5,zebra"), ("filter-next", "blur=5,gray"),
             ("move-left", "gray,blur=5"), ("move-left", "gray,blur=5"), ("next", "gray,blur=5"),
             ("filter-next", "gray,convolve"), ("remove", "gray"), ("remove", "none"), ("remove", "none"),
             ("look 3", "maxrgb"), ("mirror", "maxrgb,mirror"), ("undo", "maxrgb"), ("undo", "none"), ("undo", "gray"),
