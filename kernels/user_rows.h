@@ -1,7 +1,7 @@
 // user_rows.h: a row of a user's filter on the CPU; src/path/user_rows.c compiles it after the filter
 //
 // The host defines USER_FILTER, the function that calls the filter; USER_STENCIL and USER_RADIUS for a stencil;
-// USER_WARP for a warp; and USER_SECOND for a point filter that gets a second picture.
+// USER_WARP for a warp; and USER_SECOND for a point filter that gets its previous output.
 INLINE pixel user_unpacked(uint32_t word)
 {
     return (pixel){word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24};
@@ -55,7 +55,7 @@ void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int wi
 
 #else
 
-// in[0] is the row, which may be `to`; in[1] is that of the second picture.
+// in[0] is the row, which may be `to`; in[1] is that of the previous output.
 void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step)
 {
     const uint32_t *from = (const uint32_t *)in[0];

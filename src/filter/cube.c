@@ -1,13 +1,16 @@
 // cube.c: reads files .cube (docs/pixels.md section 3, lut)
 #include "filter/cube.h"
 
+#include "base/file.h"
 #include "filter/tables.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { FILE_MOST = 1 << 26 };
 enum { CHANNELS = 3, POSITIONS_AT = 1, ENTRIES_AT = POSITIONS_AT + CHANNELS * FILTER_LEVELS };
 
 struct cube {
@@ -23,7 +26,7 @@ struct cube {
 
 static bool fail(struct cube *cube, const char *what)
 {
-    snprintf(cube->why, RESOURCE_WHY, "line %d: %s", cube->line, what);
+    snprintf(cube->why, FILTER_WHY, "line %d: %s", cube->line, what);
     return false;
 }
 
@@ -172,7 +175,7 @@ static void fill_solid(const struct cube *cube, int32_t *to)
     }
 }
 
-int32_t *cube_read(const char *text, int *count, char why[RESOURCE_WHY])
+int32_t *cube_read(const char *text, int *count, char why[FILTER_WHY])
 {
     struct cube cube = {.why = why, .line = 1, .high = {1, 1, 1}};
     char *copy = strdup(text);
@@ -195,4 +198,14 @@ int32_t *cube_read(const char *text, int *count, char why[RESOURCE_WHY])
     free(cube.entries);
     free(copy);
     return made;
+}
+
+void cube_file(const char *path, struct file_resource *made)
+{
+    char *text = file_read_text(path, FILE_MOST);
+    if (text)
+        made->numbers = cube_read(text, &made->count, made->why);
+    else
+        snprintf(made->why, sizeof(made->why), "cannot read the file: %s", strerror(errno));
+    free(text);
 }

@@ -1,6 +1,7 @@
 // filter.h: a filter: name, parameters and the arguments of its kernel, kernels/NAME.cl (docs/pixels.md section 3)
 #pragma once
 
+#include "filter/file_resource.h"
 #include "filter/lens.h"
 
 #include <stdbool.h>
@@ -8,7 +9,7 @@
 #include <stdint.h>
 
 enum {
-    FILTER_PARAMS = 6,      // parameters a filter may have
+    FILTER_PARAMS = 8,      // parameters a filter may have
     FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
     FILTER_LEVELS = 256,    // values of a channel
     FILTER_ARGUMENTS = 257, // arguments of a filter's function without a resource: one for each level, and one
@@ -43,6 +44,7 @@ enum param_type {
     PARAM_MAP,    // 8 or 9 numbers, or a word of `choices`, a preset
     PARAM_POINTS, // at least two pairs x/y, or a word of `choices`, a preset
     PARAM_COLOR,  // a colour, 0xrrggbb (color_names.h)
+    PARAM_TEXT,   // a text; 0: the default one
     PARAM_FILE,   // the name of a file, or `none`; of users' filters: an image file
 };
 
@@ -57,14 +59,14 @@ struct param {
     const char *help;
 };
 
-// The values of a filter's parameters. At most one parameter has numbers, and at most one a file, so these have places
-// of their own.
+// The values of a filter's parameters. At most one parameter has numbers, and at most one a file or a text, so these
+// have places of their own.
 struct filter_values {
-    // With numbers: index of the preset; -1: numbers. PARAM_FILE: 1: the file; 0: none, or not now.
+    // With numbers: index of the preset; -1: numbers. PARAM_FILE, PARAM_TEXT: 1: `file`; 0: none, or not now.
     float value[FILTER_PARAMS];
     int matrix_count; // the count of numbers; 0: none
     float matrix[FILTER_MATRIX];
-    char file[FILTER_FILE]; // its absolute name; "": none
+    char file[FILTER_FILE]; // the file's absolute name, or the text; "": none
 };
 
 // A separable filter runs twice: along rows, then along columns. The plan makes both parts.
@@ -90,8 +92,8 @@ struct filter_arguments {
     enum filter_part part;
     int count;
     int32_t value[FILTER_ARGUMENTS];
-    const int32_t *resource; // replaces `value`: more numbers, which stay valid (file_resource.h); NULL: none
-    int followed;            // the first numbers, as many as `follow` has set last
+    int32_t *resource; // replaces `value`: numbers of the plan (plan_fill); NULL: none
+    int followed;      // the first numbers, as many as `follow` has set last
 };
 
 static inline const int32_t *filter_numbers(const struct filter_arguments *arguments)
@@ -108,9 +110,12 @@ struct stage_size {
 struct moment {
     int32_t previous; // 1: there is a previous output; 0: a filter gets its input instead
     int32_t frame, time_ms;
+    int64_t clock_s;    // seconds since 1970
+    const char *source; // its name; NULL: unknown
 };
 
 struct user_filter; // user_filter.h
+struct stage;       // chain.h
 
 struct filter {
     const char *name;
@@ -134,10 +139,14 @@ struct filter {
     // FILTER_POINT: replaces the arguments by those for an input with this histogram of luma. The kernel with the
     // filter's name in histogram.cl does the same on a device. NULL: `prepare` alone computes them.
     void (*measure)(const uint32_t histogram[FILTER_LEVELS], int32_t *arguments);
-    // Sets the arguments that depend on the sizes. `prepare` has set their count. NULL: there are none.
-    void (*fit)(const struct filter_values *values, const struct stage_size *size, int32_t *arguments);
+    // Sets the arguments that depend on the sizes, and their count if that does. NULL: none do.
+    void (*fit)(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments);
+    // Makes a resource: as many numbers as arguments. They begin with those of `prepare` and `fit`; the others are 0.
+    // False: `why` gets one line. NULL: the filter has no resource.
+    bool (*fill)(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY]);
     // Sets the first arguments for a frame, and returns their count. NULL: no argument depends on the frame.
-    int (*follow)(const struct filter_values *values, const struct moment *moment, int32_t *arguments);
+    int (*follow)(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
+                  int32_t *arguments);
 
     // FILTER_WARP: sets the zeroed map for an input of this size. The output may be larger than CHAIN_SIDE_MAX.
     void (*map)(const struct filter_values *values, int width, int height, struct filter_map *map);

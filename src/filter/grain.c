@@ -15,7 +15,8 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-static int follow(const struct filter_values *values, const struct moment *moment, int32_t *arguments)
+static int follow(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
+                  int32_t *arguments)
 {
     arguments[ARGUMENT_FRAME] = moment->frame;
     return 1;

@@ -62,12 +62,13 @@ static void map(const struct filter_values *values, int width, int height, struc
     memcpy(map->matrix, (double[]){1, 0, -x, 0, 1, -y, 0, 0, 1}, sizeof(map->matrix));
 }
 
-static void fit(const struct filter_values *values, const struct stage_size *size, int32_t *arguments)
+static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
 {
-    arguments[ARGUMENT_LEFT] = first_pixel(values->value[PAD_X], size->from_width, size->width);
-    arguments[ARGUMENT_TOP] = first_pixel(values->value[PAD_Y], size->from_height, size->height);
-    arguments[ARGUMENT_RIGHT] = arguments[ARGUMENT_LEFT] + size->from_width;
-    arguments[ARGUMENT_BOTTOM] = arguments[ARGUMENT_TOP] + size->from_height;
+    int32_t *to = arguments->value;
+    to[ARGUMENT_LEFT] = first_pixel(values->value[PAD_X], size->from_width, size->width);
+    to[ARGUMENT_TOP] = first_pixel(values->value[PAD_Y], size->from_height, size->height);
+    to[ARGUMENT_RIGHT] = to[ARGUMENT_LEFT] + size->from_width;
+    to[ARGUMENT_BOTTOM] = to[ARGUMENT_TOP] + size->from_height;
 }
 
 extern const struct filter filter_pad;

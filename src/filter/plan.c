@@ -4,7 +4,9 @@
 #include "filter/user_filter.h"
 #include "filter/warp.h"
 
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const size_t pass_pixel_bytes[] = {[PASS_RGBA] = 4, [PASS_GREY] = 1};
@@ -109,30 +111,48 @@ static bool is_empty(const struct pass *pass)
 // Sets the arguments of a pass's stage that depend on the sizes.
 static void fit(struct plan *plan, const struct stage *stage, const struct pass *pass)
 {
-    const struct stage_size size = {pass->from_width, pass->from_height, pass->width, pass->height};
-    if (!stage->filter->user && !stage->filter->fit)
+    const struct stage *first = plan->chain.stage;
+    if (stage < first || stage >= first + plan->chain.count || stage->filter->returns) // or a second part
         return;
-    struct stage *own = &plan->chain.stage[stage - plan->chain.stage];
+    const ptrdiff_t number = stage - first;
+    plan->size[number] = (struct stage_size){pass->from_width, pass->from_height, pass->width, pass->height};
     if (stage->filter->fit)
-        stage->filter->fit(&stage->values, &size, own->arguments.value);
-    else {
-        own->arguments.value[FACT_WIDTH] = pass->width;
-        own->arguments.value[FACT_HEIGHT] = pass->height;
+        stage->filter->fit(&stage->values, &plan->size[number], &plan->chain.stage[number].arguments);
+}
+
+bool plan_fill(struct plan *plan, char error[CHAIN_ERROR])
+{
+    for (int i = 0; i < plan->chain.count; i++) {
+        struct stage *stage = &plan->chain.stage[i];
+        struct filter_arguments *arguments = &stage->arguments;
+        const int count = arguments->count, few = count < FILTER_ARGUMENTS ? count : FILTER_ARGUMENTS;
+        if (!stage->filter->fill)
+            continue;
+        arguments->resource = calloc((size_t)count + 1, sizeof(*arguments->resource));
+        if (arguments->resource)
+            memcpy(arguments->resource, arguments->value, sizeof(*arguments->value) * (size_t)few);
+        char why[FILTER_WHY] = "out of memory";
+        if (!arguments->resource || !stage->filter->fill(stage, &plan->size[i], arguments->resource, why)) {
+            snprintf(error, CHAIN_ERROR, "%s: cannot use the file '%.90s': %s", stage->filter->name, stage->values.file,
+                     why);
+            plan_free(plan);
+            return false;
+        }
+    }
+    return true;
+}
+
+void plan_free(struct plan *plan)
+{
+    for (int i = 0; i < plan->chain.count; i++) {
+        free(plan->chain.stage[i].arguments.resource);
+        plan->chain.stage[i].arguments.resource = NULL;
     }
 }
 
 bool stage_follows(const struct stage *stage)
 {
-    return stage->filter->user || stage->filter->follow;
-}
-
-// As filter.follow, for users' filters.
-static int follow_user(const struct moment *moment, int32_t *arguments)
-{
-    arguments[FACT_PREVIOUS] = moment->previous;
-    arguments[FACT_FRAME] = moment->frame;
-    arguments[FACT_TIME] = moment->time_ms;
-    return FACT_TIME + 1;
+    return stage->filter->follow;
 }
 
 void plan_set_moment(struct plan *plan, const struct moment *moment)
@@ -140,10 +160,9 @@ void plan_set_moment(struct plan *plan, const struct moment *moment)
     for (int i = 0; i < plan->chain.count; i++) {
         struct stage *stage = &plan->chain.stage[i];
         struct filter_arguments *arguments = &stage->arguments;
-        if (stage->filter->user)
-            arguments->followed = follow_user(moment, arguments->value);
-        else if (stage->filter->follow)
-            arguments->followed = stage->filter->follow(&stage->values, moment, arguments->value);
+        int32_t *numbers = arguments->resource ? arguments->resource : arguments->value;
+        if (stage->filter->follow)
+            arguments->followed = stage->filter->follow(stage, &plan->size[i], moment, numbers);
     }
 }
 
@@ -236,6 +255,8 @@ static struct pass *add_columns(struct plan *plan, int number)
 void plan_make(struct plan *plan, const struct chain *chain, int width, int height)
 {
     plan->chain = *chain;
+    for (int i = 0; i < chain->count; i++)
+        plan->chain.stage[i].arguments.resource = NULL; // that of another plan
     plan->count = 0;
     struct pass *pass = next_pass(plan);
     for (int i = 0; i < chain->count; i++) {
@@ -249,7 +270,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
         case FILTER_POINT:
             if (stage->filter->measure)
                 pass = next_pass(plan);
-            if (stage->filter->user && stage->filter->user->second != USER_ALONE)
+            if (stage->filter->user && stage->filter->user->second == USER_PREVIOUS)
                 pass->last = stage;
             else if (pass->stencil || pass->warp)
                 pass->after[pass->after_count++] = stage;

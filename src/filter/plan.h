@@ -34,8 +34,9 @@ struct pass {
 enum { PLAN_PASSES = 4 * CHAIN_MAX + 1 }; // filters that scale twice, along both sides, and a conversion
 
 struct plan {
-    struct chain chain;              // a copy; passes point into it
-    struct stage columns[CHAIN_MAX]; // the second parts of its separable stencils
+    struct chain chain;                // a copy; passes point into it
+    struct stage columns[CHAIN_MAX];   // the second parts of its separable stencils
+    struct stage_size size[CHAIN_MAX]; // of its stages
     struct pass pass[PLAN_PASSES];
     int count; // at least 1: an empty chain is one pass that loads and stores
 };
@@ -58,6 +59,10 @@ bool pass_measures(const struct pass *pass);
 // Fills `plan` for an input of this size, which chain_output_size accepts. Do not move or copy it afterwards, because
 // passes point into it.
 void plan_make(struct plan *plan, const struct chain *chain, int width, int height);
+
+// Makes the resources of the stages, for a plan that runs. False: `error` gets one line. plan_free frees them.
+bool plan_fill(struct plan *plan, char error[CHAIN_ERROR]);
+void plan_free(struct plan *plan); // accepts a plan without resources
 
 // Makes a separate pass of the conversion before a warp. `input_rgba`: the chain's input is RGBA.
 void plan_split_warp(struct plan *plan, bool input_rgba);

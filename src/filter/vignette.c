@@ -24,12 +24,13 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-static void fit(const struct filter_values *values, const struct stage_size *size, int32_t *arguments)
+static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
 {
-    arguments[ARGUMENT_WIDTH] = size->width;
-    arguments[ARGUMENT_HEIGHT] = size->height;
-    arguments[ARGUMENT_ACROSS] = (int32_t)floor((double)(1 << 28) / size->width + 0.5);
-    arguments[ARGUMENT_DOWN] = (int32_t)floor((double)(1 << 28) / size->height + 0.5);
+    int32_t *to = arguments->value;
+    to[ARGUMENT_WIDTH] = size->width;
+    to[ARGUMENT_HEIGHT] = size->height;
+    to[ARGUMENT_ACROSS] = (int32_t)floor((double)(1 << 28) / size->width + 0.5);
+    to[ARGUMENT_DOWN] = (int32_t)floor((double)(1 << 28) / size->height + 0.5);
 }
 
 extern const struct filter filter_vignette;

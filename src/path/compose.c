@@ -92,8 +92,9 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
     compose_part(c, "the end of a user's filter");
     const char *name = filter->name;
     static const char own[] = "user_arguments own;\n    own.base = args;\n    ";
-    const char *second[] = {
-        [USER_ALONE] = "", [USER_PREVIOUS] = "user_previous(p, second, own), ", [USER_PICTURE] = "second, "};
+    const char *second[] = {[USER_ALONE] = "",
+                            [USER_PREVIOUS] = "user_previous(p, second, own), ",
+                            [USER_PICTURE] = "user_picture(own, x, y), "};
     const enum user_second which = filter->user->second;
     if (filter->kind == FILTER_WARP)
         fprintf(c->out,
@@ -109,7 +110,7 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
         fprintf(c->out,
                 "INLINE pixel user_filter_%s(pixel p, %sint x, int y, arguments args)\n{\n    %s"
                 "return user_pixel(filter_%s(p, %sx, y, own), p.a);\n}\n",
-                name, which == USER_ALONE ? "" : "pixel second, ", own, name, second[which]);
+                name, which == USER_PREVIOUS ? "pixel second, " : "", own, name, second[which]);
 }
 
 void compose_stages(struct composer *c, const struct stage *const *stages, int count)
@@ -160,8 +161,6 @@ int compose_last(struct composer *c, const struct stage *stage, int offset)
     fprintf(c->out, "INLINE pixel user_filter_%s(pixel p, pixel second, int x, int y, arguments args);\n", name);
     fprintf(c->out, "#define PASS_LAST(p, second, args, x, y) user_filter_%s(p, second, x, y, (args) + %d)\n", name,
             offset + FACTS);
-    if (stage->filter->user->second == USER_PREVIOUS)
-        fprintf(c->out, "#define PASS_KEEPS\n");
     return offset + stage->arguments.count;
 }
 

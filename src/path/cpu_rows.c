@@ -190,7 +190,7 @@ static uint8_t *line_of(const struct band *band, int number, int row)
 // Makes a row of a user's filter from the rows `in`.
 static void run_user(const struct stage *stage, const uint8_t *const *in, uint8_t *to, int width, int y, int step)
 {
-    stage->filter->user->row(stage->arguments.value + FACTS, in, to, width, y, step);
+    stage->filter->user->row(filter_numbers(&stage->arguments) + FACTS, in, to, width, y, step);
 }
 
 // Runs point filters over row `y`: the first from `from` to `to`, the others in `to`. Returns the result: `to`, or
@@ -302,8 +302,7 @@ static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to
         return at;
     uint8_t *second = image_row(band->run->second, 0, y);
     run_user(pass->last, (const uint8_t *const[]){at, second}, to, band->width, y, 4);
-    if (pass->last->filter->user->second == USER_PREVIOUS)
-        memcpy(second, to, 4 * (size_t)band->width);
+    memcpy(second, to, 4 * (size_t)band->width);
     return to;
 }
 

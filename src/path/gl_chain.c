@@ -1,10 +1,8 @@
 // gl_chain.c: compiles and draws a chain
 #include "path/gl_chain.h"
 
-#include "filter/user_filter.h"
 #include "path/backend.h"
 #include "path/histogram.h"
-#include "path/picture.h"
 #include "path/probe.h"
 
 #include <epoxy/gl.h>
@@ -124,10 +122,9 @@ static void measure_input(const struct gl_chain *chain, int number, unsigned fra
         write_numbers(0, few, stage->arguments.count);
 }
 
-// Returns the second picture of the step's last filter.
-static enum user_second step_second(const struct gl_step *step)
+static bool gets_previous(const struct gl_step *step)
 {
-    return step->pass->last && step->part != PART_ACROSS ? step->pass->last->filter->user->second : USER_ALONE;
+    return step->pass->last && step->part != PART_ACROSS;
 }
 
 // The next draw also writes to this texture. 0: it does not.
@@ -152,13 +149,12 @@ static void draw_step(const struct gl_chain *chain, int number, unsigned to, con
                            step->writes == TEXELS_SHOWN ? to : chain->between[number], 0);
     glViewport(0, 0, pass->width, pass->height);
     gl_program_use(chain->program[number], &input, step->few ? few : NULL, step->numbers);
-    const enum user_second second = step_second(step);
-    if (second != USER_ALONE)
-        bind_texture(4, chain->second[number][second == USER_PREVIOUS ? chain->turn : 0]);
-    if (second == USER_PREVIOUS)
+    if (gets_previous(step)) {
+        bind_texture(4, chain->second[number][chain->turn]);
         attach_second(chain->second[number][!chain->turn]);
+    }
     glDrawArrays(GL_TRIANGLES, 0, 3);
-    if (second == USER_PREVIOUS)
+    if (gets_previous(step))
         attach_second(0);
 }
 
@@ -257,28 +253,16 @@ static bool refuse_textures(char **error)
     return false;
 }
 
-// Makes the second picture of a step's last filter. False: *error as in path_open.
+// Makes the textures for the previous output of a step's last filter. False: *error as in path_open.
 static bool make_second(struct gl_chain *chain, int number, char **error)
 {
     const struct pass *pass = chain->step[number].pass;
-    const enum user_second second = step_second(&chain->step[number]);
-    const int count = second == USER_ALONE ? 0 : second == USER_PREVIOUS ? 2 : 1;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < 2 && gets_previous(&chain->step[number]); i++) {
         chain->second[number][i] =
             gl_texture_open(GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, pass->width, pass->height);
         if (!chain->second[number][i])
             return refuse_textures(error);
     }
-    struct image picture;
-    if (second != USER_PICTURE)
-        return true;
-    if (!picture_open(&picture, pass, error))
-        return false;
-    glBindTexture(GL_TEXTURE_2D, chain->second[number][0]);
-    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, pass->width, pass->height, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE,
-                    picture.plane[0]);
-    glBindTexture(GL_TEXTURE_2D, 0);
-    image_free(&picture);
     return true;
 }
 
@@ -370,13 +354,16 @@ bool gl_chain_builds(const struct gl_target *target, const struct chain *chain, 
 struct gl_chain *gl_chain_open(const struct gl_target *target, const struct chain *chain, char **error)
 {
     struct gl_chain *opened = calloc(1, sizeof(*opened));
+    char why[CHAIN_ERROR];
     if (!opened) {
         path_fail(error, "cannot build a chain: out of memory");
         return NULL;
     }
     opened->target = target;
     opened->steps = gl_plan(&opened->plan, chain, &target->input, opened->step);
-    if (!make_strip(opened)) {
+    if (!plan_fill(&opened->plan, why)) {
+        path_fail(error, why);
+    } else if (!make_strip(opened)) {
         path_fail(error, "cannot build a chain: out of memory");
     } else if (make_steps(opened, error)) {
         if (draw_once(opened))
@@ -394,6 +381,7 @@ void gl_chain_close(struct gl_chain *chain)
     glDeleteTextures(GL_STEPS, chain->numbers); // GL ignores 0
     glDeleteTextures(GL_STEPS, chain->between);
     glDeleteTextures(2 * GL_STEPS, chain->second[0]);
+    plan_free(&chain->plan);
     free(chain->strip);
     free(chain);
 }

@@ -3,9 +3,7 @@
 
 #include "base/pages.h"
 #include "compute/program.h"
-#include "filter/user_filter.h"
 #include "path/backend.h"
-#include "path/picture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,20 +106,14 @@ static cl_int open_arguments(struct opencl_pass *opened, cl_context context, con
     return result;
 }
 
-// Makes the second picture of the last filter. On failure: *error as in path_open.
+// Makes the picture for the previous output of the last filter. On failure: *error as in path_open.
 static cl_int open_second(struct opencl_pass *opened, cl_context context, char **error)
 {
     const struct pass *pass = opened->pass;
-    const bool file = pass->last->filter->user->second == USER_PICTURE;
     const size_t bytes = sizeof(cl_uint) * (size_t)pass->width * (size_t)pass->height;
-    struct image picture = {0};
     cl_int result;
-    if (file && !picture_open(&picture, pass, error))
-        return CL_OUT_OF_HOST_MEMORY;
-    opened->second = clCreateBuffer(context, CL_MEM_READ_WRITE | (file ? CL_MEM_COPY_HOST_PTR : 0), bytes,
-                                    picture.plane[0], &result);
-    image_free(&picture);
-    opencl_ok(result, "allocate device memory for the second picture of a filter", error);
+    opened->second = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &result);
+    opencl_ok(result, "allocate device memory for the previous output of a filter", error);
     return result;
 }
 

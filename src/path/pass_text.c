@@ -169,7 +169,9 @@ bool pass_has_users(const struct pass *pass)
 
 static int32_t *add_stage(const struct stage *stage, int32_t *arguments)
 {
-    memcpy(arguments, filter_numbers(&stage->arguments), (size_t)stage->arguments.count * sizeof(*arguments));
+    const bool filled = stage->arguments.resource || stage->arguments.count <= FILTER_ARGUMENTS;
+    if (filled) // else the plan has no resources, because no picture is shown
+        memcpy(arguments, filter_numbers(&stage->arguments), (size_t)stage->arguments.count * sizeof(*arguments));
     return arguments + stage->arguments.count;
 }
 

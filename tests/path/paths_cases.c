@@ -108,6 +108,16 @@ const char *const path_filters[] = {
     "vignette=1:0.9",
     "vignette=-1:0.3",
     "mirror,vignette=0.7,flip,blur=1,vignette,mirror",
+    "text",
+    "text='a:b, c|d ''e''':size=30",
+    "text=frame {frame}:3:-2:20:#ff8000:bottom-right:0",
+    "mirror,text=ABCDEFGHIJKLMNOPQRSTUVWXYZ:at=center:size=100:box=1,blur=1",
+    "overlay",
+    "overlay=" GOLDEN_DATA "/none.png",
+    "overlay=" GOLDEN_DATA "/none.png:-20:30:0.4",
+    "overlay=" GOLDEN_DATA "/none.png:3:-50:at=bottom-right:scale=40",
+    "blur=1,mirror,overlay=" GOLDEN_DATA "/none.png:at=center:scale=120:y=-7,sepia,flip",
+    "overlay=" GOLDEN_DATA "/none.png:at=left,overlay=" GOLDEN_DATA "/format-nv12.png:at=top:scale=1",
     "grain",
     "grain=100",
     "flip,grain=60,mirror",
@@ -350,8 +360,11 @@ static int random_filter(struct random *random, char *text, size_t size)
             at += random_choice(random, row->choices, text + at, size - (size_t)at);
         else if (row->type == PARAM_COLOR)
             at += snprintf(text + at, size - (size_t)at, "#%06x", random_range(random, 0, COLOR_MAX));
+        else if (row->type == PARAM_TEXT)
+            at += snprintf(text + at, size - (size_t)at, "'Text, %d'", random_range(random, 0, 99));
         else if (row->type == PARAM_FILE)
-            at += snprintf(text + at, size - (size_t)at, LUT_DATA "/solid.cube");
+            at += snprintf(text + at, size - (size_t)at, "%s",
+                           strcmp(filter->name, "lut") == 0 ? LUT_DATA "/solid.cube" : GOLDEN_DATA "/none.png");
         else
             at += snprintf(text + at, size - (size_t)at, "%.5g", row->type == PARAM_INT ? round(value) : value);
     }

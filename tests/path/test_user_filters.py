@@ -359,7 +359,7 @@ def files(c):
     for name in ("broken.png", "pipe", "filters"):
         for path in PATHS:
             code, _, err = convert(path, "only=" + at(name))
-            c.check(code == 3 and f"cannot read the picture '{at(name)}' of the filter only" in err or
+            c.check(code == 3 and f"only: cannot use the file '{at(name)}': " in err or
                     "no GL context" in err, path, name, code, err)
 
 

@@ -104,7 +104,7 @@ static bool parse_value(const struct parameter *parameter, const char *text, str
                        (parameter->type != POINTS || parse_points(parameter->meanings[i], value));
             }
     value->text = text;
-    if (parameter->type == TEXT)
+    if (parameter->type == TEXT || parameter->type == CAPTION)
         return true;
     if (parameter->type == COLOR)
         return parse_color(text, &value->number);
@@ -159,6 +159,7 @@ bool reference_filter(struct picture *picture, const char *name, const char *con
     else if (ok && picture)
         ok = reference_warp(picture, name, &values);
     free(values.lut);
+    free(values.second.rgba);
     return ok;
 }
 
@@ -171,11 +172,46 @@ static char *trim(char *text)
     return text;
 }
 
+// Returns the first `separator` that is not in quotes. A quote begins a value: it is the first character but spaces, or
+// follows one of , : = and spaces.
+static char *outside(char *text, char separator)
+{
+    char before = ',';
+    for (; *text; text++) {
+        if (*text == '\'' && strchr(",:=", before)) {
+            do
+                if (!(text = strchr(text + 1, '\'')))
+                    return NULL;
+            while (text[1] == '\'' && text++);
+        } else if (*text == separator) {
+            return text;
+        }
+        if (*text != ' ')
+            before = *text;
+    }
+    return NULL;
+}
+
+// Removes the quotes of a value. Returns false if they are wrong.
+static bool unquoted(char *value)
+{
+    if (*value != '\'')
+        return true;
+    for (char *from = value + 1, *to = value; *from; from++) {
+        if (*from == '\'' && *++from != '\'') {
+            *to = 0;
+            return !*from;
+        }
+        *to++ = *from;
+    }
+    return false;
+}
+
 // Splits *text at the first `separator`. Returns the part before it, without spaces around, and moves *text behind
 // the separator (NULL if there is none).
 static char *cut(char **text, char separator)
 {
-    char *piece = *text, *end = strchr(piece, separator);
+    char *piece = *text, *end = outside(piece, separator);
     *text = end ? end + 1 : NULL;
     if (end)
         *end = 0;
@@ -192,7 +228,7 @@ static bool run_filter(struct picture *picture, char *text)
     while (text) {
         char *value = cut(&text, ':');
         int index = next;
-        if (strchr(value, '=')) {
+        if (outside(value, '=')) {
             const char *word = cut(&value, '=');
             for (index = 0; index < REFERENCE_PARAMS; index++)
                 if (rule->parameter[index].name && !strcmp(word, rule->parameter[index].name))
@@ -201,7 +237,8 @@ static bool run_filter(struct picture *picture, char *text)
         } else {
             next++;
         }
-        if (index >= REFERENCE_PARAMS || rule->parameter[index].type == NO_VALUE || texts[index])
+        if (index >= REFERENCE_PARAMS || rule->parameter[index].type == NO_VALUE || texts[index] || !unquoted(value) ||
+            !*value)
             return false;
         texts[index] = value;
     }

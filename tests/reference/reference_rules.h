@@ -3,9 +3,9 @@
 
 #include "reference.h"
 
-enum { MATRIX_NUMBERS = 81, PARAMETER_WORDS = 8 };
+enum { MATRIX_NUMBERS = 81, PARAMETER_WORDS = 9 };
 
-enum value_type { NO_VALUE, INTEGER, REAL, WORD, MATRIX, MAP, POINTS, TEXT, COLOR };
+enum value_type { NO_VALUE, INTEGER, REAL, WORD, MATRIX, MAP, POINTS, TEXT, CAPTION, COLOR };
 
 struct value {
     int number; // INTEGER; COLOR: 0xrrggbb; WORD: its index; MAP, POINTS without numbers: the index of the word
@@ -13,7 +13,7 @@ struct value {
     int side;   // MATRIX, with its numbers row by row
     int count;  // MAP, POINTS: the count of numbers; 0: a word
     float matrix[MATRIX_NUMBERS];
-    const char *text; // TEXT
+    const char *text; // TEXT, a file; CAPTION, words
 };
 
 // Values that convolve and unsharp compute from their matrix before the first pixel.
@@ -28,6 +28,8 @@ struct values {
     struct weights weights;
     uint8_t table[3][256]; // of levels and its like
     struct lut *lut;       // NULL: none
+    struct picture second; // of overlay; its colours are multiplied by alpha
+    int left, top;         // where it lies
 };
 
 struct parameter {
@@ -60,6 +62,9 @@ void pixel_tables(const struct picture *from, int x, int y, const struct values 
 // reference_placed.c
 void pixel_vignette(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 void pixel_grain(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+bool prepare_overlay(const struct picture *from, struct values *values);
+void pixel_overlay(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+bool prepare_text(const struct picture *from, struct values *values);
 bool reference_pad(struct picture *picture, const struct values *values);
 bool check_pad(const struct picture *picture, struct values *values);
 bool reference_pixelate(struct picture *picture, const struct values *values);
