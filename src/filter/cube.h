@@ -3,7 +3,7 @@
 
 #include "filter/file_resource.h"
 
-resource_maker cube_file; // the same for a file of at most 64 MiB
+resource_maker cube_file; // the same for a file of at most 64 MiB, or a Hald picture
 
 enum { CUBE_SIDE_MAX = 128, CUBE_LINE_MAX = 65536 }; // entries on a side of a 3D table, and of a 1D table
 

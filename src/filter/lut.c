@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const struct param params[] = {
-    {"file", PARAM_FILE, .max = 1, .step = 1, .help = "a 1D or 3D table in the format .cube"},
+    {"file", PARAM_FILE, .max = 1, .step = 1, .help = "a 1D or 3D table in the format .cube, or a Hald picture"},
     {0},
 };
 
@@ -41,7 +41,7 @@ static bool fill(const struct stage *stage, const struct stage_size *size, int32
 extern const struct filter filter_lut;
 const struct filter filter_lut = {
     .name = "lut",
-    .summary = "change colours by a table from a .cube file",
+    .summary = "change colours by a table from a .cube file or a Hald picture",
     .example = "lut",
     .kind = FILTER_POINT,
     .color = FILTER_COLORS,

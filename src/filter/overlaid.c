@@ -36,13 +36,7 @@ int place_row(int word, int y, int height, int all)
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
     arguments->count = ARGUMENT_PIXELS;
-    if (values->value[OVERLAY_FILE] == 0)
-        return true;
-    const struct file_resource *picture = file_resource_get(values->file, picture_file);
-    const bool ok = picture && picture->numbers;
-    *why = picture ? picture->why : "out of memory";
-    file_resource_put(picture);
-    return ok;
+    return values->value[OVERLAY_FILE] == 0 || picture_check(values->file, why);
 }
 
 static int proportion(double count, double over, double under)

@@ -1,10 +1,12 @@
 // picture.c: reads and scales image files for filters
 #include "filter/picture.h"
 
+#include "filter/chain.h"
 #include "filter/rows.h"
 #include "filter/warp.h"
 #include "image/imagefile.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,44 +87,36 @@ bool picture_scale(const struct file_resource *from, int width, int height, int3
     return ok;
 }
 
-// Replaces pixels by those of half the size, which are the means of four. Less than two pixels stay one.
-static void halve(int32_t *pixels, int *width, int *height)
+bool picture_cover(const struct file_resource *from, int width, int height, int32_t *to)
 {
-    const int from = *width, rows = *height;
-    const uint8_t *bytes = (const uint8_t *)pixels;
-    uint8_t *to = (uint8_t *)pixels; // never behind the rows that are read
-    *width = (from + 1) / 2;
-    *height = (rows + 1) / 2;
-    for (int y = 0; y < *height; y++) {
-        const uint8_t *above = bytes + 8 * (size_t)y * (size_t)from;
-        const uint8_t *below = above + (2 * y + 1 < rows ? 4 * (size_t)from : 0);
-        for (int x = 0; x < *width; x++) {
-            const int left = 8 * x, right = left + (2 * x + 1 < from ? 4 : 0);
-            for (int i = 0; i < 4; i++)
-                *to++ = (uint8_t)((above[left + i] + above[right + i] + below[left + i] + below[right + i] + 2) / 4);
-        }
+    const double factor = fmax((double)width / from->width, (double)height / from->height);
+    const double wide = fmax(floor(from->width * factor + 0.5), width);
+    const double high = fmax(floor(from->height * factor + 0.5), height);
+    if (wide * high > CHAIN_PIXELS_MAX)
+        return false;
+    const int across = (int)wide, down = (int)high, left = (across - width) / 2, top = (down - height) / 2;
+    int32_t *scaled = malloc(sizeof(*scaled) * (size_t)across * (size_t)down);
+    const bool ok = scaled && picture_scale(from, across, down, scaled);
+    for (int y = 0; ok && y < height; y++)
+        memcpy(to + (size_t)y * (size_t)width, scaled + (size_t)(top + y) * (size_t)across + left,
+               sizeof(*to) * (size_t)width);
+    free(scaled);
+    return ok;
+}
+
+void picture_tile(const struct file_resource *from, int width, int height, int32_t *to)
+{
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++)
+            to[(size_t)y * (size_t)width + (size_t)x] = from->numbers[y % from->height * from->width + x % from->width];
     }
 }
 
-bool picture_cover(const struct file_resource *from, int width, int height, int32_t *to)
+bool picture_check(const char *path, const char **why)
 {
-    struct file_resource copy;
-    if (!picture_copy_of(from, &copy))
-        return false;
-    int32_t *pixels = copy.numbers;
-    int across = copy.width, down = copy.height;
-    while (across >= 2 * width && down >= 2 * height)
-        halve(pixels, &across, &down);
-    const double wide = (double)across / width, high = (double)down / height;
-    const double step = wide < high ? wide : high; // pixels of `from` for one of the result
-    const struct filter_map map = {
-        .width = width,
-        .height = height,
-        .matrix = {step, 0, (across - 1 - step * (width - 1)) / 2, //
-                   0, step, (down - 1 - step * (height - 1)) / 2, 0, 0, 1},
-    };
-    const struct warp_source source = source_of(pixels, across, down);
-    const bool ok = run_map(&map, &source, to);
-    free(pixels);
+    const struct file_resource *picture = file_resource_get(path, picture_file);
+    const bool ok = picture && picture->numbers;
+    *why = picture ? picture->why : "out of memory";
+    file_resource_put(picture);
     return ok;
 }

@@ -158,7 +158,7 @@ bool reference_filter(struct picture *picture, const char *name, const char *con
         run_pixels(picture, rule, &values);
     else if (ok && picture)
         ok = reference_warp(picture, name, &values);
-    free(values.lut);
+    reference_lut_free(values.lut);
     free(values.second.rgba);
     return ok;
 }

@@ -148,6 +148,59 @@ void pixel_overlay(const struct picture *from, int x, int y, const struct values
         to[i] = reference_sat8(s[i] + (to[i] * (255 - s[3]) + 127) / 255);
 }
 
+bool prepare_blend(const struct picture *from, struct values *values)
+{
+    const struct value *v = values->value;
+    struct picture *second = &values->second;
+    if (!strcmp(v[0].text, "none"))
+        return true;
+    if (!read_picture(second, v[0].text))
+        return false;
+    if (!from || v[3].number == 1)
+        return true;
+    double factor = fmax((double)from->width / second->width, (double)from->height / second->height);
+    char width[16], height[16];
+    scale(second, (int)fmax(reference_round(second->width * factor), from->width),
+          (int)fmax(reference_round(second->height * factor), from->height), "auto");
+    snprintf(width, sizeof(width), "%d", from->width);
+    snprintf(height, sizeof(height), "%d", from->height);
+    return reference_filter(second, "crop", (const char *const[REFERENCE_PARAMS]){width, height});
+}
+
+static int mixed_colour(const char *mode, int c, int s)
+{
+    if (!strcmp(mode, "add"))
+        return reference_sat8(c + s);
+    if (!strcmp(mode, "multiply"))
+        return (c * s + 127) / 255;
+    if (!strcmp(mode, "screen"))
+        return 255 - ((255 - c) * (255 - s) + 127) / 255;
+    if (!strcmp(mode, "overlay"))
+        return c < 128 ? (2 * c * s + 127) / 255 : 255 - (2 * (255 - c) * (255 - s) + 127) / 255;
+    if (!strcmp(mode, "difference"))
+        return abs(c - s);
+    if (!strcmp(mode, "lighten"))
+        return c > s ? c : s;
+    if (!strcmp(mode, "darken"))
+        return c < s ? c : s;
+    return strcmp(mode, "subtract") ? s : reference_sat8(c - s);
+}
+
+void pixel_blend(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    static const char *const modes[] = {"normal",     "add",     "multiply", "screen",  "overlay",
+                                        "difference", "lighten", "darken",   "subtract"};
+    const struct picture *second = &values->second;
+    if (!second->rgba)
+        return;
+    const uint8_t *s = picture_pixel(second, x % second->width, y % second->height);
+    int64_t alpha = reference_shift(s[3] * reference_round(256 * (double)values->value[2].real) + 128, 8);
+    for (int i = 0; i < 3; i++)
+        to[i] = (uint8_t)((to[i] * (255 - alpha) + mixed_colour(modes[values->value[1].number], to[i], s[i]) * alpha +
+                           127) /
+                          255);
+}
+
 // Draws a letter of the font over a picture whose colours are multiplied by alpha.
 static void draw_letter(struct picture *to, const stbtt_fontinfo *font, float scale, int letter, int x, int base,
                         int color)

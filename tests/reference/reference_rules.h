@@ -55,6 +55,7 @@ bool prepare_exposure(const struct picture *from, struct values *values);
 bool prepare_temperature(const struct picture *from, struct values *values);
 bool prepare_posterize(const struct picture *from, struct values *values);
 // reference_lut.c
+void reference_lut_free(struct lut *lut);
 bool prepare_lut(const struct picture *from, struct values *values);
 void pixel_lut(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 void pixel_tables(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
@@ -64,6 +65,8 @@ void pixel_vignette(const struct picture *from, int x, int y, const struct value
 void pixel_grain(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 bool prepare_overlay(const struct picture *from, struct values *values);
 void pixel_overlay(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+bool prepare_blend(const struct picture *from, struct values *values);
+void pixel_blend(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 bool prepare_text(const struct picture *from, struct values *values);
 bool reference_pad(struct picture *picture, const struct values *values);
 bool check_pad(const struct picture *picture, struct values *values);

@@ -86,7 +86,8 @@ def drive(c, *args):
     c.check(changed == blurred != other, "the image of a changed parameter")
     m.set("chain", "flip")
     m.key("mirror"), m.key("look", 4)
-    c.check(m.get("chain") == "gray,gamma=0.9,contrast=2.2:-10,sharpen=0.6,mirror", "keys", m.get("chain"))
+    c.check(m.get("chain") == "gray,gamma=0.9,curves=0/0 64/34 128/122 192/222 255/255,grain=28,"
+            "vignette=0.7:0.2,mirror", "keys", m.get("chain"))
     m.set("chain", "blur")
     m.set("param/blur/radius", 7)
     m.key("undo")

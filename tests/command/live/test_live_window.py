@@ -130,8 +130,8 @@ def looks(c):
     live = view(SMALL, headless=True)
     shipped = run(BINARY, "looks", "--json", XDG_CONFIG_HOME=at("config"))[1]
     third = json.loads(shipped)[2]["chain"]  # a saved look moves no digit
-    rows = [("look 1", "chain", "blur=3,gamma=1.4"), ("look 1", "message", "ember: "), ("look 1", "message", "heat: "),
-            ("look 1", "message", "soft: "),
+    rows = [("look 1", "chain", "blur=3,gamma=1.4"), ("look 1", "message", "poster: "),
+            ("look 1", "message", "antique: "), ("look 1", "message", "blueprint: "), ("look 1", "message", "soft: "),
             ("mirror", "mirror", True), ("look 2", "chain", "gray,sobel,mirror"), ("mirror", "chain", "gray,sobel"),
             ("look 1", "selected", "0:blur.radius"), ("up", "chain", "blur=4,gamma=1.4"),
             ("save-look", "message", "saved as look-1; "), ("look 3", "chain", third),
