@@ -11,13 +11,6 @@ typedef pixel point_filter(pixel p, arguments args);
 typedef pixel placed_filter(pixel p, int x, int y, arguments args);
 typedef int stencil_filter(view v, arguments args);
 
-// Promises the compiler that no iteration of the next loop depends on another.
-#if defined(__clang__)
-#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define INDEPENDENT _Pragma("GCC ivdep")
-#endif
-
 static void stream(const uint8_t *from, uint8_t *to, size_t bytes)
 {
     size_t i = 0;
@@ -43,11 +36,8 @@ INLINE void make_points(point_filter *filter, const struct filter_arguments *num
         const pixel_word *in = (const pixel_word *)from;
         pixel_word *out = streams ? part : (pixel_word *)to;
         INDEPENDENT
-        for (int x = 0; x < count; x++) {
-            const uint32_t word = in[x];
-            const pixel p = filter((pixel){word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24}, args);
-            out[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
-        }
+        for (int x = 0; x < count; x++)
+            out[x] = word_of(filter(pixel_of(in[x]), args));
         if (streams)
             stream((const uint8_t *)part, to, 4 * (size_t)count);
     }
@@ -60,11 +50,8 @@ INLINE void make_placed(placed_filter *filter, const struct filter_arguments *nu
     const pixel_word *in = (const pixel_word *)from;
     pixel_word *out = (pixel_word *)to;
     INDEPENDENT
-    for (int x = 0; x < width; x++) {
-        const uint32_t word = in[x];
-        const pixel p = filter((pixel){word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24}, x, y, args);
-        out[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
-    }
+    for (int x = 0; x < width; x++)
+        out[x] = word_of(filter(pixel_of(in[x]), x, y, args));
 }
 
 // `reach`: rows above and below. Callers pass constants as `radius`, `reach` and `step` if that is faster.
@@ -145,7 +132,7 @@ INLINE int no_stencil(view v, arguments args)
 FILTER_LIST(FUNCTIONS)
 
 #if VECTOR_BYTES
-extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_near)[];
+extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_near)[], VECTORS_NAME(rows_placed)[];
 extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_convolve)[],
     VECTORS_NAME(rows_separable)[];
 #endif
@@ -178,6 +165,7 @@ static void from_grey(const uint8_t *restrict grey, const uint8_t *restrict alph
 static const struct row_variant *const variants[] = {
 #if VECTOR_BYTES
     VECTORS_NAME(rows_points),
+    VECTORS_NAME(rows_placed),
     VECTORS_NAME(rows_near),
     VECTORS_NAME(rows_blur),
     VECTORS_NAME(rows_convolve),
