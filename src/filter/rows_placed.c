@@ -62,10 +62,27 @@ static void blend(const struct filter_arguments *made, const uint8_t *from, uint
     }
 }
 
+// The image is in the middle: only the border changes.
+static void pad(const struct filter_arguments *made, const uint8_t *from, uint8_t *to, int width, int y)
+{
+    const int32_t *numbers = filter_numbers(made);
+    const bool inside = y >= numbers[1] && y < numbers[3];
+    const int first = inside ? clamp(numbers[0], 0, width) : width;
+    const int end = inside ? clamp(numbers[2], first, width) : width;
+    const pixel_word border = word_of((pixel){numbers[4], numbers[5], numbers[6], 255});
+    pixel_word *out = (pixel_word *)to;
+    for (int x = 0; x < first; x++)
+        out[x] = border;
+    copy(from, to, first, end);
+    for (int x = end; x < width; x++)
+        out[x] = border;
+}
+
 const struct row_variant VECTORS_NAME(rows_placed)[] = {
     {.name = "vectors", .filter = "overlay", .placed = overlay},
     {.name = "vectors", .filter = "text", .placed = overlay},
     {.name = "vectors", .filter = "blend", .placed = blend},
+    {.name = "vectors", .filter = "pad", .placed = pad},
     {0},
 };
 
