@@ -18,6 +18,34 @@ INLINE int luma(pixel p)
     return (77 * p.r + 150 * p.g + 29 * p.b + 128) >> 8;
 }
 
+// Returns v / 255, rounded, for 0 to 65535.
+INLINE int part255(int v)
+{
+    v += 128;
+    return (v + (v >> 8)) >> 8;
+}
+
+// Returns the mix of a pixel and one over it, whose colours are multiplied by alpha: red + 2^8 green + 2^16 blue +
+// 2^24 alpha.
+INLINE pixel over(pixel p, int word)
+{
+    int rest = 255 - (word >> 24 & 255);
+    p.r = min(255, (word & 255) + part255(p.r * rest));
+    p.g = min(255, (word >> 8 & 255) + part255(p.g * rest));
+    p.b = min(255, (word >> 16 & 255) + part255(p.b * rest));
+    return p;
+}
+
+// Returns the pixel under that of a picture. Arguments: the column and row where the picture begins, its width and
+// height, its pixels as in `over`.
+INLINE pixel overlaid(pixel p, int x, int y, arguments args)
+{
+    int u = x - ARG(args, 0), v = y - ARG(args, 1);
+    if (u < 0 || v < 0 || u >= ARG(args, 2) || v >= ARG(args, 3))
+        return p;
+    return over(p, ARG(args, 4 + v * ARG(args, 2) + u));
+}
+
 // Looks up each channel in a table of its own. Argument i has the entries for value i: red + 256 green + 65536 blue.
 INLINE pixel looked_up(pixel p, arguments args)
 {

@@ -9,13 +9,13 @@ struct pixel {
 
 #define arguments int
 // The arguments of all filters of a pass. A value of type `arguments` is the index of a filter's first argument. Up to
-// 128 arguments are uniforms, for which ES has little room. More are in a texture, 256 in a row.
+// 128 arguments are uniforms, for which ES has little room. More are in a texture, 2048 in a row.
 #ifdef FEW_NUMBERS
 uniform highp int numbers[FEW_NUMBERS];
 #define ARG(args, i) numbers[(args) + (i)]
 #else
 uniform highp isampler2D numbers;
-#define ARG(args, i) texelFetch(numbers, ivec2((args) + (i) & 255, (args) + (i) >> 8), 0).r
+#define ARG(args, i) texelFetch(numbers, ivec2((args) + (i) & 2047, (args) + (i) >> 11), 0).r
 #endif
 
 // Returns the integer nearest to the square root of n. GLSL's sqrt may have larger errors than OpenCL's, so the result

@@ -40,6 +40,24 @@ INLINE int root(int n)
     return (int)(__builtin_sqrtf((float)n) + 0.5f);
 }
 
+// Promises the compiler that no iteration of the next loop depends on another.
+#if defined(__clang__)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+// The pixel of four bytes in memory, and the reverse.
+INLINE pixel pixel_of(uint32_t word)
+{
+    return (pixel){word & 255, word >> 8 & 255, word >> 16 & 255, (int)(word >> 24)};
+}
+
+INLINE uint32_t word_of(pixel p)
+{
+    return (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
+}
+
 // A stencil's input around one channel of one pixel: row[dy] is the row that lies dy rows below the pixel's row, and
 // `at` is the index of the channel's byte in these rows. Neighbours in a row are `step` bytes apart. (x, y): the
 // pixel's place, only for users' filters.

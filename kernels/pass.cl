@@ -58,7 +58,7 @@ INLINE pixel warped(struct source source, arguments args, int x, int y)
 
 #endif
 
-// The second picture of the last filter, without padding.
+// The previous output of the last filter, without padding, which the new one replaces.
 #ifdef PASS_LAST
 #define SECOND , __global uint *second
 #define SECOND_GIVEN , second
@@ -97,9 +97,7 @@ INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, 
 #ifdef PASS_LAST
     p = PASS_AFTER(p, args, x, y);
     p = PASS_LAST(p, unpack(second[y * layout.s0 + x]), args, x, y);
-#ifdef PASS_KEEPS
     second[y * layout.s0 + x] = pack(p);
-#endif
     store(to, layout, x, y, p);
 #else
     store(to, layout, x, y, PASS_AFTER(p, args, x, y));

@@ -4,7 +4,7 @@
 //   LOAD_0(x, y) .. LOAD_3(x, y)     the samples of a pixel of the input: red, green, blue and alpha, or luma, U and V
 //   PASS_YUV                         defined if they are luma, U and V
 //   PASS_BEFORE, PASS_AFTER, PASS_LOAD_X .. PASS_STORE_Y, PASS_STENCIL .. PASS_WARP              as in pass_io.cl
-//   PASS_LAST, PASS_KEEPS            as in pass_io.cl; only for the second half of a blur
+//   PASS_LAST                        as in pass_io.cl; only for the second half of a blur
 //   PASS_SUMS_ACROSS                 defined for the first half of a blur: the sums of rows
 //   PASS_SUMS_DOWN                   defined for its second half: the mean from these sums
 //   PASS_SHOWN                       defined if the output has bytes that GL draws, not integers
@@ -17,13 +17,11 @@ uniform highp int coefficients[6];
 uniform highp usampler2D plane0, plane1, plane2;
 uniform highp ivec2 size; // of the input
 
-// The second picture of the last filter, and the place of its next one.
+// The previous output of the last filter, and the place of its new one.
 #if defined(PASS_LAST) && !defined(PASS_SUMS_ACROSS)
 #define PASS_SECOND
 uniform highp usampler2D second;
-#ifdef PASS_KEEPS
 layout(location = 1) out highp uvec4 kept;
-#endif
 #endif
 
 #ifdef PASS_SHOWN
@@ -151,9 +149,7 @@ void main()
     pixel p = computed(x, y);
 #ifdef PASS_SECOND
     p = PASS_LAST(p, unpacked(ivec4(texelFetch(second, ivec2(x, y), 0))), 0, x, y);
-#ifdef PASS_KEEPS
     kept = uvec4(p.r, p.g, p.b, p.a);
-#endif
 #endif
 #ifdef PASS_SHOWN
     result = vec4(p.r, p.g, p.b, p.a) / 255.0;

@@ -27,9 +27,8 @@
 // For a pass with a warp:
 //   PASS_WARP(args, x, y)     the place in the input of an output pixel
 //   PASS_TAPS(args)           defined if the warp weighs pixels (warp.cl): its arguments
-// For a pass whose last filter gets a second picture (only in pass.cl):
+// For a pass whose last filter gets its previous output (only in pass.cl):
 //   PASS_LAST(p, second, args, x, y)   the filter
-//   PASS_KEEPS                defined if that is its previous output, which is replaced by the new one
 #define RADIUS(v) PASS_RADIUS
 
 // The types are macros, because NVIDIA's compiler does not recognise an image type behind a typedef. Only kernel

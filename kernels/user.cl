@@ -53,6 +53,18 @@ INLINE int user_root(int n)
     return r * r + r < m ? r + 1 : r;
 }
 
+// Returns a pixel of the picture, which follows the arguments.
+INLINE pixel user_picture(user_arguments args, int x, int y)
+{
+    int word = ARG(args.base, 4 + y * WIDTH(args) + x);
+    pixel p;
+    p.r = word & 255;
+    p.g = word >> 8 & 255;
+    p.b = word >> 16 & 255;
+    p.a = word >> 24 & 255;
+    return p;
+}
+
 INLINE pixel user_zero_pixel(void)
 {
     pixel p;

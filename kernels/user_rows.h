@@ -1,17 +1,7 @@
 // user_rows.h: a row of a user's filter on the CPU; src/path/user_rows.c compiles it after the filter
 //
 // The host defines USER_FILTER, the function that calls the filter; USER_STENCIL and USER_RADIUS for a stencil;
-// USER_WARP for a warp; and USER_SECOND for a point filter that gets a second picture.
-INLINE pixel user_unpacked(uint32_t word)
-{
-    return (pixel){word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24};
-}
-
-INLINE uint32_t user_packed(pixel p)
-{
-    return (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
-}
-
+// USER_WARP for a warp; and USER_SECOND for a point filter that gets its previous output.
 #if defined(USER_STENCIL)
 
 // `in` has the rows within the radius. Alpha comes from the centre row.
@@ -55,7 +45,7 @@ void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int wi
 
 #else
 
-// in[0] is the row, which may be `to`; in[1] is that of the second picture.
+// in[0] is the row, which may be `to`; in[1] is that of the previous output.
 void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step)
 {
     const uint32_t *from = (const uint32_t *)in[0];
@@ -65,13 +55,13 @@ void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int wi
 #endif
     // Without GCC's pragma ivdep: with it, GCC 12.2 reads a wrong argument for ARG(args, x > 3).
     for (int x = 0; x < width; x++) {
-        pixel p = user_unpacked(from[x]);
+        pixel p = pixel_of(from[x]);
 #ifdef USER_SECOND
-        p = USER_FILTER(p, user_unpacked(second[x]), x, y, args);
+        p = USER_FILTER(p, pixel_of(second[x]), x, y, args);
 #else
         p = USER_FILTER(p, x, y, args);
 #endif
-        out[x] = user_packed(p);
+        out[x] = word_of(p);
     }
 }
 

@@ -53,6 +53,7 @@ struct runner_setup {
 // An image for a runner
 struct runner_job {
     const struct image *picture;  // must stay valid until the image is collected
+    const char *name;             // of the file, for the filter `text`; valid likewise
     const struct path_feed *feed; // only on the cpu path: callbacks for rows; NULL: whole images
     struct codec_turn turn;       // mirror and flip run before the chain; the caller has transposed already
     struct image_shape encode;    // format of the result, as path_setup.encode; width 0: RGBA

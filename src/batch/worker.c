@@ -173,6 +173,7 @@ static bool read_file(struct work *work)
     if (!codec_head(work->worker->codec, work->file.data, work->file.size, (uint64_t)o->megapixels * 1000000,
                     &work->head, &error))
         return fail_codec(work, "", &error);
+    work->job.name = outcome->task->input->path;
     work->job.turn = o->encoding.keep_orientation ? (struct codec_turn){0} : codec_turn(work->head.orientation);
     outcome->width = work->job.turn.transpose ? work->head.shape.height : work->head.shape.width;
     outcome->height = work->job.turn.transpose ? work->head.shape.width : work->head.shape.height;

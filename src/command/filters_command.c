@@ -53,8 +53,9 @@ static const struct option_list list = {
 };
 
 static const char *const type_names[] = {
-    [PARAM_INT] = "integer", [PARAM_REAL] = "number",   [PARAM_CHOICE] = "choice", [PARAM_MATRIX] = "matrix",
-    [PARAM_MAP] = "map",     [PARAM_POINTS] = "points", [PARAM_FILE] = "file",
+    [PARAM_INT] = "integer",   [PARAM_REAL] = "number", [PARAM_CHOICE] = "choice",
+    [PARAM_MATRIX] = "matrix", [PARAM_MAP] = "map",     [PARAM_POINTS] = "points",
+    [PARAM_FILE] = "file",     [PARAM_COLOR] = "color", [PARAM_TEXT] = "text",
 };
 
 // Writes the default of parameter `index` in the syntax of a chain.
@@ -77,6 +78,10 @@ static void print_filter(const struct filter *filter)
             printf("%s", p->choices);
         else if (p->type == PARAM_FILE)
             printf("file");
+        else if (p->type == PARAM_COLOR)
+            printf("colour");
+        else if (p->type == PARAM_TEXT)
+            printf("text");
         else
             printf("%.7g to %.7g", (double)p->min, (double)p->max);
         printf(" (default: %s): %s\n", preset, p->help);

@@ -1,6 +1,7 @@
 // chain.c: changes and prints chains; chain_parse.c parses them
 #include "filter/chain.h"
 
+#include "filter/color_names.h"
 #include "filter/user_filter.h"
 
 #include <math.h>
@@ -41,7 +42,7 @@ bool chain_output_size(const struct chain *chain, int *width, int *height, char 
     for (int i = 0; i < chain->count; i++) {
         const struct stage *stage = &chain->stage[i];
         struct filter_map map = {0};
-        if (stage->filter->kind != FILTER_WARP)
+        if (stage->filter->kind != FILTER_WARP || stage->filter->returns)
             continue;
         stage->filter->map(&stage->values, *width, *height, &map);
         if (map.width > CHAIN_SIDE_MAX || map.height > CHAIN_SIDE_MAX ||
@@ -77,7 +78,7 @@ bool chain_set(struct chain *chain, int stage, int param, float value, const cha
     const struct param *row = &changed.filter->params[param];
     value = fminf(fmaxf(value, row->min), row->max);
     changed.values.value[param] = row->type == PARAM_REAL ? value : roundf(value);
-    if (row->type == PARAM_FILE && !changed.values.file[0])
+    if ((row->type == PARAM_FILE || row->type == PARAM_TEXT) && !changed.values.file[0])
         changed.values.value[param] = 0;
     if (!stage_prepare(&changed, why))
         return false;
@@ -162,8 +163,12 @@ void chain_value_text(const struct stage *stage, int param, char text[64])
         snprintf(text, 64, "%d numbers", stage->values.matrix_count);
     else if (row->type == PARAM_POINTS && value < 0)
         snprintf(text, 64, "%d points", stage->values.matrix_count / 2);
+    else if (row->type == PARAM_TEXT)
+        snprintf(text, 64, "%.63s", value > 0 ? stage->values.file : "default");
     else if (row->type == PARAM_FILE)
         print_file(&stage->values, value > 0, text);
+    else if (row->type == PARAM_COLOR)
+        color_print(value, text);
     else if (row->choices)
         print_choice(row, (int)value, text);
     else
@@ -180,12 +185,40 @@ __attribute__((format(printf, 2, 3))) static void append(char *text, const char 
     va_end(arguments);
 }
 
+const char *chain_file(const struct chain *chain, int stage)
+{
+    const struct stage *at = &chain->stage[stage];
+    return filter_file_wanted(at->filter, &at->values) ? at->values.file : NULL;
+}
+
+bool chain_quote(const char *value, char *text, size_t size)
+{
+    const size_t length = strlen(value);
+    const bool quoted = !length || strpbrk(value, ",:;|!'=") || value[0] == ' ' || value[length - 1] == ' ';
+    size_t used = 0;
+    if (!quoted)
+        return (size_t)snprintf(text, size, "%s", value) < size;
+    if (2 * length + 3 > size)
+        return false;
+    text[used++] = '\'';
+    for (; *value; value++) {
+        if (*value == '\'')
+            text[used++] = '\'';
+        text[used++] = *value;
+    }
+    text[used++] = '\'';
+    text[used] = '\0';
+    return true;
+}
+
 static void print_value(const struct stage *stage, int param, char *text)
 {
     char value[64];
     const enum param_type type = stage->filter->params[param].type;
-    if (type == PARAM_FILE) {
-        append(text, "%s", stage->values.file); // a stage without a file has the default value
+    if (type == PARAM_FILE || type == PARAM_TEXT) { // a stage without a file has the default value
+        char quoted[2 * FILTER_FILE + 3];
+        if (chain_quote(stage->values.file, quoted, sizeof(quoted)))
+            append(text, "%s", quoted);
         return;
     }
     if (!param_has_numbers(&stage->filter->params[param]) || stage->values.value[param] >= 0) {
@@ -210,7 +243,7 @@ static void print_stage(const struct stage *stage, char *text)
             continue;
         }
         append(text, "%c", any ? ':' : '=');
-        if (gap || stage->filter->params[i].type == PARAM_FILE) // a file's name may have a "="
+        if (gap)
             append(text, "%s=", stage->filter->params[i].name);
         print_value(stage, i, text);
         any = true;

@@ -28,6 +28,12 @@ bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
 // fit; that of a parsed chain always fits.
 bool chain_print(const struct chain *chain, char text[CHAIN_TEXT]);
 
+// Returns the name of the file that a stage reads. NULL: none.
+const char *chain_file(const struct chain *chain, int stage);
+
+// Writes a value as chain text: in quotes if it has separators. False: it does not fit.
+bool chain_quote(const char *value, char *text, size_t size);
+
 // Returns true if the chain's output is grey, given whether its input is grey.
 bool chain_is_grey(const struct chain *chain, bool grey);
 

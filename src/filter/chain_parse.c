@@ -2,6 +2,7 @@
 #include "filter/chain.h"
 
 #include "base/options.h"
+#include "filter/color_names.h"
 #include "filter/user_filters.h"
 
 #include <ctype.h>
@@ -48,6 +49,44 @@ static char *trim(char *text)
     while (length > 0 && isspace((unsigned char)text[length - 1]))
         text[--length] = '\0';
     return text;
+}
+
+// Returns the first of these characters outside quotes; NULL: there is none. A value that begins with a quote ends at
+// the next one; two quotes in a row are one of the value.
+static char *find_outside(const char *text, const char *set)
+{
+    bool begins = true; // a value may begin here
+    for (const char *at = text; *at; at++) {
+        if (begins && *at == '\'') {
+            do {
+                at = strchr(at + 1, '\'');
+            } while (at && at[1] == '\'' && *++at);
+            if (!at)
+                return NULL;
+            begins = false;
+            continue;
+        }
+        if (strchr(set, *at))
+            return (char *)at;
+        begins = strchr(",:=", *at) || (begins && isspace((unsigned char)*at));
+    }
+    return NULL;
+}
+
+// Removes the quotes of a value, in place. False: it has one quote only, or characters follow the second one.
+static bool unquote(char *text)
+{
+    char *to = text;
+    if (*text != '\'')
+        return true;
+    for (char *at = text + 1; *at; at++) {
+        if (*at == '\'' && *++at != '\'') {
+            *to = '\0';
+            return !*at;
+        }
+        *to++ = *at;
+    }
+    return false;
 }
 
 // Parses a decimal number and sets *end to its end. strtof also accepts "inf", "nan" and hexadecimal.
@@ -156,16 +195,27 @@ static bool parse_file(struct parse *parse, const struct param *row, const char 
                     parse->filter->name, row->name, FILTER_FILE - 1);
     return *value == 0 || access(name, R_OK) == 0 ||
            fail(parse, "%s: cannot read the file '%.120s' of %s: %s%s", parse->filter->name, text, row->name,
-                strerror(errno), errno == ENOENT ? "; a file name here cannot contain , : ; | or !" : "");
+                strerror(errno), errno == ENOENT ? "; a name with , : ; | or ! needs quotes: 'a,b.png'" : "");
 }
 
-static bool parse_value(struct parse *parse, int index, const char *text, struct stage *stage)
+static bool parse_text(struct parse *parse, const struct param *row, const char *text, struct stage *stage,
+                       float *value)
+{
+    *value = 1;
+    return snprintf(stage->values.file, FILTER_FILE, "%s", text) < FILTER_FILE ||
+           fail(parse, "%s: %s has more than %d bytes", parse->filter->name, row->name, FILTER_FILE - 1);
+}
+
+static bool parse_value(struct parse *parse, int index, char *text, struct stage *stage)
 {
     const struct param *row = &parse->filter->params[index];
     if (parse->given[index])
         return fail(parse, "%s: %s is given twice", parse->filter->name, row->name);
     parse->given[index] = true;
     float *value = &stage->values.value[index];
+    if (!unquote(text))
+        return fail(parse, "%s: a quote of %s is open, or text follows it; two quotes in a row are one of the value",
+                    parse->filter->name, row->name);
     if (!*text)
         return fail(parse, "%s: %s has no value", parse->filter->name, row->name);
     switch (row->type) {
@@ -174,6 +224,9 @@ static bool parse_value(struct parse *parse, int index, const char *text, struct
         return parse_scalar(parse, row, text, value);
     case PARAM_CHOICE:
         return parse_choice(parse, row, text, value);
+    case PARAM_COLOR:
+        return color_parse(text, value) || fail(parse, "%s: %s is '%.40s', but must be a colour such as red or #ff8000",
+                                                parse->filter->name, row->name, text);
     case PARAM_MATRIX:
     case PARAM_MAP:
     case PARAM_POINTS:
@@ -181,6 +234,8 @@ static bool parse_value(struct parse *parse, int index, const char *text, struct
             return parse_choice(parse, row, text, value);
         *value = -1;
         return parse_matrix(parse, row, text, stage);
+    case PARAM_TEXT:
+        return parse_text(parse, row, text, stage, value);
     case PARAM_FILE:
         return parse_file(parse, row, text, stage, value);
     }
@@ -190,7 +245,7 @@ static bool parse_value(struct parse *parse, int index, const char *text, struct
 static bool parse_assignment(struct parse *parse, char *text, struct stage *stage)
 {
     const int count = filter_param_count(parse->filter);
-    char *equals = strchr(text, '=');
+    char *equals = find_outside(text, "=");
     if (!equals) {
         if (count == 0)
             return fail(parse, "%s has no parameters", parse->filter->name);
@@ -264,7 +319,7 @@ static bool parse_stage(struct parse *parse, char *text, struct stage *stage)
     if (!stage_init(stage, parse->filter))
         return fail(parse, "cannot set up the filter %s", name);
     while (values) {
-        char *next = strchr(values, ':');
+        char *next = find_outside(values, ":");
         if (next)
             *next++ = '\0';
         if (!parse_assignment(parse, values, stage))
@@ -281,7 +336,7 @@ static bool check_separators(struct parse *parse, const char *text)
     static const char wrong[] = ";|!";
     enum { SHOWN = 120 };
     char fixed[SHOWN + 1];
-    const char *first = strpbrk(text, wrong);
+    const char *first = find_outside(text, wrong);
     if (!first)
         return true;
     snprintf(fixed, sizeof(fixed), "%.*s", SHOWN, text);
@@ -303,7 +358,7 @@ bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
         return false;
     strcpy(copy, text);
     for (char *at = copy; at;) {
-        char *next = strchr(at, ',');
+        char *next = find_outside(at, ",");
         if (next)
             *next++ = '\0';
         if (chain->count == CHAIN_MAX)

@@ -1,29 +1,38 @@
-// cube.c: reads files .cube (docs/pixels.md section 3, lut)
+// cube.c: reads files .cube and Hald pictures (docs/pixels.md section 3, lut)
 #include "filter/cube.h"
 
+#include "base/file.h"
+#include "filter/picture.h"
 #include "filter/tables.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+enum { FILE_MOST = 1 << 26, HALD_MOST = 11 };
 enum { CHANNELS = 3, POSITIONS_AT = 1, ENTRIES_AT = POSITIONS_AT + CHANNELS * FILTER_LEVELS };
 
-struct cube {
-    char *why;
-    int line;
-    int size;                             // entries on a side; 0: not known yet
-    bool solid;                           // 3D, not 1D
+struct table {
+    int size;                             // entries on a side; 0: there is no such table
     size_t count;                         // entries that have been read
     size_t wanted;                        // entries of the table
     double *entries;                      // three numbers each
     double low[CHANNELS], high[CHANNELS]; // domain
 };
 
+// A table, or a 1D table whose results are the places in a 3D table.
+struct cube {
+    char *why;
+    int line;
+    struct table curve, solid; // 1D, 3D
+};
+
 static bool fail(struct cube *cube, const char *what)
 {
-    snprintf(cube->why, RESOURCE_WHY, "line %d: %s", cube->line, what);
+    snprintf(cube->why, FILTER_WHY, "line %d: %s", cube->line, what);
     return false;
 }
 
@@ -42,45 +51,59 @@ static bool numbers(const char *text, int count, double *number)
 
 static bool set_size(struct cube *cube, const char *text, bool solid)
 {
+    struct table *table = solid ? &cube->solid : &cube->curve;
     const int most = solid ? CUBE_SIDE_MAX : CUBE_LINE_MAX;
     double size;
-    if (cube->size > 0)
-        return fail(cube, "a second table; one 1D or 3D table is possible");
+    if (table->size > 0)
+        return fail(cube, "a second table of this kind; one 1D and one 3D table are possible");
     if (!numbers(text, 1, &size) || size != floor(size) || size < 2 || size > most)
         return fail(cube,
                     solid ? "the size of a 3D table must be 2 to 128" : "the size of a 1D table must be 2 to 65536");
-    cube->size = (int)size;
-    cube->solid = solid;
-    cube->wanted = (size_t)size * (solid ? (size_t)size * (size_t)size : 1);
-    cube->entries = malloc(cube->wanted * CHANNELS * sizeof(*cube->entries));
-    return cube->entries || fail(cube, "out of memory");
+    if (cube->curve.count + cube->solid.count > 0)
+        return fail(cube, "a size after the first entry");
+    table->size = (int)size;
+    table->wanted = (size_t)size * (solid ? (size_t)size * (size_t)size : 1);
+    table->entries = malloc(table->wanted * CHANNELS * sizeof(*table->entries));
+    return table->entries || fail(cube, "out of memory");
 }
 
-static bool set_domain(struct cube *cube, const char *text, double domain[CHANNELS])
+// The domain of the input: of both tables, because a 1D table before a 3D one has its range, too.
+static bool set_domain(struct cube *cube, const char *text, bool low)
 {
-    return numbers(text, CHANNELS, domain) || fail(cube, "the domain must be three numbers");
+    double *domain = low ? cube->curve.low : cube->curve.high;
+    if (!numbers(text, CHANNELS, domain))
+        return fail(cube, "the domain must be three numbers");
+    memcpy(low ? cube->solid.low : cube->solid.high, domain, sizeof(cube->solid.low));
+    return true;
 }
 
-// DaVinci Resolve's domain of all channels.
-static bool set_range(struct cube *cube, const char *text)
+// DaVinci Resolve's domain of all channels of one table.
+static bool set_range(struct cube *cube, const char *text, struct table *table)
 {
     double range[2];
     if (!numbers(text, 2, range))
         return fail(cube, "the input range must be two numbers");
     for (int i = 0; i < CHANNELS; i++) {
-        cube->low[i] = range[0];
-        cube->high[i] = range[1];
+        table->low[i] = range[0];
+        table->high[i] = range[1];
     }
     return true;
 }
 
+static bool is_complete(const struct table *table)
+{
+    return table->count == table->wanted;
+}
+
+// The entries of the 1D table come first.
 static bool add_entry(struct cube *cube, const char *text)
 {
-    if (cube->size == 0)
+    struct table *table = is_complete(&cube->curve) ? &cube->solid : &cube->curve;
+    if (cube->curve.size + cube->solid.size == 0)
         return fail(cube, "LUT_1D_SIZE or LUT_3D_SIZE must be before this");
-    if (cube->count == cube->wanted)
+    if (is_complete(table))
         return fail(cube, "more entries than the table has");
-    return numbers(text, CHANNELS, cube->entries + CHANNELS * cube->count++) ||
+    return numbers(text, CHANNELS, table->entries + CHANNELS * table->count++) ||
            fail(cube, "an entry must be three numbers");
 }
 
@@ -102,9 +125,9 @@ static bool take_line(struct cube *cube, const char *text)
     if (found == SIZE_1D || found == SIZE_3D)
         return set_size(cube, rest, found == SIZE_3D);
     if (found == RANGE_1D || found == RANGE_3D)
-        return set_range(cube, rest);
+        return set_range(cube, rest, found == RANGE_3D ? &cube->solid : &cube->curve);
     if (found == LOW || found == HIGH)
-        return set_domain(cube, rest, found == LOW ? cube->low : cube->high);
+        return set_domain(cube, rest, found == LOW);
     return fail(cube, "this is no line of a .cube file");
 }
 
@@ -122,20 +145,30 @@ static bool read_lines(struct cube *cube, char *text)
             return false;
     }
     cube->line--;
-    for (int i = 0; i < CHANNELS; i++) {
-        if (cube->high[i] - cube->low[i] < 1e-6)
+    for (int i = 0; i < 2 * CHANNELS; i++) {
+        const struct table *table = i < CHANNELS ? &cube->curve : &cube->solid;
+        if (table->high[i % CHANNELS] - table->low[i % CHANNELS] < 1e-6)
             return fail(cube, "the end of the domain must be above its begin");
     }
-    if (cube->size == 0)
+    if (cube->curve.size + cube->solid.size == 0)
         return fail(cube, "the file ends without a table");
-    return cube->count == cube->wanted || fail(cube, "the file ends before the table is complete");
+    return (is_complete(&cube->curve) && is_complete(&cube->solid)) ||
+           fail(cube, "the file ends before the table is complete");
 }
 
-// Returns the place of a level between the entries, 0 to size - 1.
-static double place_of(const struct cube *cube, int channel, int level)
+// Returns the place of a value between the entries, 0 to size - 1.
+static double place_of(const struct table *table, int channel, double value)
 {
-    const double width = cube->high[channel] - cube->low[channel];
-    return fmin(fmax((level / 255.0 - cube->low[channel]) / width, 0), 1) * (cube->size - 1);
+    const double width = table->high[channel] - table->low[channel];
+    return fmin(fmax((value - table->low[channel]) / width, 0), 1) * (table->size - 1);
+}
+
+// Returns the 1D table's result for a value.
+static double curve_at(const struct table *curve, int channel, double value)
+{
+    const double place = place_of(curve, channel, value), below = fmin(floor(place), curve->size - 2);
+    const double *entry = curve->entries + CHANNELS * (size_t)below + channel;
+    return entry[0] + (entry[CHANNELS] - entry[0]) * (place - below);
 }
 
 // Fills in the table of each channel.
@@ -145,11 +178,8 @@ static void fill_lines(const struct cube *cube, int32_t *to)
     double result[FILTER_LEVELS];
     memset(to, 0, FILTER_LEVELS * sizeof(*to));
     for (int k = 0; k < CHANNELS; k++) {
-        for (int i = 0; i < FILTER_LEVELS; i++) {
-            const double place = place_of(cube, k, i), below = fmin(floor(place), cube->size - 2);
-            const double *entry = cube->entries + CHANNELS * (size_t)below + k;
-            result[i] = 255 * (entry[0] + (entry[CHANNELS] - entry[0]) * (place - below));
-        }
+        for (int i = 0; i < FILTER_LEVELS; i++)
+            result[i] = 255 * curve_at(&cube->curve, k, i / 255.0);
         tables_fill(&made, 0, result);
         for (int i = 0; i < FILTER_LEVELS; i++)
             to[i] |= made.value[i] & 255 << 8 * k;
@@ -158,41 +188,99 @@ static void fill_lines(const struct cube *cube, int32_t *to)
 
 static void fill_solid(const struct cube *cube, int32_t *to)
 {
+    const struct table *solid = &cube->solid;
     for (int i = 0; i < CHANNELS * FILTER_LEVELS; i++) {
-        const int place = (int)floor(256 * place_of(cube, i / FILTER_LEVELS, i % FILTER_LEVELS) + 1e-9 + 0.5);
-        const int below = place >> 8 < cube->size - 2 ? place >> 8 : cube->size - 2;
+        const int channel = i / FILTER_LEVELS;
+        const double level = i % FILTER_LEVELS / 255.0;
+        const double value = cube->curve.size > 0 ? curve_at(&cube->curve, channel, level) : level;
+        const int place = (int)floor(256 * place_of(solid, channel, value) + 1e-9 + 0.5);
+        const int below = place >> 8 < solid->size - 2 ? place >> 8 : solid->size - 2;
         to[POSITIONS_AT + i] = below * 512 + place - 256 * below;
     }
-    for (size_t i = 0; i < cube->wanted; i++) {
+    for (size_t i = 0; i < solid->wanted; i++) {
         to[ENTRIES_AT + i] = 0;
         for (int k = 0; k < CHANNELS; k++) {
-            const double value = fmin(fmax(cube->entries[CHANNELS * i + (size_t)k], 0), 1);
+            const double value = fmin(fmax(solid->entries[CHANNELS * i + (size_t)k], 0), 1);
             to[ENTRIES_AT + i] |= (int32_t)floor(1020 * value + 1e-9 + 0.5) << 10 * k;
         }
     }
 }
 
-int32_t *cube_read(const char *text, int *count, char why[RESOURCE_WHY])
+// Makes the arguments of complete tables.
+static int32_t *make_arguments(struct cube *cube, int *count)
 {
-    struct cube cube = {.why = why, .line = 1, .high = {1, 1, 1}};
+    int32_t *made;
+    const bool solid = cube->solid.size > 0;
+    *count = solid ? ENTRIES_AT + (int)cube->solid.wanted : 1 + FILTER_LEVELS;
+    made = malloc((size_t)*count * sizeof(*made));
+    if (!made) {
+        fail(cube, "out of memory");
+    } else {
+        made[0] = cube->solid.size;
+        if (solid)
+            fill_solid(cube, made);
+        else
+            fill_lines(cube, made + 1);
+    }
+    return made;
+}
+
+int32_t *cube_read(const char *text, int *count, char why[FILTER_WHY])
+{
+    struct cube cube = {.why = why, .line = 1, .curve.high = {1, 1, 1}, .solid.high = {1, 1, 1}};
     char *copy = strdup(text);
     int32_t *made = NULL;
     if (!copy)
         fail(&cube, "out of memory");
-    else if (read_lines(&cube, copy)) {
-        *count = cube.solid ? ENTRIES_AT + (int)cube.wanted : 1 + FILTER_LEVELS;
-        made = malloc((size_t)*count * sizeof(*made));
-        if (!made)
-            fail(&cube, "out of memory");
-    }
-    if (made) {
-        made[0] = cube.solid ? cube.size : 0;
-        if (cube.solid)
-            fill_solid(&cube, made);
-        else
-            fill_lines(&cube, made + 1);
-    }
-    free(cube.entries);
+    else if (read_lines(&cube, copy))
+        made = make_arguments(&cube, count);
+    free(cube.curve.entries);
+    free(cube.solid.entries);
     free(copy);
     return made;
+}
+
+// Makes the arguments of a Hald picture of level l: its l^3 by l^3 pixels are a table with l^2 entries on a side.
+static int32_t *read_hald(const struct file_resource *picture, int *count, char why[FILTER_WHY])
+{
+    struct cube cube = {.why = why, .solid.high = {1, 1, 1}};
+    struct table *solid = &cube.solid;
+    int level = 2;
+    while (level < HALD_MOST && level * level * level < picture->width)
+        level++;
+    if (picture->width != picture->height || level * level * level != picture->width) {
+        snprintf(why, FILTER_WHY, "%dx%d pixels are no Hald picture, which has 8x8, 27x27, 64x64, ... 1331x1331",
+                 picture->width, picture->height);
+        return NULL;
+    }
+    solid->size = level * level;
+    solid->wanted = (size_t)picture->count;
+    solid->entries = malloc(solid->wanted * CHANNELS * sizeof(*solid->entries));
+    if (!solid->entries)
+        snprintf(why, FILTER_WHY, "out of memory");
+    for (size_t i = 0; solid->entries && i < CHANNELS * solid->wanted; i++)
+        solid->entries[i] = (picture->numbers[i / CHANNELS] >> 8 * (i % CHANNELS) & 255) / 255.0;
+    int32_t *made = solid->entries ? make_arguments(&cube, count) : NULL;
+    free(solid->entries);
+    return made;
+}
+
+void cube_file(const char *path, struct file_resource *made)
+{
+    const char *dot = strrchr(path, '.');
+    const bool text_name = dot && strcasecmp(dot, ".cube") == 0;
+    struct file_resource picture = {.numbers = NULL};
+    if (!text_name)
+        picture_file(path, &picture);
+    if (picture.numbers) {
+        made->numbers = read_hald(&picture, &made->count, made->why);
+        free(picture.numbers);
+        return;
+    }
+    char *text = file_read_text(path, FILE_MOST);
+    if (text)
+        made->numbers = cube_read(text, &made->count, made->why);
+    else
+        snprintf(made->why, sizeof(made->why), "cannot read the file: %s", strerror(errno));
+    free(text);
 }

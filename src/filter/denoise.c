@@ -19,10 +19,17 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     const double strength = values->value[DENOISE_STRENGTH], threshold = values->value[DENOISE_THRESHOLD];
     for (int d = 0; d <= DIFFERENCES; d++) {
         const double part = fmax(1 - d * d / (threshold * threshold), 0);
-        arguments->value[FACTS + d] = ONE - (int32_t)floor(ONE * strength * part + 0.5);
+        arguments->value[1 + d] = ONE - (int32_t)floor(ONE * strength * part + 0.5);
     }
-    arguments->count = FACTS + DIFFERENCES + 1;
+    arguments->count = 1 + DIFFERENCES + 1;
     return true;
+}
+
+static int follow(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
+                  int32_t *arguments)
+{
+    arguments[0] = moment->previous;
+    return 1;
 }
 
 extern const struct filter filter_denoise;
@@ -34,4 +41,5 @@ const struct filter filter_denoise = {
     .second = SECOND_PREVIOUS,
     .params = params,
     .prepare = prepare,
+    .follow = follow,
 };

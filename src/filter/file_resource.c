@@ -1,22 +1,19 @@
 // file_resource.c: keeps the numbers that filters make from files
 #include "filter/file_resource.h"
 
-#include "base/file.h"
-
-#include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-enum { FILE_MOST = 1 << 26 };
+enum { UNUSED_MOST = 4 }; // resources that are kept although nobody uses them
 
 struct kept_resource {
     struct file_resource resource;
-    struct kept_resource *next;
+    struct kept_resource *next; // an older one
     resource_maker *make;
     struct stat state; // of the file
+    int users;
 };
 
 static struct {
@@ -30,39 +27,65 @@ static bool same_state(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-// Finds or adds the resource of the file.
-static const struct file_resource *find(const char *path, const struct stat *state, resource_maker *make)
+// Frees the oldest resources without users, but no reason: prepare lends it as a static text.
+static void free_old(void)
 {
-    struct kept_resource *kept = resources.first;
-    while (kept && (kept->make != make || !same_state(&kept->state, state)))
-        kept = kept->next;
-    if (kept)
-        return &kept->resource;
-    kept = calloc(1, sizeof(*kept));
-    if (!kept)
-        return NULL;
-    struct file_resource *made = &kept->resource;
-    char *text = file_read_text(path, FILE_MOST);
-    if (text)
-        made->numbers = make(text, &made->count, made->why);
-    else
-        snprintf(made->why, sizeof(made->why), "cannot read the file: %s", strerror(errno));
-    free(text);
-    kept->make = make;
-    kept->state = *state;
-    kept->next = resources.first;
-    resources.first = kept;
-    return made;
+    int unused = 0;
+    for (struct kept_resource **at = &resources.first; *at;) {
+        struct kept_resource *kept = *at;
+        if (kept->users > 0 || !kept->resource.numbers || unused++ < UNUSED_MOST) {
+            at = &kept->next;
+            continue;
+        }
+        *at = kept->next;
+        free(kept->resource.numbers);
+        free(kept);
+    }
 }
 
-const struct file_resource *file_resource(const char *path, resource_maker *make)
+// Finds or makes the resource of the file, and moves it to the front.
+static struct kept_resource *find(const char *path, const struct stat *state, resource_maker *make)
 {
-    static const struct file_resource missing = {.why = "there is no such file"};
+    struct kept_resource **at = &resources.first, *kept;
+    while (*at && ((*at)->make != make || !same_state(&(*at)->state, state)))
+        at = &(*at)->next;
+    if ((kept = *at)) {
+        *at = kept->next;
+    } else {
+        kept = calloc(1, sizeof(*kept));
+        if (!kept)
+            return NULL;
+        kept->make = make;
+        kept->state = *state;
+        make(path, &kept->resource);
+    }
+    kept->next = resources.first;
+    resources.first = kept;
+    kept->users++;
+    return kept;
+}
+
+static const struct file_resource missing = {.why = "there is no such file"};
+
+const struct file_resource *file_resource_get(const char *path, resource_maker *make)
+{
     struct stat state;
     if (stat(path, &state) != 0)
         return &missing;
     pthread_mutex_lock(&resources.lock);
-    const struct file_resource *found = find(path, &state, make);
+    struct kept_resource *found = find(path, &state, make);
+    free_old();
     pthread_mutex_unlock(&resources.lock);
-    return found;
+    return found ? &found->resource : NULL;
+}
+
+void file_resource_put(const struct file_resource *resource)
+{
+    if (!resource || resource == &missing)
+        return;
+    pthread_mutex_lock(&resources.lock);
+    for (struct kept_resource *kept = resources.first; kept; kept = kept->next)
+        kept->users -= &kept->resource == resource;
+    free_old();
+    pthread_mutex_unlock(&resources.lock);
 }

@@ -1,20 +1,22 @@
-// file_resource.h: the numbers that a filter makes from a file, as a resource (docs/architecture.md)
+// file_resource.h: numbers that filters make from files (docs/architecture.md)
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum { RESOURCE_WHY = 128 };
-
-// Makes numbers, which the caller frees, from the text of a file. NULL: the file is refused; `why` then gets one line.
-typedef int32_t *resource_maker(const char *text, int *count, char why[RESOURCE_WHY]);
+enum { FILTER_WHY = 128 };
 
 struct file_resource {
-    const int32_t *numbers; // NULL: the file cannot be read, or it is refused
+    int32_t *numbers; // NULL: the file cannot be read, or it is refused
     int count;
-    char why[RESOURCE_WHY];
+    int width, height; // of a picture (picture.h)
+    char why[FILTER_WHY];
 };
 
-// Returns the numbers of a file of at most 64 MiB. They are made at the first call, and again after a change of the
-// file. All results stay valid and constant until the program ends, because chains are copied. On any thread. NULL: out
-// of memory.
-const struct file_resource *file_resource(const char *path, resource_maker *make);
+// Sets the numbers, which free() frees, or `why` to one line.
+typedef void resource_maker(const char *path, struct file_resource *made);
+
+// Returns the numbers of a file. They are made at the first call, and again after a change of the file. They stay
+// constant until file_resource_put; a few are then kept for the next call. On any thread. NULL: out of memory.
+const struct file_resource *file_resource_get(const char *path, resource_maker *make);
+void file_resource_put(const struct file_resource *resource); // accepts NULL

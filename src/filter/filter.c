@@ -10,7 +10,8 @@
 #define DECLARE(name) extern const struct filter filter_##name;
 #define ADDRESS(name) &filter_##name,
 // Filters without a kernel of their own.
-#define OTHERS(X) X(open) X(close) X(canny) X(mirror) X(flip) X(crop) X(scale) X(rotate) X(warp) X(undistort)
+#define OTHERS(X)                                                                                                      \
+    X(open) X(close) X(canny) X(mirror) X(flip) X(crop) X(scale) X(rotate) X(warp) X(undistort) X(pixelate)
 DECLARE(none)
 FILTER_LIST(DECLARE)
 OTHERS(DECLARE)
@@ -44,6 +45,11 @@ int filter_param_count(const struct filter *filter)
 bool param_has_numbers(const struct param *param)
 {
     return param->type == PARAM_MATRIX || param->type == PARAM_MAP || param->type == PARAM_POINTS;
+}
+
+bool filter_is_placed(const struct filter *filter)
+{
+    return filter->placed || filter->user || filter->second != SECOND_NONE;
 }
 
 bool filter_leaves_grey(const struct filter *filter, bool grey)

@@ -1,6 +1,7 @@
 // filter.h: a filter: name, parameters and the arguments of its kernel, kernels/NAME.cl (docs/pixels.md section 3)
 #pragma once
 
+#include "filter/file_resource.h"
 #include "filter/lens.h"
 
 #include <stdbool.h>
@@ -8,7 +9,7 @@
 #include <stdint.h>
 
 enum {
-    FILTER_PARAMS = 6,      // parameters a filter may have
+    FILTER_PARAMS = 8,      // parameters a filter may have
     FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
     FILTER_LEVELS = 256,    // values of a channel
     FILTER_ARGUMENTS = 272, // arguments of a filter's function without a resource: one for each level, and 16 more
@@ -41,7 +42,7 @@ enum filter_color {
 enum filter_second {
     SECOND_NONE,     // it has none
     SECOND_PREVIOUS, // its previous output
-    SECOND_PICTURE,  // an image file, which a parameter names
+    SECOND_PICTURE,  // of users' filters: an image file, which a parameter names, as numbers after the parameters
 };
 
 enum param_type {
@@ -51,8 +52,12 @@ enum param_type {
     PARAM_MATRIX, // 1, 9, 25, 49 or 81 numbers, or a word of `choices`, a preset
     PARAM_MAP,    // 8 or 9 numbers, or a word of `choices`, a preset
     PARAM_POINTS, // at least two pairs x/y, or a word of `choices`, a preset
+    PARAM_COLOR,  // a colour, 0xrrggbb (color_names.h)
+    PARAM_TEXT,   // a text; 0: the default one
     PARAM_FILE,   // the name of a file, or `none`; of users' filters: an image file
 };
+
+enum { COLOR_MAX = 0xffffff, COLOR_STEP = 0x111111 }; // of PARAM_COLOR: white, and from grey to grey
 
 struct param {
     const char *name; // NULL ends the list
@@ -63,14 +68,14 @@ struct param {
     const char *help;
 };
 
-// The values of a filter's parameters. At most one parameter has numbers, and at most one a file, so these have places
-// of their own.
+// The values of a filter's parameters. At most one parameter has numbers, and at most one a file or a text, so these
+// have places of their own.
 struct filter_values {
-    // With numbers: index of the preset; -1: numbers. PARAM_FILE: 1: the file; 0: none, or not now.
+    // With numbers: index of the preset; -1: numbers. PARAM_FILE, PARAM_TEXT: 1: `file`; 0: none, or not now.
     float value[FILTER_PARAMS];
     int matrix_count; // the count of numbers; 0: none
     float matrix[FILTER_MATRIX];
-    char file[FILTER_FILE]; // its absolute name; "": none
+    char file[FILTER_FILE]; // the file's absolute name, or the text; "": none
 };
 
 struct filter;
@@ -106,7 +111,8 @@ struct filter_arguments {
     bool loops; // stencils: the function has long loops, which devices cannot unroll
     int count;
     int32_t value[FILTER_ARGUMENTS];
-    const int32_t *resource; // replaces `value`: more numbers, which stay valid (file_resource.h); NULL: none
+    int32_t *resource; // replaces `value`: numbers of the plan (plan_fill); NULL: none
+    int followed;      // the first numbers, as many as `follow` has set last
 };
 
 static inline const int32_t *filter_numbers(const struct filter_arguments *arguments)
@@ -114,7 +120,21 @@ static inline const int32_t *filter_numbers(const struct filter_arguments *argum
     return arguments->resource ? arguments->resource : arguments->value;
 }
 
+// The sizes of a stage's input and output.
+struct stage_size {
+    int from_width, from_height, width, height;
+};
+
+// The frame that runs. Number and time are 0 to 2^31 - 1, and then begin at 0 again.
+struct moment {
+    int32_t previous; // 1: there is a previous output; 0: a filter gets its input instead
+    int32_t frame, time_ms;
+    int64_t clock_s;    // seconds since 1970
+    const char *source; // its name; NULL: unknown
+};
+
 struct user_filter; // user_filter.h
+struct stage;       // chain.h
 
 struct filter {
     const char *name;
@@ -129,6 +149,10 @@ struct filter {
     bool one_row;               // FILTER_STENCIL: it reads no row above or below
     bool separable;             // FILTER_STENCIL: it runs twice; its first argument is 1 along columns, else 0; unless
                                 // `prepare` sets `whole`
+    // FILTER_POINT: its function also gets the pixel's place. FILTER_WARP: its function changes the pixels of the
+    // result, and gets their places.
+    bool placed;
+    bool returns; // FILTER_WARP: another warp, to the nearest pixels, returns to the size of the input
 
     // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
     // then a static text. NULL: no arguments.
@@ -137,6 +161,14 @@ struct filter {
     // of luma. The kernel with the filter's name in histogram.cl does the same on a device. NULL: `prepare` alone
     // computes them.
     void (*measure)(const uint32_t histogram[FILTER_LEVELS], int32_t *arguments);
+    // Sets the arguments that depend on the sizes, and their count if that does. NULL: none do.
+    void (*fit)(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments);
+    // Makes a resource: as many numbers as arguments. They begin with those of `prepare` and `fit`; the others are 0.
+    // False: `why` gets one line. NULL: the filter has no resource.
+    bool (*fill)(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY]);
+    // Sets the first arguments for a frame, and returns their count. NULL: no argument depends on the frame.
+    int (*follow)(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
+                  int32_t *arguments);
 
     // FILTER_SEVERAL: writes its zeroed steps, which are no FILTER_WARP and at most one FILTER_POINT. Returns their
     // number.
@@ -161,9 +193,7 @@ const char *filter_advice(const char *word);
 int filter_param_count(const struct filter *filter);
 bool param_has_numbers(const struct param *param); // PARAM_MATRIX, PARAM_MAP, PARAM_POINTS
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values); // PARAM_FILE is a file
-static inline bool filter_has_facts(const struct filter *filter)
-{
-    return filter->user || filter->second != SECOND_NONE;
-}
+// The result depends on a pixel's place: `placed`, with the previous output, or a user's filter.
+bool filter_is_placed(const struct filter *filter);
 // Returns true if the filter's output is grey, given whether its input is grey.
 bool filter_leaves_grey(const struct filter *filter, bool grey);

@@ -4,7 +4,9 @@
 #include "filter/user_filter.h"
 #include "filter/warp.h"
 
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const size_t pass_pixel_bytes[] = {[PASS_RGBA] = 4, [PASS_GREY] = 1};
@@ -32,7 +34,7 @@ static void name_pass(struct pass *pass)
         add_name(pass, pass->stencil->filter->name);
     if (pass->warp)
         add_name(pass, pass->warp->filter->name);
-    for (int i = 0; i < pass->after_count; i++)
+    for (int i = pass->warp && pass->warp->filter->placed; i < pass->after_count; i++) // the warp has the first one
         add_name(pass, pass->after[i]->filter->name);
     if (pass->last)
         add_name(pass, pass->last->filter->name);
@@ -44,10 +46,10 @@ static void name_pass(struct pass *pass)
         add_name(pass, "convert");
 }
 
-static bool has_user(const struct stage *const *stages, int count)
+static bool has_placed(const struct stage *const *stages, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (stages[i]->filter->user)
+        if (filter_is_placed(stages[i]->filter))
             return true;
     }
     return false;
@@ -55,17 +57,17 @@ static bool has_user(const struct stage *const *stages, int count)
 
 bool pass_has_size(const struct pass *pass)
 {
-    return pass->warp || pass->last || has_user(pass->before, pass->before_count) ||
-           has_user(&pass->stencil, pass->stencil ? 1 : 0) || has_user(pass->after, pass->after_count);
+    return pass->warp || pass->last || has_placed(pass->before, pass->before_count) ||
+           has_placed(&pass->stencil, pass->stencil ? 1 : 0) || has_placed(pass->after, pass->after_count);
 }
 
-// Returns true if a user's filter, which may depend on a pixel's place, is or will be on the wrong side of a change of
-// geometry: the pass changes its load before the filters `before`, and its store after the filters `after`.
-static bool moves_user(const struct pass *pass, const struct filter *next)
+// Returns true if a placed filter is or will be on the wrong side of a change of geometry: the pass changes its load
+// before the filters `before`, and its store after the filters `after`.
+static bool moves_placed(const struct pass *pass, const struct filter *next)
 {
     const bool loads = !pass->stencil && !pass->warp, stores = pass->store_mirror || pass->store_flip;
-    return (next->kind == FILTER_GEOMETRY && loads && has_user(pass->before, pass->before_count)) ||
-           (filter_has_facts(next) && next->kind == FILTER_POINT && stores);
+    return (next->kind == FILTER_GEOMETRY && loads && has_placed(pass->before, pass->before_count)) ||
+           (filter_is_placed(next) && next->kind == FILTER_POINT && stores);
 }
 
 // Moves a change of geometry across point filters, which do not depend on a pixel's place: to the pass's load before
@@ -106,25 +108,60 @@ static bool is_empty(const struct pass *pass)
     return !pass->stencil && !pass->warp && pass->before_count == 0 && !pass->load_mirror && !pass->load_flip;
 }
 
-// Writes the size of a stage's picture to the arguments of a user's filter.
-static void set_facts(struct plan *plan, const struct stage *stage, int width, int height)
+// Sets the arguments of a pass's stage that depend on the sizes.
+static void fit(struct plan *plan, const struct stage *stage, const struct pass *pass)
 {
-    if (!filter_has_facts(stage->filter))
+    if (stage->filter->returns)
         return;
-    struct stage *own = &plan->stage[stage - plan->stage];
-    own->arguments.value[FACT_WIDTH] = width;
-    own->arguments.value[FACT_HEIGHT] = height;
+    const ptrdiff_t number = stage - plan->stage;
+    plan->size[number] = (struct stage_size){pass->from_width, pass->from_height, pass->width, pass->height};
+    if (stage->filter->fit)
+        stage->filter->fit(&stage->values, &plan->size[number], &plan->stage[number].arguments);
 }
 
-void plan_set_moment(struct plan *plan, struct moment moment)
+bool plan_fill(struct plan *plan, char error[CHAIN_ERROR])
 {
     for (int i = 0; i < plan->stages; i++) {
         struct stage *stage = &plan->stage[i];
-        if (!filter_has_facts(stage->filter))
+        struct filter_arguments *arguments = &stage->arguments;
+        const int count = arguments->count, few = count < FILTER_ARGUMENTS ? count : FILTER_ARGUMENTS;
+        if (!stage->filter->fill)
             continue;
-        stage->arguments.value[FACT_PREVIOUS] = moment.previous;
-        stage->arguments.value[FACT_FRAME] = moment.frame;
-        stage->arguments.value[FACT_TIME] = moment.time_ms;
+        arguments->resource = calloc((size_t)count + 1, sizeof(*arguments->resource));
+        if (arguments->resource)
+            memcpy(arguments->resource, arguments->value, sizeof(*arguments->value) * (size_t)few);
+        char why[FILTER_WHY] = "out of memory";
+        if (!arguments->resource || !stage->filter->fill(stage, &plan->size[i], arguments->resource, why)) {
+            snprintf(error, CHAIN_ERROR, "%s: cannot use the file '%.90s': %s", stage->filter->name, stage->values.file,
+                     why);
+            plan_free(plan);
+            return false;
+        }
+    }
+    return true;
+}
+
+void plan_free(struct plan *plan)
+{
+    for (int i = 0; i < plan->stages; i++) {
+        free(plan->stage[i].arguments.resource);
+        plan->stage[i].arguments.resource = NULL;
+    }
+}
+
+bool stage_follows(const struct stage *stage)
+{
+    return stage->filter->follow;
+}
+
+void plan_set_moment(struct plan *plan, const struct moment *moment)
+{
+    for (int i = 0; i < plan->stages; i++) {
+        struct stage *stage = &plan->stage[i];
+        struct filter_arguments *arguments = &stage->arguments;
+        int32_t *numbers = arguments->resource ? arguments->resource : arguments->value;
+        if (stage->filter->follow)
+            arguments->followed = stage->filter->follow(stage, &plan->size[i], moment, numbers);
     }
 }
 
@@ -140,6 +177,15 @@ static struct pass *split_taps(struct plan *plan, int number)
     return columns;
 }
 
+// Sets the map of a warp that returns to the size of the input of the same stage's first pass.
+static void return_to(struct plan *plan, int number, int width, int height)
+{
+    struct pass *pass = &plan->pass[number], *first = pass;
+    while (first > plan->pass && first[-1].warp == pass->warp)
+        first--;
+    warp_scale_map(&pass->map, width, height, first->from_width, first->from_height, TAPS_NEAREST);
+}
+
 // Sets the map of a warp for an input of this size. A warp by taps is one pass for each side that changes. Columns are
 // first, because that is faster on CPUs for pictures that shrink.
 static void set_map(struct plan *plan, int number, int width, int height)
@@ -148,7 +194,10 @@ static void set_map(struct plan *plan, int number, int width, int height)
     if (pass->map.part == FILTER_ALONG_ROWS) // split_taps has copied it
         return;
     pass->map = (struct filter_map){0};
-    pass->warp->filter->map(&pass->warp->values, width, height, &pass->map);
+    if (pass->returns)
+        return_to(plan, number, width, height);
+    else
+        pass->warp->filter->map(&pass->warp->values, width, height, &pass->map);
     if (pass->map.taps == TAPS_NONE)
         return;
     pass->map.part = FILTER_ALONG_ROWS;
@@ -176,15 +225,15 @@ static void set_sizes(struct plan *plan, int width, int height)
         pass->width = width;
         pass->height = height;
         for (int k = 0; k < pass->before_count; k++)
-            set_facts(plan, pass->before[k], width, height);
+            fit(plan, pass->before[k], pass);
         if (pass->stencil)
-            set_facts(plan, pass->stencil, width, height);
+            fit(plan, pass->stencil, pass);
         for (int k = 0; k < pass->after_count; k++)
-            set_facts(plan, pass->after[k], width, height);
+            fit(plan, pass->after[k], pass);
         if (pass->warp)
-            set_facts(plan, pass->warp, width, height);
+            fit(plan, pass->warp, pass);
         if (pass->last)
-            set_facts(plan, pass->last, width, height);
+            fit(plan, pass->last, pass);
     }
 }
 
@@ -193,6 +242,7 @@ static void add_stage(struct plan *plan, const struct stage *stage)
 {
     struct stage *rows = &plan->stage[plan->stages++];
     *rows = *stage;
+    rows->arguments.resource = NULL; // that of another plan
     if (!stage->filter->separable || stage->arguments.whole || stage->arguments.part != FILTER_WHOLE)
         return;
     struct stage *columns = &plan->stage[plan->stages++];
@@ -226,7 +276,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
     struct pass *pass = next_pass(plan);
     for (int i = 0; i < plan->stages; i++) {
         const struct stage *stage = &plan->stage[i];
-        if (pass->last || moves_user(pass, stage->filter))
+        if (pass->last || moves_placed(pass, stage->filter))
             pass = next_pass(plan);
         switch (stage->filter->kind) {
         case FILTER_GEOMETRY:
@@ -235,7 +285,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
         case FILTER_POINT:
             if (stage->filter->measure)
                 pass = next_pass(plan);
-            if (stage->filter->second != SECOND_NONE)
+            if (stage->filter->second == SECOND_PREVIOUS)
                 pass->last = stage;
             else if (pass->stencil || pass->warp)
                 pass->after[pass->after_count++] = stage;
@@ -251,6 +301,13 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
             if (!is_empty(pass))
                 pass = next_pass(plan);
             pass->warp = stage;
+            if (stage->filter->placed) // after[0] changes the pixels of the result
+                pass->after[pass->after_count++] = stage;
+            if (stage->filter->returns) {
+                pass = next_pass(plan);
+                pass->warp = stage;
+                pass->returns = true;
+            }
             break;
         case FILTER_SEVERAL: // no stage of a plan
             break;

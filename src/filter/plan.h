@@ -16,6 +16,7 @@ struct pass {
     int before_count;
     const struct stage *stencil;          // NULL: none
     const struct stage *warp;             // NULL: none; without `before`, `stencil` and changes of the load
+    bool returns;                         // the warp returns to the size of the input of an earlier pass
     const struct stage *after[CHAIN_MAX]; // point filters after the stencil or warp; empty without one
     int after_count;
     const struct stage *last;      // a user's point filter after all others, which gets its previous output; NULL: none
@@ -36,20 +37,18 @@ struct plan {
     struct chain chain; // a copy
     // Its stages, with the steps of FILTER_SEVERAL and both parts of separable stencils. Passes point into them.
     struct stage stage[PLAN_STAGES];
+    struct stage_size size[PLAN_STAGES]; // of the stages
     int stages;
     struct pass pass[PLAN_PASSES];
     int count; // at least 1: an empty chain is one pass that loads and stores
 };
 
-// The frame that runs, for users' filters. Number and time are 0 to 2^31 - 1, and then begin at 0 again.
-struct moment {
-    int32_t previous; // 1: there is a previous output; 0: a filter gets its input instead
-    int32_t frame, time_ms;
-};
-// Writes it to the arguments of users' filters in the order FACT_PREVIOUS, FACT_FRAME, FACT_TIME.
-void plan_set_moment(struct plan *plan, struct moment moment);
+// Returns true if arguments of the stage depend on the frame.
+bool stage_follows(const struct stage *stage);
+// Sets these arguments of all stages, and `followed` to their count.
+void plan_set_moment(struct plan *plan, const struct moment *moment);
 
-// Returns true if the arguments of a pass are for one size of its picture: it has a warp or a user's filter.
+// Returns true if the arguments of a pass are for one size of its picture: it has a warp or a placed filter.
 bool pass_has_size(const struct pass *pass);
 
 // The arguments of the pass's warp, which is not a user's (filter/warp.h).
@@ -62,6 +61,10 @@ bool pass_measures(const struct pass *pass);
 // Fills `plan` for an input of this size, which chain_output_size accepts. Do not move or copy it afterwards, because
 // passes point into it.
 void plan_make(struct plan *plan, const struct chain *chain, int width, int height);
+
+// Makes the resources of the stages, for a plan that runs. False: `error` gets one line. plan_free frees them.
+bool plan_fill(struct plan *plan, char error[CHAIN_ERROR]);
+void plan_free(struct plan *plan); // accepts a plan without resources
 
 // Makes a separate pass of the conversion before a warp. `input_rgba`: the chain's input is RGBA.
 void plan_split_warp(struct plan *plan, bool input_rgba);

@@ -8,15 +8,9 @@
 #include <string.h>
 
 typedef pixel point_filter(pixel p, arguments args);
+typedef pixel placed_filter(pixel p, int x, int y, arguments args);
 typedef int stencil_filter(view v, arguments args);
 typedef pixel previous_filter(pixel p, pixel previous, arguments args);
-
-// Promises the compiler that no iteration of the next loop depends on another.
-#if defined(__clang__)
-#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define INDEPENDENT _Pragma("GCC ivdep")
-#endif
 
 static void stream(const uint8_t *from, uint8_t *to, size_t bytes)
 {
@@ -43,19 +37,11 @@ INLINE void make_points(point_filter *filter, const struct filter_arguments *num
         const pixel_word *in = (const pixel_word *)from;
         pixel_word *out = streams ? part : (pixel_word *)to;
         INDEPENDENT
-        for (int x = 0; x < count; x++) {
-            const uint32_t word = in[x];
-            const pixel p = filter((pixel){word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24}, args);
-            out[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
-        }
+        for (int x = 0; x < count; x++)
+            out[x] = word_of(filter(pixel_of(in[x]), args));
         if (streams)
             stream((const uint8_t *)part, to, 4 * (size_t)count);
     }
-}
-
-INLINE pixel pixel_of(uint32_t word)
-{
-    return (pixel){word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24};
 }
 
 INLINE void make_previous(previous_filter *filter, const struct filter_arguments *numbers, const uint8_t *from,
@@ -65,10 +51,19 @@ INLINE void make_previous(previous_filter *filter, const struct filter_arguments
     const pixel_word *in = (const pixel_word *)from, *second = (const pixel_word *)previous;
     pixel_word *out = (pixel_word *)to;
     INDEPENDENT
-    for (int x = 0; x < width; x++) {
-        const pixel p = filter(pixel_of(in[x]), pixel_of(second[x]), args);
-        out[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
-    }
+    for (int x = 0; x < width; x++)
+        out[x] = word_of(filter(pixel_of(in[x]), pixel_of(second[x]), args));
+}
+
+INLINE void make_placed(placed_filter *filter, const struct filter_arguments *numbers, const uint8_t *from, uint8_t *to,
+                        int width, int y)
+{
+    const int32_t *restrict args = filter_numbers(numbers);
+    const pixel_word *in = (const pixel_word *)from;
+    pixel_word *out = (pixel_word *)to;
+    INDEPENDENT
+    for (int x = 0; x < width; x++)
+        out[x] = word_of(filter(pixel_of(in[x]), x, y, args));
 }
 
 // `reach`: rows above and below. Callers pass constants as `radius`, `reach` and `step` if that is faster.
@@ -109,6 +104,11 @@ INLINE pixel no_points(pixel p, arguments args)
     return p;
 }
 
+INLINE pixel no_placed(pixel p, int x, int y, arguments args)
+{
+    return p;
+}
+
 INLINE int no_stencil(view v, arguments args)
 {
     return 0;
@@ -119,37 +119,45 @@ INLINE pixel no_previous(pixel p, pixel previous, arguments args)
     return p;
 }
 
-#define BY_TYPE(it, points, stencil, previous)                                                                         \
-    _Generic(&filter_##it, point_filter * : points, stencil_filter * : stencil, previous_filter * : previous)
+#define IF_POINT(it, yes, no) _Generic(&filter_##it, point_filter * : yes, default : no)
+#define IF_PLACED(it, yes, no) _Generic(&filter_##it, placed_filter * : yes, default : no)
+#define IF_STENCIL(it, yes, no) _Generic(&filter_##it, stencil_filter * : yes, default : no)
+#define IF_PREVIOUS(it, yes, no) _Generic(&filter_##it, previous_filter * : yes, default : no)
 #define FUNCTIONS(it)                                                                                                  \
     static __attribute__((unused)) void it##_points(const struct filter_arguments *numbers, const uint8_t *from,       \
                                                     uint8_t *to, int width, bool stream)                               \
     {                                                                                                                  \
-        make_points(BY_TYPE(it, &filter_##it, &no_points, &no_points), numbers, from, to, width, stream);              \
+        make_points(IF_POINT(it, &filter_##it, &no_points), numbers, from, to, width, stream);                         \
+    }                                                                                                                  \
+    static __attribute__((unused)) void it##_placed(const struct filter_arguments *numbers, const uint8_t *from,       \
+                                                    uint8_t *to, int width, int y)                                     \
+    {                                                                                                                  \
+        make_placed(IF_PLACED(it, &filter_##it, &no_placed), numbers, from, to, width, y);                             \
     }                                                                                                                  \
     static __attribute__((unused)) void it##_stencil(const struct filter_arguments *numbers,                           \
                                                      const struct stencil_rows *rows)                                  \
     {                                                                                                                  \
-        make_stencils(BY_TYPE(it, &no_stencil, &filter_##it, &no_stencil), numbers, rows);                             \
+        make_stencils(IF_STENCIL(it, &filter_##it, &no_stencil), numbers, rows);                                       \
     }                                                                                                                  \
     static __attribute__((unused)) void it##_previous(const struct filter_arguments *numbers, const uint8_t *from,     \
                                                       const uint8_t *previous, uint8_t *to, int width)                 \
     {                                                                                                                  \
-        make_previous(BY_TYPE(it, &no_previous, &no_previous, &filter_##it), numbers, from, previous, to, width);      \
+        make_previous(IF_PREVIOUS(it, &filter_##it, &no_previous), numbers, from, previous, to, width);                \
     }
 #define ROW(it)                                                                                                        \
     {.name = "generic",                                                                                                \
      .filter = #it,                                                                                                    \
-     .point = BY_TYPE(it, it##_points, NULL, NULL),                                                                    \
-     .stencil = BY_TYPE(it, NULL, it##_stencil, NULL),                                                                 \
-     .previous = BY_TYPE(it, NULL, NULL, it##_previous),                                                               \
+     .point = IF_POINT(it, it##_points, NULL),                                                                         \
+     .placed = IF_PLACED(it, it##_placed, NULL),                                                                       \
+     .stencil = IF_STENCIL(it, it##_stencil, NULL),                                                                    \
+     .previous = IF_PREVIOUS(it, it##_previous, NULL),                                                                 \
      .rows = 1},
 
 FILTER_LIST(FUNCTIONS)
 STEP_LIST(FUNCTIONS)
 
 #if VECTOR_BYTES
-extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_near)[];
+extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_near)[], VECTORS_NAME(rows_placed)[];
 extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_convolve)[],
     VECTORS_NAME(rows_separable)[], VECTORS_NAME(rows_square)[], VECTORS_NAME(rows_canny)[];
 #endif
@@ -182,6 +190,7 @@ static void from_grey(const uint8_t *restrict grey, const uint8_t *restrict alph
 static const struct row_variant *const variants[] = {
 #if VECTOR_BYTES
     VECTORS_NAME(rows_points),
+    VECTORS_NAME(rows_placed),
     VECTORS_NAME(rows_near),
     VECTORS_NAME(rows_blur),
     VECTORS_NAME(rows_convolve),

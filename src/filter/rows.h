@@ -33,6 +33,8 @@ typedef void point_row(const struct filter_arguments *arguments, const uint8_t *
 // The same for a filter that gets its previous output. `to` may be `from`.
 typedef void previous_row(const struct filter_arguments *arguments, const uint8_t *from, const uint8_t *previous,
                           uint8_t *to, int width);
+// The same for row `y` and a filter that gets the places of its pixels.
+typedef void placed_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, int y);
 // Makes the rows of a variant. Alpha is copied from the centre pixels.
 typedef void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows);
 
@@ -41,7 +43,8 @@ struct row_variant {
     const char *name;                                                            // NULL ends a list
     const char *filter;                                                          // the filter's name
     bool (*fits)(const struct filter_arguments *arguments, int width, int step); // NULL: always
-    point_row *point;                                                            // one of the three is set
+    point_row *point;                                                            // one of these four is set
+    placed_row *placed;
     stencil_row *stencil;
     previous_row *previous;
     int rows; // rows that `stencil` makes per call, 1 to STENCIL_ROWS

@@ -129,8 +129,8 @@ static void denoise(const struct filter_arguments *arguments, const uint8_t *fro
     enum { LAST = 64 }; // greater differences have its share
     uint8_t entries[FILTER_LEVELS];
     for (int i = 0; i < FILTER_LEVELS; i++)
-        entries[i] = (uint8_t)(256 - arguments->value[FACTS + (i < LAST ? i : LAST)]);
-    if (arguments->value[FACT_PREVIOUS] == 0) {
+        entries[i] = (uint8_t)(256 - arguments->value[1 + (i < LAST ? i : LAST)]);
+    if (arguments->value[0] == 0) {
         memmove(to, from, 4 * (size_t)width);
         return;
     }

@@ -13,7 +13,7 @@ static pixel pixel_at(const struct warp_source *from, int x, int y)
            from->pixels + (size_t)clamp(y, 0, from->height - 1) * from->stride +
                4 * (size_t)clamp(x, 0, from->width - 1),
            4);
-    return (pixel){word & 255, word >> 8 & 255, word >> 16 & 255, (int)(word >> 24)};
+    return pixel_of(word);
 }
 
 static uint32_t make_pixel(const struct warp_source *from, place at)
@@ -21,7 +21,7 @@ static uint32_t make_pixel(const struct warp_source *from, place at)
     const int left = at.x >> 8, top = at.y >> 8;
     const pixel p = warp_pixel(pixel_at(from, left, top), pixel_at(from, left + 1, top), pixel_at(from, left, top + 1),
                                pixel_at(from, left + 1, top + 1), at);
-    return (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
+    return word_of(p);
 }
 
 #if VECTOR_BYTES

@@ -2,6 +2,8 @@
 #include "filter/user_filter.h"
 
 #include "base/options.h"
+#include "filter/chain.h"
+#include "filter/picture.h"
 #include "filter/user_code.h"
 
 #include <ctype.h>
@@ -438,6 +440,42 @@ static void keep_size(const struct filter_values *values, int width, int height,
     map->height = height;
 }
 
+static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
+{
+    arguments->value[FACT_WIDTH] = size->width;
+    arguments->value[FACT_HEIGHT] = size->height;
+}
+
+static int follow(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
+                  int32_t *arguments)
+{
+    arguments[FACT_PREVIOUS] = moment->previous;
+    arguments[FACT_FRAME] = moment->frame;
+    arguments[FACT_TIME] = moment->time_ms;
+    return FACT_TIME + 1;
+}
+
+// The picture follows the arguments of the parameters.
+static void fit_picture(const struct filter_values *values, const struct stage_size *size,
+                        struct filter_arguments *arguments)
+{
+    fit(values, size, arguments);
+    arguments->count = FACTS + USER_PARAMS + size->width * size->height;
+}
+
+static bool fill_picture(const struct stage *stage, const struct stage_size *size, int32_t *numbers,
+                         char why[FILTER_WHY])
+{
+    if (!filter_file_wanted(stage->filter, &stage->values))
+        return true;
+    const struct file_resource *picture = file_resource_get(stage->values.file, picture_file);
+    const bool read = picture && picture->numbers;
+    const bool ok = read && picture_cover(picture, size->width, size->height, numbers + FACTS + USER_PARAMS);
+    snprintf(why, FILTER_WHY, "%s", picture && !read ? picture->why : "out of memory");
+    file_resource_put(picture);
+    return ok;
+}
+
 struct user_filter *user_filter_make(const char *name, char *text, size_t size, char error[USER_ERROR])
 {
     struct user_filter *user = calloc(1, sizeof(*user));
@@ -456,12 +494,18 @@ struct user_filter *user_filter_make(const char *name, char *text, size_t size, 
                                    .example = user->name,
                                    .color = FILTER_COLORS,
                                    .params = user->param,
+                                   .fit = fit,
+                                   .follow = follow,
                                    .user = user};
     struct reading at = {.user = user, .error = error};
     if (check_bytes(&at, text, size) && read_head(&at, text) && check_whole(&at) && make_safe(&at) &&
         check_function(&at)) {
         if (user->filter.kind == FILTER_WARP)
             user->filter.map = keep_size;
+        if (user->filter.second == SECOND_PICTURE) {
+            user->filter.fit = fit_picture;
+            user->filter.fill = fill_picture;
+        }
         if (user->filter.kind != FILTER_POINT) // it treats each channel alike, so grey stays grey
             user->filter.color = FILTER_KEEPS_GREY;
         return user;

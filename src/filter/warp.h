@@ -13,6 +13,9 @@ enum { TAPS_COUNT_AT = 2, TAPS_DOWN_AT, TAPS_AT };
 // Sets the values of `scale` so that it makes pictures of the map's size by the map's taps.
 void warp_scale_to(struct filter_values *values, const struct filter_map *map);
 
+// Sets the size, the matrix and the taps of a zeroed map that scales.
+void warp_scale_map(struct filter_map *map, int width, int height, int to_width, int to_height, enum filter_taps taps);
+
 int warp_count(const struct filter_map *map); // the count of arguments of a grid
 void warp_fill(const struct filter_map *map, int32_t *arguments);
 // The same for taps and an input of this size.

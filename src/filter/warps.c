@@ -44,7 +44,7 @@ static void crop_map(const struct filter_values *values, int width, int height, 
     memcpy(map->matrix, (double[]){1, 0, x, 0, 1, y, 0, 0, 1}, sizeof(map->matrix));
 }
 
-extern const struct filter filter_crop, filter_scale, filter_rotate, filter_warp;
+extern const struct filter filter_crop, filter_scale, filter_rotate, filter_warp, filter_pixelate;
 
 const struct filter filter_crop = {
     .name = "crop",
@@ -86,27 +86,33 @@ static int proportion(int count, double over, double under)
     return (int)fmin(fmax(floor(count * over / under + 0.5), 1), 1e9);
 }
 
+void warp_scale_map(struct filter_map *map, int width, int height, int to_width, int to_height, enum filter_taps taps)
+{
+    const double x = (double)width / to_width, y = (double)height / to_height;
+    map->width = to_width;
+    map->height = to_height;
+    map->taps = to_width != width || to_height != height ? taps : TAPS_NONE;
+    memcpy(map->matrix, (double[]){x, 0, 0.5 * x - 0.5, 0, y, 0.5 * y - 0.5, 0, 0, 1}, sizeof(map->matrix));
+}
+
 static void scale_map(const struct filter_values *values, int width, int height, struct filter_map *map)
 {
     const int wanted_width = whole(values->value[SCALE_WIDTH]), wanted_height = whole(values->value[SCALE_HEIGHT]);
     const int longer = width > height ? width : height, most = whole(values->value[SCALE_MOST]);
     const double factor = most > 0 && most < longer ? (double)most / longer : values->value[SCALE_FACTOR];
-    map->width = wanted_width > 0    ? wanted_width
-                 : wanted_height > 0 ? proportion(width, wanted_height, height)
-                                     : proportion(width, factor, 1);
-    map->height = wanted_height > 0  ? wanted_height
-                  : wanted_width > 0 ? proportion(height, wanted_width, width)
-                                     : proportion(height, factor, 1);
+    const int to_width = wanted_width > 0    ? wanted_width
+                         : wanted_height > 0 ? proportion(width, wanted_height, height)
+                                             : proportion(width, factor, 1);
+    const int to_height = wanted_height > 0  ? wanted_height
+                          : wanted_width > 0 ? proportion(height, wanted_width, width)
+                                             : proportion(height, factor, 1);
     static const enum filter_taps taps[] = {[METHOD_AREA] = TAPS_AREA,
                                             [METHOD_LANCZOS] = TAPS_LANCZOS,
                                             [METHOD_BILINEAR] = TAPS_NONE,
                                             [METHOD_NEAREST] = TAPS_NEAREST};
-    const bool shrinks = map->width < width || map->height < height;
+    const bool shrinks = to_width < width || to_height < height;
     const int method = whole(values->value[SCALE_METHOD]), best = shrinks ? METHOD_AREA : METHOD_BILINEAR;
-    if (map->width != width || map->height != height)
-        map->taps = taps[method == METHOD_AUTO ? best : method];
-    const double x = (double)width / map->width, y = (double)height / map->height;
-    memcpy(map->matrix, (double[]){x, 0, 0.5 * x - 0.5, 0, y, 0.5 * y - 0.5, 0, 0, 1}, sizeof(map->matrix));
+    warp_scale_map(map, width, height, to_width, to_height, taps[method == METHOD_AUTO ? best : method]);
 }
 
 void warp_scale_to(struct filter_values *values, const struct filter_map *map)
@@ -130,6 +136,29 @@ const struct filter filter_scale = {
     .params = scale_params,
     .prepare = scale_prepare,
     .map = scale_map,
+};
+
+// ---- pixelate ----
+
+static const struct param pixelate_params[] = {
+    {"size", PARAM_INT, .min = 2, .max = 256, .preset = 16, .step = 2, .help = "greatest side of a large pixel"},
+    {0},
+};
+
+static void pixelate_map(const struct filter_values *values, int width, int height, struct filter_map *map)
+{
+    const int size = whole(values->value[0]);
+    warp_scale_map(map, width, height, (width + size - 1) / size, (height + size - 1) / size, TAPS_AREA);
+}
+
+const struct filter filter_pixelate = {
+    .name = "pixelate",
+    .summary = "make large pixels of the mean colours",
+    .example = "pixelate=16",
+    .kind = FILTER_WARP,
+    .params = pixelate_params,
+    .returns = true,
+    .map = pixelate_map,
 };
 
 // ---- rotate ----

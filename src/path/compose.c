@@ -92,8 +92,9 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
     compose_part(c, "the end of a user's filter");
     const char *name = filter->name;
     static const char own[] = "user_arguments own;\n    own.base = args;\n    ";
-    const char *second[] = {
-        [SECOND_NONE] = "", [SECOND_PREVIOUS] = "user_previous(p, second, own), ", [SECOND_PICTURE] = "second, "};
+    const char *second[] = {[SECOND_NONE] = "",
+                            [SECOND_PREVIOUS] = "user_previous(p, second, own), ",
+                            [SECOND_PICTURE] = "user_picture(own, x, y), "};
     const enum filter_second which = filter->second;
     if (filter->kind == FILTER_WARP)
         fprintf(c->out,
@@ -109,7 +110,7 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
         fprintf(c->out,
                 "INLINE pixel user_filter_%s(pixel p, %sint x, int y, arguments args)\n{\n    %s"
                 "return user_pixel(filter_%s(p, %sx, y, own), p.a);\n}\n",
-                name, which == SECOND_NONE ? "" : "pixel second, ", own, name, second[which]);
+                name, which == SECOND_PREVIOUS ? "pixel second, " : "", own, name, second[which]);
 }
 
 void compose_stages(struct composer *c, const struct stage *const *stages, int count)
@@ -137,18 +138,17 @@ int compose_points(struct composer *c, const char *macro, const struct stage *co
 {
     for (int i = 0; i < count; i++) {
         const struct filter *filter = stages[i]->filter;
-        if (filter->user)
-            fprintf(c->out, "INLINE pixel user_filter_%s(pixel p, int x, int y, arguments args);\n", filter->name);
-        else
-            fprintf(c->out, "INLINE pixel filter_%s(pixel p, arguments args);\n", filter->name);
+        fprintf(c->out, "INLINE pixel %s_%s(pixel p, %sarguments args);\n", filter->user ? "user_filter" : "filter",
+                filter->name, filter_is_placed(filter) ? "int x, int y, " : "");
     }
     fprintf(c->out, "#define %s(p, args, x, y) ", macro);
     for (int i = count - 1; i >= 0; i--)
         fprintf(c->out, "%s_%s(", stages[i]->filter->user ? "user_filter" : "filter", stages[i]->filter->name);
     fprintf(c->out, "(p)");
     for (int i = 0; i < count; i++) {
-        const bool user = stages[i]->filter->user;
-        fprintf(c->out, "%s, (args) + %d)", user ? ", x, y" : "", offset + (user ? FACTS : 0));
+        const struct filter *filter = stages[i]->filter;
+        fprintf(c->out, "%s, (args) + %d)", filter_is_placed(filter) ? ", x, y" : "",
+                offset + (filter->user ? FACTS : 0));
         offset += stages[i]->arguments.count;
     }
     fprintf(c->out, "\n");
@@ -163,8 +163,6 @@ int compose_last(struct composer *c, const struct stage *stage, int offset)
             "#define PASS_LAST(p, second, args, x, y) %s_%s(p, second, %s(args) + %d)\n",
             user ? "user_filter" : "filter", stage->filter->name, user ? "int x, int y, " : "",
             user ? "user_filter" : "filter", stage->filter->name, user ? "x, y, " : "", offset + (user ? FACTS : 0));
-    if (stage->filter->second == SECOND_PREVIOUS)
-        fprintf(c->out, "#define PASS_KEEPS\n");
     return offset + stage->arguments.count;
 }
 

@@ -34,7 +34,7 @@ void compose_stages(struct composer *c, const struct stage *const *stages, int c
 int compose_points(struct composer *c, const char *macro, const struct stage *const *stages, int count, int offset);
 // Defines the macros of a pass's stencil. Otherwise as compose_points.
 int compose_stencil(struct composer *c, const struct stage *stage, int offset);
-// Defines the macros of a filter that gets a second picture. Otherwise as compose_points.
+// Defines the macros of a filter that gets its previous output. Otherwise as compose_points.
 int compose_last(struct composer *c, const struct stage *stage, int offset);
 // Defines the macros of a pass's size, warp, mirrors and flips. The arguments of the warp begin at `offset`.
 void compose_geometry(struct composer *c, const struct pass *pass, int offset);

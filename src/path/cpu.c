@@ -7,7 +7,6 @@
 #include "path/cpu_rows.h"
 #include "path/cpu_tuning.h"
 #include "path/histogram.h"
-#include "path/picture.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -33,7 +32,7 @@ struct cpu_build {
     struct cpu_tuning tuning;
     struct tuned_found tuned;         // the entry that named it; tuned.entry NULL: none did
     int few_rows;                     // rows of a picture that are kept if it arrives by rows; 0: all
-    struct image second[PLAN_PASSES]; // for each run, the second picture of its last filter; empty: none
+    struct image second[PLAN_PASSES]; // for each run, the previous output of its last filter; empty: none
     struct image between[2];          // pictures between runs, used in turn; empty with a single run
 };
 
@@ -64,6 +63,7 @@ static void cpu_build_free(void *of)
         return;
     for (int i = 0; i < build->plan.count; i++)
         cpu_pass_finish(&build->pass[i]);
+    plan_free(&build->plan);
     free(build->scratch);
     free(build->counts);
     for (int i = 0; i < build->runs; i++)
@@ -164,8 +164,8 @@ static bool fail_memory(char **error)
     return false;
 }
 
-// Makes the second pictures of filters that have one. False: *error as in path_open.
-static bool make_second(struct cpu_build *build, char **error)
+// Makes the pictures of filters that get their previous output.
+static bool make_second(struct cpu_build *build)
 {
     int last = -1;
     bool ok = true;
@@ -173,10 +173,7 @@ static bool make_second(struct cpu_build *build, char **error)
         last += build->run[i];
         const struct pass *pass = &build->plan.pass[last];
         const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = pass->width, .height = pass->height};
-        if (pass->last && pass->last->filter->second == SECOND_PICTURE)
-            ok = picture_open(&build->second[i], pass, error);
-        else if (pass->last && !image_alloc(&build->second[i], &rgba))
-            ok = fail_memory(error);
+        ok = !pass->last || image_alloc(&build->second[i], &rgba);
     }
     return ok;
 }
@@ -205,6 +202,7 @@ static struct cpu_build *make_build(const struct cpu_path *cpu, const struct cha
         fail_memory(error);
         return NULL;
     }
+    char why[CHAIN_ERROR];
     bool ok = plan_chain(build, input, chain, cpu->variant);
     choose_tuning(build, cpu, chain);
     divide(build, workers_count(cpu->workers));
@@ -217,8 +215,12 @@ static struct cpu_build *make_build(const struct cpu_path *cpu, const struct cha
         last += build->run[i];
         ok = reserve_between(build, i, &build->pass[last]);
     }
-    if (ok ? make_second(build, error) : fail_memory(error))
+    if (!ok || !make_second(build))
+        fail_memory(error);
+    else if (plan_fill(&build->plan, why))
         return build;
+    else
+        path_fail(error, why);
     cpu_build_free(build);
     return NULL;
 }
@@ -267,7 +269,7 @@ static void run_passes(struct path *path, struct image *from, const struct path_
     struct cpu_slot *slot = &cpu->slot[cpu->write_slot];
     struct cpu_build *build = path->build;
     const struct cpu_pass *passes = build->pass;
-    plan_set_moment(&build->plan, path->moment);
+    plan_set_moment(&build->plan, &path->moment);
     for (int i = 0; i < build->runs; i++) {
         const bool last = i == build->runs - 1;
         if (!last)

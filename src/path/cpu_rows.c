@@ -6,6 +6,7 @@
 #include "image/rgb_rows.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ enum { REPEATED_SHARE = 8 };
 // END_WIDTH pixels, at least the radius, at both ends of each row from copies of the ends, which have the edge pixels
 // repeated.
 enum { END_WIDTH = 16, IN_PLACE_WIDTH = 4 * END_WIDTH };
+enum { MOVE_MOST = 1 << 15 }; // pixels, so that the kernel's places are exact
 enum { OWN_LINES = 4, LINES_MAX = 2 * FILTER_REACH_MAX + 1 + STENCIL_ROWS };
 
 // The stencil of one pass at work on a band.
@@ -95,6 +97,18 @@ static void find_warp_rows(struct cpu_pass *cpu)
         cpu->end = 2;
 }
 
+// Finds a warp that moves pixels by whole numbers, which need no interpolation.
+static void find_move(struct cpu_pass *cpu)
+{
+    const struct filter_map *map = &cpu->pass->map;
+    const double *m = map->matrix;
+    const double shape[] = {1, 0, m[2], 0, 1, m[5], 0, 0, 1};
+    cpu->moves = map->taps == TAPS_NONE && map->lens.model == LENS_NONE && memcmp(m, shape, sizeof(shape)) == 0 &&
+                 m[2] == floor(m[2]) && m[5] == floor(m[5]) && fabs(m[2]) <= MOVE_MOST && fabs(m[5]) <= MOVE_MOST;
+    cpu->right = cpu->moves ? (int)-m[2] : 0;
+    cpu->down = cpu->moves ? (int)-m[5] : 0;
+}
+
 // Returns false if memory is short.
 static bool make_warp(struct cpu_pass *cpu)
 {
@@ -111,6 +125,7 @@ static bool make_warp(struct cpu_pass *cpu)
     pass_warp_fill(cpu->pass, cpu->warp);
     if (cpu->pass->map.taps == TAPS_NONE)
         find_warp_rows(cpu);
+    find_move(cpu);
     return true;
 }
 
@@ -192,7 +207,7 @@ static uint8_t *line_of(const struct band *band, int number, int row)
 // Makes a row of a user's filter from the rows `in`.
 static void run_user(const struct stage *stage, const uint8_t *const *in, uint8_t *to, int width, int y, int step)
 {
-    stage->filter->user->row(stage->arguments.value + FACTS, in, to, width, y, step);
+    stage->filter->user->row(filter_numbers(&stage->arguments) + FACTS, in, to, width, y, step);
 }
 
 // Runs point filters over row `y`: the first from `from` to `to`, the others in `to`. Returns the result: `to`, or
@@ -203,6 +218,8 @@ static const uint8_t *run_points(const struct row_variant *const *rows, const st
     for (int i = 0; i < count; i++, from = to) {
         if (stages[i]->filter->user)
             run_user(stages[i], &from, to, width, y, 4);
+        else if (rows[i]->placed)
+            rows[i]->placed(&stages[i]->arguments, from, to, width, y);
         else
             rows[i]->point(&stages[i]->arguments, from, to, width, false);
     }
@@ -255,6 +272,20 @@ static const uint8_t *load_row(const struct band *band, int y, int points, uint8
 
 static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8_t *to);
 
+// Makes row `y` of a move. Pixels from outside have the value of the nearest edge pixel.
+static void run_move(const struct cpu_pass *cpu, const struct image *from, int y, uint8_t *to)
+{
+    const int width = cpu->pass->width, across = from->shape.width;
+    const uint8_t *row = image_row(from, 0, clamp_to(y - cpu->down, from->shape.height));
+    const int first = clamp_to(cpu->right, width + 1), end = clamp_to(cpu->right + across, width + 1);
+    for (int x = 0; x < first; x++)
+        memcpy(to + 4 * (size_t)x, row, 4);
+    if (end > first)
+        memcpy(to + 4 * (size_t)first, row + 4 * (size_t)(first - cpu->right), 4 * (size_t)(end - first));
+    for (int x = end; x < width; x++)
+        memcpy(to + 4 * (size_t)x, row + 4 * (size_t)(across - 1), 4);
+}
+
 // Makes row `y` of the warp of the first pass.
 static void run_warp(const struct band *band, int y, uint8_t *to)
 {
@@ -262,6 +293,10 @@ static void run_warp(const struct band *band, int y, uint8_t *to)
     const struct image *from = run->from;
     const struct warp_source source = {from->plane[0], from->stride[0], from->shape.width, from->shape.height};
     const struct pass *pass = run->passes[0].pass;
+    if (run->passes[0].moves) {
+        run_move(&run->passes[0], from, y, to);
+        return;
+    }
     if (!pass->warp->filter->user) {
         (pass->map.taps == TAPS_NONE ? row_level()->warp : row_level()->taps)(run->passes[0].warp, &source, y, to);
         return;
@@ -305,8 +340,7 @@ static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to
         run_user(pass->last, (const uint8_t *const[]){at, second}, to, band->width, y, 4);
     else
         band->run->passes[number].last->previous(&pass->last->arguments, at, second, to, band->width);
-    if (pass->last->filter->second == SECOND_PREVIOUS)
-        memcpy(second, to, 4 * (size_t)band->width);
+    memcpy(second, to, 4 * (size_t)band->width);
     return to;
 }
 
@@ -466,7 +500,7 @@ static void stream_row(const struct band *band, int y)
     const struct cpu_pass *cpu = run->passes;
     const int last = cpu->pass->before_count - 1;
     uint8_t *to = output_at(band, y);
-    if (last >= 0 && cpu->pass->before[last]->filter->user)
+    if (last >= 0 && filter_is_placed(cpu->pass->before[last]->filter))
         load_row(band, y, last + 1, to);
     else if (last >= 0)
         cpu->before[last]->point(&cpu->pass->before[last]->arguments, load_row(band, y, last, band->rgba), to,

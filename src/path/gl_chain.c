@@ -1,11 +1,8 @@
 // gl_chain.c: compiles and draws a chain
 #include "path/gl_chain.h"
 
-#include "filter/user_filter.h"
 #include "path/backend.h"
 #include "path/histogram.h"
-#include "path/pass_text.h"
-#include "path/picture.h"
 #include "path/probe.h"
 
 #include <epoxy/gl.h>
@@ -13,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBERS_ROW = 256 }; // arguments in a row of their texture (kernels/language.glsl)
-enum { UNITS = 5 };         // textures of a program (find_uniforms in gl_program.c)
-enum { STRIP_ROWS = 32 };   // rows of a picture that are read back at a time
+enum { NUMBERS_ROW = 2048 }; // arguments in a row of their texture (kernels/language.glsl)
+enum { UNITS = 5 };          // textures of a program (find_uniforms in gl_program.c)
+enum { STRIP_ROWS = 32 };    // rows of a picture that are read back at a time
 
 static const struct {
     GLenum format, layout, type;
@@ -80,6 +77,18 @@ static void bind_texture(GLuint unit, unsigned texture)
     glBindTexture(GL_TEXTURE_2D, texture);
 }
 
+// Writes numbers to a texture of arguments, which is bound.
+static void write_numbers(int at, const int32_t *numbers, int count)
+{
+    while (count > 0) {
+        const int column = at % NUMBERS_ROW, room = NUMBERS_ROW - column, part = count < room ? count : room;
+        glTexSubImage2D(GL_TEXTURE_2D, 0, column, at / NUMBERS_ROW, part, 1, GL_RED_INTEGER, GL_INT, numbers);
+        at += part;
+        numbers += part;
+        count -= part;
+    }
+}
+
 // Adds the luma of a step's input, which is read back from the framebuffer. GL ES reads integers as words only.
 static void count_input(const struct gl_chain *chain, const struct gl_step *step, unsigned framebuffer,
                         uint32_t counts[FILTER_LEVELS])
@@ -114,15 +123,13 @@ static void measure_input(const struct gl_chain *chain, int number, unsigned fra
         memcpy(few, made, (size_t)stage->arguments.count * sizeof(*few));
         return;
     }
-    const int count = stage->arguments.count < NUMBERS_ROW ? stage->arguments.count : NUMBERS_ROW;
     bind_texture(3, chain->numbers[number]);
-    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, count, 1, GL_RED_INTEGER, GL_INT, made);
+    write_numbers(0, made, stage->arguments.count);
 }
 
-// Returns the second picture of the step's last filter.
-static enum filter_second step_second(const struct gl_step *step)
+static bool gets_previous(const struct gl_step *step)
 {
-    return step->pass->last && step->part != PART_ACROSS ? step->pass->last->filter->second : SECOND_NONE;
+    return step->pass->last && step->part != PART_ACROSS;
 }
 
 // The next draw also writes to this texture. 0: it does not.
@@ -147,30 +154,27 @@ static void draw_step(const struct gl_chain *chain, int number, unsigned to, con
                            step->writes == TEXELS_SHOWN ? to : chain->between[number], 0);
     glViewport(0, 0, pass->width, pass->height);
     gl_program_use(chain->program[number], &input, step->few ? few : NULL, step->numbers);
-    const enum filter_second second = step_second(step);
-    if (second != SECOND_NONE)
-        bind_texture(4, chain->second[number][second == SECOND_PREVIOUS ? chain->turn : 0]);
-    if (second == SECOND_PREVIOUS)
+    if (gets_previous(step)) {
+        bind_texture(4, chain->second[number][chain->turn]);
         attach_second(chain->second[number][!chain->turn]);
+    }
     glDrawArrays(GL_TRIANGLES, 0, 3);
-    if (second == SECOND_PREVIOUS)
+    if (gets_previous(step))
         attach_second(0);
 }
 
-// Writes the moment to the arguments of users' filters. `few`: the step's arguments.
-static void set_moment(const struct gl_chain *chain, int number, struct moment moment, int32_t few[GL_FEW_NUMBERS])
+// Writes the arguments that plan_set_moment has set.
+static void follow(struct gl_chain *chain, int number)
 {
-    enum { COUNT = 3 };
-    const int32_t facts[COUNT] = {
-        [FACT_PREVIOUS] = moment.previous, [FACT_FRAME] = moment.frame, [FACT_TIME] = moment.time_ms};
     bind_texture(3, chain->numbers[number]);
-    for (int i = 0; i < COUNT * chain->user_places[number]; i++) {
-        const int at = chain->user_place[number][i / COUNT] + i % COUNT;
+    for (int i = 0; i < chain->followers[number]; i++) {
+        const struct pass_follower *follower = &chain->follower[number][i];
+        const struct filter_arguments *arguments = &follower->stage->arguments;
+        const int32_t *numbers = filter_numbers(arguments);
         if (chain->numbers[number])
-            glTexSubImage2D(GL_TEXTURE_2D, 0, at % NUMBERS_ROW, at / NUMBERS_ROW, 1, 1, GL_RED_INTEGER, GL_INT,
-                            &facts[i % COUNT]);
+            write_numbers(follower->at, numbers, arguments->followed);
         else
-            few[at] = facts[i % COUNT];
+            memcpy(chain->few[number] + follower->at, numbers, sizeof(*numbers) * (size_t)arguments->followed);
     }
 }
 
@@ -183,13 +187,14 @@ static void bind_target(unsigned framebuffer, unsigned array)
 void gl_chain_draw(struct gl_chain *chain, struct moment moment, const unsigned planes[PIXFMT_PLANES],
                    unsigned framebuffer, unsigned array, unsigned to, void (*passed)(void *context), void *context)
 {
+    plan_set_moment(&chain->plan, &moment);
     bind_target(framebuffer, array);
     for (GLuint i = 0; i < PIXFMT_PLANES; i++)
         bind_texture(i, planes[i]);
     for (int i = 0; i < chain->steps; i++) {
         int32_t few[GL_FEW_NUMBERS];
+        follow(chain, i);
         memcpy(few, chain->few[i], sizeof(few));
-        set_moment(chain, i, moment, few);
         if (step_measures(&chain->step[i]))
             measure_input(chain, i, framebuffer, few);
         draw_step(chain, i, to, few);
@@ -216,7 +221,7 @@ static bool make_numbers(struct gl_chain *chain, int number)
     const struct pass_target target = {.format = PIXFMT_RGBA};
     const struct gl_step *step = &chain->step[number];
     const int rows = step->numbers / NUMBERS_ROW + 1;
-    chain->user_places[number] = pass_user_places(step->pass, &target, chain->user_place[number]);
+    chain->followers[number] = pass_followers(step->pass, &target, chain->follower[number]);
     if (step->few) {
         pass_arguments(step->pass, &target, chain->few[number]);
         return true;
@@ -253,28 +258,16 @@ static bool refuse_textures(char **error)
     return false;
 }
 
-// Makes the second picture of a step's last filter. False: *error as in path_open.
+// Makes the textures for the previous output of a step's last filter. False: *error as in path_open.
 static bool make_second(struct gl_chain *chain, int number, char **error)
 {
     const struct pass *pass = chain->step[number].pass;
-    const enum filter_second second = step_second(&chain->step[number]);
-    const int count = second == SECOND_NONE ? 0 : second == SECOND_PREVIOUS ? 2 : 1;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < 2 && gets_previous(&chain->step[number]); i++) {
         chain->second[number][i] =
             gl_texture_open(GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, pass->width, pass->height);
         if (!chain->second[number][i])
             return refuse_textures(error);
     }
-    struct image picture;
-    if (second != SECOND_PICTURE)
-        return true;
-    if (!picture_open(&picture, pass, error))
-        return false;
-    glBindTexture(GL_TEXTURE_2D, chain->second[number][0]);
-    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, pass->width, pass->height, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE,
-                    picture.plane[0]);
-    glBindTexture(GL_TEXTURE_2D, 0);
-    image_free(&picture);
     return true;
 }
 
@@ -366,13 +359,16 @@ bool gl_chain_builds(const struct gl_target *target, const struct chain *chain, 
 struct gl_chain *gl_chain_open(const struct gl_target *target, const struct chain *chain, char **error)
 {
     struct gl_chain *opened = calloc(1, sizeof(*opened));
+    char why[CHAIN_ERROR];
     if (!opened) {
         path_fail(error, "cannot build a chain: out of memory");
         return NULL;
     }
     opened->target = target;
     opened->steps = gl_plan(&opened->plan, chain, &target->input, opened->step);
-    if (!make_strip(opened)) {
+    if (!plan_fill(&opened->plan, why)) {
+        path_fail(error, why);
+    } else if (!make_strip(opened)) {
         path_fail(error, "cannot build a chain: out of memory");
     } else if (make_steps(opened, error)) {
         if (draw_once(opened))
@@ -390,6 +386,7 @@ void gl_chain_close(struct gl_chain *chain)
     glDeleteTextures(GL_STEPS, chain->numbers); // GL ignores 0
     glDeleteTextures(GL_STEPS, chain->between);
     glDeleteTextures(2 * GL_STEPS, chain->second[0]);
+    plan_free(&chain->plan);
     free(chain->strip);
     free(chain);
 }

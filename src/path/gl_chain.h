@@ -4,6 +4,7 @@
 #include "base/gl_handles.h"
 #include "path/gl_program.h"
 #include "path/gl_text.h"
+#include "path/pass_text.h"
 
 // What a chain is compiled for.
 struct gl_target {
@@ -21,11 +22,10 @@ struct gl_chain {
     struct gl_program *program[GL_STEPS];
     int32_t few[GL_STEPS][GL_FEW_NUMBERS]; // the arguments
     unsigned numbers[GL_STEPS];            // or their textures; 0: they are few
-    int user_place[GL_STEPS][CHAIN_MAX];   // where the arguments of users' filters begin
-    int user_places[GL_STEPS];
+    struct pass_follower follower[GL_STEPS][CHAIN_MAX];
+    int followers[GL_STEPS];
     uint8_t *strip; // memory for STRIP_ROWS rows of a picture that is read back; NULL: none
-    // The second picture of a step's last filter. For its previous output there are two textures, which are read and
-    // written in turn.
+    // The previous output of a step's last filter: two textures, which are read and written in turn.
     unsigned second[GL_STEPS][2];
     int turn;                   // the number of the texture that is read next
     unsigned between[GL_STEPS]; // the output of each step but the last; some steps share a texture

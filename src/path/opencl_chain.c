@@ -204,7 +204,10 @@ static struct opencl_chain *open_passes(struct opencl_chain *opened, const struc
     const size_t bytes = between_bytes(&opened->plan);
     opened->rgba = output_of(&opened->plan.pass[passes - 1]);
     cl_int result = CL_SUCCESS;
-    bool ok = true;
+    char why[CHAIN_ERROR];
+    bool ok = plan_fill(&opened->plan, why);
+    if (!ok)
+        path_fail(error, why);
     for (int i = 0; ok && i < passes; i++)
         ok = open_pass(&opened->pass[i], target, &opened->plan, i, &choices[i], error);
     for (int i = 0; ok && result == CL_SUCCESS && i < passes - 1 && i < 2; i++)
@@ -250,6 +253,7 @@ void opencl_chain_close(void *of)
         return;
     for (int i = 0; i < opened->plan.count; i++)
         opencl_pass_close(&opened->pass[i]);
+    plan_free(&opened->plan);
     memory_release(opened->between[0]);
     memory_release(opened->between[1]);
     free(opened);
@@ -258,11 +262,9 @@ void opencl_chain_close(void *of)
 cl_int opencl_chain_set_moment(struct opencl_chain *chain, cl_command_queue queue, struct moment moment)
 {
     cl_int result = CL_SUCCESS;
-    if (memcmp(&moment, &chain->moment, sizeof(moment)) == 0)
-        return result;
-    chain->moment = moment;
+    plan_set_moment(&chain->plan, &moment);
     for (int i = 0; result == CL_SUCCESS && i < chain->plan.count; i++)
-        result = opencl_pass_set_moment(&chain->pass[i], queue, moment);
+        result = opencl_pass_follow(&chain->pass[i], queue);
     return result;
 }
 

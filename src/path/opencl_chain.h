@@ -19,8 +19,7 @@ struct opencl_chain {
     struct plan plan;
     bool tiles; // the plan was made with tiles
     struct opencl_pass pass[PLAN_PASSES];
-    cl_mem between[2];    // pictures between passes; NULL with a single pass
-    struct moment moment; // in the arguments of users' filters
+    cl_mem between[2]; // pictures between passes; NULL with a single pass
 };
 
 // Takes device, input and variant from the setup.

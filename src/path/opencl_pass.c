@@ -3,9 +3,7 @@
 
 #include "base/pages.h"
 #include "compute/program.h"
-#include "filter/user_filter.h"
 #include "path/backend.h"
-#include "path/picture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,27 +99,21 @@ static cl_int open_arguments(struct opencl_pass *opened, cl_context context, con
     if (!arguments)
         return result;
     pass_arguments(opened->pass, target, arguments);
-    opened->user_places = pass_user_places(opened->pass, target, opened->user_place);
+    opened->followers = pass_followers(opened->pass, target, opened->follower);
     opened->arguments = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(*arguments) * count,
                                        arguments, &result);
     free(arguments);
     return result;
 }
 
-// Makes the second picture of the last filter. On failure: *error as in path_open.
+// Makes the picture for the previous output of the last filter. On failure: *error as in path_open.
 static cl_int open_second(struct opencl_pass *opened, cl_context context, char **error)
 {
     const struct pass *pass = opened->pass;
-    const bool file = pass->last->filter->second == SECOND_PICTURE;
     const size_t bytes = sizeof(cl_uint) * (size_t)pass->width * (size_t)pass->height;
-    struct image picture = {0};
     cl_int result;
-    if (file && !picture_open(&picture, pass, error))
-        return CL_OUT_OF_HOST_MEMORY;
-    opened->second = clCreateBuffer(context, CL_MEM_READ_WRITE | (file ? CL_MEM_COPY_HOST_PTR : 0), bytes,
-                                    picture.plane[0], &result);
-    image_free(&picture);
-    opencl_ok(result, "allocate device memory for the second picture of a filter", error);
+    opened->second = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &result);
+    opencl_ok(result, "allocate device memory for the previous output of a filter", error);
     return result;
 }
 
@@ -159,17 +151,28 @@ void opencl_pass_close(struct opencl_pass *opened)
     opencl_histogram_close(&opened->histogram);
 }
 
-cl_int opencl_pass_set_moment(const struct opencl_pass *opened, cl_command_queue queue, struct moment moment)
+// Writes numbers to the arguments. Filling copies a number at once; a write of many waits for the frames before.
+static cl_int write_numbers(const struct opencl_pass *opened, cl_command_queue queue, int at, const int32_t *numbers,
+                            int count)
 {
-    const cl_int facts[] = {
-        [FACT_PREVIOUS] = moment.previous, [FACT_FRAME] = moment.frame, [FACT_TIME] = moment.time_ms};
+    enum { FEW = 4 };
+    const size_t bytes = sizeof(*numbers);
     cl_int result = CL_SUCCESS;
-    for (int i = 0; i < opened->user_places; i++) {
-        for (size_t k = 0; result == CL_SUCCESS && k < sizeof(facts) / sizeof(*facts);
-             k++) // filling copies the number at once
-            result = clEnqueueFillBuffer(queue, opened->arguments, &facts[k], sizeof(facts[k]),
-                                         sizeof(facts[k]) * ((size_t)opened->user_place[i] + k), sizeof(facts[k]), 0,
-                                         NULL, NULL);
+    if (count > FEW)
+        return clEnqueueWriteBuffer(queue, opened->arguments, CL_TRUE, bytes * (size_t)at, bytes * (size_t)count,
+                                    numbers, 0, NULL, NULL);
+    for (int i = 0; result == CL_SUCCESS && i < count; i++)
+        result = clEnqueueFillBuffer(queue, opened->arguments, &numbers[i], bytes, bytes * (size_t)(at + i), bytes, 0,
+                                     NULL, NULL);
+    return result;
+}
+
+cl_int opencl_pass_follow(const struct opencl_pass *opened, cl_command_queue queue)
+{
+    cl_int result = CL_SUCCESS;
+    for (int i = 0; result == CL_SUCCESS && i < opened->followers; i++) {
+        const struct filter_arguments *arguments = &opened->follower[i].stage->arguments;
+        result = write_numbers(opened, queue, opened->follower[i].at, filter_numbers(arguments), arguments->followed);
     }
     return result;
 }

@@ -40,9 +40,9 @@ struct opencl_pass {
     cl_kernel kernel[VARIANT_KERNELS]; // the variant's
     size_t group_limit;                // largest work-group, in work-items
     cl_mem arguments;
-    int user_place[CHAIN_MAX]; // where the arguments of users' filters begin there
-    int user_places;
-    cl_mem second;                     // the second picture of the pass's last filter; NULL: it has none
+    struct pass_follower follower[CHAIN_MAX];
+    int followers;
+    cl_mem second;                     // the previous output of the pass's last filter; NULL: it gets none
     struct opencl_histogram histogram; // of the input, if the pass measures it
     char name[140];                    // of its stage time
 };
@@ -52,8 +52,8 @@ struct opencl_pass {
 cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const struct pass *pass,
                         const struct pass_target *target, const struct variant_choice *choice, char **error);
 void opencl_pass_close(struct opencl_pass *opened);
-// Enqueues the writing of the moment to the arguments of users' filters.
-cl_int opencl_pass_set_moment(const struct opencl_pass *opened, cl_command_queue queue, struct moment moment);
+// Enqueues the writing of the arguments that plan_set_moment has set.
+cl_int opencl_pass_follow(const struct opencl_pass *opened, cl_command_queue queue);
 // Returns the size of the pass's output for an input with this layout, as an RGBA shape.
 struct image_shape opencl_pass_output(const struct pass *pass, const struct opencl_layout *layout);
 // Enqueues the pass after the event `after` (NULL: at once). The caller releases the span, even after a failure.

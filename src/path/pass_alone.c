@@ -64,6 +64,7 @@ static void add_warp(struct chain *chain, const struct pass *pass)
         return;
     struct stage *stage = &chain->stage[chain->count - 1];
     warp_scale_to(&stage->values, &pass->map);
+    stage->filter = filter_find("scale"); // of any warp by taps
     stage_prepare(stage, &why);
 }
 
@@ -77,7 +78,7 @@ static void chain_of(const struct pass *pass, struct chain *chain)
     add_stage(chain, pass->stencil);
     if (pass->warp)
         add_warp(chain, pass);
-    for (int i = 0; i < pass->after_count; i++)
+    for (int i = pass->warp && pass->warp->filter->placed; i < pass->after_count; i++) // the warp has the first one
         add_stage(chain, pass->after[i]);
     add_stage(chain, pass->last);
     add_geometry(chain, pass->store_mirror, pass->store_flip);

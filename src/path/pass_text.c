@@ -136,7 +136,7 @@ int pass_argument_count(const struct pass *pass, const struct pass_target *targe
     return count;
 }
 
-int pass_user_places(const struct pass *pass, const struct pass_target *target, int places[CHAIN_MAX])
+int pass_followers(const struct pass *pass, const struct pass_target *target, struct pass_follower followers[CHAIN_MAX])
 {
     const struct stage *stages[2 * CHAIN_MAX + 3];
     int count = 0, found = 0, at = pixfmt_info(target->format)->yuv ? YUV_ARGUMENTS : 0;
@@ -148,26 +148,31 @@ int pass_user_places(const struct pass *pass, const struct pass_target *target, 
         stages[count++] = pass->after[i];
     if (pass->last)
         stages[count++] = pass->last;
-    if (pass->warp)
+    if (pass->warp && pass->warp->filter->user)
         stages[count++] = pass->warp;
     for (int i = 0; i < count; at += stages[i++]->arguments.count) {
-        if (filter_has_facts(stages[i]->filter))
-            places[found++] = at;
+        if (stage_follows(stages[i]))
+            followers[found++] = (struct pass_follower){stages[i], at};
     }
     return found;
 }
 
 bool pass_has_users(const struct pass *pass)
 {
-    const struct pass_target target = {.format = PIXFMT_RGBA};
-    int places[CHAIN_MAX];
-    const bool own_last = pass->last && !pass->last->filter->user;
-    return pass_user_places(pass, &target, places) > own_last;
+    bool has = (pass->stencil && pass->stencil->filter->user) || (pass->last && pass->last->filter->user) ||
+               (pass->warp && pass->warp->filter->user);
+    for (int i = 0; i < pass->before_count; i++)
+        has = has || pass->before[i]->filter->user;
+    for (int i = 0; i < pass->after_count; i++)
+        has = has || pass->after[i]->filter->user;
+    return has;
 }
 
 static int32_t *add_stage(const struct stage *stage, int32_t *arguments)
 {
-    memcpy(arguments, filter_numbers(&stage->arguments), (size_t)stage->arguments.count * sizeof(*arguments));
+    const bool filled = stage->arguments.resource || stage->arguments.count <= FILTER_ARGUMENTS;
+    if (filled) // else the plan has no resources, because no picture is shown
+        memcpy(arguments, filter_numbers(&stage->arguments), (size_t)stage->arguments.count * sizeof(*arguments));
     return arguments + stage->arguments.count;
 }
 

@@ -19,7 +19,13 @@ bool pass_prepares_input(const struct pass *pass, enum pixfmt from);
 
 // Returns the count of the arguments of the loader and of every stage.
 int pass_argument_count(const struct pass *pass, const struct pass_target *target);
-// Writes the places of the users' filters' arguments among those of the pass. Returns their number.
-int pass_user_places(const struct pass *pass, const struct pass_target *target, int places[CHAIN_MAX]);
+// A stage some of whose arguments depend on the frame, and where its arguments begin among those of the pass.
+struct pass_follower {
+    const struct stage *stage;
+    int at;
+};
+// Fills in the followers of a pass. Returns their number.
+int pass_followers(const struct pass *pass, const struct pass_target *target,
+                   struct pass_follower followers[CHAIN_MAX]);
 bool pass_has_users(const struct pass *pass); // returns true if one of its filters is a user's
 void pass_arguments(const struct pass *pass, const struct pass_target *target, int32_t *arguments); // writes them

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct path *open_opencl(const struct path_setup *setup, char **error)
 {
@@ -153,6 +154,11 @@ void path_time(struct path *path, uint64_t number, int64_t time_ns)
     path->moment.time_ms = (int32_t)(time_ns / 1000000 & INT32_MAX);
 }
 
+void path_source(struct path *path, const char *name)
+{
+    path->moment.source = name;
+}
+
 void path_forget(struct path *path)
 {
     path->ran = NULL;
@@ -172,6 +178,7 @@ bool path_submit(struct path *path, const struct image *frame, uint64_t tag, boo
         return false;
     }
     const void *build = path->tried ? path->tried : path->build;
+    path->moment.clock_s = time(NULL);
     path->moment.previous = path->moment.frame > 0 && path->ran == build;
     path->ran = NULL;
     if (!path->backend->submit(path, frame, tag, lost))
@@ -183,6 +190,7 @@ bool path_submit(struct path *path, const struct image *frame, uint64_t tag, boo
 
 void path_feed(struct path *path, const struct path_feed *feed)
 {
+    path->moment.clock_s = time(NULL);
     path->backend->feed(path, feed);
     path->info.in_flight++;
 }

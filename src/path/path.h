@@ -169,6 +169,9 @@ void path_adopt(struct path *path, struct opencl_chain *chain);
 // Sets the number and the time of the frames that are submitted next, for users' filters; both begin at 0. Frame 0 has
 // no previous output.
 void path_time(struct path *path, uint64_t number, int64_t time_ns);
+// Sets the name of the source of the frames that are submitted next, for the filter `text`. The name must stay valid
+// until then. NULL: unknown.
+void path_source(struct path *path, const char *name);
 // The next frame has no previous output.
 void path_forget(struct path *path);
 // Starts work on a frame, whose pixels must stay valid until the frame is collected. At most `depth` frames may be in

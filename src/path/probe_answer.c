@@ -106,7 +106,8 @@ static enum probe_status try_pictures(struct pass_task *task)
     // Less than a work-group, one pixel, several work-groups, and rows that end inside a block.
     static const int sizes[][2] = {{16, 16}, {1, 1}, {67, 35}, {333, 77}, {334, 78}, {1870, 6}};
     const struct pass_target target = opencl_pass_target(&task->target, &task->plan, task->number);
-    char *error = NULL;
+    char *error = NULL, why[CHAIN_ERROR];
+    plan_fill(&task->plan, why); // without its files, the numbers are 0
     const cl_int opened =
         opencl_pass_open(&task->opened, task->target.device, task->pass, &target, &task->choice, &error);
     const bool refused = opened == CL_BUILD_PROGRAM_FAILURE;

@@ -1,50 +1,15 @@
 // sketch.c: rectangles and letters, drawn into an RGBA image in memory, without GL
 #include "screen/sketch.h"
 
-#include "base/log.h"
-#include "base/resource.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define STB_TRUETYPE_IMPLEMENTATION
-#define STBTT_STATIC
-#include <stb_truetype.h>
-
-enum { LETTER_SIDE = 256 }; // no letter is larger
-
-struct font {
-    stbtt_fontinfo info;
-    float scale;
-    int base; // from the top of a line to the base line
-    uint8_t coverage[LETTER_SIDE * LETTER_SIDE];
-};
-
 bool sketch_init(struct sketch *sketch, struct image *image, int height)
 {
-    static const char name[] = "assets/DejaVuSansMono.ttf";
-    const struct resource *file = resource_find(name);
-    int ascent, descent, gap, advance, bearing;
-    *sketch = (struct sketch){.image = image, .font = calloc(1, sizeof(*sketch->font))};
-    struct font *font = sketch->font;
-    if (!font || !file || !stbtt_InitFont(&font->info, file->data, stbtt_GetFontOffsetForIndex(file->data, 0))) {
-        log_error("cannot draw an image: %s", font ? "the font is not in the program" : "out of memory");
-        return false;
-    }
-    stbtt_GetFontVMetrics(&font->info, &ascent, &descent, &gap);
-    stbtt_GetCodepointHMetrics(&font->info, 'x', &advance, &bearing);
-    font->scale = stbtt_ScaleForPixelHeight(&font->info, (float)height);
-    font->base = (int)lroundf((float)ascent * font->scale);
-    sketch->advance = (int)lroundf((float)advance * font->scale);
-    sketch->line = height;
-    return true;
+    *sketch = (struct sketch){.image = image};
+    return font_open(&sketch->font, height);
 }
 
 void sketch_finish(struct sketch *sketch)
 {
-    free(sketch->font);
-    *sketch = (struct sketch){0};
+    font_close(&sketch->font);
 }
 
 static void blend(const struct sketch *sketch, int x, int y, struct paint paint, int coverage)
@@ -69,18 +34,11 @@ void sketch_fill(const struct sketch *sketch, struct rect rect, struct paint pai
 
 static void draw_letter(const struct sketch *sketch, int x, int base, uint32_t character, struct paint paint)
 {
-    struct font *font = sketch->font;
-    const int index = stbtt_FindGlyphIndex(&font->info, (int)character);
-    int x0, y0, x1, y1;
-    stbtt_GetGlyphBitmapBox(&font->info, index, font->scale, font->scale, &x0, &y0, &x1, &y1);
-    const int width = x1 - x0, height = y1 - y0;
-    if (width <= 0 || height <= 0 || width > LETTER_SIDE || height > LETTER_SIDE)
-        return;
-    memset(font->coverage, 0, (size_t)(width * height));
-    stbtt_MakeGlyphBitmap(&font->info, font->coverage, width, height, width, font->scale, font->scale, index);
-    for (int row = 0; row < height; row++) {
-        for (int column = 0; column < width; column++)
-            blend(sketch, x + x0 + column, base + y0 + row, paint, font->coverage[row * width + column]);
+    const struct font_letter letter = font_letter(&sketch->font, character);
+    for (int row = 0; row < letter.height; row++) {
+        for (int column = 0; column < letter.width; column++)
+            blend(sketch, x + letter.left + column, base + letter.top + row, paint,
+                  letter.coverage[row * letter.width + column]);
     }
 }
 
@@ -88,7 +46,7 @@ void sketch_text(const struct sketch *sketch, int x, int y, const char *text, st
 {
     struct span span = span_of(text);
     for (uint32_t character = span_next(&span); character; character = span_next(&span)) {
-        draw_letter(sketch, x, y + sketch->font->base, character, paint);
-        x += sketch->advance;
+        draw_letter(sketch, x, y + sketch->font.base, character, paint);
+        x += sketch->font.advance;
     }
 }

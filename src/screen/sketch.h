@@ -1,13 +1,13 @@
 // sketch.h: rectangles and letters, drawn into an RGBA image in memory, without GL
 #pragma once
 
+#include "image/font.h"
 #include "image/image.h"
 #include "screen/canvas.h"
 
 struct sketch {
     struct image *image; // RGBA; borrowed
-    struct font *font;
-    int advance, line; // from letter to letter and from line to line, in pixels
+    struct font font;
 };
 
 // Letters are `height` pixels from line to line, 8 to 128. False on failure (logged).

@@ -284,6 +284,7 @@ bool lanes_finish(struct lanes *l)
 static void set_time(const struct lanes *l, struct path *path, const struct frame *frame)
 {
     const double rate = source_info(l->set.source)->rate;
+    path_source(path, source_info(l->set.source)->name);
     path_time(path, frame->number, (int64_t)((double)frame->number * 1e9 / (rate > 0 ? rate : SOURCE_DEFAULT_RATE)));
 }
 

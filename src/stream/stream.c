@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/edited.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "compute/gl_context.h"
 #include "filter/user_filters.h"
@@ -59,8 +60,8 @@ void stream_watch_filters(struct stream *s)
     const bool lasts = s->info->live || s->info->endless || s->set.loop;
     bool uses = s->set.driven && user_filters_at(0);
     for (int i = 0; lasts && i < s->wish.chain.count; i++)
-        uses = uses || s->wish.chain.stage[i].filter->user;
-    if (!uses)
+        uses = uses || s->wish.chain.stage[i].filter->user || chain_file(&s->wish.chain, i);
+    if (!uses && !s->set.driven)
         return;
     char path[PATH_MAX];
     if ((s->filter_watch = edited_open(NULL)) < 0)
@@ -285,10 +286,66 @@ static void reshape(struct stream *s)
         capture_resume(s->capture);
 }
 
-static bool is_filter(const char *name, const void *context)
+// The edited files that concern a stream.
+struct edits {
+    const struct chain *chain;
+    bool *filters, *files; // users' filters; files that the chain's filters read
+};
+
+static bool take_edit(const char *name, const void *context)
 {
+    const struct edits *edits = context;
     const char *dot = name[0] != '.' ? strrchr(name, '.') : NULL;
-    return dot && strcmp(dot, ".cl") == 0;
+    const bool filter = dot && strcmp(dot, ".cl") == 0;
+    *edits->filters = *edits->filters || filter;
+    for (int i = 0; i < edits->chain->count; i++) {
+        const char *file = chain_file(edits->chain, i), *slash = file ? strrchr(file, '/') : NULL;
+        *edits->files = *edits->files || (slash && strcmp(slash + 1, name) == 0);
+    }
+    return false; // both kinds may be among the events
+}
+
+// Watches the directories of the files that the chain's filters read, if the chain has others than before.
+static void watch_files(struct stream *s)
+{
+    uint64_t hash = 0;
+    for (int i = 0; i < s->wish.chain.count; i++) {
+        const char *file = chain_file(&s->wish.chain, i);
+        hash = file ? hash * 31 + hash_64(file, strlen(file)) : hash;
+    }
+    if (hash == s->files_watched)
+        return;
+    s->files_watched = hash;
+    for (int i = 0; i < s->wish.chain.count; i++) {
+        char directory[FILTER_FILE];
+        const char *file = chain_file(&s->wish.chain, i), *slash = file ? strrchr(file, '/') : NULL;
+        if (!slash)
+            continue;
+        snprintf(directory, sizeof(directory), "%.*s", slash > file ? (int)(slash - file) : 1, file);
+        if (!edited_add(s->filter_watch, directory))
+            log_warn("cannot watch %s for edited files: %s", directory, strerror(errno));
+    }
+}
+
+// Takes edited files into the chain. If one is refused, the chain runs on, and the window shows the reason.
+static void reload_files(struct stream *s)
+{
+    struct chain *chain = &s->wish.chain;
+    for (int i = 0; i < chain->count; i++) {
+        struct stage stage = chain->stage[i];
+        const char *why, *file = chain_file(chain, i);
+        if (!file)
+            continue;
+        if (!stage_prepare(&stage, &why)) {
+            note_set(&s->note, true, 0, "%s: %s: %s", stage.filter->name, file, why);
+            tell_client(s);
+            return;
+        }
+        chain->stage[i] = stage;
+    }
+    note_clear(&s->note, true);
+    log_info("a file of a filter changed: rebuilding");
+    lanes_changed(s->lanes, true);
 }
 
 // Takes edited users' filters into the chain. If a file is refused, the chain runs on, and the window shows the reason.
@@ -327,8 +384,14 @@ static void follow_changes(struct stream *s)
         log_info("kernel files changed: rebuilding");
         lanes_changed(s->lanes, true);
     }
-    if (edited_any(s->filter_watch, is_filter, NULL))
+    if (s->filter_watch > 0)
+        watch_files(s);
+    bool own = false, files = false;
+    const bool many = edited_any(s->filter_watch, take_edit, &(struct edits){&s->wish.chain, &own, &files});
+    if (own || many)
         reload_filters(s);
+    if (files || many)
+        reload_files(s);
     change_source(s); // before lanes_update starts a build: this waits for builds
     if (s->set.driven || s->filter_watch > 0 || s->tries)
         lanes_update(s->lanes);

@@ -68,7 +68,8 @@ struct stream {
     struct note note;
     struct source_change change;
     struct capture_counts past; // of the sources before this one
-    int filter_watch;           // descriptor of edited.h for users' filters; 0: none
+    int filter_watch;           // descriptor of edited.h for users' filters and files of the chain; 0: none
+    uint64_t files_watched;     // hash of the names of these files
     uint64_t taken;             // frames taken from the capture
     uint64_t stepped;           // `taken` when the latest frame arrived that was asked for
     double position_s;          // time of the newest frame in a source that can seek, or of the frame that is due

@@ -308,6 +308,7 @@ static void close_pass(struct subject *subject)
 {
     struct tune_pass *pass = (struct tune_pass *)subject;
     pass_alone_close(&pass->alone);
+    plan_free(&pass->plan);
     free(pass);
 }
 
@@ -460,6 +461,7 @@ struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int
     static const struct subject_type type = {prepare, validate,   build,     time_build, release,  print,
                                              store,   close_pass, print_key, source,     run_build};
     struct tune_pass *pass = calloc(1, sizeof(*pass));
+    char why[CHAIN_ERROR];
     if (!pass) {
         log_error("cannot tune: out of memory");
         return NULL;
@@ -467,6 +469,7 @@ struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int
     pass->target = chain_target(target);
     pass->frame = target->frame;
     opencl_plan(&pass->plan, &pass->target, target->chain, tiles);
+    plan_fill(&pass->plan, why); // without its files, the numbers are 0
     pass->reads = opencl_pass_target(&pass->target, &pass->plan, number);
     pass->target.to_image = pass->reads.to_image;
     pass->number = number;

@@ -152,6 +152,11 @@ void path_time(struct path *path, uint64_t number, int64_t time_ns)
     (void)path, (void)number, (void)time_ns;
 }
 
+void path_source(struct path *path, const char *name)
+{
+    (void)path, (void)name;
+}
+
 void path_forget(struct path *path)
 {
     (void)path;

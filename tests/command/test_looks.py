@@ -58,8 +58,8 @@ def own(c):
     code, listed, errors = looks(**write("look-1 = blur\nlook-x = invert\nlook-2 = gray\n"))
     c.check([name for name, _, _ in listed] == ["look-x", *names, "look-1", "look-2"], "saved looks are last", listed)
     os.mkdir(at("config", "monocle", "filters"))
-    with open(os.path.join(SOURCES, "assets/filters/vignette.cl")) as file:
-        text = file.read().replace("filter_vignette", "filter_corners")
+    with open(os.path.join(SOURCES, "assets/filters/thermal.cl")) as file:
+        text = file.read().replace("filter_thermal", "filter_corners")
     with open(at("config", "monocle", "filters", "corners.cl"), "w") as file:
         file.write(text)
     code, listed, errors = looks(**write("mine = corners,gray"))

@@ -3,6 +3,7 @@
 #include "command/live/property_table.h"
 #include "filter/chain.h"
 #include "filter/filter_list.h"
+#include "filter/plan.h"
 #include "filter/rows.h"
 #include "path/path.h"
 
@@ -144,9 +145,14 @@ static bool is_grey(const uint8_t *pixel)
 }
 
 // The filter's `color` matches the effect of its row on grey pixels and on coloured pixels.
-static void check_color(const struct filter *filter, const struct filter_arguments *arguments)
+static void check_color(const struct filter *filter, const struct chain *chain)
 {
     enum { PIXELS = FILTER_LEVELS };
+    static struct plan plan;
+    char why[CHAIN_ERROR];
+    plan_make(&plan, chain, PIXELS, 1);
+    CHECK(plan_fill(&plan, why));
+    const struct filter_arguments *arguments = &plan.chain.stage[chain->count - 1].arguments;
     const struct row_variant *row = row_variant_generic(filter);
     uint8_t grey[4 * PIXELS], coloured[4 * PIXELS];
     bool keeps = true, makes = true;
@@ -155,8 +161,14 @@ static void check_color(const struct filter *filter, const struct filter_argumen
         for (int c = 0; c < 4; c++)
             coloured[4 * i + c] = (uint8_t)(i * (2 * c + 1) + 50 * c);
     }
-    row->point(arguments, grey, grey, PIXELS, false);
-    row->point(arguments, coloured, coloured, PIXELS, false);
+    if (row->placed) {
+        row->placed(arguments, grey, grey, PIXELS, 0);
+        row->placed(arguments, coloured, coloured, PIXELS, 0);
+    } else {
+        row->point(arguments, grey, grey, PIXELS, false);
+        row->point(arguments, coloured, coloured, PIXELS, false);
+    }
+    plan_free(&plan);
     for (int i = 0; i < PIXELS; i++) {
         keeps = keeps && is_grey(grey + 4 * i);
         makes = makes && is_grey(grey + 4 * i) && is_grey(coloured + 4 * i);
@@ -178,7 +190,7 @@ static void check_filter(const struct filter *filter)
     check_that(&unit, (filter->kind == FILTER_STENCIL) == (arguments->radius > 0), "%s: prepare sets radius %d",
                filter->name, arguments->radius);
     if (filter->kind == FILTER_POINT && filter->second == SECOND_NONE && row_variant_generic(filter))
-        check_color(filter, arguments);
+        check_color(filter, &chain);
     check_that(&unit, filter_find(filter->name) == filter, "%s is not found, or twice", filter->name);
     for (int i = 0; i < filter_param_count(filter); i++) {
         const struct param *p = &filter->params[i];

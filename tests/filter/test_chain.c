@@ -283,8 +283,8 @@ static void test_random(struct check *check)
 static void test_table(struct check *check)
 {
     static const enum param_type types[] = {
-        [INTEGER] = PARAM_INT, [REAL] = PARAM_REAL,     [WORD] = PARAM_CHOICE, [MATRIX] = PARAM_MATRIX,
-        [MAP] = PARAM_MAP,     [POINTS] = PARAM_POINTS, [TEXT] = PARAM_FILE};
+        [INTEGER] = PARAM_INT,   [REAL] = PARAM_REAL, [WORD] = PARAM_CHOICE, [MATRIX] = PARAM_MATRIX, [MAP] = PARAM_MAP,
+        [POINTS] = PARAM_POINTS, [TEXT] = PARAM_FILE, [COLOR] = PARAM_COLOR, [CAPTION] = PARAM_TEXT};
     for (const struct filter *const *filter = filters; *filter; filter++) {
         char error[CHAIN_ERROR] = "";
         struct chain chain;

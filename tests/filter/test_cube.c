@@ -13,7 +13,9 @@ static const struct {
     {"LUT_3D_SIZE 129\n", "line 1: the size of a 3D table must be 2 to 128"},
     {"# x\nLUT_1D_SIZE 65537\n", "line 2: the size of a 1D table must be 2 to 65536"},
     {"LUT_1D_SIZE 2.5\n", "line 1: the size of a 1D table must be 2 to 65536"},
-    {"LUT_1D_SIZE 2\nLUT_3D_SIZE 2\n", "line 2: a second table; one 1D or 3D table is possible"},
+    {"LUT_1D_SIZE 2\nLUT_1D_SIZE 2\n", "line 2: a second table of this kind; one 1D and one 3D table are possible"},
+    {"LUT_1D_SIZE 2\n0 0 0\nLUT_3D_SIZE 2\n", "line 3: a size after the first entry"},
+    {"LUT_1D_SIZE 2\nLUT_3D_SIZE 2\n0 0 0\n1 1 1\n0 0 0\n", "line 6: the file ends before the table is complete"},
     {"0 0 0\n", "line 1: LUT_1D_SIZE or LUT_3D_SIZE must be before this"},
     {"LUT_1D_SIZE 2\n0 0 0\n", "line 3: the file ends before the table is complete"},
     {"LUT_1D_SIZE 2\n0 0 0\n1 1 1\n1 1 1\n", "line 4: more entries than the table has"},
@@ -32,7 +34,7 @@ static const struct {
 static void check_damaged(void)
 {
     for (size_t i = 0; i < sizeof(damaged) / sizeof(*damaged); i++) {
-        char why[RESOURCE_WHY] = "";
+        char why[FILTER_WHY] = "";
         int count = 0;
         int32_t *numbers = cube_read(damaged[i].text, &count, why);
         CHECK(!numbers);
@@ -43,7 +45,7 @@ static void check_damaged(void)
 
 static void check_values(void)
 {
-    char why[RESOURCE_WHY] = "";
+    char why[FILTER_WHY] = "";
     int count = 0;
     // 64 lies at 0.2509, between the entries 0 and 0.5: half of 255 times 0.5019.
     int32_t *line = cube_read("LUT_1D_SIZE 3\r\n0 1 0\r\n0.5 0.5 .25\r\n1 0 1e0\r\n", &count, why);
@@ -66,10 +68,10 @@ static const struct file_resource *resource_of(const char *text)
         FILE *file = fopen("a.cube", "w");
         CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
     }
-    return file_resource("a.cube", cube_read);
+    return file_resource_get("a.cube", cube_file);
 }
 
-// A file is read again after a change only. Earlier numbers stay valid.
+// A file is read again after a change only. Earlier numbers stay valid until they are put back; then a few are kept.
 static void check_files(void)
 {
     CHECK_TEXT(resource_of(NULL)->why, "there is no such file");
@@ -80,7 +82,11 @@ static void check_files(void)
     const struct file_resource *wrong = resource_of("LUT_1D_SIZE 2\n1 1\n");
     CHECK(!wrong->numbers && resource_of(NULL) == wrong);
     CHECK_TEXT(wrong->why, "line 2: an entry must be three numbers");
-    CHECK_TEXT(file_resource(".", cube_read)->why, "cannot read the file: Is a directory");
+    CHECK_TEXT(file_resource_get(".", cube_file)->why, "cannot read the file: Is a directory");
+    for (int i = 0; i < 3; i++) {
+        file_resource_put(first);
+        file_resource_put(second);
+    }
 }
 
 int main(void)

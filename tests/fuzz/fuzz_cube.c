@@ -30,7 +30,7 @@ static bool is_sound(const int32_t *numbers, int count)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = malloc(size + 1), why[RESOURCE_WHY] = ""; // exact size, so that a sanitizer reports reads beyond it
+    char *text = malloc(size + 1), why[FILTER_WHY] = ""; // exact size, so that a sanitizer reports reads beyond it
     int count = 0;
     if (!text)
         return 0;

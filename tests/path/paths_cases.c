@@ -50,6 +50,8 @@ const char *const path_filters[] = {
     "lut=" LUT_DATA "/solid.cube",
     "lut=" LUT_DATA "/domain.cube",
     "lut=" LUT_DATA "/line.cube",
+    "lut=" LUT_DATA "/hald.png",
+    "lut=" LUT_DATA "/both.cube",
     "blur",
     "blur=1",
     "blur=3",
@@ -125,6 +127,42 @@ const char *const path_filters[] = {
     "ridge=8",
     "ridge=20",
     "ridge=21",
+    "vignette",
+    "vignette=1:0.9",
+    "vignette=-1:0.3",
+    "mirror,vignette=0.7,flip,blur=1,vignette,mirror",
+    "text",
+    "text='a:b, c|d ''e''':size=30",
+    "text=frame {frame}:3:-2:20:#ff8000:bottom-right:0",
+    "mirror,text=ABCDEFGHIJKLMNOPQRSTUVWXYZ:at=center:size=100:box=1,blur=1",
+    "overlay",
+    "overlay=" GOLDEN_DATA "/none.png",
+    "overlay=" GOLDEN_DATA "/none.png:-20:30:0.4",
+    "overlay=" GOLDEN_DATA "/none.png:3:-50:at=bottom-right:scale=40",
+    "blur=1,mirror,overlay=" GOLDEN_DATA "/none.png:at=center:scale=120:y=-7,sepia,flip",
+    "overlay=" GOLDEN_DATA "/none.png:at=left,overlay=" GOLDEN_DATA "/format-nv12.png:at=top:scale=1",
+    "blend",
+    "blend=" GOLDEN_DATA "/none.png",
+    "blend=" GOLDEN_DATA "/none.png:add:0.7",
+    "blend=" GOLDEN_DATA "/none.png:multiply:fit=tile",
+    "blend=" GOLDEN_DATA "/format-nv12.png:screen",
+    "mirror,blend=" GOLDEN_DATA "/none.png:overlay,flip",
+    "blend=" GOLDEN_DATA "/none.png:difference:0.3:tile,blur=1,blend=" GOLDEN_DATA "/none.png:lighten",
+    "blend=" GOLDEN_DATA "/format-rgba.png:darken",
+    "blend=" GOLDEN_DATA "/format-rgba.png:subtract",
+    "grain",
+    "grain=100",
+    "flip,grain=60,mirror",
+    "pixelate",
+    "pixelate=2",
+    "pixelate=256",
+    "blur=1,pixelate=9,sepia,mirror",
+    "pad",
+    "pad=100:90",
+    "pad=200:80:3:32768:#123456",
+    "pad=ratio=1",
+    "pad=ratio=100:color=orange,mirror,pad=ratio=3.3",
+    "blur=1,mirror,pad=150:70:0:0:white,invert,vignette",
     "mirror",
     "flip",
     "crop",
@@ -309,6 +347,11 @@ static int random_warp(struct random *random, const char *name, char *text, size
     if (!strcmp(name, "crop"))
         return snprintf(text, size, "crop=%d:%d:%d:%d", random_range(random, 0, 90), random_range(random, 0, 60),
                         random_range(random, -1, 60), random_range(random, -1, 40));
+    if (!strcmp(name, "pad"))
+        return snprintf(text, size, "pad=%d:%d:%d:%d:#%06x", random_range(random, 0, 150), random_range(random, 0, 150),
+                        random_range(random, -1, 60), random_range(random, -1, 60), random_range(random, 0, COLOR_MAX));
+    if (!strcmp(name, "pixelate"))
+        return snprintf(text, size, "pixelate=%d", random_range(random, 2, 40));
     if (!strcmp(name, "rotate"))
         return snprintf(text, size, "rotate=%g",
                         random_bits(random) % 2 ? 90 * random_range(random, -4, 4)
@@ -358,8 +401,13 @@ static int random_filter(struct random *random, char *text, size_t size)
         at += snprintf(text + at, size - (size_t)at, i ? ":" : "=");
         if (row->type == PARAM_CHOICE || row->type == PARAM_POINTS)
             at += random_choice(random, row->choices, text + at, size - (size_t)at);
+        else if (row->type == PARAM_COLOR)
+            at += snprintf(text + at, size - (size_t)at, "#%06x", random_range(random, 0, COLOR_MAX));
+        else if (row->type == PARAM_TEXT)
+            at += snprintf(text + at, size - (size_t)at, "'Text, %d'", random_range(random, 0, 99));
         else if (row->type == PARAM_FILE)
-            at += snprintf(text + at, size - (size_t)at, LUT_DATA "/solid.cube");
+            at += snprintf(text + at, size - (size_t)at, "%s",
+                           strcmp(filter->name, "lut") == 0 ? LUT_DATA "/solid.cube" : GOLDEN_DATA "/none.png");
         else
             at += snprintf(text + at, size - (size_t)at, "%.5g", row->type == PARAM_INT ? round(value) : value);
     }

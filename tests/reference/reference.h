@@ -38,7 +38,7 @@ struct picture reference_frame(const struct image *frame);
 // returns false and leaves the picture. If the picture is NULL, only checks the text.
 bool reference_chain(struct picture *picture, const char *text);
 // Runs one filter. The texts are in the order of its parameters; NULL: the default.
-enum { REFERENCE_PARAMS = 6 };
+enum { REFERENCE_PARAMS = 8 };
 bool reference_filter(struct picture *picture, const char *name, const char *const texts[REFERENCE_PARAMS]);
 extern const int reference_filters;           // number of filters
 const char *reference_filter_name(int index); // in the order of section 3

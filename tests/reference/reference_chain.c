@@ -75,6 +75,24 @@ static bool parse_points(const char *text, struct value *value)
     return !*text && value->count >= 4;
 }
 
+static bool parse_color(const char *text, int *number)
+{
+    static const struct {
+        const char *name, *digits;
+    } names[] = {{"black", "000000"},   {"silver", "c0c0c0"},  {"gray", "808080"},  {"grey", "808080"},
+                 {"white", "ffffff"},   {"maroon", "800000"},  {"red", "ff0000"},   {"purple", "800080"},
+                 {"fuchsia", "ff00ff"}, {"magenta", "ff00ff"}, {"green", "008000"}, {"lime", "00ff00"},
+                 {"olive", "808000"},   {"yellow", "ffff00"},  {"navy", "000080"},  {"blue", "0000ff"},
+                 {"teal", "008080"},    {"aqua", "00ffff"},    {"cyan", "00ffff"},  {"orange", "ffa500"}};
+    const char *digits = *text == '#' ? text + 1 : "";
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(text, names[i].name))
+            digits = names[i].digits;
+    char *end;
+    *number = (int)strtol(digits, &end, 16);
+    return strlen(digits) == 6 && !*end && *digits != '-' && *digits != '+';
+}
+
 // Returns `text` without leading and trailing spaces.
 static bool parse_value(const struct parameter *parameter, const char *text, struct value *value)
 {
@@ -86,8 +104,10 @@ static bool parse_value(const struct parameter *parameter, const char *text, str
                        (parameter->type != POINTS || parse_points(parameter->meanings[i], value));
             }
     value->text = text;
-    if (parameter->type == TEXT)
+    if (parameter->type == TEXT || parameter->type == CAPTION)
         return true;
+    if (parameter->type == COLOR)
+        return parse_color(text, &value->number);
     if (parameter->type == WORD)
         return false;
     if (parameter->type == MATRIX)
@@ -138,7 +158,8 @@ bool reference_filter(struct picture *picture, const char *name, const char *con
         reference_run(picture, rule->pixel, &values);
     else if (ok && picture)
         ok = reference_several(picture, name, &values) || reference_warp(picture, name, &values);
-    free(values.lut);
+    reference_lut_free(values.lut);
+    free(values.second.rgba);
     return ok;
 }
 
@@ -151,11 +172,46 @@ static char *trim(char *text)
     return text;
 }
 
+// Returns the first `separator` that is not in quotes. A quote begins a value: it is the first character but spaces, or
+// follows one of , : = and spaces.
+static char *outside(char *text, char separator)
+{
+    char before = ',';
+    for (; *text; text++) {
+        if (*text == '\'' && strchr(",:=", before)) {
+            do
+                if (!(text = strchr(text + 1, '\'')))
+                    return NULL;
+            while (text[1] == '\'' && text++);
+        } else if (*text == separator) {
+            return text;
+        }
+        if (*text != ' ')
+            before = *text;
+    }
+    return NULL;
+}
+
+// Removes the quotes of a value. Returns false if they are wrong.
+static bool unquoted(char *value)
+{
+    if (*value != '\'')
+        return true;
+    for (char *from = value + 1, *to = value; *from; from++) {
+        if (*from == '\'' && *++from != '\'') {
+            *to = 0;
+            return !*from;
+        }
+        *to++ = *from;
+    }
+    return false;
+}
+
 // Splits *text at the first `separator`. Returns the part before it, without spaces around, and moves *text behind
 // the separator (NULL if there is none).
 static char *cut(char **text, char separator)
 {
-    char *piece = *text, *end = strchr(piece, separator);
+    char *piece = *text, *end = outside(piece, separator);
     *text = end ? end + 1 : NULL;
     if (end)
         *end = 0;
@@ -172,7 +228,7 @@ static bool run_filter(struct picture *picture, char *text)
     while (text) {
         char *value = cut(&text, ':');
         int index = next;
-        if (strchr(value, '=')) {
+        if (outside(value, '=')) {
             const char *word = cut(&value, '=');
             for (index = 0; index < REFERENCE_PARAMS; index++)
                 if (rule->parameter[index].name && !strcmp(word, rule->parameter[index].name))
@@ -181,7 +237,8 @@ static bool run_filter(struct picture *picture, char *text)
         } else {
             next++;
         }
-        if (index >= REFERENCE_PARAMS || rule->parameter[index].type == NO_VALUE || texts[index])
+        if (index >= REFERENCE_PARAMS || rule->parameter[index].type == NO_VALUE || texts[index] || !unquoted(value) ||
+            !*value)
             return false;
         texts[index] = value;
     }

@@ -3,17 +3,17 @@
 
 #include "reference.h"
 
-enum { MATRIX_NUMBERS = 81, PARAMETER_WORDS = 8 };
+enum { MATRIX_NUMBERS = 81, PARAMETER_WORDS = 9 };
 
-enum value_type { NO_VALUE, INTEGER, REAL, WORD, MATRIX, MAP, POINTS, TEXT };
+enum value_type { NO_VALUE, INTEGER, REAL, WORD, MATRIX, MAP, POINTS, TEXT, CAPTION, COLOR };
 
 struct value {
-    int number; // INTEGER; WORD: its index; MAP, POINTS without numbers: the index of the word
+    int number; // INTEGER; COLOR: 0xrrggbb; WORD: its index; MAP, POINTS without numbers: the index of the word
     float real; // REAL
     int side;   // MATRIX, with its numbers row by row
     int count;  // MAP, POINTS: the count of numbers; 0: a word
     float matrix[MATRIX_NUMBERS];
-    const char *text; // TEXT
+    const char *text; // TEXT, a file; CAPTION, words
 };
 
 // Values that convolve and unsharp compute from their matrix before the first pixel.
@@ -28,6 +28,8 @@ struct values {
     struct weights weights;
     uint8_t table[3][256]; // of levels and its like
     struct lut *lut;       // NULL: none
+    struct picture second; // of overlay; its colours are multiplied by alpha
+    int left, top;         // where it lies
 };
 
 struct parameter {
@@ -56,6 +58,7 @@ bool prepare_exposure(const struct picture *from, struct values *values);
 bool prepare_temperature(const struct picture *from, struct values *values);
 bool prepare_posterize(const struct picture *from, struct values *values);
 // reference_lut.c
+void reference_lut_free(struct lut *lut);
 bool prepare_lut(const struct picture *from, struct values *values);
 void pixel_lut(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 void pixel_tables(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
@@ -68,6 +71,17 @@ typedef void reference_pixel(const struct picture *from, int x, int y, const str
 
 reference_pixel pixel_gray, pixel_gaussian, pixel_erode, pixel_dilate;
 void reference_run(struct picture *picture, reference_pixel *pixel, const struct values *values);
+// reference_placed.c
+void pixel_vignette(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+void pixel_grain(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+bool prepare_overlay(const struct picture *from, struct values *values);
+void pixel_overlay(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+bool prepare_blend(const struct picture *from, struct values *values);
+void pixel_blend(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+bool prepare_text(const struct picture *from, struct values *values);
+bool reference_pad(struct picture *picture, const struct values *values);
+bool check_pad(const struct picture *picture, struct values *values);
+bool reference_pixelate(struct picture *picture, const struct values *values);
 
 // A filter. `pixel` computes the output pixel (x, y); before the call it holds the input pixel (x, y). NULL: the filter
 // is a warp, or has several steps.

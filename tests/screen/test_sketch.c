@@ -45,9 +45,9 @@ static void test_letters(const struct sketch *sketch)
 {
     clear();
     sketch_text(sketch, 20, 10, "I I", red);
-    const struct rect first = {20, 10, sketch->advance, sketch->line};
-    const struct rect space = {20 + sketch->advance, 10, sketch->advance, sketch->line};
-    const struct rect last = {20 + 2 * sketch->advance, 10, sketch->advance, sketch->line};
+    const struct rect first = {20, 10, sketch->font.advance, sketch->font.line};
+    const struct rect space = {20 + sketch->font.advance, 10, sketch->font.advance, sketch->font.line};
+    const struct rect last = {20 + 2 * sketch->font.advance, 10, sketch->font.advance, sketch->font.line};
     CHECK(count_drawn(first) > 10 && count_drawn(space) == 0);
     CHECK_NUMBER(count_drawn(first), count_drawn(last));
     CHECK_NUMBER(count_drawn((struct rect){0, 0, WIDTH, HEIGHT}), 2 * count_drawn(first));

@@ -23,7 +23,7 @@ LAYERS = {
     "image": ["base"],
     "source": ["image", "base"],
     "sink": ["image", "base"],
-    "filter": ["base"],
+    "filter": ["image", "base"],
     "compute": ["base"],
     "path": ["compute", "filter", "image", "base"],
     "tune": ["path", "compute", "filter", "image", "base"],
@@ -50,7 +50,7 @@ HOMES = {
     r"linux/close_range\.h": r"src/base/system_calls\.h",
     r"libv4l.*": r"src/(image/videodev|source/camera_device)\.c",
     r"stb_image.*": r"src/image/codec/stb\.c",
-    r"stb_truetype\.h": r"src/screen/.*",
+    r"stb_truetype\.h": r"src/(screen/canvas|image/font)\.c",
     r"jpeglib\.h|jerror\.h": r"src/image/codec/jpeg\.c",
     r"gif_lib\.h": r"src/image/codec/gif\.c",
     r"webp/.*": r"src/image/codec/webp\.c",
@@ -329,8 +329,10 @@ def rule_glsl(root):
         language = "".join("\n".join(lines(root, f"kernels/{part}")) for part in ("language.glsl", "common.cl"))
         view = ("struct view {\n    int at;\n};\n"
                 "int tap(view v, int dx, int dy) { return dx + dy; }\n#define RADIUS(v) 2\n")
+        placed = f"filter_{name}(pixel p, int x, int y," in definition
         pixels = "pixel(int(gl_FragCoord.x), 2, 3, 255), " * (2 if "pixel previous" in definition else 1)
-        call = f"filter_{name}({pixels}0).r" if kind == "pixel" else f"filter_{name}(view(int(gl_FragCoord.x)), 0)"
+        call = (f"filter_{name}({pixels}{'1, 2, ' if placed else ''}0).r" if kind == "pixel" else
+                f"filter_{name}(view(int(gl_FragCoord.x)), 0)")
         text = ("#version 300 es\nprecision highp float;\nprecision highp int;\nout ivec4 result;\n" + language + view +
                 f"#line 1\n{definition}void main()\n{{\n    result = ivec4({call}, 0, 0, 255);\n}}\n")
         done = subprocess.run(["glslangValidator", "--stdin", "-S", "frag"], input=text, capture_output=True, text=True)

@@ -114,12 +114,12 @@ static void draw_label(const struct calibrate_view *view, int point, const doubl
 {
     const struct sketch *sketch = &view->sketch;
     const char *name = calibration_names[point];
-    const int width = (int)strlen(name) * sketch->advance, gap = radius + 2 * RIM;
+    const int width = (int)strlen(name) * sketch->font.advance, gap = radius + 2 * RIM;
     const bool left = point == 0 || point == 3;
     int x = (int)place[0] + (left ? -gap - width : gap);
     x = x < 0 ? 0 : x + width > view->picture.width ? view->picture.width - width : x;
-    const int y = (int)place[1] + (point < 2 ? RIM : -sketch->line - RIM);
-    sketch_fill(sketch, (struct rect){x, y, width, sketch->line}, label_paint);
+    const int y = (int)place[1] + (point < 2 ? RIM : -sketch->font.line - RIM);
+    sketch_fill(sketch, (struct rect){x, y, width, sketch->font.line}, label_paint);
     sketch_text(sketch, x, y, name, selected_paint);
 }
 
@@ -128,7 +128,7 @@ static void draw_points(const struct calibrate *c)
     const struct calibrate_view *view = &c->view;
     const struct calibration *calibration = &c->calibration;
     const struct paint paint = calibration->fault[0] ? wrong_paint : right_paint;
-    const int radius = view->sketch.line / 3;
+    const int radius = view->sketch.font.line / 3;
     for (int i = 0; i < CALIBRATION_POINTS; i++)
         draw_line(&view->sketch, &view->picture, &calibration->camera.points[2 * i],
                   &calibration->camera.points[2 * ((i + 1) % CALIBRATION_POINTS)], RIM, paint);

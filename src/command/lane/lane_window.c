@@ -79,17 +79,17 @@ static void draw_curve(const struct sketch *sketch, const struct lane_trace *tra
 static void draw_peak(const struct sketch *sketch, const struct lane_trace *trace, double offset)
 {
     const int at = column_at(offset), column = at < 0 ? 0 : at < lane_view.columns ? at : lane_view.columns - 1;
-    const int top = curve_row(trace, column) - sketch->line - MARK;
+    const int top = curve_row(trace, column) - sketch->font.line - MARK;
     for (int row = 0; row < top; row++) {
         if (z_at(row) <= trace->reach)
             sketch_fill(sketch, (struct rect){column_at(lane_x(&trace->shape, offset, z_at(row))), row, 1, 1},
                         peak_paint);
     }
     char text[16];
-    const int width = snprintf(text, sizeof(text), "%+.1f", offset) * sketch->advance;
+    const int width = snprintf(text, sizeof(text), "%+.1f", offset) * sketch->font.advance;
     const int right = lane_view.columns - width, start = column - width / 2;
     const int left = start < 0 ? 0 : start < right ? start : right;
-    sketch_fill(sketch, (struct rect){left, top, width, sketch->line}, label_paint);
+    sketch_fill(sketch, (struct rect){left, top, width, sketch->font.line}, label_paint);
     sketch_text(sketch, left, top, text, peak_paint);
     sketch_fill(sketch, (struct rect){column - MARK / 2, lane_view.rows - BASE + MARK, MARK, BASE - 2 * MARK},
                 peak_paint);

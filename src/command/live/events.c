@@ -192,9 +192,9 @@ static void note_limit(struct session *s, const struct stage *at, int param, boo
     const struct param *row = &at->filter->params[param];
     char value[64];
     chain_value_text(at, param, value);
-    if (row->type == PARAM_FILE && !at->values.file[0])
-        note_set(&s->stream.note, false, NOTE_S, "%s: no file for %s; name one in the chain, as in -f %s=%s=FILE",
-                 at->filter->name, row->name, at->filter->name, row->name);
+    if ((row->type == PARAM_FILE || row->type == PARAM_TEXT) && !at->values.file[0])
+        note_set(&s->stream.note, false, NOTE_S, "%s: no %s; name one in the chain, as in -f %s=%s=%s",
+                 at->filter->name, row->name, at->filter->name, row->name, row->type == PARAM_FILE ? "FILE" : "TEXT");
     else
         note_set(&s->stream.note, false, NOTE_S, "%s: %s %s, the %s", at->filter->name, row->name, value,
                  row->choices ? (up ? "last" : "first")

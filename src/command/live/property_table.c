@@ -112,7 +112,7 @@ static json_t *param_value(const struct stage *stage, int param)
     chain_value_text(stage, param, text);
     if (row->type == PARAM_INT)
         return json_integer((json_int_t)stage->values.value[param]);
-    if (row->type == PARAM_FILE && stage->values.value[param] > 0)
+    if ((row->type == PARAM_FILE || row->type == PARAM_TEXT) && stage->values.value[param] > 0)
         return text_json(stage->values.file);
     return row->type == PARAM_REAL ? json_real(strtod(text, NULL)) : json_string(text);
 }
@@ -136,18 +136,22 @@ static bool set_param(const struct controlled *run, const char *rest, const char
     if (!find_param(&chain, rest, &stage, &param, why))
         return false;
     struct stage *at = &chain.stage[stage];
-    if (strpbrk(value, ",:") ||
-        snprintf(text, sizeof(text), "%s=%s=%s", at->filter->name, at->filter->params[param].name, value) >= CHAIN_TEXT)
+    const enum param_type type = at->filter->params[param].type;
+    const bool named = type == PARAM_FILE || type == PARAM_TEXT;
+    char quoted[CHAIN_TEXT / 2];
+    if ((!named && strpbrk(value, ",:")) || !chain_quote(value, quoted, sizeof(quoted)) ||
+        snprintf(text, sizeof(text), "%s=%s=%s", at->filter->name, at->filter->params[param].name, quoted) >=
+            CHAIN_TEXT)
         return property_fail(why, "'%.80s' is not one value", value);
     if (!chain_parse(&one, text, why))
         return false;
     const struct filter_values *from = &one.stage[0].values;
     at->values.value[param] = from->value[param];
-    if (at->filter->params[param].type == PARAM_MATRIX || at->filter->params[param].type == PARAM_MAP) {
+    if (param_has_numbers(&at->filter->params[param])) {
         at->values.matrix_count = from->matrix_count;
         memcpy(at->values.matrix, from->matrix, sizeof(from->matrix));
     }
-    if (at->filter->params[param].type == PARAM_FILE)
+    if (named)
         memcpy(at->values.file, from->file, sizeof(from->file));
     if (!stage_prepare(at, &reason))
         return property_fail(why, "%s: %s", at->filter->name, reason);
@@ -166,7 +170,7 @@ static json_t *get_params(const struct controlled *run, const char *rest, char w
             snprintf(name, sizeof(name), "param/%d/%s", i, row->name);
             json_t *object =
                 json_pack("{s:s,s:s,s:o}", "name", name, "filter", stage->filter->name, "value", param_value(stage, p));
-            if (row->type != PARAM_FILE)
+            if (row->type != PARAM_FILE && row->type != PARAM_TEXT)
                 json_object_update_new(object, json_pack("{s:f,s:f,s:f}", "min", (double)row->min, "max",
                                                          (double)row->max, "step", (double)row->step));
             if (row->choices)

@@ -100,8 +100,8 @@ static struct paint colour_of(const struct grid *grid, double ms)
 
 static void draw_centred(const struct sketch *sketch, struct rect rect, const char *text, struct paint paint)
 {
-    const int width = (int)strlen(text) * sketch->advance;
-    sketch_text(sketch, rect.x + (rect.width - width) / 2, rect.y + (rect.height - sketch->line) / 2, text, paint);
+    const int width = (int)strlen(text) * sketch->font.advance;
+    sketch_text(sketch, rect.x + (rect.width - width) / 2, rect.y + (rect.height - sketch->font.line) / 2, text, paint);
 }
 
 static void draw_cell(const struct sketch *sketch, const struct grid *grid, int column, int row)
@@ -130,7 +130,7 @@ static void draw_labels(const struct sketch *sketch, const struct grid *grid)
     const struct space_param *height = &grid->map->space->param[grid->param[1]];
     const int bottom = TOP + grid->rows * CELL_HEIGHT;
     sketch_text(sketch, 16, 16, grid->map->title, black);
-    sketch_text(sketch, 16, 16 + 3 * sketch->line / 2,
+    sketch_text(sketch, 16, 16 + 3 * sketch->font.line / 2,
                 "best time in ms of each work-group size; red frame: the winner; empty: not tried", grey);
     for (int i = 0; i < grid->columns; i++)
         draw_centred(sketch, (struct rect){LEFT + i * CELL_WIDTH, bottom + 4, CELL_WIDTH, 24}, width->value[i], black);

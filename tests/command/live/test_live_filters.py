@@ -117,10 +117,13 @@ def file(c):
     state = live.act("down")
     c.check(state["chain"] == "tint" and wait_until(lambda: is_tint(live.shot(), 1), 20), "hidden", state)
     state = live.act("up")
-    c.check(state["chain"] == "tint=image=" + at("one.png"), state)
+    c.check(state["chain"] == "tint=" + at("one.png"), state)
     c.check(wait_until(lambda: is_tint(live.shot(), 51), 20), "shown again")
     control.set("param/0/image", at("two.png"))
     c.check(wait_until(lambda: is_tint(live.shot(), 61), 20), "another file")
+    png(at("two.png"), 8, 6, lambda x, y: (70, 0, 0))
+    c.check(wait_until(lambda: is_tint(live.shot(), 71), 20), "the edited file")
+    png(at("two.png"), 8, 6, lambda x, y: (60, 0, 0))
     save(CARD % "2")
     c.check(wait_until(lambda: is_tint(live.shot(), 62), 20), "the edited filter")
     c.check("cannot read the file" in control.error("set_property", "param/0/image", "none.png"), "no file")
@@ -139,7 +142,7 @@ def file(c):
 def names(c):
     """The control socket shows a file's name that is not UTF-8, and refuses names that make the chain too long."""
     save(CARD % "1")
-    long = "./" * ((49 - len(at())) // 2) + "x" * 200  # 250 characters with the directory
+    long = "./" * ((49 - len(at())) // 2) + "x" * 204  # 254 characters with the directory
     for name in (b"\xff", long.encode()):
         png(os.path.join(os.fsencode(at()), name), 8, 6)
     live = Live(MONOCLE, at(), PATTERN, "-f", b"tint=image=\xff" + 15 * b",tint", "-p", "cpu", "--filters",

@@ -130,8 +130,8 @@ def looks(c):
     live = view(SMALL, headless=True)
     shipped = run(BINARY, "looks", "--json", XDG_CONFIG_HOME=at("config"))[1]
     third = json.loads(shipped)[2]["chain"]  # a saved look moves no digit
-    rows = [("look 1", "chain", "blur=3,gamma=1.4"), ("look 1", "message", "ember: "), ("look 1", "message", "heat: "),
-            ("look 1", "message", "soft: "),
+    rows = [("look 1", "chain", "blur=3,gamma=1.4"), ("look 1", "message", "poster: "),
+            ("look 1", "message", "antique: "), ("look 1", "message", "blueprint: "), ("look 1", "message", "soft: "),
             ("mirror", "mirror", True), ("look 2", "chain", "gray,sobel,mirror"), ("mirror", "chain", "gray,sobel"),
             ("look 1", "selected", "0:blur.radius"), ("up", "chain", "blur=4,gamma=1.4"),
             ("save-look", "message", "saved as look-1; "), ("look 3", "chain", third),
@@ -162,7 +162,7 @@ def by_hand(c):
     live = view(SMALL, "-p", "cpu", "--filters", at("own"), headless=True)
     rows = [("add", "gray"), ("filter-next", "maxrgb"), ("filter-next", "blur"), ("up", "blur=3"), ("up", "blur=4"),
             ("up", "blur=5"), ("add", "blur=5,gray"), ("filter-back", "blur=5,zebra"),
-            ("filter-back", "blur=5,vignette"), ("filter-next", "blur=5,zebra"), ("filter-next", "blur=5,gray"),
+            ("filter-back", "blur=5,trails"), ("filter-next", "blur=5,zebra"), ("filter-next", "blur=5,gray"),
             ("move-left", "gray,blur=5"), ("move-left", "gray,blur=5"), ("next", "gray,blur=5"),
             ("filter-next", "gray,convolve"), ("remove", "gray"), ("remove", "none"), ("remove", "none"),
             ("look 3", "maxrgb"), ("mirror", "maxrgb,mirror"), ("undo", "maxrgb"), ("undo", "none"), ("undo", "gray"),

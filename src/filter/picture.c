@@ -1,0 +1,122 @@
+// picture.c: reads and scales image files for filters
+#include "filter/picture.h"
+
+#include "filter/chain.h"
+#include "filter/rows.h"
+#include "filter/warp.h"
+#include "image/imagefile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void picture_file(const char *path, struct file_resource *made)
+{
+    struct image image;
+    char why[IMAGEFILE_WHY];
+    if (!imagefile_try(&image, path, why)) {
+        snprintf(made->why, sizeof(made->why), "%.*s", FILTER_WHY - 1, why);
+        return;
+    }
+    made->width = image.shape.width;
+    made->height = image.shape.height;
+    made->count = made->width * made->height;
+    made->numbers = malloc(sizeof(*made->numbers) * (size_t)made->count);
+    if (!made->numbers)
+        snprintf(made->why, sizeof(made->why), "out of memory");
+    for (int y = 0; made->numbers && y < made->height; y++)
+        memcpy(made->numbers + (size_t)y * (size_t)made->width, image_row(&image, 0, y), 4 * (size_t)made->width);
+    image_free(&image);
+}
+
+bool picture_copy_of(const struct file_resource *from, struct file_resource *to)
+{
+    const size_t bytes = sizeof(*to->numbers) * (size_t)from->count;
+    *to = *from;
+    to->numbers = malloc(bytes);
+    if (to->numbers)
+        memcpy(to->numbers, from->numbers, bytes);
+    return to->numbers;
+}
+
+static struct warp_source source_of(const int32_t *pixels, int width, int height)
+{
+    return (struct warp_source){(const uint8_t *)pixels, 4 * (size_t)width, width, height};
+}
+
+// Makes the pixels of a map without or with taps. False: out of memory.
+static bool run_map(const struct filter_map *map, const struct warp_source *from, int32_t *to)
+{
+    const bool taps = map->taps != TAPS_NONE;
+    const int count = taps ? taps_count(map, from->width, from->height) : warp_count(map);
+    int32_t *numbers = malloc(sizeof(*numbers) * (size_t)count);
+    if (!numbers)
+        return false;
+    if (taps)
+        taps_fill(map, from->width, from->height, numbers);
+    else
+        warp_fill(map, numbers);
+    for (int y = 0; y < map->height; y++)
+        (taps ? row_level()->taps : row_level()->warp)(numbers, from, y,
+                                                       (uint8_t *)(to + (size_t)y * (size_t)map->width));
+    free(numbers);
+    return true;
+}
+
+bool picture_scale(const struct file_resource *from, int width, int height, int32_t *to)
+{
+    const struct warp_source source = source_of(from->numbers, from->width, from->height);
+    const bool shrinks = width < from->width || height < from->height;
+    struct filter_map map = {0};
+    warp_scale_map(&map, from->width, from->height, width, height, shrinks ? TAPS_AREA : TAPS_NONE);
+    if (map.taps == TAPS_NONE)
+        return run_map(&map, &source, to);
+    if (width == from->width || height == from->height) {
+        map.part = width == from->width ? FILTER_ALONG_COLUMNS : FILTER_ALONG_ROWS;
+        return run_map(&map, &source, to);
+    }
+    struct filter_map columns = map;
+    columns.part = FILTER_ALONG_COLUMNS;
+    columns.width = from->width;
+    map.part = FILTER_ALONG_ROWS;
+    int32_t *between = malloc(sizeof(*between) * (size_t)from->width * (size_t)height);
+    const struct warp_source half = source_of(between, from->width, height);
+    const bool ok = between && run_map(&columns, &source, between) && run_map(&map, &half, to);
+    free(between);
+    return ok;
+}
+
+bool picture_cover(const struct file_resource *from, int width, int height, int32_t *to)
+{
+    const double factor = fmax((double)width / from->width, (double)height / from->height);
+    const double wide = fmax(floor(from->width * factor + 0.5), width);
+    const double high = fmax(floor(from->height * factor + 0.5), height);
+    if (wide * high > CHAIN_PIXELS_MAX)
+        return false;
+    const int across = (int)wide, down = (int)high, left = (across - width) / 2, top = (down - height) / 2;
+    int32_t *scaled = malloc(sizeof(*scaled) * (size_t)across * (size_t)down);
+    const bool ok = scaled && picture_scale(from, across, down, scaled);
+    for (int y = 0; ok && y < height; y++)
+        memcpy(to + (size_t)y * (size_t)width, scaled + (size_t)(top + y) * (size_t)across + left,
+               sizeof(*to) * (size_t)width);
+    free(scaled);
+    return ok;
+}
+
+void picture_tile(const struct file_resource *from, int width, int height, int32_t *to)
+{
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++)
+            to[(size_t)y * (size_t)width + (size_t)x] = from->numbers[y % from->height * from->width + x % from->width];
+    }
+}
+
+bool picture_check(const char *path, const char **why)
+{
+    const struct file_resource *picture = file_resource_get(path, picture_file);
+    const bool ok = picture && picture->numbers;
+    *why = picture ? picture->why : "out of memory";
+    file_resource_put(picture);
+    return ok;
+}

@@ -1,0 +1,89 @@
+// rows_placed.c: rows of filters that lay pictures on the image; compiled once per instruction set
+#include "filter/rows.h"
+
+#include "base/vector.h"
+#include "filter/filter_kernels.h"
+
+#include <string.h>
+
+#if VECTOR_BYTES
+
+static void copy(const uint8_t *from, uint8_t *to, int first, int end)
+{
+    if (from != to && end > first)
+        memcpy(to + 4 * (size_t)first, from + 4 * (size_t)first, 4 * (size_t)(end - first));
+}
+
+// Only the pixels of the picture change. Its numbers are those of `overlaid`.
+static void overlay(const struct filter_arguments *made, const uint8_t *from, uint8_t *to, int width, int y)
+{
+    const int32_t *numbers = filter_numbers(made);
+    const int left = numbers[0], row = y - numbers[1], across = numbers[2];
+    const bool inside = row >= 0 && row < numbers[3];
+    const int first = clamp(left, 0, width), end = inside ? clamp(left + across, first, width) : first;
+    const int32_t *restrict words = numbers + 4 + (inside ? row * across : 0) - left;
+    const pixel_word *in = (const pixel_word *)from;
+    pixel_word *out = (pixel_word *)to;
+    copy(from, to, 0, first);
+    INDEPENDENT
+    for (int x = first; x < end; x++)
+        out[x] = word_of(over(pixel_of(in[x]), words[x]));
+    copy(from, to, end, width);
+}
+
+// `mode` is a constant.
+INLINE void blend_row(const int32_t *restrict words, const uint8_t *from, uint8_t *to, int width, int mode)
+{
+    const pixel_word *in = (const pixel_word *)from;
+    pixel_word *out = (pixel_word *)to;
+    INDEPENDENT
+    for (int x = 0; x < width; x++)
+        out[x] = word_of(blend_pixel(pixel_of(in[x]), words[x], mode));
+}
+
+#define MODE(number)                                                                                                   \
+    case number:                                                                                                       \
+        blend_row(words, from, to, width, number);                                                                     \
+        break;
+
+static void blend(const struct filter_arguments *made, const uint8_t *from, uint8_t *to, int width, int y)
+{
+    const int32_t *numbers = filter_numbers(made), *words = numbers + 2 + (ptrdiff_t)y * numbers[1];
+    switch (numbers[0]) {
+        MODE(0)
+        MODE(1)
+        MODE(2)
+        MODE(3)
+        MODE(4)
+        MODE(5)
+        MODE(6)
+        MODE(7)
+        MODE(8)
+    }
+}
+
+// The image is in the middle: only the border changes.
+static void pad(const struct filter_arguments *made, const uint8_t *from, uint8_t *to, int width, int y)
+{
+    const int32_t *numbers = filter_numbers(made);
+    const bool inside = y >= numbers[1] && y < numbers[3];
+    const int first = inside ? clamp(numbers[0], 0, width) : width;
+    const int end = inside ? clamp(numbers[2], first, width) : width;
+    const pixel_word border = word_of((pixel){numbers[4], numbers[5], numbers[6], 255});
+    pixel_word *out = (pixel_word *)to;
+    for (int x = 0; x < first; x++)
+        out[x] = border;
+    copy(from, to, first, end);
+    for (int x = end; x < width; x++)
+        out[x] = border;
+}
+
+const struct row_variant VECTORS_NAME(rows_placed)[] = {
+    {.name = "vectors", .filter = "overlay", .placed = overlay},
+    {.name = "vectors", .filter = "text", .placed = overlay},
+    {.name = "vectors", .filter = "blend", .placed = blend},
+    {.name = "vectors", .filter = "pad", .placed = pad},
+    {0},
+};
+
+#endif

@@ -1,0 +1,69 @@
+// test_caption.c: the words of the filter `text`
+#include "filter/caption.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const struct moment moment = {
+    .frame = 7, .time_ms = 3723004, .clock_s = 86400 + 3661, .source = "/a/b{frame}%F.jpg"};
+
+static void check_words(void)
+{
+    static const struct {
+        const char *text, *expanded;
+    } rows[] = {
+        {"%F %H:%M:%S", "1970-01-02 01:01:01"},
+        {"{frame}{frame}, 100%%", "77, 100%"},
+        {"{time}", "1:02:03.004"},
+        {"é {source}", "é b{frame}%F.jpg"},
+        {"frame}", "frame}"},
+    };
+    char expanded[CAPTION_MOST];
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        CHECK(!caption_check(rows[i].text));
+        caption_expand(rows[i].text, &moment, expanded);
+        CHECK_TEXT(expanded, rows[i].expanded);
+    }
+    caption_expand("{host}", &moment, expanded);
+    CHECK(strlen(expanded) > 0 && !strchr(expanded, '{'));
+}
+
+static void check_long(void)
+{
+    char text[FILTER_FILE] = "", expanded[CAPTION_MOST], name[300];
+    memset(name, 'n', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    while (strlen(text) + 9 < sizeof(text))
+        strcat(text, "{source}");
+    caption_expand(text, &(struct moment){.source = name}, expanded);
+    CHECK(strlen(expanded) > 300 && strlen(expanded) < CAPTION_MOST);
+}
+
+static void check_refused(void)
+{
+    static const char *const fields = "the fields are {frame}, {time}, {source} and {host}";
+    static const char *const percent = "a % begins a conversion of strftime, such as %H; write %% for a percent sign";
+    static const char *const letters = "the font has no such letter, or it is written from right to left; use others";
+    CHECK_TEXT(caption_check("{name}"), fields);
+    CHECK_TEXT(caption_check("a{"), fields);
+    CHECK_TEXT(caption_check("100%"), percent);
+    CHECK_TEXT(caption_check("%Q"), percent);
+    CHECK_TEXT(caption_check("%n"), percent);
+    CHECK_TEXT(caption_check("\u05e9\u05dc\u05d5\u05dd"), letters); // Hebrew
+    CHECK_TEXT(caption_check("\u0633"), letters);                   // Arabic
+    CHECK_TEXT(caption_check("\u6f22"), letters);                   // a wide letter
+    CHECK_TEXT(caption_check("e\u0301"), letters);                  // a mark on a letter
+    CHECK_TEXT(caption_check("\xff"), letters);
+}
+
+int main(void)
+{
+    setenv("TZ", "UTC", 1);
+    tzset();
+    check_words();
+    check_long();
+    check_refused();
+    return check_end(&unit);
+}

@@ -1,0 +1,259 @@
+// reference_placed.c: docs/pixels.md section 3: filters that depend on a pixel's place, and those that add pixels
+#include "reference_rules.h"
+
+#include <math.h>
+#include <stb_image.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STB_TRUETYPE_IMPLEMENTATION
+#define STBTT_STATIC
+#include <stb_truetype.h>
+
+void pixel_vignette(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    double strength = values->value[0].real, start = values->value[1].real;
+    int64_t m = llabs(2 * x + 1 - from->width) * reference_round(pow(2, 28) / from->width) >> 16;
+    int64_t n = llabs(2 * y + 1 - from->height) * reference_round(pow(2, 28) / from->height) >> 16;
+    int64_t t = ((m * m + n * n) >> 9) - reference_round(65536 * (start * start));
+    int64_t q = reference_round(32768 * strength / (1 - start * start));
+    int64_t light = 65536 - reference_shift((t > 0 ? t / 2 : 0) * q, 14);
+    for (int i = 0; i < 3; i++)
+        to[i] = reference_sat8(reference_shift(to[i] * light + 32768, 16));
+}
+
+static int mixed(int n)
+{
+    n %= 65536;
+    n = (int)((int64_t)(n ^ n / 128) * 27803 % 65536);
+    n = (int)((int64_t)(n ^ n / 512) * 31153 % 65536);
+    return n ^ n / 256;
+}
+
+// The frame has number 0.
+void pixel_grain(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    int n = mixed(x + mixed(y + mixed(0)));
+    int light = (int)reference_shift(77 * to[0] + 150 * to[1] + 29 * to[2] + 128, 8);
+    int64_t change = reference_shift(
+        (int64_t)(n / 256 - n % 256) * (light * (255 - light) / 64) * values->value[0].number + 32768, 16);
+    for (int i = 0; i < 3; i++)
+        to[i] = reference_sat8(to[i] + change);
+}
+
+bool check_pad(const struct picture *picture, struct values *values)
+{
+    const struct value *v = values->value;
+    return v[5].real == 0 || (v[0].number == 0 && v[1].number == 0);
+}
+
+bool reference_pad(struct picture *picture, const struct values *values)
+{
+    const struct value *v = values->value;
+    int w = picture->width, h = picture->height, color = v[4].number;
+    double ratio = v[5].real, width = v[0].number, height = v[1].number;
+    if (ratio > 0) {
+        width = floor(h * ratio + 0.5);
+        height = floor(w / ratio + 0.5);
+    }
+    width = fmax(width, w);
+    height = fmax(height, h);
+    if (width > 32768 || height > 32768 || width * height > 1 << 28)
+        return false;
+    int left = v[2].number < 0 ? ((int)width - w) / 2 : (int)fmin(v[2].number, width - w);
+    int top = v[3].number < 0 ? ((int)height - h) / 2 : (int)fmin(v[3].number, height - h);
+    struct picture to = picture_new((int)width, (int)height);
+    for (int y = 0; y < to.height; y++)
+        for (int x = 0; x < to.width; x++) {
+            uint8_t *p = to.rgba + 4 * ((size_t)y * (size_t)to.width + (size_t)x);
+            const uint8_t border[] = {(uint8_t)(color >> 16), (uint8_t)(color >> 8), (uint8_t)color, 255};
+            bool inside = x >= left && x < left + w && y >= top && y < top + h;
+            memcpy(p, inside ? picture_pixel(picture, x - left, y - top) : border, 4);
+        }
+    picture_free(picture);
+    *picture = to;
+    return true;
+}
+
+static bool scale(struct picture *picture, int width, int height, const char *method)
+{
+    char w[16], h[16];
+    snprintf(w, sizeof(w), "%d", width);
+    snprintf(h, sizeof(h), "%d", height);
+    return reference_filter(picture, "scale", (const char *const[REFERENCE_PARAMS]){w, h, NULL, NULL, method});
+}
+
+bool reference_pixelate(struct picture *picture, const struct values *values)
+{
+    int size = values->value[0].number, w = picture->width, h = picture->height;
+    return scale(picture, (w + size - 1) / size, (h + size - 1) / size, "area") && scale(picture, w, h, "nearest");
+}
+
+// Reads a picture, and multiplies its colours by its alpha. Returns false if it cannot.
+static bool read_picture(struct picture *picture, const char *path)
+{
+    int channels;
+    uint8_t *rgba = stbi_load(path, &picture->width, &picture->height, &channels, 4);
+    if (!rgba)
+        return false;
+    size_t bytes = 4 * (size_t)picture->width * (size_t)picture->height;
+    picture->rgba = malloc(bytes);
+    memcpy(picture->rgba, rgba, bytes);
+    stbi_image_free(rgba);
+    return true;
+}
+
+// Returns the first of `count` pixels on a side of `all`; third: 0, 1 or 2 for the begin, the middle and the end.
+static int place(int third, int offset, int count, int all)
+{
+    if (third == 2)
+        return all - count - offset;
+    return third == 0 ? offset : (int)reference_shift(all - count, 1) + offset;
+}
+
+bool prepare_overlay(const struct picture *from, struct values *values)
+{
+    const struct value *v = values->value;
+    struct picture *second = &values->second;
+    if (!strcmp(v[0].text, "none"))
+        return true;
+    if (!read_picture(second, v[0].text))
+        return false;
+    if (!from)
+        return true;
+    for (int i = 0; i < 4 * second->width * second->height; i++)
+        if (i % 4 < 3)
+            second->rgba[i] = (uint8_t)((second->rgba[i] * second->rgba[i - i % 4 + 3] + 127) / 255);
+    if (v[5].real > 0) {
+        double width = fmin(fmax(reference_round(from->width * (double)v[5].real / 100), 1), 32768);
+        double height = fmin(fmax(reference_round(width * second->height / second->width), 1), 32768);
+        scale(second, (int)width, (int)height, "auto");
+    }
+    for (int i = 0; i < 4 * second->width * second->height; i++)
+        second->rgba[i] = (uint8_t)((second->rgba[i] * reference_round(256 * (double)v[3].real) + 128) / 256);
+    values->left = place(v[4].number % 3, v[1].number, second->width, from->width);
+    values->top = place(v[4].number / 3, v[2].number, second->height, from->height);
+    return true;
+}
+
+void pixel_overlay(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    const struct picture *second = &values->second;
+    int u = x - values->left, v = y - values->top;
+    if (u < 0 || v < 0 || u >= second->width || v >= second->height)
+        return;
+    const uint8_t *s = picture_pixel(second, u, v);
+    for (int i = 0; i < 3; i++)
+        to[i] = reference_sat8(s[i] + (to[i] * (255 - s[3]) + 127) / 255);
+}
+
+bool prepare_blend(const struct picture *from, struct values *values)
+{
+    const struct value *v = values->value;
+    struct picture *second = &values->second;
+    if (!strcmp(v[0].text, "none"))
+        return true;
+    if (!read_picture(second, v[0].text))
+        return false;
+    if (!from || v[3].number == 1)
+        return true;
+    double factor = fmax((double)from->width / second->width, (double)from->height / second->height);
+    char width[16], height[16];
+    scale(second, (int)fmax(reference_round(second->width * factor), from->width),
+          (int)fmax(reference_round(second->height * factor), from->height), "auto");
+    snprintf(width, sizeof(width), "%d", from->width);
+    snprintf(height, sizeof(height), "%d", from->height);
+    return reference_filter(second, "crop", (const char *const[REFERENCE_PARAMS]){width, height});
+}
+
+static int mixed_colour(const char *mode, int c, int s)
+{
+    if (!strcmp(mode, "add"))
+        return reference_sat8(c + s);
+    if (!strcmp(mode, "multiply"))
+        return (c * s + 127) / 255;
+    if (!strcmp(mode, "screen"))
+        return 255 - ((255 - c) * (255 - s) + 127) / 255;
+    if (!strcmp(mode, "overlay"))
+        return c < 128 ? (2 * c * s + 127) / 255 : 255 - (2 * (255 - c) * (255 - s) + 127) / 255;
+    if (!strcmp(mode, "difference"))
+        return abs(c - s);
+    if (!strcmp(mode, "lighten"))
+        return c > s ? c : s;
+    if (!strcmp(mode, "darken"))
+        return c < s ? c : s;
+    return strcmp(mode, "subtract") ? s : reference_sat8(c - s);
+}
+
+void pixel_blend(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    static const char *const modes[] = {"normal",     "add",     "multiply", "screen",  "overlay",
+                                        "difference", "lighten", "darken",   "subtract"};
+    const struct picture *second = &values->second;
+    if (!second->rgba)
+        return;
+    const uint8_t *s = picture_pixel(second, x % second->width, y % second->height);
+    int64_t alpha = reference_shift(s[3] * reference_round(256 * (double)values->value[2].real) + 128, 8);
+    for (int i = 0; i < 3; i++)
+        to[i] = (uint8_t)((to[i] * (255 - alpha) + mixed_colour(modes[values->value[1].number], to[i], s[i]) * alpha +
+                           127) /
+                          255);
+}
+
+// Draws a letter of the font over a picture whose colours are multiplied by alpha.
+static void draw_letter(struct picture *to, const stbtt_fontinfo *font, float scale, int letter, int x, int base,
+                        int color)
+{
+    int width, height, left, top;
+    unsigned char *coverage = stbtt_GetCodepointBitmap(font, scale, scale, letter, &width, &height, &left, &top);
+    for (int i = 0; coverage && i < width * height; i++) {
+        int u = x + left + i % width, v = base + top + i / width;
+        if (u < 0 || v < 0 || u >= to->width || v >= to->height)
+            continue;
+        uint8_t *p = to->rgba + 4 * ((size_t)v * (size_t)to->width + (size_t)u);
+        const int ink[] = {color >> 16, color >> 8 & 255, color & 255, 255};
+        for (int k = 0; k < 4; k++)
+            p[k] = (uint8_t)((ink[k] * coverage[i] + p[k] * (255 - coverage[i]) + 127) / 255);
+    }
+    stbtt_FreeBitmap(coverage, NULL);
+}
+
+// Only for texts of ASCII letters without a % and with the fields {frame} and {time}, of frame 0.
+bool prepare_text(const struct picture *from, struct values *values)
+{
+    const struct value *v = values->value;
+    static uint8_t file[1 << 20];
+    FILE *opened = fopen(FONT_FILE, "rb");
+    bool ok = opened && fread(file, 1, sizeof(file), opened) > 0;
+    if (opened)
+        fclose(opened);
+    if (!ok || !from)
+        return ok;
+    char text[600] = "";
+    for (const char *at = v[0].text; *at; at++) {
+        const char *field = !strncmp(at, "{frame}", 7) ? "0" : !strncmp(at, "{time}", 6) ? "0:00:00.000" : NULL;
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%.*s", field ? 20 : 1, field ? field : at);
+        if (field)
+            at = strchr(at, '}');
+    }
+    stbtt_fontinfo font;
+    int ascent, advance, other,
+        line = (int)fmin(fmax(reference_round(from->height * (double)v[3].real / 100), 8), 4096);
+    stbtt_InitFont(&font, file, 0);
+    float scale = stbtt_ScaleForPixelHeight(&font, (float)line);
+    stbtt_GetFontVMetrics(&font, &ascent, &other, &other);
+    stbtt_GetCodepointHMetrics(&font, 'x', &advance, &other);
+    int step = (int)lroundf((float)advance * scale), base = (int)lroundf((float)ascent * scale);
+    int width = (int)fmin((double)strlen(text) * step + 2 * (line / 3), from->width);
+    values->second = picture_new(width, line + 2 * (line / 8));
+    for (int i = 0; i < width * values->second.height; i++) {
+        memset(values->second.rgba + 4 * i, 0, 3);
+        values->second.rgba[4 * i + 3] = (uint8_t)reference_round(255 * (double)v[6].real);
+    }
+    for (int i = 0; text[i]; i++)
+        draw_letter(&values->second, &font, scale, text[i], line / 3 + i * step, line / 8 + base, v[4].number);
+    values->left = place(v[5].number % 3, v[1].number, width, from->width);
+    values->top = place(v[5].number / 3, v[2].number, values->second.height, from->height);
+    return true;
+}
