@@ -68,6 +68,10 @@ static void test_keys(struct window *window)
         {"Right", WINDOW_KEY_RIGHT},
         {"Up", WINDOW_KEY_UP},
         {"Down", WINDOW_KEY_DOWN},
+        {"Home", WINDOW_KEY_HOME},
+        {"End", WINDOW_KEY_END},
+        {"Prior", WINDOW_KEY_PAGE_UP},
+        {"Next", WINDOW_KEY_PAGE_DOWN},
         {"F1", WINDOW_KEY_F1},
         {"F12", WINDOW_KEY_F12},
         {"Escape", WINDOW_KEY_ESCAPE},
@@ -84,7 +88,7 @@ static void test_keys(struct window *window)
                    "key %s gives %d events, the first %#x", keys[i].name, got, got ? events[0].key : 0);
     }
     struct window_event events[EVENTS];
-    do_input("key ctrl+c alt+x Shift_L Home");
+    do_input("key ctrl+c alt+x Shift_L Insert");
     const int none = collect(window, events, 0, 100);
     CHECK_NUMBER(none, 0);
 }
