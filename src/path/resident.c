@@ -102,8 +102,12 @@ struct opencl_chain *resident_chain_open(struct resident *resident, const struct
     const struct opencl_target target = opencl_target_make(&setup, resident->target.to_image);
     *error = NULL;
     struct opencl_chain *opened = opencl_chain_open(&target, chain, error);
-    if (!opened ||
-        opencl_ok(make_outputs(resident, opened->rgba.width, opened->rgba.height), "store images on the device", error))
+    if (!opened)
+        return NULL;
+    cl_int result = make_outputs(resident, opened->rgba.width, opened->rgba.height);
+    if (result == CL_SUCCESS) // all runs are the first frame
+        result = opencl_chain_set_moment(opened, resident->queue, (struct moment){0});
+    if (opencl_ok(result, "store images on the device", error))
         return opened;
     opencl_chain_close(opened);
     return NULL;

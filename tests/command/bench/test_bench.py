@@ -64,12 +64,13 @@ def rows_of(c, *args, **keywords):
 @slow
 def rows(c):
     gl = bench("filters", *SMALL, "-p", "gl", "-f", "gray")[0] == 0
+    chains = "blur=2", MATRIX, "text"
     for path in ["cpu"] + OPENCL * ["opencl", "zerocopy"] + gl * ["gl"]:
-        found = rows_of(c, "filters", *SMALL, "-p", path, "-f", "blur=2", "-f", MATRIX, "--formats", "nv21,rgba",
-                        "-t", "1,2")
+        named = [word for chain in chains for word in ("-f", chain)]
+        found = rows_of(c, "filters", *SMALL, "-p", path, *named, "--formats", "nv21,rgba", "-t", "1,2")
         threads = {1, 2} if path == "cpu" else {r["threads"] for r in found}
         keys = {(r["case"], r["format"], r["threads"]) for r in found}
-        c.check(keys == {(k, f, t) for k in ("blur=2", MATRIX) for f in ("nv21", "rgba") for t in threads}, path, keys)
+        c.check(keys == {(k, f, t) for k in chains for f in ("nv21", "rgba") for t in threads}, path, keys)
         c.check(len(found) == len(keys), path, "rows twice")
         for r in found:
             c.check(list(r["parameters"]) == PARAMETERS, path, list(r))
