@@ -75,7 +75,7 @@ static void print_filter(const struct filter *filter)
         default_text(filter, i, preset);
         printf("           %-11s", p->name);
         if (p->choices)
-            printf("%s", p->choices);
+            printf("%s%s", p->choices, param_has_numbers(p) ? "|numbers" : "");
         else if (p->type == PARAM_FILE)
             printf("file");
         else if (p->type == PARAM_COLOR)

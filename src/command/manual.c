@@ -301,8 +301,8 @@ static void print_overview(void)
     print_heading("monocle", "1", "apply filters to cameras, videos and images, in real time or in batches");
     printf(
         ".SH SYNOPSIS\n\\fBmonocle\\fR [\\fICOMMAND\\fR] [\\fIARGUMENTS\\fR]\n"
-        ".SH DESCRIPTION\nmonocle applies a chain of filters to the frames of a camera, a video or a test pattern, on "
-        "the CPU or with OpenCL. It shows the result in a window, or writes it to a file, to standard output or to a "
+        ".SH DESCRIPTION\nmonocle applies a chain of filters to cameras, videos and images, on the CPU, with OpenCL or "
+        "with OpenGL. It shows the result in a window, or writes it to a file, to standard output or to a "
         "virtual camera. It reports the time of every stage. The default command is live.\n.SH COMMANDS\n");
     for (int i = 0; commands[i]; i++) {
         if (commands[i]->hidden)

@@ -81,7 +81,7 @@ void check_results(struct doctor *doctor)
     const char *unsafe;
     const int directory = data_open(path, false, &unsafe);
     if (directory < 0 && !unsafe && errno == ENOENT && path[0]) {
-        doctor_report(doctor, FINDING_OK, NULL, "there are no tuning results yet");
+        doctor_report(doctor, FINDING_OK, NULL, "there are no tuning results of your own yet");
         return;
     }
     if (directory < 0) {
