@@ -210,7 +210,7 @@ static bool save_picture(struct call *call, bool both)
     const char *path = call->request->arguments > 0 ? text_argument(call, 0) : NULL;
     if (!path && call->request->arguments > 0)
         return false;
-    if (!lanes_result(s->lanes, LANE_MAIN))
+    if (!panes_result(s->panes, PANE_MAIN))
         return property_fail(call->why, "there is no frame yet; wait_frame 1 waits for it");
     property_fail(call->why, "there is no frame to save"); // an error that is logged replaces this
     log_keep_error(call->why, sizeof(call->why));
@@ -338,8 +338,8 @@ static bool settled(const struct controlled *run)
 {
     const struct stream *s = run->stream;
     return s->meter.frames > 0 && !s->stepping && s->meter.frames >= s->stepped && !source_change_busy(&s->change) &&
-           !lanes_building(s->lanes) && !lanes_rerun(s->lanes) && !(run->stale && run->stale(run->context)) &&
-           lanes_result(s->lanes, LANE_MAIN) && !outputs_ending(&s->outputs);
+           !panes_building(s->panes) && !panes_rerun(s->panes) && !(run->stale && run->stale(run->context)) &&
+           panes_result(s->panes, PANE_MAIN) && !outputs_ending(&s->outputs);
 }
 
 // Answers a client that waits for a source, when it plays or has failed. If the run ends, control_close answers.

@@ -20,7 +20,7 @@ void status_tuning_words(const struct status *s, char text[TUNING_WORDS])
         snprintf(text, TUNING_WORDS, "waiting for a frame");
         break;
     case ONLINE_NOTHING:
-        snprintf(text, TUNING_WORDS, "the %s path has nothing to tune", s->lane.kind);
+        snprintf(text, TUNING_WORDS, "the %s path has nothing to tune", s->pane.kind);
         break;
     case ONLINE_TUNING:
         if (at->total == 0)
@@ -30,7 +30,7 @@ void status_tuning_words(const struct status *s, char text[TUNING_WORDS])
                      at->paused ? " (paused)" : "");
         break;
     case ONLINE_DONE:
-        snprintf(text, TUNING_WORDS, "done, %d of %d passes faster", at->faster, s->lane.passes);
+        snprintf(text, TUNING_WORDS, "done, %d of %d passes faster", at->faster, s->pane.passes);
         break;
     case ONLINE_ENDED:
         snprintf(text, TUNING_WORDS, "ended: %s", at->why);
@@ -48,8 +48,8 @@ void status_read(const struct stream *s, struct status *status)
         .skipped = counts.skipped + counts.dropped,
         .wish = &s->wish,
         .meter = &s->meter,
-        .building = lanes_building(s->lanes),
-        .split = lanes_split(s->lanes),
+        .building = panes_building(s->panes),
+        .split = panes_split(s->panes),
         .depth = s->set.depth,
         .outputs = outputs_describe(&s->outputs),
         .screen = s->window ? window_gl_name(s->window) : NULL,
@@ -57,8 +57,8 @@ void status_read(const struct stream *s, struct status *status)
     status->note = note_text(&s->note, &status->note_is_error);
     if (s->online)
         status->tuning = online_describe(s->online);
-    lanes_describe(s->lanes, LANE_MAIN, &status->lane);
-    lanes_describe(s->lanes, LANE_OTHER, &status->other);
+    panes_describe(s->panes, PANE_MAIN, &status->pane);
+    panes_describe(s->panes, PANE_OTHER, &status->other);
 }
 
 // ---- JSON ----
@@ -105,19 +105,19 @@ void status_add_source(const struct status *s, json_t *object)
 void status_add_run(const struct status *s, json_t *object)
 {
     const struct source_health *health = &s->health;
-    const struct lane_facts *lane = &s->lane;
+    const struct pane_facts *pane = &s->pane;
     char chain[CHAIN_TEXT];
-    chain_print(lane->chain, chain);
+    chain_print(pane->chain, chain);
     json_object_update_new(
         object, json_pack("{s:I,s:I,s:I,s:I,s:I,s:i,s:o,s:o}", "frames", (json_int_t)s->meter->frames, "skipped",
                           (json_int_t)s->skipped, "captured", (json_int_t)s->captured, "damaged",
                           (json_int_t)health->damaged, "lost", (json_int_t)health->lost, "outages", health->outages,
                           "delivered", json_thousandths(health->rate), "trouble", text_json(health->trouble)));
     json_object_update_new(object,
-                           json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "path", lane->kind, "sharing",
-                                     lane->sharing, "rung", lane->sharing /* the earlier name */, "in", lane->input,
-                                     "why", text_json(lane->why), "device", text_json(lane->device), "chain",
-                                     text_json(chain), "passes", passes_json(lane->pass, lane->passes), "tuning",
+                           json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "path", pane->kind, "sharing",
+                                     pane->sharing, "rung", pane->sharing /* the earlier name */, "in", pane->input,
+                                     "why", text_json(pane->why), "device", text_json(pane->device), "chain",
+                                     text_json(chain), "passes", passes_json(pane->pass, pane->passes), "tuning",
                                      json_tuning(s), "virtual_camera", json_camera(&s->outputs)));
 }
 

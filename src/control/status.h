@@ -3,8 +3,8 @@
 
 #include "screen/choice_list.h"
 #include "source/capture.h"
-#include "stream/lanes.h"
 #include "stream/outputs.h"
+#include "stream/panes.h"
 
 struct json_t;
 struct stream;
@@ -20,8 +20,8 @@ struct status {
     struct choice_list list; // see chooser.h
     const char *note;        // "": none
     bool note_is_error;
-    struct lane_facts lane, other; // LANE_MAIN and LANE_OTHER
-    bool building, split;          // lanes_building, lanes_split
+    struct pane_facts pane, other; // PANE_MAIN and PANE_OTHER
+    bool building, split;          // panes_building, panes_split
     struct online_state tuning;    // if wish->tune
     int depth;
     struct outputs_facts outputs;

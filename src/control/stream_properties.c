@@ -76,7 +76,7 @@ static bool set_recording(const struct controlled *run, const char *rest, const 
 
 static json_t *get_size(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
-    const struct path_result *result = lanes_result(run->stream->lanes, LANE_MAIN);
+    const struct path_result *result = panes_result(run->stream->panes, PANE_MAIN);
     char text[32];
     int width, height;
     stream_size(run->stream, &width, &height);

@@ -13,7 +13,7 @@ static bool has_previous(const struct chain *chain)
     return has;
 }
 
-// Writes the kinds for the main lane's chain, the one in use first. Other kinds do not run on a device that the user
+// Writes the kinds for the main pane's chain, the one in use first. Other kinds do not run on a device that the user
 // named, nor exactly the user's kernels.
 static int find_candidates(const struct stream *s, enum path_kind kinds[PATH_KINDS])
 {
@@ -27,11 +27,11 @@ static int find_candidates(const struct stream *s, enum path_kind kinds[PATH_KIN
         .gl = gl && !gl->software && !d->named,
         .cpu = path_compiles(&s->wish.chain) && !d->named,
     };
-    kinds[0] = lanes_kind(s->lanes);
+    kinds[0] = panes_kind(s->panes);
     return d->kernels || has_previous(&s->wish.chain) ? 1 : path_candidates(&offer, kinds[0], kinds);
 }
 
-// Follows a change of the main lane.
+// Follows a change of the main pane.
 static void follow_work(struct stream *s)
 {
     struct path_choice *c = &s->choice;
@@ -68,19 +68,19 @@ void automatic_follow(struct stream *s)
     if (!s->wish.automatic)
         c->count = c->at = 0;
     // A second pane, and the candidates of a tuning, would change the times.
-    if (!s->wish.automatic || s->wish.tune || s->wish.split != SPLIT_OFF || lanes_busy(s->lanes))
+    if (!s->wish.automatic || s->wish.tune || s->wish.split != SPLIT_OFF || panes_busy(s->panes))
         return;
     if (s->rebuilt || c->count == 0)
         follow_work(s);
-    if (s->tries && lanes_kind(s->lanes) != path_choice_kind(c)) {
+    if (s->tries && panes_kind(s->panes) != path_choice_kind(c)) {
         path_choice_refuse(c);
         report_choice(s);
     }
-    s->tries = lanes_kind(s->lanes) != path_choice_kind(c);
+    s->tries = panes_kind(s->panes) != path_choice_kind(c);
     s->meter.waits_upload = path_choice_times(c) && !s->tries;
     if (s->tries) {
         s->wish.kind = path_choice_kind(c);
-        lanes_try(s->lanes);
+        panes_try(s->panes);
     }
 }
 

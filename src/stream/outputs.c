@@ -441,9 +441,9 @@ bool outputs_follow(struct outputs *o, bool frozen)
     return take_ended(o, frozen) && filled;
 }
 
-bool outputs_send(struct outputs *o, const struct lanes *lanes)
+bool outputs_send(struct outputs *o, const struct panes *panes)
 {
-    const struct path_result *result = lanes_result(lanes, LANE_MAIN);
+    const struct path_result *result = panes_result(panes, PANE_MAIN);
     if (!o->camera || o->resting || !result || !result->encoded.plane[0])
         return true;
     const int64_t start = clock_now_ns();

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "sink/recording.h"
 #include "sink/virtual_camera.h"
-#include "stream/lanes.h"
+#include "stream/panes.h"
 
 enum { OUTPUT_NAME = 4096 };
 
@@ -104,8 +104,8 @@ bool outputs_recording(const struct outputs *outputs); // true: there is a recor
 // Adds the picture of a frame to the recording (`wait`: see outputs_add_frame). `picture` NULL: it is missing. False:
 // the recording has failed and is closed (logged; the note reports it).
 bool outputs_record(struct outputs *outputs, const struct frame *frame, const struct image *picture, bool wait);
-// The same for the virtual camera, if there is one, and the main lane's result; measures this.
-bool outputs_send(struct outputs *outputs, const struct lanes *lanes);
+// The same for the virtual camera, if there is one, and the main pane's result; measures this.
+bool outputs_send(struct outputs *outputs, const struct panes *panes);
 // Continues the recording and the virtual camera with results of this size, if it is new. A video has one frame size,
 // so the recording continues in "NAME-2.y4m", or the first free number; this needs a regular file. False if one of them
 // stopped (logged; the note reports it).

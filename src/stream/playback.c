@@ -74,8 +74,8 @@ bool playback_seek(struct stream *s, double seconds, char why[PLAYBACK_WHY])
 // Returns true if no frame of the source was shown or is on its way.
 static bool lacks_frame(const struct stream *s)
 {
-    return s->capture && !s->ended && !s->stepping && lanes_in_flight(s->lanes) == 0 && !lanes_rerun(s->lanes) &&
-           !lanes_result(s->lanes, LANE_MAIN);
+    return s->capture && !s->ended && !s->stepping && panes_in_flight(s->panes) == 0 && !panes_rerun(s->panes) &&
+           !panes_result(s->panes, PANE_MAIN);
 }
 
 void playback_pause(struct stream *s, bool paused)

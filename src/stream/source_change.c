@@ -116,8 +116,8 @@ static bool replace(struct stream *s, struct source *source)
     s->past.captured += counts.captured;
     s->past.skipped += counts.skipped;
     s->past.dropped += counts.dropped;
-    lanes_close(s->lanes);
-    lanes_set_source(s->lanes, source);
+    panes_close(s->panes);
+    panes_set_source(s->panes, source);
     const bool was_live = s->info->live;
     source_close(s->source);
     s->source = source;
@@ -176,7 +176,7 @@ bool source_change_step(struct stream *s)
 {
     struct source_change *change = &s->change;
     const bool opened = change->running && change->done; // else the thread may set change->source
-    const bool waits = opened && change->source && !change->wanted && lanes_build_runs(s->lanes);
+    const bool waits = opened && change->source && !change->wanted && panes_build_runs(s->panes);
     const bool taken = opened && !waits && take(s);
     if (s->ended && !source_change_busy(change) && source_change_more(s))
         change->wanted = strdup(playlist_take(&change->list, s->set.loop));

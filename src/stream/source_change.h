@@ -39,8 +39,8 @@ const char *source_change_failure(const struct source_change *change);
 bool source_change_more(const struct stream *stream);        // true: another source of the playlist follows at the end
 bool source_change_loops(const struct stream *stream);       // source_setup.loop: a playlist repeats all of its sources
 bool source_change_busy(const struct source_change *change); // true: the latest request is not carried out yet
-// Starts to open a requested source. When it is open and no build runs (lanes_close waits for a build), replaces the
-// old source, closes the lanes, and returns true: the caller then opens the lanes and the capture. No frame may be in
+// Starts to open a requested source. When it is open and no build runs (panes_close waits for a build), replaces the
+// old source, closes the panes, and returns true: the caller then opens the panes and the capture. No frame may be in
 // flight. Sets the exit code if the run cannot continue (logged).
 bool source_change_step(struct stream *stream);
 // Ends a change at the end of the run. Call after the stream's source was closed. False: the thread still opens a

@@ -1,4 +1,4 @@
-// stream.c: takes frames from the source, runs them through the lanes, and passes the results to the outputs and to the
+// stream.c: takes frames from the source, runs them through the panes, and passes the results to the outputs and to the
 // client
 #include "stream/stream.h"
 
@@ -102,7 +102,7 @@ bool stream_open(struct stream *s)
         return false;
     struct gl_context *gl = s->window ? window_gl(s->window) : s->gl;
     s->wish.gl = gl != NULL;
-    s->lanes = lanes_create(&(struct lanes_setup){
+    s->panes = panes_create(&(struct panes_setup){
         .wish = &s->wish,
         .devices = &s->devices,
         .source = s->source,
@@ -114,13 +114,13 @@ bool stream_open(struct stream *s)
         .depth = s->set.depth,
         .threads = s->set.threads,
     });
-    return s->lanes != NULL;
+    return s->panes != NULL;
 }
 
 bool stream_build(struct stream *s)
 {
     char *error = NULL;
-    while (!lanes_open(s->lanes, &error)) {
+    while (!panes_open(s->panes, &error)) {
         const char *kind = path_kind_name(s->wish.kind), *why = error ? error : "see above";
         const bool last = s->set.kind_named || s->wish.kind == PATH_CPU;
         if (last)
@@ -141,13 +141,13 @@ bool stream_build(struct stream *s)
 // the user quits.
 static bool await_path(struct stream *s)
 {
-    lanes_await(s->lanes);
-    while (!s->quit && lanes_building(s->lanes)) {
-        lanes_update(s->lanes);
+    panes_await(s->panes);
+    while (!s->quit && panes_building(s->panes)) {
+        panes_update(s->panes);
         s->set.client->building(s->set.context);
         clock_sleep_until_ns(clock_now_ns() + BUILD_WAIT_NS);
     }
-    return !s->quit && lanes_take_news(s->lanes) == LANES_CHANGED;
+    return !s->quit && panes_take_news(s->panes) == PANES_CHANGED;
 }
 
 bool stream_build_soon(struct stream *s)
@@ -156,18 +156,18 @@ bool stream_build_soon(struct stream *s)
     const bool alone = s->set.at_once || !path_compiles(&s->wish.chain);
     const bool slow = kind != PATH_CPU && (s->window || (s->set.driven && s->meter.frames > 0 && !alone));
     if (slow && alone)
-        return await_path(s) && lanes_warm_up(s->lanes);
+        return await_path(s) && panes_warm_up(s->panes);
     if (slow)
         s->wish.kind = PATH_CPU;
-    if (!stream_build(s) || !lanes_warm_up(s->lanes))
+    if (!stream_build(s) || !panes_warm_up(s->panes))
         return false;
     if (!slow)
         return true;
     s->wish.kind = kind;
     if (s->set.kind_named)
-        lanes_await(s->lanes);
+        panes_await(s->panes);
     else
-        lanes_changed(s->lanes, false);
+        panes_changed(s->panes, false);
     return true;
 }
 
@@ -176,7 +176,7 @@ bool stream_tune(struct stream *s)
     if (!s->online && s->wish.tune) {
         if (!(s->online = online_open()))
             return false;
-        lanes_tune(s->lanes, s->online);
+        panes_tune(s->panes, s->online);
     }
     if (s->online)
         online_pause(s->online, !s->wish.tune);
@@ -201,7 +201,7 @@ bool stream_stop(struct stream *s)
 
 bool stream_close(struct stream *s)
 {
-    if (!stream_stop(s) || !lanes_finish(s->lanes) || !online_close(s->online, TUNING_PATIENCE_MS) ||
+    if (!stream_stop(s) || !panes_finish(s->panes) || !online_close(s->online, TUNING_PATIENCE_MS) ||
         window_lost(s->window))
         return false;
     source_close(s->source);
@@ -216,14 +216,14 @@ bool stream_close(struct stream *s)
 
 // ---- changes ----
 
-// Reports what changed in the lanes by itself. `ok` false: no path works any more.
+// Reports what changed in the panes by itself. `ok` false: no path works any more.
 static void report_news(struct stream *s, bool ok)
 {
     s->code = ok ? s->code : EXIT_DEVICE;
-    const enum lanes_news news = lanes_take_news(s->lanes);
-    if (news == LANES_FAILED)
+    const enum panes_news news = panes_take_news(s->panes);
+    if (news == PANES_FAILED)
         s->code = EXIT_NOTHING;
-    if (news == LANES_UNCHANGED)
+    if (news == PANES_UNCHANGED)
         return;
     s->rebuilt = true;
     tell_client(s);
@@ -237,7 +237,7 @@ void stream_output_failed(struct stream *s)
     s->quit = s->quit || !s->window;
 }
 
-// Changes everything to the shape of the source's frames. The lanes must be closed. If the run cannot continue, sets
+// Changes everything to the shape of the source's frames. The panes must be closed. If the run cannot continue, sets
 // the exit code (logged).
 static void follow_shape(struct stream *s)
 {
@@ -245,13 +245,13 @@ static void follow_shape(struct stream *s)
     stream_size(s, &width, &height);
     if (!outputs_resize(&s->outputs, width, height))
         stream_output_failed(s);
-    lanes_set_encode(s->lanes, outputs_camera_shape(&s->outputs));
+    panes_set_encode(s->panes, outputs_camera_shape(&s->outputs));
     if (!s->quit && !stream_build_soon(s)) {
         s->code = s->quit ? s->code : EXIT_DEVICE;
         return;
     }
     if (s->window)
-        lanes_changed(s->lanes, false); // for the second pane of the split view
+        panes_changed(s->panes, false); // for the second pane of the split view
     s->set.client->reshaped(s->set.context);
 }
 
@@ -273,7 +273,7 @@ static void reshape(struct stream *s)
 {
     const struct image_shape *shape = &s->info->shape;
     s->reshaped = false;
-    lanes_close(s->lanes);
+    panes_close(s->panes);
     if (!source_reshape(s->source)) {
         s->code = EXIT_NOTHING;
         return;
@@ -345,7 +345,7 @@ static void reload_files(struct stream *s)
     }
     note_clear(&s->note, true);
     log_info("a file of a filter changed: rebuilding");
-    lanes_changed(s->lanes, true);
+    panes_changed(s->panes, true);
 }
 
 // Takes edited users' filters into the chain. If a file is refused, the chain runs on, and the window shows the reason.
@@ -365,7 +365,7 @@ static void reload_filters(struct stream *s)
     chain_renew(&s->wish.chain);
     if (!wish_selected(&s->wish, &stage, &param)) // the new filter has fewer parameters
         s->wish.selected = 0;
-    lanes_changed(s->lanes, true);
+    panes_changed(s->panes, true);
 }
 
 // Closes the camera while no program reads the virtual camera (--on-demand).
@@ -382,7 +382,7 @@ static void follow_changes(struct stream *s)
 {
     if (devices_kernels_changed(&s->devices)) {
         log_info("kernel files changed: rebuilding");
-        lanes_changed(s->lanes, true);
+        panes_changed(s->panes, true);
     }
     if (s->filter_watch > 0)
         watch_files(s);
@@ -392,9 +392,9 @@ static void follow_changes(struct stream *s)
         reload_filters(s);
     if (files || many)
         reload_files(s);
-    change_source(s); // before lanes_update starts a build: this waits for builds
+    change_source(s); // before panes_update starts a build: this waits for builds
     if (s->set.driven || s->filter_watch > 0 || s->tries)
-        lanes_update(s->lanes);
+        panes_update(s->panes);
     report_news(s, true);
     automatic_follow(s);
     if (s->reshaped && (!s->wish.paused || s->stepping))
@@ -410,7 +410,7 @@ bool stream_finished(const struct stream *s)
     const bool stays = s->set.driven && limit == 0 && (s->still || paused);
     return s->quit || s->code >= EXIT_NOTHING || process_interrupted() != 0 ||
            (limit > 0 && s->meter.frames >= limit) ||
-           (s->ended && lanes_in_flight(s->lanes) == 0 && !stays && !source_change_busy(&s->change) &&
+           (s->ended && panes_in_flight(s->panes) == 0 && !stays && !source_change_busy(&s->change) &&
             !source_change_more(s));
 }
 
@@ -440,7 +440,7 @@ static bool submit_newest(struct stream *s, int timeout_ms)
         if (s->online)
             pace_tuning(s);
         s->submitted_ns = clock_now_ns();
-        report_news(s, lanes_submit(s->lanes, &frame, s->submitted_ns));
+        report_news(s, panes_submit(s->panes, &frame, s->submitted_ns));
         return true;
     }
     s->reshaped = status == SOURCE_RESHAPED && s->set.client->reshaped;
@@ -464,27 +464,27 @@ static const struct frame *collect(struct stream *s)
     if (s->code >= EXIT_NOTHING)
         return NULL;
     const bool polls = s->set.client->events && !s->meter.waits_upload;
-    while (polls && (s->set.served || lanes_busy(s->lanes)) && !lanes_ready(s->lanes)) {
+    while (polls && (s->set.served || panes_busy(s->panes)) && !panes_ready(s->panes)) {
         s->set.client->events(s->set.context);
         if (stream_finished(s))
             return NULL;
         wait(s, -1, READY_NS);
     }
-    const struct frame *frame = lanes_collect(s->lanes);
+    const struct frame *frame = panes_collect(s->panes);
     report_news(s, frame != NULL);
     return frame;
 }
 
 const struct image *stream_picture(struct stream *s)
 {
-    const bool drawn = s->drawn && lanes_result(s->lanes, LANE_MAIN);
-    return drawn ? s->drawn : lanes_picture(s->lanes);
+    const bool drawn = s->drawn && panes_result(s->panes, PANE_MAIN);
+    return drawn ? s->drawn : panes_picture(s->panes);
 }
 
 bool stream_save(struct stream *s, bool both, const char *path, char name[OUTPUT_NAME])
 {
     struct image pair = {0};
-    const struct image *picture = !both ? stream_picture(s) : lanes_compare(s->lanes, &pair) ? &pair : NULL;
+    const struct image *picture = !both ? stream_picture(s) : panes_compare(s->panes, &pair) ? &pair : NULL;
     const bool ok = picture && (path ? imagefile_write_png(path, picture) : output_save_new(picture, name));
     image_free(&pair);
     return ok;
@@ -508,12 +508,12 @@ static bool finish_frame(struct stream *s, bool again)
     if (!frame)
         return false;
     const int64_t collected_ns = clock_now_ns();
-    const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
+    const struct path_result *result = panes_result(s->panes, PANE_MAIN);
     if (!s->drawn && !outputs_resize(&s->outputs, result->width, result->height))
         stream_output_failed(s);
-    lanes_set_encode(s->lanes, outputs_camera_shape(&s->outputs));
-    if (!outputs_send(&s->outputs, s->lanes)) {
-        lanes_set_encode(s->lanes, outputs_camera_shape(&s->outputs));
+    panes_set_encode(s->panes, outputs_camera_shape(&s->outputs));
+    if (!outputs_send(&s->outputs, s->panes)) {
+        panes_set_encode(s->panes, outputs_camera_shape(&s->outputs));
         stream_output_failed(s);
     }
     const int64_t shown_ns = s->set.client->show(s->set.context, frame, again);
@@ -526,7 +526,7 @@ static bool finish_frame(struct stream *s, bool again)
     if (!again)
         automatic_add(s, s->submitted_ns, collected_ns);
     if (!s->set.driven)
-        lanes_release(s->lanes); // else the frame may have to be filtered again
+        panes_release(s->panes); // else the frame may have to be filtered again
     return true;
 }
 
@@ -535,20 +535,20 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
     follow_readers(s);
     if (!outputs_follow(&s->outputs, s->wish.paused))
         s->code = EXIT_FAILED_SOME;
-    const int in_flight = lanes_in_flight(s->lanes);
+    const int in_flight = panes_in_flight(s->panes);
     if (in_flight == 0)
         follow_changes(s);
     if (s->quit || s->code >= EXIT_NOTHING) // then there may be no capture
         return STREAM_BUSY;
-    // The last frame is shown again if the lanes have changed and no new frame is there.
-    bool again = lanes_rerun(s->lanes);
+    // The last frame is shown again if the panes have changed and no new frame is there.
+    bool again = panes_rerun(s->panes);
     const int depth = automatic_busy(s) ? 1 : s->set.depth;
     const bool room = in_flight < depth && (!s->wish.paused || s->stepping);
     const bool submitted = room && submit_newest(s, in_flight > 0 || again ? 0 : wait_ms);
     again = again && !submitted;
     if (again)
-        report_news(s, lanes_submit_again(s->lanes));
-    const int now = lanes_in_flight(s->lanes);
+        report_news(s, panes_submit_again(s->panes));
+    const int now = panes_in_flight(s->panes);
     if (now == 0 && s->set.driven && (s->wish.paused || s->ended))
         wait(s, -1, (int64_t)wait_ms * NS_PER_MS);
     if (now == 0)
@@ -558,6 +558,6 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
 
 void stream_drain(struct stream *s)
 {
-    while (lanes_in_flight(s->lanes) > 0 && finish_frame(s, false))
+    while (panes_in_flight(s->panes) > 0 && finish_frame(s, false))
         ;
 }

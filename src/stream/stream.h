@@ -1,19 +1,19 @@
-// stream.h: runs the frames of a source through the lanes to the outputs; a client shows or reports each result. Main
+// stream.h: runs the frames of a source through the panes to the outputs; a client shows or reports each result. Main
 // thread.
 #pragma once
 
 #include "base/process.h"
 #include "source/capture.h"
-#include "stream/lanes.h"
 #include "stream/output_files.h"
 #include "stream/outputs.h"
+#include "stream/panes.h"
 #include "stream/path_choice.h"
 #include "stream/source_change.h"
 
 // What a client does at the turns of its stream. `context` is of struct stream_setup. `show` must be there, and
 // `building` with a window; the last three are for a source that changes.
 struct stream_client {
-    // Draws or reports the results of a frame, which are in the lanes. `again`: it was shown before. Returns the time
+    // Draws or reports the results of a frame, which are in the panes. `again`: it was shown before. Returns the time
     // when it was shown.
     int64_t (*show)(void *context, const struct frame *frame, bool again);
     // Follows a change by the stream itself, such as the replacement of a lost path.
@@ -45,7 +45,7 @@ struct stream_setup {
 };
 
 // Zeroed, except for the members that the client sets before stream_open: `set`, `source`, `info`, `window`, `devices`,
-// `wish`, `files`, `outputs` and `drawn`. Later, it may change the wish (then: lanes_changed), `quit` and `code`.
+// `wish`, `files`, `outputs` and `drawn`. Later, it may change the wish (then: panes_changed), `quit` and `code`.
 struct stream {
     struct stream_setup set;
     struct source *source;
@@ -54,10 +54,10 @@ struct stream {
     struct gl_context *gl; // of a gl path without a window; NULL: none
     struct devices devices;
     struct wish wish;
-    struct lanes *lanes;
+    struct panes *panes;
     struct path_choice choice; // of -p auto
     bool tries;                // the kind of path that it wants is being built
-    bool rebuilt;              // the lanes have changed since it looked at them
+    bool rebuilt;              // the panes have changed since it looked at them
     int64_t submitted_ns;      // when the newest frame was submitted
     struct online *online;     // tunes while frames run; NULL: not yet
     struct capture *capture;   // NULL: not started
@@ -86,7 +86,7 @@ struct capture_counts stream_counts(const struct stream *stream);       // frame
 
 // Watches the directories of users' filters, if the chain may use one and the run lasts.
 void stream_watch_filters(struct stream *stream);
-// Opens a GL context, if the path needs one and there is no window, and the lanes, without a path. False on failure
+// Opens a GL context, if the path needs one and there is no window, and the panes, without a path. False on failure
 // (logged).
 bool stream_open(struct stream *stream);
 // Builds the wish's path and waits for it. If the user named no path, the cpu path replaces one that fails. False on
@@ -105,12 +105,12 @@ enum stream_turn {
     STREAM_SHOWN, // the client showed a frame
 };
 // Takes a frame if there is one, and submits it; passes the oldest frame in flight to the outputs and to the client if
-// there is no room for more, or no new one. Filters the latest frame again if the lanes have changed. Waits for a frame
+// there is no room for more, or no new one. Filters the latest frame again if the panes have changed. Waits for a frame
 // for up to wait_ms. The cpu path replaces a lost path. If the run cannot continue, sets the exit code (logged).
 enum stream_turn stream_step(struct stream *stream, int wait_ms);
 // Sets the exit code because an output failed. A window stays open; a run without a window ends.
 void stream_output_failed(struct stream *stream);
-// Returns the picture to record and to save: what the client has drawn, or else the main lane's result; NULL: none.
+// Returns the picture to record and to save: what the client has drawn, or else the main pane's result; NULL: none.
 const struct image *stream_picture(struct stream *stream);
 // Saves that picture, or (`both`) the frame before and after the chain, side by side. `path` NULL: as output_save_new,
 // with the name of the file in `name`. False: there is no frame, or a failure (logged).

@@ -1,4 +1,4 @@
-// wish.h: the user's settings. The keys change them; the lanes and the view follow. Main thread.
+// wish.h: the user's settings. The keys change them; the panes and the view follow. Main thread.
 #pragma once
 
 #include "filter/chain.h"

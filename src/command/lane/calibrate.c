@@ -328,7 +328,7 @@ static bool handle_events(struct calibrate *c)
 static int64_t show(void *context, const struct frame *frame, bool again)
 {
     struct calibrate *c = context;
-    c->frame = &lanes_result(c->stream->lanes, LANE_MAIN)->image;
+    c->frame = &panes_result(c->stream->panes, PANE_MAIN)->image;
     c->changed = true;
     return clock_now_ns();
 }

@@ -135,7 +135,7 @@ static void begin_anew(struct run *run)
 static bool find_lines(struct run *run, const struct frame *frame, struct lane_result *result)
 {
     const struct image *image = &frame->image;
-    const uint32_t *sums = lanes_result(run->stream.lanes, LANE_MAIN)->measures.columns;
+    const uint32_t *sums = panes_result(run->stream.panes, PANE_MAIN)->measures.columns;
     if (run->options->independent)
         begin_anew(run);
     if (!lane_aim_search(&run->aim, &run->pipeline, image, &run->tracker))
@@ -195,7 +195,7 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     struct run *run = context;
     struct stream *s = &run->stream;
     const struct image_shape *shape = &frame->image.shape;
-    const struct path_result *path = lanes_result(s->lanes, LANE_MAIN);
+    const struct path_result *path = panes_result(s->panes, PANE_MAIN);
     struct lane_result result;
     const int64_t begun_ns = clock_now_ns();
     run->first_ns = s->meter.frames == 0 ? frame->elapsed_ns : run->first_ns;
@@ -302,7 +302,7 @@ static bool build(struct run *run)
 {
     struct stream *s = &run->stream;
     run->built = run->pipeline.changes;
-    lanes_measure(s->lanes, MEASURE_COLUMNS, (int)run->pipeline.settings.windows);
+    panes_measure(s->panes, MEASURE_COLUMNS, (int)run->pipeline.settings.windows);
     if (!lane_pipeline_chain(&run->pipeline, &s->wish.chain) || !stream_build(s))
         return false;
     follow_path(run);
@@ -348,7 +348,7 @@ static bool rebuild(struct run *run)
     stream_drain(s);
     if (s->code >= EXIT_NOTHING)
         return false;
-    lanes_close(s->lanes);
+    panes_close(s->panes);
     if (!build(run))
         s->code = EXIT_DEVICE;
     return s->code != EXIT_DEVICE;
@@ -474,11 +474,11 @@ static void print_summary(const struct run *run)
 {
     const struct stream *s = &run->stream;
     FILE *out = run->options->outputs.on_stdout ? stderr : stdout;
-    struct lane_facts facts;
+    struct pane_facts facts;
     fprintf(out, "%llu frames: lanes in %d, held in %d, none in %d; %.2f ms per frame\n",
             (unsigned long long)s->meter.frames, run->counts[LANE_SEEN], run->counts[LANE_HELD], run->counts[LANE_NONE],
             run->milliseconds / (double)s->meter.frames);
-    lanes_describe(s->lanes, LANE_MAIN, &facts);
+    panes_describe(s->panes, PANE_MAIN, &facts);
     const bool same = strcmp(facts.kind, facts.sharing) == 0;
     fprintf(out, "path %s%s%s%s, device %s, %.1f fps\n", facts.kind, same ? "" : " (", same ? "" : facts.sharing,
             same ? "" : ")", facts.device, meter_fps(&s->meter));

@@ -36,8 +36,8 @@ static void print_line(json_t *object)
 
 void latency_report_start(const struct latency *l)
 {
-    struct lane_facts facts;
-    lanes_describe(l->stream.lanes, LANE_MAIN, &facts);
+    struct pane_facts facts;
+    panes_describe(l->stream.panes, PANE_MAIN, &facts);
     if (l->options.json) {
         json_t *object = json_object();
         json_object_set_new(object, "event", json_string("start"));

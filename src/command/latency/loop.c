@@ -61,7 +61,7 @@ static bool fail(struct latency *l, enum exit_code code)
 static int64_t show(void *context, const struct frame *frame, bool again)
 {
     struct latency *l = context;
-    const struct path_result *result = lanes_result(l->stream.lanes, LANE_MAIN);
+    const struct path_result *result = panes_result(l->stream.panes, PANE_MAIN);
     // The camera also sees the frame that the window shows. While the finder learns, the window shows no frames.
     if (!l->learning && !result->texture) {
         const int64_t start_ns = clock_now_ns();

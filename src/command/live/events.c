@@ -71,7 +71,7 @@ void events_show_look(struct session *s, const struct look *look)
         note_set(&s->stream.note, false, NOTE_S, "%s: %s", look->name, look->chain);
     }
     wish_select_first(&s->stream.wish);
-    lanes_changed(s->stream.lanes, false);
+    panes_changed(s->stream.panes, false);
 }
 
 // Digits 1-9 select the first nine looks; the same digit again selects the look nine places later. 0 removes all
@@ -229,7 +229,7 @@ static void change_value(struct session *s, int steps)
     }
     edits_keep(&s->edits, &s->stream.wish, EDIT_VALUE);
     s->stream.wish.chain = chain;
-    lanes_changed(s->stream.lanes, false);
+    panes_changed(s->stream.panes, false);
     note_value(s);
 }
 
@@ -237,7 +237,7 @@ static void change_value(struct session *s, int steps)
 static void note_edit(struct session *s, bool done)
 {
     if (done)
-        lanes_changed(s->stream.lanes, false);
+        panes_changed(s->stream.panes, false);
     note_value(s);
 }
 
@@ -332,7 +332,7 @@ void events_save_picture(struct session *s)
 static void save_picture(struct session *s, int both)
 {
     s->save.both = both;
-    if (lanes_result(s->stream.lanes, LANE_MAIN))
+    if (panes_result(s->stream.panes, PANE_MAIN))
         events_save_picture(s);
     else
         s->save.due = true;
@@ -352,7 +352,7 @@ static void quit(struct session *s, int number)
 
 void events_note_zoom(struct session *s)
 {
-    const struct path_result *result = lanes_result(s->stream.lanes, LANE_MAIN);
+    const struct path_result *result = panes_result(s->stream.panes, PANE_MAIN);
     const float scale = result ? view_scale(s->view, result, &s->stream.wish) : s->stream.wish.zoom;
     note_set(&s->stream.note, false, NOTE_S, "zoom %.3g %%%s", (double)scale * 100,
              s->stream.wish.zoom > 0 ? "" : ", fits the window");
@@ -482,7 +482,7 @@ static void handle_key(struct session *s, const struct window_event *event, bool
 // Moves the divider, or the zoomed picture if the drag did not begin at the divider.
 static void drag(struct session *s, const struct path_result *result, const struct window_event *event)
 {
-    const bool divider = lanes_split(s->stream.lanes) && view_at_divider(s->view, result, &s->stream.wish, event->x);
+    const bool divider = panes_split(s->stream.panes) && view_at_divider(s->view, result, &s->stream.wish, event->x);
     if (event->begins)
         s->mouse.pans = s->stream.wish.zoom > 0 && !divider;
     if (!s->mouse.pans)
@@ -510,7 +510,7 @@ static void turn_wheel(struct session *s, const struct path_result *result, cons
 
 static void handle_mouse(struct session *s, const struct window_event *event)
 {
-    const struct path_result *result = lanes_result(s->stream.lanes, LANE_MAIN);
+    const struct path_result *result = panes_result(s->stream.panes, PANE_MAIN);
     char why[PROPERTY_WHY]; // also a SOURCE_WHY
     switch (event->type) {
     case WINDOW_DRAG:

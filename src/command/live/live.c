@@ -37,11 +37,11 @@ static void draw(struct session *s, struct meter *meter)
 // because the cpu path may run until then.
 static void capture_work(struct session *s, const struct frame *frame)
 {
-    struct lane_facts facts;
-    if (!s->capture_due || lanes_building(s->stream.lanes))
+    struct pane_facts facts;
+    if (!s->capture_due || panes_building(s->stream.panes))
         return;
     s->capture_due = false;
-    lanes_describe(s->stream.lanes, LANE_MAIN, &facts);
+    panes_describe(s->stream.panes, PANE_MAIN, &facts);
     // A path that also converts its results has no parameters to tune.
     const bool tunable = strcmp(facts.device, "cpu") == 0 && !outputs_camera_shape(&s->stream.outputs);
     const int threads = !tunable ? 0 : s->options.threads > 0 ? s->options.threads : workers_available();
@@ -53,7 +53,7 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     struct session *s = context;
     const bool window = s->stream.window != NULL;
     capture_work(s, frame);
-    if (window && !view_upload(s->view, s->stream.lanes, &s->stream.meter))
+    if (window && !view_upload(s->view, s->stream.panes, &s->stream.meter))
         s->stream.code = EXIT_FAILED_SOME;
     if (!again && !truth_add(&s->truth, frame->number))
         stream_output_failed(&s->stream);

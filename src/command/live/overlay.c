@@ -33,7 +33,7 @@ static void chain_words(const struct wish *wish, char *text, size_t size)
     }
 }
 
-// Returns the median time of the main lane's passes.
+// Returns the median time of the main pane's passes.
 static double passes_ms(const struct meter *meter)
 {
     double ms = 0;
@@ -66,7 +66,7 @@ static void split_words(const struct status *s, char text[SPLIT_WORDS])
     if (s->split && s->wish->split == SPLIT_ORIGINAL)
         snprintf(text, SPLIT_WORDS, "original | filtered");
     else if (s->split)
-        snprintf(text, SPLIT_WORDS, "%s | %s", s->lane.words, s->other.words);
+        snprintf(text, SPLIT_WORDS, "%s | %s", s->pane.words, s->other.words);
 }
 
 // Adds the rates and the path, and the path being built. The small overlay also names the panes of the split view; the
@@ -75,7 +75,7 @@ static void fill_headline(const struct status *s, struct overlay *overlay)
 {
     const struct meter *meter = s->meter;
     const char *wanted = path_kind_name(s->wish->kind);
-    const bool coming = !s->lane.open || (s->building && strcmp(s->lane.kind, wanted) != 0);
+    const bool coming = !s->pane.open || (s->building && strcmp(s->pane.kind, wanted) != 0);
     char figures[96] = "", split[SPLIT_WORDS] = "";
     if (meter->frames > 1 && !s->info->still && !s->info->slides) // rate and age of still images mean nothing
         snprintf(figures, sizeof(figures), "%.1f fps  1%% low %.1f  age %.1f ms  skipped %llu  ", meter_fps_now(meter),
@@ -83,25 +83,25 @@ static void fill_headline(const struct status *s, struct overlay *overlay)
     if (overlay->size == OVERLAY_SMALL)
         split_words(s, split);
     const bool named = split[0] && s->wish->split == SPLIT_PATH; // `split` names the path
-    const char *path = s->lane.open && !named ? s->lane.words : "";
+    const char *path = s->pane.open && !named ? s->pane.words : "";
     overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s%s%s", figures, path, path[0] && split[0] ? "  " : "", split,
                  coming ? "  building " : "", coming ? wanted : "", s->wish->paused ? "  PAUSED" : "",
                  s->outputs.recording ? "  REC" : "");
 }
 
 // Adds the variant of each pass, and where it comes from: "blur window:ROWS=8 (user, same device, other size)".
-static void fill_passes(const struct lane_facts *lane, struct overlay *overlay)
+static void fill_passes(const struct pane_facts *pane, struct overlay *overlay)
 {
     char text[OVERLAY_TEXT] = "";
     size_t used = 0;
-    for (int i = 0; i < lane->passes && used < sizeof(text); i++) {
-        const struct path_pass *pass = &lane->pass[i];
+    for (int i = 0; i < pane->passes && used < sizeof(text); i++) {
+        const struct path_pass *pass = &pane->pass[i];
         const struct tuned_found *tuned = &pass->tuned;
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s (%s%s%s)", i > 0 ? ", " : "", pass->name,
                                  pass->choice, tuned->entry ? tuned_level_name(tuned->level) : "default",
                                  tuned->entry ? ", " : "", tuned->entry ? tuned_match_name(tuned->match) : "");
     }
-    if (lane->passes > 0)
+    if (pane->passes > 0)
         overlay_line(overlay, OVERLAY_PLAIN, "kernels\t%s", text);
 }
 
@@ -149,14 +149,14 @@ static void fill_lines(const struct status *s, struct overlay *overlay)
                  color_range_name(shape->color.range));
     overlay_line(overlay, OVERLAY_PLAIN, "source\t%s  %dx%d %s%s", s->info->name, shape->width, shape->height,
                  format->name, color);
-    if (s->lane.open) {
-        overlay_line(overlay, OVERLAY_PLAIN, "path\t%s", s->lane.words);
-        overlay_line(overlay, OVERLAY_PLAIN, "why\t%s", s->lane.why);
-        overlay_line(overlay, OVERLAY_PLAIN, "input\t%s", s->lane.input);
+    if (s->pane.open) {
+        overlay_line(overlay, OVERLAY_PLAIN, "path\t%s", s->pane.words);
+        overlay_line(overlay, OVERLAY_PLAIN, "why\t%s", s->pane.why);
+        overlay_line(overlay, OVERLAY_PLAIN, "input\t%s", s->pane.input);
     }
     fill_camera(s, overlay);
-    overlay_line(overlay, OVERLAY_PLAIN, "device\t%s", s->lane.device);
-    fill_passes(&s->lane, overlay);
+    overlay_line(overlay, OVERLAY_PLAIN, "device\t%s", s->pane.device);
+    fill_passes(&s->pane, overlay);
     status_tuning_words(s, tuning);
     if (tuning[0])
         overlay_line(overlay, OVERLAY_PLAIN, "tuning\t%s", tuning);
@@ -228,7 +228,7 @@ static void fill_histogram(struct overlay_scope *scope, const uint32_t histogram
 // A path without the wanted measure may run until another one is built.
 static void fill_scope(const struct status *s, struct overlay_scope *scope)
 {
-    const struct path_result *result = s->lane.result;
+    const struct path_result *result = s->pane.result;
     scope->curves = 0;
     if (!result || s->wish->scope == SCOPE_OFF)
         return;

@@ -35,7 +35,7 @@ static bool take_chain(struct session *s, const struct chain *chain, char why[PR
         return property_fail(why, "the chain with all parameters is longer than %d characters", CHAIN_TEXT - 2);
     edits_keep(&s->edits, &s->stream.wish, EDIT_ALONE);
     s->stream.wish.chain = *chain;
-    lanes_changed(s->stream.lanes, false);
+    panes_changed(s->stream.panes, false);
     return true;
 }
 
@@ -183,10 +183,10 @@ static json_t *get_params(const struct controlled *run, const char *rest, char w
 
 // ---- path and device ----
 
-static bool changed_lanes(const struct controlled *run, char why[PROPERTY_WHY])
+static bool changed_panes(const struct controlled *run, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
-    lanes_changed(s->stream.lanes, false);
+    panes_changed(s->stream.panes, false);
     return true;
 }
 
@@ -210,7 +210,7 @@ static bool set_path(const struct controlled *run, const char *rest, const char 
                                                             : "an OpenCL device; run monocle doctor");
     s->stream.wish.automatic = automatic;
     s->stream.wish.kind = kind;
-    return changed_lanes(run, why);
+    return changed_panes(run, why);
 }
 
 static bool next_path(const struct controlled *run, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
@@ -248,7 +248,7 @@ static bool set_device(const struct controlled *run, const char *rest, const cha
     s->stream.wish.device = index;
     note_set(&s->stream.note, false, NOTE_S, "device %s%s", s->stream.devices.info[index].name,
              path_kind_info(s->stream.wish.kind)->needs_device ? "" : " (this path does not use it)");
-    return changed_lanes(run, why);
+    return changed_panes(run, why);
 }
 
 static bool next_device(const struct controlled *run, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
@@ -341,7 +341,7 @@ static bool changed_split(const struct controlled *run, char why[PROPERTY_WHY])
     if (s->stream.wish.split == SPLIT_PATH &&
         (other == s->stream.wish.kind || !devices_serve(&s->stream.devices, &s->stream.wish, other)))
         return property_fail(why, "there is no other path");
-    return changed_lanes(run, why);
+    return changed_panes(run, why);
 }
 
 static bool set_mirror(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
@@ -417,7 +417,7 @@ const struct property live_properties[] = {
      .help = "place of the divider"},
     {"overlay", .type = PROPERTY_CHOICE, .choices = OVERLAY_CHOICES, .member = AT(overlay), .window = true,
      .kept = true, .help = "size of the overlay"},
-    {"scope", .type = PROPERTY_CHOICE, .choices = SCOPE_CHOICES, .member = AT(scope), .changed = changed_lanes,
+    {"scope", .type = PROPERTY_CHOICE, .choices = SCOPE_CHOICES, .member = AT(scope), .changed = changed_panes,
      .window = true, .noted = true, .help = "graph of the result"},
     {"levels", .type = PROPERTY_OBJECT, .help = "mean, least and most of the histogram that the scope shows, or null"},
     {"mirror", .type = PROPERTY_FLAG, .set = set_mirror, .help = "the last filter is a mirror"},

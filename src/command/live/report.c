@@ -121,7 +121,7 @@ static void add_wish(const struct status *s, json_t *object)
                         json_pack("[o,o]", json_thousandths(wish->zoom_x), json_thousandths(wish->zoom_y)));
     properties_add(live_properties, wish, object);
     json_object_set_new(object, "mirror", json_boolean(wish_mirrored(wish)));
-    json_object_set_new(object, "levels", json_levels(s->lane.result));
+    json_object_set_new(object, "levels", json_levels(s->pane.result));
 }
 
 static void add_state(const struct status *s, json_t *object)
@@ -211,10 +211,10 @@ static void print_table(const struct report *report, const struct status *s)
     const struct meter *meter = s->meter;
     FILE *out = report->table;
     char chain[CHAIN_TEXT], name[4 * sizeof(s->info->name)];
-    chain_print(s->lane.chain, chain);
+    chain_print(s->pane.chain, chain);
     log_escape(name, sizeof(name), s->info->name);
     fprintf(out, "%s through %s\n", name, chain);
-    fprintf(out, "path %s (%s), device %s\n", s->lane.words, s->lane.why, s->lane.device);
+    fprintf(out, "path %s (%s), device %s\n", s->pane.words, s->pane.why, s->pane.device);
     char tuning[TUNING_WORDS];
     status_tuning_words(s, tuning);
     if (tuning[0])

@@ -186,7 +186,7 @@ static bool open_parts(struct session *s)
         (watched && !devices_watch_kernels(&stream->devices)) || !stream_build_soon(stream) || !open_files(s))
         return false;
     if (s->showcase.on)
-        lanes_changed(stream->lanes, false); // for the second pane
+        panes_changed(stream->panes, false); // for the second pane
     if (stream->window)
         events_hint(s, s->showcase.on ? 0 : HINT_S);
     s->redraw = s->capture_due = true;

@@ -45,11 +45,11 @@ void showcase_step(struct session *s)
         showcase->divider_ns = now;
         s->redraw = true;
     }
-    if (lanes_building(s->stream.lanes)) {
+    if (panes_building(s->stream.panes)) {
         showcase->look_ns = now;
     } else if (now - showcase->look_ns > LOOK_S * INT64_C(1000000000)) {
         show_look(s, (showcase->look + 1) % s->looks.count);
-        lanes_changed(s->stream.lanes, false);
+        panes_changed(s->stream.panes, false);
     }
 }
 

@@ -14,7 +14,7 @@ struct view {
     struct window *window; // borrowed
     struct renderer *renderer;
     struct overlay overlay;
-    unsigned texture[LANES]; // of each lane's last result; 0: none
+    unsigned texture[PANES]; // of each pane's last result; 0: none
 };
 
 struct view *view_open(struct window *window, const struct keys *keys)
@@ -41,11 +41,11 @@ void view_close(struct view *view)
     free(view);
 }
 
-bool view_upload(struct view *view, const struct lanes *lanes, struct meter *meter)
+bool view_upload(struct view *view, const struct panes *panes, struct meter *meter)
 {
     bool ok = true;
-    for (int i = 0; i < LANES; i++) {
-        const struct path_result *result = lanes_result(lanes, i);
+    for (int i = 0; i < PANES; i++) {
+        const struct path_result *result = panes_result(panes, i);
         view->texture[i] = result ? result->texture : 0;
         if (!result || view->texture[i])
             continue;
@@ -56,7 +56,7 @@ bool view_upload(struct view *view, const struct lanes *lanes, struct meter *met
             upload_wait();
         gl_software_unlock(window_gl(view->window));
         ok = ok && view->texture[i];
-        meter_host(meter, "main", i == LANE_MAIN ? "texture upload" : "texture upload 2", start, clock_now_ns());
+        meter_host(meter, "main", i == PANE_MAIN ? "texture upload" : "texture upload 2", start, clock_now_ns());
     }
     return ok;
 }
@@ -67,18 +67,18 @@ static struct scene compose(const struct view *view, const struct status *status
     const struct wish *wish = status->wish;
     // Before the first path is open, the window shows only the message.
     const bool silent = overlay->size == OVERLAY_OFF && !overlay->help && !overlay->message_is_trouble &&
-                        !overlay->list.title[0] && status->lane.open && overlay->scope.curves == 0;
+                        !overlay->list.title[0] && status->pane.open && overlay->scope.curves == 0;
     struct scene scene = {
-        .texture = status->lane.result ? view->texture[LANE_MAIN] : 0,
-        .width = status->lane.result ? status->lane.result->width : status->info->shape.width,
-        .height = status->lane.result ? status->lane.result->height : status->info->shape.height,
+        .texture = status->pane.result ? view->texture[PANE_MAIN] : 0,
+        .width = status->pane.result ? status->pane.result->width : status->info->shape.width,
+        .height = status->pane.result ? status->pane.result->height : status->info->shape.height,
         .divider = wish->divider,
         .zoom = wish->zoom,
         .at_x = wish->zoom_x,
         .at_y = wish->zoom_y,
         .overlay = silent ? NULL : overlay,
     };
-    const unsigned other = status->other.result ? view->texture[LANE_OTHER] : 0;
+    const unsigned other = status->other.result ? view->texture[PANE_OTHER] : 0;
     if (!status->split || !other)
         return scene;
     if (wish->split == SPLIT_PATH) {

@@ -1,4 +1,4 @@
-// view.h: draws the lanes' results and the overlay in the window. Main thread.
+// view.h: draws the panes' results and the overlay in the window. Main thread.
 #pragma once
 
 #include "control/status.h"
@@ -11,7 +11,7 @@ struct view;
 struct view *view_open(struct window *window, const struct keys *keys);
 void view_close(struct view *view); // accepts NULL; call before window_close
 // Uploads results that are not textures yet, and measures each upload. False on failure (logged).
-bool view_upload(struct view *view, const struct lanes *lanes, struct meter *meter);
+bool view_upload(struct view *view, const struct panes *panes, struct meter *meter);
 // Draws, swaps, and measures both. `meter` NULL: a redraw, which is not measured. Returns the time after the swap.
 int64_t view_draw(struct view *view, const struct status *status, struct meter *meter);
 // As choice_list_row, for the list that was drawn last.

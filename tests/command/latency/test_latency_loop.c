@@ -39,7 +39,7 @@ void __wrap_window_swap(struct window *window);
 unsigned __wrap_renderer_upload(struct renderer *renderer, int slot, const struct image *rgba);
 void __wrap_renderer_draw(struct renderer *renderer, const struct scene *scene, const struct window_size *size);
 enum stream_turn __wrap_stream_step(struct stream *stream, int wait_ms);
-const struct path_result *__wrap_lanes_result(const struct lanes *lanes, int which);
+const struct path_result *__wrap_panes_result(const struct panes *lanes, int which);
 
 int64_t __wrap_clock_now_ns(void)
 {
@@ -124,7 +124,7 @@ enum stream_turn __wrap_stream_step(struct stream *stream, int wait_ms)
     return STREAM_SHOWN;
 }
 
-const struct path_result *__wrap_lanes_result(const struct lanes *lanes, int which)
+const struct path_result *__wrap_panes_result(const struct panes *lanes, int which)
 {
     static const struct path_result result = {.texture = 3};
     return &result;

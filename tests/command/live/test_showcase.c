@@ -11,20 +11,20 @@ static bool building;
 static int changes;
 
 int64_t __wrap_clock_now_ns(void);
-bool __wrap_lanes_building(const struct lanes *lanes);
-void __wrap_lanes_changed(struct lanes *lanes, bool reload);
+bool __wrap_panes_building(const struct panes *lanes);
+void __wrap_panes_changed(struct panes *lanes, bool reload);
 
 int64_t __wrap_clock_now_ns(void)
 {
     return now_ns;
 }
 
-bool __wrap_lanes_building(const struct lanes *lanes)
+bool __wrap_panes_building(const struct panes *lanes)
 {
     return building;
 }
 
-void __wrap_lanes_changed(struct lanes *lanes, bool reload)
+void __wrap_panes_changed(struct panes *lanes, bool reload)
 {
     CHECK(!reload);
     changes++;

@@ -1,5 +1,5 @@
-// lanes.c: sends frames through the lanes' paths, and changes the paths when the wish changes
-#include "stream/lanes.h"
+// panes.c: sends frames through the panes' paths, and changes the paths when the wish changes
+#include "stream/panes.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -13,7 +13,7 @@
 
 enum { CLOSE_PATIENCE_MS = 250, POLL_NS = 2000000, RGBA_BYTES = 4 };
 
-struct lane {
+struct pane {
     struct path *path; // NULL: not open
     enum path_kind kind;
     struct device *device; // NULL for the cpu path
@@ -28,8 +28,8 @@ struct lane {
 
 // Builds a path, or a chain for an open path, on a thread of its own.
 struct build {
-    struct lane *lane;       // NULL: no build
-    enum split shows;        // lane.shows after the build
+    struct pane *pane;       // NULL: no build
+    enum split shows;        // pane.shows after the build
     struct path_setup setup; // setup.chain is set by the thread
     struct chain chain;
     struct path *path; // prepare the chain on this path, which must stay open until then; NULL: open a new path
@@ -46,56 +46,56 @@ struct flight {
     int64_t taken_ns; // when the caller took it from the capture; 0: it was shown before
 };
 
-struct lanes {
-    struct lanes_setup set;
+struct panes {
+    struct panes_setup set;
     struct online *online;     // NULL: none
     struct tuned tuned;        // tuning results for the cpu path
-    struct image_shape encode; // format and colour of the main lane's YUV results; width 0: none
-    unsigned measures;         // of lanes_measure; 0: the main lane returns pictures
+    struct image_shape encode; // format and colour of the main pane's YUV results; width 0: none
+    unsigned measures;         // of panes_measure; 0: the main pane returns pictures
     int strips;
-    struct lane lane[LANES];
+    struct pane pane[PANES];
     struct build build;
     struct flight flight[PATH_DEPTH_MAX]; // oldest first
     int flights;
-    struct frame held; // the frame of the results; valid if `holds`; see lanes_submit_again
+    struct frame held; // the frame of the results; valid if `holds`; see panes_submit_again
     bool holds;
-    struct image readback; // RGBA; for lanes_picture if the result is a texture
-    bool rerun;            // see lanes_rerun
+    struct image readback; // RGBA; for panes_picture if the result is a texture
+    bool rerun;            // see panes_rerun
     bool awaited;          // the path that the user named is being built
-    bool trial;            // of lanes_try
-    enum lanes_news news;
+    bool trial;            // of panes_try
+    enum panes_news news;
 };
 
-struct lanes *lanes_create(const struct lanes_setup *setup)
+struct panes *panes_create(const struct panes_setup *setup)
 {
-    struct lanes *l = calloc(1, sizeof(*l));
+    struct panes *l = calloc(1, sizeof(*l));
     if (!l) {
         log_error("cannot start: out of memory");
         return NULL;
     }
     l->set = *setup;
     tuned_init(&l->tuned);
-    lanes_set_encode(l, setup->encode);
+    panes_set_encode(l, setup->encode);
     return l;
 }
 
-void lanes_tune(struct lanes *l, struct online *online)
+void panes_tune(struct panes *l, struct online *online)
 {
     l->online = online;
 }
 
-// The main lane's path has another chain, or is closed.
-static void end_tuning(struct lanes *l)
+// The main pane's path has another chain, or is closed.
+static void end_tuning(struct panes *l)
 {
     if (l->online)
         online_forget(l->online);
 }
 
-static void lane_close(struct lane *lane)
+static void pane_close(struct pane *pane)
 {
-    path_close(lane->path);
-    lane->path = NULL;
-    lane->has_result = false;
+    path_close(pane->path);
+    pane->path = NULL;
+    pane->has_result = false;
 }
 
 // Removes the filters that keep the size. Then both panes of the split view show the same part of the picture.
@@ -108,7 +108,7 @@ static void keep_warps(struct chain *chain)
 }
 
 // Sets the size of the chain's results. If the chain is impossible, the size of the input: path_open then refuses it.
-static void size_of(const struct lanes *l, const struct chain *chain, int *width, int *height)
+static void size_of(const struct panes *l, const struct chain *chain, int *width, int *height)
 {
     const struct image_shape *input = &source_info(l->set.source)->shape;
     char why[CHAIN_ERROR];
@@ -117,8 +117,8 @@ static void size_of(const struct lanes *l, const struct chain *chain, int *width
     chain_output_size(chain, width, height, why);
 }
 
-// Returns the YUV shape of the main lane's results; a virtual camera has an even size.
-static struct image_shape encode_shape(const struct lanes *l, const struct chain *chain)
+// Returns the YUV shape of the main pane's results; a virtual camera has an even size.
+static struct image_shape encode_shape(const struct panes *l, const struct chain *chain)
 {
     struct image_shape shape = l->encode;
     if (shape.width == 0)
@@ -129,24 +129,24 @@ static struct image_shape encode_shape(const struct lanes *l, const struct chain
     return shape;
 }
 
-// Fills in the build that the wish needs. False: the lane must be closed.
-static bool lane_wanted(struct lanes *l, int which, struct build *build)
+// Fills in the build that the wish needs. False: the pane must be closed.
+static bool pane_wanted(struct panes *l, int which, struct build *build)
 {
     const struct wish *wish = l->set.wish;
-    if (which == LANE_OTHER && wish->split == SPLIT_OFF)
+    if (which == PANE_OTHER && wish->split == SPLIT_OFF)
         return false;
-    const unsigned measured = which == LANE_MAIN ? l->measures : 0;
-    const enum path_kind kind = which == LANE_OTHER && wish->split == SPLIT_PATH ? wish_next_kind(wish) : wish->kind;
+    const unsigned measured = which == PANE_MAIN ? l->measures : 0;
+    const enum path_kind kind = which == PANE_OTHER && wish->split == SPLIT_PATH ? wish_next_kind(wish) : wish->kind;
     *build = (struct build){.chain = wish->chain};
-    if (which == LANE_OTHER && wish->split == SPLIT_ORIGINAL)
+    if (which == PANE_OTHER && wish->split == SPLIT_ORIGINAL)
         keep_warps(&build->chain);
     build->setup = (struct path_setup){
         .kind = kind,
         .device = path_kind_info(kind)->needs_device ? devices_open(l->set.devices, wish->device) : NULL,
         .input = source_info(l->set.source)->shape,
-        .encode = which == LANE_MAIN ? encode_shape(l, &build->chain) : (struct image_shape){0},
+        .encode = which == PANE_MAIN ? encode_shape(l, &build->chain) : (struct image_shape){0},
         .measures = measured             ? measured
-                    : which == LANE_MAIN ? wish_measures(wish)
+                    : which == PANE_MAIN ? wish_measures(wish)
                                          : 0,
         .strips = measured ? l->strips : 1,
         .measured_only = measured != 0,
@@ -162,35 +162,35 @@ static bool lane_wanted(struct lanes *l, int which, struct build *build)
 }
 
 // Starts to use the result of a build.
-static void lane_use_build(struct lanes *l, struct lane *lane, const struct build *build)
+static void pane_use_build(struct panes *l, struct pane *pane, const struct build *build)
 {
     if (build->opened) {
-        lane_close(lane);
-        lane->path = build->opened;
-        lane->kind = build->setup.kind;
-        lane->device = build->setup.device;
-        lane->measures = build->setup.measures;
-        if (lane == &l->lane[LANE_MAIN]) {
-            source_place(l->set.source, lane->device ? lane->device->pages : NULL);
+        pane_close(pane);
+        pane->path = build->opened;
+        pane->kind = build->setup.kind;
+        pane->device = build->setup.device;
+        pane->measures = build->setup.measures;
+        if (pane == &l->pane[PANE_MAIN]) {
+            source_place(l->set.source, pane->device ? pane->device->pages : NULL);
             meter_forget(l->set.meter); // the overlay shows the statistics beside the new path's name
         }
     } else {
-        path_swap(lane->path);
-        lane->has_result = false;
+        path_swap(pane->path);
+        pane->has_result = false;
     }
-    if (lane == &l->lane[LANE_MAIN])
+    if (pane == &l->pane[PANE_MAIN])
         end_tuning(l);
-    lane->chain = build->chain;
+    pane->chain = build->chain;
     l->rerun = true;
 }
 
-bool lanes_open(struct lanes *l, char **error)
+bool panes_open(struct panes *l, char **error)
 {
     struct build build;
-    lane_wanted(l, LANE_MAIN, &build);
+    pane_wanted(l, PANE_MAIN, &build);
     build.opened = path_open(&build.setup, error);
     if (build.opened)
-        lane_use_build(l, &l->lane[LANE_MAIN], &build);
+        pane_use_build(l, &l->pane[PANE_MAIN], &build);
     return build.opened != NULL;
 }
 
@@ -211,14 +211,14 @@ static void build_join(struct build *b)
     if (b->running)
         pthread_join(b->thread, NULL);
     b->running = false;
-    b->lane = NULL;
+    b->pane = NULL;
 }
 
 // Waits for the build, if there is one, and frees its result. Nothing can stop a driver's compiler: returns false if
 // the build takes longer than `patience_ms`; -1: no limit.
 static bool build_discard(struct build *b, int patience_ms)
 {
-    if (!b->lane)
+    if (!b->pane)
         return true;
     const int64_t deadline_ns = clock_now_ns() + (int64_t)patience_ms * 1000000;
     for (; patience_ms >= 0 && !b->done; clock_sleep_until_ns(clock_now_ns() + POLL_NS)) {
@@ -231,47 +231,47 @@ static bool build_discard(struct build *b, int patience_ms)
     return true;
 }
 
-void lanes_release(struct lanes *l)
+void panes_release(struct panes *l)
 {
     if (l->holds)
         source_return(l->set.source, &l->held);
     l->holds = false;
 }
 
-void lanes_close(struct lanes *l)
+void panes_close(struct panes *l)
 {
     build_discard(&l->build, -1);
-    for (int i = 0; i < LANES; i++)
-        lane_close(&l->lane[i]);
+    for (int i = 0; i < PANES; i++)
+        pane_close(&l->pane[i]);
     l->trial = false;
     end_tuning(l);
-    lanes_release(l);
+    panes_release(l);
     image_free(&l->readback);
 }
 
-void lanes_set_source(struct lanes *l, struct source *source)
+void panes_set_source(struct panes *l, struct source *source)
 {
     l->set.source = source;
 }
 
-void lanes_set_encode(struct lanes *l, const struct image_shape *shape)
+void panes_set_encode(struct panes *l, const struct image_shape *shape)
 {
     l->encode = shape ? *shape : (struct image_shape){0};
 }
 
-void lanes_measure(struct lanes *l, unsigned measures, int strips)
+void panes_measure(struct panes *l, unsigned measures, int strips)
 {
     l->measures = measures;
     l->strips = strips;
 }
 
-bool lanes_finish(struct lanes *l)
+bool panes_finish(struct panes *l)
 {
     if (!l)
         return true;
     if (!build_discard(&l->build, CLOSE_PATIENCE_MS) || window_lost(l->set.window))
         return false;
-    lanes_close(l);
+    panes_close(l);
     for (int i = 0; i < l->flights; i++)
         source_return(l->set.source, &l->flight[i].frame);
     tuned_finish(&l->tuned);
@@ -281,36 +281,36 @@ bool lanes_finish(struct lanes *l)
 
 // Tells a path the number of the frame that it gets next. Its time follows from the source's rate, so that every run
 // and every path have the same.
-static void set_time(const struct lanes *l, struct path *path, const struct frame *frame)
+static void set_time(const struct panes *l, struct path *path, const struct frame *frame)
 {
     const double rate = source_info(l->set.source)->rate;
     path_source(path, source_info(l->set.source)->name);
     path_time(path, frame->number, (int64_t)((double)frame->number * 1e9 / (rate > 0 ? rate : SOURCE_DEFAULT_RATE)));
 }
 
-// Replaces the main lane's failed path by the cpu path and submits all frames in flight again. False if that fails, too
+// Replaces the main pane's failed path by the cpu path and submits all frames in flight again. False if that fails, too
 // (logged).
-static bool recover(struct lanes *l)
+static bool recover(struct panes *l)
 {
-    struct lane *lane = &l->lane[LANE_MAIN];
-    struct lane_facts facts;
-    if (lane->kind == PATH_CPU) {
+    struct pane *pane = &l->pane[PANE_MAIN];
+    struct pane_facts facts;
+    if (pane->kind == PATH_CPU) {
         log_error("the cpu path failed, and there is no other path");
         return false;
     }
-    lanes_describe(l, LANE_MAIN, &facts);
+    panes_describe(l, PANE_MAIN, &facts);
     log_warn("%s", note_set(l->set.note, true, 0, "the %s path failed on %s; continuing on the cpu path", facts.kind,
                             facts.device));
     l->set.wish->split = SPLIT_OFF;
-    lanes_close(l);
+    panes_close(l);
     l->set.wish->kind = PATH_CPU;
     l->set.wish->automatic = false;
-    l->news = LANES_CHANGED;
-    bool ok = lanes_open(l, NULL);
+    l->news = PANES_CHANGED;
+    bool ok = panes_open(l, NULL);
     for (int i = 0; ok && i < l->flights; i++) {
         bool lost = false;
-        set_time(l, lane->path, &l->flight[i].frame);
-        ok = path_submit(lane->path, &l->flight[i].frame.image, l->flight[i].frame.number, &lost);
+        set_time(l, pane->path, &l->flight[i].frame);
+        ok = path_submit(pane->path, &l->flight[i].frame.image, l->flight[i].frame.number, &lost);
     }
     if (!ok)
         log_error("the cpu path cannot replace the %s path", facts.kind);
@@ -318,21 +318,21 @@ static bool recover(struct lanes *l)
 }
 
 // Switches the split view off because its second path failed.
-static void drop_other(struct lanes *l)
+static void drop_other(struct panes *l)
 {
-    if (l->build.lane == &l->lane[LANE_OTHER])
+    if (l->build.pane == &l->pane[PANE_OTHER])
         build_discard(&l->build, -1);
-    lane_close(&l->lane[LANE_OTHER]);
+    pane_close(&l->pane[PANE_OTHER]);
     l->set.wish->split = SPLIT_OFF;
     note_set(l->set.note, true, 0, "the other pane of the split view failed; the split view is now off");
-    l->news = LANES_CHANGED;
+    l->news = PANES_CHANGED;
 }
 
 // If the failed frame ran a candidate of the tuning, submits it again for the path's own chain.
-static bool submit_without_candidate(struct lanes *l)
+static bool submit_without_candidate(struct panes *l)
 {
     const struct frame *frame = &l->flight[0].frame;
-    struct path *path = l->lane[LANE_MAIN].path;
+    struct path *path = l->pane[PANE_MAIN].path;
     bool lost = false;
     if (!l->online || !online_frame_failed(l->online))
         return false;
@@ -340,15 +340,15 @@ static bool submit_without_candidate(struct lanes *l)
     return path_submit(path, &frame->image, frame->number, &lost);
 }
 
-bool lanes_submit(struct lanes *l, const struct frame *frame, int64_t taken_ns)
+bool panes_submit(struct panes *l, const struct frame *frame, int64_t taken_ns)
 {
     bool lost = false;
-    struct lane *lane = &l->lane[LANE_MAIN], *other = &l->lane[LANE_OTHER];
+    struct pane *pane = &l->pane[PANE_MAIN], *other = &l->pane[PANE_OTHER];
     l->flight[l->flights++] = (struct flight){*frame, taken_ns};
-    if (l->online && online_submit(l->online, lane->path, &frame->image) && l->news == LANES_UNCHANGED)
-        l->news = LANES_CHANGED;
-    set_time(l, lane->path, frame);
-    if (!path_submit(lane->path, &frame->image, frame->number, &lost) && !submit_without_candidate(l))
+    if (l->online && online_submit(l->online, pane->path, &frame->image) && l->news == PANES_UNCHANGED)
+        l->news = PANES_CHANGED;
+    set_time(l, pane->path, frame);
+    if (!path_submit(pane->path, &frame->image, frame->number, &lost) && !submit_without_candidate(l))
         return recover(l);
     if (other->path)
         set_time(l, other->path, frame);
@@ -357,22 +357,22 @@ bool lanes_submit(struct lanes *l, const struct frame *frame, int64_t taken_ns)
     return true;
 }
 
-bool lanes_submit_again(struct lanes *l)
+bool panes_submit_again(struct panes *l)
 {
     const struct frame frame = l->held;
     l->holds = false;
-    return lanes_submit(l, &frame, 0);
+    return panes_submit(l, &frame, 0);
 }
 
-int lanes_in_flight(const struct lanes *l)
+int panes_in_flight(const struct panes *l)
 {
     return l->flights;
 }
 
-bool lanes_ready(const struct lanes *l)
+bool panes_ready(const struct panes *l)
 {
-    for (int i = 0; i < LANES; i++) {
-        if (l->lane[i].path && !path_ready(l->lane[i].path))
+    for (int i = 0; i < PANES; i++) {
+        if (l->pane[i].path && !path_ready(l->pane[i].path))
             return false;
     }
     return true;
@@ -390,14 +390,14 @@ static void measure_arrival(struct meter *meter, const struct flight *flight)
     meter_host(meter, NULL, "wait", frame->ready_ns, flight->taken_ns);
 }
 
-static void measure_lane(const struct lanes *l, int which)
+static void measure_pane(const struct panes *l, int which)
 {
-    const struct lane *lane = &l->lane[which];
+    const struct pane *pane = &l->pane[which];
     const char *label = NULL;
-    if (which == LANE_OTHER)
-        label = lane->shows == SPLIT_ORIGINAL ? "original" : path_kind_name(lane->kind);
-    for (int i = 0; lane->has_result && i < lane->result.stages; i++) {
-        const struct stage_time *time = &lane->result.stage[i];
+    if (which == PANE_OTHER)
+        label = pane->shows == SPLIT_ORIGINAL ? "original" : path_kind_name(pane->kind);
+    for (int i = 0; pane->has_result && i < pane->result.stages; i++) {
+        const struct stage_time *time = &pane->result.stage[i];
         char track[METER_NAME] = "path"; // an OpenCL device overlaps several frames, so each step has its own track
         if (time->clock == STAGE_DEVICE)
             snprintf(track, sizeof(track), "device %s %.*s", label ? label : "", (int)strcspn(time->name, " "),
@@ -406,16 +406,16 @@ static void measure_lane(const struct lanes *l, int which)
     }
 }
 
-const struct frame *lanes_collect(struct lanes *l)
+const struct frame *panes_collect(struct panes *l)
 {
     bool lost = false;
-    struct lane *lane = &l->lane[LANE_MAIN], *other = &l->lane[LANE_OTHER];
-    while (!(lane->has_result = path_collect(lane->path, &lane->result, &lost))) {
+    struct pane *pane = &l->pane[PANE_MAIN], *other = &l->pane[PANE_OTHER];
+    while (!(pane->has_result = path_collect(pane->path, &pane->result, &lost))) {
         if (!submit_without_candidate(l) && !recover(l))
             return NULL;
     }
     if (l->online)
-        online_collect(l->online, &lane->result);
+        online_collect(l->online, &pane->result);
     if (other->path && path_info(other->path)->in_flight > 0) {
         other->has_result = path_collect(other->path, &other->result, &lost);
         if (!other->has_result)
@@ -428,15 +428,15 @@ const struct frame *lanes_collect(struct lanes *l)
     meter_begin(l->set.meter, flight.frame.number);
     if (flight.taken_ns)
         measure_arrival(l->set.meter, &flight);
-    for (int i = 0; i < LANES; i++)
-        measure_lane(l, i);
-    lanes_release(l);
+    for (int i = 0; i < PANES; i++)
+        measure_pane(l, i);
+    panes_release(l);
     l->held = flight.frame;
     l->holds = true;
     return &l->held;
 }
 
-bool lanes_warm_up(struct lanes *l)
+bool panes_warm_up(struct panes *l)
 {
     const struct image_shape *shape = &source_info(l->set.source)->shape;
     struct frame blank = {0};
@@ -445,44 +445,44 @@ bool lanes_warm_up(struct lanes *l)
         return false;
     }
     memset(blank.image.memory, 0, image_bytes(shape));
-    const bool ok = lanes_submit(l, &blank, 0) && lanes_collect(l);
+    const bool ok = panes_submit(l, &blank, 0) && panes_collect(l);
     l->flights = 0;
     l->holds = false;
-    if (l->lane[LANE_MAIN].path)
-        path_forget(l->lane[LANE_MAIN].path);
-    l->lane[LANE_MAIN].has_result = l->lane[LANE_OTHER].has_result = false;
+    if (l->pane[PANE_MAIN].path)
+        path_forget(l->pane[PANE_MAIN].path);
+    l->pane[PANE_MAIN].has_result = l->pane[PANE_OTHER].has_result = false;
     meter_forget(l->set.meter);
     image_free(&blank.image);
     return ok;
 }
 
-const struct path_result *lanes_result(const struct lanes *l, int which)
+const struct path_result *panes_result(const struct panes *l, int which)
 {
-    return l->lane[which].has_result ? &l->lane[which].result : NULL;
+    return l->pane[which].has_result ? &l->pane[which].result : NULL;
 }
 
-const struct image *lanes_picture(struct lanes *l)
+const struct image *panes_picture(struct panes *l)
 {
-    struct lane *lane = &l->lane[LANE_MAIN];
-    if (!lane->has_result)
+    struct pane *pane = &l->pane[PANE_MAIN];
+    if (!pane->has_result)
         return NULL;
-    if (lane->result.image.plane[0])
-        return &lane->result.image;
+    if (pane->result.image.plane[0])
+        return &pane->result.image;
     if (window_lost(l->set.window))
         return NULL;
-    const struct image_shape shape = {.width = lane->result.width, .height = lane->result.height};
+    const struct image_shape shape = {.width = pane->result.width, .height = pane->result.height};
     if (!image_shape_equal(&l->readback.shape, &shape))
         image_free(&l->readback);
     if (!l->readback.memory && !image_alloc(&l->readback, &shape)) {
         log_error("cannot read the frame from the device: out of memory");
         return NULL;
     }
-    return path_read(lane->path, &lane->result, &l->readback) ? &l->readback : NULL;
+    return path_read(pane->path, &pane->result, &l->readback) ? &l->readback : NULL;
 }
 
-bool lanes_compare(struct lanes *l, struct image *both)
+bool panes_compare(struct panes *l, struct image *both)
 {
-    const struct image *after = lanes_picture(l), *before = &l->held.image;
+    const struct image *after = panes_picture(l), *before = &l->held.image;
     if (!after || !l->holds)
         return false;
     const struct image_shape *left = &before->shape, *right = &after->shape;
@@ -504,54 +504,54 @@ bool lanes_compare(struct lanes *l, struct image *both)
     return true;
 }
 
-void lanes_changed(struct lanes *l, bool reload)
+void panes_changed(struct panes *l, bool reload)
 {
-    for (int i = 0; i < LANES; i++) {
-        l->lane[i].stale = true;
-        l->lane[i].reload = l->lane[i].reload || reload;
+    for (int i = 0; i < PANES; i++) {
+        l->pane[i].stale = true;
+        l->pane[i].reload = l->pane[i].reload || reload;
     }
     l->awaited = l->trial = false;
 }
 
-void lanes_await(struct lanes *l)
+void panes_await(struct panes *l)
 {
-    lanes_changed(l, false);
+    panes_changed(l, false);
     l->awaited = true;
 }
 
-void lanes_try(struct lanes *l)
+void panes_try(struct panes *l)
 {
-    l->lane[LANE_MAIN].stale = l->trial = true;
+    l->pane[PANE_MAIN].stale = l->trial = true;
 }
 
-bool lanes_busy(const struct lanes *l)
+bool panes_busy(const struct panes *l)
 {
-    return l->build.lane || l->lane[LANE_MAIN].stale || l->lane[LANE_OTHER].stale;
+    return l->build.pane || l->pane[PANE_MAIN].stale || l->pane[PANE_OTHER].stale;
 }
 
-bool lanes_building(const struct lanes *l)
+bool panes_building(const struct panes *l)
 {
-    return lanes_busy(l) && !l->trial;
+    return panes_busy(l) && !l->trial;
 }
 
-enum path_kind lanes_kind(const struct lanes *l)
+enum path_kind panes_kind(const struct panes *l)
 {
-    return l->lane[LANE_MAIN].kind;
+    return l->pane[PANE_MAIN].kind;
 }
 
-bool lanes_build_runs(const struct lanes *l)
+bool panes_build_runs(const struct panes *l)
 {
-    return l->build.lane && !l->build.done;
+    return l->build.pane && !l->build.done;
 }
 
-bool lanes_rerun(const struct lanes *l)
+bool panes_rerun(const struct panes *l)
 {
     return l->rerun && l->holds;
 }
 
-bool lanes_split(const struct lanes *l)
+bool panes_split(const struct panes *l)
 {
-    const struct lane *other = &l->lane[LANE_OTHER];
+    const struct pane *other = &l->pane[PANE_OTHER];
     return l->set.wish->split != SPLIT_OFF && other->path && other->shows == l->set.wish->split;
 }
 
@@ -563,34 +563,34 @@ static bool same_chain(const struct chain *a, const struct chain *b)
     return strcmp(text_a, text_b) == 0;
 }
 
-// Returns true if the lane's path makes results of the chain's size.
-static bool same_size(const struct lanes *l, const struct lane *lane, const struct chain *chain)
+// Returns true if the pane's path makes results of the chain's size.
+static bool same_size(const struct panes *l, const struct pane *pane, const struct chain *chain)
 {
     int width, height;
     size_of(l, chain, &width, &height);
-    return path_info(lane->path)->width == width && path_info(lane->path)->height == height;
+    return path_info(pane->path)->width == width && path_info(pane->path)->height == height;
 }
 
-// Starts the build that the lane needs, if it needs one. While another lane's build runs, the lane stays stale.
-static void lane_update(struct lanes *l, int which)
+// Starts the build that the pane needs, if it needs one. While another pane's build runs, the pane stays stale.
+static void pane_update(struct panes *l, int which)
 {
-    struct lane *lane = &l->lane[which];
+    struct pane *pane = &l->pane[which];
     struct build build;
-    const bool wanted = lane_wanted(l, which, &build);
-    const bool reuse = wanted && lane->path && lane->kind == build.setup.kind && lane->device == build.setup.device &&
-                       lane->measures == build.setup.measures && same_size(l, lane, &build.chain);
-    const bool same = reuse && !lane->reload && same_chain(&lane->chain, &build.chain);
-    if (wanted && !same && l->build.lane)
+    const bool wanted = pane_wanted(l, which, &build);
+    const bool reuse = wanted && pane->path && pane->kind == build.setup.kind && pane->device == build.setup.device &&
+                       pane->measures == build.setup.measures && same_size(l, pane, &build.chain);
+    const bool same = reuse && !pane->reload && same_chain(&pane->chain, &build.chain);
+    if (wanted && !same && l->build.pane)
         return;
-    lane->stale = lane->reload = false;
+    pane->stale = pane->reload = false;
     if (!wanted)
-        lane_close(lane);
+        pane_close(pane);
     if (same)
-        lane->shows = l->set.wish->split;
+        pane->shows = l->set.wish->split;
     if (!wanted || same)
         return;
-    build.path = reuse ? lane->path : NULL;
-    build.lane = lane;
+    build.path = reuse ? pane->path : NULL;
+    build.pane = pane;
     build.shows = l->set.wish->split;
     l->build = build;
     l->build.running = thread_start(&l->build.thread, build_run, &l->build, "builder");
@@ -600,98 +600,98 @@ static void lane_update(struct lanes *l, int which)
 
 // Logs a failed build. The old path keeps running. A new path, device, split view or edited filter is removed from the
 // wish. A new chain stays in it, because the next save of a kernel may fix the build.
-static void build_failed(struct lanes *l, const struct lane *lane)
+static void build_failed(struct panes *l, const struct pane *pane)
 {
     char text[CHAIN_TEXT];
     if (l->trial) {
         log_info("auto: the %s path cannot be built: %s", path_kind_name(l->build.setup.kind),
                  l->build.error ? l->build.error : "see above");
-        l->set.wish->kind = lane->kind;
+        l->set.wish->kind = pane->kind;
         return;
     }
     chain_print(&l->build.chain, text);
     if (l->awaited)
-        l->news = LANES_FAILED;
+        l->news = PANES_FAILED;
     log_error("%s",
               note_set(l->set.note, true, 0, "cannot build \"%s\" for the %s path\n%s", text,
                        path_kind_name(l->build.setup.kind), l->build.error ? l->build.error : "see standard error"));
-    if (lane == &l->lane[LANE_MAIN])
-        wish_restore_filters(l->set.wish, &lane->chain);
+    if (pane == &l->pane[PANE_MAIN])
+        wish_restore_filters(l->set.wish, &pane->chain);
     if (l->build.path)
         return;
-    if (lane == &l->lane[LANE_OTHER]) {
+    if (pane == &l->pane[PANE_OTHER]) {
         l->set.wish->split = SPLIT_OFF;
         return;
     }
-    l->set.wish->kind = lane->kind;
-    if (lane->device)
-        l->set.wish->device = devices_index(l->set.devices, lane->device);
+    l->set.wish->kind = pane->kind;
+    if (pane->device)
+        l->set.wish->device = devices_index(l->set.devices, pane->device);
 }
 
-static void take_build(struct lanes *l)
+static void take_build(struct panes *l)
 {
-    struct lane *lane = l->build.lane;
+    struct pane *pane = l->build.pane;
     build_join(&l->build);
-    if (l->news != LANES_FAILED)
-        l->news = LANES_CHANGED;
+    if (l->news != PANES_FAILED)
+        l->news = PANES_CHANGED;
     if (l->build.ok) {
-        lane_use_build(l, lane, &l->build);
-        lane->shows = l->build.shows;
+        pane_use_build(l, pane, &l->build);
+        pane->shows = l->build.shows;
         l->awaited = false;
-        if (lane == &l->lane[LANE_MAIN])
+        if (pane == &l->pane[PANE_MAIN])
             note_clear(l->set.note, true);
-    } else if (!lane->stale) {
-        build_failed(l, lane);
+    } else if (!pane->stale) {
+        build_failed(l, pane);
     }
-    l->trial = l->trial && l->lane[LANE_MAIN].stale;
+    l->trial = l->trial && l->pane[PANE_MAIN].stale;
     free(l->build.error);
 }
 
-void lanes_update(struct lanes *l)
+void panes_update(struct panes *l)
 {
-    int first = LANE_MAIN;
-    if (l->build.lane && l->build.done) {
-        first = l->build.lane == &l->lane[LANE_MAIN] ? LANE_OTHER : LANE_MAIN; // take turns, or one lane would starve
+    int first = PANE_MAIN;
+    if (l->build.pane && l->build.done) {
+        first = l->build.pane == &l->pane[PANE_MAIN] ? PANE_OTHER : PANE_MAIN; // take turns, or one pane would starve
         take_build(l);
     }
-    for (int i = 0; i < LANES; i++) {
-        const int which = (first + i) % LANES;
-        if (l->lane[which].stale && l->build.lane != &l->lane[which])
-            lane_update(l, which);
+    for (int i = 0; i < PANES; i++) {
+        const int which = (first + i) % PANES;
+        if (l->pane[which].stale && l->build.pane != &l->pane[which])
+            pane_update(l, which);
     }
 }
 
-enum lanes_news lanes_take_news(struct lanes *l)
+enum panes_news panes_take_news(struct panes *l)
 {
-    const enum lanes_news news = l->news;
-    l->news = LANES_UNCHANGED;
+    const enum panes_news news = l->news;
+    l->news = PANES_UNCHANGED;
     return news;
 }
 
-void lanes_describe(const struct lanes *l, int which, struct lane_facts *facts)
+void panes_describe(const struct panes *l, int which, struct pane_facts *facts)
 {
-    const struct lane *lane = &l->lane[which];
-    const char *kind = path_kind_name(lane->kind), *sharing = lane->path ? path_info(lane->path)->sharing : "";
-    const bool same = !lane->path || strcmp(kind, sharing) == 0, on_cpu = !lane->device || strcmp(sharing, "cpu") == 0;
-    *facts = (struct lane_facts){.open = lane->path != NULL,
-                                 .result = lanes_result(l, which),
-                                 .chain = &lane->chain,
+    const struct pane *pane = &l->pane[which];
+    const char *kind = path_kind_name(pane->kind), *sharing = pane->path ? path_info(pane->path)->sharing : "";
+    const bool same = !pane->path || strcmp(kind, sharing) == 0, on_cpu = !pane->device || strcmp(sharing, "cpu") == 0;
+    *facts = (struct pane_facts){.open = pane->path != NULL,
+                                 .result = panes_result(l, which),
+                                 .chain = &pane->chain,
                                  .kind = kind,
                                  .sharing = sharing,
                                  .why = "",
                                  .input = ""};
-    facts->device = strcmp(sharing, "gl") == 0 ? l->set.gl->name : on_cpu ? "cpu" : lane->device->info.name;
+    facts->device = strcmp(sharing, "gl") == 0 ? l->set.gl->name : on_cpu ? "cpu" : pane->device->info.name;
     snprintf(facts->words, sizeof(facts->words), "%s%s%s", kind, same ? "" : "/", same ? "" : sharing);
-    if (lane->path) {
-        facts->why = path_info(lane->path)->why;
-        facts->input = path_info(lane->path)->input;
-        facts->passes = path_passes(lane->path, facts->pass);
+    if (pane->path) {
+        facts->why = path_info(pane->path)->why;
+        facts->input = path_info(pane->path)->input;
+        facts->passes = path_passes(pane->path, facts->pass);
     }
-    if (l->set.wish->chosen_why && lane->kind == l->set.wish->chosen_kind)
+    if (l->set.wish->chosen_why && pane->kind == l->set.wish->chosen_kind)
         facts->why = l->set.wish->chosen_why;
     if (strcmp(facts->input, "host-ptr") == 0 && source_health(l->set.source).userptr)
         facts->input = "userptr";
-    if (lane->kind != l->set.wish->kind && lanes_building(l)) {
+    if (pane->kind != l->set.wish->kind && panes_building(l)) {
         snprintf(facts->until, sizeof(facts->until), "until the %s path is built", path_kind_name(l->set.wish->kind));
         facts->why = facts->until;
     }

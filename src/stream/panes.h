@@ -1,0 +1,110 @@
+// panes.h: runs frames through the paths of the view's panes. PANE_MAIN runs the user's chain on the user's path.
+// PANE_OTHER is the second one of the split view. They share the frames in flight. The panes follow the wish: a thread
+// builds the new path while the old one runs. Main thread.
+#pragma once
+
+#include "source/source.h"
+#include "stream/devices.h"
+#include "stream/meter.h"
+#include "stream/note.h"
+#include "stream/wish.h"
+#include "tune/online.h"
+
+enum { PANE_MAIN, PANE_OTHER, PANES };
+
+// What changed since the last panes_take_news.
+enum panes_news {
+    PANES_UNCHANGED,
+    PANES_CHANGED, // a build ended, or a path failed and was replaced
+    PANES_FAILED,  // the path that the user named cannot be built (logged)
+};
+
+struct panes;
+
+// All pointers are borrowed.
+struct panes_setup {
+    struct wish *wish; // a path, device or split view that cannot be built is removed from it
+    struct devices *devices;
+    struct source *source;
+    const struct window *window; // NULL: none
+    struct gl_context *gl;       // current on this thread; NULL: none
+    struct meter *meter;         // gets the stages of each frame
+    struct note *note;
+    const struct image_shape *encode; // see panes_set_encode
+    int depth, threads;               // path_setup
+};
+
+// Creates panes without an open path. NULL: out of memory (logged).
+struct panes *panes_create(const struct panes_setup *setup);
+// Sets the source of later frames; borrowed. Both panes must be closed, and no frame in flight.
+void panes_set_source(struct panes *panes, struct source *source);
+// Builds the main pane's path for the source's shape and waits for it. False on failure: *error is the reason, which
+// the caller frees, or NULL if it was logged.
+bool panes_open(struct panes *panes, char **error);
+// The main pane takes part in this tuning; borrowed until panes_finish. NULL: none.
+void panes_tune(struct panes *panes, struct online *online);
+// Sets the YUV shape to which the main pane's next path also converts its results, with the size of the results made
+// even; NULL: none.
+void panes_set_encode(struct panes *panes, const struct image_shape *shape);
+// The main pane's next path returns no pictures, but these measures, as path_setup.measures and path_setup.strips.
+void panes_measure(struct panes *panes, unsigned measures, int strips);
+// Runs a blank frame through the main pane, because some drivers finish compiling only when a kernel first runs. False
+// on failure (logged).
+bool panes_warm_up(struct panes *panes);
+// Waits for a running build and discards it; closes both panes; returns the held frame to the source.
+void panes_close(struct panes *panes);
+// Ends the run: returns all frames to the source and frees the panes. Accepts NULL. False if a driver still compiles or
+// the display is lost: the panes, their devices and the window must then stay open, and the process must end without
+// exit().
+bool panes_finish(struct panes *panes);
+
+// Takes over a frame and submits it. `taken_ns`: when the caller took it from the capture; 0: it was shown before.
+// False if no path works any more (logged).
+bool panes_submit(struct panes *panes, const struct frame *frame, int64_t taken_ns);
+bool panes_submit_again(struct panes *panes); // submits the held frame; otherwise as panes_submit
+int panes_in_flight(const struct panes *panes);
+bool panes_ready(const struct panes *panes); // true: panes_collect will not wait for a device
+// Waits for the oldest frame in flight and holds it; returns the frame held before to the source. The results stay
+// valid until the next call. Begins the frame in the meter. NULL if no path works any more (logged).
+const struct frame *panes_collect(struct panes *panes);
+void panes_release(struct panes *panes); // returns the held frame, if there is one, to the source
+const struct path_result *panes_result(const struct panes *panes, int which); // NULL: none
+// Returns the main pane's result in memory, which stays owned by the panes. NULL if there is none, on failure (logged),
+// or if the display is lost.
+const struct image *panes_picture(struct panes *panes);
+
+// Makes an image of the held frame on the left and of panes_picture on the right; the caller frees it. A smaller one is
+// at the top, with black below. False: as panes_picture, or out of memory (logged).
+bool panes_compare(struct panes *panes, struct image *both);
+
+void panes_changed(struct panes *panes, bool reload); // call after a change of the wish, or (`reload`) of kernel files
+// Requests the wish's path and awaits it: if the build fails, the news are PANES_FAILED.
+void panes_await(struct panes *panes);
+void panes_update(struct panes *panes); // starts builds and takes their results; no frame may be in flight
+// Requests a kind of path that the user did not ask for, in wish->kind. If it cannot be built, the path in use stays.
+void panes_try(struct panes *panes);
+bool panes_busy(const struct panes *panes);           // true: a pane does not match the wish yet
+bool panes_building(const struct panes *panes);       // the same, but false after panes_try
+enum path_kind panes_kind(const struct panes *panes); // of the main pane's path
+bool panes_build_runs(const struct panes *panes);     // true: a thread builds; panes_close waits for it
+bool panes_rerun(const struct panes *panes);          // true: a pane has changed since the held frame was collected
+bool panes_split(const struct panes *panes);          // true: PANE_OTHER makes the second pane that the wish wants
+enum panes_news panes_take_news(struct panes *panes);
+
+// The texts about a pane, which stay valid until the panes change.
+enum { WHY_TEXT = 64, PATH_WORDS = 64 };
+struct pane_facts {
+    bool open;                        // the pane has a path
+    const struct path_result *result; // NULL: none
+    const struct chain *chain;
+    const char *kind;    // name of the path
+    const char *sharing; // name of its sharing mode; "" if the pane is not open
+    const char *why;     // one sentence: why this path and sharing mode
+    const char *input;   // how the path gets its input: path_info.input, or "userptr"
+    const char *device;
+    char words[PATH_WORDS]; // the path and its sharing mode, "zerocopy/mapped"; one word if both are equal, "cpu"
+    char until[WHY_TEXT];   // `why` may point here
+    struct path_pass pass[PATH_PASSES];
+    int passes; // as path_passes; 0 if the pane is not open
+};
+void panes_describe(const struct panes *panes, int which, struct pane_facts *facts);
