@@ -1,4 +1,4 @@
-// bilateral.cl: mean of a square, weighed by distance and difference
+// bilateral.cl: mean of a square, weighted by distance and difference
 //
 // Arguments: the weights of the differences 0 to 255, then those of the distances from 0 on.
 INLINE int filter_bilateral(view v, arguments args)

@@ -74,14 +74,14 @@ static void print_filter(const struct filter *filter)
         char preset[VALUE_TEXT];
         default_text(filter, i, preset);
         printf("           %-11s", p->name);
-        if (p->choices)
+        if (p->type == PARAM_TEXT)
+            printf("text");
+        else if (p->choices)
             printf("%s%s", p->choices, param_has_numbers(p) ? "|numbers" : "");
         else if (p->type == PARAM_FILE)
             printf("file");
         else if (p->type == PARAM_COLOR)
             printf("colour");
-        else if (p->type == PARAM_TEXT)
-            printf("text");
         else
             printf("%.7g to %.7g", (double)p->min, (double)p->max);
         printf(" (default: %s): %s\n", preset, p->help);
@@ -112,7 +112,7 @@ static json_t *filter_json(const struct filter *filter)
         default_text(filter, i, preset);
         json_t *row = json_pack("{s:s,s:s,s:s,s:s}", "name", p->name, "type", type_names[p->type], "help", p->help,
                                 "default", preset);
-        if (p->choices)
+        if (p->choices && p->type != PARAM_TEXT)
             json_object_set_new(row, "choices", choices_json(p->choices));
         if (p->type == PARAM_INT || p->type == PARAM_REAL)
             json_object_update_new(row, json_pack("{s:f,s:f}", "min", (double)p->min, "max", (double)p->max));

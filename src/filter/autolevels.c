@@ -5,7 +5,7 @@
 
 static const struct param params[] = {
     {"cut", PARAM_REAL, .max = 20, .preset = 0.5f, .step = 0.25f,
-     .help = "darkest pixels that may become black, and brightest that may become white, in %"},
+     .help = "share of the darkest pixels that become black, and of the brightest that become white, at most, in %"},
     {0},
 };
 

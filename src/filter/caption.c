@@ -60,14 +60,16 @@ const char *caption_check(const char *text)
 {
     for (const char *at = text; *at; at++) {
         if (*at == '{' && find_field(at) == FIELDS)
-            return "the fields are {frame}, {time}, {source} and {host}";
+            return "there is no such field; use {frame}, {time}, {source} or {host}";
         if (*at != '%')
             continue;
         at += 1 + strspn(at + 1, "_-0^#");
         if (!*at || !strchr("aAbBcCdDeFgGhHIjklmMpPrRsSTuUVwWxXyYzZ%", *at))
             return "a % begins a conversion of strftime, such as %H; write %% for a percent sign";
     }
-    return has_letters(text) ? NULL : "the font has no such letter, or it is written from right to left; use others";
+    return has_letters(text)
+               ? NULL
+               : "the font lacks a letter, or it is a combining mark or written from right to left; use others";
 }
 
 static void print_field(int field, const struct moment *moment, char text[FIELD_MOST])

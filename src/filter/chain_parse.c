@@ -195,7 +195,8 @@ static bool parse_file(struct parse *parse, const struct param *row, const char 
                     parse->filter->name, row->name, FILTER_FILE - 1);
     return *value == 0 || access(name, R_OK) == 0 ||
            fail(parse, "%s: cannot read the file '%.120s' of %s: %s%s", parse->filter->name, text, row->name,
-                strerror(errno), errno == ENOENT ? "; a name with , : ; | or ! needs quotes: 'a,b.png'" : "");
+                strerror(errno),
+                errno == ENOENT ? "; a name with , : ; | ! or = needs quotes: 'a,b.png'" : "; name another file");
 }
 
 static bool parse_text(struct parse *parse, const struct param *row, const char *text, struct stage *stage,
@@ -214,7 +215,7 @@ static bool parse_value(struct parse *parse, int index, char *text, struct stage
     parse->given[index] = true;
     float *value = &stage->values.value[index];
     if (!unquote(text))
-        return fail(parse, "%s: a quote of %s is open, or text follows it; two quotes in a row are one of the value",
+        return fail(parse, "%s: the quotes of %s are wrong; write 'TEXT', and '' for a quote in it",
                     parse->filter->name, row->name);
     if (!*text)
         return fail(parse, "%s: %s has no value", parse->filter->name, row->name);

@@ -249,7 +249,7 @@ static int32_t *read_hald(const struct file_resource *picture, int *count, char 
     while (level < HALD_MOST && level * level * level < picture->width)
         level++;
     if (picture->width != picture->height || level * level * level != picture->width) {
-        snprintf(why, FILTER_WHY, "%dx%d pixels are no Hald picture, which has 8x8, 27x27, 64x64, ... 1331x1331",
+        snprintf(why, FILTER_WHY, "%dx%d pixels are not a Hald picture; use 8x8, 27x27, 64x64, ... or 1331x1331",
                  picture->width, picture->height);
         return NULL;
     }

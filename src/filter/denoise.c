@@ -8,9 +8,9 @@ enum { DIFFERENCES = 64, ONE = 256 };
 
 static const struct param params[] = {
     {"strength", PARAM_REAL, .max = 0.97f, .preset = 0.8f, .step = 0.05f,
-     .help = "share of the previous frame in pixels that stay"},
+     .help = "weight of the previous output where nothing moves"},
     {"threshold", PARAM_INT, .min = 1, .max = DIFFERENCES, .preset = 32, .step = 2,
-     .help = "difference of a pixel that moves, which shows the new frame alone"},
+     .help = "smallest difference of a moving pixel, which shows only the new frame"},
     {0},
 };
 

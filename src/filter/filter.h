@@ -64,7 +64,7 @@ struct param {
     enum param_type type;
     float min, max, preset; // with numbers: the default preset's index
     float step;             // change per key press in the live view
-    const char *choices;    // "luma|average"
+    const char *choices;    // "luma|average"; PARAM_TEXT: the default text
     const char *help;
 };
 

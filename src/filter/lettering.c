@@ -14,25 +14,26 @@
 enum { TEXT_TEXT, TEXT_X, TEXT_Y, TEXT_SIZE, TEXT_COLOR, TEXT_AT, TEXT_BOX };
 enum { ARGUMENT_X, ARGUMENT_Y, ARGUMENT_WIDTH, ARGUMENT_HEIGHT, ARGUMENT_PIXELS };
 enum { LINE_LEAST = 8, LINE_MOST = 4096, HASH_NUMBERS = 2 };
-static const char default_text[] = "{time}";
+#define DEFAULT_TEXT "{time}"
 
 static const struct param params[] = {
-    {"text", PARAM_TEXT, .max = 1, .step = 1,
-     .help = "strftime's %H:%M:%S and {frame}, {time}, {source}, {host}; default: {time}, that of the frame"},
+    {"text", PARAM_TEXT, .max = 1, .step = 1, .choices = DEFAULT_TEXT,
+     .help = "the text; may have {frame}, {time} (of the frame), {source}, {host} and strftime's %H:%M:%S"},
     {"x", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8,
      .help = "pixels from the edge that `at` names, or to the right of the middle"},
-    {"y", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8, .help = "likewise, or down"},
+    {"y", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8,
+     .help = "pixels from the edge that `at` names, or down from the middle"},
     {"size", PARAM_REAL, .min = 1, .max = 100, .preset = 5, .step = 1,
      .help = "height of the line in percent of the image's"},
     {"color", PARAM_COLOR, .max = COLOR_MAX, .preset = COLOR_MAX, .step = COLOR_STEP, .help = "colour of the letters"},
-    {"at", PARAM_CHOICE, .max = PLACE_LAST, .step = 1, .choices = PLACE_CHOICES, .help = "where the text lies"},
-    {"box", PARAM_REAL, .max = 1, .preset = 0.4f, .step = 0.1f, .help = "opacity of the black box behind it"},
+    {"at", PARAM_CHOICE, .max = PLACE_LAST, .step = 1, .choices = PLACE_CHOICES, .help = "position of the text"},
+    {"box", PARAM_REAL, .max = 1, .preset = 0.4f, .step = 0.1f, .help = "opacity of the black box behind the text"},
     {0},
 };
 
 static const char *text_of(const struct filter_values *values)
 {
-    return values->value[TEXT_TEXT] > 0 ? values->file : default_text;
+    return values->value[TEXT_TEXT] > 0 ? values->file : DEFAULT_TEXT;
 }
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)

@@ -12,9 +12,9 @@ enum { ONE = 255, WEIGHTS_AT = 2 };
 static const struct param params[] = {
     {"strength", PARAM_REAL, .min = 0.1f, .max = 30, .preset = 3, .step = 0.5f, .help = "strength of the smoothing"},
     {"patch", PARAM_INT, .min = 1, .max = 7, .preset = 3, .step = 2,
-     .help = "side of the squares that are compared; odd, or 1 is added"},
+     .help = "side of the compared squares; an even number becomes the next odd one"},
     {"research", PARAM_INT, .min = 3, .max = 15, .preset = 9, .step = 2,
-     .help = "side of the area that is searched, likewise"},
+     .help = "side of the searched area; an even number becomes the next odd one"},
     {0},
 };
 

@@ -14,11 +14,12 @@ static const struct param params[] = {
     {"file", PARAM_FILE, .max = 1, .step = 1, .help = "image file; its transparent pixels stay transparent"},
     {"x", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8,
      .help = "pixels from the edge that `at` names, or to the right of the middle"},
-    {"y", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8, .help = "likewise, or down"},
+    {"y", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8,
+     .help = "pixels from the edge that `at` names, or down from the middle"},
     {"opacity", PARAM_REAL, .max = 1, .preset = 1, .step = 0.05f, .help = "0: invisible"},
-    {"at", PARAM_CHOICE, .max = PLACE_LAST, .step = 1, .choices = PLACE_CHOICES, .help = "where it lies"},
+    {"at", PARAM_CHOICE, .max = PLACE_LAST, .step = 1, .choices = PLACE_CHOICES, .help = "position of the picture"},
     {"scale", PARAM_REAL, .max = 1000, .step = 5,
-     .help = "its width in percent of the image's; 0: the pixels of the file"},
+     .help = "width of the picture in percent of the image's width; 0: the file's own size"},
     {0},
 };
 

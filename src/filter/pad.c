@@ -19,14 +19,15 @@ enum {
 static const struct param params[] = {
     {"width", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16,
      .help = "width of the result in pixels, at least the image's; 0: the image's"},
-    {"height", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16, .help = "height, likewise"},
+    {"height", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16,
+     .help = "height of the result in pixels, at least the image's; 0: the image's"},
     {"x", PARAM_INT, .min = -1, .max = CHAIN_SIDE_MAX, .preset = -1, .step = 16,
      .help = "columns left of the image; -1: the same as right of it"},
     {"y", PARAM_INT, .min = -1, .max = CHAIN_SIDE_MAX, .preset = -1, .step = 16,
      .help = "rows above the image; -1: the same as below"},
     {"color", PARAM_COLOR, .max = COLOR_MAX, .step = COLOR_STEP, .help = "colour of the border"},
     {"ratio", PARAM_REAL, .max = 100, .step = 0.05f,
-     .help = "width divided by height of the result, alone: 1.7778 is 16:9; 0: any"},
+     .help = "width divided by height of the result (1.7778: 16:9), instead of width and height; 0: use those"},
     {0},
 };
 

@@ -57,7 +57,7 @@ static void median(const struct filter_arguments *arguments, const struct stenci
         search_row(rows, arguments->radius, rows->step);
 }
 
-// ---- weighed means ----
+// ---- weighted means ----
 
 // The sums of weights, and of weights times bytes, for VECTOR_BYTES bytes. The order is that of vec_zip_s16.
 struct mean {

@@ -10,7 +10,7 @@ static const struct param params[] = {
     {"strength", PARAM_REAL, .min = -1, .max = 1, .preset = 0.6f, .step = 0.05f,
      .help = "darkness of the corners; 1: black, below 0: brighter"},
     {"start", PARAM_REAL, .max = 0.9f, .step = 0.05f,
-     .help = "where it begins; 0: in the middle, 1 would be the corners"},
+     .help = "distance from the middle where the darkening begins; 0: the middle, 1: the corners"},
     {0},
 };
 

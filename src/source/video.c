@@ -241,14 +241,27 @@ static bool probe(struct video *video, const char *name)
     return true;
 }
 
+// Writes the filters that map an HDR film to BT.709. Its white is at 203 cd/m2 (ITU-R BT.2408).
+static void write_hdr(const struct video_info *info, char *text, size_t size)
+{
+    if (info->transfer)
+        snprintf(text, size,
+                 "setparams=color_primaries=bt2020:color_trc=%s:colorspace=bt2020nc:range=%s,"
+                 "zscale=t=linear:npl=203,format=gbrpf32le,zscale=p=bt709,tonemap=mobius:desat=0,"
+                 "zscale=t=bt709:m=bt709:r=limited,format=%s,",
+                 info->transfer, info->full ? "pc" : "tv", info->format);
+}
+
 // Writes ffmpeg's filters. All frames get the size of the first one; the range stays.
 static void write_filters(const struct source *source, char *text, size_t size)
 {
+    char hdr[320] = "";
     static const char times[] = ",settb=1/1000000,metadata=mode=add:key=monocle:value=1,metadata=mode=print";
     const struct video *video = source->state;
     const struct image_shape *shape = &source->info.shape;
     const char *range = shape->color.range == COLOR_RANGE_FULL ? "full" : "limited";
-    snprintf(text, size, "scale=%d:%d:in_range=%s:out_range=%s%s", shape->width, shape->height, range, range,
+    write_hdr(&video->info, hdr, sizeof(hdr));
+    snprintf(text, size, "%sscale=%d:%d:in_range=%s:out_range=%s%s", hdr, shape->width, shape->height, range, range,
              video->every ? times : "");
 }
 
@@ -256,7 +269,7 @@ static void write_filters(const struct source *source, char *text, size_t size)
 static bool start(struct source *source)
 {
     struct video *video = source->state;
-    char begin[32], rate[32], filters[240];
+    char begin[32], rate[32], filters[560];
     snprintf(begin, sizeof(begin), "%.6f", video->begin_s);
     snprintf(rate, sizeof(rate), "%d/%d", video->info.rate_numerator, video->info.rate_denominator);
     write_filters(source, filters, sizeof(filters));

@@ -110,6 +110,18 @@ static struct color read_color(const json_t *stream, const struct layout *layout
     return color;
 }
 
+// Returns ffmpeg's name of the transfer function if it is one of HDR films (ITU-R BT.2100), else NULL.
+static const char *hdr_transfer(const json_t *stream, const struct layout *layout)
+{
+    static const char *const names[] = {"smpte2084", "arib-std-b67"};
+    const char *transfer = text_of(stream, "color_transfer");
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names) && pixfmt_info(layout->format)->planes > 1; i++) {
+        if (strcmp(transfer, names[i]) == 0)
+            return names[i];
+    }
+    return NULL;
+}
+
 // Returns true if the video is stored on its side. ffmpeg rotates it upright.
 static bool is_sideways(const json_t *stream)
 {
@@ -172,6 +184,10 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
     const bool turned = is_sideways(stream);
     info->shape.format = layout->format;
     info->shape.color = read_color(stream, layout);
+    info->full = info->shape.color.range == COLOR_RANGE_FULL;
+    info->transfer = hdr_transfer(stream, layout);
+    if (info->transfer)
+        info->shape.color = (struct color){COLOR_MATRIX_709, COLOR_RANGE_LIMITED};
     info->shape.width = turned ? height : width;
     info->shape.height = turned ? width : height;
     const char *fields = text_of(stream, "field_order");

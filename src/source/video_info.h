@@ -14,9 +14,10 @@ struct video_info {
     const char *format;       // ffmpeg's name of the pixel format; static
     int width, height;        // as coded, before the rotation
     int rate_numerator, rate_denominator;
-    double seconds; // 0: unknown
-    bool interlaced;
-    bool paired; // perhaps each frame is two samples of the file: ask video_info_pair
+    double seconds;        // 0: unknown
+    bool interlaced, full; // full: the range of the film, of which `shape` has what ffmpeg makes of it
+    const char *transfer;  // of an HDR film, PQ or HLG: ffmpeg's name, static; ffmpeg maps it to BT.709. NULL: SDR
+    bool paired;           // perhaps each frame is two samples of the file: ask video_info_pair
 };
 
 // Reads the JSON of `ffprobe -of json -show_streams -show_format`, which may be any bytes. False: `why` says what is

@@ -198,8 +198,8 @@ static void check_filter(const struct filter *filter)
         check_that(&unit, (p->min < p->max || p->type == PARAM_MAP) && p->step > 0, "%s: %s: range and step",
                    filter->name, p->name);
         check_that(&unit, p->preset >= p->min && p->preset <= p->max, "%s: %s: default", filter->name, p->name);
-        check_that(&unit, (p->choices != NULL) == (p->type == PARAM_CHOICE || param_has_numbers(p)), "%s: %s: choices",
-                   filter->name, p->name);
+        const bool words = p->type == PARAM_CHOICE || p->type == PARAM_TEXT || param_has_numbers(p);
+        check_that(&unit, (p->choices != NULL) == words, "%s: %s: choices", filter->name, p->name);
     }
 }
 

@@ -146,23 +146,6 @@ static bool find_lines(struct run *run, const struct frame *frame, struct lane_r
         sums = run->sums;
     }
     const struct lane_table table = lane_pipeline_table(&run->pipeline, sums);
-    if (getenv("DUMP")) {
-        FILE *f = fopen(getenv("DUMP"), "wb");
-        fprintf(f, "P5 %d %d 255\n", table.columns, table.strips);
-        for (int i = 0; i < table.columns * table.strips; i++)
-            fputc((int)(sums[i] * 255ull / table.full), f);
-        fclose(f);
-        for (int st = 0; st < 2; st++) {
-            const struct image *im = lane_pipeline_stage(&run->pipeline, image, st);
-            char n[300];
-            snprintf(n, 300, "%s.%d", getenv("DUMP"), st);
-            f = fopen(n, "wb");
-            fprintf(f, "P6 320 400 255\n");
-            for (int i = 0; i < 320 * 400; i++)
-                fwrite(im->plane[0] + 4 * i, 1, 3, f);
-            fclose(f);
-        }
-    }
     lane_track(&run->tracker, &table, result, run->window ? &run->trace : NULL);
     return true;
 }

@@ -7,7 +7,7 @@ import sys
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs, slow
-from live_support import events, run, y4m_pictures
+from live_support import events, picture, run, y4m_pictures
 from video_support import ffmpeg, fields, film, live, need_ffmpeg
 
 BINARY, = programs(1)
@@ -57,6 +57,23 @@ def colours(c):
     c.check(live("moves.gif", PATH="/nonexistent")[1][0]["kind"] == "image", "a GIF without ffmpeg")
     code, _, err = run(BINARY, "batch", "-f", "gray", "-o", at("out"), "709.mp4", cwd=at())
     c.check(code == 3 and "not a JPEG" in err, "batch takes no video", code, err)
+
+
+def hdr(c):
+    """Films with the transfer functions of ITU-R BT.2100 look like the film of BT.709 from which they were made."""
+    film("sdr.mkv", "-vf", "scale=out_color_matrix=bt709:out_range=tv,format=yuv444p,setparams=range=tv:"
+         "colorspace=bt709:color_primaries=bt709:color_trc=bt709", "-c:v", "ffv1", seconds=0.2)
+    live("sdr.mkv", "--screenshot", "sdr.png")
+    want = picture(at("sdr.png"))
+    for transfer in "smpte2084", "arib-std-b67":
+        bt2100 = "zscale=p=bt2020:t=%s:m=bt2020nc:r=limited:npl=203,format=yuv444p10le" % transfer
+        ffmpeg("-i", "sdr.mkv", "-vf", bt2100, "-color_primaries", "bt2020", "-color_trc", transfer,
+               "-colorspace", "bt2020nc", "-color_range", "tv", "-c:v", "ffv1", "hdr.mkv")
+        start = live("hdr.mkv", "--screenshot", "hdr.png", "--overwrite")[1][0]
+        c.check((start["matrix"], start["range"]) == ("709", "limited"), transfer, start)
+        got = picture(at("hdr.png"))
+        away = sum(abs(a - b) for a, b in zip(got, want)) / len(want)
+        c.check(len(got) == len(want) and away < 25, transfer, "differs by", away)
 
 
 def same_bytes(c):
@@ -147,4 +164,4 @@ def refusals(c):
         c.check(code == want and word in err and err.count("\n") == 1, args, code, err)
 
 
-sys.exit(Checks().run(formats, times, long_end, other_formats, colours, same_bytes, refusals))
+sys.exit(Checks().run(formats, times, long_end, other_formats, colours, hdr, same_bytes, refusals))
