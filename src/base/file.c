@@ -51,6 +51,7 @@ char *file_read_all(int fd, size_t limit, size_t *size)
 
 char *file_read(const char *path, size_t limit, size_t *size)
 {
+    enum { SYSTEM_SIZE = 4096 };                                  // that files of /sys claim to have
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a writer must not block
     if (fd < 0)
         return NULL;
@@ -58,6 +59,8 @@ char *file_read(const char *path, size_t limit, size_t *size)
     char *data = NULL;
     if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
         errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+    else if (limit > SYSTEM_SIZE && status.st_size > 0 && (size_t)status.st_size > limit)
+        errno = EFBIG;
     else
         data = file_read_all(fd, limit, size);
     const int saved = errno;

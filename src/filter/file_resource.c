@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum { UNUSED_MOST = 4 }; // resources that are kept although nobody uses them
@@ -12,6 +13,7 @@ struct kept_resource {
     struct file_resource resource;
     struct kept_resource *next; // an older one
     resource_maker *make;
+    char *path;
     struct stat state; // of the file
     int users;
 };
@@ -39,8 +41,20 @@ static void free_old(void)
         }
         *at = kept->next;
         free(kept->resource.numbers);
+        free(kept->path);
         free(kept);
     }
+}
+
+// Finds the latest numbers of a file that has gone: a view continues with them. NULL: there are none.
+static struct kept_resource *find_gone(const char *path, resource_maker *make)
+{
+    struct kept_resource *kept = resources.first;
+    while (kept && (kept->make != make || !kept->resource.numbers || strcmp(kept->path, path) != 0))
+        kept = kept->next;
+    if (kept)
+        kept->users++;
+    return kept;
 }
 
 // Finds or makes the resource of the file, and moves it to the front.
@@ -53,8 +67,10 @@ static struct kept_resource *find(const char *path, const struct stat *state, re
         *at = kept->next;
     } else {
         kept = calloc(1, sizeof(*kept));
-        if (!kept)
+        if (!kept || !(kept->path = strdup(path))) {
+            free(kept);
             return NULL;
+        }
         kept->make = make;
         kept->state = *state;
         make(path, &kept->resource);
@@ -70,13 +86,12 @@ static const struct file_resource missing = {.why = "there is no such file"};
 const struct file_resource *file_resource_get(const char *path, resource_maker *make)
 {
     struct stat state;
-    if (stat(path, &state) != 0)
-        return &missing;
+    const bool gone = stat(path, &state) != 0;
     pthread_mutex_lock(&resources.lock);
-    struct kept_resource *found = find(path, &state, make);
+    struct kept_resource *found = gone ? find_gone(path, make) : find(path, &state, make);
     free_old();
     pthread_mutex_unlock(&resources.lock);
-    return found ? &found->resource : NULL;
+    return found ? &found->resource : gone ? &missing : NULL;
 }
 
 void file_resource_put(const struct file_resource *resource)

@@ -42,12 +42,13 @@ static const struct output_row {
     const char *dash;                // why the path cannot be "-"; NULL: it can
     bool (*check)(const char *path); // of the format; false is logged; NULL: there is one format
     bool replaced;                   // also without --overwrite
+    bool whole;                      // written at the end: no pipe
 } outputs[OUTPUT_KINDS] = {
     [OUTPUT_RECORD] = {"--record", AT(record), .check = output_check_recording},
     [OUTPUT_SCREENSHOT] = {"--screenshot", AT(screenshot), .dash = "only --record can; name a file",
-                           .check = check_picture},
+                           .check = check_picture, .whole = true},
     [OUTPUT_TRUTH] = {"--truth", AT(truth), .dash = "name a file, or /dev/stdout to print it", .replaced = true},
-    [OUTPUT_TRACE] = {"--trace", AT(trace), .dash = "only --record can; name a file"},
+    [OUTPUT_TRACE] = {"--trace", AT(trace), .dash = "only --record can; name a file", .whole = true},
     [OUTPUT_CONTROLS] = {"--save-controls", AT(save_controls), .dash = "name a file, or /dev/stdout to print them",
                          .replaced = true},
 };
@@ -146,10 +147,22 @@ static bool overwrites(const struct output_options *o, const struct output_input
     return true;
 }
 
-// Returns true if the output would replace a file, and the user does not allow this (logged).
+// Returns true if the path is a pipe (logged), whose reader a run would wait for.
+static bool is_pipe(const char *path)
+{
+    struct stat status;
+    const bool pipe = stat(path, &status) == 0 && S_ISFIFO(status.st_mode);
+    if (pipe)
+        log_error("cannot write %s: it is a pipe; name a file", path);
+    return pipe;
+}
+
+// Returns true if the output is an impossible pipe, or would replace a file, and the user does not allow this (logged).
 static bool replaces(const struct output_options *o, int index)
 {
     const char *path = file_of(o, index);
+    if (path && outputs[index].whole && is_pipe(path))
+        return true;
     const bool exists = path && output_is_file(path) && access(path, F_OK) == 0;
     if (!exists || o->overwrite || outputs[index].replaced)
         return false;
@@ -221,7 +234,6 @@ bool output_files_spare(const struct output_options *o, const struct source *sou
 
 bool output_files_allow_screenshot(const struct stream *s, const char *path)
 {
-    struct stat status;
     const struct output_options *o = s->files.options;
     const char *read = source_path(source_change_text(s));
     const struct outputs_facts facts = outputs_describe(&s->outputs);
@@ -237,8 +249,8 @@ bool output_files_allow_screenshot(const struct stream *s, const char *path)
         log_error("the output %s is the source; name another output", path);
     else if (written)
         log_error("the run already writes %s; name another output", path);
-    else if (stat(path, &status) == 0 && S_ISFIFO(status.st_mode))
-        log_error("cannot write %s: it is a pipe; name a file", path);
+    else if (is_pipe(path))
+        return false;
     else if (!o->overwrite && output_is_file(path) && access(path, F_OK) == 0)
         log_error("%s exists; name another file, or start the run with --overwrite", path);
     else

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, CONFIG_ERROR = LANE_ERROR + 64 };
@@ -396,6 +397,17 @@ static enum exit_code process(struct run *run)
     return s->code;
 }
 
+// Returns false if the directory of --culane cannot be written (logged).
+static bool check_culane(const char *directory)
+{
+    struct stat status;
+    const bool ok =
+        !directory || (stat(directory, &status) == 0 && S_ISDIR(status.st_mode) && access(directory, W_OK | X_OK) == 0);
+    if (!ok)
+        log_error("cannot write files to '%s' (--culane); name an existing, writable directory", directory);
+    return ok;
+}
+
 static enum exit_code open_all(struct run *run, const char *source)
 {
     struct lane_config config;
@@ -407,6 +419,8 @@ static enum exit_code open_all(struct run *run, const char *source)
     }
     const struct output_inputs inputs = {.source = source, .option = "--config", .file = run->options->config};
     enum exit_code code = output_files_claim(&run->stream.files, &run->options->outputs, &inputs);
+    if (code == EXIT_OK && !check_culane(run->options->culane))
+        return EXIT_NOTHING;
     if (code == EXIT_OK)
         code = open_source(run, source);
     if (code == EXIT_OK && run->options->calibrate) {

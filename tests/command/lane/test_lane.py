@@ -383,8 +383,9 @@ def culane(c):
             c.check(len(ys) > 5 and all(a - b == 10 for a, b in zip(ys, ys[1:])) and ys[0] % 10 == 9, name, ys)
             near = [abs(x - want[y + 1]) for x, y in zip(line[::2], ys) if want.get(y + 1, -1) >= 0]
             c.check(len(near) > 2 and max(near) < 8, name, near)
-    done = run("road:seed=5,size=" + SIZE, "--headless", "-p", "cpu", "-n", "1", "--culane", "none", code=1)
-    c.check("to none (--culane): No such file or directory" in done.stderr, done.stderr)
+    for directory in "none", "":
+        done = run("road:seed=5,size=" + SIZE, "--headless", "-p", "cpu", "-n", "1", "--culane", directory, code=3)
+        c.check("to '%s' (--culane); name an existing, writable directory" % directory in done.stderr, done.stderr)
 
 
 def asked(c):

@@ -82,6 +82,10 @@ def full_trace(c):
         code, _, err = live(*PATTERN, option, name)
         why = "monocle: error: %s exists; name another file, or add --overwrite\n" % name
         c.check((code, err) == (2, why), code, err)
+    os.mkfifo(at("pipe.png"))
+    for option in "--trace", "--screenshot":  # a run would wait for a reader
+        code, _, err = live(*PATTERN, option, "pipe.png", "--overwrite")
+        c.check(code == 2 and "pipe.png: it is a pipe" in err, option, code, err)
     code, _, err = live(*PATTERN, "--trace", "old.json", "--overwrite")
     c.check((code, err) == (0, "") and len(json.load(open(at("old.json"), encoding="utf-8"))) > 2, code, err)
 
