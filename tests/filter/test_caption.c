@@ -43,9 +43,10 @@ static void check_long(void)
 
 static void check_refused(void)
 {
-    static const char *const fields = "the fields are {frame}, {time}, {source} and {host}";
+    static const char *const fields = "there is no such field; use {frame}, {time}, {source} or {host}";
     static const char *const percent = "a % begins a conversion of strftime, such as %H; write %% for a percent sign";
-    static const char *const letters = "the font has no such letter, or it is written from right to left; use others";
+    static const char *const letters =
+        "the font lacks a letter, or it is a combining mark or written from right to left; use others";
     CHECK_TEXT(caption_check("{name}"), fields);
     CHECK_TEXT(caption_check("a{"), fields);
     CHECK_TEXT(caption_check("100%"), percent);
