@@ -9,10 +9,10 @@ INLINE int equalize_entry(int level)
     return level * 0x010101;
 }
 
-// `upto`: the pixels up to this level; lowest: those of the lowest level that has any; all: the pixels of the picture.
-INLINE int equalize_level(int level, wide upto, wide lowest, wide all)
+// `below`: the pixels up to this level; lowest: those of the lowest level that has any; all: the pixels of the picture.
+INLINE int equalize_level(int level, wide below, wide lowest, wide all)
 {
-    const wide more = upto > lowest ? upto - lowest : 0, rest = all - lowest;
+    const wide more = below > lowest ? below - lowest : 0, rest = all - lowest;
     return equalize_entry(rest == 0 ? level : (int)((510 * more + rest) / (2 * rest)));
 }
 

@@ -5,14 +5,14 @@
 
 void equalize_measure(const uint32_t histogram[FILTER_LEVELS], int32_t *table)
 {
-    uint64_t all = 0, lowest = 0, upto = 0;
+    uint64_t all = 0, lowest = 0, below = 0;
     for (int i = FILTER_LEVELS - 1; i >= 0; i--) {
         all += histogram[i];
         lowest = histogram[i] > 0 ? histogram[i] : lowest;
     }
     for (int i = 0; i < FILTER_LEVELS; i++) {
-        upto += histogram[i];
-        table[i] = equalize_level(i, upto, lowest, all);
+        below += histogram[i];
+        table[i] = equalize_level(i, below, lowest, all);
     }
 }
 
