@@ -3,8 +3,6 @@
 #include "filter/picture.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { BLEND_FILE, BLEND_MODE, BLEND_OPACITY, BLEND_FIT };
 enum { ARGUMENT_MODE, ARGUMENT_WIDTH, ARGUMENT_PIXELS };
@@ -39,19 +37,12 @@ static bool fill(const struct stage *stage, const struct stage_size *size, int32
     int32_t *pixels = numbers + ARGUMENT_PIXELS;
     if (value[BLEND_FILE] == 0)
         return true; // alpha is 0
-    const struct file_resource *picture = file_resource_get(stage->values.file, picture_file);
-    const bool read = picture && picture->numbers;
-    bool ok = read;
-    if (read && value[BLEND_FIT] == FIT_COVER)
-        ok = picture_cover(picture, size->width, size->height, pixels);
-    else if (read)
-        picture_tile(picture, size->width, size->height, pixels);
+    const bool ok = (value[BLEND_FIT] == FIT_COVER ? picture_cover : picture_tile)(stage->values.file, size->width,
+                                                                                   size->height, pixels, why);
     const int share = (int)floor(256 * (double)value[BLEND_OPACITY] + 0.5);
     uint8_t *alpha = (uint8_t *)pixels + 3;
     for (size_t i = 0; ok && i < (size_t)size->width * (size_t)size->height; i++)
         alpha[4 * i] = (uint8_t)((alpha[4 * i] * share + 128) >> 8);
-    snprintf(why, FILTER_WHY, "%s", picture && !read ? picture->why : "out of memory");
-    file_resource_put(picture);
     return ok;
 }
 

@@ -112,7 +112,7 @@ struct filter_arguments {
     int count;
     int32_t value[FILTER_ARGUMENTS];
     int32_t *resource; // replaces `value`: numbers of the plan (plan_fill); NULL: none
-    int followed;      // the first numbers, as many as `follow` has set last
+    int followed;      // number of leading arguments that `follow` set last
 };
 
 static inline const int32_t *filter_numbers(const struct filter_arguments *arguments)

@@ -87,13 +87,15 @@ bool picture_scale(const struct file_resource *from, int width, int height, int3
     return ok;
 }
 
-bool picture_cover(const struct file_resource *from, int width, int height, int32_t *to)
+static bool cover(const struct file_resource *from, int width, int height, int32_t *to, char why[FILTER_WHY])
 {
     const double factor = fmax((double)width / from->width, (double)height / from->height);
     const double wide = fmax(floor(from->width * factor + 0.5), width);
     const double high = fmax(floor(from->height * factor + 0.5), height);
-    if (wide * high > CHAIN_PIXELS_MAX)
+    if (wide * high > CHAIN_PIXELS_MAX) {
+        snprintf(why, FILTER_WHY, "it is too long or too wide to cover the frame; crop it first");
         return false;
+    }
     const int across = (int)wide, down = (int)high, left = (across - width) / 2, top = (down - height) / 2;
     int32_t *scaled = malloc(sizeof(*scaled) * (size_t)across * (size_t)down);
     const bool ok = scaled && picture_scale(from, across, down, scaled);
@@ -104,12 +106,34 @@ bool picture_cover(const struct file_resource *from, int width, int height, int3
     return ok;
 }
 
-void picture_tile(const struct file_resource *from, int width, int height, int32_t *to)
+static bool tile(const struct file_resource *from, int width, int height, int32_t *to, char why[FILTER_WHY])
 {
     for (int y = 0; y < height; y++) {
         for (int x = 0; x < width; x++)
             to[(size_t)y * (size_t)width + (size_t)x] = from->numbers[y % from->height * from->width + x % from->width];
     }
+    return true;
+}
+
+static bool with_file(bool (*make)(const struct file_resource *from, int width, int height, int32_t *to, char *why),
+                      const char *path, int width, int height, int32_t *to, char why[FILTER_WHY])
+{
+    const struct file_resource *picture = file_resource_get(path, picture_file);
+    const bool read = picture && picture->numbers;
+    snprintf(why, FILTER_WHY, "%s", picture && !read ? picture->why : "out of memory");
+    const bool ok = read && make(picture, width, height, to, why);
+    file_resource_put(picture);
+    return ok;
+}
+
+bool picture_cover(const char *path, int width, int height, int32_t *to, char why[FILTER_WHY])
+{
+    return with_file(cover, path, width, height, to, why);
+}
+
+bool picture_tile(const char *path, int width, int height, int32_t *to, char why[FILTER_WHY])
+{
+    return with_file(tile, path, width, height, to, why);
 }
 
 bool picture_check(const char *path, const char **why)

@@ -9,10 +9,10 @@ resource_maker picture_file; // the pixels, row by row; sets width and height
 bool picture_copy_of(const struct file_resource *from, struct file_resource *to);
 // Scales pixels as the filter `scale` does. False: out of memory.
 bool picture_scale(const struct file_resource *from, int width, int height, int32_t *to);
-// Scales them so that they cover a picture of this size, and cuts off the sides. False: out of memory.
-bool picture_cover(const struct file_resource *from, int width, int height, int32_t *to);
-// Repeats them from the top left.
-void picture_tile(const struct file_resource *from, int width, int height, int32_t *to);
+// Make pixels of an image of this size from a picture file: scaled to cover it, and cut at the sides; or repeated from
+// the top left. False: `why` gets one line.
+bool picture_cover(const char *path, int width, int height, int32_t *to, char why[FILTER_WHY]);
+bool picture_tile(const char *path, int width, int height, int32_t *to, char why[FILTER_WHY]);
 
 // Returns false if the file is no picture; *why is then a static text. For filter.prepare.
 bool picture_check(const char *path, const char **why);

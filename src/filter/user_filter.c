@@ -466,14 +466,8 @@ static void fit_picture(const struct filter_values *values, const struct stage_s
 static bool fill_picture(const struct stage *stage, const struct stage_size *size, int32_t *numbers,
                          char why[FILTER_WHY])
 {
-    if (!filter_file_wanted(stage->filter, &stage->values))
-        return true;
-    const struct file_resource *picture = file_resource_get(stage->values.file, picture_file);
-    const bool read = picture && picture->numbers;
-    const bool ok = read && picture_cover(picture, size->width, size->height, numbers + FACTS + USER_PARAMS);
-    snprintf(why, FILTER_WHY, "%s", picture && !read ? picture->why : "out of memory");
-    file_resource_put(picture);
-    return ok;
+    return !filter_file_wanted(stage->filter, &stage->values) ||
+           picture_cover(stage->values.file, size->width, size->height, numbers + FACTS + USER_PARAMS, why);
 }
 
 struct user_filter *user_filter_make(const char *name, char *text, size_t size, char error[USER_ERROR])

@@ -43,7 +43,7 @@ static void draw_arrow(const struct road_scene *scene, const struct road_point *
         blend(rgb, paint, cover(aside, 0.35 * (4.5 - along) / 1.5, at->wide));
 }
 
-// A kerb of 15 cm at each edge, and a pavement behind it.
+// A kerb of 15 cm at each edge, then a pavement.
 static void draw_kerbs(const struct road_point *at, float rgb[3])
 {
     const double behind = fmax(at->left - at->offset, at->offset - at->right);

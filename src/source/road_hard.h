@@ -1,4 +1,4 @@
-// road_hard.h: what is no lane line on a road, and looks like one: seams, joints, arrows, kerbs, guard rails
+// road_hard.h: things that look like lane lines: seams, joints, arrows, kerbs, guard rails
 #pragma once
 
 #include "source/road.h"

@@ -96,7 +96,7 @@ static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYT
     return true;
 }
 
-// Says why a path cannot be opened: the first directory that is missing, or what else a source can be.
+// Says why a path cannot be opened: names a missing directory, or points to the list of sources.
 static void explain_missing(const char *path, int error, char why[SOURCE_WHY])
 {
     const char *slash = strrchr(path, '/');
