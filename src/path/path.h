@@ -42,7 +42,7 @@ enum { PATH_FEED_MORE = 31 };
 
 // Measures: small numbers of a fixed size that a path computes from a result. Sums are of the channel green; all
 // channels of grey pixels are equal.
-enum path_measure { MEASURE_HISTOGRAM = 1, MEASURE_COLUMNS = 2, MEASURE_ROWS = 4 };
+enum path_measure { MEASURE_HISTOGRAM = 1, MEASURE_COLUMNS = 2, MEASURE_ROWS = 4, MEASURE_END = 8 };
 enum { MEASURE_CHANNELS = 3, MEASURE_SUMMED = 1, MEASURE_STRIPS_MAX = 64 };
 
 struct path_measures {
