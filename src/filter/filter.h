@@ -101,6 +101,7 @@ struct filter_map {
     enum filter_taps taps; // weighted pixels of columns, then of rows, replace the matrix; TAPS_NONE: the matrix
     enum filter_part part; // of the taps, set by the plan
 };
+    int shift;             // of the matrix, set by the plan: the grid has nodes at every 2^shift pixels
 
 // Arguments of the kernel. The host computes these integers once, so that every path uses the same ones.
 struct filter_arguments {

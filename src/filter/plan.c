@@ -198,7 +198,8 @@ static void set_map(struct plan *plan, int number, int width, int height)
         return_to(plan, number, width, height);
     else
         pass->warp->filter->map(&pass->warp->values, width, height, &pass->map);
-    if (pass->map.taps == TAPS_NONE)
+    if (pass->map.taps == TAPS_NONE) {
+        pass->map.shift = pass->warp->filter->user ? 0 : warp_shift(&pass->map, width, height);
         return;
     pass->map.part = FILTER_ALONG_ROWS;
     if (pass->map.width == width) {
