@@ -1,6 +1,7 @@
 // filter.h: a filter: name, parameters and the arguments of its kernel, kernels/NAME.cl (docs/pixels.md section 3)
 #pragma once
 
+#include "filter/counted.h"
 #include "filter/file_resource.h"
 #include "filter/lens.h"
 
@@ -100,8 +101,8 @@ struct filter_map {
     struct lens lens;
     enum filter_taps taps; // weighted pixels of columns, then of rows, replace the matrix; TAPS_NONE: the matrix
     enum filter_part part; // of the taps, set by the plan
-};
     int shift;             // of the matrix, set by the plan: the grid has nodes at every 2^shift pixels
+};
 
 // Arguments of the kernel. The host computes these integers once, so that every path uses the same ones.
 struct filter_arguments {
@@ -110,6 +111,7 @@ struct filter_arguments {
     enum filter_part part;
     bool whole; // of a separable filter: it runs once, as a square stencil
     bool loops; // stencils: the function has long loops, which devices cannot unroll
+    int tiles;  // of a filter with `measure`: its input is counted in so many tiles in each row and column; 0: as a whole
     int count;
     int32_t value[FILTER_ARGUMENTS];
     int32_t *resource; // replaces `value`: numbers of the plan (plan_fill); NULL: none
@@ -117,6 +119,11 @@ struct filter_arguments {
 };
 
 static inline const int32_t *filter_numbers(const struct filter_arguments *arguments)
+{
+    return arguments->resource ? arguments->resource : arguments->value;
+}
+
+static inline int32_t *filter_own_numbers(struct filter_arguments *arguments)
 {
     return arguments->resource ? arguments->resource : arguments->value;
 }
@@ -150,6 +157,8 @@ struct filter {
     bool one_row;               // FILTER_STENCIL: it reads no row above or below
     bool separable;             // FILTER_STENCIL: it runs twice; its first argument is 1 along columns, else 0; unless
                                 // `prepare` sets `whole`
+    // FILTER_POINT: its arguments are tables.h's, and its function is `looked_up`.
+    bool table;
     // FILTER_POINT: its function also gets the pixel's place. FILTER_WARP: its function changes the pixels of the
     // result, and gets their places.
     bool placed;
@@ -158,10 +167,10 @@ struct filter {
     // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
     // then a static text. NULL: no arguments.
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
-    // FILTER_POINT: replaces the arguments, at most the first FILTER_LEVELS, by those for an input with this histogram
-    // of luma. The kernel with the filter's name in histogram.cl does the same on a device. NULL: `prepare` alone
-    // computes them.
-    void (*measure)(const uint32_t histogram[FILTER_LEVELS], int32_t *arguments);
+    // FILTER_POINT: replaces arguments by those for an input with these histograms (counted.h), one behind the other.
+    // The kernel with the filter's name in histogram.cl does the same on a device. NULL: `prepare` alone computes them.
+    void (*measure)(const uint32_t *counts, int32_t *arguments);
+    bool counts_colors; // `measure` gets the histograms of red, green and blue; else those of luma
     // Sets the arguments that depend on the sizes, and their count if that does. NULL: none do.
     void (*fit)(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments);
     // Makes a resource: as many numbers as arguments. They begin with those of `prepare` and `fit`; the others are 0.

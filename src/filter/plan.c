@@ -102,6 +102,12 @@ bool pass_measures(const struct pass *pass)
     return pass->before_count > 0 && pass->before[0]->filter->measure;
 }
 
+struct counted pass_counted(const struct pass *pass)
+{
+    const struct stage *stage = pass->before[0];
+    return counted_of(stage->filter->counts_colors, stage->arguments.tiles, pass->from_width, pass->from_height);
+}
+
 // Returns true if the pass does nothing yet but load.
 static bool is_empty(const struct pass *pass)
 {
@@ -159,9 +165,9 @@ void plan_set_moment(struct plan *plan, const struct moment *moment)
     for (int i = 0; i < plan->stages; i++) {
         struct stage *stage = &plan->stage[i];
         struct filter_arguments *arguments = &stage->arguments;
-        int32_t *numbers = arguments->resource ? arguments->resource : arguments->value;
         if (stage->filter->follow)
-            arguments->followed = stage->filter->follow(stage, &plan->size[i], moment, numbers);
+            arguments->followed =
+                stage->filter->follow(stage, &plan->size[i], moment, filter_own_numbers(arguments));
     }
 }
 
@@ -201,6 +207,7 @@ static void set_map(struct plan *plan, int number, int width, int height)
     if (pass->map.taps == TAPS_NONE) {
         pass->map.shift = pass->warp->filter->user ? 0 : warp_shift(&pass->map, width, height);
         return;
+    }
     pass->map.part = FILTER_ALONG_ROWS;
     if (pass->map.width == width) {
         pass->map.part = FILTER_ALONG_COLUMNS;
