@@ -8,13 +8,18 @@ INLINE int clahe_between(int before, int behind, int weight)
     return before * (2048 - weight) + behind * weight;
 }
 
+INLINE int clahe_end(int sum)
+{
+    return (sum + (1 << 21)) >> 22;
+}
+
 INLINE int clahe_channel(arguments args, int value, int column, int row)
 {
     int tiles = ARG(args, 0), left = column & 31, right = column >> 5 & 31;
     int above = 4 + 256 * tiles * (row & 31) + value, below = 4 + 256 * tiles * (row >> 5 & 31) + value;
     int top = clahe_between(ARG(args, above + 256 * left), ARG(args, above + 256 * right), column >> 10);
     int bottom = clahe_between(ARG(args, below + 256 * left), ARG(args, below + 256 * right), column >> 10);
-    return (clahe_between(top, bottom, row >> 10) + (1 << 21)) >> 22;
+    return clahe_end(clahe_between(top, bottom, row >> 10));
 }
 
 INLINE pixel filter_clahe(pixel p, int x, int y, arguments args)

@@ -111,7 +111,7 @@ struct filter_arguments {
     enum filter_part part;
     bool whole; // of a separable filter: it runs once, as a square stencil
     bool loops; // stencils: the function has long loops, which devices cannot unroll
-    int tiles;  // of a filter with `measure`: its input is counted in so many tiles in each row and column; 0: as a whole
+    int tiles;  // of a filter with `measure`: the tiles of its input in each row and column (counted.h); 0: none
     int count;
     int32_t value[FILTER_ARGUMENTS];
     int32_t *resource; // replaces `value`: numbers of the plan (plan_fill); NULL: none

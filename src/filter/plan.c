@@ -166,8 +166,7 @@ void plan_set_moment(struct plan *plan, const struct moment *moment)
         struct stage *stage = &plan->stage[i];
         struct filter_arguments *arguments = &stage->arguments;
         if (stage->filter->follow)
-            arguments->followed =
-                stage->filter->follow(stage, &plan->size[i], moment, filter_own_numbers(arguments));
+            arguments->followed = stage->filter->follow(stage, &plan->size[i], moment, filter_own_numbers(arguments));
     }
 }
 

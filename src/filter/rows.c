@@ -168,8 +168,8 @@ extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_con
 #endif
 extern warp_row VECTORS_NAME(row_warp), VECTORS_NAME(row_taps);
 extern warp_places VECTORS_NAME(row_warp_at);
-static const struct row_variant generic[] = {
-    {.name = "generic", .tables = true, .point = table_points}, KERNEL_LIST(ROW){0}};
+static const struct row_variant generic[] = {{.name = "generic", .tables = true, .point = table_points},
+                                             KERNEL_LIST(ROW){0}};
 
 static void to_grey(const uint8_t *restrict rgba, uint8_t *restrict grey, int width)
 {

@@ -104,11 +104,15 @@ static struct vec_table load_table(const struct filter_arguments *arguments, int
 // The arguments are those of tables.h.
 static void table(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool stream)
 {
-    const struct vec_table tables[] = {load_table(arguments, 0), load_table(arguments, 1), load_table(arguments, 2)};
-    if (are_equal(arguments))
+    struct vec_table tables[COUNTED_CHANNELS];
+    tables[0] = load_table(arguments, 0);
+    if (are_equal(arguments)) {
         map_points(map_table, tables, from, to, width, stream);
-    else
-        map_points(map_tables, tables, from, to, width, stream);
+        return;
+    }
+    tables[1] = load_table(arguments, 1);
+    tables[2] = load_table(arguments, 2);
+    map_points(map_tables, tables, from, to, width, stream);
 }
 
 static void gray(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool stream)

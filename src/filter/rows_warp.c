@@ -74,7 +74,7 @@ VECTOR_INLINE void take_places(struct part *part, int i, vec_s32 u, vec_s32 v, c
 
 // `node` is the node at the top left of the part's first cell, `below` the one below.
 static void find_far_places(struct part *part, const int32_t *node, const int32_t *below, int lower, int cells,
-                        const struct warp_source *from)
+                            const struct warp_source *from)
 {
     int32_t number[LANES];
     for (int i = 0; i < LANES; i++)
@@ -196,7 +196,8 @@ static bool has_squares(const struct warp_source *from)
 
 static void make_parts(const int32_t *numbers, const struct warp_source *from, int y, uint8_t *to)
 {
-    const int width = WARP_WIDTH(numbers), columns = ARG(numbers, 2), shift = ARG(numbers, 3), more = 2 * (PART >> shift);
+    const int width = WARP_WIDTH(numbers), columns = ARG(numbers, 2);
+    const int shift = ARG(numbers, 3), more = 2 * (PART >> shift);
     const int32_t *node = numbers + 4 + 2 * (y >> shift) * columns, *below = node + 2 * columns;
     struct part part;
     for (int x = 0; x < width; x += PART, node += more, below += more) {

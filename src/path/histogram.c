@@ -11,7 +11,7 @@ enum { COPIES = 4 };
 enum { SPANS = 1 + COUNTED_TILES };
 enum { LUMA = -1 };
 
-struct span {
+struct places {
     int first, end;
 };
 
@@ -30,7 +30,7 @@ static void count_row(const uint8_t *at, int shift, int width, uint32_t copies[C
         copies[0][at[4 * (size_t)x + (size_t)shift / 8]]++;
 }
 
-static void count_pixels(const struct histogram_rows *rows, struct span down, struct span across, int channel,
+static void count_pixels(const struct histogram_rows *rows, struct places down, struct places across, int channel,
                          uint32_t counts[FILTER_LEVELS])
 {
     const int width = across.end - across.first;
@@ -51,16 +51,16 @@ static void count_pixels(const struct histogram_rows *rows, struct span down, st
 
 // Writes the rows or columns, of `all`, that stand for those from `first` on of a tile with `count`. Only those
 // `within` are counted. Returns the number of spans.
-static int find_spans(int first, int count, int all, struct span within, struct span spans[SPANS])
+static int find_spans(int first, int count, int all, struct places within, struct places spans[SPANS])
 {
     const int end = first + count, last = end < all ? end : all;
     int found = 0;
-    spans[0] = (struct span){first > within.first ? first : within.first, last < within.end ? last : within.end};
+    spans[0] = (struct places){first > within.first ? first : within.first, last < within.end ? last : within.end};
     found += spans[0].first < spans[0].end;
     for (int at = first > all ? first : all; at < end; at++) {
         const int place = counted_mirrored(at, all);
         if (place >= within.first && place < within.end)
-            spans[found++] = (struct span){place, place + 1};
+            spans[found++] = (struct places){place, place + 1};
     }
     return found;
 }
@@ -70,11 +70,11 @@ void histogram_add(const struct counted *counted, const struct histogram_rows *r
     const int width = rows->rgba->shape.width;
     for (int part = 0; part < counted->parts; part++) {
         const int tile = counted->colors ? 0 : part, channel = counted->colors ? part : LUMA;
-        struct span across[SPANS], down[SPANS];
+        struct places across[SPANS], down[SPANS];
         const int columns = find_spans(tile % counted->tiles * counted->width, counted->width, width,
-                                       (struct span){0, width}, across);
+                                       (struct places){0, width}, across);
         const int lines = find_spans(tile / counted->tiles * counted->height, counted->height, rows->height,
-                                     (struct span){rows->first, rows->end}, down);
+                                     (struct places){rows->first, rows->end}, down);
         for (int i = 0; i < lines * columns; i++)
             count_pixels(rows, down[i / columns], across[i % columns], channel, counts[part]);
     }

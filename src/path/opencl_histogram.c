@@ -50,8 +50,8 @@ static cl_int run_computing(const struct opencl_histogram *histogram, cl_command
     const size_t origin[2] = {0, 0}, group = group_size(histogram, COMPUTE, FILTER_ITEMS);
     const struct kernel_argument computing[] = {{sizeof(histogram->counts), &histogram->counts},
                                                 {sizeof(arguments), &arguments}};
-    return kernel_run(histogram->kernel[COMPUTE], queue, computing, 2, origin,
-                      (size_t[2]){group * tiles, 1}, (size_t[2]){group, 1}, NULL, span);
+    return kernel_run(histogram->kernel[COMPUTE], queue, computing, 2, origin, (size_t[2]){group * tiles, 1},
+                      (size_t[2]){group, 1}, NULL, span);
 }
 
 // Computes the arguments for known histograms on the device: those of the first tile, or of all channels.
@@ -65,8 +65,8 @@ static cl_int compute_known(const struct opencl_histogram *histogram, struct dev
     if (result == CL_SUCCESS)
         buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, values, &result);
     if (result == CL_SUCCESS)
-        result = clEnqueueWriteBuffer(queue, histogram->counts, CL_TRUE, 0, parts * FILTER_LEVELS * sizeof(*known), known,
-                                      0, NULL, NULL);
+        result = clEnqueueWriteBuffer(queue, histogram->counts, CL_TRUE, 0, parts * FILTER_LEVELS * sizeof(*known),
+                                      known, 0, NULL, NULL);
     struct device_span span = {0};
     if (result == CL_SUCCESS)
         result = run_computing(histogram, queue, buffer, 1, &span);

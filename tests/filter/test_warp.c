@@ -49,8 +49,8 @@ static double greatest_error(const struct filter_map *map)
             exact_place(map, x, y, exact);
             for (int axis = 0; axis < 2; axis++) {
                 const int pixels = axis == 0 ? WIDTH : HEIGHT;
-                most = fmax(most,
-                            fabs(limited(grid_place(numbers, x, y, axis), pixels) - limited(exact[axis], pixels)));
+                most =
+                    fmax(most, fabs(limited(grid_place(numbers, x, y, axis), pixels) - limited(exact[axis], pixels)));
             }
         }
     }

@@ -296,6 +296,8 @@ void paths_filters(struct path_test *test)
         path_case(test, PIXFMT_RGBA, size, filters[i]->example);
     path_case(test, PIXFMT_RGBA, wide, "blur=3");
     path_case(test, PIXFMT_RGBA, wide, "blur=7");
+    path_case(test, PIXFMT_RGBA, wide, "clahe=3");
+    path_case(test, PIXFMT_RGBA, (const int[]){3, 70}, "open=20:disc");
 }
 
 static const char *pick(struct random *random, const char *const *words, int count)
