@@ -86,7 +86,7 @@ static void print_filter(const struct filter *filter)
             printf("%.7g to %.7g", (double)p->min, (double)p->max);
         printf(" (default: %s): %s\n", preset, p->help);
     }
-    printf("           -f '%s'\n", filter->example);
+    printf("           -f '%s'\n", filter_usage(filter));
 }
 
 // Splits "a|b|c" into an array of strings.
@@ -119,7 +119,7 @@ static json_t *filter_json(const struct filter *filter)
         json_array_append_new(params, row);
     }
     return json_pack("{s:s,s:s,s:s,s:b,s:o}", "name", filter->name, "summary", filter->summary, "example",
-                     filter->example, "user", filter->user != NULL, "parameters", params);
+                     filter_usage(filter), "user", filter->user != NULL, "parameters", params);
 }
 
 static const struct filter *find_or_suggest(const char *name)

@@ -151,7 +151,7 @@ static void print_filters(void)
             print_text(text);
         }
         printf("\n.br\nExample: \\fB\\-f \\(aq");
-        print_text(filters[i]->example);
+        print_text(filter_usage(filters[i]));
         printf("\\(aq\\fR\n");
     }
 }

@@ -51,6 +51,7 @@ const struct filter filter_blend = {
     .name = "blend",
     .summary = "blend a second picture with the image",
     .example = "blend",
+    .usage = "blend=texture.png:screen:0.5",
     .kind = FILTER_POINT,
     .color = FILTER_COLORS,
     .params = params,

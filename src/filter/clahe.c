@@ -19,7 +19,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 {
     arguments->tiles = arguments->value[CLAHE_TILES_AT] = (int32_t)values->value[CLAHE_TILES];
     arguments->value[CLAHE_CLIP_AT] = (int32_t)floor(values->value[CLAHE_CLIP] * 100 + 0.5);
-    arguments->count = CLAHE_TABLES_AT + arguments->tiles * arguments->tiles * FILTER_LEVELS;
+    arguments->count = CLAHE_TABLES_AT;
     return true;
 }
 
@@ -44,6 +44,9 @@ static void find_tiles(int32_t *to, int count, int tile, int tiles)
 
 static bool fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])
 {
+    const int levels = stage->arguments.tiles * stage->arguments.tiles * FILTER_LEVELS;
+    for (int i = 0; i < levels; i++)
+        numbers[CLAHE_TABLES_AT + i] = i % FILTER_LEVELS; // until a picture has been measured
     const struct counted tiles = counted_of(false, stage->arguments.tiles, size->width, size->height);
     find_tiles(numbers + numbers[CLAHE_COLUMNS_AT], size->width, tiles.width, tiles.tiles);
     find_tiles(numbers + numbers[CLAHE_ROWS_AT], size->height, tiles.height, tiles.tiles);

@@ -148,6 +148,7 @@ struct filter {
     const char *name;
     const char *summary; // one line
     const char *example; // chain text
+    const char *usage;   // the same with a user's file, for help and documentation; NULL: `example`
     enum filter_kind kind;
     enum filter_color color;
     const struct param *params; // a row without a name ends the list; NULL: none
@@ -157,6 +158,7 @@ struct filter {
     bool one_row;               // FILTER_STENCIL: it reads no row above or below
     bool separable;             // FILTER_STENCIL: it runs twice; its first argument is 1 along columns, else 0; unless
                                 // `prepare` sets `whole`
+    bool alpha;                 // FILTER_POINT: its function changes alpha
     // FILTER_POINT: its arguments are tables.h's, and its function is `looked_up`.
     bool table;
     // FILTER_POINT: its function also gets the pixel's place. FILTER_WARP: its function changes the pixels of the
@@ -187,6 +189,10 @@ struct filter {
     // FILTER_WARP: sets the zeroed map for an input of this size. The output may be larger than CHAIN_SIDE_MAX.
     void (*map)(const struct filter_values *values, int width, int height, struct filter_map *map);
 
+    // FILTER_WARP: sets the places of all pixels, in 1/256 pixel, instead of the map. They are in a grid with a shift
+    // of 0 (warp.h), whose nodes have the places of the map. NULL: the map has the places.
+    void (*places)(const struct filter_values *values, const struct filter_map *map, int32_t *nodes);
+
     // A filter from a user's file, which has the kernel and computes the arguments. NULL: a filter of monocle.
     struct user_filter *user;
 };
@@ -200,6 +206,7 @@ const struct filter *filter_at(int index);
 const struct filter *filter_find(const char *name);
 // Returns chain text of one filter for an unknown name: "sobel" for "edges". NULL: no suggestion. Static.
 const char *filter_advice(const char *word);
+const char *filter_usage(const struct filter *filter); // its `usage` or its `example`
 int filter_param_count(const struct filter *filter);
 bool param_has_numbers(const struct param *param); // PARAM_MATRIX, PARAM_MAP, PARAM_POINTS
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values); // PARAM_FILE is a file

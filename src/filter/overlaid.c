@@ -105,6 +105,7 @@ const struct filter filter_overlay = {
     .name = "overlay",
     .summary = "put a picture on the image",
     .example = "overlay",
+    .usage = "overlay=logo.png:at=bottom-right:scale=30",
     .kind = FILTER_POINT,
     .color = FILTER_COLORS,
     .params = params,

@@ -142,6 +142,8 @@ static bool overwrites(const struct output_options *o, const struct output_input
         log_error("the output %s is the source; name another output", path);
     else if (in->file && file_same(path, in->file))
         log_error("the output %s is the file of %s; name another output", path, in->option);
+    else if (in->chain && chain_reads(in->chain, path))
+        log_error("a filter of the chain reads the output %s; name another output", path);
     else
         return in->kernels && is_kernel(path, in->kernels);
     return true;
@@ -247,6 +249,8 @@ bool output_files_allow_screenshot(const struct stream *s, const char *path)
         return false;
     if (source_holds(s->source, path) || (read && file_same(path, read)))
         log_error("the output %s is the source; name another output", path);
+    else if (chain_reads(&s->wish.chain, path))
+        log_error("a filter of the chain reads the output %s; name another output", path);
     else if (written)
         log_error("the run already writes %s; name another output", path);
     else if (is_pipe(path))

@@ -156,6 +156,12 @@ const char *const path_filters[] = {
     "blend=" GOLDEN_DATA "/none.png:difference:0.3:tile,blur=1,blend=" GOLDEN_DATA "/none.png:lighten",
     "blend=" GOLDEN_DATA "/format-rgba.png:darken",
     "blend=" GOLDEN_DATA "/format-rgba.png:subtract",
+    "colorkey",
+    "colorkey=#808080:0.2:0.5",
+    "colorkey=gray:0:0",
+    "colorkey=black:1:0",
+    "blur=1,colorkey=#707070:0.1:0.3,blur=2,mirror,sobel",
+    "gray,colorkey=gray:0.2,sobel,median,rotate=90,emboss",
     "grain",
     "grain=100",
     "flip,grain=60,mirror",
@@ -204,6 +210,11 @@ const char *const path_filters[] = {
     "warp=1 0.2 3 0.1 1.1 2 0.001 -0.002 1:70:50",
     "warp=-1 0 20 0 -1 20 0.02 0.01 -1",
     "warp=1e-6 0 0 0 1e6 0 0 0 1",
+    "remap",
+    "remap=" LUT_DATA "/../places/lens.pgm",
+    "remap=" LUT_DATA "/../places/text.pgm:fill=orange",
+    "remap=" LUT_DATA "/../places/bytes.pgm:#123456",
+    "mirror,blur=1,remap=" LUT_DATA "/../places/lens.pgm,flip,invert,sobel",
     "undistort",
     "undistort=60 50 47 31 -0.3 0.1 0.01 -0.02 0.05",
     "undistort=60 50 47 31 -0.3 0.1 0.01 -0.02:zoom=0.5",
@@ -360,6 +371,9 @@ static int random_warp(struct random *random, const char *name, char *text, size
     if (!strcmp(name, "pad"))
         return snprintf(text, size, "pad=%d:%d:%d:%d:#%06x", random_range(random, 0, 150), random_range(random, 0, 150),
                         random_range(random, -1, 60), random_range(random, -1, 60), random_range(random, 0, COLOR_MAX));
+    if (!strcmp(name, "remap"))
+        return snprintf(text, size, "remap=%s:#%06x", LUT_DATA "/../places/lens.pgm",
+                        random_range(random, 0, COLOR_MAX));
     if (!strcmp(name, "pixelate"))
         return snprintf(text, size, "pixelate=%d", random_range(random, 2, 40));
     if (!strcmp(name, "rotate"))

@@ -85,6 +85,9 @@ void pixel_blend(const struct picture *from, int x, int y, const struct values *
 bool prepare_text(const struct picture *from, struct values *values);
 bool reference_pad(struct picture *picture, const struct values *values);
 bool check_pad(const struct picture *picture, struct values *values);
+void pixel_colorkey(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+bool check_remap(const struct picture *picture, struct values *values);
+bool reference_remap(struct picture *picture, const struct values *values);
 bool reference_pixelate(struct picture *picture, const struct values *values);
 
 // A filter. `pixel` computes the output pixel (x, y); before the call it holds the input pixel (x, y). NULL: the filter

@@ -361,9 +361,14 @@ bool reference_warp(struct picture *picture, const char *name, const struct valu
     static const struct {
         const char *name;
         bool (*run)(struct picture *picture, const struct values *values);
-    } warps[] = {
-        {"crop", warp_crop},           {"scale", warp_scale},  {"rotate", warp_rotate},         {"warp", warp_warp},
-        {"undistort", warp_undistort}, {"pad", reference_pad}, {"pixelate", reference_pixelate}};
+    } warps[] = {{"crop", warp_crop},
+                 {"scale", warp_scale},
+                 {"rotate", warp_rotate},
+                 {"warp", warp_warp},
+                 {"undistort", warp_undistort},
+                 {"pad", reference_pad},
+                 {"pixelate", reference_pixelate},
+                 {"remap", reference_remap}};
     int i = 0;
     while (strcmp(warps[i].name, name))
         i++;

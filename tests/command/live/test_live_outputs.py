@@ -267,6 +267,10 @@ def sources(c):
     for option in ("--screenshot", "--trace", "--save-controls"):
         refused(c, 2, "the output settings is the file of --load-controls",
                 PATTERN + ["--load-controls", "settings", option, "settings"])
+    png(at("logo.png"), 4, 4)
+    for option in ("--screenshot", "--trace"):
+        refused(c, 2, "a filter of the chain reads the output logo.png",
+                PATTERN + ["-f", "blend=logo.png", option, "logo.png"])
     for line in ("contrast", "=5", "contrast="):
         with open(at("settings"), "w") as f:
             f.write("# kept\r\n\nbrightness=1\n%s\n" % line)
