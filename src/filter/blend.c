@@ -52,11 +52,5 @@ const struct filter filter_blend = {
     .summary = "blend a second picture with the image",
     .example = "blend",
     .usage = "blend=texture.png:screen:0.5",
-    .kind = FILTER_POINT,
-    .color = FILTER_COLORS,
-    .params = params,
-    .placed = true,
-    .prepare = prepare,
-    .fit = fit,
-    .fill = fill,
+    LAYS_PICTURE,
 };

@@ -106,11 +106,5 @@ const struct filter filter_overlay = {
     .summary = "put a picture on the image",
     .example = "overlay",
     .usage = "overlay=logo.png:at=bottom-right:scale=30",
-    .kind = FILTER_POINT,
-    .color = FILTER_COLORS,
-    .params = params,
-    .placed = true,
-    .prepare = prepare,
-    .fit = fit,
-    .fill = fill,
+    LAYS_PICTURE,
 };
