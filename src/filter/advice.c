@@ -67,6 +67,7 @@ static const struct {
     {"flop", "mirror"},
     {"hflip", "mirror"},
     {"transpose", "rotate"},
+    {"chromakey", "colorkey"},
     {"pixelize", "pixelate"},
     {"mosaic", "pixelate"},
     {"border", "pad"},
