@@ -258,8 +258,10 @@ static bool pump(struct runner *runner, bool *lost, char **why)
             path_source(fit->path, job->name);
         if (fit && job->feed)
             path_feed(fit->path, job->feed);
-        else if (!fit || !path_submit(fit->path, job->picture, 0, lost))
+        else if (!fit || !path_submit(fit->path, job->picture, 0)) {
+            *lost = fit && path_info(fit->path)->lost;
             return runner->submitted > 0 && !*lost;
+        }
         runner->flight[runner->submitted++].fit = fit;
     }
     return true;
@@ -283,7 +285,12 @@ bool runner_collect(struct runner *runner, struct path_result *result, char **wh
         lost = false;
         free(*why); // of an attempt before the device was opened again
         *why = NULL;
-        ok = pump(runner, &lost, why) && path_collect(runner->flight[0].fit->path, result, &lost);
+        ok = pump(runner, &lost, why);
+        if (ok) {
+            struct path *path = runner->flight[0].fit->path;
+            ok = path_collect(path, result);
+            lost = path_info(path)->lost;
+        }
     } while (!ok && lost && recover(runner));
     if (ok) {
         const struct path *path = runner->flight[0].fit->path;

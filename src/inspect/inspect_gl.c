@@ -16,10 +16,9 @@ static bool filter(const struct path_setup *setup, const struct image *frame, st
 {
     char *error = NULL;
     struct path_result result;
-    bool lost;
     struct path *path = path_open(setup, &error);
-    const bool ok = path && path_submit(path, frame, 0, &lost) && path_collect(path, &result, &lost) &&
-                    path_read(path, &result, rgba);
+    const bool ok =
+        path && path_submit(path, frame, 0) && path_collect(path, &result) && path_read(path, &result, rgba);
     if (!ok)
         snprintf(why, 256, "%.*s", (int)strcspn(error ? error : "", "\n"), error ? error : "it cannot filter a frame");
     path_close(path);

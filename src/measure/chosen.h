@@ -46,6 +46,6 @@ struct chosen {
 
 // chosen_thread_counts returns the number of thread counts that a path is measured with, and chosen_threads one of
 // them. For a device it is the number of host threads that compute on it, 0 for a GPU.
-struct session;
-int chosen_thread_counts(const struct session *session, enum path_kind path);
-int chosen_threads(const struct session *session, enum path_kind path, int index);
+struct bench_session;
+int chosen_thread_counts(const struct bench_session *session, enum path_kind path);
+int chosen_threads(const struct bench_session *session, enum path_kind path, int index);

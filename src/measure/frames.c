@@ -76,8 +76,7 @@ static int64_t pinned_ns(const struct path_result *result, int64_t submitted_ns)
 static int64_t finish_frame(struct frames *frames, int64_t submitted_ns)
 {
     struct path_result result;
-    bool lost;
-    if (!path_collect(frames->path, &result, &lost))
+    if (!path_collect(frames->path, &result))
         return 0;
     int64_t end_ns = clock_now_ns();
     if (frames->gl && !result.texture) {
@@ -102,7 +101,6 @@ bool frames_run(struct frames *frames, int runs, double *ms)
 {
     const int total = runs + frames->depth;
     int64_t submitted_ns[PATH_DEPTH_MAX], first_ns = 0, end_ns = 0;
-    bool lost;
     for (int i = 0; i < FRAME_PARTS; i++)
         frames->part[i].sum_ms = frames->part[i].count = 0;
     for (int submitted = 0, done = 0; done < total; done++) {
@@ -110,7 +108,7 @@ bool frames_run(struct frames *frames, int runs, double *ms)
             const struct image *picture = &frames->pictures->image[frames->next];
             frames->next = (frames->next + 1) % frames->pictures->count;
             submitted_ns[submitted % frames->depth] = clock_now_ns();
-            if (!path_submit(frames->path, picture, 0, &lost))
+            if (!path_submit(frames->path, picture, 0))
                 return false;
         }
         end_ns = finish_frame(frames, submitted_ns[done % frames->depth]);
@@ -127,7 +125,6 @@ bool frames_first(void *context, struct image *rgba)
 {
     const struct frames *frames = context;
     struct path_result result;
-    bool lost;
-    return path_submit(frames->path, &frames->pictures->image[0], 0, &lost) &&
-           path_collect(frames->path, &result, &lost) && path_read(frames->path, &result, rgba);
+    return path_submit(frames->path, &frames->pictures->image[0], 0) && path_collect(frames->path, &result) &&
+           path_read(frames->path, &result, rgba);
 }

@@ -1,7 +1,6 @@
 // small.c: the test of many small images: launches for one or for many, several queues, copies during kernels
-#include "measure/session.h"
+#include "measure/bench_session.h"
 
-#include "base/clock.h"
 #include "base/random.h"
 
 #include <stdio.h>
@@ -11,7 +10,7 @@
 enum { SIDE_LEAST = 64, SIDE_MOST = 300, GROUP_WIDTH = 16, GROUP_HEIGHT = 8, PIXEL = 4, ROWS = 16 };
 enum { PARTS = 4, BATCHES = 2, IMAGES_GPU = 1000, IMAGES_CPU = 48, IMAGES_LEAST = PARTS * BATCHES };
 
-struct image {
+struct small_image {
     cl_int at, width, height, unused; // at: offset in its part, in pixels
 };
 
@@ -23,7 +22,7 @@ struct part {
 };
 
 struct images {
-    struct image image[IMAGES_GPU];
+    struct small_image image[IMAGES_GPU];
     struct part part[PARTS];
     int count;
     size_t bytes;
@@ -45,11 +44,11 @@ static size_t round_up(int value, int unit)
     return (size_t)((value + unit - 1) / unit * unit);
 }
 
-static cl_int launch(const struct session_case *c, cl_command_queue queue, const struct part *part, cl_int first,
+static cl_int launch(const struct bench_case *c, cl_command_queue queue, const struct part *part, cl_int first,
                      int count)
 {
     const struct small *small = c->data;
-    const struct image *image = &small->images->image[first];
+    const struct small_image *image = &small->images->image[first];
     const size_t local[2] = {GROUP_WIDTH, GROUP_HEIGHT};
     const size_t each[2] = {round_up(image->width, GROUP_WIDTH), round_up(image->height, GROUP_HEIGHT)};
     const size_t packed[2] = {round_up(SIDE_MOST, GROUP_WIDTH), (size_t)(ROWS * count)};
@@ -66,12 +65,11 @@ static cl_int launch(const struct session_case *c, cl_command_queue queue, const
 }
 
 // Enqueues the work on the images from `first`. The queue runs its commands in order.
-static cl_int enqueue(const struct session_case *c, cl_command_queue queue, const struct part *part, int first,
-                      int count)
+static cl_int enqueue(const struct bench_case *c, cl_command_queue queue, const struct part *part, int first, int count)
 {
     const struct small *small = c->data;
     const struct images *m = small->images;
-    const struct image *last = &m->image[first + count - 1];
+    const struct small_image *last = &m->image[first + count - 1];
     const size_t begin = (size_t)m->image[first].at * PIXEL,
                  bytes = (size_t)(last->at + last->width * last->height) * PIXEL - begin;
     cl_int result = CL_SUCCESS;
@@ -87,7 +85,7 @@ static cl_int enqueue(const struct session_case *c, cl_command_queue queue, cons
 }
 
 // Processes all images once and waits. The parts take turns, so that all queues have work.
-static bool run_once(const struct session_case *c)
+static bool run_once(const struct bench_case *c)
 {
     const struct small *small = c->data;
     const struct images *m = small->images;
@@ -110,19 +108,10 @@ static bool run_once(const struct session_case *c)
     return compute_ok(result, "process small images");
 }
 
-static double time_runs(struct session_case *c, int runs)
-{
-    const int64_t start_ns = clock_now_ns();
-    for (int i = 0; i < runs; i++)
-        if (!run_once(c))
-            return -1;
-    return (double)(clock_now_ns() - start_ns) / 1e9 / runs;
-}
-
 // ---- check ----
 
 // Clears the memory first. The run must then write all pixels, and copy them both ways if the case copies.
-static bool check(struct session_case *c)
+static bool check(struct bench_case *c)
 {
     const struct small *small = c->data;
     const struct images *m = small->images;
@@ -152,7 +141,7 @@ static int limit(int value, int most)
     return value < 0 ? 0 : value > most ? most : value;
 }
 
-static void emboss(const struct image *image, const uint8_t *from, uint8_t *to)
+static void emboss(const struct small_image *image, const uint8_t *from, uint8_t *to)
 {
     const int width = image->width, height = image->height;
     for (int i = 0; i < width * height; i++) {
@@ -185,7 +174,8 @@ static void place_images(struct images *m, const struct device_info *info)
         part->first = p * part->count;
         part->offset = m->bytes;
         cl_int at = 0;
-        for (struct image *image = &m->image[part->first]; image < &m->image[part->first + part->count]; image++) {
+        for (struct small_image *image = &m->image[part->first]; image < &m->image[part->first + part->count];
+             image++) {
             image->at = at;
             image->width = SIDE_LEAST + (int)(random_next(&random) % (SIDE_MOST - SIDE_LEAST + 1));
             image->height = SIDE_LEAST + (int)(random_next(&random) % (SIDE_MOST - SIDE_LEAST + 1));
@@ -229,7 +219,7 @@ static void close_images(struct images *m)
 }
 
 // False on failure (logged). Call close_images also after a failure.
-static bool open_images(struct images *m, const struct session *session)
+static bool open_images(struct images *m, const struct bench_session *session)
 {
     const struct device *device = session->device;
     cl_int result = CL_SUCCESS;
@@ -264,48 +254,41 @@ static bool open_images(struct images *m, const struct session *session)
 
 // ---- the cases ----
 
-static void open_case(struct session_case *c)
+static void open_case(struct bench_case *c)
 {
     const struct small *small = c->data;
     char options[32];
     snprintf(options, sizeof(options), "-DROWS=%d", ROWS);
-    if (!session_kernel(c, options, small->packed ? "packed" : "each"))
+    if (!bench_kernel(c, options, small->packed ? "packed" : "each") ||
+        !bench_group_fits(c, GROUP_WIDTH * GROUP_HEIGHT))
         return;
-    if (kernel_group_limit(&c->session->device->info, c->kernel) < GROUP_WIDTH * GROUP_HEIGHT) {
-        session_skip(c, "the driver limits work-groups of this kernel to fewer than %d work-items",
-                     GROUP_WIDTH * GROUP_HEIGHT);
-        return;
-    }
-    c->time = time_runs;
+    c->time = bench_host_time;
+    c->once = run_once;
     c->check = check;
     c->work = small->images->count;
 }
 
-static void run(struct session *session)
+static void run(struct bench_session *session)
 {
     enum { WAYS = 2, QUEUES = 3, CASES = 2 * WAYS * QUEUES };
-    struct session_case cases[CASES] = {{0}};
+    struct bench_case cases[CASES] = {{0}};
     struct small all[CASES];
     struct images *images = calloc(1, sizeof(*images)); // too large for the stack
-    const bool open = images && open_images(images, session);
+    const bool open = compute_ok(images ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "allocate small images") &&
+                      open_images(images, session);
     for (int i = 0; i < CASES; i++) {
-        struct session_case *c = &cases[i];
+        struct bench_case *c = &cases[i];
         all[i] = (struct small){
             .images = images,
             .packed = i % WAYS == 1,
             .queues = 1 << (i / WAYS % QUEUES),
             .copies = i / WAYS / QUEUES == 1,
         };
-        c->session = session;
         c->data = &all[i];
         snprintf(c->figure.parameters, sizeof(c->figure.parameters), "copies=%s queues=%d way=%s",
                  all[i].copies ? "both" : "none", all[i].queues, all[i].packed ? "packed" : "each");
-        if (open)
-            open_case(c);
-        else
-            session_fail(c, "%s", images ? session->error : "out of memory");
     }
-    session_measure(session, cases, CASES);
+    bench_run(session, cases, CASES, open, open_case);
     if (images)
         close_images(images);
     free(images);

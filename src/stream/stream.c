@@ -9,8 +9,6 @@
 #include "compute/gl_context.h"
 #include "filter/user_filters.h"
 #include "image/imagefile.h"
-#include "stream/automatic.h"
-#include "stream/playback.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -133,7 +131,7 @@ bool stream_build(struct stream *s)
             return false;
         s->wish.kind = PATH_CPU;
     }
-    s->rebuilt = true;
+    s->automatic.rebuilt = true;
     return true;
 }
 
@@ -225,7 +223,7 @@ static void report_news(struct stream *s, bool ok)
         s->code = EXIT_NOTHING;
     if (news == PANES_UNCHANGED)
         return;
-    s->rebuilt = true;
+    s->automatic.rebuilt = true;
     tell_client(s);
 }
 
@@ -250,8 +248,6 @@ static void follow_shape(struct stream *s)
         s->code = s->quit ? s->code : EXIT_DEVICE;
         return;
     }
-    if (s->window)
-        panes_changed(s->panes, false); // for the second pane of the split view
     s->set.client->reshaped(s->set.context);
 }
 
@@ -287,14 +283,14 @@ static void reshape(struct stream *s)
 }
 
 // The edited files that concern a stream.
-struct edits {
+struct stream_edits {
     const struct chain *chain;
     bool *filters, *files; // users' filters; files that the chain's filters read
 };
 
 static bool take_edit(const char *name, const void *context)
 {
-    const struct edits *edits = context;
+    const struct stream_edits *edits = context;
     const char *dot = name[0] != '.' ? strrchr(name, '.') : NULL;
     const bool filter = dot && strcmp(dot, ".cl") == 0;
     *edits->filters = *edits->filters || filter;
@@ -387,17 +383,16 @@ static void follow_changes(struct stream *s)
     if (s->filter_watch > 0)
         watch_files(s);
     bool own = false, files = false;
-    const bool many = edited_any(s->filter_watch, take_edit, &(struct edits){&s->wish.chain, &own, &files});
+    const bool many = edited_any(s->filter_watch, take_edit, &(struct stream_edits){&s->wish.chain, &own, &files});
     if (own || many)
         reload_filters(s);
     if (files || many)
         reload_files(s);
     change_source(s); // before panes_update starts a build: this waits for builds
-    if (s->set.driven || s->filter_watch > 0 || s->tries)
-        panes_update(s->panes);
+    panes_update(s->panes);
     report_news(s, true);
     automatic_follow(s);
-    if (s->reshaped && (!s->wish.paused || s->stepping))
+    if (s->reshaped && (!s->wish.paused || s->playback.stepping))
         reshape(s);
 }
 
@@ -435,17 +430,16 @@ static bool submit_newest(struct stream *s, int timeout_ms)
     const enum source_status status = capture_take(s->capture, &frame, timeout_ms);
     if (status == SOURCE_FRAME) {
         s->taken++;
-        s->stepped = s->stepping ? s->taken : s->stepped;
         playback_arrived(s, &frame);
         if (s->online)
             pace_tuning(s);
-        s->submitted_ns = clock_now_ns();
-        report_news(s, panes_submit(s->panes, &frame, s->submitted_ns));
+        s->automatic.submitted_ns = clock_now_ns();
+        report_news(s, panes_submit(s->panes, &frame, s->automatic.submitted_ns));
         return true;
     }
     s->reshaped = status == SOURCE_RESHAPED && s->set.client->reshaped;
     s->ended = status != SOURCE_TIMEOUT && !s->reshaped;
-    if (status == SOURCE_END && (s->stepping || (s->info->slides && s->set.driven && !source_change_more(s))))
+    if (status == SOURCE_END && (s->playback.stepping || (s->info->slides && s->set.driven && !source_change_more(s))))
         playback_pause(s, true); // a slide show, or a seek beyond an unknown end: the frame on the screen stays
     if (s->ended)
         playback_arrived(s, NULL);
@@ -524,7 +518,7 @@ static bool finish_frame(struct stream *s, bool again)
     else
         meter_shown(&s->meter, frame->captured_ns, shown_ns);
     if (!again)
-        automatic_add(s, s->submitted_ns, collected_ns);
+        automatic_add(s, collected_ns);
     if (!s->set.driven)
         panes_release(s->panes); // else the frame may have to be filtered again
     return true;
@@ -543,7 +537,7 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
     // The last frame is shown again if the panes have changed and no new frame is there.
     bool again = panes_rerun(s->panes);
     const int depth = automatic_busy(s) ? 1 : s->set.depth;
-    const bool room = in_flight < depth && (!s->wish.paused || s->stepping);
+    const bool room = in_flight < depth && (!s->wish.paused || s->playback.stepping);
     const bool submitted = room && submit_newest(s, in_flight > 0 || again ? 0 : wait_ms);
     again = again && !submitted;
     if (again)

@@ -173,10 +173,9 @@ static bool report(struct run *run, const struct frame *frame, const struct lane
     return !o->json || lane_report(&run->latest.frame, &run->pipeline.map, result);
 }
 
-// Finds the lines in a result, and reports them. Returns the time when that was done.
-static int64_t show(void *context, const struct frame *frame, bool again)
+// Finds the lines of a frame, and reports them. Returns false on failure (logged; the exit code is set).
+static bool find(struct run *run, const struct frame *frame)
 {
-    struct run *run = context;
     struct stream *s = &run->stream;
     const struct image_shape *shape = &frame->image.shape;
     const struct path_result *path = panes_result(s->panes, PANE_MAIN);
@@ -185,8 +184,7 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     run->first_ns = s->meter.frames == 0 ? frame->elapsed_ns : run->first_ns;
     if (!find_lines(run, frame, &result)) {
         s->code = EXIT_DEVICE;
-        s->quit = true;
-        return clock_now_ns();
+        return false;
     }
     const int64_t found_ns = clock_now_ns();
     meter_host(&s->meter, "main", "find lines", begun_ns, found_ns);
@@ -207,13 +205,26 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     run->milliseconds += run->latest.frame.milliseconds;
     if (!report(run, frame, &result)) {
         s->code = EXIT_FAILED_SOME;
-        s->quit = true;
+        return false;
     }
     if (s->drawn)
         lane_board_draw(&run->board, &run->pipeline, &frame->image, &result);
-    s->quit = s->quit || (run->window && !lane_window_show(run->window, &run->pipeline, &frame->image, &run->board,
-                                                           &result, &run->trace, &run->aim));
-    lane_aim_follow(&run->aim, &run->pipeline, shape, &result, &run->tracker);
+    return true;
+}
+
+// Shows a frame with its lines. Returns the time when that was done.
+static int64_t show(void *context, const struct frame *frame, bool again)
+{
+    struct run *run = context;
+    struct stream *s = &run->stream;
+    const struct lane_result *result = &run->latest.result;
+    if (!again && !find(run, frame))
+        s->quit = true;
+    else if (run->window && !lane_window_show(run->window, &run->pipeline, &frame->image, &run->board, result,
+                                              &run->trace, &run->aim, s))
+        s->quit = true;
+    if (!again && !s->quit)
+        lane_aim_follow(&run->aim, &run->pipeline, &frame->image.shape, result, &run->tracker);
     return clock_now_ns();
 }
 
@@ -380,7 +391,7 @@ static enum exit_code process(struct run *run)
     while (!stream_finished(s)) {
         follow_config(run);
         control_serve(run->control);
-        if (run->window && !lane_window_read_keys(run->window))
+        if (run->window && !lane_window_read_keys(run->window, s))
             break;
         if (run->built != run->pipeline.changes && !run->options->independent)
             rebuild(run);

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "stream/automatic.h"
 
 #include <stdio.h>
 #include <stdlib.h>
