@@ -1,11 +1,8 @@
 // path_choice.h: the choice of -p auto: which kinds of path can work here, how long a frame takes on each, and which
-// one is the fastest. Zeroed has no candidates.
+// one is the fastest. No clock and no path. Zeroed has no candidates.
 #pragma once
 
 #include "path/path.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 enum { CHOICE_SKIPPED = 4, CHOICE_TIMED = 8, CHOICE_WHY = 96 }; // the first two: frames on each candidate
 
@@ -57,22 +54,3 @@ enum path_kind path_choice_kind(const struct path_choice *choice); // the kind f
 // takes less than 0.9 of its time.
 void path_choice_add(struct path_choice *choice, double ms);
 void path_choice_refuse(struct path_choice *choice); // that kind cannot be built, and the one before is in use
-
-// ---- the choice of a stream ----
-
-struct stream;
-
-// Zeroed: nothing is timed yet.
-struct automatic {
-    struct path_choice choice;
-    bool tries;           // the kind of path that it wants is being built
-    bool rebuilt;         // the panes have changed since it looked at them
-    int64_t submitted_ns; // when the newest frame was submitted
-};
-
-// Requests the kind of path for the next frames. No frame may be in flight.
-void automatic_follow(struct stream *stream);
-// Adds a frame that was shown, from `submitted_ns` until its result was collected.
-void automatic_add(struct stream *stream, int64_t collected_ns);
-// Returns true while frames are timed or the kind changes: frames must then run one after the other.
-bool automatic_busy(const struct stream *stream);

@@ -4,10 +4,10 @@
 
 #include "base/process.h"
 #include "source/capture.h"
+#include "stream/automatic.h"
 #include "stream/output_files.h"
 #include "stream/outputs.h"
 #include "stream/panes.h"
-#include "stream/path_choice.h"
 #include "stream/playback.h"
 #include "stream/source_change.h"
 
