@@ -138,12 +138,6 @@ static bool close_written(int fd, bool ok)
     return ok;
 }
 
-static bool write_device(const char *path, const void *data, size_t size)
-{
-    const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    return fd >= 0 && close_written(fd, file_write_all(fd, data, size));
-}
-
 // Makes a temporary file in the directory of `path` (relative to `directory`), with the rights `mode` minus the umask.
 // Returns its descriptor, or -1 with errno set.
 static int make_temporary(int directory, const char *path, mode_t mode, char temporary[PATH_MAX])
@@ -229,7 +223,8 @@ bool file_write_atomic(const char *path, const void *data, size_t size)
     mode_t mode;
     if (find_target(path, target, &mode))
         return file_replace(AT_FDCWD, target, mode, true, data, size);
-    return errno == ESPIPE && write_device(path, data, size);
+    const int fd = errno == ESPIPE ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+    return fd >= 0 && close_written(fd, file_write_all(fd, data, size));
 }
 
 int file_create_numbered(char name[PATH_MAX], const char *stem, int first, int digits, const char *suffix)

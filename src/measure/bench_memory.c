@@ -5,20 +5,14 @@
 
 #include <stdlib.h>
 
-static size_t get_bytes(const struct bench_session *session, cl_device_info what)
-{
-    cl_ulong value = 0;
-    clGetDeviceInfo(session->device->info.id, what, sizeof(value), &value, NULL);
-    return (size_t)value;
-}
-
 // Returns a power of two.
 static size_t choose_bytes(const struct bench_session *session)
 {
     const bool is_cpu = session->device->info.type & CL_DEVICE_TYPE_CPU;
-    const size_t room = session->device->info.memory_bytes / 16,
-                 most = get_bytes(session, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-    const size_t limit = most < room ? most : room;
+    const size_t room = session->device->info.memory_bytes / 16;
+    cl_ulong most = 0;
+    clGetDeviceInfo(session->device->info.id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(most), &most, NULL);
+    const size_t limit = most < room ? (size_t)most : room;
     size_t bytes = (size_t)(is_cpu ? 64 : 1024) << 20;
     while (bytes > limit && bytes > MEMORY_PIECE)
         bytes /= 2;

@@ -55,9 +55,9 @@ double element_read(const struct element *element, const void *memory, size_t in
     return element->bytes == 4 ? value.i32 : element->bytes == 2 ? value.i16 : value.i8;
 }
 
-void element_random(const struct element *element, void *memory, size_t count, uint32_t seed)
+void element_random(const struct element *element, void *memory, size_t count)
 {
-    random_fill(memory, count * element->bytes, seed);
+    random_fill(memory, count * element->bytes, 1);
     for (size_t i = 0; element->is_float && i < count; i++) {
         uint8_t *at = (uint8_t *)memory + i * element->bytes;
         uint16_t random;
@@ -182,7 +182,7 @@ static bool open_buffers(struct bench_case *c, struct compute *compute)
     const struct bench_session *session = c->session;
     const size_t bytes = (size_t)compute->width * compute->element->bytes;
     cl_int result;
-    element_random(compute->element, compute->input, INPUTS * (size_t)compute->width, 1);
+    element_random(compute->element, compute->input, INPUTS * (size_t)compute->width);
     compute->from = clCreateBuffer(session->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, INPUTS * bytes,
                                    compute->input, &result);
     if (result == CL_SUCCESS)

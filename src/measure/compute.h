@@ -23,7 +23,7 @@ bool element_check(const struct element *element, struct bench_case *c);
 
 double element_read(const struct element *element, const void *memory, size_t index);
 // Writes random numbers: floating-point numbers from 0.25 to 1, integers of all values.
-void element_random(const struct element *element, void *memory, size_t count, uint32_t seed);
+void element_random(const struct element *element, void *memory, size_t count);
 
 // ---- the speed ----
 

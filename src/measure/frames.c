@@ -66,12 +66,6 @@ static void add_parts(struct frames *frames, const struct path_result *result)
     }
 }
 
-// Returns the time at which the pixels were in memory that the device reaches.
-static int64_t pinned_ns(const struct path_result *result, int64_t submitted_ns)
-{
-    return result->stages > 0 && strcmp(result->stage[0].name, "copy in") == 0 ? result->stage[0].end_ns : submitted_ns;
-}
-
 // Waits for the oldest frame and returns the time at which it was finished; 0 on failure (logged).
 static int64_t finish_frame(struct frames *frames, int64_t submitted_ns)
 {
@@ -90,9 +84,10 @@ static int64_t finish_frame(struct frames *frames, int64_t submitted_ns)
         end_ns = clock_now_ns();
         add(frames, FRAME_TEXTURE, ms_between(start_ns, end_ns));
     }
+    const bool copied = result.stages > 0 && strcmp(result.stage[0].name, "copy in") == 0;
     add_parts(frames, &result);
     add(frames, FRAME_LATENCY, ms_between(submitted_ns, end_ns));
-    add(frames, FRAME_PINNED, ms_between(pinned_ns(&result, submitted_ns), end_ns));
+    add(frames, FRAME_PINNED, ms_between(copied ? result.stage[0].end_ns : submitted_ns, end_ns));
     return end_ns;
 }
 

@@ -87,7 +87,7 @@ static bool open_matrices(struct bench_session *session, struct matrices *m, con
     *m = (struct matrices){.element = element, .random = malloc(bytes)};
     if (!m->random)
         return compute_ok(CL_OUT_OF_HOST_MEMORY, "allocate matrices");
-    element_random(element, m->random, numbers, 1);
+    element_random(element, m->random, numbers);
     m->a = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, m->random, &result);
     if (result == CL_SUCCESS)
         m->b = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, m->random, &result);

@@ -52,7 +52,7 @@ static cl_int write_texture(const struct bench_case *c)
     if (result == CL_SUCCESS && share->way != WAY_EMPTY)
         result = write_pattern(c, &shared->image);
     if (result == CL_SUCCESS)
-        result = shared_texture_release(shared, queue, NULL, &released);
+        result = shared_texture_release(shared, queue, &released);
     if (result == CL_SUCCESS)
         result = fence ? compute_wait(1, &released) : compute_finish(queue);
     event_release(&released);
@@ -117,12 +117,6 @@ static bool open_image(struct sharing *s, cl_context context)
     return compute_ok(result, "make an image");
 }
 
-// False on failure (logged).
-static bool open_texture(struct sharing *s, cl_context context)
-{
-    return compute_ok(shared_texture_open(&s->shared, context, WIDTH, HEIGHT), "share a GL texture with OpenCL");
-}
-
 static void open_case(struct bench_case *c)
 {
     if (!bench_kernel(c, "", "share") || !bench_group_fits(c, GROUP_WIDTH * GROUP_HEIGHT))
@@ -139,7 +133,8 @@ static void run(struct bench_session *session)
     struct sharing sharing = {.number = 0};
     const cl_context context = session->device->context;
     const bool shares_gl = session->window && session->device->shares_gl;
-    const bool has_texture = shares_gl && open_texture(&sharing, context);
+    const bool has_texture = shares_gl && compute_ok(shared_texture_open(&sharing.shared, context, WIDTH, HEIGHT),
+                                                     "share a GL texture with OpenCL");
     const bool has_image = session->device->info.images && open_image(&sharing, context);
     for (int i = 0; i < WAYS; i++) {
         struct bench_case *c = &cases[i];

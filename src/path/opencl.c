@@ -226,7 +226,7 @@ static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct im
     if (result == CL_SUCCESS)
         result = clFlush(cl->compute_queue);
     if (result == CL_SUCCESS && texture)
-        result = shared_texture_release(&slot->shared, cl->compute_queue, NULL, &slot->release);
+        result = shared_texture_release(&slot->shared, cl->compute_queue, &slot->release);
     if (result == CL_SUCCESS && slot->output.way != DOWNLOAD_NONE)
         result = download_start(&slot->output, cl->download_queue, last);
     const cl_event ends[] = {slot->output.done, slot->release, slot->encoded.done, slot->measured.done,

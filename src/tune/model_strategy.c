@@ -101,12 +101,6 @@ static int choose(struct search *search, double (*score)(const struct search *se
     return best;
 }
 
-// Returns true while there are too few results for an estimate.
-static bool starts(const struct search *search)
-{
-    return search->asked < START || search->best < 0;
-}
-
 // ---- the nearest neighbours' speed ----
 
 // Each parameter that differs adds 0.5 to 1. The minimum is 0.5 because the order of values may be arbitrary.
@@ -180,7 +174,7 @@ static double improvement(const struct search *search, int configuration)
 
 static int next_model(struct search *search)
 {
-    if (starts(search))
+    if (search->asked < START || search->best < 0) // too few results for an estimate
         return -1;
     if (search->asked % 2) // the model finds new regions; the nearest results improve known ones
         return choose(search, nearest_speed);

@@ -55,19 +55,7 @@ static const struct strategy full_strategy = {
     .next = next_full,
 };
 
-static int next_any(struct search *search)
-{
-    return -1;
-}
-
-static const struct strategy random_strategy = {
-    .name = "random",
-    .next = next_any,
-};
-
-static const struct strategy auto_strategy = {
-    .name = "auto",
-};
+static const struct strategy random_strategy = {.name = "random"}, auto_strategy = {.name = "auto"};
 
 const struct strategy *const strategies[] = {&auto_strategy, &full_strategy, &random_strategy, &model_strategy, NULL};
 
@@ -129,7 +117,7 @@ static int propose(struct search *search)
         if (!search_asked(search, first))
             return first;
     }
-    const int proposed = search->strategy->next(search);
+    const int proposed = search->strategy->next ? search->strategy->next(search) : -1;
     return proposed >= 0 && !search_asked(search, proposed) ? proposed : search_random_rest(search);
 }
 

@@ -153,18 +153,13 @@ static bool needs_base(const struct tuner *tuner)
     return untried && find_base(tuner) < 0;
 }
 
-// Returns true while the configuration in use is untried. The search tries it early.
-static bool needs_used(const struct tuner *tuner)
-{
-    const struct subject *subject = tuner->setup->subject;
-    return subject->has_used && !is_tried(&tuner->result->state, subject->used);
-}
-
 static bool search_over(const struct tuner *tuner)
 {
     const struct tuner_setup *setup = tuner->setup;
     const struct tuner_state *state = &tuner->result->state;
-    if (needs_base(tuner) || (needs_used(tuner) && !tuner->stopped))
+    // The search tries the configuration in use early.
+    const bool needs_used = setup->subject->has_used && !is_tried(state, setup->subject->used);
+    if (needs_base(tuner) || (needs_used && !tuner->stopped))
         return false;
     if (tuner->stopped || (setup->budget > 0 && state->trials >= setup->budget))
         return true;
@@ -204,17 +199,14 @@ static bool device_works(const struct tuner *tuner)
     return build != NULL;
 }
 
-// Returns true if children that run at the same time may be the reason of the failure: they share the memory.
-static bool is_doubtful(enum probe_status status)
-{
-    return status == PROBE_NOT_RUN || status == PROBE_NOT_OPENED || status == PROBE_UNKNOWN;
-}
-
 // Measures a candidate that is valid, and keeps it. False: the search cannot go on (logged).
 static bool try_candidate(struct tuner *tuner, int at)
 {
     struct tuner_trial *candidate = &tuner->candidate[at];
-    if (tuner->batch > 1 && is_doubtful(candidate->status))
+    // Children that run at the same time share the memory, which may be the reason of these failures.
+    const bool doubtful = candidate->status == PROBE_NOT_RUN || candidate->status == PROBE_NOT_OPENED ||
+                          candidate->status == PROBE_UNKNOWN;
+    if (tuner->batch > 1 && doubtful)
         validate(tuner, at);
     const bool valid = candidate->status == PROBE_PASSED;
     candidate->ms = INFINITY;

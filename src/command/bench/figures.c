@@ -123,11 +123,6 @@ static json_t *result_json(const struct figures *figures, json_t *device, json_t
                      measured, "device", device, "tests", tests, "figures", figures->values);
 }
 
-static const json_t *test_of(const json_t *result, const char *name)
-{
-    return json_object_get(json_object_get(result, "tests"), name);
-}
-
 static void print_number(const json_t *number)
 {
     printf(",");
@@ -141,15 +136,9 @@ static void print_text(const char *text)
     csv_print(stdout, text ? text : "");
 }
 
-static void print_csv_head(void)
-{
-    printf("device,name,test,parameters,status,value,by_event,unit,spread,rounds,checked,note,verdict,base_value,"
-           "base_spread,change,p\n");
-}
-
 static void print_csv(const json_t *result)
 {
-    const json_t *item, *device = json_object_get(result, "device");
+    const json_t *item, *device = json_object_get(result, "device"), *tests = json_object_get(result, "tests");
     struct figure f;
     size_t i;
     json_array_foreach(json_object_get(result, "figures"), i, item)
@@ -163,7 +152,7 @@ static void print_csv(const json_t *result)
         print_text(figure_status_name(f.status));
         print_number(json_object_get(item, "value"));
         print_number(json_object_get(item, "by_event"));
-        print_text(json_string_value(json_object_get(test_of(result, f.test), "unit")));
+        print_text(json_string_value(json_object_get(json_object_get(tests, f.test), "unit")));
         print_number(json_object_get(item, "spread"));
         printf(",%d,%s", f.rounds, f.checked ? "yes" : "no");
         print_text(f.note);
@@ -242,7 +231,8 @@ static void finish_device(struct figures *figures, json_t *result)
         print_json(json_incref(result), JSON_COMPACT | JSON_REAL_PRECISION(6));
     else if (o->csv) {
         if (json_array_size(figures->results) == 0)
-            print_csv_head();
+            printf("device,name,test,parameters,status,value,by_event,unit,spread,rounds,checked,note,verdict,"
+                   "base_value,base_spread,change,p\n");
         print_csv(result);
     } else {
         const json_t *load = json_object_get(json_object_get(result, "device"), "load");
