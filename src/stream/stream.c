@@ -86,14 +86,6 @@ static bool open_gl(struct stream *s)
     return s->gl != NULL;
 }
 
-static void close_gl(struct stream *s)
-{
-    if (s->gl)
-        gl_context_unbind(s->gl, false);
-    gl_context_close(s->gl);
-    s->gl = NULL;
-}
-
 bool stream_open(struct stream *s)
 {
     if (!open_gl(s))
@@ -205,7 +197,10 @@ bool stream_close(struct stream *s)
     source_close(s->source);
     if (!source_change_close(&s->change))
         return false;
-    close_gl(s);
+    if (s->gl)
+        gl_context_unbind(s->gl, false);
+    gl_context_close(s->gl);
+    s->gl = NULL;
     devices_close(&s->devices);
     if (s->filter_watch > 0)
         close(s->filter_watch);
@@ -364,15 +359,6 @@ static void reload_filters(struct stream *s)
     panes_changed(s->panes, true);
 }
 
-// Closes the camera while no program reads the virtual camera (--on-demand).
-static void follow_readers(struct stream *s)
-{
-    if (!outputs_rest_changed(&s->outputs))
-        return;
-    source_rest(s->source, s->outputs.resting);
-    tell_client(s);
-}
-
 // Follows changes of the kernel files, users' filters, the wish and the source. No frame may be in flight.
 static void follow_changes(struct stream *s)
 {
@@ -409,13 +395,6 @@ bool stream_finished(const struct stream *s)
             !source_change_more(s));
 }
 
-static void pace_tuning(const struct stream *s)
-{
-    const struct capture_counts counts = stream_counts(s);
-    online_pace(s->online, !s->set.paced || s->info->rate <= 0 ? 0 : 1000 / s->info->rate,
-                counts.skipped + counts.dropped);
-}
-
 // Takes the newest frame and submits it. False if none arrives in time, or if the source has ended or changed its
 // shape.
 static bool submit_newest(struct stream *s, int timeout_ms)
@@ -431,8 +410,11 @@ static bool submit_newest(struct stream *s, int timeout_ms)
     if (status == SOURCE_FRAME) {
         s->taken++;
         playback_arrived(s, &frame);
-        if (s->online)
-            pace_tuning(s);
+        if (s->online) {
+            const struct capture_counts counts = stream_counts(s);
+            online_pace(s->online, !s->set.paced || s->info->rate <= 0 ? 0 : 1000 / s->info->rate,
+                        counts.skipped + counts.dropped);
+        }
         s->automatic.submitted_ns = clock_now_ns();
         report_news(s, panes_submit(s->panes, &frame, s->automatic.submitted_ns));
         return true;
@@ -526,7 +508,10 @@ static bool finish_frame(struct stream *s, bool again)
 
 enum stream_turn stream_step(struct stream *s, int wait_ms)
 {
-    follow_readers(s);
+    if (outputs_rest_changed(&s->outputs)) { // --on-demand: the camera is closed while no program reads the virtual one
+        source_rest(s->source, s->outputs.resting);
+        tell_client(s);
+    }
     if (!outputs_follow(&s->outputs, s->wish.paused))
         s->code = EXIT_FAILED_SOME;
     const int in_flight = panes_in_flight(s->panes);

@@ -133,7 +133,7 @@ static void print_number(const json_t *number)
 static void print_text(const char *text)
 {
     printf(",");
-    csv_print(stdout, text ? text : "");
+    csv_print(stdout, text);
 }
 
 static void print_csv(const json_t *result)
@@ -146,17 +146,17 @@ static void print_csv(const json_t *result)
         figure_read(item, &f);
         if (json_object_get(device, "number"))
             printf("%d", (int)json_integer_value(json_object_get(device, "number")));
-        print_text(json_string_value(json_object_get(device, "name")));
+        print_text(json_text(device, "name"));
         print_text(f.test);
         print_text(f.parameters);
         print_text(figure_status_name(f.status));
         print_number(json_object_get(item, "value"));
         print_number(json_object_get(item, "by_event"));
-        print_text(json_string_value(json_object_get(json_object_get(tests, f.test), "unit")));
+        print_text(json_text(json_object_get(tests, f.test), "unit"));
         print_number(json_object_get(item, "spread"));
         printf(",%d,%s", f.rounds, f.checked ? "yes" : "no");
         print_text(f.note);
-        print_text(json_string_value(json_object_get(item, "verdict")));
+        print_text(json_text(item, "verdict"));
         print_number(json_object_get(item, "base_value"));
         print_number(json_object_get(item, "base_spread"));
         print_number(json_object_get(item, "change"));
@@ -294,9 +294,8 @@ static void show_result(struct figures *figures, json_t *result)
     json_object_foreach(json_object_get(result, "tests"), name, test)
     {
         const int before = figures->count;
-        const struct measure_test row = {.name = name,
-                                         .unit = json_string_value(json_object_get(test, "unit")),
-                                         .definition = json_string_value(json_object_get(test, "definition"))};
+        const struct measure_test row = {
+            .name = name, .unit = json_text(test, "unit"), .definition = json_text(test, "definition")};
         struct figure figure;
         json_array_foreach(json_object_get(result, "figures"), i, item)
         {
