@@ -169,7 +169,8 @@ struct lane_window {
     struct window *window;
     struct renderer *renderer;
     struct lane_board bird;
-    int view; // -1: the camera's picture
+    int view;                // -1: the camera's picture
+    struct renderer_box box; // of the last picture
     struct overlay overlay;
 };
 
@@ -311,6 +312,10 @@ bool lane_window_read_keys(struct lane_window *w, struct stream *s)
             w->view = (int)key - '2';
         if (key == 'o' && !event.repeat)
             w->overlay.size = w->overlay.size == OVERLAY_OFF ? OVERLAY_SMALL : OVERLAY_OFF;
+        if (event.type == WINDOW_DRAG && w->box.width > 0) {
+            const float x = event.x * (float)window_size(w->window).width - w->box.x;
+            s->wish.divider = fminf(fmaxf(x / w->box.width, 0), 1);
+        }
         if (key == WINDOW_KEY_TAB && !event.repeat) {
             s->wish.split = s->wish.split == SPLIT_OFF ? SPLIT_ORIGINAL : SPLIT_OFF;
             panes_changed(s->panes, false);
@@ -342,6 +347,7 @@ bool lane_window_show(struct lane_window *w, struct lane_pipeline *pipeline, con
         scene.texture = original->texture ? original->texture : renderer_upload(w->renderer, 1, &original->image);
     }
     const struct window_size size = window_size(w->window);
+    w->box = renderer_picture_box(&scene, &size);
     renderer_draw(w->renderer, &scene, &size);
     window_swap(w->window);
     return true;

@@ -25,7 +25,8 @@ struct lane_window;
 // Opens the window for frames of this size. Returns NULL if it cannot be opened, with one line in `why`.
 struct lane_window *lane_window_open(int width, int height, char why[256]);
 void lane_window_close(struct lane_window *window); // accepts NULL
-// Handles the keys; Tab switches the stream's split view. Returns false if the user quits or the display is lost.
+// Handles the keys; Tab switches the stream's split view, and the mouse moves its divider. Returns false if the user
+// quits or the display is lost.
 bool lane_window_read_keys(struct lane_window *window, struct stream *stream);
 // Shows the frame as it is drawn, beside the stream's original in a split view, or a stage of the pipeline with the
 // search of `trace`. Returns false if the pipeline fails.

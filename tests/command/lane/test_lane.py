@@ -484,6 +484,10 @@ def window(c):
             return red.count(False) > 100 and (red.count(True) == 0) == split
 
         c.check(wait_until(sides), "split view", split)
+        if split:  # with the divider at the right edge, the picture without lines is all
+            run_in.drag((320, 200), (639, 200))
+            c.check(wait_until(lambda: not places(run_in.shot(), is_red)), "the divider moves")
+            run_in.drag((639, 200), (320, 200))
     code, out, err = run_in.end()
     c.check(code == 0 and "none in 0;" in out and not err, code, out, err)
     c.check([name for name in os.listdir(at()) if "keys" in name] == ["keys.y4m"], os.listdir(at()))
