@@ -168,19 +168,8 @@ static void offer_kind(const struct typed *typed, const char *kind)
 static void offer_choices(const struct typed *typed, const char *choices)
 {
     char word[64];
-    for (const char *at = choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
-        snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, "|"), at);
+    for (int i = 0; options_choice(choices, i, word, sizeof(word)); i++)
         offer(typed, word, "");
-    }
-}
-
-static bool is_choice(const char *choices, const char *word)
-{
-    const size_t length = strlen(word);
-    const char *at = choices;
-    while (at && (strncmp(at, word, length) != 0 || (at[length] && at[length] != '|')))
-        at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL;
-    return at != NULL;
 }
 
 // Offers values of an option. A value of kind "filter" is a chain: completes its last filter.
@@ -239,7 +228,7 @@ static void offer_words(int count, char *const *words)
         offer_kind(&typed, "command");
     bool acts = !list->actions;
     for (int i = first; !acts && i < count - 1; i++)
-        acts = is_choice(list->actions, words[i]);
+        acts = options_find(list->actions, words[i]) >= 0;
     if (acts)
         offer_kind(&typed, list->complete);
     else
