@@ -24,7 +24,7 @@ static const char last_name[] = "monocle-last.png";
 
 const char *output_suffix(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *name = file_base(path), *dot = strrchr(name, '.');
     return dot && dot > name ? dot : name + strlen(name);
 }
 

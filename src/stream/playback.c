@@ -1,6 +1,7 @@
 // playback.c: pause, seek and step of the source
 #include "stream/playback.h"
 
+#include "base/file.h"
 #include "stream/stream.h"
 
 #include <math.h>
@@ -142,9 +143,8 @@ static void note_place(struct stream *s)
     char at[PLAYBACK_TIME], whole[PLAYBACK_TIME] = "";
     const double duration_s = playback_duration(s);
     if (source_slide(s->source, s->playback.position_s, &slide)) {
-        const char *slash = strrchr(slide.path, '/');
         const bool last = slide.number == slide.count && !s->set.loop;
-        note_set(&s->note, false, NOTE_S, "%s  %d of %d%s", slash ? slash + 1 : slide.path, slide.number, slide.count,
+        note_set(&s->note, false, NOTE_S, "%s  %d of %d%s", file_base(slide.path), slide.number, slide.count,
                  last ? ", the last image" : "");
         return;
     }

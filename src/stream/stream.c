@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/edited.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "compute/gl_context.h"
@@ -290,8 +291,8 @@ static bool take_edit(const char *name, const void *context)
     const bool filter = dot && strcmp(dot, ".cl") == 0;
     *edits->filters = *edits->filters || filter;
     for (int i = 0; i < edits->chain->count; i++) {
-        const char *file = chain_file(edits->chain, i), *slash = file ? strrchr(file, '/') : NULL;
-        *edits->files = *edits->files || (slash && strcmp(slash + 1, name) == 0);
+        const char *file = chain_file(edits->chain, i);
+        *edits->files = *edits->files || (file && strcmp(file_base(file), name) == 0);
     }
     return false; // both kinds may be among the events
 }
@@ -308,11 +309,11 @@ static void watch_files(struct stream *s)
         return;
     s->files_watched = hash;
     for (int i = 0; i < s->wish.chain.count; i++) {
-        char directory[FILTER_FILE];
-        const char *file = chain_file(&s->wish.chain, i), *slash = file ? strrchr(file, '/') : NULL;
-        if (!slash)
+        char directory[PATH_MAX];
+        const char *file = chain_file(&s->wish.chain, i);
+        if (!file)
             continue;
-        snprintf(directory, sizeof(directory), "%.*s", slash > file ? (int)(slash - file) : 1, file);
+        file_directory(file, directory);
         if (!edited_add(s->filter_watch, directory))
             log_warn("cannot watch %s for edited files: %s", directory, strerror(errno));
     }

@@ -188,19 +188,13 @@ static void take(void *context, const struct figure *figure)
     figures->failed = figures->failed || figure->status == FIGURE_FAILED;
 }
 
-static void show_progress(const char *text)
-{
-    if (status_line_possible())
-        status_line_show(text);
-}
-
 static bool progress(void *context, const char *text)
 {
     const struct figures *figures = context;
     char line[160];
     if (text) {
         snprintf(line, sizeof(line), "test %d of %d, %s", figures->running + 1, figures->tests, text);
-        show_progress(figures->tests > 0 ? line : text);
+        status_line_show(figures->tests > 0 ? line : text);
     }
     return !process_interrupted();
 }
@@ -334,7 +328,7 @@ static void measure_device(struct figures *figures, int number)
         };
         figures->running = i;
         measure_run(&setup);
-        show_progress("");
+        status_line_show("");
         if (figures->count == before)
             continue; // interrupted
         add_test(tests, test, false);
@@ -380,7 +374,7 @@ static int measure_chosen(struct figures *figures)
     struct measure_place place;
     begin(figures);
     const enum measure_end end = measure_here(&setup, &place);
-    show_progress("");
+    status_line_show("");
     if (end != MEASURE_ENDED)
         return end == MEASURE_CASES ? EXIT_USAGE : EXIT_NOTHING;
     json_t *tests = json_object();

@@ -1,6 +1,7 @@
 // run.c: finds lanes in the frames of a source, and reports them
 #include "base/clock.h"
 #include "base/edited.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "command/lane/lane.h"
 #include "command/lane/lane_report.h"
@@ -122,12 +123,11 @@ static bool watch_config(struct run *run)
 {
     if (!run->options->config)
         return true;
-    const char *path = run->options->config, *slash = strrchr(path, '/');
-    char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    run->edits = directory ? edited_open(directory) : -1;
+    char directory[PATH_MAX];
+    file_directory(run->options->config, directory);
+    run->edits = edited_open(directory);
     if (run->edits < 0)
-        log_error("cannot watch %s for changes: %s", path, strerror(errno));
-    free(directory);
+        log_error("cannot watch %s for changes: %s", run->options->config, strerror(errno));
     return run->edits > 0;
 }
 
@@ -366,8 +366,7 @@ static enum exit_code open_stream(struct run *run)
 
 static bool is_config(const char *name, const void *path)
 {
-    const char *slash = strrchr(path, '/');
-    return strcmp(name, slash ? slash + 1 : path) == 0;
+    return strcmp(name, file_base(path)) == 0;
 }
 
 // Builds the chain again, for another map or other settings. Sets the exit code on failure.
