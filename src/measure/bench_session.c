@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/random.h"
 #include "base/resource.h"
 #include "compute/gl_context.h"
 
@@ -404,27 +403,4 @@ struct figure bench_best(struct bench_case *cases, int count)
         release(c);
     }
     return best;
-}
-
-// ---- data ----
-
-cl_mem bench_random_buffer(struct bench_session *session, size_t bytes)
-{
-    enum { PIECE = 1 << 20 };
-    cl_int result;
-    cl_mem buffer = clCreateBuffer(session->device->context, CL_MEM_READ_WRITE, bytes, NULL, &result);
-    uint8_t *random = malloc(PIECE);
-    if (!random)
-        result = CL_OUT_OF_HOST_MEMORY;
-    for (size_t at = 0; result == CL_SUCCESS && at < bytes; at += PIECE) {
-        const size_t part = bytes - at < PIECE ? bytes - at : PIECE;
-        random_fill(random, part, (uint32_t)(1 + at / PIECE));
-        result = clEnqueueWriteBuffer(session->queue, buffer, CL_TRUE, at, part, random, 0, NULL, NULL);
-    }
-    free(random);
-    if (compute_ok(result, "fill memory on the device"))
-        return buffer;
-    if (buffer)
-        clReleaseMemObject(buffer);
-    return NULL;
 }

@@ -117,8 +117,3 @@ void bench_derive(const struct bench_case *c, int test, double value);
 // Reports that the whole test failed, with the last error that was logged.
 void bench_report_failure(const struct bench_session *session);
 void bench_progress(struct bench_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-// ---- data ----
-
-// Allocates a buffer on the device and fills it with random bytes. NULL on failure (logged).
-cl_mem bench_random_buffer(struct bench_session *session, size_t bytes);

@@ -114,13 +114,15 @@ static void run(struct bench_session *session)
     struct launches latencies[PARTS];
     cl_int result;
     cl_command_queue plain = device_queue(session->device, false, &result);
-    cl_mem launches = bench_random_buffer(session, sizeof(cl_uint));
+    cl_mem launches = result == CL_SUCCESS
+                          ? clCreateBuffer(session->device->context, CL_MEM_READ_WRITE, sizeof(cl_uint), NULL, &result)
+                          : NULL;
     for (int i = 0; i < PARTS; i++) {
         latencies[i] = (struct launches){&parts[i], parts[i].profiled ? session->queue : plain, launches};
         cases[i].data = &latencies[i];
         snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "part=%s", parts[i].name);
     }
-    bench_run(session, cases, PARTS, compute_ok(result, "open a second queue") && launches, open_case);
+    bench_run(session, cases, PARTS, compute_ok(result, "open a second queue and its memory"), open_case);
     memory_release(launches);
     if (plain)
         clReleaseCommandQueue(plain);

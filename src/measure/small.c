@@ -26,8 +26,9 @@ struct images {
     struct part part[PARTS];
     int count;
     size_t bytes;
-    cl_mem table, pin_from, pin_to;
-    uint8_t *from, *to, *expected; // the host's memory; the first two are pinned
+    cl_mem table;
+    struct pinned from, to; // the host's memory
+    uint8_t *expected;
     cl_command_queue queue[PARTS];
 };
 
@@ -74,13 +75,13 @@ static cl_int enqueue(const struct bench_case *c, cl_command_queue queue, const 
                  bytes = (size_t)(last->at + last->width * last->height) * PIXEL - begin;
     cl_int result = CL_SUCCESS;
     if (small->copies)
-        result = clEnqueueWriteBuffer(queue, part->from, CL_FALSE, begin, bytes, m->from + part->offset + begin, 0,
+        result = clEnqueueWriteBuffer(queue, part->from, CL_FALSE, begin, bytes, m->from.at + part->offset + begin, 0,
                                       NULL, NULL);
     if (result == CL_SUCCESS)
         result = launch(c, queue, part, first, count);
     if (result == CL_SUCCESS && small->copies)
-        result =
-            clEnqueueReadBuffer(queue, part->to, CL_FALSE, begin, bytes, m->to + part->offset + begin, 0, NULL, NULL);
+        result = clEnqueueReadBuffer(queue, part->to, CL_FALSE, begin, bytes, m->to.at + part->offset + begin, 0, NULL,
+                                     NULL);
     return result;
 }
 
@@ -117,23 +118,23 @@ static bool check(struct bench_case *c)
     const struct images *m = small->images;
     const cl_uint zero = 0;
     cl_int result = CL_SUCCESS;
-    memset(m->to, 0, m->bytes);
+    memset(m->to.at, 0, m->bytes);
     for (int i = 0; i < PARTS && result == CL_SUCCESS; i++) {
         const struct part *part = &m->part[i];
         result = clEnqueueFillBuffer(m->queue[0], part->to, &zero, sizeof(zero), 0, part->bytes, 0, NULL, NULL);
         if (result == CL_SUCCESS && small->copies)
             result = clEnqueueFillBuffer(m->queue[0], part->from, &zero, sizeof(zero), 0, part->bytes, 0, NULL, NULL);
         else if (result == CL_SUCCESS)
-            result = clEnqueueWriteBuffer(m->queue[0], part->from, CL_FALSE, 0, part->bytes, m->from + part->offset, 0,
-                                          NULL, NULL);
+            result = clEnqueueWriteBuffer(m->queue[0], part->from, CL_FALSE, 0, part->bytes, m->from.at + part->offset,
+                                          0, NULL, NULL);
     }
     const cl_int finished = compute_finish(m->queue[0]);
     if (!compute_ok(result == CL_SUCCESS ? finished : result, "clear the images") || !run_once(c))
         return false;
     for (int i = 0; i < PARTS && result == CL_SUCCESS && !small->copies; i++)
         result = clEnqueueReadBuffer(m->queue[0], m->part[i].to, CL_TRUE, 0, m->part[i].bytes,
-                                     m->to + m->part[i].offset, 0, NULL, NULL);
-    return compute_ok(result, "read the images") && memcmp(m->to, m->expected, m->bytes) == 0;
+                                     m->to.at + m->part[i].offset, 0, NULL, NULL);
+    return compute_ok(result, "read the images") && memcmp(m->to.at, m->expected, m->bytes) == 0;
 }
 
 static int limit(int value, int most)
@@ -187,23 +188,10 @@ static void place_images(struct images *m, const struct device_info *info)
     m->count = PARTS * m->part[0].count;
 }
 
-// Allocates memory that the device can copy from and to while the host works.
-static cl_int pin(const struct images *m, cl_context context, cl_mem *buffer, uint8_t **memory)
-{
-    cl_int result;
-    *buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, m->bytes, NULL, &result);
-    if (result == CL_SUCCESS)
-        *memory = clEnqueueMapBuffer(m->queue[0], *buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, m->bytes, 0, NULL,
-                                     NULL, &result);
-    return result;
-}
-
 static void close_images(struct images *m)
 {
-    if (m->from)
-        clEnqueueUnmapMemObject(m->queue[0], m->pin_from, m->from, 0, NULL, NULL);
-    if (m->to)
-        clEnqueueUnmapMemObject(m->queue[0], m->pin_to, m->to, 0, NULL, NULL);
+    pinned_close(&m->from, m->queue[0]);
+    pinned_close(&m->to, m->queue[0]);
     for (int i = 0; i < PARTS; i++) {
         if (m->queue[i]) {
             compute_finish(m->queue[i]);
@@ -213,8 +201,6 @@ static void close_images(struct images *m)
         memory_release(m->part[i].to);
     }
     memory_release(m->table);
-    memory_release(m->pin_from);
-    memory_release(m->pin_to);
     free(m->expected);
 }
 
@@ -239,15 +225,15 @@ static bool open_images(struct images *m, const struct bench_session *session)
         m->table = clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
                                   sizeof(*m->image) * (size_t)m->count, m->image, &result);
     if (result == CL_SUCCESS)
-        result = pin(m, device->context, &m->pin_from, &m->from);
+        result = pinned_open(&m->from, device->context, m->queue[0], m->bytes);
     if (result == CL_SUCCESS)
-        result = pin(m, device->context, &m->pin_to, &m->to);
+        result = pinned_open(&m->to, device->context, m->queue[0], m->bytes);
     if (!compute_ok(result, "allocate small images"))
         return false;
-    random_fill(m->from, m->bytes, 1);
+    random_fill(m->from.at, m->bytes, 1);
     for (int i = 0; i < m->count; i++) {
         const size_t at = m->part[i / m->part[0].count].offset + (size_t)m->image[i].at * PIXEL;
-        emboss(&m->image[i], m->from + at, m->expected + at);
+        emboss(&m->image[i], m->from.at + at, m->expected + at);
     }
     return true;
 }

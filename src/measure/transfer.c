@@ -152,8 +152,9 @@ static bool check(struct bench_case *c)
 // ---- the cases ----
 
 struct memories {
-    cl_mem device, pin;
-    uint8_t *pageable, *pinned, *random;
+    cl_mem device;
+    struct pinned pinned;
+    uint8_t *pageable, *random;
     size_t bytes;
 };
 
@@ -194,11 +195,9 @@ static bool is_zero_copy(const struct bench_session *session, const struct memor
 
 static void close_memories(struct memories *m, const struct bench_session *session)
 {
-    if (m->pinned)
-        clEnqueueUnmapMemObject(session->queue, m->pin, m->pinned, 0, NULL, NULL);
+    pinned_close(&m->pinned, session->queue);
     compute_finish(session->queue);
     memory_release(m->device);
-    memory_release(m->pin);
     free(m->pageable);
     free(m->random);
 }
@@ -214,17 +213,14 @@ static bool open_memories(struct memories *m, const struct bench_session *sessio
     m->random = aligned_alloc(ALIGNMENT, m->bytes);
     m->device = clCreateBuffer(context, CL_MEM_READ_WRITE, m->bytes, NULL, &result);
     if (result == CL_SUCCESS)
-        m->pin = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, m->bytes, NULL, &result);
-    if (result == CL_SUCCESS)
-        m->pinned = clEnqueueMapBuffer(session->queue, m->pin, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, m->bytes, 0,
-                                       NULL, NULL, &result);
+        result = pinned_open(&m->pinned, context, session->queue, m->bytes);
     if (result == CL_SUCCESS && (!m->pageable || !m->random))
         result = CL_OUT_OF_HOST_MEMORY;
     if (!compute_ok(result, "allocate memory for copies"))
         return false;
     random_fill(m->random, m->bytes, 1);
     memcpy(m->pageable, m->random, m->bytes);
-    memcpy(m->pinned, m->random, m->bytes);
+    memcpy(m->pinned.at, m->random, m->bytes);
     return true;
 }
 
@@ -273,7 +269,7 @@ static void run_sizes(struct bench_session *session, const char *key, const stru
             .way = way->way,
             .bytes = sizes[i / WAYS].bytes,
             .device = memories.device,
-            .host = way->pinned ? memories.pinned : memories.pageable,
+            .host = way->pinned ? memories.pinned.at : memories.pageable,
             .random = memories.random,
         };
         c->time = time_copies;
