@@ -88,6 +88,14 @@ double bench_host_time(struct bench_case *c, int runs);
 // Builds a kernel of the case's file with these options. On failure returns false and sets the figure's reason.
 bool bench_kernel(struct bench_case *c, const char *options, const char *name);
 void bench_argument(struct bench_case *c, const void *value, size_t bytes); // borrows the value
+static inline size_t bench_round_up(int value, int unit)
+{
+    return (size_t)((value + unit - 1) / unit * unit);
+}
+static inline int bench_limit(int value, int most) // to 0..most
+{
+    return value < 0 ? 0 : value > most ? most : value;
+}
 // Runs the kernel once with `loops` and waits. False on failure (logged).
 bool bench_kernel_once(struct bench_case *c, cl_uint loops);
 

@@ -31,22 +31,17 @@ enum { WAYS = sizeof(ways) / sizeof(*ways), CASES = 2 * WAYS };
 
 // ---- the host's result ----
 
-static int limit(int value, int most)
-{
-    return value < 0 ? 0 : value > most ? most : value;
-}
-
 static bool same(const struct convolution *v, const uint8_t *got, int x, int y)
 {
     const struct images *m = v->images;
     for (int channel = 0; channel < v->channels; channel++) {
         int sum = 0;
         for (int i = 0; i < WEIGHTS; i++) {
-            const int from_x = limit(x + i % SIDE - SIDE / 2, m->width - 1);
-            const int from_y = limit(y + i / SIDE - SIDE / 2, m->height - 1);
+            const int from_x = bench_limit(x + i % SIDE - SIDE / 2, m->width - 1);
+            const int from_y = bench_limit(y + i / SIDE - SIDE / 2, m->height - 1);
             sum += m->weight[i] * m->random[(from_y * m->width + from_x) * v->channels + channel];
         }
-        if (got[(y * m->width + x) * v->channels + channel] != limit(sum >> 4, 255))
+        if (got[(y * m->width + x) * v->channels + channel] != bench_limit(sum >> 4, 255))
             return false;
     }
     return true;
@@ -106,11 +101,6 @@ static bool open_images(struct bench_session *session, struct images *m)
     return compute_ok(result, "allocate images on the device");
 }
 
-static size_t round_up(int value, int unit)
-{
-    return (size_t)((value + unit - 1) / unit * unit);
-}
-
 static void open_case(struct bench_case *c)
 {
     const struct convolution *v = c->data;
@@ -125,8 +115,8 @@ static void open_case(struct bench_case *c)
     if (!bench_kernel(c, options, way->name) || !bench_group_fits(c, (size_t)(group * group)))
         return;
     c->local[0] = c->local[1] = (size_t)group;
-    c->size[0] = round_up(m->width, group);
-    c->size[1] = round_up(m->height, group * way->rows) / (size_t)way->rows;
+    c->size[0] = bench_round_up(m->width, group);
+    c->size[1] = bench_round_up(m->height, group * way->rows) / (size_t)way->rows;
     bench_argument(c, &m->from, sizeof(cl_mem));
     bench_argument(c, &m->to, sizeof(cl_mem));
     bench_argument(c, &m->weights, sizeof(cl_mem));

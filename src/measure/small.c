@@ -40,19 +40,14 @@ struct small {
 
 // ---- one run ----
 
-static size_t round_up(int value, int unit)
-{
-    return (size_t)((value + unit - 1) / unit * unit);
-}
-
 static cl_int launch(const struct bench_case *c, cl_command_queue queue, const struct part *part, cl_int first,
                      int count)
 {
     const struct small *small = c->data;
     const struct small_image *image = &small->images->image[first];
     const size_t local[2] = {GROUP_WIDTH, GROUP_HEIGHT};
-    const size_t each[2] = {round_up(image->width, GROUP_WIDTH), round_up(image->height, GROUP_HEIGHT)};
-    const size_t packed[2] = {round_up(SIDE_MOST, GROUP_WIDTH), (size_t)(ROWS * count)};
+    const size_t each[2] = {bench_round_up(image->width, GROUP_WIDTH), bench_round_up(image->height, GROUP_HEIGHT)};
+    const size_t packed[2] = {bench_round_up(SIDE_MOST, GROUP_WIDTH), (size_t)(ROWS * count)};
     cl_int result = clSetKernelArg(c->kernel, 0, sizeof(cl_mem), &part->from);
     if (result == CL_SUCCESS)
         result = clSetKernelArg(c->kernel, 1, sizeof(cl_mem), &part->to);
@@ -137,24 +132,19 @@ static bool check(struct bench_case *c)
     return compute_ok(result, "read the images") && memcmp(m->to.at, m->expected, m->bytes) == 0;
 }
 
-static int limit(int value, int most)
-{
-    return value < 0 ? 0 : value > most ? most : value;
-}
-
 static void emboss(const struct small_image *image, const uint8_t *from, uint8_t *to)
 {
     const int width = image->width, height = image->height;
     for (int i = 0; i < width * height; i++) {
         const int x = i % width, y = i / width;
-        const int left = limit(x - 1, width - 1), right = limit(x + 1, width - 1);
-        const int above = limit(y - 1, height - 1) * width, below = limit(y + 1, height - 1) * width;
+        const int left = bench_limit(x - 1, width - 1), right = bench_limit(x + 1, width - 1);
+        const int above = bench_limit(y - 1, height - 1) * width, below = bench_limit(y + 1, height - 1) * width;
         const int row = y * width;
         for (int n = 0; n < PIXEL - 1; n++) {
             const int sum = 128 + from[(row + right) * PIXEL + n] - from[(row + left) * PIXEL + n] +
                             from[(below + x) * PIXEL + n] - from[(above + x) * PIXEL + n] +
                             from[(below + right) * PIXEL + n] - from[(above + left) * PIXEL + n];
-            to[i * PIXEL + n] = (uint8_t)limit(sum, UINT8_MAX);
+            to[i * PIXEL + n] = (uint8_t)bench_limit(sum, UINT8_MAX);
         }
         to[i * PIXEL + PIXEL - 1] = from[i * PIXEL + PIXEL - 1];
     }
