@@ -67,13 +67,8 @@ static struct device *fleet_device(struct fleet *fleet, int index, const struct 
 static bool open_gl(struct runner *runner)
 {
     char why[256];
-    struct gl_context *gl = gl_context_open(false, why);
-    if (!gl)
+    if (!(runner->gl = gl_context_open_current(why)))
         log_error("there is no GL context: %s; use -p cpu", why);
-    else if (gl_context_bind(gl, false))
-        runner->gl = gl;
-    else
-        gl_context_close(gl);
     return runner->gl;
 }
 
@@ -97,9 +92,7 @@ void runner_close(struct runner *runner)
 {
     for (int i = 0; i < RUNNER_FITS; i++)
         fit_close(&runner->fit[i]);
-    if (runner->gl)
-        gl_context_unbind(runner->gl, false);
-    gl_context_close(runner->gl);
+    gl_context_close_current(runner->gl);
     runner->gl = NULL;
 }
 

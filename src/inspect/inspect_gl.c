@@ -83,15 +83,9 @@ void inspect_gl(void)
         {"ES", {.width = 16, .height = 16, .hidden = true, .es = true}},
     };
     char why[256] = "";
-    struct gl_context *context = gl_context_open(false, why);
-    if (context && !gl_context_bind(context, false)) {
-        gl_context_close(context);
-        context = NULL;
-    }
+    struct gl_context *context = gl_context_open_current(why);
     write_context("headless", context, why);
-    if (context)
-        gl_context_unbind(context, false);
-    gl_context_close(context);
+    gl_context_close_current(context);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
         why[0] = '\0';
         struct window *window = window_open(&kinds[i].setup, why);

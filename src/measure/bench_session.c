@@ -21,17 +21,6 @@ static void keep_error(void *context, const char *message)
     snprintf(session->error, sizeof(session->error), "%.*s", (int)strcspn(message, "\n"), message);
 }
 
-// Opens a GL context without a window. NULL: gl_why has the reason.
-static struct gl_context *open_windowless(struct bench_session *session)
-{
-    struct gl_context *gl = gl_context_open(false, session->gl_why);
-    if (!gl || gl_context_bind(gl, false))
-        return gl;
-    snprintf(session->gl_why, sizeof(session->gl_why), "%s", session->error);
-    gl_context_close(gl);
-    return NULL;
-}
-
 struct opener {
     const struct device_info *info; // NULL: no device
     const char *kernels;
@@ -71,7 +60,7 @@ bool bench_begin(struct bench_session *session, const struct device_info *device
     else if (device)
         session->device = device_open(device, NULL, kernels);
     if (gl != BENCH_PLAIN)
-        session->gl = session->window ? window_gl(session->window) : open_windowless(session);
+        session->gl = session->window ? window_gl(session->window) : gl_context_open_current(session->gl_why);
     session->queue = session->device ? device_queue(session->device, true, &result) : NULL;
     return !device || session->queue || (session->device && compute_ok(result, "open a command queue"));
 }
@@ -80,10 +69,8 @@ void bench_end(struct bench_session *session)
 {
     if (session->queue)
         clReleaseCommandQueue(session->queue);
-    if (session->gl && !session->window) {
-        gl_context_unbind(session->gl, false);
-        gl_context_close(session->gl);
-    }
+    if (!session->window)
+        gl_context_close_current(session->gl);
     device_close(session->device);
     window_close(session->window);
     log_set_error_hook(NULL, NULL);

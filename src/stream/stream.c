@@ -77,13 +77,8 @@ static bool open_gl(struct stream *s)
     char why[256];
     if (s->window || !path_kind_info(s->wish.kind)->needs_gl)
         return true;
-    struct gl_context *gl = gl_context_open(false, why);
-    if (!gl)
+    if (!(s->gl = gl_context_open_current(why)))
         log_error("cannot run the %s path: there is no GL context: %s", path_kind_name(s->wish.kind), why);
-    else if (gl_context_bind(gl, false))
-        s->gl = gl;
-    else
-        gl_context_close(gl);
     return s->gl != NULL;
 }
 
@@ -198,9 +193,7 @@ bool stream_close(struct stream *s)
     source_close(s->source);
     if (!source_change_close(&s->change))
         return false;
-    if (s->gl)
-        gl_context_unbind(s->gl, false);
-    gl_context_close(s->gl);
+    gl_context_close_current(s->gl);
     s->gl = NULL;
     devices_close(&s->devices);
     if (s->filter_watch > 0)
