@@ -143,7 +143,7 @@ bool bench_subject_run(struct bench_subject *subject, int runs, struct timing *t
             run_measure(subject, runs);
         else
             ok = run_path(subject, runs, &result, &draws_ms);
-        timing->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
+        timing->wall_ms = clock_ms_since(start_ns) / runs;
         timing->device_ms = draws_ms > 0 ? draws_ms / runs : timing->wall_ms;
     }
     subject->next = (subject->next + runs) % subject->pictures->count;
@@ -255,7 +255,7 @@ static bool run_on_host(struct bench_copy *copy, int runs, struct timing *timing
         copy->to = memory + copy->bytes * (size_t)(copy->sources + copy->next % POOL_OUTPUTS);
         workers_run(copy->workers, copy_part, copy, workers_count(copy->workers));
     }
-    timing->device_ms = timing->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
+    timing->device_ms = timing->wall_ms = clock_ms_since(start_ns) / runs;
     return true;
 }
 

@@ -31,11 +31,6 @@ struct tuner {
 
 // ---- the search ----
 
-static double ms_since(int64_t start_ns)
-{
-    return (double)(clock_now_ns() - start_ns) / 1e6;
-}
-
 static void validate(void *context, int part)
 {
     struct tuner *tuner = context;
@@ -43,7 +38,7 @@ static void validate(void *context, int part)
     const int64_t start_ns = clock_now_ns();
     const struct subject *subject = tuner->setup->subject;
     candidate->status = subject->type->validate(subject, candidate->configuration, candidate->why);
-    candidate->validate_ms = ms_since(start_ns);
+    candidate->validate_ms = clock_ms_since(start_ns);
 }
 
 double tuner_median(const double run_ms[TUNER_RUNS])
@@ -59,7 +54,7 @@ static void measure(struct tuner *tuner, struct tuner_trial *candidate)
     const struct subject_type *type = tuner->setup->subject->type;
     const int64_t start_ns = clock_now_ns();
     void *build = type->build(tuner->setup->subject, candidate->configuration, candidate->why);
-    candidate->build_ms = ms_since(start_ns);
+    candidate->build_ms = clock_ms_since(start_ns);
     candidate->status = PROBE_NOT_RUN;
     if (!build)
         return;
@@ -104,7 +99,7 @@ static bool report(struct tuner *tuner)
 {
     struct tuner_state *state = &tuner->result->state;
     const struct tuner_setup *setup = tuner->setup;
-    state->spent_s = ms_since(tuner->start_ns) / 1e3;
+    state->spent_s = clock_ms_since(tuner->start_ns) / 1e3;
     return !setup->progress || setup->progress(setup->context, state);
 }
 
@@ -163,7 +158,7 @@ static bool search_over(const struct tuner *tuner)
         return false;
     if (tuner->stopped || (setup->budget > 0 && state->trials >= setup->budget))
         return true;
-    if (setup->seconds > 0 && ms_since(tuner->start_ns) / 1e3 >= setup->seconds)
+    if (setup->seconds > 0 && clock_ms_since(tuner->start_ns) / 1e3 >= setup->seconds)
         return true;
     return setup->target_ms > 0 && state->best >= 0 && state->trial[state->best].ms <= setup->target_ms;
 }
@@ -216,7 +211,7 @@ static bool try_candidate(struct tuner *tuner, int at)
         tuner->stopped = true; // the signal may be the reason of the failure, so it is not logged
         return true;
     }
-    journal_add(tuner->setup->journal, candidate, ms_since(tuner->start_ns) / 1e3);
+    journal_add(tuner->setup->journal, candidate, clock_ms_since(tuner->start_ns) / 1e3);
     if (!keep(tuner, candidate))
         return false;
     tuner->stopped = !report(tuner) || tuner->stopped;
