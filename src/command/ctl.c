@@ -62,7 +62,7 @@ static const struct option_list ctl_list = {
     .details = details,
     .exits = exits,
     .options = no_options,
-    .complete = "file",
+    .complete = "control",
 };
 
 struct ctl {
@@ -250,6 +250,11 @@ static const struct {
     {"quit", "quit", 0, 0, run_plain, ""},
 };
 enum { VERBS = sizeof(verbs) / sizeof(*verbs) };
+
+const char *ctl_word(int index)
+{
+    return index < VERBS ? verbs[index].word : NULL;
+}
 
 // Returns the index of the command that the operands name; -1: the arguments are wrong (logged).
 static int find_verb(const struct command_operands *operands)
