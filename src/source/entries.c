@@ -88,7 +88,8 @@ bool entries_from_directory(struct entries *entries, const char *path, bool (*wa
 {
     DIR *directory = opendir(path);
     if (!directory) {
-        log_error("cannot read directory %s: %s", path, strerror(errno));
+        const char *hint = errno == EACCES ? "; its owner can run: chmod a+rx " : "";
+        log_error("cannot read directory %s: %s%s%s", path, strerror(errno), hint, hint[0] ? path : "");
         return false;
     }
     const size_t length = strlen(path);

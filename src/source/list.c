@@ -123,7 +123,8 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
         snprintf(source->info.name, sizeof(source->info.name), "%s", text);
     text = source->info.name;
     if (!read_next(list, NULL, &list->waiting)) {
-        log_error("%s contains no image that monocle can read", lines ? "the list" : text);
+        log_error("%s contains no image that monocle can read; name another %s, or a video", lines ? "the list" : text,
+                  list->directory ? "directory" : "list");
         return false;
     }
     if (!source_size_fits(setup, list->waiting.shape.width, list->waiting.shape.height, text) ||

@@ -87,8 +87,10 @@ static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYT
     if (fd >= 0)
         close(fd);
     if (got <= 0) {
-        snprintf(why, SOURCE_WHY, "cannot read %.300s: %s", target->text,
-                 got < 0 ? strerror(error) : "the file is empty");
+        snprintf(why, SOURCE_WHY, "cannot read %.200s: %s; %s%.200s", target->text,
+                 got < 0 ? strerror(error) : "the file is empty",
+                 error == EACCES && got < 0 ? "its owner can run: chmod a+r " : "name another file",
+                 error == EACCES && got < 0 ? target->text : "");
         return false;
     }
     target->head = head;
