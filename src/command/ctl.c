@@ -287,7 +287,8 @@ static int ctl_run(int argc, char **argv)
         return EXIT_USAGE;
     const int fd = local_socket_connect(operands.word[0], why);
     if (fd < 0 || !(ctl.socket = fdopen(fd, "r"))) {
-        log_error("cannot connect to %s", fd < 0 ? why : strerror(errno));
+        log_error("cannot connect to %s; start the view with --socket %s", fd < 0 ? why : strerror(errno),
+                  operands.word[0]);
         return EXIT_NOTHING;
     }
     code = verbs[index].run(&ctl, verbs[index].name, operands.word + 2, operands.count - 2);

@@ -194,8 +194,7 @@ struct source *source_open(const struct source_setup *setup)
     camera_find(NULL, &node, why);
     if (node.path[0] != '\0')
         return open_kind(&source_camera, setup, node.path);
-    log_warn("%s; showing the %s; to list the cameras, run: monocle cameras", why,
-             setup->show ? "photograph" : "test pattern");
+    log_warn("%s; showing the %s", why, setup->show ? "photograph" : "test pattern");
     struct source *source = open_kind(setup->show ? &source_raccoon : &source_pattern, setup, NULL);
     if (source)
         snprintf(source->info.missing, sizeof(source->info.missing), "%s", why);

@@ -113,6 +113,16 @@ const char *codec_missing_library(const char *name)
     return NULL;
 }
 
+bool codec_is_foreign_name(const char *name)
+{
+    static const char *const names[] = {"heic", "heif", "avif", "jxl", "jp2", "hdr", "exr", "cr2", "cr3",
+                                        "nef",  "arw",  "dng",  "orf", "raf", "rw2", "pef", "srw"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        found = found || strcasecmp(name, names[i]) == 0;
+    return found;
+}
+
 // Returns the index in `others`; -1 if the data is none of them.
 static int find_other(const uint8_t *data, size_t size)
 {

@@ -39,6 +39,9 @@ bool codec_from_name(const char *name, enum codec_format *format); // name or ex
 // Returns the library that this build lacks for files of this extension, such as "libwebp"; NULL if it lacks none.
 const char *codec_missing_library(const char *name);
 
+// Returns true for an extension of images of another format, which monocle cannot read, such as "heic".
+bool codec_is_foreign_name(const char *name);
+
 // Recognises the format by the first bytes. Returns false if they belong to no known image format.
 enum { CODEC_PROBE_BYTES = 32 }; // number of bytes that suffice
 bool codec_probe(const void *data, size_t size, enum codec_format *format);

@@ -294,6 +294,7 @@ def large(c):
     view = View("pattern:4000x3000@30", "--headless")
     m, other = view.client(), view.client()
     m.ask("wait_frame")
+    m.set("paused", True)
     m.send("screenshot", at("large.png"))
     c.check(other.get("frames") > 0 and not os.path.exists(at("large.png")), "an answer before the file is there")
     other.ask("key", "screenshot")
