@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_release.sh: tools/release writes the same bytes in another clone, with other settings; its checksums, archive and list of components are right
+# test_release.sh: tools/release writes the same bytes in another clone with other settings, and they are right
 #
 #   test_release.sh RELEASE
 set -eu

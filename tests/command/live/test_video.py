@@ -149,7 +149,7 @@ def refusals(c):
     with open(at("text.png"), "w", encoding="utf-8") as file:
         file.write("hello\n")
     rows = [(["cut.mp4"], {}, 3, "cannot play cut.mp4: ffmpeg cannot read it; for raw frames"),
-            (["text.txt"], {}, 3, "cannot play text.txt: it is a text file; name a video, or @FILE for a list of images"),
+            (["text.txt"], {}, 3, "text.txt: it is a text file; name a video, or @FILE for a list of images"),
             (["list.txt"], {}, 3, "add --size and --pixel-format, for a list of files name @list.txt"),
             (["text.png"], {}, 3, "cannot show text.png: it is not an image, despite its name; name an image"),
             (["sound.mp3"], {}, 3, "it contains no video"),
