@@ -73,17 +73,25 @@ static int new_name(char name[OUTPUT_NAME], const char *suffix)
     return file < 0 ? log_name(name) : file;
 }
 
-bool output_save_new(const struct image *picture, char name[OUTPUT_NAME])
+bool output_claim_new(struct claim *claim)
 {
-    const int file = new_name(name, ".png");
-    if (file < 0)
+    const int file = new_name(claim->path, ".png");
+    claim->missing = false;
+    claim->own = file_id_open(file);
+    if (file >= 0)
+        close(file);
+    return file >= 0;
+}
+
+// Writes a picture under a new name. On failure returns false (logged) and leaves no file.
+static bool save_new(const struct image *picture, char name[OUTPUT_NAME])
+{
+    struct claim claim;
+    if (!output_claim_new(&claim))
         return false;
-    struct claim claim = {.own = file_id_open(file)};
-    close(file);
-    memcpy(claim.path, name, sizeof(claim.path));
     const bool ok = imagefile_write_claimed(&claim, picture);
     if (!ok)
-        file_remove(name, claim.own);
+        file_remove(claim.path, claim.own);
     memcpy(name, claim.path, sizeof(claim.path));
     return ok;
 }
@@ -111,7 +119,7 @@ bool output_save_last(const struct image *picture, const struct source *source, 
                ours = none || (S_ISREG(status.st_mode) && !source_holds(source, last_name) &&
                                !(path && file_same(path, last_name)));
     snprintf(file, sizeof(file), "%s", last_name);
-    if (!(ours ? imagefile_write_png(file, picture) : output_save_new(picture, file)))
+    if (!(ours ? imagefile_write_png(file, picture) : save_new(picture, file)))
         return false;
     if (!realpath(file, name))
         snprintf(name, OUTPUT_NAME, "%s", file);

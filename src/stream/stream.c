@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "compute/gl_context.h"
 #include "filter/user_filters.h"
-#include "image/imagefile.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -451,13 +450,18 @@ const struct image *stream_picture(struct stream *s)
     return drawn ? s->drawn : panes_picture(s->panes);
 }
 
-bool stream_save(struct stream *s, bool both, const char *path, char name[OUTPUT_NAME])
+struct screenshot *stream_save(struct stream *s, bool both, const char *path)
 {
     struct image pair = {0};
+    struct screenshot *screenshot = NULL;
+    struct claim claim;
     const struct image *picture = !both ? stream_picture(s) : panes_compare(s->panes, &pair) ? &pair : NULL;
-    const bool ok = picture && (path ? imagefile_write_png(path, picture) : output_save_new(picture, name));
+    if (picture && path && !claim_take(&claim, path))
+        log_error("cannot write %s: %s", path, strerror(errno));
+    else if (picture && (path || output_claim_new(&claim)))
+        screenshot = screenshot_start(&claim, !path, picture);
     image_free(&pair);
-    return ok;
+    return screenshot;
 }
 
 static bool record(struct stream *s, const struct frame *frame)

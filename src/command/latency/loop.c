@@ -151,9 +151,10 @@ static bool learn(struct latency *l)
     l->learning = false;
     if (finder_ready(&l->finder))
         return true;
-    log_error("the camera does not see the flash: no part of its image follows the window (largest change: %.0f of "
-              "255); point the camera at the window, move it closer, dim the room, or set a fixed exposure",
-              (double)l->finder.strongest);
+    log_error(
+        "the camera does not see the flash (largest change: %.0f of 255); point it at the window, move it closer, "
+        "dim the room, or fix its exposure",
+        (double)l->finder.strongest);
     return fail(l, EXIT_NOTHING);
 }
 
