@@ -145,7 +145,7 @@ static struct codec_settings settings_of(const struct work *work)
         .grey = chain_is_grey(&o->chain, head->shape.format == PIXFMT_GREY),
         .opaque = !head->alpha && !chain_changes_alpha(&o->chain),
         .orientation = encoding->keep_orientation ? 0 : 1,
-        .remark = head->remark,
+        .remarks = head->remarks,
     };
     name_format(work->outcome->task->output, &settings.format);
     if (encoding->strip_metadata)

@@ -101,7 +101,7 @@ static void check_example(const char *example)
 static void check_command(const struct option_list *list)
 {
     char word[64];
-    static const char *const completes[] = {"source", "file", "filter", "command", "measurement", NULL};
+    static const char *const completes[] = {"source", "file", "filter", "command", "measurement", "control", NULL};
     check_that(&unit, list->summary && *list->summary, "%s: summary", list->command);
     check_that(&unit, list->examples && list->examples[0], "%s: examples", list->command);
     check_that(&unit, !list->complete || is_word_of(completes, list->complete), "%s: complete", list->command);

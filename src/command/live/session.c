@@ -216,7 +216,7 @@ static struct json_t *state(void *context)
 static bool is_stale(void *context)
 {
     const struct session *s = context;
-    return s->stream.window && s->redraw;
+    return (s->stream.window && s->redraw) || s->save.running;
 }
 
 static void changing(void *context)

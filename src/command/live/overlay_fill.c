@@ -1,4 +1,4 @@
-// overlay.c: fills in the overlay
+// overlay_fill.c: fills in the overlay
 #include "command/live/view.h"
 
 #include "base/clock.h"
@@ -9,14 +9,14 @@
 
 enum { SPLIT_WORDS = 2 * PATH_WORDS + 8 };
 
-// "contrast 1.5 0 > blur [radius 2] > gray": every value, the selected parameter or stage in brackets, and the names of
-// the selected stage's parameters.
-static void chain_words(const struct wish *wish, char *text, size_t size)
+// `none`: words for no filter. "contrast 1.5 0 > blur [radius 2] > gray": every value, the selected parameter or stage
+// in brackets, and the names of the selected stage's parameters.
+static void chain_words(const struct wish *wish, const char *none, char *text, size_t size)
 {
     const struct chain *chain = &wish->chain;
     int at_stage = -1, at_param = -1;
     wish_selected(wish, &at_stage, &at_param);
-    size_t used = (size_t)snprintf(text, size, "%s", chain->count ? "" : "none");
+    size_t used = (size_t)snprintf(text, size, "%s", chain->count ? "" : none);
     for (int i = 0; i < chain->count && used < size; i++) {
         const struct stage *stage = &chain->stage[i];
         const bool here = i == at_stage, whole = here && at_param < 0;
@@ -50,7 +50,7 @@ static void fill_chain(const struct status *s, struct overlay *overlay)
     char words[OVERLAY_TEXT];
     int stage, param;
     const bool chosen = s->building && wish_selected(s->wish, &stage, &param);
-    chain_words(s->wish, words, sizeof(words));
+    chain_words(s->wish, overlay->size == OVERLAY_SMALL ? "no filter" : "none", words, sizeof(words));
     if (s->look)
         overlay_line(overlay, OVERLAY_STRONG, "%s%s  %.1f ms", overlay->size == OVERLAY_SMALL ? "" : "look\t", s->look,
                      passes_ms(s->meter));
@@ -69,21 +69,26 @@ static void split_words(const struct status *s, char text[SPLIT_WORDS])
         snprintf(text, SPLIT_WORDS, "%s | %s", s->pane.words, s->other.words);
 }
 
-// Adds the rates and the path, and the path being built. The small overlay also names the panes of the split view; the
-// larger ones have a line for these.
+// Adds the rates and the path, and the path being built; of still images, which have no rates, the size, and only in
+// the larger overlays the path. The small overlay also names the panes of the split view; the larger ones have a line
+// for these.
 static void fill_headline(const struct status *s, struct overlay *overlay)
 {
     const struct meter *meter = s->meter;
     const char *wanted = path_kind_name(s->wish->kind);
     const bool coming = !s->pane.open || (s->building && strcmp(s->pane.kind, wanted) != 0);
+    const bool still = s->info->still || s->info->slides;
     char figures[96] = "", split[SPLIT_WORDS] = "";
-    if (meter->frames > 1 && !s->info->still && !s->info->slides) // rate and age of still images mean nothing
+    if (still)
+        snprintf(figures, sizeof(figures), "%dx%d  ", s->info->shape.width, s->info->shape.height);
+    else if (meter->frames > 1)
         snprintf(figures, sizeof(figures), "%.1f fps  1%% low %.1f  age %.1f ms  skipped %llu  ", meter_fps_now(meter),
                  meter_fps_low(meter), meter_late_ms(&meter->age_ms, 50), (unsigned long long)s->skipped);
     if (overlay->size == OVERLAY_SMALL)
         split_words(s, split);
     const bool named = split[0] && s->wish->split == SPLIT_PATH; // `split` names the path
-    const char *path = s->pane.open && !named ? s->pane.words : "";
+    const bool shown = s->pane.open && !named && !(still && overlay->size == OVERLAY_SMALL);
+    const char *path = shown ? s->pane.words : "";
     overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s%s%s", figures, path, path[0] && split[0] ? "  " : "", split,
                  coming ? "  building " : "", coming ? wanted : "", s->wish->paused ? "  PAUSED" : "",
                  s->outputs.recording ? "  REC" : "");
