@@ -38,8 +38,10 @@ INLINE int equalize_stretch(int level, int low, int high)
 // at its last and first pixels.
 INLINE int equalize_mirrored(int at, int count)
 {
-    const int period = max(2 * (count - 1), 1), within = at % period;
-    return at < count ? at : count == 1 ? 0 : within < count ? within : period - within;
+    if (at < count || count == 1)
+        return min(at, count - 1);
+    const int period = 2 * (count - 1), within = at % period;
+    return within < count ? within : period - within;
 }
 
 // Returns the most pixels of a level that clahe counts. `clip`: in 1/100 of the mean of all levels; 0: no limit.
