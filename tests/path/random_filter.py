@@ -22,6 +22,7 @@ class Maker:
         self.free = list(NAMES)
         self.random.shuffle(self.free)
         self.loops = 0
+        self.endless = False  # a loop without end; in all, Mesa's llvmpipe ends the loops of a pixel after 65,535 turns
 
     def one(self, *choices):
         return self.random.choice(choices)
@@ -153,7 +154,7 @@ class Maker:
 
     def loop(self, depth):
         self.loops += 1
-        jumps, kind = ("break", "continue"), self.random.random()
+        jumps, kind = ("break", "continue"), self.random.random() if self.endless else 1
         if kind < 0.15:
             return "while (%s) %s" % (self.test(3)[0], self.block(depth, jumps))
         if kind < 0.3:
@@ -207,6 +208,7 @@ def filter_text(name, kind, seed):
         m.calls += [("TAP", 2)]
         text += "#define TAP(x, y) tap(v, x, y)\n"
         names, end = ("v.x", "v.y"), "return %s & 255;"
+    m.endless = True
     body = m.body(names, names, 5)
     end %= tuple("(%s)" % m.small() for _ in range(end.count("%")))
     return "%s%s\n{\n    %s\n    %s\n}\n" % (text, HEADS[kind] % name, body, end)

@@ -230,7 +230,7 @@ def equal(c, chain, directory=None, paths=FAST):
 def shipped(c):
     """Each example, on pictures of odd sizes."""
     names = sorted(name[:-3] for name in os.listdir(SHIPPED))
-    c.check(len(names) >= 9, names)
+    c.check("kaleidoscope" in names, names)
     png(at("in.png"), 131, 67)
     for name in names:
         equal(c, name, SHIPPED)
@@ -294,8 +294,8 @@ def at_random(c):
 @slow
 def more_at_random(c):
     png(at("in.png"), 23, 11)
-    for seed in range(1, 16):
-        equal_at_random(c, seed, "r0,r1", "r2,r3")  # PoCL compiles some for longer than 30 s in one pass
+    for seed in range(1, 6):
+        equal_at_random(c, seed, "r0", "r1", "r2", "r3")  # PoCL compiles some pairs for longer than 30 s
 
 
 @slow
