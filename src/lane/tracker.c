@@ -108,12 +108,17 @@ static void sort_tracks(struct lane_tracker *tracker)
     }
 }
 
-// Returns the next confirmed track from `from` on, in steps of 1 or -1, at least `away` metres from `offset`; -1: none.
+// Returns the next confirmed track from `from` on, in steps of 1 or -1, at least `away` metres from `offset` and from
+// each confirmed one in between; -1: none.
 static int next_track(const struct lane_tracker *tracker, double shown, int from, int step, double offset, double away)
 {
     for (int i = from; i >= 0 && i < tracker->tracks; i += step) {
-        if (tracker->track[i].confidence >= shown && fabs(tracker->track[i].line.offset - offset) >= away)
+        const struct lane_track *track = &tracker->track[i];
+        if (track->confidence < shown)
+            continue;
+        if (fabs(track->line.offset - offset) >= away)
             return i;
+        offset = track->line.offset;
     }
     return -1;
 }

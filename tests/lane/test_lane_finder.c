@@ -164,8 +164,8 @@ static void test_faint(void)
     check_lines(&found, &prior, 0.15, "faint");
 }
 
-// The line of a cycle lane, 1.6 m to the left of the own line, is brighter and does not hide it. It is
-// no line of a lane.
+// The line of a cycle lane, 1.6 m to the left of the own line, is brighter and does not hide it. It is no line of a
+// lane, and neither is the kerb behind it, although that is a lane away from the own line.
 static void test_cycle_lane(void)
 {
     uint64_t state = 11;
@@ -173,6 +173,7 @@ static void test_cycle_lane(void)
     struct lane_result result;
     clear(0, &state);
     paint(&road, -3.3, 12);
+    paint(&road, -5.2, 12);
     paint(&road, -1.7, 4);
     paint(&road, 1.8, 12);
     lane_track(&tracker, &table, &result, NULL);
