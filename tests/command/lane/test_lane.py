@@ -5,6 +5,7 @@ import math
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
 
@@ -446,6 +447,24 @@ def measures(c):
     c.check("--measures prints nothing without --json" in done.stderr, done.stderr)
 
 
+def yellow(c):
+    """A yellow line on concrete of the same luma is found, beside a white one."""
+    focal, pitch = 320 / math.tan(math.radians(31)), math.radians(4)
+    pixels = bytearray(bytes((170, 170, 170)) * (640 * 360))
+    for y in range(150, 360):
+        angle = pitch + math.atan((y + 0.5 - 180) / focal)
+        z = 1.4 / math.tan(angle) if angle > 0.02 else 100
+        for x in range(640 if z < 70 else 0):
+            place = (x + 0.5 - 320) / focal * (z * math.cos(pitch) + 1.4 * math.sin(pitch))
+            for at_m, colour in (-1.8, (74, 170, 200)), (1.8, (230, 230, 230)):  # blue, green, red
+                if abs(place - at_m) < 0.08:
+                    pixels[3 * (640 * y + x):3 * (640 * y + x) + 3] = bytes(colour)
+    with open(at("yellow.tga"), "wb") as file:
+        file.write(bytes((0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0)) + struct.pack("<HHBB", 640, 360, 24, 32) + pixels)
+    frame, = find("yellow.tga", "--independent")
+    c.check(frame["own"] == [0, 1] and abs(frame["width_m"] - 3.6) < 0.2, frame["own"], frame["width_m"])
+
+
 def asked(c):
     """Through the socket: the lines, figures, a pause, a screenshot and a recording with the lines, and the end."""
     process = subprocess.Popen([BINARY, "lane", "road:seed=7,size=" + SIZE, "--headless", "-p", "cpu", "--json",
@@ -554,4 +573,5 @@ def sums_and_windows(c, sums, windows):
 
 
 sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, points, pitch, noise, independent, lens,
-                      settings, errors, outputs, culane, culane_pictures, measures, asked, files, degenerate, window))
+                      settings, errors, outputs, culane, culane_pictures, measures, yellow, asked, files, degenerate,
+                      window))
