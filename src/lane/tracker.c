@@ -11,6 +11,7 @@ static const double trust = 0.3;          // of a new support in the confidence
 static const double dropped = 0.12;       // a track with less ends
 static const double enough_support = 0.4; // counts as full support, because dashes have gaps
 static const double confirming = 0.4;     // quality of a line that confirms another one
+static const double sure_line = 0.8;      // confidence of a line that separates others
 static const double clear_quality = 0.9;  // of a line that needs no other one
 static const double ahead = 0.06;         // largest heading of a line that needs no other one
 static const double short_bar = 15;       // metres: a shorter bar may be the edge of a patch or of the road
@@ -109,7 +110,7 @@ static void sort_tracks(struct lane_tracker *tracker)
 }
 
 // Returns the next confirmed track from `from` on, in steps of 1 or -1, at least `away` metres from `offset` and from
-// each confirmed one in between; -1: none.
+// each sure one in between, which an arrow is not; -1: none.
 static int next_track(const struct lane_tracker *tracker, double shown, int from, int step, double offset, double away)
 {
     for (int i = from; i >= 0 && i < tracker->tracks; i += step) {
@@ -118,7 +119,8 @@ static int next_track(const struct lane_tracker *tracker, double shown, int from
             continue;
         if (fabs(track->line.offset - offset) >= away)
             return i;
-        offset = track->line.offset;
+        if (track->confidence >= sure_line)
+            offset = track->line.offset;
     }
     return -1;
 }
