@@ -172,19 +172,8 @@ static void offer_kind(const struct typed *typed, const char *kind)
 static void offer_choices(const struct typed *typed, const char *choices)
 {
     char word[64];
-    for (const char *at = choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
-        snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, "|"), at);
+    for (int i = 0; options_choice(choices, i, word, sizeof(word)); i++)
         offer(typed, word, "");
-    }
-}
-
-static bool is_choice(const char *choices, const char *word)
-{
-    const size_t length = strlen(word);
-    const char *at = choices;
-    while (at && (strncmp(at, word, length) != 0 || (at[length] && at[length] != '|')))
-        at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL;
-    return at != NULL;
 }
 
 // Offers values of an option or a property, by its row. A value of kind "filter" is a chain: completes its last filter.
@@ -330,7 +319,7 @@ static void offer_words(int count, char *const *words)
     const int operands = find_operands(list, count - 1 - first, words + first, operand);
     bool acts = !list->actions;
     for (int i = 0; !acts && i < operands; i++)
-        acts = is_choice(list->actions, operand[i]);
+        acts = options_find(list->actions, operand[i]) >= 0;
     if (acts)
         offer_operand(&typed, list->complete, operand, operands);
     else

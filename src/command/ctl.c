@@ -98,13 +98,10 @@ static bool print_list(const json_t *list)
     json_t *row;
     json_array_foreach(list, index, row)
     {
-        const char *name = json_string_value(json_object_get(row, "name"));
-        const char *type = json_string_value(json_object_get(row, "type"));
-        const char *help = json_string_value(json_object_get(row, "help"));
-        const char *choices = json_string_value(json_object_get(row, "choices"));
+        const char *choices = json_text(row, "choices");
         if (printf("%s %-11s %-7s %s%s%s\n", json_is_true(json_object_get(row, "writable")) ? "*" : " ",
-                   name ? name : "", type ? type : "", help ? help : "", choices ? ": " : "",
-                   choices ? choices : "") < 0)
+                   json_text(row, "name"), json_text(row, "type"), json_text(row, "help"), choices[0] ? ": " : "",
+                   choices) < 0)
             return false;
     }
     return true;

@@ -342,9 +342,10 @@ static bool serve_client(struct control_socket *c, int index)
 static bool settled(const struct controlled *run)
 {
     const struct stream *s = run->stream;
-    return s->meter.frames > 0 && !s->stepping && s->meter.frames >= s->stepped && !source_change_busy(&s->change) &&
-           !panes_building(s->panes) && !panes_rerun(s->panes) && !(run->stale && run->stale(run->context)) &&
-           panes_result(s->panes, PANE_MAIN) && !outputs_ending(&s->outputs);
+    return s->meter.frames > 0 && !s->playback.stepping && s->meter.frames >= s->playback.stepped &&
+           !source_change_busy(&s->change) && !panes_building(s->panes) && !panes_rerun(s->panes) &&
+           !(run->stale && run->stale(run->context)) && panes_result(s->panes, PANE_MAIN) &&
+           !outputs_ending(&s->outputs);
 }
 
 // Answers a client that waits for a source, when it plays or has failed. If the run ends, control_close answers.

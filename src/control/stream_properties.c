@@ -2,7 +2,6 @@
 #include "base/json_text.h"
 #include "base/log.h"
 #include "control/properties.h"
-#include "stream/playback.h"
 #include "stream/stream.h"
 
 #include <jansson.h>
@@ -28,7 +27,7 @@ static json_t *seconds_json(const struct controlled *run, double seconds)
 
 static json_t *get_position(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
-    return seconds_json(run, run->stream->position_s);
+    return seconds_json(run, run->stream->playback.position_s);
 }
 
 static bool set_position(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])

@@ -314,7 +314,7 @@ static void measure_result(struct cpu_path *cpu, struct cpu_slot *slot)
     slot->measure_end_ns = clock_now_ns();
 }
 
-static bool cpu_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+static bool cpu_submit(struct path *path, const struct image *frame, uint64_t tag)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
     struct image from = *frame;
@@ -343,7 +343,7 @@ static void cpu_feed(struct path *path, const struct path_feed *feed)
     cpu->write_slot = (cpu->write_slot + 1) % cpu->slots;
 }
 
-static bool cpu_collect(struct path *path, struct path_result *result, bool *lost)
+static bool cpu_collect(struct path *path, struct path_result *result)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
     const struct cpu_slot *slot = &cpu->slot[cpu->read_slot];

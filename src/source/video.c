@@ -1,6 +1,5 @@
 // video.c: films of all formats, and URLs, through the user's ffmpeg in a child process
 #include "base/clock.h"
-#include "base/ffmpeg.h"
 #include "base/file.h"
 #include "base/installed_program.h"
 #include "base/log.h"

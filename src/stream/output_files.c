@@ -173,10 +173,8 @@ static bool replaces(const struct output_options *o, int index)
 // Logs why an output cannot be written and what to do. `error` is the errno of file_writable.
 static void log_unwritable(const char *option, const char *path, int error)
 {
-    const char *slash = strrchr(path, '/');
-    char directory[PATH_MAX] = ".", link[PATH_MAX] = "";
-    if (slash)
-        snprintf(directory, sizeof(directory), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    char directory[PATH_MAX], link[PATH_MAX] = "";
+    file_directory(path, directory);
     if (error == EISDIR)
         log_error("cannot write %s (%s): it is a directory; name a file in it", path, option);
     else if (error == ENAMETOOLONG)
@@ -191,7 +189,7 @@ static void log_unwritable(const char *option, const char *path, int error)
                   directory);
     else
         log_error("cannot write %s (%s): cannot create a file in %s (%s); name another place", path, option,
-                  slash ? directory : "the current directory", strerror(error));
+                  strchr(path, '/') ? directory : "the current directory", strerror(error));
 }
 
 enum exit_code output_files_claim(struct output_files *files, const struct output_options *o,

@@ -24,7 +24,7 @@ static const char last_name[] = "monocle-last.png";
 
 const char *output_suffix(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *name = file_base(path), *dot = strrchr(name, '.');
     return dot && dot > name ? dot : name + strlen(name);
 }
 
@@ -66,16 +66,16 @@ static int log_name(const char *name)
     return -1;
 }
 
-// Creates the first file STEM-NUMBERSUFFIX that does not exist yet. Returns its descriptor; -1 is logged.
-static int new_name(char name[OUTPUT_NAME], const char *stem, const char *suffix)
+// Creates the first file monocle-NUMBERSUFFIX that does not exist yet. Returns its descriptor; -1 is logged.
+static int new_name(char name[OUTPUT_NAME], const char *suffix)
 {
-    const int file = file_create_numbered(name, stem, 1, 4, suffix);
+    const int file = file_create_numbered(name, "monocle", 1, 4, suffix);
     return file < 0 ? log_name(name) : file;
 }
 
 bool output_claim_new(struct claim *claim)
 {
-    const int file = new_name(claim->path, "monocle", ".png");
+    const int file = new_name(claim->path, ".png");
     claim->missing = false;
     claim->own = file_id_open(file);
     if (file >= 0)
@@ -223,7 +223,7 @@ static int name_after(char name[OUTPUT_NAME], const char *first)
 static int next_name(struct outputs *o, const char *suffix)
 {
     return o->given[0] && output_is_file(o->given) ? name_after(o->file.name, o->given)
-                                                   : new_name(o->file.name, "monocle", suffix);
+                                                   : new_name(o->file.name, suffix);
 }
 
 bool outputs_start_recording(struct outputs *o, struct claim *claim, int quality)
@@ -377,7 +377,7 @@ void outputs_toggle_recording(struct outputs *o, const char *suffix, bool animat
     } else if (still) {
         note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
     } else {
-        const int file = animation ? new_name(o->file.name, "monocle", ".gif") : next_name(o, suffix);
+        const int file = animation ? new_name(o->file.name, ".gif") : next_name(o, suffix);
         if (file >= 0 && start_named(o, file, animation ? (uint64_t)(ANIMATION_S * rate_of(o)) + 1 : 0))
             note_start(o);
         else

@@ -5,10 +5,11 @@
 #include "base/process.h"
 #include "sink/screenshot.h"
 #include "source/capture.h"
+#include "stream/automatic.h"
 #include "stream/output_files.h"
 #include "stream/outputs.h"
 #include "stream/panes.h"
-#include "stream/path_choice.h"
+#include "stream/playback.h"
 #include "stream/source_change.h"
 
 // What a client does at the turns of its stream. `context` is of struct stream_setup. `show` must be there, and
@@ -56,12 +57,10 @@ struct stream {
     struct devices devices;
     struct wish wish;
     struct panes *panes;
-    struct path_choice choice; // of -p auto
-    bool tries;                // the kind of path that it wants is being built
-    bool rebuilt;              // the panes have changed since it looked at them
-    int64_t submitted_ns;      // when the newest frame was submitted
-    struct online *online;     // tunes while frames run; NULL: not yet
-    struct capture *capture;   // NULL: not started
+    struct automatic automatic;
+    struct online *online;   // tunes while frames run; NULL: not yet
+    struct capture *capture; // NULL: not started
+    struct playback playback;
     struct outputs outputs;
     struct output_files files;
     const struct image *drawn; // by the client: it is recorded, not the result. NULL: none
@@ -72,10 +71,7 @@ struct stream {
     int filter_watch;           // descriptor of edited.h for users' filters and files of the chain; 0: none
     uint64_t files_watched;     // hash of the names of these files
     uint64_t taken;             // frames taken from the capture
-    uint64_t stepped;           // `taken` when the latest frame arrived that was asked for
-    double position_s;          // time of the newest frame in a source that can seek, or of the frame that is due
     bool still;                 // the source is one image, shown once
-    bool stepping;              // a frame is due that a seek or a step has asked for
     bool reshaped;              // the source's next frames have another shape
     bool ended;                 // the source has no more frames
     bool quit;

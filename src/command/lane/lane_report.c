@@ -108,7 +108,7 @@ bool lane_report(const struct lane_frame *frame, const struct lane_map *map, con
 // Writes the path of a frame's file. Returns false if it is too long.
 static bool culane_path(const struct lane_frame *frame, const char *directory, char path[PATH_MAX])
 {
-    const char *slash = strrchr(frame->file, '/'), *name = slash ? slash + 1 : frame->file;
+    const char *name = file_base(frame->file);
     const char *number = strrchr(name, '#'), *end = number ? number : name + strlen(name);
     const char *dot = end;
     while (dot > name && *dot != '.')

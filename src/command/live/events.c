@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "command/live/session.h"
 #include "control/control.h"
-#include "stream/playback.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "command/live/controls.h"
 #include "command/live/edits.h"
 #include "command/live/last_run.h"
-#include "command/live/options.h"
+#include "command/live/live_options.h"
 #include "command/live/report.h"
 #include "command/live/showcase.h"
 #include "command/live/view.h"

@@ -1,8 +1,8 @@
-// test_session.c: the cases of a session on made times: turns, loops, runs, rounds, medians, failures; whole frames on
-// a made path; no device
+// test_bench_session.c: the cases of a session on made times: turns, loops, runs, rounds, medians, failures; whole
+// frames on a made path; no device
 #include "base/clock.h"
+#include "measure/bench_session.h"
 #include "measure/frames.h"
-#include "measure/session.h"
 
 #include "unit.h"
 
@@ -11,8 +11,8 @@
 enum { CASES = 3, CALLS = 512, FIGURES = 16 };
 
 static const struct measure_test test = {.name = "made", .unit = "Mpixel/s"};
-static struct session session;
-static struct session_case cases[CASES];
+static struct bench_session session;
+static struct bench_case cases[CASES];
 static struct figure answered[FIGURES];
 static int answers, order[CALLS], runs_of[CALLS], calls;
 static bool calibrated; // the calls of `time` are recorded from here on
@@ -31,12 +31,12 @@ static bool progress(void *context, const char *text)
     return !strstr(text, "round") || rounds_left-- > 0;
 }
 
-static int index_of(const struct session_case *c)
+static int index_of(const struct bench_case *c)
 {
     return (int)(c - cases);
 }
 
-static void record(const struct session_case *c, int runs)
+static void record(const struct bench_case *c, int runs)
 {
     if (!calibrated || calls >= CALLS)
         return;
@@ -45,14 +45,14 @@ static void record(const struct session_case *c, int runs)
 }
 
 // A run takes as long as its loops: a microsecond each.
-static double by_loops(struct session_case *c, int runs)
+static double by_loops(struct bench_case *c, int runs)
 {
     record(c, runs);
     return c->loops * 1e-6;
 }
 
 // The rounds of each case have these values, in turns.
-static double by_round(struct session_case *c, int runs)
+static double by_round(struct bench_case *c, int runs)
 {
     static const double us[] = {10, 30, 20, 50, 40, 60, 80, 70, 90};
     static int round[CASES];
@@ -60,38 +60,38 @@ static double by_round(struct session_case *c, int runs)
     return calibrated ? us[round[index_of(c)]++ % 9] / 1e6 : 1e-5;
 }
 
-static double never(struct session_case *c, int runs)
+static double never(struct bench_case *c, int runs)
 {
     record(c, runs);
     snprintf(session.error, sizeof(session.error), "as the test wants");
     return -1;
 }
 
-static double backwards(struct session_case *c, int runs)
+static double backwards(struct bench_case *c, int runs)
 {
     return 0;
 }
 
-static bool wrong(struct session_case *c)
+static bool wrong(struct bench_case *c)
 {
     return false;
 }
 
-static bool right(struct session_case *c)
+static bool right(struct bench_case *c)
 {
     return true;
 }
 
-static void begin(double (*time)(struct session_case *c, int runs), int rounds)
+static void begin(double (*time)(struct bench_case *c, int runs), int rounds)
 {
     answers = calls = 0;
     calibrated = false;
     rounds_left = CALLS;
-    session = (struct session){
+    session = (struct bench_session){
         .test = &test, .seconds = 1e-3, .limit_s = 1e3, .rounds = rounds, .listener = {take, progress, NULL}};
     memset(cases, 0, sizeof(cases));
     for (int i = 0; i < CASES; i++) {
-        cases[i] = (struct session_case){.session = &session, .time = time, .check = right, .runs = 1, .loops = 1};
+        cases[i] = (struct bench_case){.session = &session, .time = time, .check = right, .runs = 1, .loops = 1};
         snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "case=%d", i);
     }
 }
@@ -101,7 +101,7 @@ static void test_turns(void)
 {
     int place[CASES][CASES] = {{0}};
     begin(by_loops, 9);
-    session_measure(&session, cases, CASES);
+    bench_measure(&session, cases, CASES);
     CHECK_NUMBER(calls, 9 * CASES);
     for (int i = 0; i < calls; i++)
         place[order[i]][i % CASES]++;
@@ -118,15 +118,15 @@ static void test_turns(void)
 static void test_values(void)
 {
     begin(by_round, 9);
-    session_measure(&session, cases, 1);
+    bench_measure(&session, cases, 1);
     CHECK(fabs(answered[0].value - 50) < 1e-9 && fabs(answered[0].spread - .4) < 1e-9);
     begin(by_round, 1);
-    session_measure(&session, cases, 1);
+    bench_measure(&session, cases, 1);
     CHECK(answered[0].rounds == 1 && isnan(answered[0].spread));
     begin(by_loops, 3);
     cases[0].loops = 50;
     cases[0].work = 2;
-    session_measure(&session, cases, 1);
+    bench_measure(&session, cases, 1);
     CHECK(fabs(answered[0].value - 2e6) < 1e-3); // 2 * 50 in 50 microseconds
 }
 
@@ -136,13 +136,13 @@ static void test_calibration(void)
     begin(by_loops, 4);
     cases[0].runs = 0;
     cases[0].loops_most = 100000;
-    session_measure(&session, cases, 1);
+    bench_measure(&session, cases, 1);
     check_that(&unit, cases[0].loops >= 62 && cases[0].loops < 100, "%u loops", cases[0].loops);
     check_that(&unit, cases[0].runs >= 1 && cases[0].runs <= 4, "%d runs", cases[0].runs);
     begin(by_loops, 4);
     cases[0].runs = 0;
     cases[0].loops_most = 20;
-    session_measure(&session, cases, 1);
+    bench_measure(&session, cases, 1);
     CHECK_NUMBER(cases[0].loops, 20);
     for (int i = 0; i < calls && cases[0].runs > 1; i++) // one run restores the caches
         CHECK_NUMBER(runs_of[i], i % 2 ? cases[0].runs : 1);
@@ -154,14 +154,14 @@ static void test_failures(void)
     begin(by_loops, 3);
     cases[0].time = never;
     cases[1].check = wrong;
-    session_measure(&session, cases, CASES);
+    bench_measure(&session, cases, CASES);
     CHECK(answered[0].status == FIGURE_FAILED && answered[1].status == FIGURE_FAILED);
     CHECK_TEXT(answered[0].note, "as the test wants");
     CHECK_TEXT(answered[1].note, "it computes a wrong result");
     CHECK(answered[2].status == FIGURE_OK && answered[2].rounds == 3);
     begin(backwards, 3);
-    session_skip(&cases[1], "a device without %s", "it");
-    session_measure(&session, cases, 2);
+    bench_skip(&cases[1], "a device without %s", "it");
+    bench_measure(&session, cases, 2);
     CHECK_TEXT(answered[0].note, "the device reports impossible times");
     CHECK(answered[1].status == FIGURE_SKIPPED);
     CHECK_TEXT(answered[1].note, "a device without it");
@@ -171,11 +171,11 @@ static void test_failures(void)
 static void test_build_log(void)
 {
     begin(by_loops, 3);
-    session_fail_build(&cases[0], "on a device\na.cl:1: warning: odd\na.cl:2: error: wrong\nmore");
+    bench_fail_build(&cases[0], "on a device\na.cl:1: warning: odd\na.cl:2: error: wrong\nmore");
     CHECK_TEXT(cases[0].figure.note, "a.cl:2: error: wrong");
-    session_fail_build(&cases[0], "on a device\n\nsomething\nelse");
+    bench_fail_build(&cases[0], "on a device\n\nsomething\nelse");
     CHECK_TEXT(cases[0].figure.note, "something");
-    session_fail_build(&cases[0], NULL);
+    bench_fail_build(&cases[0], NULL);
     CHECK_TEXT(cases[0].figure.note, "out of memory");
 }
 
@@ -183,14 +183,14 @@ static void test_build_log(void)
 static void test_units(void)
 {
     static const struct measure_test in_ms = {.name = "made", .unit = "ms"};
-    struct session_part part = {.figure.test = "made.host", .value = 7};
+    struct bench_part part = {.figure.test = "made.host", .value = 7};
     begin(by_loops, 3);
     session.test = &in_ms;
     cases[0].loops = 2000;
     cases[0].part = &part;
     cases[0].parts = 1;
     cases[1].silent = true;
-    session_measure(&session, cases, 2);
+    bench_measure(&session, cases, 2);
     CHECK_NUMBER(answers, 2);
     CHECK(fabs(answered[0].value - 2) < 1e-9 && cases[1].figure.rounds == 3);
     CHECK_TEXT(answered[0].test, "made");
@@ -204,15 +204,15 @@ static void test_ends(void)
 {
     begin(by_loops, 1000);
     session.limit_s = 1e-9;
-    session_measure(&session, cases, CASES);
+    bench_measure(&session, cases, CASES);
     CHECK(answers == CASES && answered[0].rounds == 3);
     begin(by_loops, 9);
     rounds_left = 4;
-    session_measure(&session, cases, CASES);
+    bench_measure(&session, cases, CASES);
     CHECK(answers == CASES && answered[0].rounds == 4);
     begin(by_loops, 9);
     rounds_left = 0;
-    session_measure(&session, cases, CASES);
+    bench_measure(&session, cases, CASES);
     CHECK_NUMBER(answers, 0);
 }
 
@@ -222,10 +222,10 @@ static void test_best(void)
     for (int i = 0; i < CASES; i++)
         cases[i].work = i == 1 ? 9 : i == 2 ? 20 : 3;
     cases[2].check = wrong;
-    const struct figure best = session_best(cases, CASES);
+    const struct figure best = bench_best(cases, CASES);
     CHECK(fabs(best.value - 9e6) < 1 && best.parameters[5] == '1' && answers == 0);
     begin(never, 3);
-    CHECK_NUMBER(session_best(cases, CASES).value, 0);
+    CHECK_NUMBER(bench_best(cases, CASES).value, 0);
 }
 
 // A path whose frames take 100 ms until the pipeline is full, and 10 ms then.
@@ -234,27 +234,25 @@ static int collected;
 
 int64_t __real_clock_now_ns(void);
 int64_t __wrap_clock_now_ns(void);
-bool __wrap_path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost);
-bool __wrap_path_collect(struct path *path, struct path_result *result, bool *lost);
+bool __wrap_path_submit(struct path *path, const struct image *frame, uint64_t tag);
+bool __wrap_path_collect(struct path *path, struct path_result *result);
 
 int64_t __wrap_clock_now_ns(void)
 {
     return made_ns > 0 ? made_ns : __real_clock_now_ns();
 }
 
-bool __wrap_path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+bool __wrap_path_submit(struct path *path, const struct image *frame, uint64_t tag)
 {
     (void)path, (void)tag;
-    *lost = false;
     return frame != NULL;
 }
 
-bool __wrap_path_collect(struct path *path, struct path_result *result, bool *lost)
+bool __wrap_path_collect(struct path *path, struct path_result *result)
 {
     enum { DEPTH = 3 };
     (void)path;
     *result = (struct path_result){.stages = 0};
-    *lost = false;
     made_ns += (collected++ < DEPTH ? 100 : 10) * 1000000;
     return true;
 }

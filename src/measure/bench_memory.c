@@ -1,31 +1,25 @@
-// memory.c: large random memory on the device, which the cases of a memory test share
-#include "measure/memory.h"
+// bench_memory.c: large random memory on the device, which the cases of a memory test share
+#include "measure/bench_memory.h"
 
 #include "base/random.h"
 
 #include <stdlib.h>
 
-static size_t get_bytes(const struct session *session, cl_device_info what)
-{
-    cl_ulong value = 0;
-    clGetDeviceInfo(session->device->info.id, what, sizeof(value), &value, NULL);
-    return (size_t)value;
-}
-
 // Returns a power of two.
-static size_t choose_bytes(const struct session *session)
+static size_t choose_bytes(const struct bench_session *session)
 {
     const bool is_cpu = session->device->info.type & CL_DEVICE_TYPE_CPU;
-    const size_t room = session->device->info.memory_bytes / 16,
-                 most = get_bytes(session, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-    const size_t limit = most < room ? most : room;
+    const size_t room = session->device->info.memory_bytes / 16;
+    cl_ulong most = 0;
+    clGetDeviceInfo(session->device->info.id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(most), &most, NULL);
+    const size_t limit = most < room ? (size_t)most : room;
     size_t bytes = (size_t)(is_cpu ? 64 : 1024) << 20;
     while (bytes > limit && bytes > MEMORY_PIECE)
         bytes /= 2;
     return bytes;
 }
 
-bool memory_open(struct memory *memory, struct session *session)
+bool memory_open(struct memory *memory, struct bench_session *session)
 {
     *memory = (struct memory){.bytes = choose_bytes(session), .random = malloc(2 * (size_t)MEMORY_PIECE)};
     cl_int result = memory->random ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
@@ -58,7 +52,7 @@ const uint8_t *memory_random(const struct memory *memory, size_t at)
     return memory->random + at / MEMORY_PIECE * STEP % MEMORY_PIECE + at % MEMORY_PIECE;
 }
 
-bool memory_clear(const struct memory *memory, struct session *session)
+bool memory_clear(const struct memory *memory, struct bench_session *session)
 {
     const cl_uint zero = 0;
     cl_int result =
@@ -68,7 +62,7 @@ bool memory_clear(const struct memory *memory, struct session *session)
     return compute_ok(result, "clear memory on the device");
 }
 
-bool memory_read(const struct memory *memory, struct session *session, size_t at, void *got, size_t bytes)
+bool memory_read(const struct memory *memory, struct bench_session *session, size_t at, void *got, size_t bytes)
 {
     return compute_ok(clEnqueueReadBuffer(session->queue, memory->to, CL_TRUE, at, bytes, got, 0, NULL, NULL),
                       "read a result");

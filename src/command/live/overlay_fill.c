@@ -1,4 +1,4 @@
-// overlay.c: fills in the overlay
+// overlay_fill.c: fills in the overlay
 #include "command/live/view.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
-// subject.c: runs a chain, a measure, or a plain copy or read repeatedly, on pictures of one shape
-#include "measure/subject.h"
+// bench_subject.c: runs a chain, a measure, or a plain copy or read repeatedly, on pictures of one shape
+#include "measure/bench_subject.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -55,7 +55,8 @@ static bool open_measure(struct bench_subject *subject, const struct bench_subje
     return subject->resident_measures != NULL;
 }
 
-struct bench_subject *bench_subject_open(struct pool *pool, const struct bench_subject_setup *setup, char **error)
+struct bench_subject *bench_subject_open(struct picture_pool *pool, const struct bench_subject_setup *setup,
+                                         char **error)
 {
     *error = NULL;
     const bool on_device = path_kind_info(setup->kind)->needs_device;
@@ -105,10 +106,10 @@ static void add_draws(const struct path_result *result, double *ms)
 
 static bool run_path(struct bench_subject *subject, int runs, struct path_result *result, double *draws_ms)
 {
-    bool lost, ok = true;
+    bool ok = true;
     for (int i = 0; ok && i < runs; i++) {
         const struct image *picture = &subject->pictures->image[(subject->next + i) % subject->pictures->count];
-        ok = path_submit(subject->path, picture, 0, &lost) && path_collect(subject->path, result, &lost);
+        ok = path_submit(subject->path, picture, 0) && path_collect(subject->path, result);
         if (ok)
             add_draws(result, draws_ms);
     }
@@ -142,7 +143,7 @@ bool bench_subject_run(struct bench_subject *subject, int runs, struct timing *t
             run_measure(subject, runs);
         else
             ok = run_path(subject, runs, &result, &draws_ms);
-        timing->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
+        timing->wall_ms = clock_ms_since(start_ns) / runs;
         timing->device_ms = draws_ms > 0 ? draws_ms / runs : timing->wall_ms;
     }
     subject->next = (subject->next + runs) % subject->pictures->count;
@@ -205,8 +206,8 @@ bool bench_subject_check(struct bench_subject *subject, const char *what)
 
 // ---- plain copies and reads ----
 
-struct copy {
-    struct pool *pool;
+struct bench_copy {
+    struct picture_pool *pool;
     struct workers *workers;
     struct device_copy *device; // instead of workers
     size_t bytes;
@@ -228,7 +229,7 @@ static void read_words(const uint8_t *from, size_t bytes)
 // One part per thread, because the C library copies large blocks faster.
 static void copy_part(void *context, int part)
 {
-    const struct copy *copy = context;
+    const struct bench_copy *copy = context;
     const size_t parts = (size_t)workers_count(copy->workers);
     const size_t first = copy->bytes * (size_t)part / parts, end = copy->bytes * (size_t)(part + 1) / parts;
     if (copy->reads)
@@ -238,12 +239,12 @@ static void copy_part(void *context, int part)
 }
 
 // A copy has as many sources as its case has pictures, and as many targets as it has outputs.
-static uint8_t *host_memory(struct copy *copy)
+static uint8_t *host_memory(struct bench_copy *copy)
 {
     return pool_copies(copy->pool, copy->bytes * (size_t)(copy->sources + POOL_OUTPUTS));
 }
 
-static bool run_on_host(struct copy *copy, int runs, struct timing *timing)
+static bool run_on_host(struct bench_copy *copy, int runs, struct timing *timing)
 {
     uint8_t *memory = host_memory(copy);
     if (!memory)
@@ -254,18 +255,18 @@ static bool run_on_host(struct copy *copy, int runs, struct timing *timing)
         copy->to = memory + copy->bytes * (size_t)(copy->sources + copy->next % POOL_OUTPUTS);
         workers_run(copy->workers, copy_part, copy, workers_count(copy->workers));
     }
-    timing->device_ms = timing->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
+    timing->device_ms = timing->wall_ms = clock_ms_since(start_ns) / runs;
     return true;
 }
 
-bool copy_run(struct copy *copy, int runs, struct timing *timing)
+bool bench_copy_run(struct bench_copy *copy, int runs, struct timing *timing)
 {
     return copy->device ? device_copy_run(copy->device, runs, timing) : run_on_host(copy, runs, timing);
 }
 
-struct copy *copy_open(struct pool *pool, const struct copy_setup *setup)
+struct bench_copy *bench_copy_open(struct picture_pool *pool, const struct bench_copy_setup *setup)
 {
-    struct copy *copy = calloc(1, sizeof(*copy));
+    struct bench_copy *copy = calloc(1, sizeof(*copy));
     if (!copy) {
         log_error("cannot measure copies: out of memory");
         return NULL;
@@ -279,11 +280,11 @@ struct copy *copy_open(struct pool *pool, const struct copy_setup *setup)
                         : host_memory(copy) != NULL && (copy->workers = workers_open(setup->threads)) != NULL;
     if (ok)
         return copy;
-    copy_close(copy);
+    bench_copy_close(copy);
     return NULL;
 }
 
-void copy_close(struct copy *copy)
+void bench_copy_close(struct bench_copy *copy)
 {
     if (!copy)
         return;

@@ -1,4 +1,4 @@
-// options.h: the arguments of the `live` command
+// live_options.h: the arguments of the `live` command
 #pragma once
 
 #include "base/options.h"
@@ -6,7 +6,7 @@
 #include "screen/keys.h"
 #include "source/source.h"
 #include "stream/output_files.h"
-#include "stream/playlist.h"
+#include "stream/source_change.h"
 #include "stream/wish.h"
 
 struct live_options {

@@ -1,6 +1,6 @@
-// energy.c: the test of the energy that a frame needs on the device and on the cpu path
+// bench_energy.c: the test of the energy that a frame needs on the device and on the cpu path
+#include "measure/bench_session.h"
 #include "measure/frames.h"
-#include "measure/session.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -18,7 +18,7 @@ enum { METERS = 2, CHAINS = sizeof(chains) / sizeof(*chains), CASES = METERS * C
 static const double least_ms = 100;
 
 // The device with its pictures, or the CPU with the cpu path.
-struct meter {
+struct energy_meter {
     const char *name;
     struct energy *energy; // NULL: there is no counter
     char why[ENERGY_WHY];
@@ -26,7 +26,7 @@ struct meter {
 };
 
 struct energy_case {
-    const struct meter *meter;
+    const struct energy_meter *meter;
     struct chain chain;
     struct opencl_chain *built; // of the device
     struct frames frames;       // of the cpu path
@@ -41,12 +41,11 @@ static bool run_frames(void *context, int runs)
     struct energy_case *e = context;
     struct timing timing;
     struct path_result result;
-    bool lost, ok = true;
+    bool ok = true;
     if (e->meter->resident)
         return resident_run(e->meter->resident, e->built, 0, runs, &timing);
     for (int i = 0; ok && i < runs; i++)
-        ok = path_submit(e->frames.path, &e->frames.pictures->image[0], 0, &lost) &&
-             path_collect(e->frames.path, &result, &lost);
+        ok = path_submit(e->frames.path, &e->frames.pictures->image[0], 0) && path_collect(e->frames.path, &result);
     return ok;
 }
 
@@ -58,19 +57,19 @@ static bool run_first(void *context, struct image *rgba)
 }
 
 // Also measures the time of a run, which energy_measure needs.
-static bool check(struct session_case *c)
+static bool check(struct bench_case *c)
 {
     struct energy_case *e = c->data;
     if (!pictures_check(e->frames.pictures, &e->chain, run_first, e, "the frame"))
         return false;
     const int64_t start_ns = clock_now_ns();
     const bool ok = run_frames(e, 1);
-    e->run_ms = fmax((double)(clock_now_ns() - start_ns) / 1e6, 1e-3);
+    e->run_ms = fmax(clock_ms_since(start_ns), 1e-3);
     return ok;
 }
 
 // Returns joules instead of seconds, so that the value is in megapixels per joule.
-static double measure_joules(struct session_case *c, int runs)
+static double measure_joules(struct bench_case *c, int runs)
 {
     struct energy_case *e = c->data;
     const double ms = fmax(least_ms, c->session->seconds * 1e3 / CASES / 3);
@@ -80,14 +79,14 @@ static double measure_joules(struct session_case *c, int runs)
     return -1;
 }
 
-static void finish(struct session_case *c)
+static void finish(struct bench_case *c)
 {
     const struct energy_case *e = c->data;
     snprintf(c->figure.note, sizeof(c->figure.note), "%.3g mJ per frame at %.3g W; counter: %s",
              c->work * 1e3 / c->figure.value, e->use.mj / e->use.ms, energy_name(e->meter->energy));
 }
 
-static bool open_chain(struct session_case *c, const struct pictures *pictures)
+static bool open_chain(struct bench_case *c, const struct pictures *pictures)
 {
     struct energy_case *e = c->data;
     char *why = NULL;
@@ -101,14 +100,14 @@ static bool open_chain(struct session_case *c, const struct pictures *pictures)
                         ? (e->built = resident_chain_open(e->meter->resident, &e->chain, NULL, &why)) != NULL
                         : frames_open(&e->frames, &setup, pictures, &why);
     if (!ok)
-        session_fail_build(c, why);
+        bench_fail_build(c, why);
     free(why);
     return ok;
 }
 
 // ---- all cases ----
 
-static void open_case(struct session_case *c, const struct pictures *pictures, const char *filter)
+static void open_case(struct bench_case *c, const struct pictures *pictures, const char *filter)
 {
     struct energy_case *e = c->data;
     char error[CHAIN_ERROR];
@@ -121,17 +120,18 @@ static void open_case(struct session_case *c, const struct pictures *pictures, c
     c->loops = 1;
     c->runs = 1; // each measurement makes as many runs as the counter needs
     if (!e->meter->energy)
-        session_skip(c, "no energy counter: %s", e->meter->why);
+        bench_skip(c, "no energy counter: %s", e->meter->why);
     else if (!chain_parse(&e->chain, filter, error))
-        session_fail(c, "%s", error);
+        bench_fail(c, "%s", error);
     else
         open_chain(c, pictures);
 }
 
 // Opens the counters, and the device's pictures if it has a counter. False on failure (logged).
-static bool open_meters(const struct session *session, struct meter meters[METERS], const struct pictures *pictures)
+static bool open_meters(const struct bench_session *session, struct energy_meter meters[METERS],
+                        const struct pictures *pictures)
 {
-    struct meter *device = &meters[0];
+    struct energy_meter *device = &meters[0];
     const struct path_setup setup = {.device = session->device, .input = pictures->image[0].shape};
     device->energy = device_energy_open(&session->device->info, device->why);
     meters[1].energy = energy_open(&(struct energy_device){.cpu = true}, meters[1].why);
@@ -141,18 +141,19 @@ static bool open_meters(const struct session *session, struct meter meters[METER
     return device->resident && resident_fill(device->resident, 0, &pictures->image[0]);
 }
 
-static void measure_cases(struct session *session, const struct meter meters[METERS], const struct pictures *pictures)
+static void measure_cases(struct bench_session *session, const struct energy_meter meters[METERS],
+                          const struct pictures *pictures)
 {
-    struct session_case cases[CASES] = {{0}};
+    struct bench_case cases[CASES] = {{0}};
     struct energy_case *energies = calloc(CASES, sizeof(*energies));
     if (!energies)
         return;
     for (int i = 0; i < CASES; i++) {
         energies[i].meter = &meters[i / CHAINS];
-        cases[i] = (struct session_case){.session = session, .data = &energies[i]};
+        cases[i] = (struct bench_case){.session = session, .data = &energies[i]};
         open_case(&cases[i], pictures, chains[i % CHAINS]);
     }
-    session_measure(session, cases, CASES);
+    bench_measure(session, cases, CASES);
     for (int i = 0; i < CASES; i++) {
         resident_chain_close(energies[i].built);
         frames_close(&energies[i].frames);
@@ -160,14 +161,14 @@ static void measure_cases(struct session *session, const struct meter meters[MET
     free(energies);
 }
 
-static void run(struct session *session)
+static void run(struct bench_session *session)
 {
-    struct meter meters[METERS] = {{.name = "device"}, {.name = "cpu-path"}};
+    struct energy_meter meters[METERS] = {{.name = "device"}, {.name = "cpu-path"}};
     struct pictures pictures = {0};
     if (pictures_make_camera(&pictures, WIDTH, HEIGHT) && open_meters(session, meters, &pictures))
         measure_cases(session, meters, &pictures);
     else
-        session_report_failure(session);
+        bench_report_failure(session);
     for (int i = 0; i < METERS; i++) {
         resident_close(meters[i].resident);
         energy_close(meters[i].energy);

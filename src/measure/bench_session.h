@@ -1,4 +1,5 @@
-// session.h: the cases of a test: calibrates them, checks their results, measures them in rounds (for implementers)
+// bench_session.h: the cases of a test: calibrates them, checks their results, measures them in rounds (for
+// implementers)
 #pragma once
 
 #include "base/stats.h"
@@ -9,10 +10,10 @@
 #include <stdint.h>
 
 // A running test: of a device in the child process, or a measurement in monocle's.
-struct session {
+struct bench_session {
     const struct measure_test *test; // names the figures
     struct device *device;           // NULL only in a measurement: none is needed
-    struct window *window;           // with SESSION_WINDOW, its context is current; NULL: none can be opened
+    struct window *window;           // with BENCH_WINDOW, its context is current; NULL: none can be opened
     char window_why[256];            // the reason if there is no window
     struct gl_context *gl;           // the window's, or one without a window, current; NULL: none
     char gl_why[256];                // the reason if there is none
@@ -28,35 +29,37 @@ struct session {
     // Of a measurement.
     const struct measurement *measurement;
     struct chosen *chosen;
-    struct pool *pool;
+    struct picture_pool *pool;
     struct tuned *tuned; // for the cpu path
 };
 
 // Opens a device (NULL: none), and GL: none, a context without a window, or a window if possible. From now on, the
 // session keeps the last error. False: the device cannot be opened (logged). Close it also then.
-enum session_gl { SESSION_PLAIN, SESSION_GL, SESSION_WINDOW };
-bool session_begin(struct session *session, const struct device_info *device, const char *kernels, enum session_gl gl);
-void session_end(struct session *session);
+enum bench_gl { BENCH_PLAIN, BENCH_GL, BENCH_WINDOW };
+bool bench_begin(struct bench_session *session, const struct device_info *device, const char *kernels,
+                 enum bench_gl gl);
+void bench_end(struct bench_session *session);
 
-enum { SESSION_ARGUMENTS = 8 };
+enum { BENCH_ARGUMENTS = 8 };
 
 // A further value of each measurement of a case, such as the time of a stage.
-struct session_part {
+struct bench_part {
     struct figure figure; // `test` "": that of the session
     double value;         // of the latest measurement, in the unit of the test; `time` sets it. Negative: there is none
     struct samples values;
 };
 
-struct session_case {
-    struct session *session;
+struct bench_case {
+    struct bench_session *session;
     struct figure figure;
     const char *file; // of its kernel; NULL: the test's
     // Makes `runs` runs (at most TIMING_RUNS) and returns the average seconds of one. Negative on failure (logged).
-    double (*time)(struct session_case *c, int runs);
+    double (*time)(struct bench_case *c, int runs);
     // Runs once and compares the result with the host's. False if it is wrong, or on failure (logged).
-    bool (*check)(struct session_case *c);
-    // Adds to the figure when all cases are measured, or reports more (session_derive); NULL: nothing.
-    void (*finish)(struct session_case *c);
+    bool (*check)(struct bench_case *c);
+    bool (*once)(const struct bench_case *c); // for bench_host_time
+    // Adds to the figure when all cases are measured, or reports more (bench_derive); NULL: nothing.
+    void (*finish)(struct bench_case *c);
     bool silent; // other cases use the value; it is not reported
     // The value is `work` times `loops` per second. Work 0: the value is the time, in ms if this is the test's unit,
     // else in microseconds.
@@ -66,48 +69,59 @@ struct session_case {
     int warm_runs;             // before, because memory is touched and drivers finish compiling; 0: 1
     void *data;                // of the test
 
-    // A case of session_kernel_time: the argument `loops_at` is `loops`. -1: none.
+    // A case of bench_kernel_time: the argument `loops_at` is `loops`. -1: none.
     cl_kernel kernel;
-    struct kernel_argument arguments[SESSION_ARGUMENTS];
+    struct kernel_argument arguments[BENCH_ARGUMENTS];
     int argument_count, loops_at;
     size_t size[2], local[2];
 
     struct samples values;
-    struct session_part *part; // reported after the case; borrowed
+    struct bench_part *part; // reported after the case; borrowed
     int parts;
 };
 
 // Times by events: the device's clock.
-double session_kernel_time(struct session_case *c, int runs);
+double bench_kernel_time(struct bench_case *c, int runs);
+// Times `once`, which returns false on failure (logged), by the host's clock.
+double bench_host_time(struct bench_case *c, int runs);
 
 // Builds a kernel of the case's file with these options. On failure returns false and sets the figure's reason.
-bool session_kernel(struct session_case *c, const char *options, const char *name);
-void session_argument(struct session_case *c, const void *value, size_t bytes); // borrows the value
+bool bench_kernel(struct bench_case *c, const char *options, const char *name);
+void bench_argument(struct bench_case *c, const void *value, size_t bytes); // borrows the value
+static inline size_t bench_round_up(int value, int unit)
+{
+    return (size_t)((value + unit - 1) / unit * unit);
+}
+static inline int bench_limit(int value, int most) // to 0..most
+{
+    return value < 0 ? 0 : value > most ? most : value;
+}
 // Runs the kernel once with `loops` and waits. False on failure (logged).
-bool session_kernel_once(struct session_case *c, cl_uint loops);
+bool bench_kernel_once(struct bench_case *c, cl_uint loops);
 
 // Marks a case that cannot run.
-void session_skip(struct session_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void session_fail(struct session_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void bench_skip(struct bench_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Returns true if the driver allows work-groups of this size for the case's kernel. Else marks the case as skipped.
+bool bench_group_fits(struct bench_case *c, size_t items);
+void bench_fail(struct bench_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // `log`: a line that names the device, then the compiler's log. NULL: out of memory.
-void session_fail_build(struct session_case *c, const char *log);
+void bench_fail_build(struct bench_case *c, const char *log);
 
+// Opens each case, whose data and parameters are set, with `open`, and measures all as bench_measure. `ready` false:
+// what the cases share is missing, so they fail with the last error.
+void bench_run(struct bench_session *session, struct bench_case *cases, int count, bool ready,
+               void (*open)(struct bench_case *c));
 // Measures all cases that are not skipped, and reports the figures of all in their order. Releases their kernels. If
 // the listener stops it, reports the rounds so far.
-void session_measure(struct session *session, struct session_case *cases, int count);
+void bench_measure(struct bench_session *session, struct bench_case *cases, int count);
 
 // Measures the cases briefly and reports nothing. Returns the figure with the largest value; its value is 0 if no case
 // can run. Releases their kernels.
-struct figure session_best(struct session_case *cases, int count);
+struct figure bench_best(struct bench_case *cases, int count);
 
-void session_report(const struct session *session, const struct figure *figure);
+void bench_report(const struct bench_session *session, const struct figure *figure);
 // Reports a figure of another test of the measurement, which follows from that of the case.
-void session_derive(const struct session_case *c, int test, double value);
+void bench_derive(const struct bench_case *c, int test, double value);
 // Reports that the whole test failed, with the last error that was logged.
-void session_report_failure(const struct session *session);
-void session_progress(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-// ---- data ----
-
-// Allocates a buffer on the device and fills it with random bytes. NULL on failure (logged).
-cl_mem session_random_buffer(struct session *session, size_t bytes);
+void bench_report_failure(const struct bench_session *session);
+void bench_progress(struct bench_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,4 +1,4 @@
-// subject.h: runs a chain, a measure, or a plain copy or read repeatedly, on pictures of one shape
+// bench_subject.h: runs a chain, a measure, or a plain copy or read repeatedly, on pictures of one shape
 #pragma once
 
 #include "compute/timing.h"
@@ -18,7 +18,8 @@ struct bench_subject_setup {
 
 // On failure returns NULL, and *error has the reason or is NULL (logged); the caller frees it.
 struct bench_subject;
-struct bench_subject *bench_subject_open(struct pool *pool, const struct bench_subject_setup *setup, char **error);
+struct bench_subject *bench_subject_open(struct picture_pool *pool, const struct bench_subject_setup *setup,
+                                         char **error);
 void bench_subject_close(struct bench_subject *subject); // accepts NULL
 // Sets the average times of a run. Without a device's clock, both are the host's. False on failure (logged).
 bool bench_subject_run(struct bench_subject *subject, int runs, struct timing *timing);
@@ -26,7 +27,7 @@ bool bench_subject_run(struct bench_subject *subject, int runs, struct timing *t
 bool bench_subject_check(struct bench_subject *subject, const char *what);
 
 // A copy reads `bytes` and writes as many.
-struct copy_setup {
+struct bench_copy_setup {
     struct device *device; // copies in its memory; NULL: in the host's
     int threads;           // of the host
     size_t bytes;
@@ -34,7 +35,8 @@ struct copy_setup {
     bool reads;  // without a device: it only reads
 };
 
-struct copy;
-struct copy *copy_open(struct pool *pool, const struct copy_setup *setup); // NULL on failure (logged)
-void copy_close(struct copy *copy);                                        // accepts NULL
-bool copy_run(struct copy *copy, int runs, struct timing *timing);
+struct bench_copy;
+struct bench_copy *bench_copy_open(struct picture_pool *pool,
+                                   const struct bench_copy_setup *setup); // NULL on failure (logged)
+void bench_copy_close(struct bench_copy *copy);                           // accepts NULL
+bool bench_copy_run(struct bench_copy *copy, int runs, struct timing *timing);

@@ -1,5 +1,5 @@
-// options.c: the arguments of the `live` command
-#include "command/live/options.h"
+// live_options.c: the arguments of the `live` command
+#include "command/live/live_options.h"
 
 #include "base/installed_program.h"
 #include "base/log.h"

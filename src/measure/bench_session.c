@@ -1,10 +1,9 @@
-// session.c: measures the cases of a test in turns, each once per round, so that disturbances affect all of them
+// bench_session.c: measures the cases of a test in turns, each once per round, so that disturbances affect all of them
 // equally
-#include "measure/session.h"
+#include "measure/bench_session.h"
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/random.h"
 #include "base/resource.h"
 #include "compute/gl_context.h"
 
@@ -18,19 +17,8 @@
 
 static void keep_error(void *context, const char *message)
 {
-    struct session *session = context;
+    struct bench_session *session = context;
     snprintf(session->error, sizeof(session->error), "%.*s", (int)strcspn(message, "\n"), message);
-}
-
-// Opens a GL context without a window. NULL: gl_why has the reason.
-static struct gl_context *open_windowless(struct session *session)
-{
-    struct gl_context *gl = gl_context_open(false, session->gl_why);
-    if (!gl || gl_context_bind(gl, false))
-        return gl;
-    snprintf(session->gl_why, sizeof(session->gl_why), "%s", session->error);
-    gl_context_close(gl);
-    return NULL;
 }
 
 struct opener {
@@ -39,7 +27,7 @@ struct opener {
 };
 
 // Opens a hidden window, and a device that shares with its GL context if possible. Closes the ones before.
-static void open_window(struct session *session, const struct opener *opener, bool egl)
+static void open_window(struct bench_session *session, const struct opener *opener, bool egl)
 {
     const struct window_setup setup = {.title = "monocle bench", .width = 64, .height = 64, .egl = egl, .hidden = true};
     device_close(session->device); // first, because it uses the window's GL context
@@ -50,7 +38,7 @@ static void open_window(struct session *session, const struct opener *opener, bo
 }
 
 // As in the live view, a GPU that does not share over GLX gets a second try over EGL.
-static void open_shared(struct session *session, const struct opener *opener)
+static void open_shared(struct bench_session *session, const struct opener *opener)
 {
     device_drivers_start();
     open_window(session, opener, false);
@@ -62,29 +50,27 @@ static void open_shared(struct session *session, const struct opener *opener)
         open_window(session, opener, false);
 }
 
-bool session_begin(struct session *session, const struct device_info *device, const char *kernels, enum session_gl gl)
+bool bench_begin(struct bench_session *session, const struct device_info *device, const char *kernels, enum bench_gl gl)
 {
     const struct opener opener = {device, kernels};
     cl_int result;
     log_set_error_hook(keep_error, session);
-    if (gl == SESSION_WINDOW)
+    if (gl == BENCH_WINDOW)
         open_shared(session, &opener);
     else if (device)
         session->device = device_open(device, NULL, kernels);
-    if (gl != SESSION_PLAIN)
-        session->gl = session->window ? window_gl(session->window) : open_windowless(session);
+    if (gl != BENCH_PLAIN)
+        session->gl = session->window ? window_gl(session->window) : gl_context_open_current(session->gl_why);
     session->queue = session->device ? device_queue(session->device, true, &result) : NULL;
     return !device || session->queue || (session->device && compute_ok(result, "open a command queue"));
 }
 
-void session_end(struct session *session)
+void bench_end(struct bench_session *session)
 {
     if (session->queue)
         clReleaseCommandQueue(session->queue);
-    if (session->gl && !session->window) {
-        gl_context_unbind(session->gl, false);
-        gl_context_close(session->gl);
-    }
+    if (!session->window)
+        gl_context_close_current(session->gl);
     device_close(session->device);
     window_close(session->window);
     log_set_error_hook(NULL, NULL);
@@ -92,32 +78,32 @@ void session_end(struct session *session)
 
 // ---- reports ----
 
-void session_report(const struct session *session, const struct figure *figure)
+void bench_report(const struct bench_session *session, const struct figure *figure)
 {
     struct figure clean = *figure;
     log_escape(clean.note, sizeof(clean.note), figure->note); // a driver's text may not be UTF-8
     session->listener.take(session->listener.context, &clean);
 }
 
-void session_report_failure(const struct session *session)
+void bench_report_failure(const struct bench_session *session)
 {
     struct figure figure = {.status = FIGURE_FAILED};
     snprintf(figure.test, sizeof(figure.test), "%s", session->test->name);
     snprintf(figure.note, sizeof(figure.note), "%s", session->error);
-    session_report(session, &figure);
+    bench_report(session, &figure);
 }
 
-void session_derive(const struct session_case *c, int test, double value)
+void bench_derive(const struct bench_case *c, int test, double value)
 {
     struct figure figure = c->figure;
     snprintf(figure.test, sizeof(figure.test), "%s", c->session->measurement->test[test].name);
     figure.value = value;
     figure.samples = NULL;
     figure.note[0] = '\0';
-    session_report(c->session, &figure);
+    bench_report(c->session, &figure);
 }
 
-void session_progress(struct session *session, const char *format, ...)
+void bench_progress(struct bench_session *session, const char *format, ...)
 {
     char text[128];
     va_list arguments;
@@ -130,55 +116,64 @@ void session_progress(struct session *session, const char *format, ...)
 
 // ---- kernels ----
 
-void session_argument(struct session_case *c, const void *value, size_t bytes)
+void bench_argument(struct bench_case *c, const void *value, size_t bytes)
 {
     c->arguments[c->argument_count++] = (struct kernel_argument){bytes, value};
 }
 
-bool session_kernel(struct session_case *c, const char *options, const char *name)
+bool bench_kernel(struct bench_case *c, const char *options, const char *name)
 {
     char *why = NULL, all[256];
     snprintf(all, sizeof(all), "-cl-std=CL1.2 %s", options);
     const char *file = c->file ? c->file : c->session->test->file;
     c->kernel = program_file_kernel(c->session->device, file, all, name, &why);
     if (!c->kernel)
-        session_fail_build(c, why);
+        bench_fail_build(c, why);
     free(why);
     return c->kernel != NULL;
 }
 
 static cl_int enqueue(void *context, int run, struct device_span *span)
 {
-    const struct session_case *c = context;
+    const struct bench_case *c = context;
     static const size_t none[2] = {0};
     return kernel_run(c->kernel, c->session->queue, c->arguments, (cl_uint)c->argument_count, none, c->size, c->local,
                       NULL, span);
 }
 
-double session_kernel_time(struct session_case *c, int runs)
+double bench_kernel_time(struct bench_case *c, int runs)
 {
     struct timing timing;
     return timing_run(c->session->queue, runs, enqueue, c, &timing) ? timing.device_ms / 1e3 : -1;
 }
 
-bool session_kernel_once(struct session_case *c, cl_uint loops)
+double bench_host_time(struct bench_case *c, int runs)
+{
+    const int64_t start_ns = clock_now_ns();
+    for (int i = 0; i < runs; i++)
+        if (!c->once(c))
+            return -1;
+    return (double)(clock_now_ns() - start_ns) / 1e9 / runs;
+}
+
+bool bench_kernel_once(struct bench_case *c, cl_uint loops)
 {
     const cl_uint usual = c->loops;
     c->loops = loops;
-    const bool ok = session_kernel_time(c, 1) >= 0;
+    const bool ok = bench_kernel_time(c, 1) >= 0;
     c->loops = usual;
     return ok;
 }
 
 // ---- the state of a case ----
 
-static void set_status(struct session_case *c, enum figure_status status, const char *format, va_list arguments)
+static void set_status(struct bench_case *c, enum figure_status status, const char *format, va_list arguments)
 {
     c->figure.status = status;
     vsnprintf(c->figure.note, sizeof(c->figure.note), format, arguments);
 }
 
-void session_skip(struct session_case *c, const char *format, ...)
+void bench_skip(struct bench_case *c, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -186,7 +181,7 @@ void session_skip(struct session_case *c, const char *format, ...)
     va_end(arguments);
 }
 
-void session_fail(struct session_case *c, const char *format, ...)
+void bench_fail(struct bench_case *c, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -194,7 +189,7 @@ void session_fail(struct session_case *c, const char *format, ...)
     va_end(arguments);
 }
 
-void session_fail_build(struct session_case *c, const char *log)
+void bench_fail_build(struct bench_case *c, const char *log)
 {
     // The first line names the device. Warnings may precede the error.
     const char *line = log ? strchr(log, '\n') : NULL;
@@ -203,10 +198,18 @@ void session_fail_build(struct session_case *c, const char *log)
     while (error && error > line && error[-1] != '\n')
         error--;
     line = error ? error : line + strspn(line, "\n");
-    session_fail(c, "%.*s", (int)strcspn(line, "\n"), line);
+    bench_fail(c, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
-static bool runs(const struct session_case *c)
+bool bench_group_fits(struct bench_case *c, size_t items)
+{
+    const bool fits = kernel_group_limit(&c->session->device->info, c->kernel) >= items;
+    if (!fits)
+        bench_skip(c, "the driver limits work-groups of this kernel to fewer than %zu work-items", items);
+    return fits;
+}
+
+static bool runs(const struct bench_case *c)
 {
     return c->figure.status == FIGURE_OK;
 }
@@ -215,27 +218,27 @@ static bool runs(const struct session_case *c)
 
 enum { ROUNDS_LEAST = 3 };
 
-static double time_case(struct session_case *c, int count)
+static double time_case(struct bench_case *c, int count)
 {
     c->session->error[0] = '\0';
     const double seconds = c->time(c, count);
     if (!(seconds > 0) && runs(c))
-        session_fail(c, "%s", c->session->error[0] ? c->session->error : "the device reports impossible times");
+        bench_fail(c, "%s", c->session->error[0] ? c->session->error : "the device reports impossible times");
     return seconds;
 }
 
-static void check(struct session_case *c)
+static void check(struct bench_case *c)
 {
     if (!c->check)
         return;
     c->session->error[0] = '\0';
     c->figure.checked = c->check(c);
     if (!c->figure.checked && runs(c))
-        session_fail(c, "%s", c->session->error[0] ? c->session->error : "it computes a wrong result");
+        bench_fail(c, "%s", c->session->error[0] ? c->session->error : "it computes a wrong result");
 }
 
 // Raises the loops until a run takes a quarter of `slot_s`, then chooses the number of runs that fill the slot.
-static void calibrate(struct session_case *c, double slot_s)
+static void calibrate(struct bench_case *c, double slot_s)
 {
     const double least_s = slot_s / 4;
     c->loops = c->loops ? c->loops : 1;
@@ -256,13 +259,13 @@ static void calibrate(struct session_case *c, double slot_s)
     c->runs = (int)fmax(fmin(c->runs, c->runs * 2 * slot_s / host_s), 1);
 }
 
-static double value_of(const struct session_case *c, double run_s)
+static double value_of(const struct bench_case *c, double run_s)
 {
     const bool in_ms = strcmp(c->session->test->unit, "ms") == 0;
     return c->work > 0 ? c->work * c->loops / run_s : run_s * (in_ms ? 1e3 : 1e6);
 }
 
-static void measure(struct session_case *c)
+static void measure(struct bench_case *c)
 {
     if (c->runs > 1)
         time_case(c, 1); // restores caches and clock rates after the other cases
@@ -271,10 +274,10 @@ static void measure(struct session_case *c)
     for (int i = 0; kept && runs(c) && i < c->parts; i++)
         kept = c->part[i].value < 0 || samples_add(&c->part[i].values, c->part[i].value);
     if (!kept)
-        session_fail(c, "out of memory");
+        bench_fail(c, "out of memory");
 }
 
-static void release(struct session_case *c)
+static void release(struct bench_case *c)
 {
     samples_free(&c->values);
     for (int i = 0; i < c->parts; i++)
@@ -284,7 +287,7 @@ static void release(struct session_case *c)
     c->kernel = NULL;
 }
 
-static void set_value(struct figure *figure, const struct session *session, const struct samples *values)
+static void set_value(struct figure *figure, const struct bench_session *session, const struct samples *values)
 {
     const double low = samples_percentile(values, 25), high = samples_percentile(values, 75);
     if (!figure->test[0])
@@ -294,7 +297,7 @@ static void set_value(struct figure *figure, const struct session *session, cons
     figure->rounds = values->count;
 }
 
-static void set_values(struct session_case *c)
+static void set_values(struct bench_case *c)
 {
     set_value(&c->figure, c->session, &c->values);
     c->figure.samples = &c->values;
@@ -304,28 +307,28 @@ static void set_values(struct session_case *c)
     }
 }
 
-static void report(struct session_case *c)
+static void report(struct bench_case *c)
 {
     const bool stopped = runs(c) && c->values.count == 0; // before its first round
     if (c->silent || stopped)
         return;
     if (c->finish && runs(c))
         c->finish(c);
-    session_report(c->session, &c->figure);
+    bench_report(c->session, &c->figure);
     for (int i = 0; runs(c) && i < c->parts; i++) {
         if (c->part[i].values.count > 0)
-            session_report(c->session, &c->part[i].figure);
+            bench_report(c->session, &c->part[i].figure);
     }
 }
 
-static void prepare(struct session *session, struct session_case *cases, int count)
+static void prepare(struct bench_session *session, struct bench_case *cases, int count)
 {
     int running = 0;
     for (int i = 0; i < count; i++)
         running += runs(&cases[i]);
     const double even_s = session->seconds / session->rounds / (running ? running : 1);
     for (int i = 0; i < count && !session->stopped; i++) {
-        session_progress(session, "warming up, %d of %d", i + 1, count);
+        bench_progress(session, "warming up, %d of %d", i + 1, count);
         if (runs(&cases[i]))
             check(&cases[i]);
         if (runs(&cases[i]) && cases[i].runs == 0)
@@ -333,7 +336,7 @@ static void prepare(struct session *session, struct session_case *cases, int cou
     }
 }
 
-void session_measure(struct session *session, struct session_case *cases, int count)
+void bench_measure(struct bench_session *session, struct bench_case *cases, int count)
 {
     prepare(session, cases, count);
     const int64_t start_ns = clock_now_ns();
@@ -341,9 +344,9 @@ void session_measure(struct session *session, struct session_case *cases, int co
         const double spent_s = (double)(clock_now_ns() - start_ns) / 1e9;
         if (round >= ROUNDS_LEAST && spent_s * (round + 1) / round > session->limit_s)
             break;
-        session_progress(session, "round %d of %d, %.0f s", round + 1, session->rounds, spent_s);
+        bench_progress(session, "round %d of %d, %.0f s", round + 1, session->rounds, spent_s);
         for (int i = 0; i < count && !session->stopped; i++) {
-            struct session_case *c = &cases[(i + round) % count];
+            struct bench_case *c = &cases[(i + round) % count];
             if (runs(c))
                 measure(c);
         }
@@ -356,11 +359,24 @@ void session_measure(struct session *session, struct session_case *cases, int co
         release(&cases[i]);
 }
 
-struct figure session_best(struct session_case *cases, int count)
+void bench_run(struct bench_session *session, struct bench_case *cases, int count, bool ready,
+               void (*open)(struct bench_case *c))
+{
+    for (int i = 0; i < count; i++) {
+        cases[i].session = session;
+        if (ready)
+            open(&cases[i]);
+        else
+            bench_fail(&cases[i], "%s", session->error);
+    }
+    bench_measure(session, cases, count);
+}
+
+struct figure bench_best(struct bench_case *cases, int count)
 {
     struct figure best = {.value = 0};
     for (int i = 0; i < count; i++) {
-        struct session_case *c = &cases[i];
+        struct bench_case *c = &cases[i];
         if (runs(c))
             check(c);
         if (runs(c))
@@ -374,27 +390,4 @@ struct figure session_best(struct session_case *cases, int count)
         release(c);
     }
     return best;
-}
-
-// ---- data ----
-
-cl_mem session_random_buffer(struct session *session, size_t bytes)
-{
-    enum { PIECE = 1 << 20 };
-    cl_int result;
-    cl_mem buffer = clCreateBuffer(session->device->context, CL_MEM_READ_WRITE, bytes, NULL, &result);
-    uint8_t *random = malloc(PIECE);
-    if (!random)
-        result = CL_OUT_OF_HOST_MEMORY;
-    for (size_t at = 0; result == CL_SUCCESS && at < bytes; at += PIECE) {
-        const size_t part = bytes - at < PIECE ? bytes - at : PIECE;
-        random_fill(random, part, (uint32_t)(1 + at / PIECE));
-        result = clEnqueueWriteBuffer(session->queue, buffer, CL_TRUE, at, part, random, 0, NULL, NULL);
-    }
-    free(random);
-    if (compute_ok(result, "fill memory on the device"))
-        return buffer;
-    if (buffer)
-        clReleaseMemObject(buffer);
-    return NULL;
 }

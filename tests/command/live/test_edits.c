@@ -1,0 +1,97 @@
+// test_edits.c: undo of changes of the chain
+#include "command/live/edits.h"
+
+#include "unit.h"
+
+static struct edits edits;
+static struct wish wish;
+
+static void begin(const char *chain)
+{
+    struct chain parsed;
+    char error[CHAIN_ERROR];
+    CHECK(chain_parse(&parsed, chain, error));
+    edits = (struct edits){.count = 0};
+    wish_init(&wish, &parsed, -1);
+}
+
+// Changes the selected parameter, as the keys `up` and `down` do.
+static void change(float value)
+{
+    int stage, param;
+    CHECK(wish_selected(&wish, &stage, &param));
+    edits_keep(&edits, &wish, EDIT_VALUE);
+    wish.chain.stage[stage].values.value[param] = value;
+}
+
+static void check_values(float first, float second)
+{
+    CHECK_NUMBER(wish.chain.stage[0].values.value[0], first);
+    CHECK_NUMBER(wish.chain.stage[1].values.value[0], second);
+}
+
+// Changes of one parameter are undone at once, those of another one before them alone.
+static void check_runs(void)
+{
+    begin("blur=2,blur=3");
+    wish_select(&wish, 0);
+    change(4);
+    change(5);
+    wish_select(&wish, 1);
+    change(6);
+    change(7);
+    check_values(5, 7);
+    CHECK(edits_undo(&edits, &wish));
+    check_values(5, 3);
+    CHECK(edits_undo(&edits, &wish));
+    check_values(2, 3);
+    CHECK(!edits_undo(&edits, &wish));
+}
+
+// A change after an undo begins another run.
+static void check_after_undo(void)
+{
+    begin("blur=2,blur=3");
+    wish_select(&wish, 0);
+    change(4);
+    CHECK(edits_undo(&edits, &wish));
+    change(5);
+    change(6);
+    CHECK(edits_undo(&edits, &wish));
+    check_values(2, 3);
+    wish_select(&wish, 0);
+    change(7);
+    CHECK(edits_move(&edits, &wish, 1));
+    wish_select(&wish, 0);
+    change(8);
+    CHECK(edits_undo(&edits, &wish));
+    check_values(3, 7);
+    change(9);
+    CHECK(edits_undo(&edits, &wish));
+    check_values(3, 7);
+    CHECK(edits_undo(&edits, &wish));
+    check_values(7, 3);
+}
+
+// The oldest changes are forgotten, the newest are undone in order.
+static void check_full(void)
+{
+    begin("blur=2,blur=3");
+    for (int i = 0; i < EDITS + 3; i++) {
+        edits_keep(&edits, &wish, EDIT_ALONE);
+        wish.chain.stage[0].values.value[0] = (float)(10 + i);
+    }
+    for (int i = EDITS + 1; i >= 2; i--) {
+        CHECK(edits_undo(&edits, &wish));
+        check_values((float)(10 + i), 3);
+    }
+    CHECK(!edits_undo(&edits, &wish));
+}
+
+int main(void)
+{
+    check_runs();
+    check_after_undo();
+    check_full();
+    return check_end(&unit);
+}
