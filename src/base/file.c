@@ -227,6 +227,18 @@ bool file_write_atomic(const char *path, const void *data, size_t size)
     return fd >= 0 && close_written(fd, file_write_all(fd, data, size));
 }
 
+bool file_make_directories(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        const bool ok = mkdir(path, 0777) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
 int file_create_numbered(char name[PATH_MAX], const char *stem, int first, int digits, const char *suffix)
 {
     for (int i = first; i < FILE_NUMBERS; i++) {

@@ -98,18 +98,6 @@ bool output_possible(const char *path, size_t *length)
     return error == 0;
 }
 
-static bool make_directories(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        const bool ok = mkdir(path, 0777) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!ok)
-            return false;
-    }
-    return true;
-}
-
 // Creates the file and locks it. Returns -1 on failure and sets errno: EAGAIN if another run's output_clean_directory
 // removed the file before it was locked.
 static int open_locked(const char *path, mode_t mode)
@@ -174,7 +162,7 @@ bool output_begin(struct output *output, char *path, mode_t mode, gid_t group)
         const bool missing = output->fd < 0 && errno == ENOENT && !made;
         (output->fd < 0 ? forget : output_abandon)(output);
         output->path = path;
-        if (!again && !(missing && (made = make_directories(path))))
+        if (!again && !(missing && (made = file_make_directories(path))))
             return false;
     }
     return false;

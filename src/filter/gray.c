@@ -1,9 +1,10 @@
-// gray.c: colour to grey, by luma or by the average
+// gray.c: colour to grey, by luma, the average, or the paint of roads
 #include "filter/filter.h"
 
 static const struct param params[] = {
-    {"mode", PARAM_CHOICE, .max = 1, .step = 1, .choices = "luma|average",
-     .help = "grey value: Rec. 601 luma, or the average of the three channels"},
+    {"mode", PARAM_CHOICE, .max = 2, .step = 1, .choices = "luma|average|paint",
+     .help = "grey value: Rec. 601 luma, the average of the three channels, or G + (R - B) / 2, in which yellow is as "
+             "bright as white"},
     {0},
 };
 

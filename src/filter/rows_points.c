@@ -115,6 +115,11 @@ static void table(const struct filter_arguments *arguments, const uint8_t *from,
     map_points(map_tables, tables, from, to, width, stream);
 }
 
+static bool gray_fits(const struct filter_arguments *arguments, int width, int step)
+{
+    return arguments->value[0] < 2 && fits(arguments, width, step);
+}
+
 static void gray(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool stream)
 {
     if (arguments->value[0] == 0)
@@ -173,7 +178,7 @@ static void denoise(const struct filter_arguments *arguments, const uint8_t *fro
 
 const struct row_variant VECTORS_NAME(rows_points)[] = {
     {.name = "vectors", .filter = "denoise", .fits = fits, .previous = denoise},
-    {.name = "vectors", .filter = "gray", .fits = fits, .point = gray},
+    {.name = "vectors", .filter = "gray", .fits = gray_fits, .point = gray},
     {.name = "vectors", .filter = "threshold", .fits = fits, .point = threshold},
     {.name = "vectors", .filter = "otsu", .fits = fits, .point = threshold},
     {.name = "vectors", .filter = "maxrgb", .fits = fits, .point = maxrgb},

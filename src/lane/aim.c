@@ -84,11 +84,12 @@ static double horizon(const struct lane_map *map)
     return map->picture[4] / map->picture[7];
 }
 
-// Adds the frame's scores. *best: the pitch with the highest one in this frame and before; NAN: it stays.
-static bool search(struct lane_aim *aim, struct aim_trial *trial, const struct image *frame, double *best)
+// Adds the frame's scores. *best: the pitch with the highest one in this frame and before; NAN: it stays. The present
+// one is the trial whose horizon is nearest to the row `present`.
+static bool search(struct lane_aim *aim, struct aim_trial *trial, const struct image *frame, double present,
+                   double *best)
 {
-    const double present = trial->pipeline.camera.pitch;
-    double own[LANE_AIMS], pitch[LANE_AIMS];
+    double own[LANE_AIMS], pitch[LANE_AIMS], nearest = INFINITY;
     int top = 0, now = 0;
     for (int i = 0; i < LANE_AIMS; i++) {
         bool possible;
@@ -100,14 +101,28 @@ static bool search(struct lane_aim *aim, struct aim_trial *trial, const struct i
         pitch[i] = true_pitch(&trial->pipeline.camera, &trial->shape);
         aim->score[i] = fade * aim->score[i] + own[i];
         top = aim->score[i] > aim->score[top] ? i : top;
-        now = fabs(aim->given + off - present) < fabs(aim->given + (now - LANE_AIMS / 2) * step - present) ? i : now;
+        const double away = possible ? fabs(horizon(&trial->pipeline.map) - present) : (double)INFINITY;
+        now = away < nearest ? i : now;
+        nearest = fmin(nearest, away);
     }
     const bool better = top != now && own[top] > least_score && aim->score[top] > clearly * aim->score[now];
     *best = better ? pitch[top] : (double)NAN;
     return true;
 }
 
-// Searches the pitch, and uses it. Returns false on failure (logged).
+// Says, once, that the lines meet `up` pixels above the horizon of the calibration.
+static void say(struct lane_aim *aim, const struct lane_camera *camera, double up, double pitch)
+{
+    const char *side = up < 0 ? "below" : "above";
+    if (aim->named && camera->has_points)
+        log_warn("the lines meet %.0f pixels %s the horizon of %s; correct the points", fabs(up), side, aim->named);
+    else if (aim->named)
+        log_warn("the lines meet %.0f pixels %s the horizon of %s: pitch about %.1f", fabs(up), side, aim->named,
+                 pitch);
+    aim->named = NULL;
+}
+
+// Searches the pitch, and uses it, except with points. Returns false on failure (logged).
 static bool search_pitch(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image *frame,
                          struct lane_tracker *tracker)
 {
@@ -119,9 +134,11 @@ static bool search_pitch(struct lane_aim *aim, struct lane_pipeline *pipeline, c
         return false;
     }
     *trial = (struct aim_trial){.pipeline = {.camera = pipeline->camera, .settings = pipeline->settings}};
+    trial->pipeline.camera.has_points = false;
     trial->pipeline.setup.threads = pipeline->setup.threads;
     trial->sums = (uint32_t *)(trial + 1);
-    bool ok = search(aim, trial, frame, &best);
+    const double before = horizon(&pipeline->map);
+    bool ok = search(aim, trial, frame, before, &best);
     const bool moved = isfinite(best);
     for (int i = 0; i < REFINES && ok && moved && possible; i++) {
         trial->pipeline.camera.pitch = best;
@@ -129,17 +146,15 @@ static bool search_pitch(struct lane_aim *aim, struct lane_pipeline *pipeline, c
         best = true_pitch(&trial->pipeline.camera, &trial->shape);
     }
     trial->pipeline.camera.pitch = best;
-    const double before = horizon(&pipeline->map);
-    if (ok && moved && fabs(best - pipeline->camera.pitch) > step / 2 &&
-        use_camera(pipeline, &trial->pipeline.camera, &frame->shape)) {
-        const double up = before - horizon(&pipeline->map);
-        if (aim->named)
-            log_warn("the lines meet %.0f pixels %s the horizon of %s: pitch about %.1f", fabs(up),
-                     up < 0 ? "below" : "above", aim->named, best);
-        aim->named = NULL; // once
-        aim->frames = 0;
-        aim->pitch = best;
-        *tracker = (struct lane_tracker){.known = false};
+    ok = ok && (!moved || try_camera(trial, frame, &possible));
+    const double up = before - horizon(&trial->pipeline.map);
+    if (ok && moved && possible && fabs(up) > tan(step / 2 * degree) * trial->pipeline.map.picture[0]) {
+        say(aim, &pipeline->camera, up, best);
+        if (!pipeline->camera.has_points && use_camera(pipeline, &trial->pipeline.camera, &frame->shape)) {
+            aim->frames = 0;
+            aim->pitch = best;
+            *tracker = (struct lane_tracker){.known = false};
+        }
     }
     free(trial);
     return ok;
@@ -155,8 +170,8 @@ bool lane_aim_search(struct lane_aim *aim, struct lane_pipeline *pipeline, const
     }
     const bool first = number == 0 || number == FIRST_FRAMES / 3 || number == FIRST_FRAMES;
     const bool blind = number < FIRST_FRAMES ? aim->blind > 0 : aim->blind >= BLIND_FRAMES;
-    return number % SEARCH_EVERY > 0 || !(first || blind) || pipeline->camera.has_points ||
-           search_pitch(aim, pipeline, frame, tracker);
+    const bool useless = pipeline->camera.has_points && !aim->named; // the points stay
+    return number % SEARCH_EVERY > 0 || !(first || blind) || useless || search_pitch(aim, pipeline, frame, tracker);
 }
 
 void lane_aim_follow(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image_shape *shape,

@@ -7,17 +7,23 @@
 
 enum { UNKNOWNS = LANE_TERMS + LANE_LINES, PASSES = 2, ROUNDS = 5, BESIDE = 3 };
 
-static const double mark = 0.15;                         // width of a line in metres
-static const double near_part = 26;                      // metres of the strips whose histogram is searched for peaks
-static const double guard = 0.45, around = 1.6;          // metres: the noise of a column is measured between these
-static const double faint = 0.7;                         // grey levels: the least noise
-static const double full_mark = 8;                       // times the weakest mark
-static const double peak_known = 0.06;                   // smallest mean of the histogram near a known line
-static const double same_line = 0.6;                     // a peak this near a known line is this line
-static const double window_mass = 0.2;                   // a window with less shows no line
-static const double window_grip = 0.2;                   // metres: the line is this near the highest mass of a window
-static const double beside[BESIDE] = {0.6, 0.9, 1.2};    // metres: a line's support is compared with that here
-static const double horizon = 250;                       // metres: nothing is measured beyond
+static const double mark = 0.15;                           // width of a line in metres
+static const double near_part = 26;                        // metres of the strips whose histogram is searched for peaks
+static const double guard = 0.45, around = 1.6;            // metres: the noise of a column is measured between these
+static const double faint = 0.3;                           // grey levels: the least noise
+static const double full_mark = 8;                         // times the weakest mark
+static const double peak_known = 0.06;                     // smallest mean of the histogram near a known line
+static const double same_line = 0.6;                       // a peak this near a known line is this line
+static const double lanes_narrow = 2.6, lanes_wide = 4.4;  // metres: widths of equal lanes that are searched
+static const double lanes_usual = 3.4, lanes_other = 0.8;  // mean and standard deviation of this width
+static const double lanes_reach = 0.15, lanes_most = 0.35; // metres beside a line; largest peak that counts
+static const double lanes_outer = 0.7;                     // weight of the lines beside the own lane
+static const double lanes_inside = 0.15;                   // share of the lane at each side where lines may be
+static const double lanes_near = 0.25;                // metres: a peak this near one of the lines may be half as high
+static const double window_mass = 0.2;                // a window with less shows no line
+static const double window_grip = 0.2;                // metres: the line is this near the highest mass of a window
+static const double beside[BESIDE] = {0.6, 0.9, 1.2}; // metres: a line's support is compared with that here
+static const double horizon = 250;                    // metres: nothing is measured beyond
 static const double near_noise = 0.02, far_noise = 4e-3; // of a window's position in metres: near, and for each metre
 
 const double lane_narrowest = 2.2;
@@ -179,32 +185,88 @@ static void align(const struct strip_scene *scene, struct lane_shape *shape, str
         }
 }
 
-static double smallest_peak(const struct lane_settings *settings, const struct lane_shape *prior, bool known,
-                            double offset)
+// Three equal lanes, the own one in the middle: four lines.
+struct lanes {
+    double left, width; // metres: offset of the own lane's left line
+    bool clear;         // both lines of the own lane have marks
+};
+
+// Returns the offset's value in the histogram, or near it: 0 to `most`.
+static double near_value(const struct strip_scene *scene, const float histogram[LANE_COLUMNS_MAX], double offset)
 {
+    const int reach = (int)(lanes_reach / scene->metres), middle = column_of(scene, offset);
+    double best = 0;
+    for (int column = middle - reach; column <= middle + reach; column++) {
+        if (column >= 0 && column < scene->table->columns)
+            best = fmax(best, (double)histogram[column]);
+    }
+    return fmin(best, lanes_most);
+}
+
+// Finds the lanes with the largest sum at their four lines.
+static struct lanes find_lanes(const struct strip_scene *scene, const float histogram[LANE_COLUMNS_MAX])
+{
+    const double step = 2 * scene->metres, least = scene->table->settings->peak / 2;
+    struct lanes best = {.clear = false};
+    double best_sum = 0;
+    for (double width = lanes_narrow; width <= lanes_wide; width += step) {
+        const double unlikely = (width - lanes_usual) / lanes_other;
+        for (double left = -width; left <= 0; left += step) {
+            const double a = near_value(scene, histogram, left), b = near_value(scene, histogram, left + width);
+            const double outer =
+                near_value(scene, histogram, left - width) + near_value(scene, histogram, left + 2 * width);
+            const double sum = (a + b + lanes_outer * outer) * exp(-unlikely * unlikely / 2);
+            if (sum <= best_sum)
+                continue;
+            best_sum = sum;
+            best = (struct lanes){left, width, a >= least && b >= least};
+        }
+    }
+    return best;
+}
+
+static double smallest_peak(const struct strip_scene *scene, const struct lanes *lanes, const struct lane_shape *prior,
+                            bool known, double offset)
+{
+    const double peak = scene->table->settings->peak;
     for (int i = 0; known && i < prior->lines; i++) {
         if (fabs(prior->line[i].offset - offset) < same_line)
-            return fmin(peak_known, settings->peak);
+            return fmin(peak_known, peak);
     }
-    return settings->peak;
+    const double place = (offset - lanes->left) / lanes->width; // the lines are at -1, 0, 1 and 2
+    const bool at_line = fabs(place - floor(place + 0.5)) * lanes->width < lanes_near;
+    return lanes->clear && place > -1.5 && place < 2.5 && at_line ? peak / 2 : peak;
+}
+
+// Clears the histogram between two places.
+static void clear_between(const struct strip_scene *scene, float histogram[LANE_COLUMNS_MAX], double from, double to)
+{
+    for (int column = 0; column < scene->table->columns; column++) {
+        if (x_of(scene, column) > from && x_of(scene, column) < to)
+            histogram[column] = 0;
+    }
 }
 
 // Takes the highest peak until none is left; a peak excludes others near it.
 static void find_peaks(const struct strip_scene *scene, struct lane_shape *shape, const struct lane_shape *prior,
                        bool known)
 {
-    const int columns = scene->table->columns;
+    const double gap = scene->table->settings->gap, across = fmax(gap, lane_narrowest);
     float histogram[LANE_COLUMNS_MAX];
     fill_histogram(scene, shape, histogram);
     if (scene->trace)
         memcpy(scene->trace->histogram, histogram, sizeof(histogram));
+    const struct lanes lanes = known ? (struct lanes){.clear = false} : find_lanes(scene, histogram);
+    if (lanes.clear)
+        clear_between(scene, histogram, lanes.left + lanes_inside * lanes.width,
+                      lanes.left + (1 - lanes_inside) * lanes.width);
     shape->lines = 0;
     while (shape->lines < LANE_LINES) {
         int best = -1;
         double best_share = 1;
-        for (int column = 0; column < columns; column++) {
-            const double share =
-                (double)histogram[column] / smallest_peak(scene->table->settings, prior, known, x_of(scene, column));
+        for (int column = 0; column < scene->table->columns; column++) {
+            const double least = smallest_peak(scene, &lanes, prior, known, x_of(scene, column));
+            const double share = (double)histogram[column] / least;
             if (share > best_share) {
                 best_share = share;
                 best = column;
@@ -212,13 +274,10 @@ static void find_peaks(const struct strip_scene *scene, struct lane_shape *shape
         }
         if (best < 0)
             return;
-        const double offset = x_of(scene, best), gap = scene->table->settings->gap;
+        const double offset = x_of(scene, best);
         shape->line[shape->lines++] = (struct lane_line){.offset = offset};
-        for (int column = 0; column < columns; column++) {
-            const double x = x_of(scene, column);
-            if (fabs(x - offset) < (x * offset < 0 ? fmax(gap, lane_narrowest) : gap))
-                histogram[column] = 0;
-        }
+        clear_between(scene, histogram, offset - gap, offset + gap);
+        clear_between(scene, histogram, offset < 0 ? 0 : offset - across, offset < 0 ? offset + across : 0);
     }
 }
 

@@ -25,7 +25,7 @@ static bool print_chain(const struct lane_pipeline *pipeline, enum lane_stage st
     used += snprintf(text + used, CHAIN_TEXT - (size_t)used, ":%d:%d", lane_view.columns, lane_view.rows);
     // A ridge is a little wider than a line.
     if (stage >= LANE_RIDGE)
-        snprintf(text + used, CHAIN_TEXT - (size_t)used, ",gray,ridge=4");
+        snprintf(text + used, CHAIN_TEXT - (size_t)used, ",gray=paint,ridge=4");
     return true;
 }
 

@@ -11,6 +11,9 @@ static const double trust = 0.3;          // of a new support in the confidence
 static const double dropped = 0.12;       // a track with less ends
 static const double enough_support = 0.4; // counts as full support, because dashes have gaps
 static const double confirming = 0.4;     // quality of a line that confirms another one
+static const double sure_line = 0.8;      // confidence of a line that separates others
+static const double clear_quality = 0.9;  // of a line that needs no other one
+static const double ahead = 0.06;         // largest heading of a line that needs no other one
 static const double short_bar = 15;       // metres: a shorter bar may be the edge of a patch or of the road
 
 static double quality(const struct lane_line *line)
@@ -72,15 +75,23 @@ static void end_tracks(struct lane_tracker *tracker)
     tracker->tracks = kept;
 }
 
+// A line alone may be any edge, with any bend, unless it is clear and long, and leads ahead.
+static bool is_clear(const struct lane_shape *found, int line)
+{
+    return quality(&found->line[line]) >= clear_quality && found->line[line].longest >= short_bar &&
+           fabs(found->term[LANE_HEADING]) < ahead;
+}
+
 // A weak line must be seen twice before it is reported, except in the first frame of a road: two lines there confirm
-// each other, because they are parallel.
+// each other, because they are parallel. A clear one there is reported alone.
 static void start_tracks(struct lane_tracker *tracker, const struct lane_shape *found)
 {
     int sure = 0;
     for (int i = 0; i < found->lines; i++)
         sure += quality(&found->line[i]) >= confirming;
-    const double trusted = tracker->tracks > 0 ? 0.5 : sure >= 2 ? 1 : 0.25;
+    const bool first = tracker->tracks == 0;
     for (int i = 0; i < found->lines && tracker->tracks < LANE_LINES; i++) {
+        const double trusted = first && sure >= 2 ? 1 : !first || is_clear(found, i) ? 0.5 : 0.25;
         const double confidence = trusted * quality(&found->line[i]);
         if (confidence >= dropped)
             tracker->track[tracker->tracks++] = (struct lane_track){found->line[i], confidence};
@@ -98,12 +109,18 @@ static void sort_tracks(struct lane_tracker *tracker)
     }
 }
 
-// Returns the next confirmed track from `from` on, in steps of 1 or -1, at least `away` metres from `offset`; -1: none.
+// Returns the next confirmed track from `from` on, in steps of 1 or -1, at least `away` metres from `offset` and from
+// each sure one in between, which an arrow is not; -1: none.
 static int next_track(const struct lane_tracker *tracker, double shown, int from, int step, double offset, double away)
 {
     for (int i = from; i >= 0 && i < tracker->tracks; i += step) {
-        if (tracker->track[i].confidence >= shown && fabs(tracker->track[i].line.offset - offset) >= away)
+        const struct lane_track *track = &tracker->track[i];
+        if (track->confidence < shown)
+            continue;
+        if (fabs(track->line.offset - offset) >= away)
             return i;
+        if (track->confidence >= sure_line)
+            offset = track->line.offset;
     }
     return -1;
 }
@@ -165,7 +182,7 @@ void lane_track(struct lane_tracker *tracker, const struct lane_table *table, st
     }
     move_tracks(tracker, &found, table->settings->smoothing);
     end_tracks(tracker);
-    if (tracker->tracks == 0 && found.lines < 2) // a line alone may be any edge, with any bend
+    if (tracker->tracks == 0 && (found.lines == 0 || (found.lines == 1 && !is_clear(&found, 0))))
         *tracker = (struct lane_tracker){.known = false};
     start_tracks(tracker, &found);
     sort_tracks(tracker);

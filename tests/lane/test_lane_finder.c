@@ -158,14 +158,14 @@ static void test_faint(void)
     clear(0, &state);
     paint(&prior, -1.7, 1.5);
     for (int i = 0; i < STRIPS * COLUMNS; i++)
-        sums[i] /= 32;
+        sums[i] /= 52;
     CHECK(lane_find(&found, &table, NULL, false, NULL) == 0);
     CHECK(lane_find(&found, &table, &prior, true, NULL) == 1);
     check_lines(&found, &prior, 0.15, "faint");
 }
 
-// The line of a cycle lane, 1.6 m to the left of the own line, is brighter and does not hide it. It is
-// no line of a lane.
+// The line of a cycle lane, 1.6 m to the left of the own line, is brighter and does not hide it. It is no line of a
+// lane, and neither is the kerb behind it, although that is a lane away from the own line.
 static void test_cycle_lane(void)
 {
     uint64_t state = 11;
@@ -173,6 +173,7 @@ static void test_cycle_lane(void)
     struct lane_result result;
     clear(0, &state);
     paint(&road, -3.3, 12);
+    paint(&road, -5.2, 12);
     paint(&road, -1.7, 4);
     paint(&road, 1.8, 12);
     lane_track(&tracker, &table, &result, NULL);
@@ -191,6 +192,44 @@ static void test_narrow(void)
     paint(&road, 0.2, 6);
     paint(&road, 1.8, 12);
     CHECK(lane_find(&found, &table, NULL, false, NULL) == 2);
+}
+
+// A seam between the dashes of the own lane, with a higher peak than theirs, does not hide them: the four lines of
+// equal lanes are searched together.
+static void test_lanes(void)
+{
+    static const struct lane_shape straight = {.lines = 0};
+    static const double lines[] = {-5.25, -1.75, 1.75, 5.25};
+    uint64_t state = 17;
+    struct lane_shape found;
+    clear(0, &state);
+    paint(&straight, 0.1, 12);
+    for (int i = 0; i < 4; i++)
+        paint(&straight, lines[i], 3);
+    CHECK(lane_find(&found, &table, NULL, false, NULL) == 4);
+    for (int i = 0; i < found.lines && i < 4; i++)
+        check_that(&unit, fabs(found.line[i].offset - lines[i]) < 0.1, "line %d is at %.2f m", i, found.line[i].offset);
+}
+
+// In a first frame, a long line alone is reported with half the confidence, and with its heading. One that leads aside
+// is not.
+static void test_alone(void)
+{
+    uint64_t state = 18;
+    for (int aside = 0; aside <= 1; aside++) {
+        struct lane_shape road_side = {.term = {[LANE_HEADING] = aside ? 0.09 : 0.03}};
+        struct lane_tracker tracker = {.known = false};
+        struct lane_result result;
+        clear(0, &state);
+        paint(&road_side, 1.2, 12);
+        lane_track(&tracker, &table, &result, NULL);
+        check_that(&unit, result.shape.lines == !aside, "aside %d: %d lines", aside, result.shape.lines);
+        if (aside || result.shape.lines != 1)
+            continue;
+        CHECK(result.left == -1 && result.right == 0 && result.confidence > 0.4 && result.confidence <= 0.5);
+        check_that(&unit, fabs(lane_x(&result.shape, result.shape.line[0].offset, 30) - 2.1) < 0.15,
+                   "30 m ahead, it is at %.2f m", lane_x(&result.shape, result.shape.line[0].offset, 30));
+    }
 }
 
 // A mark stands out from the road around it: in gravel, the same bar is none. Its height alone does not matter.
@@ -387,6 +426,8 @@ int main(void)
     test_faint();
     test_cycle_lane();
     test_narrow();
+    test_lanes();
+    test_alone();
     test_gravel();
     test_chance();
     test_hill();

@@ -15,7 +15,9 @@ static void pixel_none(const struct picture *from, int x, int y, const struct va
 void pixel_gray(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     int average = (to[0] + to[1] + to[2] + 1) / 3;
-    int gray = values->value[0].number == 0 ? luma(to) : average;
+    int paint = to[1] + reference_shift(to[0] - to[2], 1);
+    paint = paint < 0 ? 0 : paint > 255 ? 255 : paint;
+    int gray = values->value[0].number == 0 ? luma(to) : values->value[0].number == 1 ? average : paint;
     to[0] = to[1] = to[2] = (uint8_t)gray;
 }
 
@@ -469,7 +471,7 @@ static void pixel_flip(const struct picture *from, int x, int y, const struct va
 
 const struct rule reference_rules[] = {
     {"none", pixel_none, NULL, {{0}}},
-    {"gray", pixel_gray, NULL, {{"mode", WORD, 0, 0, "luma", {"luma", "average"}, {0}}}},
+    {"gray", pixel_gray, NULL, {{"mode", WORD, 0, 0, "luma", {"luma", "average", "paint"}, {0}}}},
     {"maxrgb", pixel_maxrgb, NULL, {{0}}},
     {"invert", pixel_invert, NULL, {{0}}},
     {"threshold", pixel_threshold, NULL, {{"level", INTEGER, 0, 255, "128", {0}, {0}}}},

@@ -27,7 +27,7 @@ static const struct option options[] = {
     {"calibrate", 0, OPTION_FLAG,
      .help = "move the four points with the mouse; Enter writes them to the file of --config (default: lane.json)",
      .offset = AT(calibrate),
-     .excludes = "headless|json|culane|screenshot|record|truth|trace|socket|score|frames|path|device"},
+     .excludes = "headless|json|measures|culane|screenshot|record|truth|trace|socket|score|frames|path|device"},
     {"path", 'p', OPTION_CHOICE, .choices = PATH_OR_AUTO_CHOICES,
      .help = "path that runs the pipeline; default: auto, the fastest on a GPU; cpu without a GPU", .offset = AT(path)},
     DEVICE_OPTION(AT(device), "", ""),
@@ -43,9 +43,13 @@ static const struct option options[] = {
      .offset = AT(independent), .excludes = "calibrate|score"},
     {"headless", 0, OPTION_FLAG, .help = "run without a window", .offset = AT(headless)},
     {"json", 'j', OPTION_FLAG, .help = "print one JSON object per frame on standard output", .offset = AT(json)},
+    {"measures", 0, OPTION_FLAG,
+     .help = "with --json: also the column sums of the ridges, their histogram and its peaks (docs/lane.md)",
+     .offset = AT(measures), .excludes = "calibrate|score"},
     {"culane", 0, OPTION_TEXT, "DIRECTORY",
-     .help = "write the lines of each frame in CULane's format to DIRECTORY/NAME.lines.txt", .offset = AT(culane),
-     .complete = "directory"},
+     .help = "write the lines of each frame in CULane's format to DIRECTORY/NAME.lines.txt; existing files need "
+             "--overwrite",
+     .offset = AT(culane), .complete = "directory"},
     OUTPUT_OPTIONS(AT(outputs)),
     {"socket", 0, OPTION_TEXT, "SOCKET",
      .help = "make a Unix socket through which `monocle ctl` reads the lines and drives the run", .offset = AT(socket),
@@ -155,6 +159,10 @@ static int run(int argc, char **argv)
         return EXIT_USAGE;
     if (!output_files_check(&o.outputs, o.json))
         return EXIT_USAGE;
+    if (o.measures && !o.json) {
+        log_error("--measures prints nothing without --json; add it");
+        return EXIT_USAGE;
+    }
     if (o.calibrate && !o.config)
         o.config = "lane.json";
     if (o.score)

@@ -14,7 +14,7 @@ struct lane_options {
     struct option_size size;
     double rate;
     int frames;
-    bool fast, headless, json, calibrate, independent;
+    bool fast, headless, json, measures, calibrate, independent;
     int log_level;
 };
 

@@ -7,11 +7,11 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const double degrees = 180 / 3.14159265358979323846; // per radian
 static const double straight = 10000;                       // metres: a larger radius is reported as none
@@ -98,36 +98,90 @@ json_t *lane_json(const struct lane_frame *frame, const struct lane_map *map, co
     return object;
 }
 
-bool lane_report(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result)
+static void add_measures(json_t *object, const struct lane_measures *measures)
 {
-    return print_json(lane_json(frame, map, result), JSON_COMPACT | JSON_REAL_PRECISION(9));
+    const struct lane_table *table = &measures->table;
+    const struct lane_shape *shape = &measures->trace->shape;
+    json_t *strips = json_array(), *histogram = json_array(), *peaks = json_array();
+    for (int strip = 0; strip < table->strips; strip++) {
+        json_t *sums = json_array();
+        for (int column = 0; column < table->columns; column++)
+            json_array_append_new(sums, json_integer(table->sums[strip * table->columns + column]));
+        json_array_append_new(strips, sums);
+    }
+    for (int column = 0; column < table->columns; column++)
+        json_array_append_new(histogram, rounded((double)measures->trace->histogram[column], 0.001));
+    for (int i = 0; i < shape->lines; i++)
+        json_array_append_new(peaks, rounded(shape->line[i].offset, 0.001));
+    json_object_set_new(object, "sums", strips);
+    json_object_set_new(object, "histogram", histogram);
+    json_object_set_new(object, "peaks_m", peaks);
+}
+
+bool lane_report(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result,
+                 const struct lane_measures *measures)
+{
+    json_t *object = lane_json(frame, map, result);
+    if (measures)
+        add_measures(object, measures);
+    return print_json(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
 }
 
 // ---- CULane ----
 
+// Appends the directories of a name, without "." and "..", which would leave `path`. Returns the name's last part.
+static const char *add_directories(const char *name, const char *end, char path[PATH_MAX])
+{
+    for (const char *slash; (slash = memchr(name, '/', (size_t)(end - name))); name = slash + 1) {
+        const int length = (int)(slash - name);
+        const size_t used = strlen(path);
+        if (length > 0 && (strspn(name, ".") != (size_t)length || length > 2))
+            snprintf(path + used, PATH_MAX - used, "/%.*s", length, name);
+    }
+    return name;
+}
+
 // Writes the path of a frame's file. Returns false if it is too long.
 static bool culane_path(const struct lane_frame *frame, const char *directory, char path[PATH_MAX])
 {
-    const char *name = file_base(frame->file);
-    const char *number = strrchr(name, '#'), *end = number ? number : name + strlen(name);
-    const char *dot = end;
+    const char *end = frame->file + frame->stem, *number = *end ? end + 1 : NULL;
+    char ignored[PATH_MAX] = "";
+    snprintf(path, PATH_MAX, "%s", directory);
+    const char *name = add_directories(frame->file, end, frame->listed ? path : ignored), *dot = end;
     while (dot > name && *dot != '.')
         dot--;
     const int length = (int)((dot > name ? dot : end) - name);
-    const int size = snprintf(path, PATH_MAX, "%s/%.*s%s%s.lines.txt", directory, length, name, number ? "-" : "",
-                              number ? number + 1 : "");
-    return size > 0 && size < PATH_MAX;
+    const size_t used = strlen(path);
+    const int size = snprintf(path + used, PATH_MAX - used, "/%.*s%s%s.lines.txt", length, name, number ? "-" : "",
+                              number ? number : "");
+    return size > 0 && used + (size_t)size < PATH_MAX;
+}
+
+// Writes the file of a frame, and its directories. Returns false with errno set.
+static bool write_culane(const struct lane_frame *frame, const char *directory, bool overwrite, const char *text,
+                         size_t size)
+{
+    char path[PATH_MAX];
+    if (!culane_path(frame, directory, path)) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    if (!overwrite && access(path, F_OK) == 0) {
+        errno = EEXIST;
+        return false;
+    }
+    return (!frame->listed || file_make_directories(path)) && file_write_atomic(path, text, size);
 }
 
 // A line of text for each lane line: x and y of its points, each 10 rows from the bottom of the picture up.
 bool lane_report_culane(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result,
-                        const char *directory)
+                        const char *directory, bool overwrite)
 {
     enum { STEP = 10 };
     const int rows = (frame->height + STEP - 1) / STEP;
     int *y = malloc((size_t)rows * sizeof(*y));
     double *x = malloc((size_t)rows * sizeof(*x));
-    char path[PATH_MAX], *text = NULL;
+    char *text = NULL;
     size_t size = 0;
     FILE *lines = y && x ? open_memstream(&text, &size) : NULL;
     for (int i = 0; y && i < rows; i++)
@@ -148,11 +202,7 @@ bool lane_report_culane(const struct lane_frame *frame, const struct lane_map *m
     bool ok = lines && fclose(lines) == 0;
     if (!ok)
         errno = ENOMEM;
-    if (ok && !culane_path(frame, directory, path)) {
-        errno = ENAMETOOLONG;
-        ok = false;
-    }
-    ok = ok && file_write_atomic(path, text, size);
+    ok = ok && write_culane(frame, directory, overwrite, text, size);
     free(text);
     return ok;
 }

@@ -4,13 +4,16 @@
 #include "lane/lane_camera.h"
 #include "lane/tracker.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LANE_FILE_NAME = 320 };
+enum { LANE_FILE_NAME = PATH_MAX + 32 };
 
 struct lane_frame {
     const char *file; // "raw_file" of TuSimple's data
+    int stem;         // length of the source's name in `file`; "#NUMBER" may follow
+    bool listed;      // the source is a list of pictures, whose names may have directories
     int width, height;
     double milliseconds; // sum of the stages' times
     double pitch, yaw;   // degrees: of the camera, as estimated
@@ -24,9 +27,18 @@ double lane_radius(const struct lane_result *result);
 
 // Returns the object that lane_report prints. NULL: out of memory.
 struct json_t *lane_json(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result);
-// Writes the lines in CULane's format to DIRECTORY/NAME.lines.txt; NAME is the file's without its directories and
-// suffix, `#N` becomes `-N`. Returns false with errno set.
+// Writes the lines in CULane's format to DIRECTORY/NAME.lines.txt; NAME is the file's without its suffix, `#N` becomes
+// `-N`. A listed picture keeps its directories below DIRECTORY, others lose them. Without `overwrite`, an existing file
+// is not replaced (EEXIST). Returns false with errno set.
 bool lane_report_culane(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result,
-                        const char *directory);
-// Prints a line of JSON on standard output. Returns false if it cannot be written (not logged).
-bool lane_report(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result);
+                        const char *directory, bool overwrite);
+// The numbers that gave the lines of a frame.
+struct lane_measures {
+    struct lane_table table;
+    const struct lane_trace *trace;
+};
+
+// Prints a line of JSON on standard output, with the measures unless they are NULL. Returns false if it cannot be
+// written (not logged).
+bool lane_report(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result,
+                 const struct lane_measures *measures);

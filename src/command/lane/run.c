@@ -35,6 +35,7 @@ struct run {
     const struct lane_options *options;
     int edits; // descriptor of edited.h for the configuration file; 0: none
     struct stream stream;
+    bool listed;        // the source is a list of pictures
     struct truth truth; // of --truth
     struct lane_pipeline pipeline;
     struct lane_map given; // the map of the calibration
@@ -42,7 +43,8 @@ struct run {
     struct lane_aim aim;
     struct lane_tracker tracker;
     uint32_t sums[LANE_STRIPS_MAX * LANE_COLUMNS_MAX]; // of the latest frame, if the lanes had another map
-    struct lane_trace trace;                           // of the latest frame, for the window
+    struct lane_table table;                           // of the latest frame
+    struct lane_trace trace;                           // of the latest frame, for the window and --measures
     struct lane_window *window;                        // NULL: none
     struct lane_board board; // the latest frame with its lines, for the window and the outputs
     // Of the latest frame.
@@ -144,6 +146,7 @@ static enum exit_code open_source(struct run *run, const char *text)
     if (!run->stream.source)
         return EXIT_NOTHING;
     run->stream.info = source_info(run->stream.source);
+    run->listed = text && text[0] == '@';
     if (!output_files_spare(&o->outputs, run->stream.source))
         return EXIT_USAGE;
     const struct image_shape *shape = &run->stream.info->shape;
@@ -158,7 +161,7 @@ static enum exit_code open_source(struct run *run, const char *text)
 static void begin_anew(struct run *run)
 {
     const struct lane_options *o = run->options;
-    const char *named = o->camera ? "--camera" : o->config ? "--config" : NULL;
+    const char *named = o->points ? "--points" : o->camera ? "--camera" : o->config ? "--config" : NULL;
     lane_pipeline_close(&run->pipeline);
     run->pipeline.map = run->given;
     run->pipeline.camera = run->camera;
@@ -182,18 +185,35 @@ static bool find_lines(struct run *run, const struct frame *frame)
             return false;
         sums = run->sums;
     }
-    const struct lane_table table = lane_pipeline_table(&run->pipeline, sums);
-    lane_track(&run->tracker, &table, &run->result, run->window ? &run->trace : NULL);
+    run->table = lane_pipeline_table(&run->pipeline, sums);
+    lane_track(&run->tracker, &run->table, &run->result, run->window || run->options->measures ? &run->trace : NULL);
     return true;
 }
 
-static void name_frame(const struct run *run, const struct frame *frame, char file[LANE_FILE_NAME])
+// Sets the name of the latest frame: that of its picture, or of the source with the frame's number.
+static void name_frame(struct run *run, const struct frame *frame)
 {
     const struct source_info *info = run->stream.info;
-    if (frame->file || (run->options->independent && info->still))
-        snprintf(file, LANE_FILE_NAME, "%s", frame->file ? frame->file : info->name);
-    else
-        snprintf(file, LANE_FILE_NAME, "%s#%llu", info->name, (unsigned long long)frame->number);
+    const bool picture = frame->file || (run->options->independent && info->still);
+    const char *name = frame->file ? frame->file : info->name;
+    struct lane_frame *latest = &run->frame;
+    latest->stem = snprintf(run->file, LANE_FILE_NAME, "%.*s", PATH_MAX, name);
+    if (!picture)
+        snprintf(run->file + latest->stem, (size_t)(LANE_FILE_NAME - latest->stem), "#%llu",
+                 (unsigned long long)frame->number);
+    latest->file = run->file;
+    latest->listed = run->listed;
+}
+
+// Writes the lines of the latest frame in CULane's format. Returns false on failure (logged).
+static bool report_culane(const struct run *run)
+{
+    const struct lane_options *o = run->options;
+    if (!o->culane || lane_report_culane(&run->frame, &run->map, &run->result, o->culane, o->outputs.overwrite))
+        return true;
+    const char *advice = errno == EEXIST ? "; name another directory, or add --overwrite" : "";
+    log_error("cannot write the lines of %s to %s (--culane): %s%s", run->file, o->culane, strerror(errno), advice);
+    return false;
 }
 
 // Writes the truth and the lines of a frame. Returns false on failure (logged, or by main for the standard output).
@@ -202,11 +222,10 @@ static bool report(struct run *run, const struct frame *frame)
     const struct lane_options *o = run->options;
     if (!truth_add(&run->truth, frame->number))
         return false;
-    if (o->culane && !lane_report_culane(&run->frame, &run->map, &run->result, o->culane)) {
-        log_error("cannot write the lines of %s to %s (--culane): %s", run->file, o->culane, strerror(errno));
+    if (!report_culane(run))
         return false;
-    }
-    return !o->json || lane_report(&run->frame, &run->map, &run->result);
+    const struct lane_measures measures = {run->table, &run->trace};
+    return !o->json || lane_report(&run->frame, &run->map, &run->result, o->measures ? &measures : NULL);
 }
 
 // Finds the lines of a frame, and reports them. Returns false on failure (logged; the exit code is set).
@@ -227,14 +246,13 @@ static bool find(struct run *run, const struct frame *frame)
     for (int i = 0; i < path->stages; i++)
         sum_ns += path->stage[i].end_ns - path->stage[i].start_ns;
     run->map = run->pipeline.map;
-    run->frame = (struct lane_frame){run->file,
-                                     shape->width,
-                                     shape->height,
-                                     (double)sum_ns / 1e6,
-                                     run->aim.pitch,
-                                     run->aim.yaw,
-                                     (double)(frame->elapsed_ns - run->first_ns) / 1e9};
-    name_frame(run, frame, run->file);
+    run->frame = (struct lane_frame){.width = shape->width,
+                                     .height = shape->height,
+                                     .milliseconds = (double)sum_ns / 1e6,
+                                     .pitch = run->aim.pitch,
+                                     .yaw = run->aim.yaw,
+                                     .seconds = (double)(frame->elapsed_ns - run->first_ns) / 1e9};
+    name_frame(run, frame);
     run->counts[run->result.state]++;
     run->milliseconds += run->frame.milliseconds;
     if (!report(run, frame)) {

@@ -5,6 +5,7 @@ import math
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
 
@@ -175,9 +176,28 @@ def calibration(c):
         json.dump({"points": corners, "width": 3.6, "near": 5, "far": 30}, file)
     want = [frame["lanes"] for frame in find(road, "-n", "10")]
     for args in (["--points", ",".join(map(str, corners))], ["--config", "camera.json"]):
-        got = [frame["lanes"] for frame in find(road, "-n", "10", *args)]
+        done = run(road, "--headless", "--fast", "--json", "-n", "10", *args)
+        got = [json.loads(line)["lanes"] for line in done.stdout.splitlines()]
+        c.check(not done.stderr, args, done.stderr)
         c.check(all(abs(x - y) <= 2 for a, b in zip(want, got) for p, q in zip(a, b) for x, y in zip(p, q)), args)
         c.check([len(lanes) for lanes in want] == [len(lanes) for lanes in got], args)
+
+
+def points(c):
+    """Points that do not fit the picture are said in one line, and stay."""
+    focal, corners = 320 / math.tan(math.radians(31)), []
+    for x, z in [(-1.8, 5), (1.8, 5), (1.8, 30), (-1.8, 30)]:
+        depth = 1.4 * math.sin(math.radians(8)) + z * math.cos(math.radians(8))
+        below = 1.4 * math.cos(math.radians(8)) - z * math.sin(math.radians(8))
+        corners += [320 + focal * x / depth, 180 + focal * below / depth]
+    with open(at("wrong-points.json"), "w", encoding="utf-8") as file:
+        json.dump({"points": corners}, file)
+    for option, value in ("--points", ",".join(map(str, corners))), ("--config", "wrong-points.json"):
+        done = run("road:seed=5,level=clean,size=" + SIZE, "--headless", "--fast", "-p", "cpu", "-n", "100", option,
+                   value)
+        found = re.fullmatch(r"monocle: .*the lines meet (\d+) pixels below the horizon of %s; correct the points\n" %
+                             option, done.stderr)
+        c.check(found and abs(int(found[1]) - focal * math.tan(math.radians(4))) < 8, option, done.stderr)
 
 
 def pitch(c):
@@ -386,6 +406,63 @@ def culane(c):
     for directory in "none", "":
         done = run("road:seed=5,size=" + SIZE, "--headless", "-p", "cpu", "-n", "1", "--culane", directory, code=3)
         c.check("to '%s' (--culane); name an existing, writable directory" % directory in done.stderr, done.stderr)
+    done = run("road:seed=5,size=" + SIZE, "--headless", "-p", "cpu", "-n", "1", "--culane", "culane", code=1)
+    c.check("File exists; name another directory, or add --overwrite" in done.stderr, done.stderr)
+    run("road:seed=5,size=" + SIZE, "--headless", "-p", "cpu", "-n", "1", "--culane", "culane", "--overwrite")
+
+
+def culane_pictures(c):
+    """A `#` in a picture's name is no frame number. Listed pictures keep their directories, without `..`."""
+    for name in "one", "two", "one/a", "out", "flat":
+        os.mkdir(at(name))
+    home = os.path.basename(os.path.normpath(at()))
+    names = ["one/x.png", "./two/x.png", "../%s/one/a/x#7.png" % home, at("two/y#.png")]
+    for name in names:
+        run("road:seed=5,size=" + SIZE, "--headless", "-p", "cpu", "-n", "1", "--screenshot", name, command="live")
+    with open(at("list.txt"), "w", encoding="utf-8") as file:
+        file.write("\n".join(names) + "\n")
+    find("@list.txt", "--independent", "--culane", "out")
+    got = sorted(os.path.relpath(os.path.join(place, name), at("out")) for place, _, files in os.walk(at("out"))
+                 for name in files)
+    want = sorted(["one/x.lines.txt", "two/x.lines.txt", home + "/one/a/x#7.lines.txt",
+                   at("two/y#.lines.txt").lstrip("/")])
+    c.check(got == want, got, want)
+    find("two", "--independent", "--culane", "flat")
+    c.check(sorted(os.listdir(at("flat"))) == ["x.lines.txt", "y#.lines.txt"], os.listdir(at("flat")))
+
+
+def measures(c):
+    """The sums, their histogram and its peaks: the lines are at the peaks, a lane apart."""
+    plain = find("road:seed=5,size=" + SIZE, "-n", "3")
+    frames = find("road:seed=5,size=" + SIZE, "-n", "3", "--measures")
+    for frame, without in zip(frames, plain):
+        sums, histogram, peaks = frame["sums"], frame["histogram"], frame["peaks_m"]
+        c.check(len(sums) == 40 and all(len(strip) == 320 for strip in sums) and len(histogram) == 320, len(sums))
+        c.check(frame["lanes"] == without["lanes"] and "sums" not in without, without.keys())
+        c.check(0 < max(map(max, sums)) <= 2550 and min(map(min, sums)) >= 0, max(map(max, sums)))
+        c.check(len(peaks) >= 2 and all(histogram[int((peak + 8) * 20)] > 0.1 for peak in peaks), peaks)
+        near = sorted(peaks)
+        c.check(all(abs(b - a - 3.6) < 0.3 for a, b in zip(near, near[1:])), near)
+    done = run("road:seed=5,size=" + SIZE, "--headless", "-n", "1", "--measures", code=2)
+    c.check("--measures prints nothing without --json" in done.stderr, done.stderr)
+
+
+def yellow(c):
+    """A yellow line on concrete of the same luma is found, beside a white one."""
+    focal, pitch = 320 / math.tan(math.radians(31)), math.radians(4)
+    pixels = bytearray(bytes((170, 170, 170)) * (640 * 360))
+    for y in range(150, 360):
+        angle = pitch + math.atan((y + 0.5 - 180) / focal)
+        z = 1.4 / math.tan(angle) if angle > 0.02 else 100
+        for x in range(640 if z < 70 else 0):
+            place = (x + 0.5 - 320) / focal * (z * math.cos(pitch) + 1.4 * math.sin(pitch))
+            for at_m, colour in (-1.8, (74, 170, 200)), (1.8, (230, 230, 230)):  # blue, green, red
+                if abs(place - at_m) < 0.08:
+                    pixels[3 * (640 * y + x):3 * (640 * y + x) + 3] = bytes(colour)
+    with open(at("yellow.tga"), "wb") as file:
+        file.write(bytes((0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0)) + struct.pack("<HHBB", 640, 360, 24, 32) + pixels)
+    frame, = find("yellow.tga", "--independent")
+    c.check(frame["own"] == [0, 1] and abs(frame["width_m"] - 3.6) < 0.2, frame["own"], frame["width_m"])
 
 
 def asked(c):
@@ -511,5 +588,6 @@ def sums_and_windows(c, sums, windows):
     c.check(len(points) > 100 and around >= 0.98 * len(points), "windows around points:", around, "of", len(points))
 
 
-sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, pitch, noise, independent, lens, settings,
-                      errors, outputs, culane, asked, files, degenerate, window))
+sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, points, pitch, noise, independent, lens,
+                      settings, errors, outputs, culane, culane_pictures, measures, yellow, asked, files, degenerate,
+                      window))
