@@ -1,7 +1,12 @@
-// equalize_level.cl: results of equalize and autolevels from counts of pixels (docs/pixels.md section 3)
+// equalize_level.cl: results of equalize, autolevels, clahe and grayworld from counts of pixels (docs/pixels.md
+// section 3)
 //
 // In the kernel language and 64-bit integers (`wide`), so not for GLSL.
-enum { EQUALIZE_TENTHS = 10000 }; // the cut of autolevels is in parts of this
+enum {
+    EQUALIZE_TENTHS = 10000, // the cut of autolevels is in parts of this
+    CLAHE_LEVELS = 256,
+    CLAHE_TABLES = 4, // the arguments of clahe before its tables
+};
 
 // Returns an entry of a table (common.cl) with equal channels.
 INLINE int equalize_entry(int level)
@@ -27,4 +32,44 @@ INLINE int equalize_stretch(int level, int low, int high)
 {
     const int width = high - low, above = clamp(level - low, 0, width);
     return equalize_entry(width <= 0 ? level : (510 * above + width) / (2 * width));
+}
+
+// Returns the pixel of a row or column of `count` pixels for a place that may lie beyond its end: the row is mirrored
+// at its last and first pixels.
+INLINE int equalize_mirrored(int at, int count)
+{
+    const int period = max(2 * (count - 1), 1), within = at % period;
+    return at < count ? at : count == 1 ? 0 : within < count ? within : period - within;
+}
+
+// Returns the most pixels of a level that clahe counts. `clip`: in 1/100 of the mean of all levels; 0: no limit.
+INLINE wide clahe_limit(wide all, int clip)
+{
+    const wide limit = all * (wide)clip / (100 * CLAHE_LEVELS);
+    return clip == 0 ? all : limit > 0 ? limit : 1;
+}
+
+INLINE wide clahe_over(wide pixels, wide limit)
+{
+    return pixels > limit ? pixels - limit : 0;
+}
+
+// Returns the limited count of a level, and its part of the pixels of all levels that are over the limit.
+INLINE wide clahe_limited(int level, wide pixels, wide limit, wide over)
+{
+    const int rest = (int)(over % CLAHE_LEVELS), step = CLAHE_LEVELS / max(rest, 1);
+    return pixels - clahe_over(pixels, limit) + over / CLAHE_LEVELS + (level % step == 0 && level / step < rest);
+}
+
+// `below`: the limited counts up to a level.
+INLINE int clahe_entry(wide below, wide all)
+{
+    return (int)((510 * below + all) / (2 * all));
+}
+
+// Returns a value of a channel with this sum over the picture, times the mean of the sums of all channels.
+INLINE int grayworld_level(int level, wide sum, wide sums)
+{
+    const wide balanced = sum == 0 ? (wide)level : (2 * (wide)level * sums + 3 * sum) / (6 * sum);
+    return balanced > 255 ? 255 : (int)balanced;
 }

@@ -1,4 +1,4 @@
-// histogram.cl: the histogram of a picture between two passes, and filters' arguments from it
+// histogram.cl: histograms of a picture between two passes, and filters' arguments from them
 //
 // The host puts the language before this file (src/path/opencl_histogram.c).
 #include "equalize_level.cl"
@@ -15,27 +15,32 @@ INLINE void count(__local uint *counts, int level)
     atomic_inc(counts + level * COPIES + (int)get_local_id(0) % COPIES);
 }
 
-// Adds the luma of the pixels to `counts`. Each work-group counts some rows. `layout` as in pass_io.cl; grey: one byte
-// per pixel.
-__kernel void count_luma(__global const uchar *restrict bytes, int8 layout, int grey, __global uint *restrict counts)
+// Returns the luma of a pixel, or a channel.
+INLINE int level_at(__global const uchar *bytes, int8 layout, int grey, int channel, int x, int y)
+{
+    if (grey)
+        return bytes[y * layout.s2 + x];
+    const uint word = ((__global const uint *)(bytes + y * layout.s2))[x];
+    return channel < 0 ? luma(unpack(word)) : (int)(word >> 8 * channel & 255);
+}
+
+// Adds the pixels of the input's parts (src/filter/counted.h) to `counts`: those of one part in each row of
+// work-groups, of which each counts some rows. `layout` as in pass_io.cl; grey: one byte per pixel; `counted`: 1 if
+// the parts are the channels, the tiles in a row, their width and height.
+__kernel void count_levels(__global const uchar *restrict bytes, int8 layout, int grey, int4 counted,
+                           __global uint *restrict counts)
 {
     __local uint own[LEVELS * COPIES];
-    const int item = get_local_id(0), items = get_local_size(0), width = layout.s0;
+    const int item = get_local_id(0), items = get_local_size(0), part = get_group_id(1);
+    const int channel = counted.s0 ? part : -1, tile = counted.s0 ? 0 : part;
+    const int left = tile % counted.s1 * counted.s2, top = tile / counted.s1 * counted.s3;
     for (int i = item; i < LEVELS * COPIES; i += items)
         own[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int y = get_group_id(0); y < layout.s1; y += get_num_groups(0)) {
-        __global const uint *row = (__global const uint *)(bytes + y * layout.s2);
-        if (grey) {
-            for (int x = 4 * item; x < width; x += 4 * items) {
-                const uint values = row[x / 4];
-                for (int i = 0; i < 4 && x + i < width; i++)
-                    count(own, values >> 8 * i & 255);
-            }
-        } else {
-            for (int x = item; x < width; x += items)
-                count(own, luma(unpack(row[x])));
-        }
+    for (int i = get_group_id(0); i < counted.s3; i += get_num_groups(0)) {
+        const int y = equalize_mirrored(top + i, layout.s1);
+        for (int x = left + item; x < left + counted.s2; x += items)
+            count(own, level_at(bytes, layout, grey, channel, equalize_mirrored(x, layout.s0), y));
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int level = item; level < LEVELS; level += items) {
@@ -43,7 +48,7 @@ __kernel void count_luma(__global const uchar *restrict bytes, int8 layout, int 
         for (int copy = 0; copy < COPIES; copy++)
             sum += own[level * COPIES + copy];
         if (sum > 0)
-            atomic_add(counts + level, sum);
+            atomic_add(counts + part * LEVELS + level, sum);
     }
 }
 
@@ -92,6 +97,40 @@ __kernel void autolevels(__global uint *restrict counts, __global int *restrict 
         high--;
     for (int level = get_local_id(0); level < LEVELS; level += get_local_size(0))
         args[level] = equalize_stretch(level, low, high);
+}
+
+// Computes the table of a tile in each work-group.
+__kernel void clahe(__global uint *restrict counts, __global int *restrict args)
+{
+    __local uint histogram[LEVELS];
+    const int part = get_group_id(0), items = get_local_size(0);
+    take(counts + part * LEVELS, histogram);
+    const wide all = pixels_of(histogram, 0, LEVELS - 1), limit = clahe_limit(all, args[1]);
+    wide over = 0;
+    for (int level = 0; level < LEVELS; level++)
+        over += clahe_over(histogram[level], limit);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int level = get_local_id(0); level < LEVELS; level += items)
+        histogram[level] = clahe_limited(level, histogram[level], limit, over);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int level = get_local_id(0); level < LEVELS; level += items)
+        args[CLAHE_TABLES + part * LEVELS + level] = clahe_entry(pixels_of(histogram, 0, level), all);
+}
+
+__kernel void grayworld(__global uint *restrict counts, __global int *restrict args)
+{
+    __local uint histogram[LEVELS];
+    wide sum[] = {0, 0, 0};
+    for (int channel = 0; channel < 3; channel++) {
+        take(counts + channel * LEVELS, histogram);
+        for (int level = 0; level < LEVELS; level++)
+            sum[channel] += (wide)level * histogram[level];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    const wide sums = sum[0] + sum[1] + sum[2];
+    for (int level = get_local_id(0); level < LEVELS; level += get_local_size(0))
+        args[level] = grayworld_level(level, sum[0], sums) | grayworld_level(level, sum[1], sums) << 8 |
+                      grayworld_level(level, sum[2], sums) << 16;
 }
 
 // Returns the split of a histogram behind `level`.

@@ -1,18 +1,19 @@
 // warp.cl: the place in the input of each output pixel, and the value there, in the kernel language
 //
 // The host's src/filter/warp.c computes the arguments: the output's width and height, the nodes in a row of the grid,
-// then u and v of each node in 1/256 pixel. The nodes are 16 pixels apart.
+// its shift, then u and v of each node in 1/256 pixel. The nodes are 2^shift pixels apart, 1 to 16.
 #define WARP_WIDTH(args) ARG(args, 0)
 #define WARP_HEIGHT(args) ARG(args, 1)
 
 // Returns u (axis 0) or v (axis 1) of output pixel (x, y).
 INLINE int warp_axis(arguments args, int x, int y, int axis)
 {
-    int columns = ARG(args, 2), right = x & 15, left = 16 - right, lower = y & 15;
-    int at = 3 + 2 * ((y >> 4) * columns + (x >> 4)) + axis;
+    int columns = ARG(args, 2), shift = ARG(args, 3), side = 1 << shift;
+    int right = x & (side - 1), left = side - right, lower = y & (side - 1);
+    int at = 4 + 2 * ((y >> shift) * columns + (x >> shift)) + axis;
     int above = ARG(args, at) * left + ARG(args, at + 2) * right;
     int below = ARG(args, at + 2 * columns) * left + ARG(args, at + 2 * columns + 2) * right;
-    return (above * (16 - lower) + below * lower + 128) >> 8;
+    return (above * (side - lower) + below * lower + (side * side >> 1)) >> (2 * shift);
 }
 
 // Returns the place of output pixel (x, y) in the input.

@@ -1,6 +1,7 @@
 // child.c: runs a program as a child process, within limits
 #include "base/child.h"
 
+#include "base/clock.h"
 #include "base/system_calls.h"
 
 #include <errno.h>
@@ -118,20 +119,13 @@ static bool take(struct talk *talk, const char *piece, size_t bytes)
     return true;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 enum talk_end { TALK_CLOSED, TALK_LATE, TALK_STOPPED };
 
 // Reads until the pipe is closed, the time is over, or `line` returns false.
 static enum talk_end listen_to(int pipe, int limit_ms, struct talk *talk)
 {
-    const int64_t end_ms = now_ms() + limit_ms;
-    while (now_ms() < end_ms) {
+    const int64_t start_ns = clock_now_ns();
+    while (clock_ms_since(start_ns) < limit_ms) {
         char piece[CHILD_LINE];
         struct pollfd polled = {.fd = pipe, .events = POLLIN};
         if (poll(&polled, 1, TALK_MS) <= 0) { // nothing yet, or a signal

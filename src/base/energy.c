@@ -270,11 +270,6 @@ struct batches {
     int runs; // of one batch
 };
 
-static double ms_since(int64_t start_ns)
-{
-    return (double)(clock_now_ns() - start_ns) / 1e6;
-}
-
 // Runs batches for `for_ms`, and then until the counter changes. Sets the number of runs and the new value.
 static bool run_to_change(const struct batches *batches, double for_ms, uint64_t *uj, double *runs)
 {
@@ -284,8 +279,8 @@ static bool run_to_change(const struct batches *batches, double for_ms, uint64_t
     for (*runs = 0; ok && !(timed && *uj != before); *runs += batches->runs) {
         before = *uj;
         ok = batches->run(batches->context, batches->runs) && energy_read(batches->energy, uj) &&
-             ms_since(start_ns) < for_ms + change_ms;
-        timed = ms_since(start_ns) >= for_ms;
+             clock_ms_since(start_ns) < for_ms + change_ms;
+        timed = clock_ms_since(start_ns) >= for_ms;
     }
     return ok;
 }
@@ -306,6 +301,6 @@ bool energy_measure(struct energy *energy, double run_ms, double least_ms, bool 
     end = start;
     if (!run_to_change(&batches, least_ms, &end, &runs))
         return false;
-    *use = (struct energy_use){.mj = (double)(end - start) / 1e3 / runs, .ms = ms_since(start_ns) / runs};
+    *use = (struct energy_use){.mj = (double)(end - start) / 1e3 / runs, .ms = clock_ms_since(start_ns) / runs};
     return true;
 }

@@ -138,12 +138,6 @@ static bool close_written(int fd, bool ok)
     return ok;
 }
 
-static bool write_device(const char *path, const void *data, size_t size)
-{
-    const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    return fd >= 0 && close_written(fd, file_write_all(fd, data, size));
-}
-
 // Makes a temporary file in the directory of `path` (relative to `directory`), with the rights `mode` minus the umask.
 // Returns its descriptor, or -1 with errno set.
 static int make_temporary(int directory, const char *path, mode_t mode, char temporary[PATH_MAX])
@@ -229,7 +223,8 @@ bool file_write_atomic(const char *path, const void *data, size_t size)
     mode_t mode;
     if (find_target(path, target, &mode))
         return file_replace(AT_FDCWD, target, mode, true, data, size);
-    return errno == ESPIPE && write_device(path, data, size);
+    const int fd = errno == ESPIPE ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+    return fd >= 0 && close_written(fd, file_write_all(fd, data, size));
 }
 
 bool file_make_directories(char *path)
@@ -391,20 +386,24 @@ bool file_writable(const char *path, bool atomic)
     return !atomic || !S_ISREG(status.st_mode) || (follow_links(path, target) && can_make(target));
 }
 
-// Reads the status of the directory of a file, which need not exist.
-static bool stat_directory(const char *path, struct stat *status)
-{
-    const char *slash = strrchr(path, '/');
-    char directory[PATH_MAX] = ".";
-    if (slash)
-        snprintf(directory, sizeof(directory), "%.*s", slash == path ? 1 : (int)(slash - path), path);
-    return stat(directory, status) == 0;
-}
-
-static const char *base_name(const char *path)
+const char *file_base(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+void file_directory(const char *path, char directory[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(directory, PATH_MAX, "%.*s", slash && slash > path ? (int)(slash - path) : 1, slash ? path : ".");
+}
+
+// Reads the status of the directory of a file, which need not exist.
+static bool stat_directory(const char *path, struct stat *status)
+{
+    char directory[PATH_MAX];
+    file_directory(path, directory);
+    return stat(directory, status) == 0;
 }
 
 bool file_same(const char *a, const char *b)
@@ -418,7 +417,7 @@ bool file_same(const char *a, const char *b)
     char first[PATH_MAX], second[PATH_MAX];
     return follow_links(a, first) && follow_links(b, second) && stat_directory(first, &one) &&
            stat_directory(second, &two) && one.st_dev == two.st_dev && one.st_ino == two.st_ino &&
-           strcmp(base_name(first), base_name(second)) == 0;
+           strcmp(file_base(first), file_base(second)) == 0;
 }
 
 bool file_is_open(const char *path, int fd)

@@ -90,6 +90,11 @@ void file_draft_cancel(struct file_draft *draft, bool keep);
 // Tries it with another file in the same directory. False with errno set.
 bool file_writable(const char *path, bool atomic);
 
+// Returns the last part of a path.
+const char *file_base(const char *path);
+// Writes the directory of a path; "." if it has none.
+void file_directory(const char *path, char directory[PATH_MAX]);
+
 // Returns true if two paths name the same file, which need not exist. Always false for character devices such as
 // /dev/null, which may have several writers.
 bool file_same(const char *a, const char *b);

@@ -3,6 +3,7 @@
 #include "base/installed_program.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/system_calls.h"
 
 #include <errno.h>
@@ -198,4 +199,25 @@ enum child_end program_end(struct program *program, int limit_ms, int *value)
     program->errors = -1;
     program->process = 0;
     return end;
+}
+
+// ---- ffmpeg ----
+
+const char *ffmpeg_fault(const char *line)
+{
+    static const char *const faults[] = {"[error] ", "[fatal] ", "[panic] "};
+    for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
+        const char *at = strstr(line, faults[i]);
+        if (at)
+            return at + strlen(faults[i]);
+    }
+    return NULL;
+}
+
+void ffmpeg_log_not_started(const char *task, const char *name, const char *program, int error)
+{
+    if (error == ENOENT)
+        log_error("cannot %s %s: %s is not installed; run: sudo apt install ffmpeg", task, name, program);
+    else
+        log_error("cannot %s %s: cannot start %s: %s", task, name, program, strerror(error));
 }

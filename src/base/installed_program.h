@@ -43,3 +43,11 @@ char *program_read(struct program *program, size_t limit, int limit_ms);
 // Closes the pipe, waits until the program ends, kills it after `limit_ms`, and listens meanwhile. Returns how it
 // ended, as child_run does. Accepts one that is not running: CHILD_EXITED with *value 0.
 enum child_end program_end(struct program *program, int limit_ms, int *value);
+
+// ---- ffmpeg ----
+
+// Returns the message of a line of a log with levels ("[h264 @ 0x55d0] [error] message"), or NULL if it is no error.
+const char *ffmpeg_fault(const char *line);
+// Logs that a program did not start. `task` is a verb, such as "play"; `name` is the video; `error` is the result of
+// program_start.
+void ffmpeg_log_not_started(const char *task, const char *name, const char *program, int error);

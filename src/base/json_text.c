@@ -23,6 +23,12 @@ json_t *text_json(const char *text)
     return value;
 }
 
+const char *json_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
 json_t *json_thousandths(double value)
 {
     return json_real(round(value * 1000) / 1000);

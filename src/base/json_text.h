@@ -9,6 +9,8 @@ struct json_t; // of jansson
 // Returns the text as JSON. If it is not UTF-8, as names of files and a driver's text may be, '?' replaces each byte
 // that is not ASCII. NULL if out of memory.
 struct json_t *text_json(const char *text);
+// Returns a member's text; "": the object has no such text.
+const char *json_text(const struct json_t *object, const char *key);
 // Returns the number with three decimals.
 struct json_t *json_thousandths(double value);
 // Prints a line of JSON on standard output, with all control characters escaped, and frees the value. `flags` are

@@ -90,14 +90,6 @@ static const char *remove_stale(const struct local_socket *s)
     return unlinkat(s->directory, s->name, 0) == 0 ? NULL : strerror(errno);
 }
 
-// Two programs that start at the same time must not remove each other's socket. Gives up after a second, because any
-// user may lock a shared directory.
-static void lock_directory(int directory)
-{
-    for (int i = 0; i < LOCK_TRIES && flock(directory, LOCK_EX | LOCK_NB) != 0; i++)
-        clock_sleep_until_ns(clock_now_ns() + LOCK_NS);
-}
-
 // Returns NULL, or the reason of a failure.
 static const char *bind_and_listen(struct local_socket *s)
 {
@@ -132,7 +124,10 @@ bool local_socket_listen(struct local_socket *s, const char *path, char why[LOCA
     s->directory = open_directory(path, O_NOFOLLOW, s->name, why);
     if (s->directory < 0)
         return false;
-    lock_directory(s->directory);
+    // Two programs that start at the same time must not remove each other's socket. After a second, it goes on, because
+    // any user may lock a shared directory.
+    for (int i = 0; i < LOCK_TRIES && flock(s->directory, LOCK_EX | LOCK_NB) != 0; i++)
+        clock_sleep_until_ns(clock_now_ns() + LOCK_NS);
     const char *reason = bind_and_listen(s);
     flock(s->directory, LOCK_UN);
     if (!reason)

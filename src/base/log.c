@@ -166,6 +166,8 @@ bool status_line_possible(void)
 void status_line_show(const char *text)
 {
     struct winsize size;
+    if (!status_line_possible())
+        return;
     const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
     log_state.status = *text != '\0';
     fprintf(stderr, "\r\033[K%.*s", known ? size.ws_col - 1 : INT_MAX, text);

@@ -37,7 +37,7 @@ size_t log_escape(char *out, size_t size, const char *text);
 
 // Returns true if standard error is a terminal that can replace a line.
 bool status_line_possible(void);
-// Shows the text in place of the status line before, cut at the terminal's width. "" clears the line. A
+// If possible, shows the text in place of the status line before, cut at the terminal's width. "" clears the line. A
 // message also clears it.
 void status_line_show(const char *text);
 

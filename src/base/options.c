@@ -168,10 +168,9 @@ static int split(const char *list, char copy[CHOICE_BYTES], const char *words[CH
 
 int options_find(const char *list, const char *word)
 {
-    char copy[CHOICE_BYTES];
-    const char *words[CHOICE_WORDS + 1];
-    for (int i = split(list, copy, words) - 1; i >= 0; i--) {
-        if (strcmp(words[i], word) == 0)
+    char each[CHOICE_BYTES];
+    for (int i = 0; options_choice(list, i, each, sizeof(each)); i++) {
+        if (strcmp(each, word) == 0)
             return i;
     }
     return -1;

@@ -3,8 +3,17 @@
 
 #include <limits.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
-enum { COLUMNS = 96, LEFT_MAX = 30, LINE_BYTES = 512 };
+enum { COLUMNS_MOST = 96, COLUMNS_LEAST = 60, LEFT_MAX = 30, RIGHT_LEAST = 36, LINE_BYTES = 512 };
+
+// Returns the width of the lines: of a terminal, but within limits.
+static int columns_of(FILE *out)
+{
+    struct winsize size;
+    const bool narrow = ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_col < COLUMNS_MOST;
+    return !narrow ? COLUMNS_MOST : size.ws_col < COLUMNS_LEAST ? COLUMNS_LEAST : size.ws_col;
+}
 
 static const struct option help_row = {.name = "help", .letter = 'h', .type = OPTION_FLAG, .help = "show this help"};
 
@@ -58,7 +67,7 @@ void options_print_row(FILE *out, const char *left, const char *right, int width
         fprintf(out, "%s\n%*s", left, width, "");
     else
         fprintf(out, "%-*s", width, left);
-    options_print_text(out, right, width, width, COLUMNS);
+    options_print_text(out, right, width, width, columns_of(out));
 }
 
 // Returns true if the help prints the row: all, or only the names of `often`, such as "filter|record".
@@ -93,7 +102,7 @@ static void print_examples(const char *const *examples, FILE *out)
     int width = 0;
     for (const char *const *e = examples; *e; e++) {
         const char *gap = strstr(*e, "  ");
-        if (gap && gap - *e > width && gap - *e < COLUMNS / 2 + LEFT_MAX / 2)
+        if (gap && gap - *e > width && gap - *e < columns_of(out) - RIGHT_LEAST)
             width = (int)(gap - *e);
     }
     for (const char *const *e = examples; *e; e++) {
@@ -126,15 +135,17 @@ static void print_details(const char *const *details, FILE *out)
             snprintf(left, sizeof(left), "  %.*s", (int)(tab - *d), *d);
             options_print_row(out, left, tab + 1, width + 4);
         } else {
-            options_print_text(out, *d, 0, 0, COLUMNS);
+            options_print_text(out, *d, 0, 0, columns_of(out));
         }
     }
 }
 
 void options_print_help(const struct option_list *list, FILE *out)
 {
-    fprintf(out, "Usage: monocle %s%s%s\n\n", list->command, *list->usage ? " " : "", list->usage);
-    options_print_text(out, list->summary, 0, 0, COLUMNS);
+    const int indent = fprintf(out, "Usage: monocle %s%s", list->command, *list->usage ? " " : "");
+    options_print_text(out, list->usage, indent, indent, columns_of(out));
+    fputc('\n', out);
+    options_print_text(out, list->summary, 0, 0, columns_of(out));
     if (list->often) {
         fprintf(out, "\nOften used:\n");
         print_options(list->options, list->often, out);

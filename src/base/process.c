@@ -1,6 +1,7 @@
 // process.c: signals, standard streams and limits of the process
 #include "base/process.h"
 
+#include "base/clock.h"
 #include "base/driver_call.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 // A signal handler may set only such variables.
@@ -22,13 +22,6 @@ static void (*clean_up)(void);
 enum { ONE_SIGNAL_MS = 100 };
 // A driver call that still runs this long after a signal is taken for one that never returns.
 enum { STUCK_MS = 10000 };
-
-static int now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int)((now.tv_sec * 1000 + now.tv_nsec / 1000000) & INT_MAX);
-}
 
 // AddressSanitizer takes its allocator's lock before a function that does not return. If the signal interrupted the
 // allocator, that would be a deadlock.
@@ -54,7 +47,7 @@ static void nudge(int number)
 // The second signal ends the process, which may hang.
 static void hold(int number)
 {
-    const int ms = now_ms();
+    const int ms = (int)(clock_now_ns() / 1000000 & INT_MAX);
     if (interrupted && (ms - interrupted_ms >= ONE_SIGNAL_MS || ms < interrupted_ms)) {
         if (clean_up)
             clean_up();

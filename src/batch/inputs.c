@@ -96,6 +96,8 @@ static void walk_entry(struct walk *walk, char *path, size_t relative, int type,
     const bool file = !error && type == DT_REG && picture, directory = !error && type == DT_DIR;
     const bool made = file && walk->among_outputs && output_is_made(path, NULL);
     walk->inputs->made += made;
+    const char *extension = name_extension(path);
+    walk->inputs->foreign += type == DT_REG && *extension && codec_is_foreign_name(extension + 1);
     walk->inputs->directories += directory && !walk->setup->recursive;
     if (error && (picture || (walk->setup->recursive && error == ELOOP)))
         add(walk, path, relative, fault_of_reading(error), error);

@@ -19,6 +19,7 @@ struct inputs {
     size_t count;
     size_t made;        // outputs of earlier runs that were left out
     size_t directories; // subdirectories that were not searched
+    size_t foreign;     // images of formats that monocle cannot read, by their names, which were left out
 };
 
 struct inputs_setup {

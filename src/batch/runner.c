@@ -67,13 +67,8 @@ static struct device *fleet_device(struct fleet *fleet, int index, const struct 
 static bool open_gl(struct runner *runner)
 {
     char why[256];
-    struct gl_context *gl = gl_context_open(false, why);
-    if (!gl)
+    if (!(runner->gl = gl_context_open_current(why)))
         log_error("there is no GL context: %s; use -p cpu", why);
-    else if (gl_context_bind(gl, false))
-        runner->gl = gl;
-    else
-        gl_context_close(gl);
     return runner->gl;
 }
 
@@ -97,9 +92,7 @@ void runner_close(struct runner *runner)
 {
     for (int i = 0; i < RUNNER_FITS; i++)
         fit_close(&runner->fit[i]);
-    if (runner->gl)
-        gl_context_unbind(runner->gl, false);
-    gl_context_close(runner->gl);
+    gl_context_close_current(runner->gl);
     runner->gl = NULL;
 }
 
@@ -258,8 +251,10 @@ static bool pump(struct runner *runner, bool *lost, char **why)
             path_source(fit->path, job->name);
         if (fit && job->feed)
             path_feed(fit->path, job->feed);
-        else if (!fit || !path_submit(fit->path, job->picture, 0, lost))
+        else if (!fit || !path_submit(fit->path, job->picture, 0)) {
+            *lost = fit && path_info(fit->path)->lost;
             return runner->submitted > 0 && !*lost;
+        }
         runner->flight[runner->submitted++].fit = fit;
     }
     return true;
@@ -283,7 +278,12 @@ bool runner_collect(struct runner *runner, struct path_result *result, char **wh
         lost = false;
         free(*why); // of an attempt before the device was opened again
         *why = NULL;
-        ok = pump(runner, &lost, why) && path_collect(runner->flight[0].fit->path, result, &lost);
+        ok = pump(runner, &lost, why);
+        if (ok) {
+            struct path *path = runner->flight[0].fit->path;
+            ok = path_collect(path, result);
+            lost = path_info(path)->lost;
+        }
     } while (!ok && lost && recover(runner));
     if (ok) {
         const struct path *path = runner->flight[0].fit->path;

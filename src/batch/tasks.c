@@ -171,14 +171,18 @@ static int compare_sources(const void *a, const void *b)
     return one->inode < other->inode ? -1 : one->inode > other->inode;
 }
 
-static bool find_sources(struct tasks *tasks, const struct inputs *inputs)
+static bool find_sources(struct tasks *tasks, const struct inputs *inputs, const struct chain *chain)
 {
     struct stat status;
-    tasks->source = malloc((inputs->count + 1) * sizeof(*tasks->source));
+    tasks->source = malloc((inputs->count + CHAIN_MAX) * sizeof(*tasks->source));
     if (!tasks->source)
         return false;
     for (size_t i = 0; i < inputs->count; i++) {
         if (stat(inputs->row[i].path, &status) == 0)
+            tasks->source[tasks->sources++] = (struct source_id){status.st_dev, status.st_ino};
+    }
+    for (int i = 0; i < chain->count; i++) {
+        if (chain_file(chain, i) && stat(chain_file(chain, i), &status) == 0)
             tasks->source[tasks->sources++] = (struct source_id){status.st_dev, status.st_ino};
     }
     qsort(tasks->source, tasks->sources, sizeof(*tasks->source), compare_sources);
@@ -186,7 +190,8 @@ static bool find_sources(struct tasks *tasks, const struct inputs *inputs)
 }
 
 bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
-                const struct shard *shard, enum existing_rule existing, const char *job, struct earlier *earlier)
+                const struct chain *chain, const struct shard *shard, enum existing_rule existing, const char *job,
+                struct earlier *earlier)
 {
     const bool replaces = existing == EXISTING_OVERWRITE || existing == EXISTING_SKIP_NEWER;
     *tasks = (struct tasks){.existing = existing, .job = job};
@@ -198,7 +203,7 @@ bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct n
         else
             free(tasks->row[i].output);
     }
-    ok = ok && find_directories(tasks) && (!replaces || find_sources(tasks, inputs));
+    ok = ok && find_directories(tasks) && (!replaces || find_sources(tasks, inputs, chain));
     if (!ok)
         log_error("out of memory for the list of files; name fewer files at a time");
     return ok;
@@ -276,8 +281,9 @@ static bool existing_allows(const struct tasks *tasks, const struct stat *input,
     if (rule == EXISTING_SKIP_NEWER && !is_newer(input, &status) && !output_is_made(path, NULL))
         return outcome_skip(outcome, "the output is newer");
     if (is_source(tasks, &status) || (status.st_dev == input->st_dev && status.st_ino == input->st_ino))
-        return outcome_fail(outcome, FAULT_SOURCE,
-                            "the output %s is also an input; name another directory for the outputs", path);
+        return outcome_fail(
+            outcome, FAULT_SOURCE,
+            "the output %s is also an input, or a filter reads it; name another directory for the outputs", path);
     if (rule == EXISTING_REFUSE)
         return outcome_fail(outcome, FAULT_EXISTS,
                             "%s exists; add --overwrite to replace it or --skip-existing to skip it", path);

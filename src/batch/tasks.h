@@ -5,6 +5,7 @@
 #include "batch/key_table.h"
 #include "batch/names.h"
 #include "batch/outcome.h"
+#include "filter/chain.h"
 
 #include <stdatomic.h>
 
@@ -57,7 +58,8 @@ struct tasks {
     size_t count;
     struct key_table directories; // of struct directory, by path
     struct key_table logged;      // values of `nearest` whose errors were logged
-    // The identities of all inputs. An output must not replace one of these files, whatever its name is.
+    // The identities of all inputs, and of the files that the chain reads. An output must not replace one of these
+    // files, whatever its name is.
     struct source_id {
         dev_t device;
         ino_t inode;
@@ -73,7 +75,8 @@ struct tasks {
 // {n} continue from `earlier`, which also counts these inputs. The inputs, `job` and `earlier` must outlive the tasks.
 // Returns false if out of memory (logged); tasks_free is needed in either case.
 bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
-                const struct shard *shard, enum existing_rule existing, const char *job, struct earlier *earlier);
+                const struct chain *chain, const struct shard *shard, enum existing_rule existing, const char *job,
+                struct earlier *earlier);
 void tasks_free(struct tasks *tasks);
 uint64_t tasks_hash(const struct tasks *tasks); // hash of all input and output names, independent of their order
 // Removes the temporary files that killed runs left in the directories of the outputs.

@@ -143,9 +143,9 @@ static struct codec_settings settings_of(const struct work *work)
         .quality = encoding->quality ? encoding->quality : head->quality,
         .compression = encoding->compression,
         .grey = chain_is_grey(&o->chain, head->shape.format == PIXFMT_GREY),
-        .opaque = !head->alpha,
+        .opaque = !head->alpha && !chain_changes_alpha(&o->chain),
         .orientation = encoding->keep_orientation ? 0 : 1,
-        .remark = head->remark,
+        .remarks = head->remarks,
     };
     name_format(work->outcome->task->output, &settings.format);
     if (encoding->strip_metadata)
@@ -304,7 +304,7 @@ static struct image_shape wanted_shape(const struct work *work)
         shape.format = subsamplings[subsampling ? subsampling : SUBSAMPLING_420];
     else
         shape.format = head->jpeg;
-    const bool one_channel = work->settings.format == CODEC_PNG && shape.format == PIXFMT_GREY && !head->alpha;
+    const bool one_channel = work->settings.format == CODEC_PNG && shape.format == PIXFMT_GREY && work->settings.opaque;
     if (!codec_info(work->settings.format)->subsampling && !one_channel)
         shape = (struct image_shape){0};
     return shape;

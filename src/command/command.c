@@ -112,12 +112,13 @@ static int print_commands(void)
                    i == 0 ? " (default command)" : "");
     }
     printf("\nExamples:\n"
-           "  monocle live                       show the first camera, or looks on a photograph if there is none\n"
+           "  monocle live                       show the first camera, or a photograph\n"
            "  monocle clip.y4m -f 'blur=2,gray'  show a video, blurred and grey\n"
            "  monocle filters                    list the filters\n"
            "  monocle manual | man -l -          read the man page\n"
-           "  source <(monocle completion bash)  complete the words of monocle with Tab in this shell\n"
-           "\n'monocle COMMAND --help' describes a command. 'monocle --version' prints the version.\n");
+           "  source <(monocle completion bash)  complete words with Tab in this shell\n"
+           "\n'monocle COMMAND --help' describes a command.\n"
+           "'monocle --version' prints the version.\n");
     return EXIT_OK;
 }
 

@@ -18,6 +18,7 @@ extern const struct command *const commands[]; // ends with NULL; the first comm
 extern const struct option no_options[]; // of a command that has none
 
 const struct command *command_find(const char *name); // NULL if there is none
+const char *ctl_word(int index); // returns the name of a command of `monocle ctl`, for completion; NULL after the last
 
 // Runs the command that the arguments name. Returns the exit code.
 int command_main(int argc, char **argv);

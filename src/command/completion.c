@@ -7,8 +7,10 @@
 
 #include "base/log.h"
 #include "command/bench/bench.h"
+#include "command/live/property_table.h"
 #include "command/looks.h"
 #include "filter/user_filters.h"
+#include "screen/keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +94,8 @@ static const char fish_script[] =
     "end\n"
     "complete -c monocle -f -a '(__monocle_words)'\n";
 
+enum { OPERANDS_MOST = 64 };
+
 static const struct {
     const char *name, *script;
 } shells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
@@ -168,31 +172,89 @@ static void offer_kind(const struct typed *typed, const char *kind)
 static void offer_choices(const struct typed *typed, const char *choices)
 {
     char word[64];
-    for (const char *at = choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
-        snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, "|"), at);
+    for (int i = 0; options_choice(choices, i, word, sizeof(word)); i++)
         offer(typed, word, "");
-    }
 }
 
-static bool is_choice(const char *choices, const char *word)
+// Offers values of an option or a property, by its row. A value of kind "filter" is a chain: completes its last filter.
+static void offer_values(struct typed typed, const char *choices, const char *kind)
 {
-    const size_t length = strlen(word);
-    const char *at = choices;
-    while (at && (strncmp(at, word, length) != 0 || (at[length] && at[length] != '|')))
-        at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL;
-    return at != NULL;
-}
-
-// Offers values of an option. A value of kind "filter" is a chain: completes its last filter.
-static void offer_values(struct typed typed, const struct option *o)
-{
-    offer_choices(&typed, o->choices);
-    if (o->complete && strcmp(o->complete, "filter") == 0) {
+    offer_choices(&typed, choices);
+    if (kind && strcmp(kind, "filter") == 0) {
         const char *comma = strrchr(typed.word + typed.kept, ',');
         typed.kept = comma ? (size_t)(comma - typed.word) + 1 : typed.kept;
         printf(":nospace\n");
     }
-    offer_kind(&typed, o->complete);
+    offer_kind(&typed, kind);
+}
+
+// Offers the tests of a device, and their groups.
+static void offer_tests(const struct typed *typed)
+{
+    const char *before = "";
+    for (int i = 0; measure_tests[i]; before = measure_tests[i++]->name) {
+        const char *name = measure_tests[i]->name, *dot = strchr(name, '.');
+        char group[64];
+        snprintf(group, sizeof(group), "%.*s", dot ? (int)(dot - name) : 0, name);
+        if (dot && strncmp(before, name, (size_t)(dot + 1 - name)) != 0)
+            offer(typed, group, "all tests of this group");
+        offer(typed, name, measure_tests[i]->definition);
+    }
+}
+
+// Offers properties, or (`of` not NULL) values of the property with this name.
+static void offer_properties(const struct typed *typed, const struct property *row, bool settable, const char *of)
+{
+    const size_t length = strlen(typed->word);
+    for (; row->name; row++) {
+        const bool open = row->name[strlen(row->name) - 1] == '/';
+        const bool can = !settable || row->set || row->member;
+        if (of && can && strcmp(of, row->name) == 0)
+            offer_values(*typed, row->type == PROPERTY_FLAG ? "on|off" : row->choices, row->complete);
+        if (of || !can)
+            continue;
+        if (open && length > 0 && strncmp(row->name, typed->word, length) == 0)
+            printf(":nospace\n");
+        offer(typed, row->name, row->help);
+    }
+}
+
+static void offer_keys(const struct typed *typed)
+{
+    struct keys keys;
+    keys_default(&keys);
+    for (int i = 0; i < keys.count; i++)
+        offer(typed, keys.row[i].name, keys.row[i].help);
+}
+
+// Offers arguments of `monocle ctl`: socket, command, and what this command has.
+static void offer_control(const struct typed *typed, const char *const *before, int count)
+{
+    const char *verb = count > 1 ? before[1] : "";
+    const bool sets = strcmp(verb, "set") == 0 || strcmp(verb, "cycle") == 0;
+    const bool names = strcmp(verb, "get") == 0 || strcmp(verb, "observe") == 0;
+    const char *of = sets && count > 2 ? before[2] : NULL;
+    for (int i = 0; count == 1 && ctl_word(i); i++)
+        offer(typed, ctl_word(i), "");
+    if (count == 2 && strcmp(verb, "key") == 0)
+        offer_keys(typed);
+    if ((sets && count >= 2) || (names && (count == 2 || verb[0] == 'o'))) {
+        offer_properties(typed, live_properties, sets, of);
+        offer_properties(typed, stream_properties, sets, of);
+    }
+    if (count == 0 || (count == 2 && strncmp(verb, "screenshot", 10) == 0))
+        printf(":files\n");
+}
+
+// Offers words for an operand; `before` are the operands before it.
+static void offer_operand(const struct typed *typed, const char *kind, const char *const *before, int count)
+{
+    if (kind && strcmp(kind, "control") == 0)
+        offer_control(typed, before, count);
+    else if (kind && strcmp(kind, "measurement") == 0 && count > 0 && strcmp(before[0], "device") == 0)
+        offer_tests(typed);
+    else
+        offer_kind(typed, kind && strcmp(kind, "measurement") == 0 && count > 0 ? "file" : kind);
 }
 
 // Returns the option with a value that the word names; NULL if there is none. *value becomes the offset of the value in
@@ -213,6 +275,22 @@ static const struct option *find_option(const struct option_list *list, const ch
     return NULL;
 }
 
+// Finds the words that are no options and no values of options. Returns their number.
+static int find_operands(const struct option_list *list, int count, char *const *words,
+                         const char *operand[OPERANDS_MOST])
+{
+    int found = 0;
+    for (int i = 0; i < count && found < OPERANDS_MOST; i++) {
+        size_t value;
+        const bool dashed = words[i][0] == '-' && words[i][1];
+        if (!dashed)
+            operand[found++] = words[i];
+        else if (find_option(list, words[i], &value) && value == 0)
+            i++;
+    }
+    return found;
+}
+
 // Answers a script. The last of the words is unfinished.
 static void offer_words(int count, char *const *words)
 {
@@ -222,12 +300,12 @@ static void offer_words(int count, char *const *words)
     struct typed typed = {.word = words[count - 1]};
     const struct option *before = count - 2 >= first ? find_option(list, words[count - 2], &typed.kept) : NULL;
     if (before && typed.kept == 0) { // its value is the next word
-        offer_values(typed, before);
+        offer_values(typed, before->choices, before->complete);
         return;
     }
     const struct option *own = find_option(list, typed.word, &typed.kept);
     if (own && typed.kept > 0) {
-        offer_values(typed, own);
+        offer_values(typed, own->choices, own->complete);
         return;
     }
     typed.kept = 0;
@@ -237,11 +315,13 @@ static void offer_words(int count, char *const *words)
     }
     if (count == 1)
         offer_kind(&typed, "command");
+    const char *operand[OPERANDS_MOST];
+    const int operands = find_operands(list, count - 1 - first, words + first, operand);
     bool acts = !list->actions;
-    for (int i = first; !acts && i < count - 1; i++)
-        acts = is_choice(list->actions, words[i]);
+    for (int i = 0; !acts && i < operands; i++)
+        acts = options_find(list->actions, operand[i]) >= 0;
     if (acts)
-        offer_kind(&typed, list->complete);
+        offer_operand(&typed, list->complete, operand, operands);
     else
         offer_choices(&typed, list->actions);
 }

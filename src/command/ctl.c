@@ -57,12 +57,12 @@ static const char *const exits[] = {
 static const struct option_list ctl_list = {
     .command = "ctl",
     .usage = "SOCKET COMMAND [ARGUMENT...]",
-    .summary = "drive a live view or a search for lanes that was started with --socket",
+    .summary = "drive a live view or a lane search that was started with --socket",
     .examples = examples,
     .details = details,
     .exits = exits,
     .options = no_options,
-    .complete = "file",
+    .complete = "control",
 };
 
 struct ctl {
@@ -98,13 +98,10 @@ static bool print_list(const json_t *list)
     json_t *row;
     json_array_foreach(list, index, row)
     {
-        const char *name = json_string_value(json_object_get(row, "name"));
-        const char *type = json_string_value(json_object_get(row, "type"));
-        const char *help = json_string_value(json_object_get(row, "help"));
-        const char *choices = json_string_value(json_object_get(row, "choices"));
+        const char *choices = json_text(row, "choices");
         if (printf("%s %-11s %-7s %s%s%s\n", json_is_true(json_object_get(row, "writable")) ? "*" : " ",
-                   name ? name : "", type ? type : "", help ? help : "", choices ? ": " : "",
-                   choices ? choices : "") < 0)
+                   json_text(row, "name"), json_text(row, "type"), json_text(row, "help"), choices[0] ? ": " : "",
+                   choices) < 0)
             return false;
     }
     return true;
@@ -251,6 +248,11 @@ static const struct {
 };
 enum { VERBS = sizeof(verbs) / sizeof(*verbs) };
 
+const char *ctl_word(int index)
+{
+    return index < VERBS ? verbs[index].word : NULL;
+}
+
 // Returns the index of the command that the operands name; -1: the arguments are wrong (logged).
 static int find_verb(const struct command_operands *operands)
 {
@@ -282,7 +284,8 @@ static int ctl_run(int argc, char **argv)
         return EXIT_USAGE;
     const int fd = local_socket_connect(operands.word[0], why);
     if (fd < 0 || !(ctl.socket = fdopen(fd, "r"))) {
-        log_error("cannot connect to %s", fd < 0 ? why : strerror(errno));
+        log_error("cannot connect to %s; start the view with --socket %s", fd < 0 ? why : strerror(errno),
+                  operands.word[0]);
         return EXIT_NOTHING;
     }
     code = verbs[index].run(&ctl, verbs[index].name, operands.word + 2, operands.count - 2);

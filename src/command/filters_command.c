@@ -86,21 +86,7 @@ static void print_filter(const struct filter *filter)
             printf("%.7g to %.7g", (double)p->min, (double)p->max);
         printf(" (default: %s): %s\n", preset, p->help);
     }
-    printf("           -f '%s'\n", filter->example);
-}
-
-// Splits "a|b|c" into an array of strings.
-static json_t *choices_json(const char *choices)
-{
-    json_t *array = json_array();
-    while (*choices) {
-        const char *end = choices;
-        while (*end && *end != '|')
-            end++;
-        json_array_append_new(array, json_stringn(choices, (size_t)(end - choices)));
-        choices = *end ? end + 1 : end;
-    }
-    return array;
+    printf("           -f '%s'\n", filter_usage(filter));
 }
 
 static json_t *filter_json(const struct filter *filter)
@@ -112,14 +98,18 @@ static json_t *filter_json(const struct filter *filter)
         default_text(filter, i, preset);
         json_t *row = json_pack("{s:s,s:s,s:s,s:s}", "name", p->name, "type", type_names[p->type], "help", p->help,
                                 "default", preset);
-        if (p->choices && p->type != PARAM_TEXT)
-            json_object_set_new(row, "choices", choices_json(p->choices));
+        json_t *choices = p->choices && p->type != PARAM_TEXT ? json_array() : NULL;
+        char word[VALUE_TEXT];
+        for (int k = 0; choices && options_choice(p->choices, k, word, sizeof(word)); k++)
+            json_array_append_new(choices, json_string(word));
+        if (choices)
+            json_object_set_new(row, "choices", choices);
         if (p->type == PARAM_INT || p->type == PARAM_REAL)
             json_object_update_new(row, json_pack("{s:f,s:f}", "min", (double)p->min, "max", (double)p->max));
         json_array_append_new(params, row);
     }
     return json_pack("{s:s,s:s,s:s,s:b,s:o}", "name", filter->name, "summary", filter->summary, "example",
-                     filter->example, "user", filter->user != NULL, "parameters", params);
+                     filter_usage(filter), "user", filter->user != NULL, "parameters", params);
 }
 
 static const struct filter *find_or_suggest(const char *name)

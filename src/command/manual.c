@@ -47,15 +47,21 @@ static void print_paragraph(const char *text)
     putchar('\n');
 }
 
-// Prints a row of a table; `gap` separates the term and its meaning.
+// Prints a row of a table: a term of at most `most` bytes, and its meaning.
+static void print_term(const char *term, size_t most, const char *meaning)
+{
+    printf(".TP\n");
+    print_bold(term, most);
+    putchar('\n');
+    print_text(meaning);
+    putchar('\n');
+}
+
+// The same; `gap` separates the two.
 static void print_row(const char *row, const char *gap)
 {
     const char *end = strstr(row, gap);
-    printf(".TP\n");
-    print_bold(row, end ? (size_t)(end - row) : SIZE_MAX);
-    putchar('\n');
-    print_text(end ? end + strspn(end, gap) : "");
-    putchar('\n');
+    print_term(row, end ? (size_t)(end - row) : SIZE_MAX, end ? end + strspn(end, gap) : "");
 }
 
 static void print_rows(const char *const *rows, const char *gap)
@@ -151,18 +157,9 @@ static void print_filters(void)
             print_text(text);
         }
         printf("\n.br\nExample: \\fB\\-f \\(aq");
-        print_text(filters[i]->example);
+        print_text(filter_usage(filters[i]));
         printf("\\(aq\\fR\n");
     }
-}
-
-static void print_measurement(const char *name, const char *text)
-{
-    printf(".TP\n");
-    print_bold(name, SIZE_MAX);
-    putchar('\n');
-    print_text(text);
-    putchar('\n');
 }
 
 static void print_measurements(void)
@@ -170,9 +167,9 @@ static void print_measurements(void)
     printf(
         ".SH MEASUREMENTS\nThe measurements of\n.BR \"monocle bench\" ,\nand the tests of its measurement device.\n");
     for (int i = 0; measurement_list[i]; i++)
-        print_measurement(measurement_list[i]->name, measurement_list[i]->details);
+        print_term(measurement_list[i]->name, SIZE_MAX, measurement_list[i]->details);
     for (int i = 0; measure_tests[i]; i++)
-        print_measurement(measure_tests[i]->name, measure_tests[i]->definition);
+        print_term(measure_tests[i]->name, SIZE_MAX, measure_tests[i]->definition);
 }
 
 static void print_keys(void)
@@ -284,13 +281,6 @@ static void print_files(void)
     print_rows(rows, "\t");
 }
 
-static void print_bugs(void)
-{
-    printf(
-        ".SH BUGS\nRun\n.B monocle doctor\nfirst. Report faults in the issue tracker of the repository from which you "
-        "have monocle, with the output of\n.BR \"monocle \\-\\-version\" .\n");
-}
-
 static const char *const pages[] = {
     "monocle(1)", "monocle-live(1)", "monocle-batch(1)", "monocle-bench(1)", "monocle-doctor(1)", "monocle-chains(7)",
     NULL,
@@ -315,7 +305,9 @@ static void print_overview(void)
     print_exit_status();
     print_environment();
     print_files();
-    print_bugs();
+    printf(
+        ".SH BUGS\nRun\n.B monocle doctor\nfirst. Report faults in the issue tracker of the repository from which you "
+        "have monocle, with the output of\n.BR \"monocle \\-\\-version\" .\n");
     print_related(pages, "monocle");
 }
 
@@ -350,13 +342,6 @@ static void print_command(const struct option_list *list)
     print_related(pages, page);
 }
 
-static void print_chains(void)
-{
-    print_heading("monocle-chains", "7", "filters of monocle, and chains of them");
-    print_filters();
-    print_related(pages, "monocle-chains");
-}
-
 static const char *const examples[] = {
     "monocle manual | man -l -       read the man page",
     "monocle manual live | man -l -  read the page of monocle live",
@@ -382,7 +367,9 @@ static int manual_run(int argc, char **argv)
     if (!page) {
         print_overview();
     } else if (strcmp(page, "chains") == 0) {
-        print_chains();
+        print_heading("monocle-chains", "7", "filters of monocle, and chains of them");
+        print_filters();
+        print_related(pages, "monocle-chains");
     } else if (command && !command->hidden) {
         print_command(command->list);
     } else {

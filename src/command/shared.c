@@ -68,6 +68,8 @@ bool chain_operands_none(const struct command_operands *operands, const char *ch
     static const char *const joints[] = {",", "="};
     for (int i = 0; i < operands->count; i++) {
         const char *word = operands->word[i];
+        if (source_has_word(word) || strstr(word, "://"))
+            continue;
         for (int k = 0; k < 2; k++) {
             char text[CHAIN_TEXT];
             const char *before = chain ? chain : "", *joint = chain ? joints[k] : "";

@@ -2,6 +2,7 @@
 #include "compute/copy.h"
 
 #include "base/log.h"
+#include "base/random.h"
 #include "compute/program.h"
 
 #include <stdint.h>
@@ -95,14 +96,12 @@ static bool make_kernel(struct device_copy *copy, struct device *device, int ind
 // Fills the memory with repetitions of random bytes, because some GPUs copy zeros faster.
 static bool fill(struct device_copy *copy)
 {
-    uint32_t *random = malloc(FILL_BYTES);
+    void *random = malloc(FILL_BYTES);
     if (!random) {
         log_error("cannot measure copies: out of memory");
         return false;
     }
-    uint32_t state = 1;
-    for (size_t i = 0; i < FILL_BYTES / sizeof(*random); i++)
-        random[i] = state = state * 1664525u + 1013904223u; // Numerical Recipes' generator
+    random_fill(random, FILL_BYTES, 1);
     cl_int result = CL_SUCCESS;
     const size_t size = copy->place * (size_t)(copy->sources + TARGETS);
     for (size_t at = 0; result == CL_SUCCESS && at < size; at += FILL_BYTES) {
@@ -173,9 +172,4 @@ void device_copy_close(struct device_copy *copy)
     if (copy->queue)
         clReleaseCommandQueue(copy->queue);
     free(copy);
-}
-
-const char *device_copy_way(const struct device_copy *copy)
-{
-    return copy->way->name;
 }

@@ -10,9 +10,6 @@ struct device_copy;
 // the driver's own copy and the kernels, and selects the fastest. NULL on failure (logged).
 struct device_copy *device_copy_open(struct device *device, size_t bytes, int sources);
 void device_copy_close(struct device_copy *copy); // accepts NULL
-// Returns the selected way: "driver" for the driver's own copy, "kernel by 4" for a kernel that copies 4 times 16 bytes
-// per work-item.
-const char *device_copy_way(const struct device_copy *copy);
 
 // Makes 1 to TIMING_RUNS copies; the times are those of `bytes`. False on failure (logged).
 bool device_copy_run(struct device_copy *copy, int runs, struct timing *timing);

@@ -266,7 +266,7 @@ static bool write_texture(struct device *device, cl_command_queue queue, struct 
     result = clEnqueueWriteImage(queue, shared->image, CL_TRUE, origin, region, 0, 0, sent, 0, NULL, NULL);
     if (result != CL_SUCCESS)
         return no_sharing(device, "cannot write a GL texture", result);
-    result = shared_texture_release(shared, queue, NULL, NULL);
+    result = shared_texture_release(shared, queue, NULL);
     if (result == CL_SUCCESS)
         result = compute_finish(queue);
     if (result != CL_SUCCESS)

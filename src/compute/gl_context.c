@@ -257,3 +257,20 @@ void gl_context_unbind(struct gl_context *context, bool builder)
     context->unbind(context, builder);
     gl_software_unlock(context);
 }
+
+struct gl_context *gl_context_open_current(char why[256])
+{
+    struct gl_context *context = gl_context_open(false, why);
+    if (!context || gl_context_bind(context, false))
+        return context;
+    snprintf(why, 256, "%s cannot be made current", context->name);
+    gl_context_close(context);
+    return NULL;
+}
+
+void gl_context_close_current(struct gl_context *context)
+{
+    if (context)
+        gl_context_unbind(context, false);
+    gl_context_close(context);
+}

@@ -64,10 +64,9 @@ cl_int shared_texture_acquire(struct shared_texture *shared, cl_command_queue qu
     return result == CL_SUCCESS ? clFlush(queue) : result;
 }
 
-cl_int shared_texture_release(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event)
+cl_int shared_texture_release(struct shared_texture *shared, cl_command_queue queue, cl_event *event)
 {
-    const cl_int result =
-        clEnqueueReleaseGLObjects(queue, 1, &shared->image, after ? 1 : 0, after ? &after : NULL, event);
+    const cl_int result = clEnqueueReleaseGLObjects(queue, 1, &shared->image, 0, NULL, event);
     return result == CL_SUCCESS ? clFlush(queue) : result;
 }
 

@@ -17,6 +17,6 @@ void shared_texture_lent(struct shared_texture *shared);
 void shared_texture_finish(struct shared_texture *shared); // waits for GL instead, here
 // Enqueue the commands that begin and end OpenCL's use. `after`: an event to wait for, or NULL. `event` may be NULL.
 cl_int shared_texture_acquire(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event);
-cl_int shared_texture_release(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event);
+cl_int shared_texture_release(struct shared_texture *shared, cl_command_queue queue, cl_event *event);
 // Reads the texture through GL into rows of `row_pixels` (0: `width`). Returns false if GL cannot read it.
 bool shared_texture_read(const struct shared_texture *shared, int width, int height, int row_pixels, void *pixels);

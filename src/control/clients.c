@@ -83,14 +83,6 @@ static void accept_new(struct clients *c)
     }
 }
 
-// Moves the bytes that are not taken to the front.
-static void compact(struct client *client)
-{
-    client->got -= client->used;
-    memmove(client->in, client->in + client->used, client->got);
-    client->used = 0;
-}
-
 static bool has_line(const struct client *client)
 {
     return client->got - client->used > CLIENT_LINE ||
@@ -100,7 +92,9 @@ static bool has_line(const struct client *client)
 // Receives once. A client that waits stays unread, but is dropped when it has gone.
 static void receive(struct client *client, bool gone)
 {
-    compact(client);
+    client->got -= client->used;
+    memmove(client->in, client->in + client->used, client->got); // the bytes that are not taken
+    client->used = 0;
     const size_t room = CLIENT_LINE + 1 - client->got;
     if (!client->waits && !client->ended && room > 0) {
         const ssize_t got = recv(client->fd, client->in + client->got, room, MSG_DONTWAIT);

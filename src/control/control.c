@@ -25,11 +25,12 @@ struct observed {
 
 // What the socket knows of a client.
 struct guest {
-    unsigned number;  // of the client; another number: all this is of a client that has gone
-    long long waits;  // request_id of the command that waits
-    uint64_t awaited; // it waits for this number of frames; 0: for a frame with all changes
-    unsigned source;  // it waits for this request of source_change_requests; 0: for none
-    bool recording;   // it waits for the end of a recording
+    unsigned number;               // of the client; another number: all this is of a client that has gone
+    long long waits;               // request_id of the command that waits
+    uint64_t awaited;              // it waits for this number of frames; 0: for a frame with all changes
+    unsigned source;               // it waits for this request of source_change_requests; 0: for none
+    bool recording;                // it waits for the end of a recording
+    struct screenshot *screenshot; // it waits for this one; NULL: for none
     struct observed watch[WATCHES];
 };
 
@@ -91,8 +92,11 @@ static void forget_watch(struct observed *watch)
 
 static void forget_guest(struct guest *guest)
 {
+    char name[PATH_MAX];
     for (int i = 0; i < WATCHES; i++)
         forget_watch(&guest->watch[i]);
+    if (guest->screenshot)
+        screenshot_close(guest->screenshot, name, NULL);
     *guest = (struct guest){0};
 }
 
@@ -206,7 +210,6 @@ static bool run_key(struct call *call)
 static bool save_picture(struct call *call, bool both)
 {
     struct stream *s = call->run->stream;
-    char name[OUTPUT_NAME];
     const char *path = call->request->arguments > 0 ? text_argument(call, 0) : NULL;
     if (!path && call->request->arguments > 0)
         return false;
@@ -214,10 +217,12 @@ static bool save_picture(struct call *call, bool both)
         return property_fail(call->why, "there is no frame yet; wait_frame 1 waits for it");
     property_fail(call->why, "there is no frame to save"); // an error that is logged replaces this
     log_keep_error(call->why, sizeof(call->why));
-    const bool ok = (!path || output_files_allow_screenshot(s, path)) && stream_save(s, both, path, name);
+    if (!path || output_files_allow_screenshot(s, path))
+        call->guest->screenshot = stream_save(s, both, path);
     log_keep_error(NULL, 0);
-    call->data = ok ? text_json(path ? path : name) : NULL;
-    return ok;
+    call->guest->waits = call->request->id;
+    call->client->waits = call->guest->screenshot != NULL;
+    return call->client->waits;
 }
 
 static bool run_screenshot(struct call *call)
@@ -337,9 +342,10 @@ static bool serve_client(struct control_socket *c, int index)
 static bool settled(const struct controlled *run)
 {
     const struct stream *s = run->stream;
-    return s->meter.frames > 0 && !s->stepping && s->meter.frames >= s->stepped && !source_change_busy(&s->change) &&
-           !panes_building(s->panes) && !panes_rerun(s->panes) && !(run->stale && run->stale(run->context)) &&
-           panes_result(s->panes, PANE_MAIN) && !outputs_ending(&s->outputs);
+    return s->meter.frames > 0 && !s->playback.stepping && s->meter.frames >= s->playback.stepped &&
+           !source_change_busy(&s->change) && !panes_building(s->panes) && !panes_rerun(s->panes) &&
+           !(run->stale && run->stale(run->context)) && panes_result(s->panes, PANE_MAIN) &&
+           !outputs_ending(&s->outputs);
 }
 
 // Answers a client that waits for a source, when it plays or has failed. If the run ends, control_close answers.
@@ -363,6 +369,18 @@ static void answer_recording(struct stream *s, struct client *client, struct gue
     reply(client, guest->waits, outputs_end_failure(&s->outputs), NULL);
 }
 
+// Answers a client that waits for a screenshot. `end`: waits for it; else does nothing if it is not there yet.
+static void answer_screenshot(struct client *client, struct guest *guest, bool end)
+{
+    char name[PATH_MAX], why[SCREENSHOT_WHY];
+    if (!end && !screenshot_done(guest->screenshot))
+        return;
+    const bool ok = screenshot_close(guest->screenshot, name, why);
+    guest->screenshot = NULL;
+    client->waits = false;
+    reply(client, guest->waits, ok ? NULL : why, ok ? text_json(name) : NULL);
+}
+
 static void answer_waits(struct control_socket *c)
 {
     struct stream *s = c->run->stream;
@@ -373,6 +391,8 @@ static void answer_waits(struct control_socket *c)
             answer_source(s, client, guest);
         } else if (client->waits && guest->recording) {
             answer_recording(s, client, guest);
+        } else if (client->waits && guest->screenshot) {
+            answer_screenshot(client, guest, false);
         } else if (client->waits && (guest->awaited > 0 ? s->meter.frames >= guest->awaited : settled(c->run))) {
             client->waits = false;
             reply(client, guest->waits, NULL, json_integer((json_int_t)s->meter.frames));
@@ -431,6 +451,8 @@ void control_close(struct control_socket *c)
         return;
     for (int i = 0; i < CLIENTS_MAX; i++) {
         struct client *client = &c->clients.client[i];
+        if (client->waits && c->guest[i].screenshot)
+            answer_screenshot(client, &c->guest[i], true);
         if (client->waits && c->guest[i].recording)
             answer_recording(c->run->stream, client, &c->guest[i]);
         if (client->waits)

@@ -37,9 +37,10 @@ struct property {
     bool (*changed)(const struct controlled *run, char why[PROPERTY_WHY]);
     // Writes the next value for the command cycle; NULL: the next one of the choices.
     bool (*next)(const struct controlled *run, char next[PROPERTY_NAME], char why[PROPERTY_WHY]);
-    bool window; // it needs a window to be set
-    bool noted;  // the note shows a new value
-    bool kept;   // for the next run; it is a member
+    bool window;          // it needs a window to be set
+    bool noted;           // the note shows a new value
+    bool kept;            // for the next run; it is a member
+    const char *complete; // of a text, for completion: as option.complete; NULL: nothing
     const char *help;
 };
 
@@ -51,7 +52,7 @@ struct controlled {
     const struct property *own;             // rows of its command, before those of stream_properties; ends as they do
     void *context;                          // of the functions below and for its own rows
     struct json_t *(*state)(void *context); // returns the values of the rows without `get` and `member`
-    bool (*stale)(void *context);           // the window does not show the latest frame yet; NULL: there is none
+    bool (*stale)(void *context);           // the window is out of date, or a screenshot is being saved; NULL: never
     void (*changing)(void *context);        // a property is being set; NULL: no matter
     void (*changed)(void *context);         // a request has changed something; NULL: no matter
     // Carries out the key's action; digit -1: none was given. NULL: the run has no keys.

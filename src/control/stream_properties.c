@@ -2,7 +2,6 @@
 #include "base/json_text.h"
 #include "base/log.h"
 #include "control/properties.h"
-#include "stream/playback.h"
 #include "stream/stream.h"
 
 #include <jansson.h>
@@ -28,7 +27,7 @@ static json_t *seconds_json(const struct controlled *run, double seconds)
 
 static json_t *get_position(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
-    return seconds_json(run, run->stream->position_s);
+    return seconds_json(run, run->stream->playback.position_s);
 }
 
 static bool set_position(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
@@ -109,7 +108,7 @@ static json_t *get_status(const struct controlled *run, const char *rest, char w
 }
 
 const struct property stream_properties[] = {
-    {"source", .type = PROPERTY_TEXT, .set = set_source,
+    {"source", .type = PROPERTY_TEXT, .set = set_source, .complete = "source",
      .help = "name of the source; set: file, URL, camera:NAME, ..."},
     {"size", .type = PROPERTY_TEXT, .get = get_size, .help = "size of the filtered frames, as 640x480"},
     {"sharing", "mode", .type = PROPERTY_TEXT, .help = "sharing mode of the last frame"},
@@ -131,7 +130,7 @@ const struct property stream_properties[] = {
     {"low_fps", .type = PROPERTY_NUMBER, .help = "1 % low"},
     {"age_ms", .type = PROPERTY_NUMBER, .help = "median age of the last 60 frames when shown"},
     {"stages", .type = PROPERTY_OBJECT, .get = get_stages, .help = "time of each stage, over the last 60 frames"},
-    {"recording", .type = PROPERTY_TEXT, .set = set_recording,
+    {"recording", .type = PROPERTY_TEXT, .set = set_recording, .complete = "file",
      .help = "file of the recording, or null; set: a new file, or none, which ends it"},
     {"message", .type = PROPERTY_TEXT, .help = "message in the window"},
     {"status", .type = PROPERTY_OBJECT, .get = get_status,

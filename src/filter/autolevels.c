@@ -1,5 +1,6 @@
 // autolevels.c: black and white points from the histogram
 #include "filter/equalize_level.h"
+#include "filter/tables.h"
 
 #include <math.h>
 
@@ -11,10 +12,8 @@ static const struct param params[] = {
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
-    arguments->count = FILTER_LEVELS + 1;
-    for (int i = 0; i < FILTER_LEVELS; i++)
-        arguments->value[i] = i * 0x010101; // until a picture has been measured
-    arguments->value[FILTER_LEVELS] = (int32_t)floor(values->value[0] * 100 + 0.5);
+    tables_start(arguments);
+    arguments->value[arguments->count++] = (int32_t)floor(values->value[0] * 100 + 0.5);
     return true;
 }
 
@@ -24,6 +23,7 @@ const struct filter filter_autolevels = {
     .summary = "set the black point and the white point by the histogram",
     .example = "autolevels=1",
     .kind = FILTER_POINT,
+    .table = true,
     .params = params,
     .prepare = prepare,
     .measure = autolevels_measure,

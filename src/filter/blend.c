@@ -51,11 +51,6 @@ const struct filter filter_blend = {
     .name = "blend",
     .summary = "blend a second picture with the image",
     .example = "blend",
-    .kind = FILTER_POINT,
-    .color = FILTER_COLORS,
-    .params = params,
-    .placed = true,
-    .prepare = prepare,
-    .fit = fit,
-    .fill = fill,
+    .usage = "blend=texture.png:screen:0.5",
+    LAYS_PICTURE,
 };

@@ -1,6 +1,7 @@
 // chain.c: changes and prints chains; chain_parse.c parses them
 #include "filter/chain.h"
 
+#include "base/file.h"
 #include "filter/color_names.h"
 #include "filter/user_filter.h"
 
@@ -35,6 +36,14 @@ bool chain_is_grey(const struct chain *chain, bool grey)
     for (int i = 0; i < chain->count; i++)
         grey = filter_leaves_grey(chain->stage[i].filter, grey);
     return grey;
+}
+
+bool chain_changes_alpha(const struct chain *chain)
+{
+    bool changes = false;
+    for (int i = 0; i < chain->count; i++)
+        changes = changes || chain->stage[i].filter->alpha;
+    return changes;
 }
 
 bool chain_output_size(const struct chain *chain, int *width, int *height, char error[CHAIN_ERROR])
@@ -189,6 +198,16 @@ const char *chain_file(const struct chain *chain, int stage)
 {
     const struct stage *at = &chain->stage[stage];
     return filter_file_wanted(at->filter, &at->values) ? at->values.file : NULL;
+}
+
+bool chain_reads(const struct chain *chain, const char *path)
+{
+    bool reads = false;
+    for (int i = 0; i < chain->count && !reads; i++) {
+        const char *file = chain_file(chain, i);
+        reads = file && file_same(file, path);
+    }
+    return reads;
 }
 
 bool chain_quote(const char *value, char *text, size_t size)

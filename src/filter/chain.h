@@ -31,11 +31,16 @@ bool chain_print(const struct chain *chain, char text[CHAIN_TEXT]);
 // Returns the name of the file that a stage reads. NULL: none.
 const char *chain_file(const struct chain *chain, int stage);
 
+// Returns true if a stage reads this file, under whatever name.
+bool chain_reads(const struct chain *chain, const char *path);
+
 // Writes a value as chain text: in quotes if it has separators. False: it does not fit.
 bool chain_quote(const char *value, char *text, size_t size);
 
 // Returns true if the chain's output is grey, given whether its input is grey.
 bool chain_is_grey(const struct chain *chain, bool grey);
+
+bool chain_changes_alpha(const struct chain *chain);
 
 // Replaces the size of the chain's input by the size of its output. False: a result is too large; `error` then gets one
 // line.

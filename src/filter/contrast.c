@@ -16,7 +16,8 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     arguments->count = FILTER_LEVELS;
     for (int i = 0; i < FILTER_LEVELS; i++)
         arguments->value[i] =
-            (int32_t)fmin(fmax(floor((i - 127.5) * amount + 127.5 + brightness + 0.5), 0), FILTER_LEVELS - 1);
+            (int32_t)fmin(fmax(floor((i - 127.5) * amount + 127.5 + brightness + 0.5), 0), FILTER_LEVELS - 1) *
+            0x010101;
     return true;
 }
 
@@ -26,6 +27,7 @@ const struct filter filter_contrast = {
     .summary = "adjust contrast and brightness",
     .example = "contrast=1.3:brightness=10",
     .kind = FILTER_POINT,
+    .table = true,
     .params = params,
     .prepare = prepare,
 };

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "filter/picture.h"
 #include "filter/tables.h"
+#include "image/codec/codec.h"
 
 #include <errno.h>
 #include <math.h>
@@ -268,10 +269,14 @@ static int32_t *read_hald(const struct file_resource *picture, int *count, char 
 void cube_file(const char *path, struct file_resource *made)
 {
     const char *dot = strrchr(path, '.');
-    const bool text_name = dot && strcasecmp(dot, ".cube") == 0;
+    enum codec_format format;
     struct file_resource picture = {.numbers = NULL};
-    if (!text_name)
+    if (!dot || strcasecmp(dot, ".cube") != 0)
         picture_file(path, &picture);
+    if (!picture.numbers && dot && codec_from_name(dot + 1, &format)) {
+        memcpy(made->why, picture.why, sizeof(made->why));
+        return;
+    }
     if (picture.numbers) {
         made->numbers = read_hald(&picture, &made->count, made->why);
         free(picture.numbers);

@@ -88,6 +88,7 @@ const struct filter filter_curves = {
     .summary = "change the tones by a curve through points",
     .example = "curves=0/0 64/44 192/215 255/255",
     .kind = FILTER_POINT,
+    .table = true,
     .color = FILTER_COLORS,
     .params = params,
     .prepare = prepare,

@@ -1,11 +1,10 @@
 // equalize.c: tones so that each is as frequent as the others, from the histogram
 #include "filter/equalize_level.h"
+#include "filter/tables.h"
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
-    arguments->count = FILTER_LEVELS;
-    for (int i = 0; i < FILTER_LEVELS; i++)
-        arguments->value[i] = i * 0x010101; // until a picture has been measured
+    tables_start(arguments);
     return true;
 }
 
@@ -15,6 +14,7 @@ const struct filter filter_equalize = {
     .summary = "equalize the histogram: use all tones equally",
     .example = "equalize",
     .kind = FILTER_POINT,
+    .table = true,
     .prepare = prepare,
     .measure = equalize_measure,
 };

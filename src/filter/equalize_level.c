@@ -1,9 +1,9 @@
-// equalize_level.c: the tables of equalize and autolevels on the host (docs/pixels.md section 3)
+// equalize_level.c: the tables of equalize, autolevels, clahe and grayworld on the host (docs/pixels.md section 3)
 #include "filter/equalize_level.h"
 
 #include "filter/filter_kernels.h"
 
-void equalize_measure(const uint32_t histogram[FILTER_LEVELS], int32_t *table)
+void equalize_measure(const uint32_t *histogram, int32_t *table)
 {
     uint64_t all = 0, lowest = 0, below = 0;
     for (int i = FILTER_LEVELS - 1; i >= 0; i--) {
@@ -16,7 +16,7 @@ void equalize_measure(const uint32_t histogram[FILTER_LEVELS], int32_t *table)
     }
 }
 
-void autolevels_measure(const uint32_t histogram[FILTER_LEVELS], int32_t *table)
+void autolevels_measure(const uint32_t *histogram, int32_t *table)
 {
     const int cut = table[FILTER_LEVELS];
     int low = 0, high = FILTER_LEVELS - 1;
@@ -29,4 +29,40 @@ void autolevels_measure(const uint32_t histogram[FILTER_LEVELS], int32_t *table)
         high--;
     for (int i = 0; i < FILTER_LEVELS; i++)
         table[i] = equalize_stretch(i, low, high);
+}
+
+static void make_tile(const uint32_t *histogram, int clip, int32_t *table)
+{
+    uint64_t all = 0, over = 0, below = 0;
+    for (int i = 0; i < FILTER_LEVELS; i++)
+        all += histogram[i];
+    const uint64_t limit = clahe_limit(all, clip);
+    for (int i = 0; i < FILTER_LEVELS; i++)
+        over += clahe_over(histogram[i], limit);
+    for (int i = 0; i < FILTER_LEVELS; i++) {
+        below += clahe_limited(i, histogram[i], limit, over);
+        table[i] = clahe_entry(below, all);
+    }
+}
+
+void clahe_measure(const uint32_t *counts, int32_t *numbers)
+{
+    const int tiles = numbers[CLAHE_TILES_AT] * numbers[CLAHE_TILES_AT];
+    for (int i = 0; i < tiles; i++)
+        make_tile(counts + i * FILTER_LEVELS, numbers[CLAHE_CLIP_AT], numbers + CLAHE_TABLES_AT + i * FILTER_LEVELS);
+}
+
+void grayworld_measure(const uint32_t *counts, int32_t *table)
+{
+    uint64_t sum[COUNTED_CHANNELS] = {0}, sums = 0;
+    for (int k = 0; k < COUNTED_CHANNELS; k++) {
+        for (int i = 0; i < FILTER_LEVELS; i++)
+            sum[k] += (uint64_t)i * counts[k * FILTER_LEVELS + i];
+        sums += sum[k];
+    }
+    for (int i = 0; i < FILTER_LEVELS; i++) {
+        table[i] = 0;
+        for (int k = 0; k < COUNTED_CHANNELS; k++)
+            table[i] |= grayworld_level(i, sum[k], sums) << 8 * k;
+    }
 }

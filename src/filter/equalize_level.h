@@ -1,8 +1,13 @@
-// equalize_level.h: the tables of equalize and autolevels on the host
+// equalize_level.h: the tables of equalize, autolevels, clahe and grayworld on the host
 #pragma once
 
 #include "filter/filter.h"
 
-// The `measure` of the filters. They set the first FILTER_LEVELS numbers.
-void equalize_measure(const uint32_t histogram[FILTER_LEVELS], int32_t *table);
-void autolevels_measure(const uint32_t histogram[FILTER_LEVELS], int32_t *table); // the number behind them: the cut
+// The arguments of clahe (kernels/clahe.cl).
+enum { CLAHE_TILES_AT, CLAHE_CLIP_AT, CLAHE_COLUMNS_AT, CLAHE_ROWS_AT, CLAHE_TABLES_AT };
+
+// The `measure` of the filters. They set the tables, the first numbers but those of clahe.
+void equalize_measure(const uint32_t *histogram, int32_t *table);
+void autolevels_measure(const uint32_t *histogram, int32_t *table); // the number behind them: the cut
+void clahe_measure(const uint32_t *counts, int32_t *numbers);
+void grayworld_measure(const uint32_t *counts, int32_t *table);

@@ -34,6 +34,11 @@ const struct filter *filter_find(const char *name)
     return NULL;
 }
 
+const char *filter_usage(const struct filter *filter)
+{
+    return filter->usage ? filter->usage : filter->example;
+}
+
 int filter_param_count(const struct filter *filter)
 {
     int count = 0;

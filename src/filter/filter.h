@@ -1,6 +1,7 @@
 // filter.h: a filter: name, parameters and the arguments of its kernel, kernels/NAME.cl (docs/pixels.md section 3)
 #pragma once
 
+#include "filter/counted.h"
 #include "filter/file_resource.h"
 #include "filter/lens.h"
 
@@ -100,6 +101,7 @@ struct filter_map {
     struct lens lens;
     enum filter_taps taps; // weighted pixels of columns, then of rows, replace the matrix; TAPS_NONE: the matrix
     enum filter_part part; // of the taps, set by the plan
+    int shift;             // of the matrix, set by the plan: the grid has nodes at every 2^shift pixels
 };
 
 // Arguments of the kernel. The host computes these integers once, so that every path uses the same ones.
@@ -109,6 +111,7 @@ struct filter_arguments {
     enum filter_part part;
     bool whole; // of a separable filter: it runs once, as a square stencil
     bool loops; // stencils: the function has long loops, which devices cannot unroll
+    int tiles;  // of a filter with `measure`: the tiles of its input in each row and column (counted.h); 0: none
     int count;
     int32_t value[FILTER_ARGUMENTS];
     int32_t *resource; // replaces `value`: numbers of the plan (plan_fill); NULL: none
@@ -116,6 +119,11 @@ struct filter_arguments {
 };
 
 static inline const int32_t *filter_numbers(const struct filter_arguments *arguments)
+{
+    return arguments->resource ? arguments->resource : arguments->value;
+}
+
+static inline int32_t *filter_own_numbers(struct filter_arguments *arguments)
 {
     return arguments->resource ? arguments->resource : arguments->value;
 }
@@ -140,6 +148,7 @@ struct filter {
     const char *name;
     const char *summary; // one line
     const char *example; // chain text
+    const char *usage;   // the same with a user's file, for help and documentation; NULL: `example`
     enum filter_kind kind;
     enum filter_color color;
     const struct param *params; // a row without a name ends the list; NULL: none
@@ -149,6 +158,9 @@ struct filter {
     bool one_row;               // FILTER_STENCIL: it reads no row above or below
     bool separable;             // FILTER_STENCIL: it runs twice; its first argument is 1 along columns, else 0; unless
                                 // `prepare` sets `whole`
+    bool alpha;                 // FILTER_POINT: its function changes alpha
+    // FILTER_POINT: its arguments are tables.h's, and its function is `looked_up`.
+    bool table;
     // FILTER_POINT: its function also gets the pixel's place. FILTER_WARP: its function changes the pixels of the
     // result, and gets their places.
     bool placed;
@@ -157,10 +169,10 @@ struct filter {
     // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
     // then a static text. NULL: no arguments.
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
-    // FILTER_POINT: replaces the arguments, at most the first FILTER_LEVELS, by those for an input with this histogram
-    // of luma. The kernel with the filter's name in histogram.cl does the same on a device. NULL: `prepare` alone
-    // computes them.
-    void (*measure)(const uint32_t histogram[FILTER_LEVELS], int32_t *arguments);
+    // FILTER_POINT: replaces arguments by those for an input with these histograms (counted.h), one behind the other.
+    // The kernel with the filter's name in histogram.cl does the same on a device. NULL: `prepare` alone computes them.
+    void (*measure)(const uint32_t *counts, int32_t *arguments);
+    bool counts_colors; // `measure` gets the histograms of red, green and blue; else those of luma
     // Sets the arguments that depend on the sizes, and their count if that does. NULL: none do.
     void (*fit)(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments);
     // Makes a resource: as many numbers as arguments. They begin with those of `prepare` and `fit`; the others are 0.
@@ -177,6 +189,10 @@ struct filter {
     // FILTER_WARP: sets the zeroed map for an input of this size. The output may be larger than CHAIN_SIDE_MAX.
     void (*map)(const struct filter_values *values, int width, int height, struct filter_map *map);
 
+    // FILTER_WARP: sets the places of all pixels, in 1/256 pixel, instead of the map. They are in a grid with a shift
+    // of 0 (warp.h), whose nodes have the places of the map. NULL: the map has the places.
+    void (*places)(const struct filter_values *values, const struct filter_map *map, int32_t *nodes);
+
     // A filter from a user's file, which has the kernel and computes the arguments. NULL: a filter of monocle.
     struct user_filter *user;
 };
@@ -190,6 +206,7 @@ const struct filter *filter_at(int index);
 const struct filter *filter_find(const char *name);
 // Returns chain text of one filter for an unknown name: "sobel" for "edges". NULL: no suggestion. Static.
 const char *filter_advice(const char *word);
+const char *filter_usage(const struct filter *filter); // its `usage` or its `example`
 int filter_param_count(const struct filter *filter);
 bool param_has_numbers(const struct param *param); // PARAM_MATRIX, PARAM_MAP, PARAM_POINTS
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values); // PARAM_FILE is a file

@@ -13,7 +13,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 {
     arguments->count = FILTER_LEVELS;
     for (int i = 0; i < FILTER_LEVELS; i++)
-        arguments->value[i] = (int32_t)floor(255 * pow(i / 255.0, 1.0 / values->value[0]) + 0.5);
+        arguments->value[i] = (int32_t)floor(255 * pow(i / 255.0, 1.0 / values->value[0]) + 0.5) * 0x010101;
     return true;
 }
 
@@ -23,6 +23,7 @@ const struct filter filter_gamma = {
     .summary = "gamma correction: brighten or darken the mid-tones",
     .example = "gamma=1.8",
     .kind = FILTER_POINT,
+    .table = true,
     .params = params,
     .prepare = prepare,
 };

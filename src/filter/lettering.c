@@ -2,6 +2,7 @@
 #include "filter/caption.h"
 #include "filter/chain.h"
 #include "filter/overlay_place.h"
+#include "filter/picture.h"
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -137,12 +138,6 @@ const struct filter filter_text = {
     .name = "text",
     .summary = "write a text: the time, the frame, the source",
     .example = "text='a raccoon':size=12:at=bottom",
-    .kind = FILTER_POINT,
-    .color = FILTER_COLORS,
-    .params = params,
-    .placed = true,
-    .prepare = prepare,
-    .fit = fit,
-    .fill = fill,
+    LAYS_PICTURE,
     .follow = follow,
 };

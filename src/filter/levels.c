@@ -38,6 +38,7 @@ const struct filter filter_levels = {
     .summary = "set the black point, the white point and the gamma",
     .example = "levels=20:220:1.2",
     .kind = FILTER_POINT,
+    .table = true,
     .color = FILTER_COLORS,
     .params = params,
     .prepare = prepare,

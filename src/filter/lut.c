@@ -43,6 +43,7 @@ const struct filter filter_lut = {
     .name = "lut",
     .summary = "change colours by a table from a .cube file or a Hald picture",
     .example = "lut",
+    .usage = "lut=film.cube",
     .kind = FILTER_POINT,
     .color = FILTER_COLORS,
     .params = params,

@@ -3,7 +3,7 @@
 
 #include "filter/filter_kernels.h"
 
-void otsu_level(const uint32_t histogram[FILTER_LEVELS], int32_t *numbers)
+void otsu_level(const uint32_t *histogram, int32_t *numbers)
 {
     wide count0 = 0, sum0 = 0, count1 = 0, sum1 = 0;
     for (int i = 0; i < FILTER_LEVELS; i++) {

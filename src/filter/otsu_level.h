@@ -4,4 +4,4 @@
 #include "filter/filter.h"
 
 // The `measure` of the filter `otsu`: sets numbers[0].
-void otsu_level(const uint32_t histogram[FILTER_LEVELS], int32_t *numbers);
+void otsu_level(const uint32_t *histogram, int32_t *numbers);

@@ -105,11 +105,6 @@ const struct filter filter_overlay = {
     .name = "overlay",
     .summary = "put a picture on the image",
     .example = "overlay",
-    .kind = FILTER_POINT,
-    .color = FILTER_COLORS,
-    .params = params,
-    .placed = true,
-    .prepare = prepare,
-    .fit = fit,
-    .fill = fill,
+    .usage = "overlay=logo.png:at=bottom-right:scale=30",
+    LAYS_PICTURE,
 };

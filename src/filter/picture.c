@@ -49,14 +49,16 @@ static struct warp_source source_of(const int32_t *pixels, int width, int height
 static bool run_map(const struct filter_map *map, const struct warp_source *from, int32_t *to)
 {
     const bool taps = map->taps != TAPS_NONE;
-    const int count = taps ? taps_count(map, from->width, from->height) : warp_count(map);
+    struct filter_map grid = *map;
+    grid.shift = taps ? 0 : warp_shift(map, from->width, from->height);
+    const int count = taps ? taps_count(map, from->width, from->height) : warp_count(&grid);
     int32_t *numbers = malloc(sizeof(*numbers) * (size_t)count);
     if (!numbers)
         return false;
     if (taps)
         taps_fill(map, from->width, from->height, numbers);
     else
-        warp_fill(map, numbers);
+        warp_fill(&grid, numbers);
     for (int y = 0; y < map->height; y++)
         (taps ? row_level()->taps : row_level()->warp)(numbers, from, y,
                                                        (uint8_t *)(to + (size_t)y * (size_t)map->width));

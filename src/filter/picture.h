@@ -3,6 +3,11 @@
 
 #include "filter/file_resource.h"
 
+// The members of a filter that lays a picture on the image: its file has these variables and functions.
+#define LAYS_PICTURE                                                                                                   \
+    .kind = FILTER_POINT, .color = FILTER_COLORS, .params = params, .placed = true, .prepare = prepare, .fit = fit,    \
+    .fill = fill
+
 resource_maker picture_file; // the pixels, row by row; sets width and height
 
 // Copies the numbers; free() frees them. False: out of memory.

@@ -91,15 +91,24 @@ int pass_warp_count(const struct pass *pass)
 
 void pass_warp_fill(const struct pass *pass, int32_t *arguments)
 {
+    const struct stage *stage = pass->warp;
     if (pass->map.taps == TAPS_NONE)
         warp_fill(&pass->map, arguments);
     else
         taps_fill(&pass->map, pass->from_width, pass->from_height, arguments);
+    if (stage->filter->places)
+        stage->filter->places(&stage->values, &pass->map, arguments + WARP_GRID_AT);
 }
 
 bool pass_measures(const struct pass *pass)
 {
     return pass->before_count > 0 && pass->before[0]->filter->measure;
+}
+
+struct counted pass_counted(const struct pass *pass)
+{
+    const struct stage *stage = pass->before[0];
+    return counted_of(stage->filter->counts_colors, stage->arguments.tiles, pass->from_width, pass->from_height);
 }
 
 // Returns true if the pass does nothing yet but load.
@@ -159,9 +168,8 @@ void plan_set_moment(struct plan *plan, const struct moment *moment)
     for (int i = 0; i < plan->stages; i++) {
         struct stage *stage = &plan->stage[i];
         struct filter_arguments *arguments = &stage->arguments;
-        int32_t *numbers = arguments->resource ? arguments->resource : arguments->value;
         if (stage->filter->follow)
-            arguments->followed = stage->filter->follow(stage, &plan->size[i], moment, numbers);
+            arguments->followed = stage->filter->follow(stage, &plan->size[i], moment, filter_own_numbers(arguments));
     }
 }
 
@@ -198,8 +206,11 @@ static void set_map(struct plan *plan, int number, int width, int height)
         return_to(plan, number, width, height);
     else
         pass->warp->filter->map(&pass->warp->values, width, height, &pass->map);
-    if (pass->map.taps == TAPS_NONE)
+    if (pass->map.taps == TAPS_NONE) {
+        const bool given = pass->warp->filter->user || pass->warp->filter->places;
+        pass->map.shift = given ? 0 : warp_shift(&pass->map, width, height);
         return;
+    }
     pass->map.part = FILTER_ALONG_ROWS;
     if (pass->map.width == width) {
         pass->map.part = FILTER_ALONG_COLUMNS;
@@ -357,15 +368,25 @@ static bool grey_behind(const struct stage *const *stages, int count, bool grey)
     return grey;
 }
 
+static bool change_alpha(const struct stage *const *stages, int count)
+{
+    bool change = false;
+    for (int i = 0; i < count; i++)
+        change = change || stages[i]->filter->alpha;
+    return change;
+}
+
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey)
 {
     for (int i = 0; i < plan->count; i++) {
         struct pass *pass = &plan->pass[i];
         grey = grey_behind(pass->before, pass->before_count, grey);
+        opaque = opaque && !change_alpha(pass->before, pass->before_count);
         pass->equal_channels = grey;
         pass->grey = grey && opaque;
         grey = grey_behind(&pass->stencil, pass->stencil ? 1 : 0, grey); // a warp of grey is grey
         grey = grey_behind(pass->after, pass->after_count, grey) && !pass->last;
+        opaque = opaque && !change_alpha(pass->after, pass->after_count);
         if (grey && opaque && i < plan->count - 1)
             pass->writes = plan->pass[i + 1].reads = PASS_GREY;
     }

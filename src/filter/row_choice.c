@@ -6,7 +6,8 @@
 bool row_variant_fits(const struct row_variant *row, const struct filter *filter,
                       const struct filter_arguments *arguments, int width, int step)
 {
-    return strcmp(row->filter, filter->name) == 0 && (!row->fits || row->fits(arguments, width, step));
+    const bool same = row->tables ? filter->table : strcmp(row->filter, filter->name) == 0;
+    return same && (!row->fits || row->fits(arguments, width, step));
 }
 
 const struct row_variant *row_variant_generic(const struct filter *filter)

@@ -153,8 +153,13 @@ INLINE pixel no_previous(pixel p, pixel previous, arguments args)
      .previous = IF_PREVIOUS(it, it##_previous, NULL),                                                                 \
      .rows = 1},
 
-FILTER_LIST(FUNCTIONS)
-STEP_LIST(FUNCTIONS)
+KERNEL_LIST(FUNCTIONS)
+
+static void table_points(const struct filter_arguments *numbers, const uint8_t *from, uint8_t *to, int width,
+                         bool stream)
+{
+    make_points(&looked_up, numbers, from, to, width, stream);
+}
 
 #if VECTOR_BYTES
 extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_near)[], VECTORS_NAME(rows_placed)[];
@@ -163,7 +168,8 @@ extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_con
 #endif
 extern warp_row VECTORS_NAME(row_warp), VECTORS_NAME(row_taps);
 extern warp_places VECTORS_NAME(row_warp_at);
-static const struct row_variant generic[] = {FILTER_LIST(ROW) STEP_LIST(ROW){0}};
+static const struct row_variant generic[] = {{.name = "generic", .tables = true, .point = table_points},
+                                             KERNEL_LIST(ROW){0}};
 
 static void to_grey(const uint8_t *restrict rgba, uint8_t *restrict grey, int width)
 {

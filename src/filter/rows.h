@@ -42,6 +42,7 @@ typedef void stencil_row(const struct filter_arguments *arguments, const struct 
 struct row_variant {
     const char *name;                                                            // NULL ends a list
     const char *filter;                                                          // the filter's name
+    bool tables;                                                                 // or: all filters with `table`
     bool (*fits)(const struct filter_arguments *arguments, int width, int step); // NULL: always
     point_row *point;                                                            // one of these four is set
     placed_row *placed;

@@ -1,4 +1,4 @@
-// rows_placed.c: rows of filters that lay pictures on the image; compiled once per instruction set
+// rows_placed.c: rows of filters that depend on the places of pixels; compiled once per instruction set
 #include "filter/rows.h"
 
 #include "base/vector.h"
@@ -78,11 +78,47 @@ static void pad(const struct filter_arguments *made, const uint8_t *from, uint8_
         out[x] = border;
 }
 
+// Between the centres of four tiles, the upper and the lower one have the same weights for the whole row.
+static void clahe(const struct filter_arguments *made, const uint8_t *from, uint8_t *to, int width, int y)
+{
+    enum { TILES = 1023, WEIGHT_AT = 10, TABLES_AT = 4 }; // kernels/clahe.cl
+    const int32_t *numbers = filter_numbers(made), *columns = numbers + numbers[2];
+    const int row = numbers[numbers[3] + y], tables = FILTER_LEVELS * numbers[0];
+    const int32_t *above = numbers + TABLES_AT + tables * (row & 31);
+    const int32_t *below = numbers + TABLES_AT + tables * (row >> 5 & 31);
+    const pixel_word *in = (const pixel_word *)from;
+    pixel_word *out = (pixel_word *)to;
+    int32_t sums[FILTER_LEVELS][2]; // of the tiles on the left and on the right
+    for (int x = 0; x < width;) {
+        const int tiles = columns[x] & TILES, left = FILTER_LEVELS * (tiles & 31), right = FILTER_LEVELS * (tiles >> 5);
+        for (int i = 0; i < FILTER_LEVELS; i++) {
+            sums[i][0] = clahe_between(above[left + i], below[left + i], row >> WEIGHT_AT);
+            sums[i][1] = clahe_between(above[right + i], below[right + i], row >> WEIGHT_AT);
+        }
+        for (; x < width && (columns[x] & TILES) == tiles; x++) {
+            const int weight = columns[x] >> WEIGHT_AT;
+            pixel p = pixel_of(in[x]);
+            p.r = clahe_end(clahe_between(sums[p.r][0], sums[p.r][1], weight));
+            p.g = clahe_end(clahe_between(sums[p.g][0], sums[p.g][1], weight));
+            p.b = clahe_end(clahe_between(sums[p.b][0], sums[p.b][1], weight));
+            out[x] = word_of(p);
+        }
+    }
+}
+
+// With small tiles, most of the sums would not be used.
+static bool clahe_fits(const struct filter_arguments *made, int width, int step)
+{
+    enum { TILE_LEAST = 48 };
+    return width >= TILE_LEAST * made->tiles;
+}
+
 const struct row_variant VECTORS_NAME(rows_placed)[] = {
     {.name = "vectors", .filter = "overlay", .placed = overlay},
     {.name = "vectors", .filter = "text", .placed = overlay},
     {.name = "vectors", .filter = "blend", .placed = blend},
     {.name = "vectors", .filter = "pad", .placed = pad},
+    {.name = "vectors", .filter = "clahe", .fits = clahe_fits, .placed = clahe},
     {0},
 };
 

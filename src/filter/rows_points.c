@@ -69,23 +69,50 @@ VECTOR_INLINE vec_pixels map_table(vec_pixels p, const void *context)
     return p;
 }
 
-static void table(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool stream)
+VECTOR_INLINE vec_pixels map_tables(vec_pixels p, const void *context)
 {
-    uint8_t entries[FILTER_LEVELS];
-    for (int i = 0; i < FILTER_LEVELS; i++)
-        entries[i] = (uint8_t)arguments->value[i];
-    const struct vec_table ready = vec_load_table(entries);
-    map_points(map_table, &ready, from, to, width, stream);
+    const struct vec_table *tables = context;
+    if (VECTOR_COLOURS > 1) {
+        for (int i = 0; i < VECTOR_COLOURS; i++)
+            p.val[i] = vec_look_up(&tables[i], p.val[i]);
+        return p;
+    }
+    const vec_u8 green = (vec_u8)vec_spread_u32(0xff00), blue = (vec_u8)vec_spread_u32(0xff0000), bytes = p.val[0];
+    p.val[0] = vec_choose_u8(green, vec_look_up(&tables[1], bytes), vec_look_up(&tables[0], bytes));
+    p.val[0] = vec_choose_u8(blue, vec_look_up(&tables[2], bytes), p.val[0]);
+    return p;
 }
 
-// Returns true if the tables of all channels (filter/tables.h) are equal.
-static bool tables_fit(const struct filter_arguments *arguments, int width, int step)
+// Returns true if the tables of all channels are equal.
+static bool are_equal(const struct filter_arguments *arguments)
 {
     for (int i = 0; i < FILTER_LEVELS; i++) {
         if (arguments->value[i] != (arguments->value[i] & 255) * 0x010101)
             return false;
     }
-    return fits(arguments, width, step);
+    return true;
+}
+
+static struct vec_table load_table(const struct filter_arguments *arguments, int channel)
+{
+    uint8_t entries[FILTER_LEVELS];
+    for (int i = 0; i < FILTER_LEVELS; i++)
+        entries[i] = (uint8_t)(arguments->value[i] >> 8 * channel);
+    return vec_load_table(entries);
+}
+
+// The arguments are those of tables.h.
+static void table(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool stream)
+{
+    struct vec_table tables[COUNTED_CHANNELS];
+    tables[0] = load_table(arguments, 0);
+    if (are_equal(arguments)) {
+        map_points(map_table, tables, from, to, width, stream);
+        return;
+    }
+    tables[1] = load_table(arguments, 1);
+    tables[2] = load_table(arguments, 2);
+    map_points(map_tables, tables, from, to, width, stream);
 }
 
 static bool gray_fits(const struct filter_arguments *arguments, int width, int step)
@@ -156,15 +183,7 @@ const struct row_variant VECTORS_NAME(rows_points)[] = {
     {.name = "vectors", .filter = "otsu", .fits = fits, .point = threshold},
     {.name = "vectors", .filter = "maxrgb", .fits = fits, .point = maxrgb},
     {.name = "vectors", .filter = "sepia", .fits = fits, .point = sepia},
-    {.name = "vectors", .filter = "gamma", .fits = fits, .point = table},
-    {.name = "vectors", .filter = "contrast", .fits = fits, .point = table},
-    {.name = "vectors", .filter = "levels", .fits = tables_fit, .point = table},
-    {.name = "vectors", .filter = "autolevels", .fits = tables_fit, .point = table},
-    {.name = "vectors", .filter = "equalize", .fits = tables_fit, .point = table},
-    {.name = "vectors", .filter = "curves", .fits = tables_fit, .point = table},
-    {.name = "vectors", .filter = "exposure", .fits = tables_fit, .point = table},
-    {.name = "vectors", .filter = "posterize", .fits = tables_fit, .point = table},
-    {.name = "vectors", .filter = "temperature", .fits = tables_fit, .point = table},
+    {.name = "vectors", .tables = true, .fits = fits, .point = table},
     {0},
 };
 

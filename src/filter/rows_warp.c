@@ -26,7 +26,7 @@ static uint32_t make_pixel(const struct warp_source *from, place at)
 
 #if VECTOR_BYTES
 
-enum { CELL = 16, PART = 16 * CELL, LANES = VECTOR_BYTES / 4 };
+enum { CELL = 16, PART = 16 * CELL, LANES = VECTOR_BYTES / 4 }; // CELL: the most pixels between nodes
 
 // Output pixels on their way. The work on a part has three steps, because vectors that are read soon after single
 // pixels were written wait for these.
@@ -38,6 +38,11 @@ struct part {
     // 6, 7, 10, ..., so that vec_widen_u8 and the packing give the order of the output.
     uint64_t upper[2][PART / 2], lower[2][PART / 2];
 };
+
+static int whole_cells(int pixels)
+{
+    return (pixels + CELL - 1) / CELL * CELL;
+}
 
 // Returns the places of the next LANES pixels of a cell on one axis (warp_axis). `left` and `right` are 16 times the
 // places at the edges of the cell in this row. The sums fit in 31 bits, differences may wrap around.
@@ -68,8 +73,8 @@ VECTOR_INLINE void take_places(struct part *part, int i, vec_s32 u, vec_s32 v, c
 }
 
 // `node` is the node at the top left of the part's first cell, `below` the one below.
-static void find_places(struct part *part, const int32_t *node, const int32_t *below, int lower, int cells,
-                        const struct warp_source *from)
+static void find_far_places(struct part *part, const int32_t *node, const int32_t *below, int lower, int cells,
+                            const struct warp_source *from)
 {
     int32_t number[LANES];
     for (int i = 0; i < LANES; i++)
@@ -84,6 +89,45 @@ static void find_places(struct part *part, const int32_t *node, const int32_t *b
             take_places(part, at, places_of(edge[0], edge[2], column), places_of(edge[1], edge[3], column), from);
         }
     }
+}
+
+// The same for nodes that are nearer: 2^shift pixels, a constant.
+VECTOR_INLINE void find_near_places(struct part *part, const int32_t *node, const int32_t *below, int lower, int count,
+                                    int shift, const struct warp_source *from)
+{
+    const int side = 1 << shift, half = side * side >> 1, whole = whole_cells(count);
+    int32_t u[PART], v[PART];
+    int x = 0;
+    for (; x < count; x += side, node += 2, below += 2) {
+        int32_t edge[4]; // u and v at the left, u and v at the right
+        for (int i = 0; i < 4; i++)
+            edge[i] = node[i] * (side - lower) + below[i] * lower;
+        for (int i = 0; i < side; i++) {
+            u[x + i] = (edge[0] * (side - i) + edge[2] * i + half) >> (2 * shift);
+            v[x + i] = (edge[1] * (side - i) + edge[3] * i + half) >> (2 * shift);
+        }
+    }
+    for (; x < whole; x++) {
+        u[x] = u[x - 1];
+        v[x] = v[x - 1];
+    }
+    for (int i = 0; i < whole; i += LANES)
+        take_places(part, i, vec_load_s32(u + i), vec_load_s32(v + i), from);
+}
+
+static void find_places(struct part *part, const int32_t *node, const int32_t *below, int lower, int count, int shift,
+                        const struct warp_source *from)
+{
+    if (shift == 0)
+        find_near_places(part, node, below, lower, count, 0, from);
+    else if (shift == 1)
+        find_near_places(part, node, below, lower, count, 1, from);
+    else if (shift == 2)
+        find_near_places(part, node, below, lower, count, 2, from);
+    else if (shift == 3)
+        find_near_places(part, node, below, lower, count, 3, from);
+    else
+        find_far_places(part, node, below, lower, whole_cells(count) / CELL, from);
 }
 
 static void load_pixels(struct part *part, const struct warp_source *from, int count)
@@ -132,11 +176,6 @@ VECTOR_INLINE vec_u8 blend_pixels(const struct part *part, int i)
     return vec_pack_s16(half[0], half[1]);
 }
 
-static int whole_cells(int pixels)
-{
-    return (pixels + CELL - 1) / CELL * CELL;
-}
-
 // Makes `count` pixels from the places of whole cells.
 static void finish_part(struct part *part, const struct warp_source *from, int count, uint8_t *to)
 {
@@ -158,11 +197,12 @@ static bool has_squares(const struct warp_source *from)
 static void make_parts(const int32_t *numbers, const struct warp_source *from, int y, uint8_t *to)
 {
     const int width = WARP_WIDTH(numbers), columns = ARG(numbers, 2);
-    const int32_t *node = numbers + 3 + 2 * (y / CELL * columns), *below = node + 2 * columns;
+    const int shift = ARG(numbers, 3), more = 2 * (PART >> shift);
+    const int32_t *node = numbers + 4 + 2 * (y >> shift) * columns, *below = node + 2 * columns;
     struct part part;
-    for (int x = 0; x < width; x += PART, node += 2 * (PART / CELL), below += 2 * (PART / CELL)) {
+    for (int x = 0; x < width; x += PART, node += more, below += more) {
         const int count = width - x < PART ? width - x : PART;
-        find_places(&part, node, below, y % CELL, whole_cells(count) / CELL, from);
+        find_places(&part, node, below, y & ((1 << shift) - 1), count, shift, from);
         finish_part(&part, from, count, to + 4 * (size_t)x);
     }
 }

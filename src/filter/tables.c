@@ -16,6 +16,13 @@ void tables_fill(struct filter_arguments *arguments, int channel, const double r
     }
 }
 
+void tables_start(struct filter_arguments *arguments)
+{
+    arguments->count = FILTER_LEVELS;
+    for (int i = 0; i < FILTER_LEVELS; i++)
+        arguments->value[i] = i * 0x010101;
+}
+
 // The transfer function of sRGB (IEC 61966-2-1), and its inverse.
 static double to_light(double value)
 {

@@ -7,7 +7,7 @@ enum { NEUTRAL_KELVIN = 6500 };
 
 static const struct param params[] = {
     {"kelvin", PARAM_INT, .min = 2000, .max = 12000, .preset = 5000, .step = 100,
-     .help = "colour temperature of white in the result; 6500 has no effect, less is warmer"},
+     .help = "colour temperature of white in the result; 6500 has no effect, less is warmer. Automatic: `grayworld`"},
     {"tint", PARAM_REAL, .min = -100, .max = 100, .step = 2, .help = "above 0: more green; below 0: more magenta"},
     {0},
 };
@@ -45,6 +45,7 @@ const struct filter filter_temperature = {
     .summary = "make the light warmer or colder",
     .example = "temperature=4500",
     .kind = FILTER_POINT,
+    .table = true,
     .color = FILTER_COLORS,
     .params = params,
     .prepare = prepare,

@@ -3,8 +3,8 @@
 
 #include "filter/filter.h"
 
-// The output's width and height, the nodes in a row of the grid, then u and v of each node in 1/256 pixel.
-enum { WARP_WIDTH_AT, WARP_HEIGHT_AT, WARP_COLUMNS_AT, WARP_GRID_AT };
+// The output's width and height, the nodes in a row of the grid, its shift, then u and v of each node in 1/256 pixel.
+enum { WARP_WIDTH_AT, WARP_HEIGHT_AT, WARP_COLUMNS_AT, WARP_SHIFT_AT, WARP_GRID_AT };
 
 // Of taps: the output's width and height, the count of taps, 1 for columns, then for each pixel of an output row or
 // column the first tap and the weights, with 14 fraction bits.
@@ -16,6 +16,9 @@ void warp_scale_to(struct filter_values *values, const struct filter_map *map);
 // Sets the size, the matrix and the taps of a zeroed map that scales.
 void warp_scale_map(struct filter_map *map, int width, int height, int to_width, int to_height, enum filter_taps taps);
 
+// Returns the shift of the widest grid with which all pixels of an input of this size are within 1/8 pixel of their
+// exact places.
+int warp_shift(const struct filter_map *map, int width, int height);
 int warp_count(const struct filter_map *map); // the count of arguments of a grid
 void warp_fill(const struct filter_map *map, int32_t *arguments);
 // The same for taps and an input of this size.

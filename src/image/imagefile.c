@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-_Static_assert(IMAGEFILE_WHY >= (int)CODEC_WHY, "a codec's reason fits");
+_Static_assert(IMAGEFILE_WHY >= (int)CODEC_WHY + 32, "a codec's reason fits");
 
 static bool refuse(char why[IMAGEFILE_WHY], const char *reason)
 {
@@ -68,7 +68,9 @@ bool imagefile_decode(struct image *image, const void *data, size_t size, char w
     const bool ok =
         codec_head(codec, data, size, 0, &head, &error) && decode_head(codec, data, size, &head, image, &error);
     codec_close(codec);
-    return ok || refuse(why, error.why);
+    if (!ok)
+        snprintf(why, IMAGEFILE_WHY, "%s%s", error.why, error.fault == CODEC_DAMAGED ? "; copy it again" : "");
+    return ok;
 }
 
 bool imagefile_try(struct image *image, const char *path, char why[IMAGEFILE_WHY])

@@ -9,7 +9,7 @@
 // allocation).
 bool imagefile_read(struct image *image, const char *path);
 // The same, but writes the reason to `why` instead of the log.
-enum { IMAGEFILE_WHY = 512 };
+enum { IMAGEFILE_WHY = 544 };
 bool imagefile_try(struct image *image, const char *path, char why[IMAGEFILE_WHY]);
 // The same for a file in memory.
 bool imagefile_decode(struct image *image, const void *data, size_t size, char why[IMAGEFILE_WHY]);

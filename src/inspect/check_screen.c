@@ -11,11 +11,6 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-static bool has_display(void)
-{
-    return variable("DISPLAY") || variable("WAYLAND_DISPLAY");
-}
-
 void check_display(struct doctor *doctor)
 {
     const char *x11 = variable("DISPLAY"), *wayland = variable("WAYLAND_DISPLAY");
@@ -74,7 +69,7 @@ void check_gl(struct doctor *doctor)
 {
     char why[INSPECT_WHY];
     json_t *found = inspect(INSPECT_GL, "", why);
-    if (has_display()) // otherwise, check_display has reported it
+    if (variable("DISPLAY") || variable("WAYLAND_DISPLAY")) // otherwise, check_display has reported it
         check_windows(doctor, found, why[0] != '\0');
     const char *text = json_string_value(json_object_get(json_object_get(found, "headless"), "text"));
     if (!check_kind(doctor, found, "headless", "without a window: ") && !why[0])

@@ -27,13 +27,6 @@ static int limit_of(const char *what)
     return strcmp(what, INSPECT_DEVICE) == 0 ? DEVICE_LIMIT_S : LIMIT_S;
 }
 
-static void explain(enum child_end end, int value, int limit_s, char why[INSPECT_WHY])
-{
-    why[0] = '\0';
-    if (end != CHILD_EXITED || value != DONE)
-        child_explain(end, value, limit_s, limit_s, why);
-}
-
 struct answers {
     json_t *all;
     const char *what, *argument;
@@ -62,7 +55,9 @@ json_t *inspect(const char *what, const char *argument, char why[INSPECT_WHY])
     struct answers answers = {.all = json_object(), .what = what, .argument = argument};
     const enum child_end end = child_talk(child_program, arguments, limit_of(what) * 1000, &value, merge, &answers);
     status_line_end(&answers.status);
-    explain(end, value, limit_of(what), why);
+    why[0] = '\0';
+    if (end != CHILD_EXITED || value != DONE)
+        child_explain(end, value, limit_of(what), limit_of(what), why);
     return answers.all;
 }
 

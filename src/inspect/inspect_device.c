@@ -56,16 +56,17 @@ static bool run_frame(struct path *path, const struct image_shape *shape, char w
 {
     struct image frame = {0}, back = {0};
     struct path_result result;
-    bool lost = false, same = false;
+    bool same = false;
     if (image_alloc(&frame, shape) && image_alloc(&back, shape)) {
         const size_t bytes = image_bytes(shape);
         for (size_t i = 0; i < bytes; i++)
             frame.plane[0][i] = (uint8_t)(i * 37 + i / 64);
-        same = path_submit(path, &frame, 0, &lost) && path_collect(path, &result, &lost) &&
-               path_read(path, &result, &back) && memcmp(frame.plane[0], back.plane[0], bytes) == 0;
+        same = path_submit(path, &frame, 0) && path_collect(path, &result) && path_read(path, &result, &back) &&
+               memcmp(frame.plane[0], back.plane[0], bytes) == 0;
     }
     if (!same)
-        snprintf(why, 256, "%s", lost ? "the device was lost during a test frame" : "the test frame has wrong pixels");
+        snprintf(why, 256, "%s",
+                 path_info(path)->lost ? "the device was lost during a test frame" : "the test frame has wrong pixels");
     image_free(&frame);
     image_free(&back);
     return same;

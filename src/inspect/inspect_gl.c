@@ -16,10 +16,9 @@ static bool filter(const struct path_setup *setup, const struct image *frame, st
 {
     char *error = NULL;
     struct path_result result;
-    bool lost;
     struct path *path = path_open(setup, &error);
-    const bool ok = path && path_submit(path, frame, 0, &lost) && path_collect(path, &result, &lost) &&
-                    path_read(path, &result, rgba);
+    const bool ok =
+        path && path_submit(path, frame, 0) && path_collect(path, &result) && path_read(path, &result, rgba);
     if (!ok)
         snprintf(why, 256, "%.*s", (int)strcspn(error ? error : "", "\n"), error ? error : "it cannot filter a frame");
     path_close(path);
@@ -84,15 +83,9 @@ void inspect_gl(void)
         {"ES", {.width = 16, .height = 16, .hidden = true, .es = true}},
     };
     char why[256] = "";
-    struct gl_context *context = gl_context_open(false, why);
-    if (context && !gl_context_bind(context, false)) {
-        gl_context_close(context);
-        context = NULL;
-    }
+    struct gl_context *context = gl_context_open_current(why);
     write_context("headless", context, why);
-    if (context)
-        gl_context_unbind(context, false);
-    gl_context_close(context);
+    gl_context_close_current(context);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
         why[0] = '\0';
         struct window *window = window_open(&kinds[i].setup, why);

@@ -83,10 +83,9 @@ const struct image *lane_pipeline_stage(struct lane_pipeline *pipeline, const st
 {
     struct path **path = &pipeline->shown[stage];
     struct path_result *result = &pipeline->picture[stage];
-    bool lost;
     if (!*path && !(*path = open_stage(pipeline, pipeline->setup, stage)))
         return NULL;
-    return path_submit(*path, frame, 0, &lost) && path_collect(*path, result, &lost) ? &result->image : NULL;
+    return path_submit(*path, frame, 0) && path_collect(*path, result) ? &result->image : NULL;
 }
 
 bool lane_pipeline_sums(const struct lane_pipeline *pipeline, const struct image *frame, uint32_t *sums)
@@ -99,8 +98,7 @@ bool lane_pipeline_sums(const struct lane_pipeline *pipeline, const struct image
                                      .threads = pipeline->setup.threads};
     struct path *path = open_stage(pipeline, setup, LANE_RIDGE);
     struct path_result result;
-    bool lost;
-    const bool ok = path && path_submit(path, frame, 0, &lost) && path_collect(path, &result, &lost);
+    const bool ok = path && path_submit(path, frame, 0) && path_collect(path, &result);
     if (ok)
         memcpy(sums, result.measures.columns,
                (size_t)pipeline->settings.windows * (size_t)lane_view.columns * sizeof(*sums));

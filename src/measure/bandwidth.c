@@ -1,5 +1,5 @@
 // bandwidth.c: the tests of the device's memory that reads, writes and copies once: by type, stride and alignment
-#include "measure/memory.h"
+#include "measure/bench_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static size_t element_at(const struct bandwidth *b, size_t item, int i, size_t g
 }
 
 // Compares the result that a work-item wrote with the exclusive or of the elements that it had to read.
-static bool check_read(struct session_case *c, size_t item)
+static bool check_read(struct bench_case *c, size_t item)
 {
     const struct bandwidth *b = c->data;
     const size_t bytes = b->result;
@@ -48,7 +48,7 @@ static bool check_read(struct session_case *c, size_t item)
 }
 
 // Compares the elements that a work-item wrote.
-static bool check_written(struct session_case *c, size_t item)
+static bool check_written(struct bench_case *c, size_t item)
 {
     const struct bandwidth *b = c->data;
     uint8_t got[BYTES_MOST];
@@ -62,11 +62,11 @@ static bool check_written(struct session_case *c, size_t item)
     return ok;
 }
 
-static bool check(struct session_case *c)
+static bool check(struct bench_case *c)
 {
     enum { CHECKED = 5 };
     const struct bandwidth *b = c->data;
-    bool ok = memory_clear(b->memory, c->session) && session_kernel_once(c, 1);
+    bool ok = memory_clear(b->memory, c->session) && bench_kernel_once(c, 1);
     for (size_t i = 0; ok && i < CHECKED; i++)
         ok = (b->access == ACCESS_READ ? check_read : check_written)(c, i * (b->items - 1) / (CHECKED - 1));
     return ok;
@@ -74,8 +74,9 @@ static bool check(struct session_case *c)
 
 // ---- the cases ----
 
-static void open_case(struct session_case *c, struct bandwidth *b)
+static void open_case(struct bench_case *c)
 {
+    struct bandwidth *b = c->data;
     char options[160], type[16], offset[32] = "";
     const struct device_info *info = &c->session->device->info;
     b->in_order = info->type & CL_DEVICE_TYPE_CPU;
@@ -94,7 +95,7 @@ static void open_case(struct session_case *c, struct bandwidth *b)
     snprintf(options, sizeof(options), "-DTYPE=%s -DNUMBER=%s -DFOLD=FOLD%d -DEACH=%d -DSTRIDE=%d %s%s", type,
              b->in_order ? type : b->number, b->in_order ? 1 : b->width, b->each, b->stride, offset,
              b->in_order ? " -DIN_ORDER" : "");
-    if (!session_kernel(c, options, kernel_names[b->access]))
+    if (!bench_kernel(c, options, kernel_names[b->access]))
         return;
     const size_t most = kernel_group_limit(info, c->kernel);
     c->local[0] = most < GROUP ? most : GROUP;
@@ -102,32 +103,27 @@ static void open_case(struct session_case *c, struct bandwidth *b)
     // The last group would read past the end if there is an offset.
     const size_t groups = b->memory->bytes / (b->element * (size_t)b->each * (size_t)b->stride * c->local[0]);
     c->size[0] = b->items = (groups - (b->offset > 0)) * c->local[0];
-    session_argument(c, &b->memory->from, sizeof(cl_mem));
-    session_argument(c, &b->memory->to, sizeof(cl_mem));
-    c->time = session_kernel_time;
+    bench_argument(c, &b->memory->from, sizeof(cl_mem));
+    bench_argument(c, &b->memory->to, sizeof(cl_mem));
+    c->time = bench_kernel_time;
     c->check = check;
     const double bytes = (double)b->items * b->each * (double)b->element;
     c->work = (b->access == ACCESS_COPY ? 2 * bytes : bytes) / 1e9;
 }
 
-static void measure_all(struct session *session, struct session_case *cases, struct bandwidth *all, int count)
+static void measure_all(struct bench_session *session, struct bench_case *cases, struct bandwidth *all, int count)
 {
     struct memory memory;
     const bool open = memory_open(&memory, session);
     for (int i = 0; i < count; i++) {
-        cases[i].session = session;
         cases[i].data = &all[i];
         all[i].memory = &memory;
-        if (open)
-            open_case(&cases[i], &all[i]);
-        else
-            session_fail(&cases[i], "%s", session->error);
     }
-    session_measure(session, cases, count);
+    bench_run(session, cases, count, open, open_case);
     memory_close(&memory);
 }
 
-static void run_types(struct session *session, enum access access)
+static void run_types(struct bench_session *session, enum access access)
 {
     static const struct {
         const char *name;
@@ -135,7 +131,7 @@ static void run_types(struct session *session, enum access access)
     } types[] = {{"char", 1}, {"int", 4}, {"long", 8}};
     static const int widths[] = {1, 2, 4, 8, 16};
     enum { TYPES = 3, WIDTHS = 5, CASES = TYPES * WIDTHS };
-    struct session_case cases[CASES] = {{0}};
+    struct bench_case cases[CASES] = {{0}};
     struct bandwidth all[CASES];
     for (int i = 0; i < CASES; i++) {
         const int width = widths[i % WIDTHS];
@@ -151,26 +147,26 @@ static void run_types(struct session *session, enum access access)
     measure_all(session, cases, all, CASES);
 }
 
-static void run_read(struct session *session)
+static void run_read(struct bench_session *session)
 {
     run_types(session, ACCESS_READ);
 }
 
-static void run_write(struct session *session)
+static void run_write(struct bench_session *session)
 {
     run_types(session, ACCESS_WRITE);
 }
 
-static void run_copy(struct session *session)
+static void run_copy(struct bench_session *session)
 {
     run_types(session, ACCESS_COPY);
 }
 
-static void run_stride(struct session *session)
+static void run_stride(struct bench_session *session)
 {
     static const int strides[] = {1, 2, 4, 8, 16, 32};
     enum { CASES = sizeof(strides) / sizeof(*strides) };
-    struct session_case cases[CASES] = {{0}};
+    struct bench_case cases[CASES] = {{0}};
     struct bandwidth all[CASES];
     for (int i = 0; i < CASES; i++) {
         all[i] = (struct bandwidth){
@@ -180,11 +176,11 @@ static void run_stride(struct session *session)
     measure_all(session, cases, all, CASES);
 }
 
-static void run_misaligned(struct session *session)
+static void run_misaligned(struct bench_session *session)
 {
     static const int offsets[] = {0, 4, 8, 12, 32};
     enum { CASES = sizeof(offsets) / sizeof(*offsets) };
-    struct session_case cases[CASES] = {{0}};
+    struct bench_case cases[CASES] = {{0}};
     struct bandwidth all[CASES];
     for (int i = 0; i < CASES; i++) {
         all[i] = (struct bandwidth){

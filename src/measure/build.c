@@ -1,5 +1,5 @@
 // build.c: the test of compiling a kernel: from a new text, from a known text, and from monocle's cache
-#include "measure/session.h"
+#include "measure/bench_session.h"
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -19,7 +19,7 @@ static const char *const launches[LAUNCHES] = {"first", "second"};
 
 // Shared by the cases.
 struct builder {
-    struct session *session;
+    struct bench_session *session;
     char *text;
     cl_mem from, to;
     uint64_t random;
@@ -29,13 +29,13 @@ struct build {
     struct builder *builder;
     enum origin origin;
     uint32_t number; // of the latest build
-    struct session_part launch[LAUNCHES];
+    struct bench_part launch[LAUNCHES];
 };
 
 // ---- one build ----
 
 // Returns NULL on failure: the case is then marked, or the error is logged.
-static cl_kernel build_text(struct session_case *c, const char *text, const char *options)
+static cl_kernel build_text(struct bench_case *c, const char *text, const char *options)
 {
     const struct device *device = c->session->device;
     cl_kernel kernel = NULL;
@@ -47,7 +47,7 @@ static cl_kernel build_text(struct session_case *c, const char *text, const char
         kernel = clCreateKernel(program, "build", &result);
     } else if (program) {
         char *log = program_log(device, program, text, result);
-        session_fail_build(c, log);
+        bench_fail_build(c, log);
         free(log);
     }
     if (program)
@@ -58,14 +58,14 @@ static cl_kernel build_text(struct session_case *c, const char *text, const char
 
 // Builds as monocle does for its own kernels: the second build takes the compiled program from monocle's cache. Returns
 // NULL on failure: the case is then marked.
-static cl_kernel build_kept(struct session_case *c, const char *text, const char *options)
+static cl_kernel build_kept(struct bench_case *c, const char *text, const char *options)
 {
     static const char *const name = "build";
     cl_kernel kernel = NULL;
     char *why = NULL;
     programs_forget(&c->session->device->programs);
     if (program_kernels(c->session->device, text, options, &name, 1, &kernel, &why) != CL_SUCCESS)
-        session_fail_build(c, why);
+        bench_fail_build(c, why);
     free(why);
     return kernel;
 }
@@ -94,7 +94,7 @@ static void print_options(const struct build *build, char options[64])
 
 // Builds, launches, and adds the seconds to both sums. Returns false on failure: the case is then marked, or the error
 // is logged.
-static bool build_once(struct session_case *c, double *build_s, double launch_s[LAUNCHES])
+static bool build_once(struct bench_case *c, double *build_s, double launch_s[LAUNCHES])
 {
     struct build *build = c->data;
     struct builder *b = build->builder;
@@ -118,7 +118,7 @@ static bool build_once(struct session_case *c, double *build_s, double launch_s[
 // ---- the cases ----
 
 // A new text takes long to build, so one build gives the values of all steps.
-static double time_builds(struct session_case *c, int runs)
+static double time_builds(struct bench_case *c, int runs)
 {
     double build_s = 0, launch_s[LAUNCHES] = {0};
     for (int i = 0; i < runs; i++)
@@ -138,7 +138,7 @@ static bool is_kept(const struct build *build)
            program_is_kept(build->builder->session->device, build->builder->text, options);
 }
 
-static bool check(struct session_case *c)
+static bool check(struct bench_case *c)
 {
     const struct build *build = c->data;
     const cl_mem to = build->builder->to;
@@ -155,8 +155,8 @@ static bool check(struct session_case *c)
         ok = ok && got[i] == SUM * (build->number | 1);
     if (!ok || is_kept(build))
         return ok;
-    session_skip(c, "monocle cannot store the compiled kernel: its cache directory cannot be written, or the driver "
-                    "returns no binary");
+    bench_skip(c, "monocle cannot store the compiled kernel: its cache directory cannot be written, or the driver "
+                  "returns no binary");
     return false;
 }
 
@@ -187,7 +187,7 @@ static bool open_builder(struct builder *b)
     return compute_ok(result, "allocate memory on the device");
 }
 
-static void open_case(struct session_case *c, struct build *build)
+static void open_case(struct bench_case *c, struct build *build)
 {
     const char *text = origins[build->origin];
     snprintf(c->figure.parameters, sizeof(c->figure.parameters), "text=%s step=build", text);
@@ -203,9 +203,9 @@ static void open_case(struct session_case *c, struct build *build)
     c->check = check;
 }
 
-static void run(struct session *session)
+static void run(struct bench_session *session)
 {
-    struct session_case cases[ORIGINS] = {{0}};
+    struct bench_case cases[ORIGINS] = {{0}};
     struct build builds[ORIGINS] = {{0}};
     struct builder builder = {.session = session};
     const bool open = open_builder(&builder);
@@ -214,9 +214,9 @@ static void run(struct session *session)
         builds[i].origin = i;
         open_case(&cases[i], &builds[i]);
         if (!open)
-            session_fail(&cases[i], "%s", session->error);
+            bench_fail(&cases[i], "%s", session->error);
     }
-    session_measure(session, cases, ORIGINS);
+    bench_measure(session, cases, ORIGINS);
     close_builder(&builder);
 }
 

@@ -1,5 +1,5 @@
 // caches.c: the tests that read the same memory again and again: caches and local memory
-#include "measure/memory.h"
+#include "measure/bench_memory.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,8 @@ enum {
 struct again {
     const struct memory *memory;
     cl_uint mask, first, step;
-    int lanes; // uints of an element
+    int lanes;    // uints of an element
+    size_t bytes; // read again and again
 };
 
 // Computes what a work-item writes.
@@ -43,11 +44,11 @@ static void expect(const struct again *again, size_t item, cl_uint want[LANES_MO
 }
 
 // `local`: work-items of all groups read the same.
-static bool check_items(struct session_case *c, bool local)
+static bool check_items(struct bench_case *c, bool local)
 {
     const struct again *again = c->data;
     const size_t bytes = (size_t)again->lanes * sizeof(cl_uint);
-    bool ok = memory_clear(again->memory, c->session) && session_kernel_once(c, CHECKED_LOOPS);
+    bool ok = memory_clear(again->memory, c->session) && bench_kernel_once(c, CHECKED_LOOPS);
     for (size_t i = 0; ok && i < CHECKED_ITEMS; i++) {
         const size_t item = i * (c->size[0] - 1) / (CHECKED_ITEMS - 1);
         cl_uint want[LANES_MOST], got[LANES_MOST];
@@ -57,27 +58,29 @@ static bool check_items(struct session_case *c, bool local)
     return ok;
 }
 
-static bool check_global(struct session_case *c)
+static bool check_global(struct bench_case *c)
 {
     return check_items(c, false);
 }
 
-static bool check_local(struct session_case *c)
+static bool check_local(struct bench_case *c)
 {
     return check_items(c, true);
 }
 
 // ---- caches ----
 
-static void open_size(struct session_case *c, struct again *again, size_t bytes)
+static void open_size(struct bench_case *c)
 {
+    struct again *again = c->data;
+    const size_t bytes = again->bytes;
     const struct device_info *info = &c->session->device->info;
     const bool is_cpu = info->type & CL_DEVICE_TYPE_CPU;
     if (bytes > again->memory->bytes) {
-        session_skip(c, "this test uses at most %zu MiB of memory on this device", again->memory->bytes >> 20);
+        bench_skip(c, "this test uses at most %zu MiB of memory on this device", again->memory->bytes >> 20);
         return;
     }
-    if (!session_kernel(c, "-DTYPE=uint4", "again"))
+    if (!bench_kernel(c, "-DTYPE=uint4", "again"))
         return;
     // On a CPU, a work-item reads one address after the other. On a GPU, neighbouring work-items read neighbouring
     // addresses.
@@ -90,13 +93,13 @@ static void open_size(struct session_case *c, struct again *again, size_t bytes)
     again->first = is_cpu ? (cl_uint)share : 1;
     again->step = is_cpu ? 1 : (cl_uint)c->size[0];
     again->lanes = LANES;
-    session_argument(c, &again->memory->from, sizeof(cl_mem));
-    session_argument(c, &again->memory->to, sizeof(cl_mem));
-    session_argument(c, &again->mask, sizeof(cl_uint));
-    session_argument(c, &again->first, sizeof(cl_uint));
-    session_argument(c, &again->step, sizeof(cl_uint));
-    session_argument(c, &c->loops, sizeof(c->loops));
-    c->time = session_kernel_time;
+    bench_argument(c, &again->memory->from, sizeof(cl_mem));
+    bench_argument(c, &again->memory->to, sizeof(cl_mem));
+    bench_argument(c, &again->mask, sizeof(cl_uint));
+    bench_argument(c, &again->first, sizeof(cl_uint));
+    bench_argument(c, &again->step, sizeof(cl_uint));
+    bench_argument(c, &c->loops, sizeof(c->loops));
+    c->time = bench_kernel_time;
     c->check = check_global;
     c->work = (double)c->size[0] * READS * ELEMENT / 1e9;
     c->loops_most = 1 << 30;
@@ -104,25 +107,20 @@ static void open_size(struct session_case *c, struct again *again, size_t bytes)
     c->loops = (cl_uint)(2 * elements / (READS * c->size[0]) + 1);
 }
 
-static void run_size(struct session *session)
+static void run_size(struct bench_session *session)
 {
-    struct session_case cases[SIZES] = {{0}};
+    struct bench_case cases[SIZES] = {{0}};
     struct again all[SIZES];
     struct memory memory;
     const bool open = memory_open(&memory, session);
     for (int i = 0; i < SIZES; i++) {
         const size_t kib = (size_t)4 << 2 * i; // 4 KiB to 256 MiB
-        all[i] = (struct again){.memory = &memory};
-        cases[i].session = session;
+        all[i] = (struct again){.memory = &memory, .bytes = kib << 10};
         cases[i].data = &all[i];
         snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "type=uint4 size=%zu%s",
                  kib < 1024 ? kib : kib / 1024, kib < 1024 ? "KiB" : "MiB");
-        if (open)
-            open_size(&cases[i], &all[i], kib << 10);
-        else
-            session_fail(&cases[i], "%s", session->error);
     }
-    session_measure(session, cases, SIZES);
+    bench_run(session, cases, SIZES, open, open_size);
     memory_close(&memory);
 }
 
@@ -137,18 +135,19 @@ const struct measure_test measure_memory_size = {
 
 // ---- local memory ----
 
-static void open_tile(struct session_case *c, struct again *again)
+static void open_tile(struct bench_case *c)
 {
+    struct again *again = c->data;
     char options[64], type[16];
     const struct device_info *info = &c->session->device->info;
     const size_t bytes = (size_t)again->lanes * sizeof(cl_uint);
     if (info->local_bytes < TILE_BYTES) {
-        session_skip(c, "the device has less than 16 KiB of local memory");
+        bench_skip(c, "the device has less than 16 KiB of local memory");
         return;
     }
     snprintf(type, sizeof(type), again->lanes > 1 ? "uint%d" : "uint", again->lanes);
     snprintf(options, sizeof(options), "-DTYPE=%s -DTILE=%zu", type, TILE_BYTES / bytes);
-    if (!session_kernel(c, options, "tile"))
+    if (!bench_kernel(c, options, "tile"))
         return;
     const size_t most = kernel_group_limit(info, c->kernel);
     c->local[0] = most < GROUP ? most : GROUP;
@@ -156,33 +155,28 @@ static void open_tile(struct session_case *c, struct again *again)
     c->local[1] = c->size[1] = 1;
     again->mask = (cl_uint)(TILE_BYTES / bytes) - 1;
     again->first = again->step = 1;
-    session_argument(c, &again->memory->from, sizeof(cl_mem));
-    session_argument(c, &again->memory->to, sizeof(cl_mem));
-    session_argument(c, &c->loops, sizeof(c->loops));
-    c->time = session_kernel_time;
+    bench_argument(c, &again->memory->from, sizeof(cl_mem));
+    bench_argument(c, &again->memory->to, sizeof(cl_mem));
+    bench_argument(c, &c->loops, sizeof(c->loops));
+    c->time = bench_kernel_time;
     c->check = check_local;
     c->work = (double)c->size[0] * READS * (double)bytes / 1e9;
     c->loops_most = 1 << 30;
 }
 
-static void run_local(struct session *session)
+static void run_local(struct bench_session *session)
 {
     static const int widths[WIDTHS] = {1, 2, 4, 8, 16};
-    struct session_case cases[WIDTHS] = {{0}};
+    struct bench_case cases[WIDTHS] = {{0}};
     struct again all[WIDTHS];
     struct memory memory;
     const bool open = memory_open(&memory, session);
     for (int i = 0; i < WIDTHS; i++) {
         all[i] = (struct again){.memory = &memory, .lanes = widths[i]};
-        cases[i].session = session;
         cases[i].data = &all[i];
         snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "type=uint width=%d", widths[i]);
-        if (open)
-            open_tile(&cases[i], &all[i]);
-        else
-            session_fail(&cases[i], "%s", session->error);
     }
-    session_measure(session, cases, WIDTHS);
+    bench_run(session, cases, WIDTHS, open, open_tile);
     memory_close(&memory);
 }
 

@@ -21,9 +21,18 @@ struct cases {
     int chains, sizes, formats;
 };
 
-bool cases_add_chain(struct cases *cases, const char *text); // borrows the text; false: logged
 // Sets a shape with the usual colours of the format. False: the format cannot have this size (logged).
 bool cases_shape(struct image_shape *shape, enum pixfmt format, struct option_size size);
+
+bool cases_add_chain(struct cases *cases, const char *text); // borrows the text; false: logged
+// Parse the values of --filter, --sizes and --formats, and add the items. The texts are borrowed. False: logged.
+bool cases_take_chains(struct cases *cases, const struct option_texts *texts); // "all": each filter by itself
+bool cases_take_sizes(struct cases *cases, const char *text);                  // "640x480,1920x1080"; NULL: none
+bool cases_take_formats(struct cases *cases, const char *text);                // "rgba,nv21"; NULL: none
+
+// Calls take(context, item) for each item of a list until it returns false. Returns false if `take` did, if an item is
+// too long, or if there are more than CASES_LIST items (the last two are logged).
+bool cases_each(const char *option, const char *text, bool (*take)(void *context, const char *item), void *context);
 
 // A measure of RGBA pictures.
 struct picture_measure {
@@ -46,6 +55,6 @@ struct chosen {
 
 // chosen_thread_counts returns the number of thread counts that a path is measured with, and chosen_threads one of
 // them. For a device it is the number of host threads that compute on it, 0 for a GPU.
-struct session;
-int chosen_thread_counts(const struct session *session, enum path_kind path);
-int chosen_threads(const struct session *session, enum path_kind path, int index);
+struct bench_session;
+int chosen_thread_counts(const struct bench_session *session, enum path_kind path);
+int chosen_threads(const struct bench_session *session, enum path_kind path, int index);

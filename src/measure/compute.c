@@ -1,10 +1,79 @@
 // compute.c: the test of the arithmetic speed: chains of multiply-adds for each type and vector width
 #include "measure/compute.h"
 
+#include "base/random.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// ---- elements ----
+
+const struct element elements[ELEMENTS] = {
+    [ELEMENT_HALF] = {"half", 2, true, "the device has no half-precision numbers (cl_khr_fp16)"},
+    [ELEMENT_FLOAT] = {"float", 4, true, NULL},
+    [ELEMENT_DOUBLE] = {"double", 8, true, "the device has no double-precision numbers (cl_khr_fp64)"},
+    [ELEMENT_INT] = {"int", 4, false, NULL},
+    [ELEMENT_SHORT] = {"short", 2, false, NULL},
+    [ELEMENT_CHAR] = {"char", 1, false, NULL},
+};
+
+const int element_widths[ELEMENT_WIDTHS] = {1, 2, 4, 8, 16};
+
+bool element_check(const struct element *element, struct bench_case *c)
+{
+    const struct device_info *info = &c->session->device->info;
+    cl_uint doubles = 0;
+    clGetDeviceInfo(info->id, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof(doubles), &doubles, NULL);
+    const bool has = !element->lacking || (element->bytes == 2 ? info->half : doubles > 0);
+    if (!has)
+        bench_skip(c, "%s", element->lacking);
+    return has;
+}
+
+static double half_to_double(uint16_t bits)
+{
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const double size = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+    return exponent == 31 ? NAN : bits >> 15 ? -size : size;
+}
+
+double element_read(const struct element *element, const void *memory, size_t index)
+{
+    const uint8_t *at = (const uint8_t *)memory + index * element->bytes;
+    union {
+        double f64;
+        float f32;
+        int32_t i32;
+        int16_t i16;
+        int8_t i8;
+    } value;
+    memcpy(&value, at, element->bytes);
+    if (element->is_float)
+        return element->bytes == 8 ? value.f64 : element->bytes == 4 ? value.f32 : half_to_double((uint16_t)value.i16);
+    return element->bytes == 4 ? value.i32 : element->bytes == 2 ? value.i16 : value.i8;
+}
+
+void element_random(const struct element *element, void *memory, size_t count)
+{
+    random_fill(memory, count * element->bytes, 1);
+    for (size_t i = 0; element->is_float && i < count; i++) {
+        uint8_t *at = (uint8_t *)memory + i * element->bytes;
+        uint16_t random;
+        memcpy(&random, at, sizeof(random));
+        const double number = 0.25 + random / 65536.0 * 0.75;
+        const float single = (float)number;
+        const uint16_t half = (uint16_t)(0x3400 + random % 0x800); // the bits of 0.25 up to 1
+        memcpy(at,
+               element->bytes == 8   ? (const void *)&number
+               : element->bytes == 4 ? (const void *)&single
+                                     : &half,
+               element->bytes);
+    }
+}
+
+// ---- the speed ----
 
 enum {
     STEPS = 8, // per loop and chain; as in the kernel
@@ -88,7 +157,7 @@ static bool same(const struct compute *compute, const void *got, size_t item)
     return true;
 }
 
-static bool check(struct session_case *c)
+static bool check(struct bench_case *c)
 {
     const struct compute *compute = c->data;
     const size_t bytes = compute->items * (size_t)compute->width * compute->element->bytes;
@@ -96,7 +165,7 @@ static bool check(struct session_case *c)
     void *got = calloc(1, bytes);
     cl_int result =
         got ? clEnqueueWriteBuffer(queue, compute->to, CL_TRUE, 0, bytes, got, 0, NULL, NULL) : CL_OUT_OF_HOST_MEMORY;
-    bool ok = compute_ok(result, "clear the result") && session_kernel_once(c, CHECKED_LOOPS);
+    bool ok = compute_ok(result, "clear the result") && bench_kernel_once(c, CHECKED_LOOPS);
     if (ok)
         ok = compute_ok(clEnqueueReadBuffer(queue, compute->to, CL_TRUE, 0, bytes, got, 0, NULL, NULL),
                         "read the result");
@@ -108,23 +177,23 @@ static bool check(struct session_case *c)
 
 // ---- the cases ----
 
-static bool open_buffers(struct session_case *c, struct compute *compute)
+static bool open_buffers(struct bench_case *c, struct compute *compute)
 {
-    const struct session *session = c->session;
+    const struct bench_session *session = c->session;
     const size_t bytes = (size_t)compute->width * compute->element->bytes;
     cl_int result;
-    element_random(compute->element, compute->input, INPUTS * (size_t)compute->width, 1);
+    element_random(compute->element, compute->input, INPUTS * (size_t)compute->width);
     compute->from = clCreateBuffer(session->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, INPUTS * bytes,
                                    compute->input, &result);
     if (result == CL_SUCCESS)
         compute->to =
             clCreateBuffer(session->device->context, CL_MEM_READ_WRITE, compute->items * bytes, NULL, &result);
     if (result != CL_SUCCESS)
-        session_fail(c, "cannot allocate memory on the device: %s", compute_result_name(result));
+        bench_fail(c, "cannot allocate memory on the device: %s", compute_result_name(result));
     return result == CL_SUCCESS;
 }
 
-static void open_case(struct session_case *c, struct compute *compute)
+static void open_case(struct bench_case *c, struct compute *compute)
 {
     char options[128], type[16];
     const struct device_info *info = &c->session->device->info;
@@ -136,7 +205,7 @@ static void open_case(struct session_case *c, struct compute *compute)
     snprintf(type, sizeof(type), compute->width > 1 ? "%s%d" : "%s", compute->element->name, compute->width);
     snprintf(options, sizeof(options), "-DTYPE=%s -DCHAINS=%d%s", type, compute->chains,
              compute->element->is_float ? " -DSTEP_FLOAT" : "");
-    if (!session_kernel(c, options, "compute"))
+    if (!bench_kernel(c, options, "compute"))
         return;
     const size_t most = kernel_group_limit(info, c->kernel);
     c->local[0] = most < 256 ? most : 256;
@@ -144,10 +213,10 @@ static void open_case(struct session_case *c, struct compute *compute)
     c->size[0] = compute->items = (size_t)info->compute_units * ITEMS_PER_UNIT / c->local[0] * c->local[0];
     if (!open_buffers(c, compute))
         return;
-    session_argument(c, &compute->from, sizeof(cl_mem));
-    session_argument(c, &compute->to, sizeof(cl_mem));
-    session_argument(c, &c->loops, sizeof(c->loops));
-    c->time = session_kernel_time;
+    bench_argument(c, &compute->from, sizeof(cl_mem));
+    bench_argument(c, &compute->to, sizeof(cl_mem));
+    bench_argument(c, &c->loops, sizeof(c->loops));
+    c->time = bench_kernel_time;
     c->check = check;
     c->work = 4.0 * STEPS * compute->chains * compute->width * (double)compute->items / 1e9;
     c->loops_most = 1 << 30;
@@ -161,7 +230,7 @@ static void close_cases(struct compute *computes, int count)
     }
 }
 
-static void open_cases(struct session *session, struct session_case *cases, struct compute *computes, int first,
+static void open_cases(struct bench_session *session, struct bench_case *cases, struct compute *computes, int first,
                        int count)
 {
     for (int i = 0; i < count; i++) {
@@ -174,27 +243,27 @@ static void open_cases(struct session *session, struct session_case *cases, stru
     }
 }
 
-struct figure compute_peak(struct session *session, const struct element *element)
+struct figure compute_peak(struct bench_session *session, const struct element *element)
 {
-    struct session_case cases[ELEMENT_WIDTHS] = {{0}};
+    struct bench_case cases[ELEMENT_WIDTHS] = {{0}};
     struct compute *computes = calloc(ELEMENT_WIDTHS, sizeof(*computes));
     if (!computes)
         return (struct figure){.value = 0};
     open_cases(session, cases, computes, (int)(element - elements) * ELEMENT_WIDTHS, ELEMENT_WIDTHS);
-    const struct figure best = session_best(cases, ELEMENT_WIDTHS);
+    const struct figure best = bench_best(cases, ELEMENT_WIDTHS);
     close_cases(computes, ELEMENT_WIDTHS);
     free(computes);
     return best;
 }
 
-static void run(struct session *session)
+static void run(struct bench_session *session)
 {
     enum { CASES = ELEMENTS * ELEMENT_WIDTHS };
-    struct session_case *cases = calloc(CASES, sizeof(*cases));
+    struct bench_case *cases = calloc(CASES, sizeof(*cases));
     struct compute *computes = calloc(CASES, sizeof(*computes));
     if (cases && computes) {
         open_cases(session, cases, computes, 0, CASES);
-        session_measure(session, cases, CASES);
+        bench_measure(session, cases, CASES);
         close_cases(computes, CASES);
     }
     free(computes);

@@ -1,5 +1,5 @@
 // convolution.c: the test of a stencil: 5 x 5 pixels with weights
-#include "measure/session.h"
+#include "measure/bench_session.h"
 
 #include "base/random.h"
 
@@ -15,24 +15,21 @@ struct images {
     cl_int width, height;
 };
 
-struct convolution {
-    const struct images *images;
-    int channels;
-};
-
 struct way {
     const char *name; // of the kernel
     int rows;         // per work-item
 };
+
+struct convolution {
+    const struct images *images;
+    const struct way *way;
+    int channels;
+};
+
 static const struct way ways[] = {{"plain", 1}, {"tile", 1}, {"rows", 4}};
 enum { WAYS = sizeof(ways) / sizeof(*ways), CASES = 2 * WAYS };
 
 // ---- the host's result ----
-
-static int limit(int value, int most)
-{
-    return value < 0 ? 0 : value > most ? most : value;
-}
 
 static bool same(const struct convolution *v, const uint8_t *got, int x, int y)
 {
@@ -40,17 +37,17 @@ static bool same(const struct convolution *v, const uint8_t *got, int x, int y)
     for (int channel = 0; channel < v->channels; channel++) {
         int sum = 0;
         for (int i = 0; i < WEIGHTS; i++) {
-            const int from_x = limit(x + i % SIDE - SIDE / 2, m->width - 1);
-            const int from_y = limit(y + i / SIDE - SIDE / 2, m->height - 1);
+            const int from_x = bench_limit(x + i % SIDE - SIDE / 2, m->width - 1);
+            const int from_y = bench_limit(y + i / SIDE - SIDE / 2, m->height - 1);
             sum += m->weight[i] * m->random[(from_y * m->width + from_x) * v->channels + channel];
         }
-        if (got[(y * m->width + x) * v->channels + channel] != limit(sum >> 4, 255))
+        if (got[(y * m->width + x) * v->channels + channel] != bench_limit(sum >> 4, 255))
             return false;
     }
     return true;
 }
 
-static bool check(struct session_case *c)
+static bool check(struct bench_case *c)
 {
     enum { COLUMNS = 23, ROWS = 29 };
     const struct convolution *v = c->data;
@@ -61,7 +58,7 @@ static bool check(struct session_case *c)
     uint8_t *got = malloc(bytes);
     cl_int result =
         got ? clEnqueueFillBuffer(queue, m->to, &zero, sizeof(zero), 0, bytes, 0, NULL, NULL) : CL_OUT_OF_HOST_MEMORY;
-    bool ok = compute_ok(result, "clear the result") && session_kernel_once(c, 1) &&
+    bool ok = compute_ok(result, "clear the result") && bench_kernel_once(c, 1) &&
               compute_ok(clEnqueueReadBuffer(queue, m->to, CL_TRUE, 0, bytes, got, 0, NULL, NULL), "read the result");
     for (int i = 0; ok && i < COLUMNS * ROWS; i++)
         ok = same(v, got, i % COLUMNS * (m->width - 1) / (COLUMNS - 1), i / COLUMNS * (m->height - 1) / (ROWS - 1));
@@ -80,7 +77,7 @@ static void close_images(struct images *m)
 }
 
 // False on failure (logged).
-static bool open_images(struct session *session, struct images *m)
+static bool open_images(struct bench_session *session, struct images *m)
 {
     const cl_context context = session->device->context;
     const bool is_cpu = session->device->info.type & CL_DEVICE_TYPE_CPU;
@@ -104,14 +101,10 @@ static bool open_images(struct session *session, struct images *m)
     return compute_ok(result, "allocate images on the device");
 }
 
-static size_t round_up(int value, int unit)
-{
-    return (size_t)((value + unit - 1) / unit * unit);
-}
-
-static void open_case(struct session_case *c, const struct way *way)
+static void open_case(struct bench_case *c)
 {
     const struct convolution *v = c->data;
+    const struct way *way = v->way;
     const struct images *m = v->images;
     const char *number = v->channels > 1 ? "4" : "";
     const int group = c->session->device->info.max_work_group < GROUP * GROUP ? GROUP / 2 : GROUP;
@@ -119,44 +112,35 @@ static void open_case(struct session_case *c, const struct way *way)
     snprintf(options, sizeof(options),
              "-DTYPE=uchar%s -DSUM=int%s -DTO_SUM=convert_int%s -DTO_TYPE=convert_uchar%s_sat -DGROUP=%d", number,
              number, number, number, group);
-    if (!session_kernel(c, options, way->name))
+    if (!bench_kernel(c, options, way->name) || !bench_group_fits(c, (size_t)(group * group)))
         return;
-    if (kernel_group_limit(&c->session->device->info, c->kernel) < (size_t)(group * group)) {
-        session_skip(c, "the driver limits work-groups of this kernel to fewer than %d work-items", group * group);
-        return;
-    }
     c->local[0] = c->local[1] = (size_t)group;
-    c->size[0] = round_up(m->width, group);
-    c->size[1] = round_up(m->height, group * way->rows) / (size_t)way->rows;
-    session_argument(c, &m->from, sizeof(cl_mem));
-    session_argument(c, &m->to, sizeof(cl_mem));
-    session_argument(c, &m->weights, sizeof(cl_mem));
-    session_argument(c, &m->width, sizeof(m->width));
-    session_argument(c, &m->height, sizeof(m->height));
-    c->time = session_kernel_time;
+    c->size[0] = bench_round_up(m->width, group);
+    c->size[1] = bench_round_up(m->height, group * way->rows) / (size_t)way->rows;
+    bench_argument(c, &m->from, sizeof(cl_mem));
+    bench_argument(c, &m->to, sizeof(cl_mem));
+    bench_argument(c, &m->weights, sizeof(cl_mem));
+    bench_argument(c, &m->width, sizeof(m->width));
+    bench_argument(c, &m->height, sizeof(m->height));
+    c->time = bench_kernel_time;
     c->check = check;
     c->work = (double)m->width * m->height / 1e6;
 }
 
-static void run(struct session *session)
+static void run(struct bench_session *session)
 {
-    struct session_case cases[CASES] = {{0}};
+    struct bench_case cases[CASES] = {{0}};
     struct convolution all[CASES];
     struct images images;
     const bool open = open_images(session, &images);
     for (int i = 0; i < CASES; i++) {
         const struct way *way = &ways[i % WAYS];
-        all[i] = (struct convolution){&images, i < WAYS ? 1 : CHANNELS_MOST};
-        cases[i].session = session;
+        all[i] = (struct convolution){&images, way, i < WAYS ? 1 : CHANNELS_MOST};
         cases[i].data = &all[i];
         snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "type=uchar%s size=%dx%d way=%s",
                  i < WAYS ? "" : "4", images.width, images.height, way->name);
-        if (open)
-            open_case(&cases[i], way);
-        else
-            session_fail(&cases[i], "%s", session->error);
     }
-    session_measure(session, cases, CASES);
+    bench_run(session, cases, CASES, open, open_case);
     close_images(&images);
 }
 

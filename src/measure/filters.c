@@ -1,6 +1,6 @@
 // filters.c: the measurements `filters` and `variants`: whole chains and measures, each beside a plain copy or read
-#include "measure/session.h"
-#include "measure/subject.h"
+#include "measure/bench_session.h"
+#include "measure/bench_subject.h"
 
 #include "base/log.h"
 #include "base/workers.h"
@@ -20,23 +20,23 @@ struct row {
     int threads;
     const char *variant; // NULL: the path chooses
     struct bench_subject *subject;
-    struct session_part host;           // by the host's clock
-    const struct session_case *copy;    // of as many bytes
-    const struct session_case *generic; // of a variant: the generic code
-    char what[200];                     // for messages
+    struct bench_part host;           // by the host's clock
+    const struct bench_case *copy;    // of as many bytes
+    const struct bench_case *generic; // of a variant: the generic code
+    char what[200];                   // for messages
 };
 
 struct copy_row {
-    struct copy *copy;
-    struct copy_setup setup;
+    struct bench_copy *copy;
+    struct bench_copy_setup setup;
 };
 
-struct bench {
-    struct session *session;
+struct filter_bench {
+    struct bench_session *session;
     bool variants; // a row for the generic code, and for each variant that fits
     struct row *row;
-    struct copy_row *copy;      // at most one for each row
-    struct session_case *cases; // of the rows, then of the copies
+    struct copy_row *copy;    // at most one for each row
+    struct bench_case *cases; // of the rows, then of the copies
     int rows, copies;
 };
 
@@ -65,7 +65,7 @@ const struct picture_measure picture_measures[PICTURE_MEASURES] = {
     {.name = "levels", .measures = MEASURE_HISTOGRAM, .levels = true},
 };
 
-static bool add_row(struct bench *b, const struct row *row)
+static bool add_row(struct filter_bench *b, const struct row *row)
 {
     struct row *grown = realloc(b->row, (size_t)(b->rows + 1) * sizeof(*grown));
     if (!grown) {
@@ -78,7 +78,7 @@ static bool add_row(struct bench *b, const struct row *row)
 }
 
 // Adds the row. For `variants`, adds a row for each variant that fits the chain instead.
-static bool add_variants(struct bench *b, struct row *row)
+static bool add_variants(struct filter_bench *b, struct row *row)
 {
     const struct path_setup setup = {
         .kind = row->path, .device = b->session->device, .input = row->shape, .chain = row->chain};
@@ -94,7 +94,7 @@ static bool add_variants(struct bench *b, struct row *row)
 
 // Adds a row with this chain or measure in a format, at each size that its path is measured at, with each number of
 // threads.
-static bool add_rows(struct bench *b, struct row row, enum pixfmt format)
+static bool add_rows(struct filter_bench *b, struct row row, enum pixfmt format)
 {
     static const struct option_size cpu_sizes[] = {{1920, 1080}, {3840, 2160}};
     static const struct option_size gpu_sizes[] = {{7680, 4320}}; // larger than every cache
@@ -139,7 +139,7 @@ static bool add_usual_chains(struct cases *cases, bool once)
 }
 
 // Adds the measures to a path. The gl path has none of its own: the host computes them.
-static bool add_measures(struct bench *b, enum path_kind path)
+static bool add_measures(struct filter_bench *b, enum path_kind path)
 {
     const struct path_kind_info *kind = path_kind_info(path);
     const struct chosen *chosen = b->session->chosen;
@@ -153,7 +153,7 @@ static bool add_measures(struct bench *b, enum path_kind path)
     return true;
 }
 
-static bool choose_rows(struct bench *b)
+static bool choose_rows(struct filter_bench *b)
 {
     struct chosen *chosen = b->session->chosen;
     struct cases *cases = &chosen->cases;
@@ -185,16 +185,16 @@ static bool choose_rows(struct bench *b)
 
 // ---- the cases ----
 
-static double time_copy(struct session_case *c, int runs)
+static double time_copy(struct bench_case *c, int runs)
 {
     const struct copy_row *row = c->data;
     struct timing timing;
-    return copy_run(row->copy, runs, &timing) ? timing.device_ms / 1e3 : -1;
+    return bench_copy_run(row->copy, runs, &timing) ? timing.device_ms / 1e3 : -1;
 }
 
 // Returns a copy that reads and writes half as many bytes each as the row reads and writes together, or a read of as
 // many bytes as a measure on the host reads. NULL: logged.
-static const struct session_case *copy_for(struct bench *b, const struct row *row)
+static const struct bench_case *copy_for(struct filter_bench *b, const struct row *row)
 {
     struct image_shape rgba = {.width = row->shape.width, .height = row->shape.height};
     char why[CHAIN_ERROR];
@@ -202,7 +202,7 @@ static const struct session_case *copy_for(struct bench *b, const struct row *ro
     if (row->chain)
         chain_output_size(row->chain, &rgba.width, &rgba.height, why); // the open path has this size
     const size_t bytes = image_bytes(&row->shape) + (row->chain ? image_bytes(&rgba) : 0);
-    const struct copy_setup setup = {
+    const struct bench_copy_setup setup = {
         .device = on_device ? b->session->device : NULL,
         .threads = row->threads,
         .bytes = reads ? bytes : bytes / 2,
@@ -210,21 +210,21 @@ static const struct session_case *copy_for(struct bench *b, const struct row *ro
         .reads = reads,
     };
     for (int i = 0; i < b->copies; i++) {
-        const struct copy_setup *other = &b->copy[i].setup;
+        const struct bench_copy_setup *other = &b->copy[i].setup;
         if (other->device == setup.device && other->threads == setup.threads && other->bytes == setup.bytes &&
             other->sources == setup.sources && other->reads == setup.reads)
             return &b->cases[b->rows + i];
     }
     struct copy_row *added = &b->copy[b->copies];
-    if (!(added->copy = copy_open(b->session->pool, &setup)))
+    if (!(added->copy = bench_copy_open(b->session->pool, &setup)))
         return NULL;
     added->setup = setup;
-    struct session_case *c = &b->cases[b->rows + b->copies++];
-    *c = (struct session_case){.session = b->session, .data = added, .time = time_copy, .silent = true, .warm_runs = 2};
+    struct bench_case *c = &b->cases[b->rows + b->copies++];
+    *c = (struct bench_case){.session = b->session, .data = added, .time = time_copy, .silent = true, .warm_runs = 2};
     return c;
 }
 
-static double time_row(struct session_case *c, int runs)
+static double time_row(struct bench_case *c, int runs)
 {
     struct row *row = c->data;
     struct timing timing;
@@ -234,22 +234,22 @@ static double time_row(struct session_case *c, int runs)
     return timing.device_ms / 1e3;
 }
 
-static bool check_row(struct session_case *c)
+static bool check_row(struct bench_case *c)
 {
     const struct row *row = c->data;
     return bench_subject_check(row->subject, row->what);
 }
 
-static void finish_row(struct session_case *c)
+static void finish_row(struct bench_case *c)
 {
     const struct row *row = c->data;
     const double ms = c->figure.value;
     if (row->copy && row->copy->values.count > 0)
-        session_derive(c, TEST_COPY, 100 * row->copy->figure.value / ms);
+        bench_derive(c, TEST_COPY, 100 * row->copy->figure.value / ms);
     if (!row->variant)
-        session_derive(c, TEST_MORE, (double)row->shape.width * row->shape.height / ms / 1e3);
+        bench_derive(c, TEST_MORE, (double)row->shape.width * row->shape.height / ms / 1e3);
     else if (row->generic->values.count > 0)
-        session_derive(c, TEST_MORE, row->generic->figure.value / ms);
+        bench_derive(c, TEST_MORE, row->generic->figure.value / ms);
     if (c->parts && ms > 1.05 * row->host.figure.value)
         snprintf(c->figure.note, sizeof(c->figure.note),
                  "the device's clock reports longer times than the host's; use '%s'", row->host.figure.test);
@@ -265,7 +265,7 @@ static void name_row(const struct row *row, struct figure *figure)
 }
 
 // Builds the row's chain, and finds the copy to compare with.
-static void open_row(struct bench *b, struct session_case *c, struct row *row)
+static void open_row(struct filter_bench *b, struct bench_case *c, struct row *row)
 {
     const struct path_kind_info *kind = path_kind_info(row->path);
     const struct bench_subject_setup setup = {
@@ -280,14 +280,14 @@ static void open_row(struct bench *b, struct session_case *c, struct row *row)
         .measure = row->measure,
     };
     char *error = NULL;
-    *c = (struct session_case){.session = b->session,
-                               .data = row,
-                               .time = time_row,
-                               .check = check_row,
-                               .finish = finish_row,
-                               .warm_runs = 4,
-                               .part = &row->host,
-                               .parts = kind->needs_device || kind->needs_gl};
+    *c = (struct bench_case){.session = b->session,
+                             .data = row,
+                             .time = time_row,
+                             .check = check_row,
+                             .finish = finish_row,
+                             .warm_runs = 4,
+                             .part = &row->host,
+                             .parts = kind->needs_device || kind->needs_gl};
     name_row(row, &c->figure);
     row->host.figure = c->figure;
     snprintf(row->host.figure.test, sizeof(row->host.figure.test), "%s", b->session->measurement->test[TEST_HOST].name);
@@ -297,31 +297,31 @@ static void open_row(struct bench *b, struct session_case *c, struct row *row)
     b->session->error[0] = '\0';
     row->subject = bench_subject_open(b->session->pool, &setup, &error);
     if (!row->subject)
-        session_fail(c, "%s", error ? error : b->session->error);
+        bench_fail(c, "%s", error ? error : b->session->error);
     else if (!(row->copy = copy_for(b, row)))
-        session_fail(c, "%s", b->session->error);
+        bench_fail(c, "%s", b->session->error);
     if (!row->subject)
         log_error("cannot measure %s: %s", row->what, error ? error : "see above");
     free(error);
 }
 
-static void measure(struct bench *b)
+static void measure(struct filter_bench *b)
 {
     int opened = 0;
     for (; opened < b->rows && !b->session->stopped; opened++) {
         struct row *row = &b->row[opened];
-        session_progress(b->session, "building, %d of %d: %.60s", opened + 1, b->rows, row->text);
+        bench_progress(b->session, "building, %d of %d: %.60s", opened + 1, b->rows, row->text);
         open_row(b, &b->cases[opened], row);
         const bool is_generic = row->variant && strcmp(row->variant, "generic") == 0;
         row->generic = is_generic ? &b->cases[opened] : opened > 0 ? row[-1].generic : NULL;
     }
     if (opened == b->rows)
-        session_measure(b->session, b->cases, b->rows + b->copies);
+        bench_measure(b->session, b->cases, b->rows + b->copies);
 }
 
-static bool run(struct session *session, bool variants)
+static bool run(struct bench_session *session, bool variants)
 {
-    struct bench b = {.session = session, .variants = variants};
+    struct filter_bench b = {.session = session, .variants = variants};
     struct chosen *chosen = session->chosen;
     if (chosen->threads == 0) {
         chosen->thread[chosen->threads++] = 1;
@@ -338,19 +338,19 @@ static bool run(struct session *session, bool variants)
     for (int i = 0; i < b.rows; i++)
         bench_subject_close(b.row[i].subject);
     for (int i = 0; i < b.copies; i++)
-        copy_close(b.copy[i].copy);
+        bench_copy_close(b.copy[i].copy);
     free(b.cases);
     free(b.copy);
     free(b.row);
     return ok;
 }
 
-static bool run_filters(struct session *session)
+static bool run_filters(struct bench_session *session)
 {
     return run(session, false);
 }
 
-static bool run_variants(struct session *session)
+static bool run_variants(struct bench_session *session)
 {
     return run(session, true);
 }

@@ -66,18 +66,11 @@ static void add_parts(struct frames *frames, const struct path_result *result)
     }
 }
 
-// Returns the time at which the pixels were in memory that the device reaches.
-static int64_t pinned_ns(const struct path_result *result, int64_t submitted_ns)
-{
-    return result->stages > 0 && strcmp(result->stage[0].name, "copy in") == 0 ? result->stage[0].end_ns : submitted_ns;
-}
-
 // Waits for the oldest frame and returns the time at which it was finished; 0 on failure (logged).
 static int64_t finish_frame(struct frames *frames, int64_t submitted_ns)
 {
     struct path_result result;
-    bool lost;
-    if (!path_collect(frames->path, &result, &lost))
+    if (!path_collect(frames->path, &result))
         return 0;
     int64_t end_ns = clock_now_ns();
     if (frames->gl && !result.texture) {
@@ -91,9 +84,10 @@ static int64_t finish_frame(struct frames *frames, int64_t submitted_ns)
         end_ns = clock_now_ns();
         add(frames, FRAME_TEXTURE, ms_between(start_ns, end_ns));
     }
+    const bool copied = result.stages > 0 && strcmp(result.stage[0].name, "copy in") == 0;
     add_parts(frames, &result);
     add(frames, FRAME_LATENCY, ms_between(submitted_ns, end_ns));
-    add(frames, FRAME_PINNED, ms_between(pinned_ns(&result, submitted_ns), end_ns));
+    add(frames, FRAME_PINNED, ms_between(copied ? result.stage[0].end_ns : submitted_ns, end_ns));
     return end_ns;
 }
 
@@ -102,7 +96,6 @@ bool frames_run(struct frames *frames, int runs, double *ms)
 {
     const int total = runs + frames->depth;
     int64_t submitted_ns[PATH_DEPTH_MAX], first_ns = 0, end_ns = 0;
-    bool lost;
     for (int i = 0; i < FRAME_PARTS; i++)
         frames->part[i].sum_ms = frames->part[i].count = 0;
     for (int submitted = 0, done = 0; done < total; done++) {
@@ -110,7 +103,7 @@ bool frames_run(struct frames *frames, int runs, double *ms)
             const struct image *picture = &frames->pictures->image[frames->next];
             frames->next = (frames->next + 1) % frames->pictures->count;
             submitted_ns[submitted % frames->depth] = clock_now_ns();
-            if (!path_submit(frames->path, picture, 0, &lost))
+            if (!path_submit(frames->path, picture, 0))
                 return false;
         }
         end_ns = finish_frame(frames, submitted_ns[done % frames->depth]);
@@ -127,7 +120,6 @@ bool frames_first(void *context, struct image *rgba)
 {
     const struct frames *frames = context;
     struct path_result result;
-    bool lost;
-    return path_submit(frames->path, &frames->pictures->image[0], 0, &lost) &&
-           path_collect(frames->path, &result, &lost) && path_read(frames->path, &result, rgba);
+    return path_submit(frames->path, &frames->pictures->image[0], 0) && path_collect(frames->path, &result) &&
+           path_read(frames->path, &result, rgba);
 }

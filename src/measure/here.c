@@ -1,7 +1,7 @@
 // here.c: runs a measurement in this process: finds and opens the device and GL, leaves out paths that lack them
+#include "measure/bench_session.h"
 #include "measure/chosen.h"
 #include "measure/pool.h"
-#include "measure/session.h"
 
 #include "base/log.h"
 #include "base/processor.h"
@@ -62,7 +62,7 @@ static bool find_device(const struct measure_here *setup, struct measure_place *
 }
 
 // Leaves out the paths whose device or GL is missing. Returns false if the user insists on them (logged).
-static bool check_place(const struct measure_here *setup, const struct session *session, const char *why)
+static bool check_place(const struct measure_here *setup, const struct bench_session *session, const char *why)
 {
     const bool lacks_device = any_needs(setup->chosen, false) && !session->device;
     const bool lacks_gl = any_needs(setup->chosen, true) && !session->gl;
@@ -83,7 +83,7 @@ static bool check_place(const struct measure_here *setup, const struct session *
     return !setup->insist || (!lacks_device && !lacks_gl);
 }
 
-static void describe(struct measure_place *place, const struct session *session)
+static void describe(struct measure_place *place, const struct bench_session *session)
 {
     char model[PROCESSOR_NAME];
     processor_model(model);
@@ -97,7 +97,7 @@ enum measure_end measure_here(const struct measure_here *setup, struct measure_p
 {
     struct chosen *chosen = setup->chosen;
     struct tuned tuned;
-    struct session session = {
+    struct bench_session session = {
         .test = &setup->measurement->test[0],
         .measurement = setup->measurement,
         .chosen = chosen,
@@ -114,26 +114,26 @@ enum measure_end measure_here(const struct measure_here *setup, struct measure_p
     default_paths(chosen, setup->measurement->frames);
     if (!find_device(setup, place, &why))
         return end;
-    const enum session_gl gl = setup->measurement->frames ? SESSION_WINDOW
-                               : any_needs(chosen, true)  ? SESSION_GL
-                                                          : SESSION_PLAIN;
+    const enum bench_gl gl = setup->measurement->frames ? BENCH_WINDOW
+                             : any_needs(chosen, true)  ? BENCH_GL
+                                                        : BENCH_PLAIN;
     tuned_init(&tuned);
-    session_begin(&session, place->number >= 0 ? &place->device : NULL, setup->kernels, gl);
+    bench_begin(&session, place->number >= 0 ? &place->device : NULL, setup->kernels, gl);
     describe(place, &session);
     if (check_place(setup, &session, why) && (session.pool = pool_open(chosen->pictures)))
         end = setup->measurement->run(&session) ? MEASURE_ENDED : MEASURE_CASES;
     pool_close(session.pool);
-    session_end(&session);
+    bench_end(&session);
     tuned_finish(&tuned);
     return end;
 }
 
-int chosen_thread_counts(const struct session *session, enum path_kind path)
+int chosen_thread_counts(const struct bench_session *session, enum path_kind path)
 {
     return path == PATH_CPU ? session->chosen->threads : 1;
 }
 
-int chosen_threads(const struct session *session, enum path_kind path, int index)
+int chosen_threads(const struct bench_session *session, enum path_kind path, int index)
 {
     if (path == PATH_CPU)
         return session->chosen->thread[index];

@@ -1,5 +1,5 @@
 // images.c: the test of images: reads and writes each pixel once
-#include "measure/session.h"
+#include "measure/bench_session.h"
 
 #include "base/random.h"
 
@@ -29,7 +29,7 @@ static const struct format {
 };
 enum { FORMATS = sizeof(formats) / sizeof(*formats), CASES = 2 * FORMATS };
 
-struct image {
+struct test_image {
     const struct format *format;
     const cl_uint *random; // the image's pixels, if they are read
     bool reads;
@@ -40,9 +40,9 @@ struct image {
 // ---- the host's result ----
 
 // Compares the number that a work-item wrote with the exclusive or of its pixels' channels.
-static bool check_item(struct session_case *c, size_t x, size_t y)
+static bool check_item(struct bench_case *c, size_t x, size_t y)
 {
-    const struct image *image = c->data;
+    const struct test_image *image = c->data;
     const size_t rows = c->local[1], channel_bytes = image->format->bytes / (size_t)image->format->channels;
     cl_uint want = 0, got;
     for (size_t i = 0; i < EACH; i++) {
@@ -58,21 +58,21 @@ static bool check_item(struct session_case *c, size_t x, size_t y)
            got == want;
 }
 
-static bool check_read(struct session_case *c)
+static bool check_read(struct bench_case *c)
 {
-    const struct image *image = c->data;
+    const struct test_image *image = c->data;
     const cl_uint zero = 0;
     bool ok = compute_ok(clEnqueueFillBuffer(c->session->queue, image->to, &zero, sizeof(zero), 0,
                                              c->size[0] * c->size[1] * sizeof(zero), 0, NULL, NULL),
                          "clear a result") &&
-              session_kernel_once(c, 1);
+              bench_kernel_once(c, 1);
     for (size_t i = 0; ok && i < CHECKED; i++)
         ok = check_item(c, i * (c->size[0] - 1) / (CHECKED - 1), i * (c->size[1] - 1) / (CHECKED - 1));
     return ok;
 }
 
 // Returns true if the row has the numbers that the kernel must write.
-static bool same_row(const struct image *image, const void *row, cl_uint y)
+static bool same_row(const struct test_image *image, const void *row, cl_uint y)
 {
     const uint8_t *bytes = row;
     for (cl_uint x = 0; x < image->side; x++) {
@@ -89,16 +89,16 @@ static bool same_row(const struct image *image, const void *row, cl_uint y)
     return true;
 }
 
-static bool check_write(struct session_case *c)
+static bool check_write(struct bench_case *c)
 {
-    const struct image *image = c->data;
+    const struct test_image *image = c->data;
     const cl_uint zero[4] = {0};
     const size_t start[3] = {0}, all[3] = {image->side, image->side, 1}, line[3] = {image->side, 1, 1};
     void *row = malloc(image->side * image->format->bytes);
     bool ok = row &&
               compute_ok(clEnqueueFillImage(c->session->queue, image->image, zero, start, all, 0, NULL, NULL),
                          "clear an image") &&
-              session_kernel_once(c, 1);
+              bench_kernel_once(c, 1);
     for (size_t i = 0; ok && i < CHECKED; i++) {
         const size_t at[3] = {0, i * (image->side - 1) / (CHECKED - 1), 0};
         ok =
@@ -112,7 +112,7 @@ static bool check_write(struct session_case *c)
 
 // ---- the cases ----
 
-static size_t get_size(const struct session *session, cl_device_info what)
+static size_t get_size(const struct bench_session *session, cl_device_info what)
 {
     size_t value = 0;
     clGetDeviceInfo(session->device->info.id, what, sizeof(value), &value, NULL);
@@ -120,7 +120,7 @@ static size_t get_size(const struct session *session, cl_device_info what)
 }
 
 // Returns a power of two.
-static size_t choose_side(const struct session *session, const struct format *format)
+static size_t choose_side(const struct bench_session *session, const struct format *format)
 {
     const struct device_info *info = &session->device->info;
     const size_t width = get_size(session, CL_DEVICE_IMAGE2D_MAX_WIDTH),
@@ -131,7 +131,7 @@ static size_t choose_side(const struct session *session, const struct format *fo
     return side;
 }
 
-static bool has_format(const struct session *session, cl_mem_flags access, const cl_image_format *format)
+static bool has_format(const struct bench_session *session, cl_mem_flags access, const cl_image_format *format)
 {
     enum { MOST = 256 };
     cl_image_format known[MOST];
@@ -146,7 +146,7 @@ static bool has_format(const struct session *session, cl_mem_flags access, const
 }
 
 // Creates the image, and fills it if it is read. On failure returns false and sets the figure's reason.
-static bool open_image(struct session_case *c, struct image *image)
+static bool open_image(struct bench_case *c, struct test_image *image)
 {
     const cl_context context = c->session->device->context;
     const cl_image_format format = {image->format->order, image->format->type};
@@ -154,7 +154,7 @@ static bool open_image(struct session_case *c, struct image *image)
     const size_t start[3] = {0}, all[3] = {image->side, image->side, 1};
     cl_int result;
     if (!has_format(c->session, access, &format)) {
-        session_skip(c, "the device cannot %s images of this format in kernels", image->reads ? "read" : "write");
+        bench_skip(c, "the device cannot %s images of this format in kernels", image->reads ? "read" : "write");
         return false;
     }
     const cl_image_desc shape = {
@@ -167,30 +167,31 @@ static bool open_image(struct session_case *c, struct image *image)
         result = clEnqueueWriteImage(c->session->queue, image->image, CL_TRUE, start, all, 0, 0, image->random, 0, NULL,
                                      NULL);
     if (result != CL_SUCCESS)
-        session_fail(c, "cannot make the image: %s", compute_result_name(result));
+        bench_fail(c, "cannot make the image: %s", compute_result_name(result));
     return result == CL_SUCCESS;
 }
 
-static void open_case(struct session_case *c, struct image *image)
+static void open_case(struct bench_case *c)
 {
+    struct test_image *image = c->data;
     char options[128];
     const bool is_float = image->format->type == CL_FLOAT;
     if (!c->session->device->info.images) {
-        session_skip(c, "the device has no images");
+        bench_skip(c, "the device has no images");
         return;
     }
     snprintf(options, sizeof(options), "-DEACH=%d%s", EACH,
              is_float ? " -DREAD=read_imagef -DWRITE=write_imagef -DTO_PIXEL=convert_float4" : "");
-    if (!open_image(c, image) || !session_kernel(c, options, image->reads ? "read" : "write"))
+    if (!open_image(c, image) || !bench_kernel(c, options, image->reads ? "read" : "write"))
         return;
     const size_t most = kernel_group_limit(&c->session->device->info, c->kernel);
     c->local[0] = c->local[1] = most >= 256 ? 16 : most >= 64 ? 8 : 1;
     c->size[0] = image->side;
     c->size[1] = image->side / EACH;
-    session_argument(c, &image->image, sizeof(cl_mem));
+    bench_argument(c, &image->image, sizeof(cl_mem));
     if (image->reads)
-        session_argument(c, &image->to, sizeof(cl_mem));
-    c->time = session_kernel_time;
+        bench_argument(c, &image->to, sizeof(cl_mem));
+    c->time = bench_kernel_time;
     c->check = image->reads ? check_read : check_write;
     c->work = (double)image->side * (double)image->side * (double)image->format->bytes / 1e9;
 }
@@ -207,14 +208,14 @@ static cl_uint *make_random(size_t bytes)
     return random;
 }
 
-static void run(struct session *session)
+static void run(struct bench_session *session)
 {
-    struct session_case cases[CASES] = {{0}};
-    struct image images[CASES] = {{0}};
+    struct bench_case cases[CASES] = {{0}};
+    struct test_image images[CASES] = {{0}};
     size_t most = 0;
     for (int i = 0; i < CASES; i++) {
         const struct format *format = &formats[i / 2];
-        images[i] = (struct image){.format = format, .reads = i % 2 == 0, .side = choose_side(session, format)};
+        images[i] = (struct test_image){.format = format, .reads = i % 2 == 0, .side = choose_side(session, format)};
         const size_t bytes = images[i].side * images[i].side * format->bytes;
         most = bytes > most ? bytes : most;
         snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "format=%s access=%s", format->name,
@@ -222,15 +223,10 @@ static void run(struct session *session)
     }
     cl_uint *random = make_random(most);
     for (int i = 0; i < CASES; i++) {
-        cases[i].session = session;
         cases[i].data = &images[i];
         images[i].random = random;
-        if (random)
-            open_case(&cases[i], &images[i]);
-        else
-            session_fail(&cases[i], "out of memory");
     }
-    session_measure(session, cases, CASES);
+    bench_run(session, cases, CASES, compute_ok(random ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "make images"), open_case);
     for (int i = 0; i < CASES; i++) {
         memory_release(images[i].image);
         memory_release(images[i].to);

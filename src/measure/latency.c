@@ -1,5 +1,5 @@
 // latency.c: the test of the time that a launch takes, with a kernel that does almost nothing
-#include "measure/session.h"
+#include "measure/bench_session.h"
 
 #include "base/clock.h"
 
@@ -26,16 +26,16 @@ static const struct part parts[] = {
 };
 enum { PARTS = sizeof(parts) / sizeof(*parts) };
 
-struct latency {
+struct launches {
     const struct part *part;
     cl_command_queue queue; // of the session, or one without profiling
     cl_mem launches;
 };
 
 // Launches the kernel once, waits, and reads the stamps. Returns the host's seconds; negative on failure (logged).
-static double launch(struct session_case *c, cl_ulong stamps[STAMPS])
+static double launch(struct bench_case *c, cl_ulong stamps[STAMPS])
 {
-    const struct latency *latency = c->data;
+    const struct launches *latency = c->data;
     static const size_t none[2] = {0};
     struct device_span span = {0};
     const int64_t start_ns = clock_now_ns();
@@ -60,9 +60,9 @@ static double smallest_step(const cl_ulong stamps[STAMPS], double least)
     return least;
 }
 
-static double time_launches(struct session_case *c, int runs)
+static double time_launches(struct bench_case *c, int runs)
 {
-    const struct latency *latency = c->data;
+    const struct launches *latency = c->data;
     const struct part *part = latency->part;
     double sum_s = 0, least_s = 1;
     for (int i = 0; i < runs; i++) {
@@ -79,10 +79,10 @@ static double time_launches(struct session_case *c, int runs)
 }
 
 // Every launch must have run.
-static bool check(struct session_case *c)
+static bool check(struct bench_case *c)
 {
     enum { LAUNCHES = 10 };
-    const struct latency *latency = c->data;
+    const struct launches *latency = c->data;
     cl_uint count = 0;
     cl_ulong stamps[STAMPS];
     cl_int result =
@@ -96,35 +96,33 @@ static bool check(struct session_case *c)
     return compute_ok(result, "read the number of launches") && count == LAUNCHES;
 }
 
-static void open_case(struct session_case *c, struct latency *latency)
+static void open_case(struct bench_case *c)
 {
-    snprintf(c->figure.parameters, sizeof(c->figure.parameters), "part=%s", latency->part->name);
-    if (!session_kernel(c, "", "empty"))
+    struct launches *latency = c->data;
+    if (!bench_kernel(c, "", "empty"))
         return;
     for (int i = 0; i < 2; i++)
         c->size[i] = c->local[i] = 1;
-    session_argument(c, &latency->launches, sizeof(cl_mem));
+    bench_argument(c, &latency->launches, sizeof(cl_mem));
     c->time = time_launches;
     c->check = check;
 }
 
-static void run(struct session *session)
+static void run(struct bench_session *session)
 {
-    struct session_case cases[PARTS] = {{0}};
-    struct latency latencies[PARTS];
+    struct bench_case cases[PARTS] = {{0}};
+    struct launches latencies[PARTS];
     cl_int result;
     cl_command_queue plain = device_queue(session->device, false, &result);
-    cl_mem launches = session_random_buffer(session, sizeof(cl_uint));
+    cl_mem launches = result == CL_SUCCESS
+                          ? clCreateBuffer(session->device->context, CL_MEM_READ_WRITE, sizeof(cl_uint), NULL, &result)
+                          : NULL;
     for (int i = 0; i < PARTS; i++) {
-        latencies[i] = (struct latency){&parts[i], parts[i].profiled ? session->queue : plain, launches};
-        cases[i].session = session;
+        latencies[i] = (struct launches){&parts[i], parts[i].profiled ? session->queue : plain, launches};
         cases[i].data = &latencies[i];
-        if (plain && launches)
-            open_case(&cases[i], &latencies[i]);
-        else
-            session_fail(&cases[i], "the device has no memory or no second queue");
+        snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "part=%s", parts[i].name);
     }
-    session_measure(session, cases, PARTS);
+    bench_run(session, cases, PARTS, compute_ok(result, "open a second queue and its memory"), open_case);
     memory_release(launches);
     if (plain)
         clReleaseCommandQueue(plain);

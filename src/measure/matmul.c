@@ -44,7 +44,7 @@ static bool same(const struct matmul *m, const void *got, int row, int column)
     return element->is_float ? fabs(value - sum) <= 1e-4 * sum : value == (int32_t)whole;
 }
 
-static bool check(struct session_case *c)
+static bool check(struct bench_case *c)
 {
     enum { ROWS = 9, COLUMNS = 61 };
     const struct matmul *m = c->data;
@@ -55,7 +55,7 @@ static bool check(struct session_case *c)
     cl_int result = got ? clEnqueueFillBuffer(queue, m->matrices->c, &zero, sizeof(zero), 0, row_bytes * (size_t)m->n,
                                               0, NULL, NULL)
                         : CL_OUT_OF_HOST_MEMORY;
-    bool ok = compute_ok(result, "clear the product") && session_kernel_once(c, 1);
+    bool ok = compute_ok(result, "clear the product") && bench_kernel_once(c, 1);
     for (int i = 0; ok && i < ROWS; i++) {
         const int row = i * (m->n - 1) / (ROWS - 1);
         result =
@@ -79,7 +79,7 @@ static void close_matrices(struct matrices *m)
 }
 
 // Opens matrices with `side` rows and columns. Both factors have the same random numbers. False on failure (logged).
-static bool open_matrices(struct session *session, struct matrices *m, const struct element *element, cl_int side)
+static bool open_matrices(struct bench_session *session, struct matrices *m, const struct element *element, cl_int side)
 {
     const cl_context context = session->device->context;
     const size_t numbers = (size_t)side * (size_t)side, bytes = numbers * element->bytes;
@@ -87,7 +87,7 @@ static bool open_matrices(struct session *session, struct matrices *m, const str
     *m = (struct matrices){.element = element, .random = malloc(bytes)};
     if (!m->random)
         return compute_ok(CL_OUT_OF_HOST_MEMORY, "allocate matrices");
-    element_random(element, m->random, numbers, 1);
+    element_random(element, m->random, numbers);
     m->a = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, m->random, &result);
     if (result == CL_SUCCESS)
         m->b = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, m->random, &result);
@@ -98,7 +98,7 @@ static bool open_matrices(struct session *session, struct matrices *m, const str
 
 // ---- the cases ----
 
-static bool is_cpu(const struct session *session)
+static bool is_cpu(const struct bench_session *session)
 {
     return session->device->info.type & CL_DEVICE_TYPE_CPU;
 }
@@ -115,27 +115,27 @@ enum { STEPS = sizeof(steps) / sizeof(*steps), SHAPES = 20, CPU_SHAPES = 11, CAS
 
 // Opens the kernel. If the driver limits its work-groups to fewer work-items than `local`, builds it again for this
 // shape. It does not build for each shape, because this would take long. False: marked as failed or skipped.
-static bool open_kernel(struct session_case *c, const char *options, const char *name)
+static bool open_kernel(struct bench_case *c, const char *options, const char *name)
 {
     const struct device_info *info = &c->session->device->info;
     const size_t items = c->local[0] * c->local[1];
     char shaped[160];
-    if (!session_kernel(c, options, name))
+    if (!bench_kernel(c, options, name))
         return false;
     size_t limit = kernel_group_limit(info, c->kernel);
     if (items <= limit)
         return true;
     clReleaseKernel(c->kernel);
     snprintf(shaped, sizeof(shaped), "%s -DGROUP_X=%zu -DGROUP_Y=%zu", options, c->local[0], c->local[1]);
-    if (session_kernel(c, shaped, name))
+    if (bench_kernel(c, shaped, name))
         limit = kernel_group_limit(info, c->kernel);
     if (items > limit)
-        session_skip(c, "the driver limits work-groups of this kernel to %zu work-items", limit);
+        bench_skip(c, "the driver limits work-groups of this kernel to %zu work-items", limit);
     return items <= limit;
 }
 
 // Chooses the kernel and `local`; a work-item computes across x down numbers. False: marked as failed or skipped.
-static bool choose_kernel(struct session_case *c, const struct step *step, size_t local_x, size_t local_y)
+static bool choose_kernel(struct bench_case *c, const struct step *step, size_t local_x, size_t local_y)
 {
     const struct matmul *m = c->data;
     const char *type = m->matrices->element->name;
@@ -150,7 +150,7 @@ static bool choose_kernel(struct session_case *c, const struct step *step, size_
     c->size[0] = (size_t)(block ? m->n / step->each : m->n);
     c->size[1] = (size_t)(m->n / step->each);
     if (c->local[0] * c->local[1] > most) {
-        session_skip(c, "the device limits work-groups to %zu work-items", most);
+        bench_skip(c, "the device limits work-groups to %zu work-items", most);
         return false;
     }
     snprintf(options, sizeof(options), "-DTYPE=%s -DTYPE4=%s4 -DTILE=%d -DEACH=%d%s", type, type, tile, step->each,
@@ -158,38 +158,38 @@ static bool choose_kernel(struct session_case *c, const struct step *step, size_
     return open_kernel(c, options, step->kernel);
 }
 
-static void open_case(struct session_case *c, const struct step *step, size_t local_x, size_t local_y)
+static void open_case(struct bench_case *c, const struct step *step, size_t local_x, size_t local_y)
 {
     struct matmul *m = c->data;
     if (!choose_kernel(c, step, local_x, local_y))
         return;
-    session_argument(c, &m->matrices->a, sizeof(cl_mem));
-    session_argument(c, &m->matrices->b, sizeof(cl_mem));
-    session_argument(c, &m->matrices->c, sizeof(cl_mem));
-    session_argument(c, &m->n, sizeof(m->n));
-    session_argument(c, &m->k, sizeof(m->k));
-    c->time = session_kernel_time;
+    bench_argument(c, &m->matrices->a, sizeof(cl_mem));
+    bench_argument(c, &m->matrices->b, sizeof(cl_mem));
+    bench_argument(c, &m->matrices->c, sizeof(cl_mem));
+    bench_argument(c, &m->n, sizeof(m->n));
+    bench_argument(c, &m->k, sizeof(m->k));
+    c->time = bench_kernel_time;
     c->check = check;
     c->work = 2.0 * m->n * m->n * m->k / 1e9;
 }
 
 // Returns the seconds of the naive kernel for matrices with `side` rows and columns. 0: it cannot run.
-static double find_time(struct session *session, cl_int side)
+static double find_time(struct bench_session *session, cl_int side)
 {
     struct matrices matrices;
     struct matmul m = {&matrices, side, side};
-    struct session_case c = {.session = session, .data = &m};
+    struct bench_case c = {.session = session, .data = &m};
     double speed = 0;
     if (open_matrices(session, &matrices, &elements[ELEMENT_FLOAT], side)) {
         open_case(&c, &steps[0], 8, 8);
-        speed = session_best(&c, 1).value;
+        speed = bench_best(&c, 1).value;
     }
     close_matrices(&matrices);
     return speed > 0 ? c.work / speed : 0;
 }
 
 // Chooses the size of square matrices. A run of the slowest step, the naive kernel, then takes at most `limit_s`.
-static cl_int choose_side(struct session *session, double limit_s)
+static cl_int choose_side(struct bench_session *session, double limit_s)
 {
     const cl_int most = is_cpu(session) ? SIDE_USUAL : SIDE_MOST;
     cl_int side = SIDE_LEAST;
@@ -205,7 +205,7 @@ static cl_int choose_side(struct session *session, double limit_s)
 
 // Chooses k for the product of an n x k and a k x n matrix, where n is SIDE_USUAL. A run of the naive kernel then takes
 // at most `limit_s`.
-static cl_int choose_columns(struct session *session, double limit_s)
+static cl_int choose_columns(struct bench_session *session, double limit_s)
 {
     const double trial_s = find_time(session, SIDE_LEAST), ratio = (double)SIDE_USUAL / SIDE_LEAST;
     cl_int k = SIDE_USUAL;
@@ -215,7 +215,7 @@ static cl_int choose_columns(struct session *session, double limit_s)
 }
 
 // On a CPU device, opens every second shape.
-static void open_shape(struct session_case *c, int i, const struct matmul *m)
+static void open_shape(struct bench_case *c, int i, const struct matmul *m)
 {
     const int every = is_cpu(c->session) ? 2 : 1, first = 10 / every + 1; // of the shapes with 1024 work-items
     const size_t most = i < first ? 1024 : 256, x = most >> (i < first ? i : i - first) * every, y = most / x;
@@ -224,7 +224,7 @@ static void open_shape(struct session_case *c, int i, const struct matmul *m)
     open_case(c, &steps[0], x, y);
 }
 
-static void open_step(struct session_case *c, int i, const struct matmul *m)
+static void open_step(struct bench_case *c, int i, const struct matmul *m)
 {
     snprintf(c->figure.parameters, sizeof(c->figure.parameters), "type=%s size=%dx%dx%d step=%s",
              m->matrices->element->name, m->n, m->k, m->n, steps[i].name);
@@ -232,7 +232,7 @@ static void open_step(struct session_case *c, int i, const struct matmul *m)
 }
 
 // Reports the peak beside the steps of its type, which have been measured.
-static void report_peak(const struct matmul *m, const struct session_case *cases)
+static void report_peak(const struct matmul *m, const struct bench_case *cases)
 {
     struct figure peak = m->matrices->peak;
     size_t used = 0;
@@ -245,14 +245,14 @@ static void report_peak(const struct matmul *m, const struct session_case *cases
             used += (size_t)snprintf(peak.note + used, sizeof(peak.note) - used, "%s%s %.3g",
                                      used ? ", " : "steps in % of the peak: ", steps[i].name,
                                      100 * cases[i].figure.value / peak.value);
-    session_report(cases[0].session, &peak);
+    bench_report(cases[0].session, &peak);
 }
 
 // Opens and measures `count` cases per type, of products of n x k and k x n numbers.
-static void measure(struct session *session, int count, cl_int n, cl_int k,
-                    void (*open)(struct session_case *c, int i, const struct matmul *m))
+static void measure(struct bench_session *session, int count, cl_int n, cl_int k,
+                    void (*open)(struct bench_case *c, int i, const struct matmul *m))
 {
-    struct session_case cases[CASES] = {{0}};
+    struct bench_case cases[CASES] = {{0}};
     struct matmul all[CASES];
     struct matrices matrices[TYPES];
     for (int t = 0; t < TYPES; t++) {
@@ -261,31 +261,31 @@ static void measure(struct session *session, int count, cl_int n, cl_int k,
         if (opened && open == open_step)
             m->peak = compute_peak(session, m->element);
         for (int i = 0; i < count; i++) {
-            struct session_case *c = &cases[t * count + i];
+            struct bench_case *c = &cases[t * count + i];
             all[t * count + i] = (struct matmul){m, n, k};
             c->session = session;
             c->data = &all[t * count + i];
             if (opened)
                 open(c, i, c->data);
             else
-                session_fail(c, "%s", session->error);
+                bench_fail(c, "%s", session->error);
         }
     }
-    session_measure(session, cases, TYPES * count);
+    bench_measure(session, cases, TYPES * count);
     for (int t = 0; t < TYPES; t++) {
         report_peak(&all[t * count], &cases[t * count]);
         close_matrices(&matrices[t]);
     }
 }
 
-static void run_group(struct session *session)
+static void run_group(struct bench_session *session)
 {
     const int count = is_cpu(session) ? CPU_SHAPES : SHAPES;
     const double slot_s = session->seconds / session->rounds / (TYPES * count);
     measure(session, count, SIDE_USUAL, choose_columns(session, slot_s), open_shape);
 }
 
-static void run_step(struct session *session)
+static void run_step(struct bench_session *session)
 {
     // The other steps take less time than the naive one.
     const double slot_s = session->seconds / session->rounds / (TYPES * STEPS);

@@ -7,7 +7,7 @@
 enum { MEASURE_ROUNDS = 9, MEASURE_ROUNDS_HERE = 30, MEASURE_ROUNDS_MAX = 1000 }; // of a test; of a measurement
 
 // A row of the table of tests.
-struct session;
+struct bench_session;
 struct measure_test {
     const char *name; // "memory.copy"; the part before the dot is its group
     const char *unit;
@@ -15,7 +15,7 @@ struct measure_test {
     const char *file;       // its kernels: "bench/compute.cl"; NULL: none
     double seconds;         // default time to measure, excluding set-up
     bool gl;                // the session has a window if one can be opened, and its device shares with GL if it can
-    void (*run)(struct session *session);
+    void (*run)(struct bench_session *session);
 };
 extern const struct measure_test *const measure_tests[]; // ends with NULL
 
@@ -75,7 +75,7 @@ struct measurement {
     struct measure_test test[MEASUREMENT_TESTS];
     bool frames;       // whole frames: on all paths by default, to the textures of a window if one can be opened
     bool has_measures; // it takes chosen measures
-    bool (*run)(struct session *session); // false: the chosen cases are impossible (logged)
+    bool (*run)(struct bench_session *session); // false: the chosen cases are impossible (logged)
 };
 extern const struct measurement *const measurement_list[]; // ends with NULL
 

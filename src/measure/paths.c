@@ -1,7 +1,7 @@
 // paths.c: the measurement `paths`: whole frames through each path, from the source's memory to a texture
+#include "measure/bench_session.h"
 #include "measure/frames.h"
 #include "measure/pool.h"
-#include "measure/session.h"
 
 #include "base/log.h"
 #include "base/workers.h"
@@ -20,12 +20,12 @@ struct row {
     enum path_kind kind;
     int threads, depth;
     struct frames frames;
-    struct session_part part[FRAME_PARTS];
+    struct bench_part part[FRAME_PARTS];
     char what[200]; // for messages
 };
 
 struct rows {
-    struct session *session;
+    struct bench_session *session;
     struct row *row; // DEPTHS rows for each case: with one frame in flight, then with two
     int count;
 };
@@ -33,7 +33,7 @@ struct rows {
 // ---- one case ----
 
 // Also sets the times of the stages. A stage that the path does not have gets no value.
-static double time_frames(struct session_case *c, int runs)
+static double time_frames(struct bench_case *c, int runs)
 {
     struct row *row = c->data;
     double ms;
@@ -46,18 +46,18 @@ static double time_frames(struct session_case *c, int runs)
     return ms / 1e3;
 }
 
-static bool check(struct session_case *c)
+static bool check(struct bench_case *c)
 {
     struct row *row = c->data;
     return pictures_check(row->frames.pictures, &row->chain->chain, frames_first, &row->frames, row->what);
 }
 
-static void finish(struct session_case *c)
+static void finish(struct bench_case *c)
 {
-    session_derive(c, TEST_SPEED, 1e3 / c->figure.value);
+    bench_derive(c, TEST_SPEED, 1e3 / c->figure.value);
 }
 
-static void name_row(const struct row *row, const struct session *session, struct figure *figure, int test,
+static void name_row(const struct row *row, const struct bench_session *session, struct figure *figure, int test,
                      const char *stage)
 {
     char text[FIGURE_CASE];
@@ -68,9 +68,9 @@ static void name_row(const struct row *row, const struct session *session, struc
              row->threads, row->depth, row->shape.width, row->shape.height, stage ? " stage=" : "", stage ? stage : "");
 }
 
-static void open_row(struct session_case *c, struct row *row)
+static void open_row(struct bench_case *c, struct row *row)
 {
-    struct session *session = c->session;
+    struct bench_session *session = c->session;
     const struct path_kind_info *kind = path_kind_info(row->kind);
     const struct path_setup setup = {
         .kind = row->kind,
@@ -87,7 +87,7 @@ static void open_row(struct session_case *c, struct row *row)
     session->error[0] = '\0';
     const struct pictures *pictures = pool_pictures(session->pool, &row->shape);
     if (!pictures || !frames_open(&row->frames, &setup, pictures, &error)) {
-        session_fail(c, "%s", error ? error : session->error);
+        bench_fail(c, "%s", error ? error : session->error);
         log_error("cannot measure the %s path: %s", path_kind_name(row->kind), error ? error : "see above");
         free(error);
         return;
@@ -101,27 +101,27 @@ static void open_row(struct session_case *c, struct row *row)
         snprintf(c->figure.note, sizeof(c->figure.note), "sharing mode %s: %.170s", info->sharing, info->why);
 }
 
-static void measure(struct rows *rows, struct session_case *cases)
+static void measure(struct rows *rows, struct bench_case *cases)
 {
-    struct session *session = rows->session;
+    struct bench_session *session = rows->session;
     for (int i = 0; i < rows->count; i++) {
         struct row *row = &rows->row[i];
-        cases[i] = (struct session_case){.session = session,
-                                         .data = row,
-                                         .time = time_frames,
-                                         .check = check,
-                                         .finish = finish,
-                                         .part = row->part,
-                                         .parts = FRAME_PARTS};
+        cases[i] = (struct bench_case){.session = session,
+                                       .data = row,
+                                       .time = time_frames,
+                                       .check = check,
+                                       .finish = finish,
+                                       .part = row->part,
+                                       .parts = FRAME_PARTS};
         name_row(row, session, &cases[i].figure, TEST_TIME, NULL);
         for (int k = 0; k < FRAME_PARTS; k++)
             name_row(row, session, &row->part[k].figure, TEST_STAGE, frame_part_names[k]);
-        session_progress(session, "building, %d of %d", i + 1, rows->count);
+        bench_progress(session, "building, %d of %d", i + 1, rows->count);
         if (session->stopped)
             return;
         open_row(&cases[i], row);
     }
-    session_measure(session, cases, rows->count);
+    bench_measure(session, cases, rows->count);
 }
 
 // ---- what is measured ----
@@ -167,10 +167,10 @@ static bool choose_rows(struct rows *rows)
     return true;
 }
 
-static bool run(struct session *session)
+static bool run(struct bench_session *session)
 {
     struct rows rows = {.session = session};
-    struct session_case *cases = NULL;
+    struct bench_case *cases = NULL;
     if (session->chosen->threads == 0)
         session->chosen->thread[session->chosen->threads++] = workers_available();
     bool ok = choose_rows(&rows);

@@ -4,8 +4,114 @@
 #include "base/log.h"
 #include "base/pages.h"
 #include "base/random.h"
+#include "image/convert.h"
+#include "path/path.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+// ---- pictures ----
+
+void pictures_free(struct pictures *pictures)
+{
+    while (pictures->count > 0)
+        image_free(&pictures->image[--pictures->count]);
+    free(pictures->image);
+    pictures->image = NULL;
+}
+
+bool pictures_make(struct pictures *pictures, const struct image_shape *shape, int count)
+{
+    *pictures = (struct pictures){.image = calloc((size_t)count, sizeof(*pictures->image))};
+    while (pictures->image && pictures->count < count && image_alloc(&pictures->image[pictures->count], shape)) {
+        random_fill(pictures->image[pictures->count].memory, image_bytes(shape), (uint32_t)pictures->count + 1);
+        pictures->count++;
+    }
+    if (pictures->count == count)
+        return true;
+    log_error("cannot allocate %d images of %dx%d: out of memory", count, shape->width, shape->height);
+    pictures_free(pictures);
+    return false;
+}
+
+bool pictures_make_camera(struct pictures *pictures, int width, int height)
+{
+    const struct color unknown = {0};
+    const struct image_shape shape = {
+        .format = PIXFMT_NV21,
+        .width = width,
+        .height = height,
+        .color = color_resolve(unknown, unknown, false, width, height),
+    };
+    return pictures_make(pictures, &shape, 1);
+}
+
+// ---- the check ----
+
+// Runs one filter from RGBA to RGBA, a picture of another size if the filter changes it. The caller frees `to`.
+static bool run_stage(const struct image *from, const struct stage *stage, struct image *to)
+{
+    const struct chain chain = {.stage = {*stage}, .count = 1};
+    const struct path_setup setup = {.kind = PATH_CPU, .input = from->shape, .chain = &chain};
+    struct path_result result;
+    struct path *path = path_open(&setup, NULL);
+    const bool ok = path && path_submit(path, from, 0) && path_collect(path, &result) &&
+                    image_alloc(to, &result.image.shape) && path_read(path, &result, to);
+    path_close(path);
+    return ok;
+}
+
+// Computes the chain's output for the picture. The caller frees. False: logged.
+static bool expect(const struct image *picture, const struct chain *chain, struct image *rgba)
+{
+    const struct image_shape shape = {.width = picture->shape.width, .height = picture->shape.height};
+    *rgba = (struct image){0};
+    bool ok = image_alloc(rgba, &shape);
+    if (ok)
+        convert_to_rgba(rgba, picture);
+    for (int i = 0; ok && i < chain->count; i++) {
+        struct image next = {0};
+        ok = run_stage(rgba, &chain->stage[i], &next);
+        image_free(rgba);
+        *rgba = next;
+    }
+    if (!ok) {
+        log_error("cannot check the results: out of memory");
+        image_free(rgba);
+    }
+    return ok;
+}
+
+static bool same(const struct image *got, const struct image *want, const char *what)
+{
+    const size_t row = 4 * (size_t)want->shape.width;
+    for (int y = 0; y < want->shape.height; y++) {
+        const uint8_t *a = got->plane[0] + (size_t)y * got->stride[0];
+        const uint8_t *b = want->plane[0] + (size_t)y * want->stride[0];
+        if (memcmp(a, b, row) == 0)
+            continue;
+        size_t x = 0;
+        while (a[x] == b[x])
+            x++;
+        log_error("%s differs from the cpu path: channel %zu of pixel %zu,%d is %d instead of %d; this case is skipped",
+                  what, x % 4, x / 4, y, a[x], b[x]);
+        return false;
+    }
+    return true;
+}
+
+bool pictures_check(const struct pictures *pictures, const struct chain *chain,
+                    bool (*first)(void *context, struct image *rgba), void *context, const char *what)
+{
+    struct image got = {0}, want = {0};
+    const bool ok = expect(&pictures->image[0], chain, &want) && image_alloc(&got, &want.shape) &&
+                    first(context, &got) && same(&got, &want, what);
+    image_free(&got);
+    image_free(&want);
+    return ok;
+}
+
+// ---- the pool ----
 
 enum { SHAPES_MAX = 2 * PIXFMT_COUNT * CASES_LIST };
 
@@ -14,7 +120,7 @@ static const size_t small_pixels = (size_t)4 << 20;
 // More than the largest caches: 96 MiB of level 3 on one die, 60 MB of level 2 on the largest GPU.
 static const size_t working_set_bytes = (size_t)160 << 20;
 
-struct pool {
+struct picture_pool {
     int pictures; // 0: by size
     struct lot {
         struct image_shape shape;
@@ -26,9 +132,9 @@ struct pool {
     size_t copy_bytes;
 };
 
-struct pool *pool_open(int pictures)
+struct picture_pool *pool_open(int pictures)
 {
-    struct pool *pool = calloc(1, sizeof(*pool));
+    struct picture_pool *pool = calloc(1, sizeof(*pool));
     if (pool)
         pool->pictures = pictures;
     else
@@ -36,7 +142,7 @@ struct pool *pool_open(int pictures)
     return pool;
 }
 
-void pool_close(struct pool *pool)
+void pool_close(struct picture_pool *pool)
 {
     if (!pool)
         return;
@@ -49,7 +155,7 @@ void pool_close(struct pool *pool)
     free(pool);
 }
 
-static int count_pictures(const struct pool *pool, const struct image_shape *shape)
+static int count_pictures(const struct picture_pool *pool, const struct image_shape *shape)
 {
     const size_t pixels = (size_t)shape->width * (size_t)shape->height;
     if (pool->pictures > 0 || pixels <= small_pixels)
@@ -60,7 +166,7 @@ static int count_pictures(const struct pool *pool, const struct image_shape *sha
 }
 
 // Returns the lot of the shape, and makes it if it is new. NULL on failure (logged).
-static struct lot *find_lot(struct pool *pool, const struct image_shape *shape)
+static struct lot *find_lot(struct picture_pool *pool, const struct image_shape *shape)
 {
     struct lot *lot = pool->lot;
     for (; lot < pool->lot + pool->lots; lot++) {
@@ -80,13 +186,14 @@ static struct lot *find_lot(struct pool *pool, const struct image_shape *shape)
     return lot;
 }
 
-const struct pictures *pool_pictures(struct pool *pool, const struct image_shape *shape)
+const struct pictures *pool_pictures(struct picture_pool *pool, const struct image_shape *shape)
 {
     const struct lot *lot = find_lot(pool, shape);
     return lot ? &lot->pictures : NULL;
 }
 
-struct resident *pool_resident(struct pool *pool, struct device *device, const struct image_shape *shape, bool to_image)
+struct resident *pool_resident(struct picture_pool *pool, struct device *device, const struct image_shape *shape,
+                               bool to_image)
 {
     struct lot *lot = find_lot(pool, shape);
     if (!lot || lot->resident[to_image])
@@ -102,7 +209,7 @@ struct resident *pool_resident(struct pool *pool, struct device *device, const s
     return NULL;
 }
 
-uint8_t *pool_copies(struct pool *pool, size_t bytes)
+uint8_t *pool_copies(struct picture_pool *pool, size_t bytes)
 {
     if (pool->copy_bytes >= bytes)
         return pool->copy_memory;

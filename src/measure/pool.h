@@ -1,24 +1,45 @@
-// pool.h: random pictures to measure with, made once for all cases
+// pool.h: random pictures to measure with, made once for all cases, and the check of a chain's result
 #pragma once
 
+#include "filter/chain.h"
+#include "image/image.h"
 #include "measure/chosen.h"
-#include "measure/pictures.h"
 #include "path/resident.h"
 
-struct pool;
+// ---- pictures ----
+
+// Pictures of one shape.
+struct pictures {
+    struct image *image;
+    int count;
+};
+
+bool pictures_make(struct pictures *pictures, const struct image_shape *shape, int count); // false: logged
+// Makes one frame as a camera delivers it: NV21.
+bool pictures_make_camera(struct pictures *pictures, int width, int height);
+void pictures_free(struct pictures *pictures); // accepts a zeroed one
+
+// Calls first(context, rgba), which must filter the first picture, and compares with the cpu path's output, computed
+// filter by filter. Returns true if both are equal. Otherwise logs the first difference of `what`.
+bool pictures_check(const struct pictures *pictures, const struct chain *chain,
+                    bool (*first)(void *context, struct image *rgba), void *context, const char *what);
+
+// ---- the pool ----
+
+struct picture_pool;
 
 enum { POOL_OUTPUTS = 2, POOL_PICTURES_MAX = 64 }; // outputs of a path or a resident, used in turn
 
 // `pictures`: the number of pictures per shape. 0: one picture up to 4 megapixels, because a camera's frame is in the
 // caches, too; otherwise enough to exceed the caches. NULL on failure (logged).
-struct pool *pool_open(int pictures);
-void pool_close(struct pool *pool); // accepts NULL; close the users of its pictures before
+struct picture_pool *pool_open(int pictures);
+void pool_close(struct picture_pool *pool); // accepts NULL; close the users of its pictures before
 
 // Random pictures of this shape; owned by the pool. NULL on failure (logged).
-const struct pictures *pool_pictures(struct pool *pool, const struct image_shape *shape);
+const struct pictures *pool_pictures(struct picture_pool *pool, const struct image_shape *shape);
 // The same pictures in the device's memory; owned by the pool. NULL on failure.
-struct resident *pool_resident(struct pool *pool, struct device *device, const struct image_shape *shape,
+struct resident *pool_resident(struct picture_pool *pool, struct device *device, const struct image_shape *shape,
                                bool to_image);
 
 // Random memory of the host for copies, at least `bytes` large. Valid until the next call. NULL on failure (logged).
-uint8_t *pool_copies(struct pool *pool, size_t bytes);
+uint8_t *pool_copies(struct picture_pool *pool, size_t bytes);

@@ -2,6 +2,7 @@
 #include "measure/results.h"
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/stats.h"
 #include "measure/figure.h"
@@ -15,12 +16,6 @@
 enum { BYTES_MAX = 64 << 20, TESTS_MAX = 256, FIGURES_MAX = 2048 };
 
 // ---- reading ----
-
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
 
 // Returns true if the members that --compare adds, and others that need not be there, have their types.
 static bool has_types(const json_t *value)
@@ -191,9 +186,9 @@ static double rank_test(const json_t *now, const json_t *before, int *least)
 // An unknown processor is equal to all.
 static bool same_device(const json_t *a, const json_t *b)
 {
-    const char *one = text_of(a, "processor"), *other = text_of(b, "processor");
-    return strcmp(text_of(a, "name"), text_of(b, "name")) == 0 &&
-           strcmp(text_of(a, "platform"), text_of(b, "platform")) == 0 &&
+    const char *one = json_text(a, "processor"), *other = json_text(b, "processor");
+    return strcmp(json_text(a, "name"), json_text(b, "name")) == 0 &&
+           strcmp(json_text(a, "platform"), json_text(b, "platform")) == 0 &&
            (!one[0] || !other[0] || strcmp(one, other) == 0);
 }
 
@@ -214,8 +209,8 @@ static const json_t *find_device(const json_t *result, const json_t *base)
     }
     if (named)
         return named;
-    log_warn("the base is from another device: %s; this one: %s", text_of(json_object_get(first, "device"), "name"),
-             text_of(device, "name"));
+    log_warn("the base is from another device: %s; this one: %s", json_text(json_object_get(first, "device"), "name"),
+             json_text(device, "name"));
     return first;
 }
 
@@ -258,7 +253,7 @@ static bool compare_figure(const json_t *result, const json_t *base, json_t *ite
         pair.p = rank_test(item, earlier, &rounds);
     pair.copy_change = copy > 0 && earlier_copy > 0 ? copy / earlier_copy - 1 : 0;
     const json_t *test = json_object_get(json_object_get(result, "tests"), now->test);
-    const char *verdict = judge(&pair, text_of(test, "unit"));
+    const char *verdict = judge(&pair, json_text(test, "unit"));
     if (!verdict)
         return false;
     if (strcmp(verdict, "unclear") == 0)
@@ -288,6 +283,6 @@ int results_compare(json_t *result, const json_t *base)
     json_object_set_new(result, "missing", missing);
     json_object_set_new(
         result, "base",
-        json_pack("{s:O,s:s}", "device", json_object_get(earlier, "device"), "monocle", text_of(earlier, "monocle")));
+        json_pack("{s:O,s:s}", "device", json_object_get(earlier, "device"), "monocle", json_text(earlier, "monocle")));
     return worse;
 }

@@ -1,7 +1,6 @@
 // share.c: the test of GL textures that a kernel writes: the time to hand a texture from GL to OpenCL and back
-#include "measure/session.h"
+#include "measure/bench_session.h"
 
-#include "base/clock.h"
 #include "compute/texture.h"
 
 #include <stdio.h>
@@ -24,7 +23,7 @@ struct share {
     enum way way;
 };
 
-static cl_int write_pattern(const struct session_case *c, const cl_mem *image)
+static cl_int write_pattern(const struct bench_case *c, const cl_mem *image)
 {
     struct sharing *s = ((const struct share *)c->data)->sharing;
     static const size_t none[2] = {0}, local[2] = {GROUP_WIDTH, GROUP_HEIGHT},
@@ -38,7 +37,7 @@ static cl_int write_pattern(const struct session_case *c, const cl_mem *image)
 }
 
 // GL hands the texture over, the kernel writes it, and GL gets it back.
-static cl_int write_texture(const struct session_case *c)
+static cl_int write_texture(const struct bench_case *c)
 {
     const struct share *share = c->data;
     struct shared_texture *shared = &share->sharing->shared;
@@ -53,14 +52,14 @@ static cl_int write_texture(const struct session_case *c)
     if (result == CL_SUCCESS && share->way != WAY_EMPTY)
         result = write_pattern(c, &shared->image);
     if (result == CL_SUCCESS)
-        result = shared_texture_release(shared, queue, NULL, &released);
+        result = shared_texture_release(shared, queue, &released);
     if (result == CL_SUCCESS)
         result = fence ? compute_wait(1, &released) : compute_finish(queue);
     event_release(&released);
     return result;
 }
 
-static bool run_once(const struct session_case *c)
+static bool run_once(const struct bench_case *c)
 {
     const struct share *share = c->data;
     cl_int result;
@@ -74,19 +73,10 @@ static bool run_once(const struct session_case *c)
     return compute_ok(result, "write a GL texture");
 }
 
-static double time_runs(struct session_case *c, int runs)
-{
-    const int64_t start_ns = clock_now_ns();
-    for (int i = 0; i < runs; i++)
-        if (!run_once(c))
-            return -1;
-    return (double)(clock_now_ns() - start_ns) / 1e9 / runs;
-}
-
 // ---- check ----
 
 // Reads the pixels through GL, or through OpenCL if no texture is written.
-static bool read_pixels(const struct session_case *c, uint8_t *pixels)
+static bool read_pixels(const struct bench_case *c, uint8_t *pixels)
 {
     static const size_t origin[3] = {0}, region[3] = {WIDTH, HEIGHT, 1};
     const struct share *share = c->data;
@@ -98,11 +88,11 @@ static bool read_pixels(const struct session_case *c, uint8_t *pixels)
 }
 
 // Each run writes different pixels. The way 'empty' must not change the pixels.
-static bool check(struct session_case *c)
+static bool check(struct bench_case *c)
 {
     const struct share *share = c->data;
     struct share writer = {share->sharing, WAY_FENCE};
-    struct session_case written = *c;
+    struct bench_case written = *c;
     written.data = &writer;
     uint8_t *pixels = malloc((size_t)WIDTH * HEIGHT * PIXEL);
     bool ok = pixels && (share->way != WAY_EMPTY || run_once(&written)) && run_once(c) && read_pixels(c, pixels);
@@ -127,53 +117,44 @@ static bool open_image(struct sharing *s, cl_context context)
     return compute_ok(result, "make an image");
 }
 
-// False on failure (logged).
-static bool open_texture(struct sharing *s, cl_context context)
+static void open_case(struct bench_case *c)
 {
-    return compute_ok(shared_texture_open(&s->shared, context, WIDTH, HEIGHT), "share a GL texture with OpenCL");
-}
-
-static void open_case(struct session_case *c)
-{
-    if (!session_kernel(c, "", "share"))
+    if (!bench_kernel(c, "", "share") || !bench_group_fits(c, GROUP_WIDTH * GROUP_HEIGHT))
         return;
-    if (kernel_group_limit(&c->session->device->info, c->kernel) < GROUP_WIDTH * GROUP_HEIGHT) {
-        session_skip(c, "the driver limits work-groups of this kernel to fewer than %d work-items",
-                     GROUP_WIDTH * GROUP_HEIGHT);
-        return;
-    }
-    c->time = time_runs;
+    c->time = bench_host_time;
+    c->once = run_once;
     c->check = check;
 }
 
-static void run(struct session *session)
+static void run(struct bench_session *session)
 {
-    struct session_case cases[WAYS] = {{0}};
+    struct bench_case cases[WAYS] = {{0}};
     struct share shares[WAYS];
     struct sharing sharing = {.number = 0};
     const cl_context context = session->device->context;
     const bool shares_gl = session->window && session->device->shares_gl;
-    const bool has_texture = shares_gl && open_texture(&sharing, context);
+    const bool has_texture = shares_gl && compute_ok(shared_texture_open(&sharing.shared, context, WIDTH, HEIGHT),
+                                                     "share a GL texture with OpenCL");
     const bool has_image = session->device->info.images && open_image(&sharing, context);
     for (int i = 0; i < WAYS; i++) {
-        struct session_case *c = &cases[i];
+        struct bench_case *c = &cases[i];
         shares[i] = (struct share){&sharing, (enum way)i};
         c->session = session;
         c->data = &shares[i];
         snprintf(c->figure.parameters, sizeof(c->figure.parameters), "way=%s", ways[i]);
         const bool image = shares[i].way == WAY_IMAGE;
         if (image && !session->device->info.images)
-            session_skip(c, "the device has no images");
+            bench_skip(c, "the device has no images");
         else if (!image && !session->window)
-            session_skip(c, "cannot open a window: %.160s", session->window_why);
+            bench_skip(c, "cannot open a window: %.160s", session->window_why);
         else if (!image && !shares_gl)
-            session_skip(c, "%s", session->device->sharing_why);
+            bench_skip(c, "%s", session->device->sharing_why);
         else if (image ? has_image : has_texture)
             open_case(c);
         else
-            session_fail(c, "%s", session->error);
+            bench_fail(c, "%s", session->error);
     }
-    session_measure(session, cases, WAYS);
+    bench_measure(session, cases, WAYS);
     compute_finish(session->queue);
     shared_texture_close(&sharing.shared);
     memory_release(sharing.image);

@@ -1,7 +1,6 @@
 // small.c: the test of many small images: launches for one or for many, several queues, copies during kernels
-#include "measure/session.h"
+#include "measure/bench_session.h"
 
-#include "base/clock.h"
 #include "base/random.h"
 
 #include <stdio.h>
@@ -11,7 +10,7 @@
 enum { SIDE_LEAST = 64, SIDE_MOST = 300, GROUP_WIDTH = 16, GROUP_HEIGHT = 8, PIXEL = 4, ROWS = 16 };
 enum { PARTS = 4, BATCHES = 2, IMAGES_GPU = 1000, IMAGES_CPU = 48, IMAGES_LEAST = PARTS * BATCHES };
 
-struct image {
+struct small_image {
     cl_int at, width, height, unused; // at: offset in its part, in pixels
 };
 
@@ -23,12 +22,13 @@ struct part {
 };
 
 struct images {
-    struct image image[IMAGES_GPU];
+    struct small_image image[IMAGES_GPU];
     struct part part[PARTS];
     int count;
     size_t bytes;
-    cl_mem table, pin_from, pin_to;
-    uint8_t *from, *to, *expected; // the host's memory; the first two are pinned
+    cl_mem table;
+    struct pinned from, to; // the host's memory
+    uint8_t *expected;
     cl_command_queue queue[PARTS];
 };
 
@@ -40,19 +40,14 @@ struct small {
 
 // ---- one run ----
 
-static size_t round_up(int value, int unit)
-{
-    return (size_t)((value + unit - 1) / unit * unit);
-}
-
-static cl_int launch(const struct session_case *c, cl_command_queue queue, const struct part *part, cl_int first,
+static cl_int launch(const struct bench_case *c, cl_command_queue queue, const struct part *part, cl_int first,
                      int count)
 {
     const struct small *small = c->data;
-    const struct image *image = &small->images->image[first];
+    const struct small_image *image = &small->images->image[first];
     const size_t local[2] = {GROUP_WIDTH, GROUP_HEIGHT};
-    const size_t each[2] = {round_up(image->width, GROUP_WIDTH), round_up(image->height, GROUP_HEIGHT)};
-    const size_t packed[2] = {round_up(SIDE_MOST, GROUP_WIDTH), (size_t)(ROWS * count)};
+    const size_t each[2] = {bench_round_up(image->width, GROUP_WIDTH), bench_round_up(image->height, GROUP_HEIGHT)};
+    const size_t packed[2] = {bench_round_up(SIDE_MOST, GROUP_WIDTH), (size_t)(ROWS * count)};
     cl_int result = clSetKernelArg(c->kernel, 0, sizeof(cl_mem), &part->from);
     if (result == CL_SUCCESS)
         result = clSetKernelArg(c->kernel, 1, sizeof(cl_mem), &part->to);
@@ -66,28 +61,27 @@ static cl_int launch(const struct session_case *c, cl_command_queue queue, const
 }
 
 // Enqueues the work on the images from `first`. The queue runs its commands in order.
-static cl_int enqueue(const struct session_case *c, cl_command_queue queue, const struct part *part, int first,
-                      int count)
+static cl_int enqueue(const struct bench_case *c, cl_command_queue queue, const struct part *part, int first, int count)
 {
     const struct small *small = c->data;
     const struct images *m = small->images;
-    const struct image *last = &m->image[first + count - 1];
+    const struct small_image *last = &m->image[first + count - 1];
     const size_t begin = (size_t)m->image[first].at * PIXEL,
                  bytes = (size_t)(last->at + last->width * last->height) * PIXEL - begin;
     cl_int result = CL_SUCCESS;
     if (small->copies)
-        result = clEnqueueWriteBuffer(queue, part->from, CL_FALSE, begin, bytes, m->from + part->offset + begin, 0,
+        result = clEnqueueWriteBuffer(queue, part->from, CL_FALSE, begin, bytes, m->from.at + part->offset + begin, 0,
                                       NULL, NULL);
     if (result == CL_SUCCESS)
         result = launch(c, queue, part, first, count);
     if (result == CL_SUCCESS && small->copies)
-        result =
-            clEnqueueReadBuffer(queue, part->to, CL_FALSE, begin, bytes, m->to + part->offset + begin, 0, NULL, NULL);
+        result = clEnqueueReadBuffer(queue, part->to, CL_FALSE, begin, bytes, m->to.at + part->offset + begin, 0, NULL,
+                                     NULL);
     return result;
 }
 
 // Processes all images once and waits. The parts take turns, so that all queues have work.
-static bool run_once(const struct session_case *c)
+static bool run_once(const struct bench_case *c)
 {
     const struct small *small = c->data;
     const struct images *m = small->images;
@@ -110,61 +104,47 @@ static bool run_once(const struct session_case *c)
     return compute_ok(result, "process small images");
 }
 
-static double time_runs(struct session_case *c, int runs)
-{
-    const int64_t start_ns = clock_now_ns();
-    for (int i = 0; i < runs; i++)
-        if (!run_once(c))
-            return -1;
-    return (double)(clock_now_ns() - start_ns) / 1e9 / runs;
-}
-
 // ---- check ----
 
 // Clears the memory first. The run must then write all pixels, and copy them both ways if the case copies.
-static bool check(struct session_case *c)
+static bool check(struct bench_case *c)
 {
     const struct small *small = c->data;
     const struct images *m = small->images;
     const cl_uint zero = 0;
     cl_int result = CL_SUCCESS;
-    memset(m->to, 0, m->bytes);
+    memset(m->to.at, 0, m->bytes);
     for (int i = 0; i < PARTS && result == CL_SUCCESS; i++) {
         const struct part *part = &m->part[i];
         result = clEnqueueFillBuffer(m->queue[0], part->to, &zero, sizeof(zero), 0, part->bytes, 0, NULL, NULL);
         if (result == CL_SUCCESS && small->copies)
             result = clEnqueueFillBuffer(m->queue[0], part->from, &zero, sizeof(zero), 0, part->bytes, 0, NULL, NULL);
         else if (result == CL_SUCCESS)
-            result = clEnqueueWriteBuffer(m->queue[0], part->from, CL_FALSE, 0, part->bytes, m->from + part->offset, 0,
-                                          NULL, NULL);
+            result = clEnqueueWriteBuffer(m->queue[0], part->from, CL_FALSE, 0, part->bytes, m->from.at + part->offset,
+                                          0, NULL, NULL);
     }
     const cl_int finished = compute_finish(m->queue[0]);
     if (!compute_ok(result == CL_SUCCESS ? finished : result, "clear the images") || !run_once(c))
         return false;
     for (int i = 0; i < PARTS && result == CL_SUCCESS && !small->copies; i++)
         result = clEnqueueReadBuffer(m->queue[0], m->part[i].to, CL_TRUE, 0, m->part[i].bytes,
-                                     m->to + m->part[i].offset, 0, NULL, NULL);
-    return compute_ok(result, "read the images") && memcmp(m->to, m->expected, m->bytes) == 0;
+                                     m->to.at + m->part[i].offset, 0, NULL, NULL);
+    return compute_ok(result, "read the images") && memcmp(m->to.at, m->expected, m->bytes) == 0;
 }
 
-static int limit(int value, int most)
-{
-    return value < 0 ? 0 : value > most ? most : value;
-}
-
-static void emboss(const struct image *image, const uint8_t *from, uint8_t *to)
+static void emboss(const struct small_image *image, const uint8_t *from, uint8_t *to)
 {
     const int width = image->width, height = image->height;
     for (int i = 0; i < width * height; i++) {
         const int x = i % width, y = i / width;
-        const int left = limit(x - 1, width - 1), right = limit(x + 1, width - 1);
-        const int above = limit(y - 1, height - 1) * width, below = limit(y + 1, height - 1) * width;
+        const int left = bench_limit(x - 1, width - 1), right = bench_limit(x + 1, width - 1);
+        const int above = bench_limit(y - 1, height - 1) * width, below = bench_limit(y + 1, height - 1) * width;
         const int row = y * width;
         for (int n = 0; n < PIXEL - 1; n++) {
             const int sum = 128 + from[(row + right) * PIXEL + n] - from[(row + left) * PIXEL + n] +
                             from[(below + x) * PIXEL + n] - from[(above + x) * PIXEL + n] +
                             from[(below + right) * PIXEL + n] - from[(above + left) * PIXEL + n];
-            to[i * PIXEL + n] = (uint8_t)limit(sum, UINT8_MAX);
+            to[i * PIXEL + n] = (uint8_t)bench_limit(sum, UINT8_MAX);
         }
         to[i * PIXEL + PIXEL - 1] = from[i * PIXEL + PIXEL - 1];
     }
@@ -185,7 +165,8 @@ static void place_images(struct images *m, const struct device_info *info)
         part->first = p * part->count;
         part->offset = m->bytes;
         cl_int at = 0;
-        for (struct image *image = &m->image[part->first]; image < &m->image[part->first + part->count]; image++) {
+        for (struct small_image *image = &m->image[part->first]; image < &m->image[part->first + part->count];
+             image++) {
             image->at = at;
             image->width = SIDE_LEAST + (int)(random_next(&random) % (SIDE_MOST - SIDE_LEAST + 1));
             image->height = SIDE_LEAST + (int)(random_next(&random) % (SIDE_MOST - SIDE_LEAST + 1));
@@ -197,23 +178,10 @@ static void place_images(struct images *m, const struct device_info *info)
     m->count = PARTS * m->part[0].count;
 }
 
-// Allocates memory that the device can copy from and to while the host works.
-static cl_int pin(const struct images *m, cl_context context, cl_mem *buffer, uint8_t **memory)
-{
-    cl_int result;
-    *buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, m->bytes, NULL, &result);
-    if (result == CL_SUCCESS)
-        *memory = clEnqueueMapBuffer(m->queue[0], *buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, m->bytes, 0, NULL,
-                                     NULL, &result);
-    return result;
-}
-
 static void close_images(struct images *m)
 {
-    if (m->from)
-        clEnqueueUnmapMemObject(m->queue[0], m->pin_from, m->from, 0, NULL, NULL);
-    if (m->to)
-        clEnqueueUnmapMemObject(m->queue[0], m->pin_to, m->to, 0, NULL, NULL);
+    pinned_close(&m->from, m->queue[0]);
+    pinned_close(&m->to, m->queue[0]);
     for (int i = 0; i < PARTS; i++) {
         if (m->queue[i]) {
             compute_finish(m->queue[i]);
@@ -223,13 +191,11 @@ static void close_images(struct images *m)
         memory_release(m->part[i].to);
     }
     memory_release(m->table);
-    memory_release(m->pin_from);
-    memory_release(m->pin_to);
     free(m->expected);
 }
 
 // False on failure (logged). Call close_images also after a failure.
-static bool open_images(struct images *m, const struct session *session)
+static bool open_images(struct images *m, const struct bench_session *session)
 {
     const struct device *device = session->device;
     cl_int result = CL_SUCCESS;
@@ -249,63 +215,56 @@ static bool open_images(struct images *m, const struct session *session)
         m->table = clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
                                   sizeof(*m->image) * (size_t)m->count, m->image, &result);
     if (result == CL_SUCCESS)
-        result = pin(m, device->context, &m->pin_from, &m->from);
+        result = pinned_open(&m->from, device->context, m->queue[0], m->bytes);
     if (result == CL_SUCCESS)
-        result = pin(m, device->context, &m->pin_to, &m->to);
+        result = pinned_open(&m->to, device->context, m->queue[0], m->bytes);
     if (!compute_ok(result, "allocate small images"))
         return false;
-    random_fill(m->from, m->bytes, 1);
+    random_fill(m->from.at, m->bytes, 1);
     for (int i = 0; i < m->count; i++) {
         const size_t at = m->part[i / m->part[0].count].offset + (size_t)m->image[i].at * PIXEL;
-        emboss(&m->image[i], m->from + at, m->expected + at);
+        emboss(&m->image[i], m->from.at + at, m->expected + at);
     }
     return true;
 }
 
 // ---- the cases ----
 
-static void open_case(struct session_case *c)
+static void open_case(struct bench_case *c)
 {
     const struct small *small = c->data;
     char options[32];
     snprintf(options, sizeof(options), "-DROWS=%d", ROWS);
-    if (!session_kernel(c, options, small->packed ? "packed" : "each"))
+    if (!bench_kernel(c, options, small->packed ? "packed" : "each") ||
+        !bench_group_fits(c, GROUP_WIDTH * GROUP_HEIGHT))
         return;
-    if (kernel_group_limit(&c->session->device->info, c->kernel) < GROUP_WIDTH * GROUP_HEIGHT) {
-        session_skip(c, "the driver limits work-groups of this kernel to fewer than %d work-items",
-                     GROUP_WIDTH * GROUP_HEIGHT);
-        return;
-    }
-    c->time = time_runs;
+    c->time = bench_host_time;
+    c->once = run_once;
     c->check = check;
     c->work = small->images->count;
 }
 
-static void run(struct session *session)
+static void run(struct bench_session *session)
 {
     enum { WAYS = 2, QUEUES = 3, CASES = 2 * WAYS * QUEUES };
-    struct session_case cases[CASES] = {{0}};
+    struct bench_case cases[CASES] = {{0}};
     struct small all[CASES];
     struct images *images = calloc(1, sizeof(*images)); // too large for the stack
-    const bool open = images && open_images(images, session);
+    const bool open = compute_ok(images ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "allocate small images") &&
+                      open_images(images, session);
     for (int i = 0; i < CASES; i++) {
-        struct session_case *c = &cases[i];
+        struct bench_case *c = &cases[i];
         all[i] = (struct small){
             .images = images,
             .packed = i % WAYS == 1,
             .queues = 1 << (i / WAYS % QUEUES),
             .copies = i / WAYS / QUEUES == 1,
         };
-        c->session = session;
         c->data = &all[i];
         snprintf(c->figure.parameters, sizeof(c->figure.parameters), "copies=%s queues=%d way=%s",
                  all[i].copies ? "both" : "none", all[i].queues, all[i].packed ? "packed" : "each");
-        if (open)
-            open_case(c);
-        else
-            session_fail(c, "%s", images ? session->error : "out of memory");
     }
-    session_measure(session, cases, CASES);
+    bench_run(session, cases, CASES, open, open_case);
     if (images)
         close_images(images);
     free(images);

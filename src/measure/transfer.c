@@ -1,5 +1,5 @@
 // transfer.c: the tests of copies between the host's memory and the device's, at sizes of camera frames and in a sweep
-#include "measure/session.h"
+#include "measure/bench_session.h"
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -43,7 +43,7 @@ enum { WAYS = sizeof(ways) / sizeof(*ways) };
 // ---- one copy ----
 
 // Maps the device's buffer, and touches each page: a driver may copy nothing until then.
-static cl_int map(struct session_case *c, cl_event *event)
+static cl_int map(struct bench_case *c, cl_event *event)
 {
     struct transfer *t = c->data;
     const bool read = t->way == WAY_MAP_READ;
@@ -66,7 +66,7 @@ static cl_int map(struct session_case *c, cl_event *event)
 }
 
 // Enqueues several copies and waits once.
-static cl_int copy_queued(struct session_case *c)
+static cl_int copy_queued(struct bench_case *c)
 {
     const struct transfer *t = c->data;
     const cl_command_queue queue = c->session->queue;
@@ -79,7 +79,7 @@ static cl_int copy_queued(struct session_case *c)
     return result == CL_SUCCESS ? finished : result;
 }
 
-static cl_int copy(struct session_case *c, cl_event *event)
+static cl_int copy(struct bench_case *c, cl_event *event)
 {
     struct transfer *t = c->data;
     switch (t->way) {
@@ -95,7 +95,7 @@ static cl_int copy(struct session_case *c, cl_event *event)
     }
 }
 
-static double time_copies(struct session_case *c, int runs)
+static double time_copies(struct bench_case *c, int runs)
 {
     struct transfer *t = c->data;
     double host_s = 0;
@@ -123,7 +123,7 @@ static double time_copies(struct session_case *c, int runs)
 // ---- check ----
 
 // Writes random bytes to the device, in the way of the case or plainly, reads them and compares.
-static bool check(struct session_case *c)
+static bool check(struct bench_case *c)
 {
     struct transfer *t = c->data;
     const bool writes = t->way == WAY_WRITE || t->way == WAY_QUEUE_WRITE || t->way == WAY_MAP_WRITE;
@@ -152,14 +152,15 @@ static bool check(struct session_case *c)
 // ---- the cases ----
 
 struct memories {
-    cl_mem device, pin;
-    uint8_t *pageable, *pinned, *random;
+    cl_mem device;
+    struct pinned pinned;
+    uint8_t *pageable, *random;
     size_t bytes;
 };
 
 // Returns the shortest seconds of several mappings of `bytes`; negative on failure. Before each, the device writes to
 // the memory: a driver need not copy bytes that the host has already.
-static double mapping_seconds(const struct session *session, cl_mem buffer, size_t bytes)
+static double mapping_seconds(const struct bench_session *session, cl_mem buffer, size_t bytes)
 {
     enum { TRIES = 30, WRITTEN = 4096 };
     double least_s = -1;
@@ -183,7 +184,7 @@ static double mapping_seconds(const struct session *session, cl_mem buffer, size
 // Returns true if mapping copies nothing: mapping much memory takes no longer than mapping little. The difference must
 // be shorter than a copy at LINK_GBPS, which is faster than any link between a device and the host. Comparing with the
 // host's own copy is not enough: a device copies several times as fast as one processor.
-static bool is_zero_copy(const struct session *session, const struct memories *m)
+static bool is_zero_copy(const struct bench_session *session, const struct memories *m)
 {
     enum { LINK_GBPS = 500, PARTS = 16 };
     const size_t least = m->bytes / PARTS;
@@ -192,19 +193,17 @@ static bool is_zero_copy(const struct session *session, const struct memories *m
     return less_s >= 0 && more_s >= 0 && more_s - less_s < (double)(m->bytes - least) / LINK_GBPS / 1e9;
 }
 
-static void close_memories(struct memories *m, const struct session *session)
+static void close_memories(struct memories *m, const struct bench_session *session)
 {
-    if (m->pinned)
-        clEnqueueUnmapMemObject(session->queue, m->pin, m->pinned, 0, NULL, NULL);
+    pinned_close(&m->pinned, session->queue);
     compute_finish(session->queue);
     memory_release(m->device);
-    memory_release(m->pin);
     free(m->pageable);
     free(m->random);
 }
 
 // Allocates and touches all memory. False on failure (logged).
-static bool open_memories(struct memories *m, const struct session *session, size_t bytes)
+static bool open_memories(struct memories *m, const struct bench_session *session, size_t bytes)
 {
     enum { ALIGNMENT = 4096 };
     const cl_context context = session->device->context;
@@ -214,23 +213,20 @@ static bool open_memories(struct memories *m, const struct session *session, siz
     m->random = aligned_alloc(ALIGNMENT, m->bytes);
     m->device = clCreateBuffer(context, CL_MEM_READ_WRITE, m->bytes, NULL, &result);
     if (result == CL_SUCCESS)
-        m->pin = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, m->bytes, NULL, &result);
-    if (result == CL_SUCCESS)
-        m->pinned = clEnqueueMapBuffer(session->queue, m->pin, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, m->bytes, 0,
-                                       NULL, NULL, &result);
+        result = pinned_open(&m->pinned, context, session->queue, m->bytes);
     if (result == CL_SUCCESS && (!m->pageable || !m->random))
         result = CL_OUT_OF_HOST_MEMORY;
     if (!compute_ok(result, "allocate memory for copies"))
         return false;
     random_fill(m->random, m->bytes, 1);
     memcpy(m->pageable, m->random, m->bytes);
-    memcpy(m->pinned, m->random, m->bytes);
+    memcpy(m->pinned.at, m->random, m->bytes);
     return true;
 }
 
 // Sets no event time for mappings, whose events cover only a part of their time, nor for queued copies, whose events
 // overlap.
-static void add_event(struct session_case *c)
+static void add_event(struct bench_case *c)
 {
     const struct transfer *t = c->data;
     if (t->way > WAY_READ)
@@ -247,10 +243,10 @@ struct transfer_size {
 };
 
 // The name is the first parameter of a case, and the way the second.
-static void run_sizes(struct session *session, const char *key, const struct transfer_size *sizes, int count)
+static void run_sizes(struct bench_session *session, const char *key, const struct transfer_size *sizes, int count)
 {
     const int total = count * WAYS;
-    struct session_case *cases = calloc((size_t)total, sizeof(*cases));
+    struct bench_case *cases = calloc((size_t)total, sizeof(*cases));
     struct transfer *transfers = calloc((size_t)total, sizeof(*transfers));
     struct memories memories = {0};
     size_t most = 0;
@@ -260,20 +256,20 @@ static void run_sizes(struct session *session, const char *key, const struct tra
     const bool zero_copy = open && is_zero_copy(session, &memories);
     for (int i = 0; cases && transfers && i < total; i++) {
         const struct way_row *way = &ways[i % WAYS];
-        struct session_case *c = &cases[i];
+        struct bench_case *c = &cases[i];
         c->session = session;
         c->data = &transfers[i];
         snprintf(c->figure.parameters, sizeof(c->figure.parameters), "%s=%s way=%s", key, sizes[i / WAYS].name,
                  way->name);
         if (!open) {
-            session_fail(c, "%s", session->error);
+            bench_fail(c, "%s", session->error);
             continue;
         }
         transfers[i] = (struct transfer){
             .way = way->way,
             .bytes = sizes[i / WAYS].bytes,
             .device = memories.device,
-            .host = way->pinned ? memories.pinned : memories.pageable,
+            .host = way->pinned ? memories.pinned.at : memories.pageable,
             .random = memories.random,
         };
         c->time = time_copies;
@@ -286,13 +282,13 @@ static void run_sizes(struct session *session, const char *key, const struct tra
             snprintf(c->figure.note, sizeof(c->figure.note), "zero copy: the mapping itself copies nothing");
     }
     if (cases && transfers)
-        session_measure(session, cases, total);
+        bench_measure(session, cases, total);
     close_memories(&memories, session);
     free(cases);
     free(transfers);
 }
 
-static void run_frames(struct session *session)
+static void run_frames(struct bench_session *session)
 {
     static const struct transfer_size sizes[] = {
         {"640x480-nv21", 640 * 480 * 3 / 2},     {"1280x720-nv21", 1280 * 720 * 3 / 2},
@@ -302,7 +298,7 @@ static void run_frames(struct session *session)
     run_sizes(session, "frame", sizes, sizeof(sizes) / sizeof(*sizes));
 }
 
-static void run_sweep(struct session *session)
+static void run_sweep(struct bench_session *session)
 {
     static const struct transfer_size sizes[] = {
         {"4KiB", 4 << 10}, {"64KiB", 64 << 10}, {"1MiB", 1 << 20}, {"16MiB", 16 << 20}, {"64MiB", 64 << 20},

@@ -14,9 +14,9 @@ struct backend {
     void *(*build)(const struct path *path, const struct chain *chain, char **error);
     void (*build_free)(void *build); // accepts NULL
     // As path_submit and path_collect; these count the frames in flight.
-    bool (*submit)(struct path *path, const struct image *frame, uint64_t tag, bool *lost);
+    bool (*submit)(struct path *path, const struct image *frame, uint64_t tag);
     void (*feed)(struct path *path, const struct path_feed *feed); // as path_feed; NULL: never fed
-    bool (*collect)(struct path *path, struct path_result *result, bool *lost);
+    bool (*collect)(struct path *path, struct path_result *result);
     bool (*ready)(const struct path *path); // as path_ready; NULL: collect never waits for a device
     int (*passes)(const struct path *path, struct path_pass passes[PATH_PASSES]); // as path_passes; NULL: none
     const struct opencl_target *(*target)(const struct path *path);               // as path_target; NULL: none

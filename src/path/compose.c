@@ -118,9 +118,9 @@ void compose_stages(struct composer *c, const struct stage *const *stages, int c
     for (int i = 0; i < count; i++) {
         char file[COMPOSE_NAME];
         snprintf(file, sizeof(file), "%s.cl", stages[i]->filter->name);
-        if (!stages[i]->filter->user)
+        if (!stages[i]->filter->user && !stages[i]->filter->table)
             compose_file(c, file);
-        else if (!has_part(c, file, true))
+        else if (stages[i]->filter->user && !has_part(c, file, true))
             compose_user(c, stages[i]->filter, file);
     }
 }
@@ -134,16 +134,30 @@ int compose_stencil(struct composer *c, const struct stage *stage, int offset)
     return offset + stage->arguments.count;
 }
 
+// Writes the name of a point filter's function.
+static void add_function(struct composer *c, const struct filter *filter)
+{
+    if (filter->table)
+        fprintf(c->out, "looked_up");
+    else
+        fprintf(c->out, "%s_%s", filter->user ? "user_filter" : "filter", filter->name);
+}
+
 int compose_points(struct composer *c, const char *macro, const struct stage *const *stages, int count, int offset)
 {
     for (int i = 0; i < count; i++) {
         const struct filter *filter = stages[i]->filter;
-        fprintf(c->out, "INLINE pixel %s_%s(pixel p, %sarguments args);\n", filter->user ? "user_filter" : "filter",
-                filter->name, filter_is_placed(filter) ? "int x, int y, " : "");
+        if (filter->table)
+            continue;
+        fprintf(c->out, "INLINE pixel ");
+        add_function(c, filter);
+        fprintf(c->out, "(pixel p, %sarguments args);\n", filter_is_placed(filter) ? "int x, int y, " : "");
     }
     fprintf(c->out, "#define %s(p, args, x, y) ", macro);
-    for (int i = count - 1; i >= 0; i--)
-        fprintf(c->out, "%s_%s(", stages[i]->filter->user ? "user_filter" : "filter", stages[i]->filter->name);
+    for (int i = count - 1; i >= 0; i--) {
+        add_function(c, stages[i]->filter);
+        fprintf(c->out, "(");
+    }
     fprintf(c->out, "(p)");
     for (int i = 0; i < count; i++) {
         const struct filter *filter = stages[i]->filter;

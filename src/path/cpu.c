@@ -28,7 +28,7 @@ struct cpu_build {
     uint8_t *scratch;                  // of all bands, one after the other
     size_t scratch_bytes;              // the most that a run needs
     int bands[PLAN_PASSES];            // of each run
-    uint32_t (*counts)[FILTER_LEVELS]; // for each band, the histogram of a run's input
+    uint32_t (*counts)[FILTER_LEVELS]; // for each band, the histograms of a run's input
     struct cpu_tuning tuning;
     struct tuned_found tuned;         // the entry that named it; tuned.entry NULL: none did
     int few_rows;                     // rows of a picture that are kept if it arrives by rows; 0: all
@@ -186,11 +186,15 @@ static bool reserve_between(struct cpu_build *build, int run, const struct cpu_p
     return image_reserve(&build->between[run % 2], &rgba);
 }
 
-static int most_bands(const struct cpu_build *build)
+// Returns the most histograms that a run needs.
+static int most_counts(const struct cpu_build *build)
 {
-    int most = 1;
-    for (int i = 0; i < build->runs; i++)
-        most = build->bands[i] > most ? build->bands[i] : most;
+    int most = 1, first = 0;
+    for (int i = 0; i < build->runs; first += build->run[i++]) {
+        const struct pass *pass = &build->plan.pass[first];
+        const int count = pass_measures(pass) ? build->bands[i] * pass_counted(pass).parts : 0;
+        most = count > most ? count : most;
+    }
     return most;
 }
 
@@ -208,7 +212,7 @@ static struct cpu_build *make_build(const struct cpu_path *cpu, const struct cha
     divide(build, workers_count(cpu->workers));
     build->few_rows = count_few_rows(build, input->format);
     build->scratch = aligned_alloc(IMAGE_ALIGNMENT, build->scratch_bytes);
-    build->counts = calloc((size_t)most_bands(build), sizeof(*build->counts));
+    build->counts = calloc((size_t)most_counts(build), sizeof(*build->counts));
     ok = ok && build->scratch && build->counts;
     int last = -1;
     for (int i = 0; ok && i < build->runs - 1; i++) {
@@ -232,21 +236,27 @@ static void *cpu_build(const struct path *path, const struct chain *chain, char 
     return make_build((const struct cpu_path *)path, chain, error);
 }
 
-// Counts the luma of a run's input.
+// Counts the pixels of a run's input.
 struct counting {
     const struct cpu_run *run;
-    uint32_t (*counts)[FILTER_LEVELS]; // for each band
+    struct counted counted;
+    uint32_t (*counts)[FILTER_LEVELS]; // of each band
 };
 
 static void count_band(void *context, int number)
 {
     const struct counting *counting = context;
     const struct cpu_run *run = counting->run;
-    const int height = run->from->shape.height;
-    memset(counting->counts[number], 0, sizeof(counting->counts[number]));
-    histogram_add(run->from, height * number / run->bands, height * (number + 1) / run->bands,
-                  run->passes[0].pass->reads == PASS_GREY, run->scratch + run->scratch_bytes * (size_t)number,
-                  counting->counts[number]);
+    const int height = run->from->shape.height, parts = counting->counted.parts;
+    const struct histogram_rows rows = {.rgba = run->from,
+                                        .height = height,
+                                        .first = height * number / run->bands,
+                                        .end = height * (number + 1) / run->bands,
+                                        .grey = run->passes[0].pass->reads == PASS_GREY,
+                                        .scratch = run->scratch + run->scratch_bytes * (size_t)number};
+    uint32_t(*counts)[FILTER_LEVELS] = counting->counts + number * parts;
+    memset(counts, 0, sizeof(*counts) * (size_t)parts);
+    histogram_add(&counting->counted, &rows, counts);
 }
 
 // Computes the arguments of a run's first filter from the run's whole input.
@@ -254,13 +264,14 @@ static void measure_input(const struct cpu_path *cpu, struct cpu_build *build, c
 {
     struct plan *plan = &build->plan;
     struct stage *stage = &plan->stage[run->passes[0].pass->before[0] - plan->stage];
-    struct counting counting = {run, build->counts};
+    struct counting counting = {run, pass_counted(run->passes[0].pass), build->counts};
+    const int parts = counting.counted.parts;
     workers_run(cpu->workers, count_band, &counting, run->bands);
-    for (int band = 1; band < run->bands; band++) {
-        for (int i = 0; i < FILTER_LEVELS; i++)
-            build->counts[0][i] += build->counts[band][i];
+    for (int i = parts; i < parts * run->bands; i++) {
+        for (int level = 0; level < FILTER_LEVELS; level++)
+            build->counts[i % parts][level] += build->counts[i][level];
     }
-    stage->filter->measure(build->counts[0], stage->arguments.value);
+    stage->filter->measure(build->counts[0], filter_own_numbers(&stage->arguments));
 }
 
 static void run_passes(struct path *path, struct image *from, const struct path_feed *feed)
@@ -314,7 +325,7 @@ static void measure_result(struct cpu_path *cpu, struct cpu_slot *slot)
     slot->measure_end_ns = clock_now_ns();
 }
 
-static bool cpu_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+static bool cpu_submit(struct path *path, const struct image *frame, uint64_t tag)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
     struct image from = *frame;
@@ -343,7 +354,7 @@ static void cpu_feed(struct path *path, const struct path_feed *feed)
     cpu->write_slot = (cpu->write_slot + 1) % cpu->slots;
 }
 
-static bool cpu_collect(struct path *path, struct path_result *result, bool *lost)
+static bool cpu_collect(struct path *path, struct path_result *result)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
     const struct cpu_slot *slot = &cpu->slot[cpu->read_slot];

@@ -232,7 +232,7 @@ static void prepare_context(struct gl_path *gl)
     gl->stamped = has_stamps(gl->target.es);
 }
 
-static bool submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+static bool submit(struct path *path, const struct image *frame, uint64_t tag)
 {
     struct gl_path *gl = (struct gl_path *)path;
     struct slot *slot = &gl->slot[gl->write_slot];
@@ -262,7 +262,7 @@ static bool submit(struct path *path, const struct image *frame, uint64_t tag, b
         if (slot->done)
             glDeleteSync(slot->done);
         slot->done = NULL;
-        *lost = true;
+        path->info.lost = true;
         return false;
     }
     path->info.input = "copy";
@@ -270,11 +270,11 @@ static bool submit(struct path *path, const struct image *frame, uint64_t tag, b
     return true;
 }
 
-static bool gl_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+static bool gl_submit(struct path *path, const struct image *frame, uint64_t tag)
 {
     const struct gl_context *context = ((const struct gl_path *)path)->context;
     gl_software_lock(context);
-    const bool ok = submit(path, frame, tag, lost);
+    const bool ok = submit(path, frame, tag);
     gl_software_unlock(context);
     return ok;
 }
@@ -334,7 +334,7 @@ static void give_pixels(struct gl_path *gl, struct slot *slot, struct path_resul
         result->image = rgba;
 }
 
-static bool gl_collect(struct path *path, struct path_result *result, bool *lost)
+static bool gl_collect(struct path *path, struct path_result *result)
 {
     struct gl_path *gl = (struct gl_path *)path;
     struct slot *slot = &gl->slot[gl->read_slot];
@@ -347,7 +347,7 @@ static bool gl_collect(struct path *path, struct path_result *result, bool *lost
     gl_software_unlock(gl->context);
     if (!ok) {
         log_error("cannot finish a frame with GL: the driver has failed, or the context is lost");
-        *lost = true;
+        path->info.lost = true;
         return false;
     }
     give_pixels(gl, slot, result);

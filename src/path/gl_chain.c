@@ -89,14 +89,15 @@ static void write_numbers(int at, const int32_t *numbers, int count)
     }
 }
 
-// Adds the luma of a step's input, which is read back from the framebuffer. GL ES reads integers as words only.
-static void count_input(const struct gl_chain *chain, const struct gl_step *step, unsigned framebuffer,
-                        uint32_t counts[FILTER_LEVELS])
+// Counts the pixels of a step's input, which is read back from the framebuffer. GL ES reads integers as words only.
+static void count_input(const struct gl_chain *chain, const struct gl_step *step, unsigned framebuffer)
 {
-    const bool es = chain->target->es, grey = step->reads == TEXELS_GREY;
+    const struct counted counted = pass_counted(step->pass);
+    const bool es = chain->target->es;
     const int width = step->pass->from_width, height = step->pass->from_height;
     const GLuint *words = (const GLuint *)chain->strip;
     glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
+    memset(chain->counts, 0, sizeof(*chain->counts) * (size_t)counted.parts);
     for (int y = 0; y < height; y += STRIP_ROWS) {
         const int rows = height - y < STRIP_ROWS ? height - y : STRIP_ROWS;
         const size_t bytes = 4 * (size_t)width * (size_t)rows;
@@ -105,26 +106,31 @@ static void count_input(const struct gl_chain *chain, const struct gl_step *step
         glReadPixels(0, y, width, rows, GL_RGBA_INTEGER, es ? GL_UNSIGNED_INT : GL_UNSIGNED_BYTE, chain->strip);
         for (size_t i = 0; es && i < bytes; i++)
             chain->strip[i] = (uint8_t)words[i];
-        histogram_add(&strip, 0, rows, grey, chain->strip + strip_bytes(width), counts);
+        const struct histogram_rows counted_rows = {.rgba = &strip,
+                                                    .top = y,
+                                                    .height = height,
+                                                    .first = y,
+                                                    .end = y + rows,
+                                                    .grey = step->reads == TEXELS_GREY,
+                                                    .scratch = chain->strip + strip_bytes(width)};
+        histogram_add(&counted, &counted_rows, chain->counts);
     }
 }
 
 // Computes the arguments of a step's first filter from the latest step's output. `few`: the step's arguments.
-static void measure_input(const struct gl_chain *chain, int number, unsigned framebuffer, int32_t few[GL_FEW_NUMBERS])
+static void measure_input(struct gl_chain *chain, int number, unsigned framebuffer, int32_t few[GL_FEW_NUMBERS])
 {
     const struct gl_step *step = &chain->step[number];
-    const struct stage *stage = step->pass->before[0];
-    uint32_t counts[FILTER_LEVELS] = {0};
-    count_input(chain, step, framebuffer, counts);
-    int32_t made[FILTER_ARGUMENTS];
-    memcpy(made, stage->arguments.value, sizeof(made));
-    stage->filter->measure(counts, made);
+    struct stage *stage = &chain->plan.stage[step->pass->before[0] - chain->plan.stage];
+    int32_t *numbers = filter_own_numbers(&stage->arguments);
+    count_input(chain, step, framebuffer);
+    stage->filter->measure(chain->counts[0], numbers);
     if (!chain->numbers[number]) {
-        memcpy(few, made, (size_t)stage->arguments.count * sizeof(*few));
+        memcpy(few, numbers, (size_t)stage->arguments.count * sizeof(*few));
         return;
     }
     bind_texture(3, chain->numbers[number]);
-    write_numbers(0, made, stage->arguments.count);
+    write_numbers(0, numbers, stage->arguments.count);
 }
 
 static bool gets_previous(const struct gl_step *step)
@@ -285,17 +291,22 @@ static bool make_textures(struct gl_chain *chain, int number)
     return chain->between[number] && make_numbers(chain, number);
 }
 
-// Allocates memory to read pictures back, with one row more as scratch memory. False: out of memory.
+// Allocates memory to read pictures back, with one row more as scratch memory, and to count. False: out of memory.
 static bool make_strip(struct gl_chain *chain)
 {
-    int width = 0;
+    int width = 0, parts = 0;
     for (int i = 0; i < chain->steps; i++) {
         const struct gl_step *step = &chain->step[i];
-        width = step_measures(step) && step->pass->from_width > width ? step->pass->from_width : width;
+        if (!step_measures(step))
+            continue;
+        width = step->pass->from_width > width ? step->pass->from_width : width;
+        parts = pass_counted(step->pass).parts > parts ? pass_counted(step->pass).parts : parts;
     }
-    if (width > 0)
-        chain->strip = calloc(1, strip_bytes(width) + 4 * (size_t)width);
-    return width == 0 || chain->strip;
+    if (width == 0)
+        return true;
+    chain->strip = calloc(1, strip_bytes(width) + 4 * (size_t)width);
+    chain->counts = calloc((size_t)parts, sizeof(*chain->counts));
+    return chain->strip && chain->counts;
 }
 
 // Draws one pixel with each new program. False on a GL error.
@@ -388,5 +399,6 @@ void gl_chain_close(struct gl_chain *chain)
     glDeleteTextures(2 * GL_STEPS, chain->second[0]);
     plan_free(&chain->plan);
     free(chain->strip);
+    free(chain->counts);
     free(chain);
 }

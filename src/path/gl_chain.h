@@ -24,7 +24,8 @@ struct gl_chain {
     unsigned numbers[GL_STEPS];            // or their textures; 0: they are few
     struct pass_follower follower[GL_STEPS][CHAIN_MAX];
     int followers[GL_STEPS];
-    uint8_t *strip; // memory for STRIP_ROWS rows of a picture that is read back; NULL: none
+    uint8_t *strip;                    // memory for STRIP_ROWS rows of a picture that is read back; NULL: none
+    uint32_t (*counts)[FILTER_LEVELS]; // of its parts
     // The previous output of a step's last filter: two textures, which are read and written in turn.
     unsigned second[GL_STEPS][2];
     int turn;                   // the number of the texture that is read next

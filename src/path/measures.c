@@ -32,29 +32,49 @@ void measuring_close(struct measuring *measuring)
     free(measuring->parts);
 }
 
-static size_t count_histograms(const struct measuring *measuring)
+// Returns the number of a measure's values in a result; 0: it is not wanted.
+static size_t count_values(const struct measuring *measuring, enum path_measure measure)
 {
-    return measuring->wanted & MEASURE_HISTOGRAM ? MEASURE_CHANNELS * FILTER_LEVELS : 0;
+    const size_t width = (size_t)measuring->width, height = (size_t)measuring->height;
+    if (!(measuring->wanted & measure))
+        return 0;
+    switch (measure) {
+    case MEASURE_HISTOGRAM:
+        return COUNTERS;
+    case MEASURE_COLUMNS:
+        return (size_t)measuring->strips * width;
+    case MEASURE_ROWS:
+        return height;
+    case MEASURE_END:
+        break;
+    }
+    return 0;
 }
 
-static size_t count_columns(const struct measuring *measuring)
+size_t measuring_at(const struct measuring *measuring, enum path_measure measure)
 {
-    return measuring->wanted & MEASURE_COLUMNS ? (size_t)measuring->strips * (size_t)measuring->width : 0;
+    size_t at = 0;
+    for (unsigned before = 1; before < measure; before *= 2)
+        at += count_values(measuring, before);
+    return at;
 }
 
 size_t measuring_values(const struct measuring *measuring)
 {
-    const size_t rows = measuring->wanted & MEASURE_ROWS ? (size_t)measuring->height : 0;
-    return count_histograms(measuring) + count_columns(measuring) + rows;
+    return measuring_at(measuring, MEASURE_END);
+}
+
+static const uint32_t *values_of(const struct measuring *measuring, const uint32_t *values, enum path_measure measure)
+{
+    return measuring->wanted & measure ? values + measuring_at(measuring, measure) : NULL;
 }
 
 void measuring_give(const struct measuring *measuring, const uint32_t *values, struct path_measures *measures)
 {
-    const uint32_t *columns = values + count_histograms(measuring), *rows = columns + count_columns(measuring);
     measures->histogram =
-        measuring->wanted & MEASURE_HISTOGRAM ? (const uint32_t(*)[FILTER_LEVELS])(const void *)values : NULL;
-    measures->columns = measuring->wanted & MEASURE_COLUMNS ? columns : NULL;
-    measures->rows = measuring->wanted & MEASURE_ROWS ? rows : NULL;
+        (const uint32_t(*)[FILTER_LEVELS])(const void *)values_of(measuring, values, MEASURE_HISTOGRAM);
+    measures->columns = values_of(measuring, values, MEASURE_COLUMNS);
+    measures->rows = values_of(measuring, values, MEASURE_ROWS);
 }
 
 typedef uint32_t counters[MEASURE_CHANNELS][FILTER_LEVELS];
@@ -129,18 +149,19 @@ static void count_strip(void *context, int strip)
 void measuring_run(struct measuring *measuring, const struct image *rgba, struct workers *workers, uint32_t *values)
 {
     struct job job = {.measuring = measuring, .rgba = rgba};
-    job.columns = values + count_histograms(measuring);
-    job.rows = job.columns + count_columns(measuring);
+    job.columns = values + measuring_at(measuring, MEASURE_COLUMNS);
+    job.rows = values + measuring_at(measuring, MEASURE_ROWS);
     memset(values, 0, sizeof(*values) * measuring_values(measuring));
     measuring_give(measuring, values, &job.measures);
     for (int strip = 0; !workers && strip < measuring->strips; strip++)
         count_strip(&job, strip);
     if (workers)
         workers_run(workers, count_strip, &job, measuring->strips);
+    uint32_t *histogram = values + measuring_at(measuring, MEASURE_HISTOGRAM);
     for (int strip = 0; job.measures.histogram && strip < measuring->strips; strip++) {
         const uint32_t *part = measuring->parts[strip][0];
-        for (int i = 0; i < MEASURE_CHANNELS * FILTER_LEVELS; i++)
-            values[i] += part[i];
+        for (int i = 0; i < COUNTERS; i++)
+            histogram[i] += part[i];
     }
 }
 

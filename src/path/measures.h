@@ -4,7 +4,7 @@
 #include "base/workers.h"
 #include "path/path.h"
 
-// The measures that a setup requests. The values of a result lie in one array: histograms, columns, rows.
+// The measures that a setup requests. The values of a result lie in one array, in the order of enum path_measure.
 struct measuring {
     unsigned wanted; // of enum path_measure; 0: none
     int strips, width, height;
@@ -15,7 +15,8 @@ struct measuring {
 // Prepares for results of this size. `host`: the host computes the measures. False: out of memory.
 bool measuring_open(struct measuring *measuring, const struct path_setup *setup, int width, int height, bool host);
 void measuring_close(struct measuring *measuring);
-size_t measuring_values(const struct measuring *measuring); // their number; 0: none
+size_t measuring_values(const struct measuring *measuring);                        // their number; 0: none
+size_t measuring_at(const struct measuring *measuring, enum path_measure measure); // the index of its first value
 // Sets the pointers to a result's values, which the caller keeps.
 void measuring_give(const struct measuring *measuring, const uint32_t *values, struct path_measures *measures);
 // Computes the values of an RGBA picture with these workers. NULL: on this thread.

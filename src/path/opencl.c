@@ -226,7 +226,7 @@ static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct im
     if (result == CL_SUCCESS)
         result = clFlush(cl->compute_queue);
     if (result == CL_SUCCESS && texture)
-        result = shared_texture_release(&slot->shared, cl->compute_queue, NULL, &slot->release);
+        result = shared_texture_release(&slot->shared, cl->compute_queue, &slot->release);
     if (result == CL_SUCCESS && slot->output.way != DOWNLOAD_NONE)
         result = download_start(&slot->output, cl->download_queue, last);
     const cl_event ends[] = {slot->output.done, slot->release, slot->encoded.done, slot->measured.done,
@@ -239,14 +239,14 @@ static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct im
     return result;
 }
 
-static bool opencl_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+static bool opencl_submit(struct path *path, const struct image *frame, uint64_t tag)
 {
     struct opencl_path *cl = (struct opencl_path *)path;
     struct slot *slot = &cl->slot[cl->write_slot];
     if (cl->output == OUTPUT_TEXTURE && !slot->shared.image &&
         !compute_ok(shared_texture_open(&slot->shared, cl->device->context, path->info.width, path->info.height),
                     "share a GL texture with OpenCL")) {
-        *lost = true; // this path cannot continue, but another kind can
+        path->info.lost = true; // this path cannot continue, but another kind can
         return false;
     }
     slot->tag = tag;
@@ -258,7 +258,7 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
     const cl_int ended = device_turn_end(cl->device, cl->compute_queue);
     result = result == CL_SUCCESS ? ended : result;
     if (!compute_ok(result, "run a frame on the device")) {
-        *lost = compute_device_lost(result);
+        path->info.lost = compute_device_lost(result);
         compute_finish(cl->compute_queue);
         release_frame(slot);
         return false;
@@ -339,7 +339,7 @@ static void add_stages(struct opencl_path *cl, const struct slot *slot, struct p
     add_command(result, "release", slot->release, shift, &ended);
 }
 
-static bool opencl_collect(struct path *path, struct path_result *result, bool *lost)
+static bool opencl_collect(struct path *path, struct path_result *result)
 {
     struct opencl_path *cl = (struct opencl_path *)path;
     struct slot *slot = &cl->slot[cl->read_slot];
@@ -353,7 +353,7 @@ static bool opencl_collect(struct path *path, struct path_result *result, bool *
         add_stages(cl, slot, result);
     release_frame(slot);
     if (!compute_ok(waited, "finish a frame on the device")) {
-        *lost = true;
+        path->info.lost = true;
         return false;
     }
     if (cl->encoder.bytes > 0)

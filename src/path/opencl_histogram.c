@@ -1,4 +1,4 @@
-// opencl_histogram.c: computes a filter's arguments from the histogram of its input, on an OpenCL device
+// opencl_histogram.c: computes a filter's arguments from histograms of its input, on an OpenCL device
 #include "path/opencl_histogram.h"
 
 #include "compute/program.h"
@@ -14,7 +14,7 @@ enum { GROUPS_PER_UNIT = 8, CPU_ITEMS = 64, FILTER_ITEMS = FILTER_LEVELS };
 
 static cl_int open_kernels(struct opencl_histogram *histogram, struct device *device, const char *name, char **error)
 {
-    const char *const names[] = {[COUNT] = "count_luma", [COMPUTE] = name};
+    const char *const names[] = {[COUNT] = "count_levels", [COMPUTE] = name};
     struct composer c;
     char *text = NULL, *why = NULL;
     if (compose_start(&c, false, device->kernel_dir, error)) {
@@ -43,33 +43,33 @@ static size_t group_size(const struct opencl_histogram *histogram, int kernel, s
     return group;
 }
 
-// Enqueues the kernel that computes the arguments and clears the counts.
+// Enqueues the kernel that computes the arguments and clears the counts, with a work-group for each of these tiles.
 static cl_int run_computing(const struct opencl_histogram *histogram, cl_command_queue queue, cl_mem arguments,
-                            struct device_span *span)
+                            size_t tiles, struct device_span *span)
 {
     const size_t origin[2] = {0, 0}, group = group_size(histogram, COMPUTE, FILTER_ITEMS);
     const struct kernel_argument computing[] = {{sizeof(histogram->counts), &histogram->counts},
                                                 {sizeof(arguments), &arguments}};
-    return kernel_run(histogram->kernel[COMPUTE], queue, computing, 2, origin, (size_t[2]){group, 1},
+    return kernel_run(histogram->kernel[COMPUTE], queue, computing, 2, origin, (size_t[2]){group * tiles, 1},
                       (size_t[2]){group, 1}, NULL, span);
 }
 
-// Computes the arguments for a known histogram on the device. Its sums need more than 32 bits.
-static cl_int compute_known(const struct opencl_histogram *histogram, struct device *device,
-                            const uint32_t known[FILTER_LEVELS], int32_t values[FILTER_ARGUMENTS])
+// Computes the arguments for known histograms on the device: those of the first tile, or of all channels.
+static cl_int compute_known(const struct opencl_histogram *histogram, struct device *device, const uint32_t *known,
+                            int32_t values[FILTER_ARGUMENTS])
 {
-    const size_t bytes = FILTER_ARGUMENTS * sizeof(*values);
+    const size_t bytes = FILTER_ARGUMENTS * sizeof(*values), parts = histogram->counted.colors ? COUNTED_CHANNELS : 1;
     cl_int result;
     cl_command_queue queue = device_queue(device, false, &result);
     cl_mem buffer = NULL;
     if (result == CL_SUCCESS)
         buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, values, &result);
     if (result == CL_SUCCESS)
-        result = clEnqueueWriteBuffer(queue, histogram->counts, CL_TRUE, 0, FILTER_LEVELS * sizeof(*known), known, 0,
-                                      NULL, NULL);
+        result = clEnqueueWriteBuffer(queue, histogram->counts, CL_TRUE, 0, parts * FILTER_LEVELS * sizeof(*known),
+                                      known, 0, NULL, NULL);
     struct device_span span = {0};
     if (result == CL_SUCCESS)
-        result = run_computing(histogram, queue, buffer, &span);
+        result = run_computing(histogram, queue, buffer, 1, &span);
     if (result == CL_SUCCESS)
         result = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, values, 0, NULL, NULL);
     span_release(&span);
@@ -85,8 +85,10 @@ static cl_int prove(const struct opencl_histogram *histogram, struct device *dev
 {
     if (device->computes_wide)
         return CL_SUCCESS;
-    const uint32_t known[FILTER_LEVELS] = {[10] = 900000000, [120] = 500000000, [200] = 300000000, [250] = 400000000};
-    int32_t got[FILTER_ARGUMENTS] = {0}, want[FILTER_ARGUMENTS] = {0};
+    // Their sums need more than 32 bits.
+    const uint32_t known[COUNTED_CHANNELS * FILTER_LEVELS] = {[10] = 900000000,  [120] = 500000000, [200] = 300000000,
+                                                              [250] = 400000000, [400] = 700000000, [600] = 800000000};
+    int32_t got[FILTER_ARGUMENTS] = {1}, want[FILTER_ARGUMENTS] = {1}; // of clahe: one tile
     const cl_int result = compute_known(histogram, device, known, got);
     filter->measure(known, want);
     if (!opencl_ok(result, "compute a filter's arguments on the device", error))
@@ -98,16 +100,23 @@ static cl_int prove(const struct opencl_histogram *histogram, struct device *dev
     return CL_INVALID_OPERATION;
 }
 
-cl_int opencl_histogram_open(struct opencl_histogram *histogram, struct device *device, const struct filter *filter,
-                             bool grey, char **error)
+cl_int opencl_histogram_open(struct opencl_histogram *histogram, struct device *device, const struct pass *pass,
+                             char **error)
 {
-    cl_uint zeros[FILTER_LEVELS] = {0};
-    *histogram = (struct opencl_histogram){.device = &device->info, .grey = grey};
+    const struct filter *filter = pass->before[0]->filter;
+    *histogram = (struct opencl_histogram){
+        .device = &device->info, .counted = pass_counted(pass), .grey = pass->reads == PASS_GREY};
     cl_int result = open_kernels(histogram, device, filter->name, error);
     if (result != CL_SUCCESS)
         return result;
-    histogram->counts =
-        clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(zeros), zeros, &result);
+    const size_t count = (size_t)histogram->counted.parts * FILTER_LEVELS;
+    cl_uint *zeros = calloc(count, sizeof(*zeros));
+    if (zeros)
+        histogram->counts = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                           count * sizeof(*zeros), zeros, &result);
+    else
+        result = CL_OUT_OF_HOST_MEMORY;
+    free(zeros);
     if (!opencl_ok(result, "allocate device memory for a histogram", error))
         return result;
     return prove(histogram, device, filter, error);
@@ -126,16 +135,20 @@ cl_int opencl_histogram_run(const struct opencl_histogram *histogram, cl_command
                             const struct opencl_layout *layout, cl_mem from, cl_mem arguments, cl_event after,
                             struct device_span *span)
 {
-    const size_t origin[2] = {0, 0}, rows = (size_t)layout->height;
+    const struct counted *counted = &histogram->counted;
+    const size_t origin[2] = {0, 0}, rows = (size_t)counted->height, parts = (size_t)counted->parts;
     const bool cpu = histogram->device->type & CL_DEVICE_TYPE_CPU;
     const size_t items = group_size(histogram, COUNT, cpu ? CPU_ITEMS : FILTER_ITEMS);
-    const size_t wanted = (size_t)histogram->device->compute_units * GROUPS_PER_UNIT;
+    const size_t wanted = (size_t)histogram->device->compute_units * GROUPS_PER_UNIT / parts + 1;
     const size_t groups = wanted < rows ? wanted : rows;
+    const cl_int parameters[4] = {counted->colors, counted->tiles, counted->width, counted->height};
     const struct kernel_argument counting[] = {{sizeof(from), &from},
                                                {sizeof(*layout), layout},
                                                {sizeof(histogram->grey), &histogram->grey},
+                                               {sizeof(parameters), parameters},
                                                {sizeof(histogram->counts), &histogram->counts}};
-    const cl_int result = kernel_run(histogram->kernel[COUNT], queue, counting, 4, origin,
-                                     (size_t[2]){groups * items, 1}, (size_t[2]){items, 1}, after, span);
-    return result == CL_SUCCESS ? run_computing(histogram, queue, arguments, span) : result;
+    const cl_int result = kernel_run(histogram->kernel[COUNT], queue, counting, 5, origin,
+                                     (size_t[2]){groups * items, parts}, (size_t[2]){items, 1}, after, span);
+    const size_t tiles = counted->colors ? 1 : parts;
+    return result == CL_SUCCESS ? run_computing(histogram, queue, arguments, tiles, span) : result;
 }

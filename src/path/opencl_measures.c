@@ -64,7 +64,6 @@ cl_int opencl_measures_run(const struct opencl_measures *measures, cl_command_qu
     const cl_uint zero = 0;
     const size_t cpu_items = measures->device->type & CL_DEVICE_TYPE_CPU ? CPU_ITEMS : ITEMS;
     cl_event event;
-    size_t used = 0;
     cl_int result = clEnqueueFillBuffer(queue, to, &zero, sizeof(zero), 0, measures->bytes, 0, NULL, &event);
     if (result == CL_SUCCESS)
         span_add(span, event);
@@ -75,12 +74,11 @@ cl_int opencl_measures_run(const struct opencl_measures *measures, cl_command_qu
         const size_t items = limit < cpu_items ? limit : cpu_items;
         size_t groups[2];
         count_groups(measures, i, items, groups);
-        const cl_int first = (cl_int)used;
+        const cl_int first = (cl_int)measuring_at(m, kernels[i].measure);
         const struct kernel_argument arguments[] = {
             {sizeof(from), &from}, {sizeof(size), size}, {sizeof(to), &to}, {sizeof(first), &first}};
         result = kernel_run(measures->kernel[i], queue, arguments, 4, (size_t[2]){0, 0},
                             (size_t[2]){groups[0] * items, groups[1]}, (size_t[2]){items, 1}, NULL, span);
-        used += i == HISTOGRAM ? MEASURE_CHANNELS * FILTER_LEVELS : (size_t)m->strips * (size_t)m->width;
     }
     return result;
 }

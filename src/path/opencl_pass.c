@@ -135,8 +135,7 @@ cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const
     if (pass->last)
         result = open_second(opened, device->context, error);
     if (result == CL_SUCCESS && pass_measures(pass))
-        result =
-            opencl_histogram_open(&opened->histogram, device, pass->before[0]->filter, pass->reads == PASS_GREY, error);
+        result = opencl_histogram_open(&opened->histogram, device, pass, error);
     return result;
 }
 

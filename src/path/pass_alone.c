@@ -88,12 +88,11 @@ bool pass_alone_expect(const struct pass *pass, const struct image *picture, str
 {
     struct chain chain;
     struct path_result result;
-    bool lost;
     chain_of(pass, &chain);
     const struct path_setup setup = {.kind = PATH_CPU, .input = picture->shape, .chain = &chain, .threads = 1};
     struct path *path = path_open(&setup, NULL);
-    const bool ok = path && path_submit(path, picture, 0, &lost) && path_collect(path, &result, &lost) &&
-                    path_read(path, &result, rgba);
+    const bool ok =
+        path && path_submit(path, picture, 0) && path_collect(path, &result) && path_read(path, &result, rgba);
     path_close(path);
     return ok;
 }

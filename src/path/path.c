@@ -105,8 +105,7 @@ void path_close(struct path *path)
     if (!path)
         return;
     struct path_result result;
-    bool lost = false;
-    while (path->info.in_flight > 0 && path_collect(path, &result, &lost))
+    while (path->info.in_flight > 0 && path_collect(path, &result))
         ;
     path->backend->close(path);
 }
@@ -164,9 +163,9 @@ void path_forget(struct path *path)
     path->ran = NULL;
 }
 
-bool path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+bool path_submit(struct path *path, const struct image *frame, uint64_t tag)
 {
-    *lost = false;
+    path->info.lost = false;
     if (path->info.in_flight == path->info.depth) {
         log_error("cannot submit a frame: %d frames are in flight already", path->info.in_flight);
         return false;
@@ -181,7 +180,7 @@ bool path_submit(struct path *path, const struct image *frame, uint64_t tag, boo
     path->moment.clock_s = time(NULL);
     path->moment.previous = path->moment.frame > 0 && path->ran == build;
     path->ran = NULL;
-    if (!path->backend->submit(path, frame, tag, lost))
+    if (!path->backend->submit(path, frame, tag))
         return false;
     path->ran = build;
     path->info.in_flight++;
@@ -195,15 +194,15 @@ void path_feed(struct path *path, const struct path_feed *feed)
     path->info.in_flight++;
 }
 
-bool path_collect(struct path *path, struct path_result *result, bool *lost)
+bool path_collect(struct path *path, struct path_result *result)
 {
-    *lost = false;
+    path->info.lost = false;
     if (path->info.in_flight == 0) {
         log_error("cannot collect a frame: no frame is in flight");
         return false;
     }
     *result = (struct path_result){.width = path->info.width, .height = path->info.height};
-    const bool ok = path->backend->collect(path, result, lost);
+    const bool ok = path->backend->collect(path, result);
     path->info.in_flight--;
     return ok;
 }

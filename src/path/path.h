@@ -42,7 +42,7 @@ enum { PATH_FEED_MORE = 31 };
 
 // Measures: small numbers of a fixed size that a path computes from a result. Sums are of the channel green; all
 // channels of grey pixels are equal.
-enum path_measure { MEASURE_HISTOGRAM = 1, MEASURE_COLUMNS = 2, MEASURE_ROWS = 4 };
+enum path_measure { MEASURE_HISTOGRAM = 1, MEASURE_COLUMNS = 2, MEASURE_ROWS = 4, MEASURE_END = 8 };
 enum { MEASURE_CHANNELS = 3, MEASURE_SUMMED = 1, MEASURE_STRIPS_MAX = 64 };
 
 struct path_measures {
@@ -134,6 +134,7 @@ struct path_info {
     int width, height;   // of the results
     int depth;           // maximum number of frames in flight
     int in_flight;       // frames submitted and not yet collected
+    bool lost;           // the latest submit or collect failed because the device was lost
     // How the device got the latest frame; "" before the first:
     //   "host-ptr"  it reads the frame in place; only the cpu path and devices that share the host's memory
     //   "pinned"    it copied the frame from memory of device.pages
@@ -175,14 +176,14 @@ void path_source(struct path *path, const char *name);
 // The next frame has no previous output.
 void path_forget(struct path *path);
 // Starts work on a frame, whose pixels must stay valid until the frame is collected. At most `depth` frames may be in
-// flight. False on failure (logged once); *lost is then true if the device was lost.
-bool path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost);
+// flight. False on failure (logged once): see path_info.lost.
+bool path_submit(struct path *path, const struct image *frame, uint64_t tag);
 // Submits a frame by rows, for a path with `fed`. All rows have arrived and left when this returns. The result of
 // path_collect has no pixels, and its stage times include the feed's time.
 void path_feed(struct path *path, const struct path_feed *feed);
 // Waits for the oldest frame in flight and fills `result`, whose memory stays valid until the next collect. False as in
 // path_submit.
-bool path_collect(struct path *path, struct path_result *result, bool *lost);
+bool path_collect(struct path *path, struct path_result *result);
 // Returns true if path_collect would not wait for a device: the oldest frame is finished, or none is in flight.
 bool path_ready(const struct path *path);
 

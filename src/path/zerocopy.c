@@ -34,8 +34,7 @@ struct race {
 static bool run_frame(struct path *path, const struct image *frame)
 {
     struct path_result result;
-    bool lost;
-    if (!path_submit(path, frame, 0, &lost) || !path_collect(path, &result, &lost))
+    if (!path_submit(path, frame, 0) || !path_collect(path, &result))
         return false;
     if (!result.texture) { // as the window does with a picture in memory
         glPixelStorei(GL_UNPACK_ROW_LENGTH, result.image.stride[0] / 4);

@@ -40,8 +40,8 @@ static const struct key_row default_rows[] = {
     {"zoom", "cycle zoom 1 0", {'z'}, KEYS_VIEW, .help = "image pixels as screen pixels, or fit"},
     {"scope", "cycle scope", {'c'}, KEYS_VIEW, .help = "scope: histogram, columns, rows, off"},
     {"freeze", "cycle paused", {' '}, KEYS_FILM, .help = "pause or resume the view"},
-    {"rewind", "seek -1", {WINDOW_KEY_LEFT}, KEYS_FILM, .repeats = true, .help = "go back 5 s in a video"},
-    {"forward", "seek 1", {WINDOW_KEY_RIGHT}, KEYS_FILM, .repeats = true, .help = "go forward 5 s in a video"},
+    {"rewind", "seek -1", {WINDOW_KEY_LEFT}, KEYS_FILM, .repeats = true, .help = "go back 5 s, or one image"},
+    {"forward", "seek 1", {WINDOW_KEY_RIGHT}, KEYS_FILM, .repeats = true, .help = "go forward 5 s, or one image"},
     {"step-back",
      "step -1",
      {WINDOW_KEY_DOWN},
@@ -94,7 +94,7 @@ static const struct {
     {"move-left", "move the selected filter"},
     {"camera-back", "select a control of the camera"},
     {"camera-up", "change the selected control"},
-    {"rewind", "5 s back or forward in a video"},
+    {"rewind", "5 s or one image back or forward"},
     {"step-back", "one frame back or forward"},
 };
 

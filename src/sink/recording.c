@@ -3,7 +3,6 @@
 
 #include "base/claim.h"
 #include "base/clock.h"
-#include "base/ffmpeg.h"
 #include "base/file.h"
 #include "base/installed_program.h"
 #include "base/log.h"

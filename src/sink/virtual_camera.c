@@ -76,8 +76,8 @@ static void advise(const char *node, char text[ADVICE_TEXT])
         snprintf(text, ADVICE_TEXT, "v4l2loopback is loaded, but monocle can open none of its devices for output");
     else
         snprintf(text, ADVICE_TEXT,
-                 "load the kernel module v4l2loopback: sudo modprobe v4l2loopback video_nr=%u exclusive_caps=1 "
-                 "card_label=monocle (package v4l2loopback-dkms)",
+                 "run: sudo modprobe v4l2loopback video_nr=%u exclusive_caps=1 card_label=monocle (package "
+                 "v4l2loopback-dkms)",
                  number);
 }
 

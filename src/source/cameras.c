@@ -236,9 +236,8 @@ static bool find_first(struct camera_node *node, char why[CAMERA_WHY])
     else if (blank)
         node->why = "no camera gives a picture";
     else
-        snprintf(
-            why, CAMERA_WHY,
-            "there is no camera: no device node /dev/video* captures video; plug in a camera and start monocle again");
+        snprintf(why, CAMERA_WHY,
+                 "there is no camera: no /dev/video* captures video; plug in a camera and start monocle again");
     return false;
 }
 

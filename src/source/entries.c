@@ -51,38 +51,45 @@ static int compare_entries(const void *a, const void *b)
     return entries_compare_names(((const struct entry *)a)->path, ((const struct entry *)b)->path);
 }
 
-// Takes ownership of `path`, which may be NULL. Returns false if out of memory.
-static bool add(struct entries *entries, char *path)
+// Makes room for `more` entries. Returns false if out of memory.
+static bool make_room(struct entries *entries, int more)
 {
-    if (path && entries->count == entries->room) {
-        const int room = entries->room ? entries->room * 2 : 64;
-        struct entry *larger = realloc(entries->entry, (size_t)room * sizeof(*larger));
-        if (larger) {
-            entries->entry = larger;
-            entries->room = room;
-        }
-    }
-    if (!path || entries->count == entries->room) {
+    int room = entries->room ? entries->room : 64;
+    while (room < entries->count + more)
+        room *= 2;
+    struct entry *larger =
+        room == entries->room ? entries->entry : realloc(entries->entry, (size_t)room * sizeof(*larger));
+    if (!larger)
+        return false;
+    entries->entry = larger;
+    entries->room = room;
+    return true;
+}
+
+// Takes ownership of `path`, which may be NULL. Returns false if out of memory.
+static bool add(struct entries *entries, char *path, int64_t changed_ns)
+{
+    if (!path || !make_room(entries, 1)) {
         free(path);
         return false;
     }
-    entries->entry[entries->count++] = (struct entry){.path = path};
+    entries->entry[entries->count++] = (struct entry){.path = path, .changed_ns = changed_ns};
     return true;
 }
 
 // Returns true for a visible regular file, or a link to one.
-static bool is_candidate(DIR *directory, const struct dirent *found)
+static bool is_candidate(DIR *directory, const struct dirent *found, struct stat *status)
 {
-    struct stat status;
-    return found->d_name[0] != '.' && fstatat(dirfd(directory), found->d_name, &status, 0) == 0 &&
-           S_ISREG(status.st_mode);
+    return found->d_name[0] != '.' && fstatat(dirfd(directory), found->d_name, status, 0) == 0 &&
+           S_ISREG(status->st_mode);
 }
 
 bool entries_from_directory(struct entries *entries, const char *path, bool (*wanted)(const char *name))
 {
     DIR *directory = opendir(path);
     if (!directory) {
-        log_error("cannot read directory %s: %s", path, strerror(errno));
+        const char *hint = errno == EACCES ? "; its owner can run: chmod a+rx " : "";
+        log_error("cannot read directory %s: %s%s%s", path, strerror(errno), hint, hint[0] ? path : "");
         return false;
     }
     const size_t length = strlen(path);
@@ -90,9 +97,11 @@ bool entries_from_directory(struct entries *entries, const char *path, bool (*wa
     bool ok = true;
     const struct dirent *found;
     while (ok && (found = readdir(directory))) {
+        struct stat status;
         char *full = NULL;
-        if (wanted(found->d_name) && is_candidate(directory, found))
-            ok = asprintf(&full, "%s%s%s", path, slash, found->d_name) > 0 && add(entries, full);
+        if (wanted(found->d_name) && is_candidate(directory, found, &status))
+            ok = asprintf(&full, "%s%s%s", path, slash, found->d_name) > 0 &&
+                 add(entries, full, status.st_mtim.tv_sec * (int64_t)1000000000 + status.st_mtim.tv_nsec);
     }
     closedir(directory);
     if (!ok)
@@ -107,7 +116,7 @@ bool entries_from_lines(struct entries *entries, const char *text)
     bool ok = true;
     while (ok && *text) {
         const size_t length = strcspn(text, "\n"), name = length - (length > 0 && text[length - 1] == '\r');
-        ok = name == 0 || add(entries, strndup(text, name));
+        ok = name == 0 || add(entries, strndup(text, name), 0);
         text += length + (text[length] == '\n');
     }
     if (!ok)
@@ -130,6 +139,31 @@ bool entries_from_file(struct entries *entries, const char *path)
     const bool ok = entries_from_lines(entries, text);
     free(text);
     return ok;
+}
+
+bool entries_renew(struct entries *entries, struct entries *newer, struct entries *gone)
+{
+    if (!make_room(gone, entries->count)) {
+        log_error("cannot read the list of images again: out of memory");
+        return false;
+    }
+    struct entry *old = entries->entry, *const end = old + entries->count;
+    for (int i = 0; i < newer->count; i++) {
+        struct entry *entry = &newer->entry[i];
+        while (old < end && compare_entries(old, entry) < 0)
+            gone->entry[gone->count++] = *old++;
+        if (old == end || compare_entries(old, entry) != 0)
+            continue;
+        entry->bad = old->bad && old->changed_ns == entry->changed_ns;
+        free(entry->path);
+        entry->path = old++->path;
+    }
+    while (old < end)
+        gone->entry[gone->count++] = *old++;
+    free(entries->entry);
+    *entries = *newer;
+    *newer = (struct entries){0};
+    return true;
 }
 
 void entries_free(struct entries *entries)

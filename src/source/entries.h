@@ -3,10 +3,12 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct entry {
     char *path;
-    atomic_bool bad; // it cannot be read as an image: set by the thread that reads, read by any thread
+    int64_t changed_ns; // when the file was last changed, on the clock of the file system; 0: unknown
+    atomic_bool bad;    // it cannot be read as an image: set by the thread that reads, read by any thread
 };
 
 struct entries {
@@ -21,6 +23,10 @@ bool entries_from_directory(struct entries *entries, const char *path, bool (*wa
 // failure (logged).
 bool entries_from_file(struct entries *entries, const char *path);
 bool entries_from_lines(struct entries *entries, const char *text); // the same with the lines of a text
+// Replaces the entries of a directory by those of a newer reading, which becomes empty. Keeps the path of an entry in
+// both, and what is known of its file, unless that has changed. Adds entries that have gone to `gone`, because their
+// paths may be in use. Returns false, and changes nothing, if out of memory (logged).
+bool entries_renew(struct entries *entries, struct entries *newer, struct entries *gone);
 void entries_free(struct entries *entries);
 
 int entries_compare_names(const char *a, const char *b); // natural order: negative, 0 or positive

@@ -9,13 +9,18 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum { SLIDE_S = 5 }; // how long a slide show shows an image
 
 struct list {
+    pthread_mutex_t lock; // of `entries`, which only the thread of list_next changes
     struct entries entries;
+    struct entries gone;       // of files that were removed: frames may have their paths
+    char *directory;           // NULL: the images are named in a list
     struct source_setup setup; // only for the user's format and `loop`
     struct image waiting;      // an image that was read early: the first one, or one of a new size
     int at;                    // index of the next entry
@@ -57,7 +62,10 @@ static bool read_next(struct list *list, const struct image_shape *shape, struct
             continue;
         if (!imagefile_try(image, entry->path, why)) {
             entry->bad = true;
-            log_warn("skipped %s: %s", entry->path, why);
+            if (list->directory && access(entry->path, F_OK) != 0)
+                entry->changed_ns = 0; // it was removed; if it comes back, it is read again
+            else
+                log_warn("skipped %s: %s", entry->path, why);
             continue;
         }
         if (shape && (image->shape.width != shape->width || image->shape.height != shape->height)) {
@@ -72,6 +80,18 @@ static bool read_next(struct list *list, const struct image_shape *shape, struct
     return false;
 }
 
+// Reads the directory again. If that fails, or if there are no images, the entries stay.
+static void read_again(struct list *list)
+{
+    struct entries newer = {0};
+    if (list->directory && entries_from_directory(&newer, list->directory, source_is_image_name) && newer.count > 0) {
+        pthread_mutex_lock(&list->lock);
+        entries_renew(&list->entries, &newer, &list->gone);
+        pthread_mutex_unlock(&list->lock);
+    }
+    entries_free(&newer);
+}
+
 bool source_is_image_name(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -82,6 +102,7 @@ bool source_is_image_name(const char *name)
 static bool list_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct list *list = source->state;
+    pthread_mutex_init(&list->lock, NULL);
     if (!pool_init(&source->pool, NULL, NULL))
         return false;
     if (strcmp(text, "@") == 0) {
@@ -89,6 +110,7 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
         return false;
     }
     const bool lines = strncmp(text, "@\n", 2) == 0;
+    list->directory = text[0] == '@' ? NULL : strdup(text);
     if (!(lines            ? entries_from_lines(&list->entries, text + 2)
           : text[0] == '@' ? entries_from_file(&list->entries, text + 1)
                            : entries_from_directory(&list->entries, text, source_is_image_name)))
@@ -101,7 +123,8 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
         snprintf(source->info.name, sizeof(source->info.name), "%s", text);
     text = source->info.name;
     if (!read_next(list, NULL, &list->waiting)) {
-        log_error("%s contains no image that monocle can read", lines ? "the list" : text);
+        log_error("%s contains no image that monocle can read; name another %s, or a video", lines ? "the list" : text,
+                  list->directory ? "directory" : "list");
         return false;
     }
     if (!source_size_fits(setup, list->waiting.shape.width, list->waiting.shape.height, text) ||
@@ -121,16 +144,20 @@ static void list_close(struct source *source)
     struct list *list = source->state;
     image_free(&list->waiting);
     entries_free(&list->entries);
+    entries_free(&list->gone);
+    free(list->directory);
+    pthread_mutex_destroy(&list->lock);
 }
 
 static bool list_holds(const struct source *source, const char *path)
 {
-    const struct list *list = source->state;
-    for (int i = 0; i < list->entries.count; i++) {
-        if (file_same(list->entries.entry[i].path, path))
-            return true;
-    }
-    return false;
+    struct list *list = source->state;
+    bool holds = false;
+    pthread_mutex_lock(&list->lock);
+    for (int i = 0; i < list->entries.count && !holds; i++)
+        holds = file_same(list->entries.entry[i].path, path);
+    pthread_mutex_unlock(&list->lock);
+    return holds;
 }
 
 static bool list_seek(struct source *source, double seconds)
@@ -144,13 +171,15 @@ static bool list_seek(struct source *source, double seconds)
 
 static bool list_slide(const struct source *source, double seconds, struct source_slide *slide)
 {
-    const struct list *list = source->state;
+    struct list *list = source->state;
     if (!list->setup.slides)
         return false;
+    pthread_mutex_lock(&list->lock);
     const int index = image_index(list, (int)lround(seconds / source->info.frame_s));
     *slide = (struct source_slide){.path = list->entries.entry[index].path,
                                    .number = images_before(list, index) + 1,
                                    .count = images_before(list, list->entries.count)};
+    pthread_mutex_unlock(&list->lock);
     return true;
 }
 
@@ -175,10 +204,11 @@ static enum source_status fill(struct source *source, struct image *image)
             log_error("cannot loop %s: none of its images can be read now", source->info.name);
             return SOURCE_FAILED;
         }
+        read_again(list);
+        list->at = list->setup.loop ? 0 : list->entries.count;
+        list->round = 0;
         if (!list->setup.loop)
             return SOURCE_END;
-        list->at = 0;
-        list->round = 0;
     }
     if (!source_convert(image, &list->setup, source->info.name))
         return SOURCE_FAILED;
@@ -218,10 +248,11 @@ static bool list_claims(const struct source_target *target, const struct source_
 extern const struct source_kind source_list;
 const struct source_kind source_list = {
     .name = "list",
-    .help = {"DIRECTORY\ta slide show of its image files (.jpg, .png, ...) in natural order, 5 s each; --rate 0.5 "
-             "shows each for 2 s; with "
-             "--fast and in headless recordings, images of another size than the first are skipped",
-             "@LIST\tthe same with the images named in a text file, one path per line"},
+    .help =
+        {"DIRECTORY\ta slide show of its image files (.jpg, .png, ...) in natural order, 5 s each; --rate 0.5 "
+         "shows each for 2 s; new files follow in the next round; with --fast and in headless recordings, images of "
+         "another size than the first are skipped",
+         "@LIST\tthe same with the images named in a text file, one path per line"},
     .claims = list_claims,
     .state_bytes = sizeof(struct list),
     .open = list_open,

@@ -87,8 +87,10 @@ static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYT
     if (fd >= 0)
         close(fd);
     if (got <= 0) {
-        snprintf(why, SOURCE_WHY, "cannot read %.300s: %s", target->text,
-                 got < 0 ? strerror(error) : "the file is empty");
+        snprintf(why, SOURCE_WHY, "cannot read %.200s: %s; %s%.200s", target->text,
+                 got < 0 ? strerror(error) : "the file is empty",
+                 error == EACCES && got < 0 ? "its owner can run: chmod a+r " : "name another file",
+                 error == EACCES && got < 0 ? target->text : "");
         return false;
     }
     target->head = head;
@@ -192,8 +194,7 @@ struct source *source_open(const struct source_setup *setup)
     camera_find(NULL, &node, why);
     if (node.path[0] != '\0')
         return open_kind(&source_camera, setup, node.path);
-    log_warn("%s; showing the %s; to list the cameras, run: monocle cameras", why,
-             setup->show ? "photograph" : "test pattern");
+    log_warn("%s; showing the %s", why, setup->show ? "photograph" : "test pattern");
     struct source *source = open_kind(setup->show ? &source_raccoon : &source_pattern, setup, NULL);
     if (source)
         snprintf(source->info.missing, sizeof(source->info.missing), "%s", why);

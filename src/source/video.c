@@ -1,6 +1,5 @@
 // video.c: films of all formats, and URLs, through the user's ffmpeg in a child process
 #include "base/clock.h"
-#include "base/ffmpeg.h"
 #include "base/file.h"
 #include "base/installed_program.h"
 #include "base/log.h"
@@ -164,15 +163,34 @@ static void hear_ffmpeg(void *context, const char *line)
         snprintf(video->changed, sizeof(video->changed), "%dx%d", width, height);
 }
 
-static void log_unreadable(const struct video *video, const char *name)
+// Returns true if the file has the name of an image, and is none.
+static bool is_misnamed(const char *name)
+{
+    uint8_t head[CODEC_PROBE_BYTES];
+    enum codec_format format;
+    FILE *file = source_is_image_name(name) ? fopen(name, "re") : NULL;
+    if (!file)
+        return false;
+    const size_t got = fread(head, 1, sizeof(head), file);
+    fclose(file);
+    return !codec_probe(head, got, &format);
+}
+
+// `why` NULL: ffprobe failed.
+static void log_unreadable(const struct video *video, const char *name, const char *why)
 {
     const char *fault = video->fault[0] ? video->fault : "ffprobe failed";
+    const bool told = strncmp(fault, "Invalid data found", 18) != 0; // which says nothing
     if (video->way->scheme || access(name, F_OK) != 0)
-        log_error("cannot play %s: %s", name, fault);
+        log_error("cannot play %s: %s", name, why ? why : fault);
+    else if (is_misnamed(name))
+        log_error("cannot show %s: it is not an image, despite its name; name an image or a video", name);
+    else if (why)
+        log_error("cannot play %s: %s", name, why);
     else
-        log_error("cannot play %s: ffmpeg cannot read it (%s); for a list of files name @%s, for raw frames add --size "
-                  "and --pixel-format",
-                  name, fault, name);
+        log_error("cannot play %s: ffmpeg cannot read it%s%s%s; for raw frames add --size and --pixel-format, for a "
+                  "list of files name @%s",
+                  name, told ? " (" : "", told ? fault : "", told ? ")" : "", name);
 }
 
 // Adds ffmpeg's or ffprobe's options for the input. Returns the number of all arguments.
@@ -208,7 +226,7 @@ static char *ask(struct video *video, const char *name, const char *const option
     if (answer && end == CHILD_EXITED && value == 0)
         return answer;
     if (answer)
-        log_unreadable(video, name);
+        log_unreadable(video, name, NULL);
     else
         log_error("cannot play %s: ffprobe did not answer within %d s%s%s", name, PROBE_MS / 1000,
                   video->fault[0] ? ": " : "", video->fault);
@@ -228,7 +246,7 @@ static bool probe(struct video *video, const char *name)
     const bool ok = video_info_parse(answer, strlen(answer), &video->info, why);
     free(answer);
     if (!ok) {
-        log_error("cannot play %s: %s", name, why);
+        log_unreadable(video, name, why);
         return false;
     }
     if (video->info.paired && !video->way->live) {

@@ -162,7 +162,7 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
     const json_t *format = json_object_get(root, "format");
     const char *size_why;
     if (strcmp(text_of(format, "format_name"), "tty") == 0) { // ffmpeg would draw any text file
-        snprintf(why, VIDEO_WHY, "it is a text file; for a list of files, name @FILE");
+        snprintf(why, VIDEO_WHY, "it is a text file; name a video, or @FILE for a list of images");
         return false;
     }
     if (!stream) {

@@ -34,12 +34,12 @@ static int find_candidates(const struct stream *s, enum path_kind kinds[PATH_KIN
 // Follows a change of the main pane.
 static void follow_work(struct stream *s)
 {
-    struct path_choice *c = &s->choice;
+    struct path_choice *c = &s->automatic.choice;
     const struct image_shape *shape = &s->info->shape;
     const struct path_work work = {s->wish.chain, shape->width, shape->height, wish_measures(&s->wish), s->wish.device};
     const enum path_change change = c->count == 0 ? WORK_MUCH : path_work_compare(&c->work, &work);
     enum path_kind kinds[PATH_KINDS];
-    s->rebuilt = false;
+    s->automatic.rebuilt = false;
     if (change == WORK_LITTLE && !path_choice_times(c))
         path_choice_check(c, &work);
     else if (change != WORK_SAME)
@@ -51,7 +51,7 @@ static void follow_work(struct stream *s)
 // Reports the choice after the last candidate.
 static void report_choice(struct stream *s)
 {
-    const struct path_choice *c = &s->choice;
+    const struct path_choice *c = &s->automatic.choice;
     if (path_choice_times(c) || !c->why[0])
         return;
     s->wish.chosen_kind = path_choice_kind(c);
@@ -63,37 +63,38 @@ static void report_choice(struct stream *s)
 
 void automatic_follow(struct stream *s)
 {
-    struct path_choice *c = &s->choice;
+    struct path_choice *c = &s->automatic.choice;
     s->meter.waits_upload = false;
     if (!s->wish.automatic)
         c->count = c->at = 0;
     // A second pane, and the candidates of a tuning, would change the times.
     if (!s->wish.automatic || s->wish.tune || s->wish.split != SPLIT_OFF || panes_busy(s->panes))
         return;
-    if (s->rebuilt || c->count == 0)
+    if (s->automatic.rebuilt || c->count == 0)
         follow_work(s);
-    if (s->tries && panes_kind(s->panes) != path_choice_kind(c)) {
+    if (s->automatic.tries && panes_kind(s->panes) != path_choice_kind(c)) {
         path_choice_refuse(c);
         report_choice(s);
     }
-    s->tries = panes_kind(s->panes) != path_choice_kind(c);
-    s->meter.waits_upload = path_choice_times(c) && !s->tries;
-    if (s->tries) {
+    s->automatic.tries = panes_kind(s->panes) != path_choice_kind(c);
+    s->meter.waits_upload = path_choice_times(c) && !s->automatic.tries;
+    if (s->automatic.tries) {
         s->wish.kind = path_choice_kind(c);
         panes_try(s->panes);
     }
 }
 
-void automatic_add(struct stream *s, int64_t submitted_ns, int64_t collected_ns)
+void automatic_add(struct stream *s, int64_t collected_ns)
 {
-    struct path_choice *c = &s->choice;
+    struct path_choice *c = &s->automatic.choice;
     if (!s->meter.waits_upload)
         return;
-    path_choice_add(c, (double)(collected_ns - submitted_ns) / 1e6 + meter_shown_ms(&s->meter, "texture upload"));
+    path_choice_add(c, (double)(collected_ns - s->automatic.submitted_ns) / 1e6 +
+                           meter_shown_ms(&s->meter, "texture upload"));
     report_choice(s);
 }
 
 bool automatic_busy(const struct stream *s)
 {
-    return s->wish.automatic && (path_choice_times(&s->choice) || s->tries);
+    return s->wish.automatic && (path_choice_times(&s->automatic.choice) || s->automatic.tries);
 }

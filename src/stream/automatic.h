@@ -1,14 +1,24 @@
 // automatic.h: -p auto of a stream: times its frames on each kind of path, and continues on the fastest. Main thread.
 #pragma once
 
+#include "stream/path_choice.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 struct stream;
 
+// Zeroed: nothing is timed yet.
+struct automatic {
+    struct path_choice choice;
+    bool tries;           // the kind of path that it wants is being built
+    bool rebuilt;         // the panes have changed since it looked at them
+    int64_t submitted_ns; // when the newest frame was submitted
+};
+
 // Requests the kind of path for the next frames. No frame may be in flight.
 void automatic_follow(struct stream *stream);
-// Adds a frame that was shown, from its submission until its result was collected.
-void automatic_add(struct stream *stream, int64_t submitted_ns, int64_t collected_ns);
+// Adds a frame that was shown, from `submitted_ns` until its result was collected.
+void automatic_add(struct stream *stream, int64_t collected_ns);
 // Returns true while frames are timed or the kind changes: frames must then run one after the other.
 bool automatic_busy(const struct stream *stream);

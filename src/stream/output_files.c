@@ -142,6 +142,8 @@ static bool overwrites(const struct output_options *o, const struct output_input
         log_error("the output %s is the source; name another output", path);
     else if (in->file && file_same(path, in->file))
         log_error("the output %s is the file of %s; name another output", path, in->option);
+    else if (in->chain && chain_reads(in->chain, path))
+        log_error("a filter of the chain reads the output %s; name another output", path);
     else
         return in->kernels && is_kernel(path, in->kernels);
     return true;
@@ -173,10 +175,8 @@ static bool replaces(const struct output_options *o, int index)
 // Logs why an output cannot be written and what to do. `error` is the errno of file_writable.
 static void log_unwritable(const char *option, const char *path, int error)
 {
-    const char *slash = strrchr(path, '/');
-    char directory[PATH_MAX] = ".", link[PATH_MAX] = "";
-    if (slash)
-        snprintf(directory, sizeof(directory), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    char directory[PATH_MAX], link[PATH_MAX] = "";
+    file_directory(path, directory);
     if (error == EISDIR)
         log_error("cannot write %s (%s): it is a directory; name a file in it", path, option);
     else if (error == ENAMETOOLONG)
@@ -191,7 +191,7 @@ static void log_unwritable(const char *option, const char *path, int error)
                   directory);
     else
         log_error("cannot write %s (%s): cannot create a file in %s (%s); name another place", path, option,
-                  slash ? directory : "the current directory", strerror(error));
+                  strchr(path, '/') ? directory : "the current directory", strerror(error));
 }
 
 enum exit_code output_files_claim(struct output_files *files, const struct output_options *o,
@@ -247,6 +247,8 @@ bool output_files_allow_screenshot(const struct stream *s, const char *path)
         return false;
     if (source_holds(s->source, path) || (read && file_same(path, read)))
         log_error("the output %s is the source; name another output", path);
+    else if (chain_reads(&s->wish.chain, path))
+        log_error("a filter of the chain reads the output %s; name another output", path);
     else if (written)
         log_error("the run already writes %s; name another output", path);
     else if (is_pipe(path))

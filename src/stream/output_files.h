@@ -18,6 +18,7 @@ struct output_options {
 // What the outputs must not overwrite; NULL: none.
 struct output_inputs {
     const char *source;        // as source_setup.text
+    const struct chain *chain; // its filters may read files; NULL: none
     const char *kernels;       // a directory
     const char *option, *file; // another input, and its option
 };

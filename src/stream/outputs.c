@@ -24,7 +24,7 @@ static const char last_name[] = "monocle-last.png";
 
 const char *output_suffix(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *name = file_base(path), *dot = strrchr(name, '.');
     return dot && dot > name ? dot : name + strlen(name);
 }
 
@@ -66,24 +66,32 @@ static int log_name(const char *name)
     return -1;
 }
 
-// Creates the first file STEM-NUMBERSUFFIX that does not exist yet. Returns its descriptor; -1 is logged.
-static int new_name(char name[OUTPUT_NAME], const char *stem, const char *suffix)
+// Creates the first file monocle-NUMBERSUFFIX that does not exist yet. Returns its descriptor; -1 is logged.
+static int new_name(char name[OUTPUT_NAME], const char *suffix)
 {
-    const int file = file_create_numbered(name, stem, 1, 4, suffix);
+    const int file = file_create_numbered(name, "monocle", 1, 4, suffix);
     return file < 0 ? log_name(name) : file;
 }
 
-bool output_save_new(const struct image *picture, char name[OUTPUT_NAME])
+bool output_claim_new(struct claim *claim)
 {
-    const int file = new_name(name, "monocle", ".png");
-    if (file < 0)
+    const int file = new_name(claim->path, ".png");
+    claim->missing = false;
+    claim->own = file_id_open(file);
+    if (file >= 0)
+        close(file);
+    return file >= 0;
+}
+
+// Writes a picture under a new name. On failure returns false (logged) and leaves no file.
+static bool save_new(const struct image *picture, char name[OUTPUT_NAME])
+{
+    struct claim claim;
+    if (!output_claim_new(&claim))
         return false;
-    struct claim claim = {.own = file_id_open(file)};
-    close(file);
-    memcpy(claim.path, name, sizeof(claim.path));
     const bool ok = imagefile_write_claimed(&claim, picture);
     if (!ok)
-        file_remove(name, claim.own);
+        file_remove(claim.path, claim.own);
     memcpy(name, claim.path, sizeof(claim.path));
     return ok;
 }
@@ -111,7 +119,7 @@ bool output_save_last(const struct image *picture, const struct source *source, 
                ours = none || (S_ISREG(status.st_mode) && !source_holds(source, last_name) &&
                                !(path && file_same(path, last_name)));
     snprintf(file, sizeof(file), "%s", last_name);
-    if (!(ours ? imagefile_write_png(file, picture) : output_save_new(picture, file)))
+    if (!(ours ? imagefile_write_png(file, picture) : save_new(picture, file)))
         return false;
     if (!realpath(file, name))
         snprintf(name, OUTPUT_NAME, "%s", file);
@@ -215,7 +223,7 @@ static int name_after(char name[OUTPUT_NAME], const char *first)
 static int next_name(struct outputs *o, const char *suffix)
 {
     return o->given[0] && output_is_file(o->given) ? name_after(o->file.name, o->given)
-                                                   : new_name(o->file.name, "monocle", suffix);
+                                                   : new_name(o->file.name, suffix);
 }
 
 bool outputs_start_recording(struct outputs *o, struct claim *claim, int quality)
@@ -369,7 +377,7 @@ void outputs_toggle_recording(struct outputs *o, const char *suffix, bool animat
     } else if (still) {
         note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
     } else {
-        const int file = animation ? new_name(o->file.name, "monocle", ".gif") : next_name(o, suffix);
+        const int file = animation ? new_name(o->file.name, ".gif") : next_name(o, suffix);
         if (file >= 0 && start_named(o, file, animation ? (uint64_t)(ANIMATION_S * rate_of(o)) + 1 : 0))
             note_start(o);
         else

@@ -18,15 +18,14 @@ bool output_is_file(const char *path);
 // Returns true if a path is a name of standard output, or of the file or pipe that standard output is redirected to.
 bool output_is_stdout(const char *path);
 
-// Writes a picture as the first "monocle-NNNN.png" that does not exist yet. On failure returns false (logged) and
-// leaves no file.
-bool output_save_new(const struct image *picture, char name[OUTPUT_NAME]);
+// Creates the first "monocle-NNNN.png" that does not exist yet, empty. False on failure (logged).
+bool output_claim_new(struct claim *claim);
 // Writes the absolute name of a file for messages, with "~" for the home directory; the name itself if there is no such
 // file.
 void output_place(const char *name, char text[OUTPUT_NAME]);
 // Writes the last frame of a run as monocle-last.png in the current directory; `name` becomes the absolute path.
 // Replaces only a regular file that the source, named `text`, does not read; instead of any other one, writes
-// output_save_new's.
+// output_claim_new's.
 bool output_save_last(const struct image *picture, const struct source *source, const char *text,
                       char name[OUTPUT_NAME]);
 // Returns true if output_save_last can write; tries it. False is logged.

@@ -98,11 +98,12 @@ static void pane_close(struct pane *pane)
     pane->has_result = false;
 }
 
-// Removes the filters that keep the size. Then both panes of the split view show the same part of the picture.
-static void keep_warps(struct chain *chain)
+// Removes the filters that keep the size. Then both panes of the split view show the same part of the picture. A main
+// pane that only measures has no picture: then all filters are removed.
+static void make_original(const struct panes *l, struct chain *chain)
 {
     for (int i = chain->count - 1; i >= 0; i--) {
-        if (chain->stage[i].filter->kind != FILTER_WARP || chain->stage[i].filter->user)
+        if (l->measures || chain->stage[i].filter->kind != FILTER_WARP || chain->stage[i].filter->user)
             chain_remove(chain, i);
     }
 }
@@ -139,7 +140,7 @@ static bool pane_wanted(struct panes *l, int which, struct build *build)
     const enum path_kind kind = which == PANE_OTHER && wish->split == SPLIT_PATH ? wish_next_kind(wish) : wish->kind;
     *build = (struct build){.chain = wish->chain};
     if (which == PANE_OTHER && wish->split == SPLIT_ORIGINAL)
-        keep_warps(&build->chain);
+        make_original(l, &build->chain);
     build->setup = (struct path_setup){
         .kind = kind,
         .device = path_kind_info(kind)->needs_device ? devices_open(l->set.devices, wish->device) : NULL,
@@ -191,6 +192,7 @@ bool panes_open(struct panes *l, char **error)
     build.opened = path_open(&build.setup, error);
     if (build.opened)
         pane_use_build(l, &l->pane[PANE_MAIN], &build);
+    l->pane[PANE_OTHER].stale = l->set.wish->split != SPLIT_OFF;
     return build.opened != NULL;
 }
 
@@ -308,9 +310,8 @@ static bool recover(struct panes *l)
     l->news = PANES_CHANGED;
     bool ok = panes_open(l, NULL);
     for (int i = 0; ok && i < l->flights; i++) {
-        bool lost = false;
         set_time(l, pane->path, &l->flight[i].frame);
-        ok = path_submit(pane->path, &l->flight[i].frame.image, l->flight[i].frame.number, &lost);
+        ok = path_submit(pane->path, &l->flight[i].frame.image, l->flight[i].frame.number);
     }
     if (!ok)
         log_error("the cpu path cannot replace the %s path", facts.kind);
@@ -324,7 +325,8 @@ static void drop_other(struct panes *l)
         build_discard(&l->build, -1);
     pane_close(&l->pane[PANE_OTHER]);
     l->set.wish->split = SPLIT_OFF;
-    note_set(l->set.note, true, 0, "the other pane of the split view failed; the split view is now off");
+    log_warn("%s",
+             note_set(l->set.note, true, 0, "the other pane of the split view failed; the split view is now off"));
     l->news = PANES_CHANGED;
 }
 
@@ -333,26 +335,24 @@ static bool submit_without_candidate(struct panes *l)
 {
     const struct frame *frame = &l->flight[0].frame;
     struct path *path = l->pane[PANE_MAIN].path;
-    bool lost = false;
     if (!l->online || !online_frame_failed(l->online))
         return false;
     path_try(path, NULL);
-    return path_submit(path, &frame->image, frame->number, &lost);
+    return path_submit(path, &frame->image, frame->number);
 }
 
 bool panes_submit(struct panes *l, const struct frame *frame, int64_t taken_ns)
 {
-    bool lost = false;
     struct pane *pane = &l->pane[PANE_MAIN], *other = &l->pane[PANE_OTHER];
     l->flight[l->flights++] = (struct flight){*frame, taken_ns};
     if (l->online && online_submit(l->online, pane->path, &frame->image) && l->news == PANES_UNCHANGED)
         l->news = PANES_CHANGED;
     set_time(l, pane->path, frame);
-    if (!path_submit(pane->path, &frame->image, frame->number, &lost) && !submit_without_candidate(l))
+    if (!path_submit(pane->path, &frame->image, frame->number) && !submit_without_candidate(l))
         return recover(l);
     if (other->path)
         set_time(l, other->path, frame);
-    if (other->path && !path_submit(other->path, &frame->image, frame->number, &lost))
+    if (other->path && !path_submit(other->path, &frame->image, frame->number))
         drop_other(l);
     return true;
 }
@@ -408,16 +408,15 @@ static void measure_pane(const struct panes *l, int which)
 
 const struct frame *panes_collect(struct panes *l)
 {
-    bool lost = false;
     struct pane *pane = &l->pane[PANE_MAIN], *other = &l->pane[PANE_OTHER];
-    while (!(pane->has_result = path_collect(pane->path, &pane->result, &lost))) {
+    while (!(pane->has_result = path_collect(pane->path, &pane->result))) {
         if (!submit_without_candidate(l) && !recover(l))
             return NULL;
     }
     if (l->online)
         online_collect(l->online, &pane->result);
     if (other->path && path_info(other->path)->in_flight > 0) {
-        other->has_result = path_collect(other->path, &other->result, &lost);
+        other->has_result = path_collect(other->path, &other->result);
         if (!other->has_result)
             drop_other(l);
     }

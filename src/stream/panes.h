@@ -38,8 +38,8 @@ struct panes_setup {
 struct panes *panes_create(const struct panes_setup *setup);
 // Sets the source of later frames; borrowed. Both panes must be closed, and no frame in flight.
 void panes_set_source(struct panes *panes, struct source *source);
-// Builds the main pane's path for the source's shape and waits for it. False on failure: *error is the reason, which
-// the caller frees, or NULL if it was logged.
+// Builds the main pane's path for the source's shape and waits for it; panes_update builds the other one. False on
+// failure: *error is the reason, which the caller frees, or NULL if it was logged.
 bool panes_open(struct panes *panes, char **error);
 // The main pane takes part in this tuning; borrowed until panes_finish. NULL: none.
 void panes_tune(struct panes *panes, struct online *online);

@@ -1,6 +1,7 @@
 // playback.c: pause, seek and step of the source
 #include "stream/playback.h"
 
+#include "base/file.h"
 #include "stream/stream.h"
 
 #include <math.h>
@@ -23,7 +24,8 @@ static bool can_seek(const struct stream *s, char why[PLAYBACK_WHY])
 double playback_duration(const struct stream *s)
 {
     struct source_slide slide;
-    return source_slide(s->source, s->position_s, &slide) ? slide.count * s->info->frame_s : s->info->duration_s;
+    return source_slide(s->source, s->playback.position_s, &slide) ? slide.count * s->info->frame_s
+                                                                   : s->info->duration_s;
 }
 
 // Returns the time of the last frame; infinite: unknown.
@@ -42,7 +44,7 @@ static double within(const struct stream *s, double seconds)
 // A frame that the main thread must take and show, also while it is paused.
 static void await_frame(struct stream *s)
 {
-    s->stepping = true;
+    s->playback.stepping = true;
     s->ended = false;
     meter_pause(&s->meter);
 }
@@ -66,7 +68,7 @@ bool playback_seek(struct stream *s, double seconds, char why[PLAYBACK_WHY])
         snprintf(why, PLAYBACK_WHY, "cannot seek in %s now", s->info->name);
         return false;
     }
-    s->position_s = seconds;
+    s->playback.position_s = seconds;
     await_frame(s);
     return true;
 }
@@ -74,14 +76,14 @@ bool playback_seek(struct stream *s, double seconds, char why[PLAYBACK_WHY])
 // Returns true if no frame of the source was shown or is on its way.
 static bool lacks_frame(const struct stream *s)
 {
-    return s->capture && !s->ended && !s->stepping && panes_in_flight(s->panes) == 0 && !panes_rerun(s->panes) &&
-           !panes_result(s->panes, PANE_MAIN);
+    return s->capture && !s->ended && !s->playback.stepping && panes_in_flight(s->panes) == 0 &&
+           !panes_rerun(s->panes) && !panes_result(s->panes, PANE_MAIN);
 }
 
 void playback_pause(struct stream *s, bool paused)
 {
     char why[PLAYBACK_WHY];
-    const bool last = s->ended || s->position_s > last_s(s) - s->info->frame_s / 2;
+    const bool last = s->ended || s->playback.position_s > last_s(s) - s->info->frame_s / 2;
     const bool again = s->wish.paused && !paused && last && !s->set.loop;
     set_paused(s, paused);
     if (again)
@@ -98,8 +100,8 @@ static bool move(struct stream *s, int images, double seconds, char why[PLAYBACK
     struct source_slide slide;
     if (!can_seek(s, why))
         return false;
-    if (!source_slide(s->source, s->position_s, &slide))
-        return playback_seek(s, s->position_s + seconds, why);
+    if (!source_slide(s->source, s->playback.position_s, &slide))
+        return playback_seek(s, s->playback.position_s + seconds, why);
     int next = slide.number - 1 + images;
     if (s->set.loop && slide.count > 0)
         next = (next + slide.count) % slide.count;
@@ -119,11 +121,11 @@ bool playback_step(struct stream *s, int frames, char why[PLAYBACK_WHY])
         return false;
     if (!s->wish.paused)
         set_paused(s, true);
-    if (frames != 1 || s->stepping)
+    if (frames != 1 || s->playback.stepping)
         return move(s, frames, frames * s->info->frame_s, why);
     if (!s->ended) { // else the last frame stays
         capture_step(s->capture);
-        s->position_s = within(s, s->position_s + s->info->frame_s); // until the frame says it
+        s->playback.position_s = within(s, s->playback.position_s + s->info->frame_s); // until the frame says it
         await_frame(s);
     }
     return true;
@@ -140,14 +142,13 @@ static void note_place(struct stream *s)
     struct source_slide slide;
     char at[PLAYBACK_TIME], whole[PLAYBACK_TIME] = "";
     const double duration_s = playback_duration(s);
-    if (source_slide(s->source, s->position_s, &slide)) {
-        const char *slash = strrchr(slide.path, '/');
+    if (source_slide(s->source, s->playback.position_s, &slide)) {
         const bool last = slide.number == slide.count && !s->set.loop;
-        note_set(&s->note, false, NOTE_S, "%s  %d of %d%s", slash ? slash + 1 : slide.path, slide.number, slide.count,
+        note_set(&s->note, false, NOTE_S, "%s  %d of %d%s", file_base(slide.path), slide.number, slide.count,
                  last ? ", the last image" : "");
         return;
     }
-    print_time(at, s->position_s);
+    print_time(at, s->playback.position_s);
     if (duration_s > 0)
         print_time(whole, duration_s);
     note_set(&s->note, false, NOTE_S, "%s%s%s", at, duration_s > 0 ? " of " : "", whole);
@@ -156,19 +157,22 @@ static void note_place(struct stream *s)
 void playback_note(struct stream *s)
 {
     struct source_slide slide;
-    if (!s->stepping || !source_slide(s->source, s->position_s, &slide)) // else playback_arrived says which image came
+    if (!s->playback.stepping ||
+        !source_slide(s->source, s->playback.position_s, &slide)) // else playback_arrived says which image came
         note_place(s);
 }
 
 void playback_arrived(struct stream *s, const struct frame *frame)
 {
     struct source_slide slide;
-    const bool awaited = s->stepping;
-    s->stepping = false;
+    const bool awaited = s->playback.stepping;
+    s->playback.stepping = false;
+    if (awaited && frame)
+        s->playback.stepped = s->taken;
     if (frame)
-        s->position_s = (double)frame->video_ns / 1e9;
+        s->playback.position_s = (double)frame->video_ns / 1e9;
     else if (awaited) // no image of a slide show after this one could be read
-        s->position_s = within(s, s->position_s);
-    if (awaited && source_slide(s->source, s->position_s, &slide))
+        s->playback.position_s = within(s, s->playback.position_s);
+    if (awaited && source_slide(s->source, s->playback.position_s, &slide))
         note_place(s);
 }

@@ -2,9 +2,16 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct frame;
 struct stream;
+
+struct playback {
+    double position_s; // time of the newest frame in a source that can seek, or of the frame that is due
+    bool stepping;     // a frame is due that a seek or a step has asked for
+    uint64_t stepped;  // stream.taken when the latest such frame arrived
+};
 
 // Freezes or continues the view. After the last frame, it continues from the start. Before the first frame of a source,
 // a pause waits for this frame. A source that can seek waits meanwhile; others go on, and their frames are skipped.

@@ -1,13 +1,35 @@
-// source_change.h: replaces the source of a running stream: a thread opens the new one while the old one runs. Main
-// thread.
+// source_change.h: replaces the source of a running stream: a thread opens the new one while the old one runs. Sources
+// of a playlist follow one another. Main thread.
 #pragma once
 
 #include "source/source.h"
-#include "stream/playlist.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+
+// ---- playlists ----
+
+// Zeroed is empty. Only source_change.c uses the members.
+struct playlist {
+    char *text;   // the items, each with its NUL
+    char **item;  // texts of sources: source_setup.text
+    int count;    // 0 or 1: there is nothing to play after the first source
+    int next;     // index of the next item
+    int failures; // in a row
+};
+
+// Makes a playlist of the sources in `lines`, one per line. Image files that follow one another are one slide show.
+// False: out of memory.
+bool playlist_init(struct playlist *list, const char *lines);
+void playlist_free(struct playlist *list); // accepts a zeroed struct
+// Returns the next source, valid until playlist_free. NULL: there is none. `loop`: the first one follows the last one.
+const char *playlist_take(struct playlist *list, bool loop);
+bool playlist_more(const struct playlist *list, bool loop); // true: playlist_take would return a source
+// Reports whether the source could be opened. If none of them can, there is no next source.
+void playlist_opened(struct playlist *list, bool ok);
+
+// ---- the change ----
 
 struct stream;
 

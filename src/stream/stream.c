@@ -4,13 +4,11 @@
 
 #include "base/clock.h"
 #include "base/edited.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "compute/gl_context.h"
 #include "filter/user_filters.h"
-#include "image/imagefile.h"
-#include "stream/automatic.h"
-#include "stream/playback.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -78,22 +76,9 @@ static bool open_gl(struct stream *s)
     char why[256];
     if (s->window || !path_kind_info(s->wish.kind)->needs_gl)
         return true;
-    struct gl_context *gl = gl_context_open(false, why);
-    if (!gl)
+    if (!(s->gl = gl_context_open_current(why)))
         log_error("cannot run the %s path: there is no GL context: %s", path_kind_name(s->wish.kind), why);
-    else if (gl_context_bind(gl, false))
-        s->gl = gl;
-    else
-        gl_context_close(gl);
     return s->gl != NULL;
-}
-
-static void close_gl(struct stream *s)
-{
-    if (s->gl)
-        gl_context_unbind(s->gl, false);
-    gl_context_close(s->gl);
-    s->gl = NULL;
 }
 
 bool stream_open(struct stream *s)
@@ -133,7 +118,7 @@ bool stream_build(struct stream *s)
             return false;
         s->wish.kind = PATH_CPU;
     }
-    s->rebuilt = true;
+    s->automatic.rebuilt = true;
     return true;
 }
 
@@ -207,7 +192,8 @@ bool stream_close(struct stream *s)
     source_close(s->source);
     if (!source_change_close(&s->change))
         return false;
-    close_gl(s);
+    gl_context_close_current(s->gl);
+    s->gl = NULL;
     devices_close(&s->devices);
     if (s->filter_watch > 0)
         close(s->filter_watch);
@@ -225,7 +211,7 @@ static void report_news(struct stream *s, bool ok)
         s->code = EXIT_NOTHING;
     if (news == PANES_UNCHANGED)
         return;
-    s->rebuilt = true;
+    s->automatic.rebuilt = true;
     tell_client(s);
 }
 
@@ -250,8 +236,6 @@ static void follow_shape(struct stream *s)
         s->code = s->quit ? s->code : EXIT_DEVICE;
         return;
     }
-    if (s->window)
-        panes_changed(s->panes, false); // for the second pane of the split view
     s->set.client->reshaped(s->set.context);
 }
 
@@ -287,20 +271,20 @@ static void reshape(struct stream *s)
 }
 
 // The edited files that concern a stream.
-struct edits {
+struct stream_edits {
     const struct chain *chain;
     bool *filters, *files; // users' filters; files that the chain's filters read
 };
 
 static bool take_edit(const char *name, const void *context)
 {
-    const struct edits *edits = context;
+    const struct stream_edits *edits = context;
     const char *dot = name[0] != '.' ? strrchr(name, '.') : NULL;
     const bool filter = dot && strcmp(dot, ".cl") == 0;
     *edits->filters = *edits->filters || filter;
     for (int i = 0; i < edits->chain->count; i++) {
-        const char *file = chain_file(edits->chain, i), *slash = file ? strrchr(file, '/') : NULL;
-        *edits->files = *edits->files || (slash && strcmp(slash + 1, name) == 0);
+        const char *file = chain_file(edits->chain, i);
+        *edits->files = *edits->files || (file && strcmp(file_base(file), name) == 0);
     }
     return false; // both kinds may be among the events
 }
@@ -317,11 +301,11 @@ static void watch_files(struct stream *s)
         return;
     s->files_watched = hash;
     for (int i = 0; i < s->wish.chain.count; i++) {
-        char directory[FILTER_FILE];
-        const char *file = chain_file(&s->wish.chain, i), *slash = file ? strrchr(file, '/') : NULL;
-        if (!slash)
+        char directory[PATH_MAX];
+        const char *file = chain_file(&s->wish.chain, i);
+        if (!file)
             continue;
-        snprintf(directory, sizeof(directory), "%.*s", slash > file ? (int)(slash - file) : 1, file);
+        file_directory(file, directory);
         if (!edited_add(s->filter_watch, directory))
             log_warn("cannot watch %s for edited files: %s", directory, strerror(errno));
     }
@@ -368,15 +352,6 @@ static void reload_filters(struct stream *s)
     panes_changed(s->panes, true);
 }
 
-// Closes the camera while no program reads the virtual camera (--on-demand).
-static void follow_readers(struct stream *s)
-{
-    if (!outputs_rest_changed(&s->outputs))
-        return;
-    source_rest(s->source, s->outputs.resting);
-    tell_client(s);
-}
-
 // Follows changes of the kernel files, users' filters, the wish and the source. No frame may be in flight.
 static void follow_changes(struct stream *s)
 {
@@ -387,17 +362,16 @@ static void follow_changes(struct stream *s)
     if (s->filter_watch > 0)
         watch_files(s);
     bool own = false, files = false;
-    const bool many = edited_any(s->filter_watch, take_edit, &(struct edits){&s->wish.chain, &own, &files});
+    const bool many = edited_any(s->filter_watch, take_edit, &(struct stream_edits){&s->wish.chain, &own, &files});
     if (own || many)
         reload_filters(s);
     if (files || many)
         reload_files(s);
     change_source(s); // before panes_update starts a build: this waits for builds
-    if (s->set.driven || s->filter_watch > 0 || s->tries)
-        panes_update(s->panes);
+    panes_update(s->panes);
     report_news(s, true);
     automatic_follow(s);
-    if (s->reshaped && (!s->wish.paused || s->stepping))
+    if (s->reshaped && (!s->wish.paused || s->playback.stepping))
         reshape(s);
 }
 
@@ -414,13 +388,6 @@ bool stream_finished(const struct stream *s)
             !source_change_more(s));
 }
 
-static void pace_tuning(const struct stream *s)
-{
-    const struct capture_counts counts = stream_counts(s);
-    online_pace(s->online, !s->set.paced || s->info->rate <= 0 ? 0 : 1000 / s->info->rate,
-                counts.skipped + counts.dropped);
-}
-
 // Takes the newest frame and submits it. False if none arrives in time, or if the source has ended or changed its
 // shape.
 static bool submit_newest(struct stream *s, int timeout_ms)
@@ -435,17 +402,19 @@ static bool submit_newest(struct stream *s, int timeout_ms)
     const enum source_status status = capture_take(s->capture, &frame, timeout_ms);
     if (status == SOURCE_FRAME) {
         s->taken++;
-        s->stepped = s->stepping ? s->taken : s->stepped;
         playback_arrived(s, &frame);
-        if (s->online)
-            pace_tuning(s);
-        s->submitted_ns = clock_now_ns();
-        report_news(s, panes_submit(s->panes, &frame, s->submitted_ns));
+        if (s->online) {
+            const struct capture_counts counts = stream_counts(s);
+            online_pace(s->online, !s->set.paced || s->info->rate <= 0 ? 0 : 1000 / s->info->rate,
+                        counts.skipped + counts.dropped);
+        }
+        s->automatic.submitted_ns = clock_now_ns();
+        report_news(s, panes_submit(s->panes, &frame, s->automatic.submitted_ns));
         return true;
     }
     s->reshaped = status == SOURCE_RESHAPED && s->set.client->reshaped;
     s->ended = status != SOURCE_TIMEOUT && !s->reshaped;
-    if (status == SOURCE_END && (s->stepping || (s->info->slides && s->set.driven && !source_change_more(s))))
+    if (status == SOURCE_END && (s->playback.stepping || (s->info->slides && s->set.driven && !source_change_more(s))))
         playback_pause(s, true); // a slide show, or a seek beyond an unknown end: the frame on the screen stays
     if (s->ended)
         playback_arrived(s, NULL);
@@ -481,13 +450,18 @@ const struct image *stream_picture(struct stream *s)
     return drawn ? s->drawn : panes_picture(s->panes);
 }
 
-bool stream_save(struct stream *s, bool both, const char *path, char name[OUTPUT_NAME])
+struct screenshot *stream_save(struct stream *s, bool both, const char *path)
 {
     struct image pair = {0};
+    struct screenshot *screenshot = NULL;
+    struct claim claim;
     const struct image *picture = !both ? stream_picture(s) : panes_compare(s->panes, &pair) ? &pair : NULL;
-    const bool ok = picture && (path ? imagefile_write_png(path, picture) : output_save_new(picture, name));
+    if (picture && path && !claim_take(&claim, path))
+        log_error("cannot write %s: %s", path, strerror(errno));
+    else if (picture && (path || output_claim_new(&claim)))
+        screenshot = screenshot_start(&claim, !path, picture);
     image_free(&pair);
-    return ok;
+    return screenshot;
 }
 
 static bool record(struct stream *s, const struct frame *frame)
@@ -524,7 +498,7 @@ static bool finish_frame(struct stream *s, bool again)
     else
         meter_shown(&s->meter, frame->captured_ns, shown_ns);
     if (!again)
-        automatic_add(s, s->submitted_ns, collected_ns);
+        automatic_add(s, collected_ns);
     if (!s->set.driven)
         panes_release(s->panes); // else the frame may have to be filtered again
     return true;
@@ -532,7 +506,10 @@ static bool finish_frame(struct stream *s, bool again)
 
 enum stream_turn stream_step(struct stream *s, int wait_ms)
 {
-    follow_readers(s);
+    if (outputs_rest_changed(&s->outputs)) { // --on-demand: the camera is closed while no program reads the virtual one
+        source_rest(s->source, s->outputs.resting);
+        tell_client(s);
+    }
     if (!outputs_follow(&s->outputs, s->wish.paused))
         s->code = EXIT_FAILED_SOME;
     const int in_flight = panes_in_flight(s->panes);
@@ -543,7 +520,7 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
     // The last frame is shown again if the panes have changed and no new frame is there.
     bool again = panes_rerun(s->panes);
     const int depth = automatic_busy(s) ? 1 : s->set.depth;
-    const bool room = in_flight < depth && (!s->wish.paused || s->stepping);
+    const bool room = in_flight < depth && (!s->wish.paused || s->playback.stepping);
     const bool submitted = room && submit_newest(s, in_flight > 0 || again ? 0 : wait_ms);
     again = again && !submitted;
     if (again)

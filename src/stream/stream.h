@@ -3,11 +3,13 @@
 #pragma once
 
 #include "base/process.h"
+#include "sink/screenshot.h"
 #include "source/capture.h"
+#include "stream/automatic.h"
 #include "stream/output_files.h"
 #include "stream/outputs.h"
 #include "stream/panes.h"
-#include "stream/path_choice.h"
+#include "stream/playback.h"
 #include "stream/source_change.h"
 
 // What a client does at the turns of its stream. `context` is of struct stream_setup. `show` must be there, and
@@ -55,12 +57,10 @@ struct stream {
     struct devices devices;
     struct wish wish;
     struct panes *panes;
-    struct path_choice choice; // of -p auto
-    bool tries;                // the kind of path that it wants is being built
-    bool rebuilt;              // the panes have changed since it looked at them
-    int64_t submitted_ns;      // when the newest frame was submitted
-    struct online *online;     // tunes while frames run; NULL: not yet
-    struct capture *capture;   // NULL: not started
+    struct automatic automatic;
+    struct online *online;   // tunes while frames run; NULL: not yet
+    struct capture *capture; // NULL: not started
+    struct playback playback;
     struct outputs outputs;
     struct output_files files;
     const struct image *drawn; // by the client: it is recorded, not the result. NULL: none
@@ -71,10 +71,7 @@ struct stream {
     int filter_watch;           // descriptor of edited.h for users' filters and files of the chain; 0: none
     uint64_t files_watched;     // hash of the names of these files
     uint64_t taken;             // frames taken from the capture
-    uint64_t stepped;           // `taken` when the latest frame arrived that was asked for
-    double position_s;          // time of the newest frame in a source that can seek, or of the frame that is due
     bool still;                 // the source is one image, shown once
-    bool stepping;              // a frame is due that a seek or a step has asked for
     bool reshaped;              // the source's next frames have another shape
     bool ended;                 // the source has no more frames
     bool quit;
@@ -112,9 +109,9 @@ enum stream_turn stream_step(struct stream *stream, int wait_ms);
 void stream_output_failed(struct stream *stream);
 // Returns the picture to record and to save: what the client has drawn, or else the main pane's result; NULL: none.
 const struct image *stream_picture(struct stream *stream);
-// Saves that picture, or (`both`) the frame before and after the chain, side by side. `path` NULL: as output_save_new,
-// with the name of the file in `name`. False: there is no frame, or a failure (logged).
-bool stream_save(struct stream *stream, bool both, const char *path, char name[OUTPUT_NAME]);
+// Starts to write that picture, or (`both`) the frame before and after the chain, side by side. `path` NULL: to
+// output_claim_new's file. The caller closes the screenshot. NULL: there is no frame, or a failure (logged).
+struct screenshot *stream_save(struct stream *stream, bool both, const char *path);
 void stream_drain(struct stream *stream); // shows all frames in flight
 // Returns true when the run must end: the client, a signal, the end of the source, the limit or a failure ends it. A
 // still image, or the last frame of a paused video, stays until the user quits.

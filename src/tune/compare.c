@@ -42,11 +42,6 @@ struct comparison {
     int base; // index of the default
 };
 
-static double ms_since(int64_t start_ns)
-{
-    return (double)(clock_now_ns() - start_ns) / 1e6;
-}
-
 // ---- one measurement ----
 
 static bool measure_ms(const struct comparison *comparison, const struct finalist *finalist, double *ms)
@@ -75,7 +70,7 @@ static double measure_gap(const struct comparison *comparison, const struct fina
         const int64_t start_ns = clock_now_ns();
         if (!comparison->type->run(finalist->build, runs))
             return 0;
-        least = fmin(least, ms_since(start_ns) / runs - ms);
+        least = fmin(least, clock_ms_since(start_ns) / runs - ms);
     }
     return isfinite(least) ? fmax(least, 0) : 0;
 }
@@ -124,7 +119,7 @@ static bool run_rounds(struct comparison *comparison, int rounds, bool energy)
     const int64_t start_ns = clock_now_ns();
     bool ok = true;
     for (int round = 0; ok && round < rounds; round++) {
-        if (round >= ROUNDS_MIN && ms_since(start_ns) > most_ms)
+        if (round >= ROUNDS_MIN && clock_ms_since(start_ns) > most_ms)
             break;
         ok = run_round(comparison, round, energy);
     }

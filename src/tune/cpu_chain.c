@@ -112,19 +112,12 @@ static struct path *open_path(const struct cpu_chain *of, const struct image_sha
 
 static bool run(struct path *path, const struct image *picture, struct path_result *result)
 {
-    bool lost;
-    return path_submit(path, picture, 0, &lost) && path_collect(path, result, &lost);
+    return path_submit(path, picture, 0) && path_collect(path, result);
 }
 
 // ---- validation ----
 
 static const uint8_t guard = 0xA5;
-
-// Returns the IMAGE_SPARE_BYTES bytes after the last row of a result. The path must not write them.
-static uint8_t *spare_of(const struct path_result *result)
-{
-    return result->image.plane[0] + result->image.stride[0] * (size_t)result->height;
-}
 
 // Returns true if both results have the same pixels.
 static bool same(const struct image *a, const struct image *b)
@@ -136,7 +129,8 @@ static bool same(const struct image *a, const struct image *b)
     return true;
 }
 
-// Runs the picture as often as the path has results, with guard bytes behind each. Returns the status of the last run.
+// Runs the picture as often as the path has results, with guard bytes behind each, which the path must not write.
+// Returns the status of the last run.
 static enum probe_status compare(struct path *path, const struct image *picture, const struct image *want)
 {
     enum { RESULTS = 2 }; // depth 1, and the result that stays valid
@@ -146,8 +140,9 @@ static enum probe_status compare(struct path *path, const struct image *picture,
             return PROBE_NOT_RUN;
         if (!same(&result.image, want))
             return PROBE_WRONG;
+        const uint8_t *spare = image_row(&result.image, 0, result.height);
         for (int k = 0; i >= RESULTS && k < IMAGE_SPARE_BYTES; k++) {
-            if (spare_of(&result)[k] != guard)
+            if (spare[k] != guard)
                 return PROBE_WRONG;
         }
         memset(result.image.plane[0], guard, image_bytes(&result.image.shape) + IMAGE_SPARE_BYTES);
@@ -267,7 +262,7 @@ static bool time_build(void *built, double for_ms, double *ms)
     for (start_ns = clock_now_ns(); runs < 2 || spent_ms < for_ms; runs++) {
         if (!run_next(built))
             return false;
-        spent_ms = (double)(clock_now_ns() - start_ns) / 1e6;
+        spent_ms = clock_ms_since(start_ns);
     }
     *ms = spent_ms / runs;
     return true;

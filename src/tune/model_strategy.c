@@ -1,10 +1,183 @@
 // model_strategy.c: the search `model`: fills a pool with candidates near the best configurations, and proposes the
 // one with the best estimate
-#include "tune/model.h"
 #include "tune/strategy.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+// ---- a Gaussian process with a Matern 3/2 covariance (Rasmussen and Williams, Gaussian Processes for Machine
+// Learning, algorithm 2.1) ----
+
+enum { MODEL_POINTS = 256 };
+
+// Estimates the value of a configuration from known values of others.
+struct model {
+    const struct space *space;
+    double scale[SPACE_PARAMS]; // weight of each parameter in the distance between two configurations
+    double two;                 // weight of one factor of 2 in a value
+    float *place;               // per value: position in the parameter's range (0 to 1), and number of factors of 2
+    int first[SPACE_PARAMS];    // index of each parameter's first value in `place`
+    int points;
+    int configuration[MODEL_POINTS];
+    double value[MODEL_POINTS];
+    double *factor;            // Cholesky factor of the covariances, MODEL_POINTS numbers per row
+    double half[MODEL_POINTS]; // factor^-1 * value
+};
+
+static const double noise = 0.01;     // variance of a measured value
+static const double two_weight = 0.2; // initial model.two; the initial weight of a parameter's whole range is 1
+static const double weight_min = 1 / 64.0, weight_max = 16;
+
+// Returns the number of factors of 2. Many devices are fast with a width that has many: 48 is between 32 and 64, but
+// differs from both.
+static double twos(const char *text)
+{
+    char *end;
+    const long number = strtol(text, &end, 10);
+    return end == text || *end || number < 1 ? 0 : __builtin_ctzl((unsigned long)number);
+}
+
+static void place_values(struct model *model)
+{
+    const struct space *space = model->space;
+    int at = 0;
+    for (int p = 0; p < space->params; p++) {
+        const struct space_param *param = &space->param[p];
+        model->scale[p] = 1;
+        model->first[p] = at;
+        for (int v = 0; v < param->values; v++, at++) {
+            model->place[2 * at] = param->values > 1 ? (float)v / (float)(param->values - 1) : 0;
+            model->place[2 * at + 1] = (float)twos(param->value[v]);
+        }
+    }
+}
+
+// False: no memory.
+static bool model_open(struct model *model, const struct space *space)
+{
+    *model = (struct model){.space = space, .two = two_weight};
+    model->place = malloc(2 * sizeof(*model->place) * ((size_t)space_neighbours_max(space) + 1));
+    model->factor = malloc(sizeof(*model->factor) * MODEL_POINTS * MODEL_POINTS);
+    if (model->place && model->factor)
+        place_values(model);
+    return model->place && model->factor;
+}
+
+// Accepts a zeroed model.
+static void model_close(struct model *model)
+{
+    free(model->place);
+    free(model->factor);
+}
+
+static double covariance(const struct model *model, int a, int b)
+{
+    const struct space *space = model->space;
+    const uint16_t *x = space_tuple(space, a), *y = space_tuple(space, b);
+    double sum = 0;
+    for (int p = 0; p < space->params; p++) {
+        if (x[p] == y[p])
+            continue;
+        const float *from = model->place + 2 * (model->first[p] + x[p]);
+        const float *to = model->place + 2 * (model->first[p] + y[p]);
+        const double step = from[0] - to[0], two = from[1] - to[1];
+        sum += model->scale[p] * model->scale[p] * (step * step + two * two * model->two * model->two);
+    }
+    const double distance = sqrt(3 * sum);
+    return (1 + distance) * exp(-distance);
+}
+
+// Computes the Cholesky factor. Returns the logarithm of the values' probability, up to a constant.
+static double factorise(struct model *model)
+{
+    double probability = 0;
+    for (int i = 0; i < model->points; i++) {
+        double *row = model->factor + (size_t)i * MODEL_POINTS;
+        double value = model->value[i], rest = 1 + noise;
+        for (int j = 0; j < i; j++) {
+            const double *other = model->factor + (size_t)j * MODEL_POINTS;
+            double sum = covariance(model, model->configuration[i], model->configuration[j]);
+            for (int k = 0; k < j; k++)
+                sum -= row[k] * other[k];
+            row[j] = sum / other[j];
+            rest -= row[j] * row[j];
+            value -= row[j] * model->half[j];
+        }
+        row[i] = sqrt(fmax(rest, noise / 2)); // rounding errors must not make it 0
+        model->half[i] = value / row[i];
+        probability -= 0.5 * model->half[i] * model->half[i] + log(row[i]);
+    }
+    return probability;
+}
+
+// Replaces the known values; their mean must be 0, their variance 1. `points` is at most MODEL_POINTS.
+static void model_fit(struct model *model, const int *configuration, const double *value, int points)
+{
+    model->points = points;
+    memcpy(model->configuration, configuration, sizeof(*configuration) * (size_t)points);
+    memcpy(model->value, value, sizeof(*value) * (size_t)points);
+    factorise(model);
+}
+
+// Returns the logarithm of the probability of the values and the weights. A prior prefers the initial weights, because
+// a few points do not determine them.
+static double weigh(struct model *model)
+{
+    double probability = factorise(model), off = log(model->two / two_weight);
+    probability -= 0.5 * off * off;
+    for (int p = 0; p < model->space->params; p++) {
+        off = log(model->scale[p]);
+        probability -= 0.5 * off * off;
+    }
+    return probability;
+}
+
+// Doubles or halves a weight if this makes the probability higher than *best. *best is then the new probability.
+static void improve(struct model *model, double *weight, double *best)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        const double before = *weight;
+        *weight *= turn ? 0.5 : 2;
+        const bool legal = *weight >= weight_min && *weight <= weight_max;
+        const double found = legal ? weigh(model) : -INFINITY;
+        if (found > *best)
+            *best = found;
+        else
+            *weight = before;
+    }
+}
+
+// Call after model_fit. Doubles or halves each weight if this makes the known values more probable.
+static void model_learn(struct model *model)
+{
+    double best = weigh(model);
+    for (int p = 0; p < model->space->params; p++) {
+        if (model->space->param[p].values > 1)
+            improve(model, &model->scale[p], &best);
+    }
+    improve(model, &model->two, &best);
+    factorise(model);
+}
+
+// Sets the expected value of a configuration and its standard deviation. Far from all known values, they are 0 and 1.
+static void model_estimate(const struct model *model, int configuration, double *mean, double *deviation)
+{
+    double half[MODEL_POINTS], variance = 1;
+    *mean = 0;
+    for (int i = 0; i < model->points; i++) {
+        const double *row = model->factor + (size_t)i * MODEL_POINTS;
+        double sum = covariance(model, configuration, model->configuration[i]);
+        for (int k = 0; k < i; k++)
+            sum -= row[k] * half[k];
+        half[i] = sum / row[i];
+        *mean += half[i] * model->half[i];
+        variance -= half[i] * half[i];
+    }
+    *deviation = sqrt(fmax(variance, 1e-12));
+}
+
+// ---- the search ----
 
 enum {
     START = 10,     // random configurations before the first estimate
@@ -101,12 +274,6 @@ static int choose(struct search *search, double (*score)(const struct search *se
     return best;
 }
 
-// Returns true while there are too few results for an estimate.
-static bool starts(const struct search *search)
-{
-    return search->asked < START || search->best < 0;
-}
-
 // ---- the nearest neighbours' speed ----
 
 // Each parameter that differs adds 0.5 to 1. The minimum is 0.5 because the order of values may be arbitrary.
@@ -180,7 +347,7 @@ static double improvement(const struct search *search, int configuration)
 
 static int next_model(struct search *search)
 {
-    if (starts(search))
+    if (search->asked < START || search->best < 0) // too few results for an estimate
         return -1;
     if (search->asked % 2) // the model finds new regions; the nearest results improve known ones
         return choose(search, nearest_speed);

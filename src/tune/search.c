@@ -55,19 +55,7 @@ static const struct strategy full_strategy = {
     .next = next_full,
 };
 
-static int next_any(struct search *search)
-{
-    return -1;
-}
-
-static const struct strategy random_strategy = {
-    .name = "random",
-    .next = next_any,
-};
-
-static const struct strategy auto_strategy = {
-    .name = "auto",
-};
+static const struct strategy random_strategy = {.name = "random"}, auto_strategy = {.name = "auto"};
 
 const struct strategy *const strategies[] = {&auto_strategy, &full_strategy, &random_strategy, &model_strategy, NULL};
 
@@ -82,13 +70,6 @@ const struct strategy *strategy_find(const char *name)
 
 // ---- the search ----
 
-static const struct strategy *choose(const struct strategy *strategy, const struct space *space, int budget)
-{
-    if (strategy != &auto_strategy)
-        return strategy;
-    return space->count <= budget ? &full_strategy : &model_strategy;
-}
-
 struct search *search_open(const struct strategy *strategy, const struct space *space, int budget, uint64_t seed,
                            const int *first, int firsts)
 {
@@ -98,7 +79,9 @@ struct search *search_open(const struct strategy *strategy, const struct space *
     const size_t count = (size_t)space->count;
     *search =
         (struct search){.space = space, .budget = budget > 0 ? budget : BUDGET_UNKNOWN, .state = seed, .best = -1};
-    search->strategy = choose(strategy, space, budget);
+    search->strategy = strategy != &auto_strategy ? strategy
+                       : space->count <= budget   ? &full_strategy
+                                                  : &model_strategy;
     search->near_most = space_neighbours_max(space);
     search->ms = malloc(sizeof(*search->ms) * (count + 1)); // + 1: never an empty block
     search->rest = malloc(sizeof(*search->rest) * (count + 1));
@@ -129,7 +112,7 @@ static int propose(struct search *search)
         if (!search_asked(search, first))
             return first;
     }
-    const int proposed = search->strategy->next(search);
+    const int proposed = search->strategy->next ? search->strategy->next(search) : -1;
     return proposed >= 0 && !search_asked(search, proposed) ? proposed : search_random_rest(search);
 }
 

@@ -4,8 +4,8 @@
 #include "tune/search.h"
 
 // open: prepares search->own (own_bytes, zeroed); false: no memory. May be NULL.
-// next: proposes a configuration. If search_next has returned it before, or if it is -1, search_next returns a random
-// one.
+// next: proposes a configuration. If search_next has returned it before, if it is -1, or if `next` is NULL, search_next
+// returns a random one.
 // tell: is called after search->ms gets the result. May be NULL.
 // close: frees the memory that search->own points to. May be NULL.
 

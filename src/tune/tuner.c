@@ -31,11 +31,6 @@ struct tuner {
 
 // ---- the search ----
 
-static double ms_since(int64_t start_ns)
-{
-    return (double)(clock_now_ns() - start_ns) / 1e6;
-}
-
 static void validate(void *context, int part)
 {
     struct tuner *tuner = context;
@@ -43,7 +38,7 @@ static void validate(void *context, int part)
     const int64_t start_ns = clock_now_ns();
     const struct subject *subject = tuner->setup->subject;
     candidate->status = subject->type->validate(subject, candidate->configuration, candidate->why);
-    candidate->validate_ms = ms_since(start_ns);
+    candidate->validate_ms = clock_ms_since(start_ns);
 }
 
 double tuner_median(const double run_ms[TUNER_RUNS])
@@ -59,7 +54,7 @@ static void measure(struct tuner *tuner, struct tuner_trial *candidate)
     const struct subject_type *type = tuner->setup->subject->type;
     const int64_t start_ns = clock_now_ns();
     void *build = type->build(tuner->setup->subject, candidate->configuration, candidate->why);
-    candidate->build_ms = ms_since(start_ns);
+    candidate->build_ms = clock_ms_since(start_ns);
     candidate->status = PROBE_NOT_RUN;
     if (!build)
         return;
@@ -104,7 +99,7 @@ static bool report(struct tuner *tuner)
 {
     struct tuner_state *state = &tuner->result->state;
     const struct tuner_setup *setup = tuner->setup;
-    state->spent_s = ms_since(tuner->start_ns) / 1e3;
+    state->spent_s = clock_ms_since(tuner->start_ns) / 1e3;
     return !setup->progress || setup->progress(setup->context, state);
 }
 
@@ -153,22 +148,17 @@ static bool needs_base(const struct tuner *tuner)
     return untried && find_base(tuner) < 0;
 }
 
-// Returns true while the configuration in use is untried. The search tries it early.
-static bool needs_used(const struct tuner *tuner)
-{
-    const struct subject *subject = tuner->setup->subject;
-    return subject->has_used && !is_tried(&tuner->result->state, subject->used);
-}
-
 static bool search_over(const struct tuner *tuner)
 {
     const struct tuner_setup *setup = tuner->setup;
     const struct tuner_state *state = &tuner->result->state;
-    if (needs_base(tuner) || (needs_used(tuner) && !tuner->stopped))
+    // The search tries the configuration in use early.
+    const bool needs_used = setup->subject->has_used && !is_tried(state, setup->subject->used);
+    if (needs_base(tuner) || (needs_used && !tuner->stopped))
         return false;
     if (tuner->stopped || (setup->budget > 0 && state->trials >= setup->budget))
         return true;
-    if (setup->seconds > 0 && ms_since(tuner->start_ns) / 1e3 >= setup->seconds)
+    if (setup->seconds > 0 && clock_ms_since(tuner->start_ns) / 1e3 >= setup->seconds)
         return true;
     return setup->target_ms > 0 && state->best >= 0 && state->trial[state->best].ms <= setup->target_ms;
 }
@@ -204,17 +194,14 @@ static bool device_works(const struct tuner *tuner)
     return build != NULL;
 }
 
-// Returns true if children that run at the same time may be the reason of the failure: they share the memory.
-static bool is_doubtful(enum probe_status status)
-{
-    return status == PROBE_NOT_RUN || status == PROBE_NOT_OPENED || status == PROBE_UNKNOWN;
-}
-
 // Measures a candidate that is valid, and keeps it. False: the search cannot go on (logged).
 static bool try_candidate(struct tuner *tuner, int at)
 {
     struct tuner_trial *candidate = &tuner->candidate[at];
-    if (tuner->batch > 1 && is_doubtful(candidate->status))
+    // Children that run at the same time share the memory, which may be the reason of these failures.
+    const bool doubtful = candidate->status == PROBE_NOT_RUN || candidate->status == PROBE_NOT_OPENED ||
+                          candidate->status == PROBE_UNKNOWN;
+    if (tuner->batch > 1 && doubtful)
         validate(tuner, at);
     const bool valid = candidate->status == PROBE_PASSED;
     candidate->ms = INFINITY;
@@ -224,7 +211,7 @@ static bool try_candidate(struct tuner *tuner, int at)
         tuner->stopped = true; // the signal may be the reason of the failure, so it is not logged
         return true;
     }
-    journal_add(tuner->setup->journal, candidate, ms_since(tuner->start_ns) / 1e3);
+    journal_add(tuner->setup->journal, candidate, clock_ms_since(tuner->start_ns) / 1e3);
     if (!keep(tuner, candidate))
         return false;
     tuner->stopped = !report(tuner) || tuner->stopped;

@@ -109,10 +109,10 @@ static int run_path(struct work *work)
     const struct path_setup setup = {
         .kind = PATH_CPU, .input = work->from.image.shape, .chain = &chain, .threads = 1, .cache_bytes = 64 << 20};
     struct path *path = path_open(&setup, NULL);
-    bool lost, ok = path != NULL;
+    bool ok = path != NULL;
     for (int i = 0; ok && i < work->frames; i++) {
         struct path_result result;
-        ok = path_submit(path, &work->from.image, 0, &lost) && path_collect(path, &result, &lost);
+        ok = path_submit(path, &work->from.image, 0) && path_collect(path, &result);
     }
     path_close(path);
     return !ok;

@@ -162,22 +162,22 @@ void path_forget(struct path *path)
     (void)path;
 }
 
-bool path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+bool path_submit(struct path *path, const struct image *frame, uint64_t tag)
 {
     atomic_fetch_add(&world.misuses, path->info.in_flight >= path->info.depth);
-    *lost = is_lost(path, &world.submitted, world.submit_fails_at);
-    if (*lost || tried_fails(path, 1))
+    path->info.lost = is_lost(path, &world.submitted, world.submit_fails_at);
+    if (path->info.lost || tried_fails(path, 1))
         return false;
     path->frame[path->info.in_flight] = *frame;
     path->tag[path->info.in_flight++] = tag;
     return true;
 }
 
-bool path_collect(struct path *path, struct path_result *result, bool *lost)
+bool path_collect(struct path *path, struct path_result *result)
 {
     atomic_fetch_add(&world.misuses, path->info.in_flight <= 0);
-    *lost = is_lost(path, &world.collected, world.collect_fails_at);
-    if (*lost || tried_fails(path, 2)) {
+    path->info.lost = is_lost(path, &world.collected, world.collect_fails_at);
+    if (path->info.lost || tried_fails(path, 2)) {
         path->info.in_flight--;
         return false;
     }

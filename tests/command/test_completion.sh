@@ -100,6 +100,22 @@ completes "clip.y4m" monocle live --record cl
 completes "gpu" monocle live --device = g
 completes "accelerator all" monocle batch -d a
 completes "png" monocle batch --format p
+completes "filters" monocle bench filt
+completes "memory.copy" monocle bench device compute -d gpu memory.c
+completes "merged.jsonl" monocle bench filters mer
+completes "clip.y4m" monocle ctl cli
+completes "set" monocle ctl /tmp/m se
+completes "params" monocle ctl /tmp/m get params
+completes "path" monocle ctl /tmp/m set pat
+completes "" monocle ctl /tmp/m set fp
+completes "zerocopy" monocle ctl /tmp/m set path z
+completes "on off" monocle ctl /tmp/m cycle vsync o
+completes "2,sepia" monocle ctl /tmp/m set chain blur = 2,sep
+completes "noir" monocle ctl /tmp/m set look noi
+completes "clip.y4m" monocle ctl /tmp/m set source cl
+completes "clip.y4m" monocle ctl /tmp/m screenshot cl
+completes "save-both" monocle ctl /tmp/m key save-b
+completes "chain" monocle ctl /tmp/m observe fps cha
 
 # The same for fish, whose command `complete -C` prints the words.
 fish_completes() { # fish_completes WANT LINE

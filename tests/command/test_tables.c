@@ -101,7 +101,7 @@ static void check_example(const char *example)
 static void check_command(const struct option_list *list)
 {
     char word[64];
-    static const char *const completes[] = {"source", "file", "filter", "command", "measurement", NULL};
+    static const char *const completes[] = {"source", "file", "filter", "command", "measurement", "control", NULL};
     check_that(&unit, list->summary && *list->summary, "%s: summary", list->command);
     check_that(&unit, list->examples && list->examples[0], "%s: examples", list->command);
     check_that(&unit, !list->complete || is_word_of(completes, list->complete), "%s: complete", list->command);
@@ -152,7 +152,7 @@ static void check_color(const struct filter *filter, const struct chain *chain)
     char why[CHAIN_ERROR];
     plan_make(&plan, chain, PIXELS, 1);
     CHECK(plan_fill(&plan, why));
-    const struct filter_arguments *arguments = &plan.chain.stage[chain->count - 1].arguments;
+    const struct filter_arguments *arguments = &plan.stage[plan.stages - 1].arguments;
     const struct row_variant *row = row_variant_generic(filter);
     uint8_t grey[4 * PIXELS], coloured[4 * PIXELS];
     bool keeps = true, makes = true;

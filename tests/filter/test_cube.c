@@ -2,7 +2,9 @@
 #include "filter/cube.h"
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct {
     const char *text, *why;
@@ -82,6 +84,9 @@ static void check_files(void)
     const struct file_resource *wrong = resource_of("LUT_1D_SIZE 2\n1 1\n");
     CHECK(!wrong->numbers && resource_of(NULL) == wrong);
     CHECK_TEXT(wrong->why, "line 2: an entry must be three numbers");
+    FILE *file = fopen("damaged.png", "w");
+    CHECK(file && fputs("\x89PNG\r\n\x1a\n", file) >= 0 && fclose(file) == 0);
+    CHECK(!strstr(file_resource_get("damaged.png", cube_file)->why, ".cube"));
     CHECK_TEXT(file_resource_get(".", cube_file)->why, "cannot read the file: Is a directory");
     for (int i = 0; i < 3; i++) {
         file_resource_put(first);

@@ -1,7 +1,7 @@
 // fuzz_config.c: hostile configuration files of the live view; a libFuzzer target, and by itself a run over seeds and
 // their mutations
 #include "base/log.h"
-#include "command/live/options.h"
+#include "command/live/live_options.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -384,21 +384,21 @@ static void test_no_end(struct codec *codec)
         struct codec_head head;
         struct codec_error error;
         jpeg_make(&file, 47, 31, &kinds[i].wish);
-        check_that(&check, read_file(codec, &file, &head, &whole, &error) && !head.remark, "%s: %s", kinds[i].name,
+        check_that(&check, read_file(codec, &file, &head, &whole, &error) && head.remarks == 0, "%s: %s", kinds[i].name,
                    error.why);
         for (int bytes = 1; bytes <= END_BYTES; bytes++) {
             file.size--;
             check_that(&check, read_file(codec, &file, &head, &image, &error) && same_image(&image, &whole),
                        "%s without %d bytes: %s", kinds[i].name, bytes, error.why);
-            check_that(&check, head.remark && strstr(head.remark, "EOI"), "%s: no remark", kinds[i].name);
-            check_that(
-                &check,
-                codec_head(codec, file.data, file.size, 0, &head, &error) &&
-                    (head.shape.format == PIXFMT_RGBA ||
-                     (codec_encode(codec, &image, &(struct codec_settings){.format = CODEC_JPEG, .remark = head.remark},
-                                   &written, &error) &&
-                      strstr(error.why, "EOI"))),
-                "%s: the remark does not reach the report: %s", kinds[i].name, error.why);
+            check_that(&check, head.remarks == CODEC_NO_END, "%s: no remark", kinds[i].name);
+            check_that(&check,
+                       codec_head(codec, file.data, file.size, 0, &head, &error) &&
+                           (head.shape.format == PIXFMT_RGBA ||
+                            (codec_encode(codec, &image,
+                                          &(struct codec_settings){.format = CODEC_JPEG, .remarks = head.remarks},
+                                          &written, &error) &&
+                             strstr(error.why, "EOI"))),
+                       "%s: the remark does not reach the report: %s", kinds[i].name, error.why);
         }
         // The next image of the file begins at the place of the end marker.
         const size_t bytes = file.size;
@@ -406,8 +406,8 @@ static void test_no_end(struct codec *codec)
         memcpy(file.data + bytes, file.data, bytes);
         file.size = 2 * bytes;
         check_that(&check,
-                   read_file(codec, &file, &head, &image, &error) && same_image(&image, &whole) && head.remark &&
-                       strstr(head.metadata.left_out, "further images"),
+                   read_file(codec, &file, &head, &image, &error) && same_image(&image, &whole) &&
+                       head.remarks == CODEC_NO_END && strstr(head.metadata.left_out, "further images"),
                    "%s and another image: %s", kinds[i].name, error.why);
         image_free(&whole);
         image_free(&image);

@@ -34,6 +34,12 @@ const char *const path_filters[] = {
     "autolevels=0",
     "autolevels=20",
     "equalize",
+    "clahe",
+    "clahe=0:1",
+    "clahe=40:3",
+    "clahe=0.01:16",
+    "clahe=100:7",
+    "grayworld",
     "curves=contrast",
     "curves=0/255 100/20.5 101/255 200/0",
     "curves=10/0 60.5/200 250/100:blue",
@@ -150,6 +156,13 @@ const char *const path_filters[] = {
     "blend=" GOLDEN_DATA "/none.png:difference:0.3:tile,blur=1,blend=" GOLDEN_DATA "/none.png:lighten",
     "blend=" GOLDEN_DATA "/format-rgba.png:darken",
     "blend=" GOLDEN_DATA "/format-rgba.png:subtract",
+    "colorkey",
+    "colorkey=#808080:0.2:0.5",
+    "colorkey=gray:0:0",
+    "colorkey=black:1:0",
+    "blur=1,colorkey=#707070:0.1:0.3,blur=2,mirror,sobel",
+    "gray,colorkey=gray:0.2,sobel,median",
+    "blur=1,gray,colorkey=gray:0.2,sobel,rotate=90,emboss",
     "grain",
     "grain=100",
     "flip,grain=60,mirror",
@@ -198,6 +211,11 @@ const char *const path_filters[] = {
     "warp=1 0.2 3 0.1 1.1 2 0.001 -0.002 1:70:50",
     "warp=-1 0 20 0 -1 20 0.02 0.01 -1",
     "warp=1e-6 0 0 0 1e6 0 0 0 1",
+    "remap",
+    "remap=" LUT_DATA "/../places/lens.pgm",
+    "remap=" LUT_DATA "/../places/text.pgm:fill=orange",
+    "remap=" LUT_DATA "/../places/bytes.pgm:#123456",
+    "mirror,blur=1,remap=" LUT_DATA "/../places/lens.pgm,flip,invert,sobel",
     "undistort",
     "undistort=60 50 47 31 -0.3 0.1 0.01 -0.02 0.05",
     "undistort=60 50 47 31 -0.3 0.1 0.01 -0.02:zoom=0.5",
@@ -247,6 +265,8 @@ const char *const path_chains[] = {
     "threshold=60,equalize,otsu,autolevels",
     "levels=0:255:1:100:150,autolevels=5,gamma,blur,equalize,sobel,equalize",
     "levels=0:255:1:7:7,equalize,autolevels",
+    "gray,clahe=3:4,mirror,clahe,temperature=3000,grayworld,flip,blur=1,grayworld,clahe=0:2",
+    "levels=0:255:1:0:0:red,grayworld,gray,grayworld,sobel,clahe=2:13",
     "mirror,otsu,invert,blur=2,otsu,flip",
     "blur=3,flip,otsu,gamma=2,gamma=3,sepia,sobel,otsu,emboss,blur=9",
     "blur=2,ridge=4,mirror,blur=3,ridge=21,flip,ridge=2",
@@ -288,6 +308,8 @@ void paths_filters(struct path_test *test)
         path_case(test, PIXFMT_RGBA, size, filters[i]->example);
     path_case(test, PIXFMT_RGBA, wide, "blur=3");
     path_case(test, PIXFMT_RGBA, wide, "blur=7");
+    path_case(test, PIXFMT_RGBA, wide, "clahe=3");
+    path_case(test, PIXFMT_RGBA, (const int[]){3, 70}, "open=20:disc");
 }
 
 static const char *pick(struct random *random, const char *const *words, int count)
@@ -350,6 +372,9 @@ static int random_warp(struct random *random, const char *name, char *text, size
     if (!strcmp(name, "pad"))
         return snprintf(text, size, "pad=%d:%d:%d:%d:#%06x", random_range(random, 0, 150), random_range(random, 0, 150),
                         random_range(random, -1, 60), random_range(random, -1, 60), random_range(random, 0, COLOR_MAX));
+    if (!strcmp(name, "remap"))
+        return snprintf(text, size, "remap=%s:#%06x", LUT_DATA "/../places/lens.pgm",
+                        random_range(random, 0, COLOR_MAX));
     if (!strcmp(name, "pixelate"))
         return snprintf(text, size, "pixelate=%d", random_range(random, 2, 40));
     if (!strcmp(name, "rotate"))

@@ -28,8 +28,8 @@ static struct path *open_path(const char *text, const struct image_shape *shape,
 static void check_frame(struct path *path, const struct test_frame *frame, const struct picture *want, const char *what)
 {
     struct path_result result;
-    bool lost = false, same = true;
-    const bool made = path && path_submit(path, &frame->image, 0, &lost) && path_collect(path, &result, &lost);
+    bool same = true;
+    const bool made = path && path_submit(path, &frame->image, 0) && path_collect(path, &result);
     for (int y = 0; made && y < want->height; y++)
         same = same && memcmp(result.image.plane[0] + (size_t)y * result.image.stride[0], picture_pixel(want, 0, y),
                               4 * (size_t)want->width) == 0;

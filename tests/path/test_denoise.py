@@ -15,8 +15,8 @@ PATHS = ["cpu", "gl"] + (["opencl"] if has_opencl(MONOCLE) else [])
 
 def frame(c, path, chain, number):
     """Returns the RGB bytes of a frame; None: there is no GL."""
-    code, _, err = run(MONOCLE, "live", at("film.y4m"), "--fast", "--headless", "--frames", str(number), "-f", chain, "-p", path,
-                       "--screenshot", at("frame.png"), "--overwrite", XDG_CACHE_HOME=at("cache"),
+    code, _, err = run(MONOCLE, "live", at("film.y4m"), "--fast", "--headless", "--frames", str(number), "-f", chain,
+                       "-p", path, "--screenshot", at("frame.png"), "--overwrite", XDG_CACHE_HOME=at("cache"),
                        XDG_CONFIG_HOME=at("config"), XDG_DATA_HOME=at("data"))
     if path == "gl" and "no GL context" in err:
         return None
@@ -57,7 +57,7 @@ def rule(c):
 
 
 def prepare(c):
-    """Makes a film of noise. With --fast, each of its frames is processed; a live source loses some on a busy machine."""
+    """Makes a film of noise. With --fast, each of its frames is processed; a live source may lose some."""
     noise = random.Random(1)
     with open(at("film.y4m"), "wb") as file:
         file.write(b"YUV4MPEG2 W37 H19 F30:1 C444\n")

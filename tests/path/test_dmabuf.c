@@ -62,16 +62,14 @@ static bool lab_open(struct lab *lab, const struct image_shape *shape)
 static bool collect_same(struct lab *lab, const struct image *frame)
 {
     struct path_result got, want;
-    bool lost;
-    return path_collect(lab->path, &got, &lost) && path_submit(lab->plain, frame, 0, &lost) &&
-           path_collect(lab->plain, &want, &lost) && same_images(&got.image, &want.image);
+    return path_collect(lab->path, &got) && path_submit(lab->plain, frame, 0) && path_collect(lab->plain, &want) &&
+           same_images(&got.image, &want.image);
 }
 
 // Returns true if the frame arrives this way and the result is correct.
 static bool comes(struct lab *lab, const struct image *frame, const char *way)
 {
-    bool lost;
-    return CHECK(path_submit(lab->path, frame, 0, &lost)) && CHECK(collect_same(lab, frame)) &&
+    return CHECK(path_submit(lab->path, frame, 0)) && CHECK(collect_same(lab, frame)) &&
            (CHECK_TEXT(path_info(lab->path)->input, way), true);
 }
 
@@ -115,10 +113,9 @@ static void wait_for_driver(struct lab *lab, const struct image *frame)
 {
     cl_int result;
     pthread_t thread;
-    bool lost;
     handed_back = false;
     importing.gate = clCreateUserEvent(lab->device->context, &result);
-    CHECK(path_submit(lab->path, frame, 0, &lost));
+    CHECK(path_submit(lab->path, frame, 0));
     usleep(20000);
     CHECK(!path_ready(lab->path));
     CHECK(pthread_create(&thread, NULL, hand_back, NULL) == 0);
@@ -133,7 +130,6 @@ static void test_memory(const struct image_shape *shape)
 {
     struct lab lab;
     struct image frame;
-    bool lost;
     if (!CHECK(lab_open(&lab, shape)))
         return;
     struct pages_owner *owner = lab.device->pages;
@@ -151,7 +147,7 @@ static void test_memory(const struct image_shape *shape)
         if (importing.way == DMABUF_KHR)
             wait_for_driver(&lab, &frame);
         // Its memory is given back while the device reads it.
-        CHECK(path_submit(lab.path, &frame, 0, &lost));
+        CHECK(path_submit(lab.path, &frame, 0));
         owner->give(owner, frame.plane[0]);
         CHECK(collect_same(&lab, &frame));
         paint(&frame, FRAMES);
@@ -284,9 +280,8 @@ static void take(struct lab *lab, struct source *source, const char *way)
             status = source_next(source, &frame, 500);
         if (!CHECK(status == SOURCE_FRAME))
             return;
-        bool lost;
         CHECK(frame.image.plane[0][5] == bytes[5]);
-        CHECK(path_submit(lab->path, &frame.image, 0, &lost) && collect_same(lab, &frame.image));
+        CHECK(path_submit(lab->path, &frame.image, 0) && collect_same(lab, &frame.image));
         count += strcmp(path_info(lab->path)->input, way) == 0;
         source_return(source, &frame);
     }

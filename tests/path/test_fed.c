@@ -95,11 +95,10 @@ static struct path *open_path(const struct path_setup *setup)
 static void give_up(const struct feeding *feeding, struct path *path, const struct path_feed *feed, struct ends *ends)
 {
     struct path_result result;
-    bool lost;
     ends->brought = ends->taken = ends->late_calls = 0;
     ends->fails_at = random_range(ends->random, 0, ends->frame->shape.height - 1);
     path_feed(path, feed);
-    check_that(&check, path_collect(path, &result, &lost) && ends->failed && ends->late_calls == 0,
+    check_that(&check, path_collect(path, &result) && ends->failed && ends->late_calls == 0,
                "\"%s\", %d rows: %d calls after row %d could not be brought", feeding->chain, ends->frame->shape.height,
                ends->late_calls, ends->fails_at);
     ends->failed = false;
@@ -112,7 +111,6 @@ static void compare(const struct feeding *feeding, struct path_setup *setup, con
     struct path_result whole, fed;
     struct ends ends = {.random = random, .frame = frame};
     const struct path_feed feed = {&ends, need, made};
-    bool lost;
     setup->fed = false;
     struct path *one = open_path(setup);
     setup->fed = true;
@@ -123,8 +121,7 @@ static void compare(const struct feeding *feeding, struct path_setup *setup, con
         for (int i = 0; i < 2; i++) {
             ends.brought = ends.taken = 0;
             path_feed(other, &feed);
-            const bool ok = path_submit(one, frame, 0, &lost) && path_collect(one, &whole, &lost) &&
-                            path_collect(other, &fed, &lost);
+            const bool ok = path_submit(one, frame, 0) && path_collect(one, &whole) && path_collect(other, &fed);
             check_that(&check, ok && same_images(&whole.encoded, &ends.result),
                        "\"%s\", %s %dx%d to %s, %d threads, picture %d: other bytes", feeding->chain,
                        pixfmt_info(shape->format)->name, shape->width, shape->height,

@@ -44,15 +44,15 @@ static struct path *open_chain(struct gl_context *gl, const char *text)
     return path;
 }
 
-static bool run_frame(struct path *path, bool *submitted, bool *lost)
+static bool run_frame(struct path *path, bool *submitted)
 {
     struct path_result result;
     struct image frame;
     if (!CHECK(image_alloc(&frame, &shape)))
         return false;
     memset(frame.memory, 9, image_bytes(&shape));
-    *submitted = path_submit(path, &frame, 0, lost);
-    const bool ok = *submitted && path_collect(path, &result, lost);
+    *submitted = path_submit(path, &frame, 0);
+    const bool ok = *submitted && path_collect(path, &result);
     image_free(&frame);
     return ok;
 }
@@ -62,36 +62,36 @@ static void test_faults(struct gl_context *gl)
 {
     const PFNGLMAPBUFFERRANGEPROC map = epoxy_glMapBufferRange;
     const PFNGLCLIENTWAITSYNCPROC wait = epoxy_glClientWaitSync;
-    bool lost = false, submitted = false;
+    bool submitted = false;
     struct path *path = open_chain(gl, "blur=2");
     if (!path)
         return;
-    CHECK(run_frame(path, &submitted, &lost) && !lost);
+    CHECK(run_frame(path, &submitted) && !path_info(path)->lost);
     epoxy_glMapBufferRange = map_nothing;
-    CHECK(!run_frame(path, &submitted, &lost) && !submitted && lost);
+    CHECK(!run_frame(path, &submitted) && !submitted && path_info(path)->lost);
     epoxy_glMapBufferRange = map;
-    CHECK(run_frame(path, &submitted, &lost) && !lost);
+    CHECK(run_frame(path, &submitted) && !path_info(path)->lost);
     epoxy_glClientWaitSync = fail_wait;
-    CHECK(!run_frame(path, &submitted, &lost) && submitted && lost);
+    CHECK(!run_frame(path, &submitted) && submitted && path_info(path)->lost);
     epoxy_glClientWaitSync = never_ends;
-    CHECK(!run_frame(path, &submitted, &lost) && submitted && lost);
+    CHECK(!run_frame(path, &submitted) && submitted && path_info(path)->lost);
     epoxy_glClientWaitSync = wait;
-    CHECK(run_frame(path, &submitted, &lost) && !lost && path_info(path)->in_flight == 0);
+    CHECK(run_frame(path, &submitted) && !path_info(path)->lost && path_info(path)->in_flight == 0);
     path_close(path);
 }
 
 // A path runs on after another path of the same context was closed (see src/path/gl_program.c).
 static void test_close(struct gl_context *gl)
 {
-    bool lost = false, submitted = false;
+    bool submitted = false;
     struct path *path = open_chain(gl, "gray"), *other = open_chain(gl, "blur=2");
     if (path && other) {
-        CHECK(run_frame(path, &submitted, &lost));
-        CHECK(run_frame(other, &submitted, &lost));
-        CHECK(run_frame(path, &submitted, &lost));
+        CHECK(run_frame(path, &submitted));
+        CHECK(run_frame(other, &submitted));
+        CHECK(run_frame(path, &submitted));
         path_close(other);
         glFlush(); // Mesa now frees what the builder has deleted
-        CHECK(run_frame(path, &submitted, &lost) && !lost);
+        CHECK(run_frame(path, &submitted) && !path_info(path)->lost);
     }
     path_close(path);
 }
@@ -158,7 +158,7 @@ static void test_race(struct gl_context *gl)
     const char *none;
     char error[CHAIN_ERROR], first[16] = "", second[16] = "";
     double best = 0, other = 0;
-    bool submitted, lost;
+    bool submitted;
     if (device_list(devices, &none) == 0 || !CHECK(chain_parse(&chain, "emboss", error)))
         return;
     setup.chain = &chain;
@@ -173,7 +173,7 @@ static void test_race(struct gl_context *gl)
         CHECK_TEXT(timed ? "timed" : info->why, "timed");
         CHECK(timed && sscanf(timed, "; %15s takes %lf ms per frame, %15s %lf ms", first, &best, second, &other) == 4);
         CHECK(best <= other && strcmp(first, info->sharing) == 0 && strcmp(second, first) != 0);
-        CHECK(run_frame(path, &submitted, &lost));
+        CHECK(run_frame(path, &submitted));
         path_close(path);
     }
     gl->software = true;

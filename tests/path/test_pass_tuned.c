@@ -151,7 +151,6 @@ static void check_path(const struct device_info *info, const char *wanted, const
     struct chain chain;
     struct test_frame frame;
     struct path_result result;
-    bool lost = false;
     struct device *device = device_open(info, NULL, NULL);
     CHECK(chain_parse(&chain, "blur=3", error));
     const struct path_setup setup = {
@@ -170,7 +169,7 @@ static void check_path(const struct device_info *info, const char *wanted, const
     opencl_chain_close(opened);
     frame_fill(&frame, &shape, LAYOUT_TIGHT, SHAPE_NOISE, &random);
     struct path *path = path_open(&setup, NULL);
-    const bool made = path && path_submit(path, &frame.image, 0, &lost) && path_collect(path, &result, &lost);
+    const bool made = path && path_submit(path, &frame.image, 0) && path_collect(path, &result);
     CHECK(made);
     if (made) {
         struct picture expected = reference_frame(&frame.image);

@@ -144,8 +144,7 @@ static void lab_close(struct lab *lab)
 
 static bool submit(struct lab *lab, int frame)
 {
-    bool lost = false;
-    return path_submit(lab->path, &lab->frame[frame].image, (uint64_t)frame, &lost) && !lost;
+    return path_submit(lab->path, &lab->frame[frame].image, (uint64_t)frame);
 }
 
 static bool is_right(const struct lab *lab, const struct path_result *result, int frame, const char *text)
@@ -163,20 +162,18 @@ static bool is_right(const struct lab *lab, const struct path_result *result, in
 static bool collect(struct lab *lab, int frame)
 {
     struct path_result result;
-    bool lost = false;
-    return path_collect(lab->path, &result, &lost) && !lost && is_right(lab, &result, frame, chain_text);
+    return path_collect(lab->path, &result) && is_right(lab, &result, frame, chain_text);
 }
 
 static void test_launch(const struct device_info *info, cl_int result, bool is_lost)
 {
     struct lab lab;
     struct captured said;
-    bool lost = false;
     if (lab_open(&lab, info, PATH_OPENCL, 2)) {
         CHECK(submit(&lab, 1));
         capture_stderr(&said);
         launch_result = result;
-        const bool submitted = path_submit(lab.path, &lab.frame[0].image, 0, &lost);
+        const bool submitted = path_submit(lab.path, &lab.frame[0].image, 0), lost = path_info(lab.path)->lost;
         CHECK_HAS(captured_stderr(&said), "cannot run a frame on the device");
         check_that(&unit, !submitted && lost == is_lost && path_info(lab.path)->in_flight == 1,
                    "a launch that gives %d: submitted %d, lost %d, %d in flight", result, submitted, lost,
@@ -193,14 +190,13 @@ static void test_wait(const struct device_info *info)
     struct lab lab;
     struct captured said;
     struct path_result result;
-    bool lost = false;
     if (lab_open(&lab, info, PATH_OPENCL, 2)) {
         CHECK(submit(&lab, 0) && submit(&lab, 1));
         capture_stderr(&said);
         wait_result = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-        const bool collected = path_collect(lab.path, &result, &lost);
+        const bool collected = path_collect(lab.path, &result);
         CHECK_HAS(captured_stderr(&said), "cannot finish a frame on the device");
-        CHECK(!collected && lost && path_info(lab.path)->in_flight == 1);
+        CHECK(!collected && path_info(lab.path)->lost && path_info(lab.path)->in_flight == 1);
         CHECK(collect(&lab, 1));
     }
     lab_close(&lab);
@@ -212,17 +208,16 @@ static void test_misuse(const struct device_info *info)
     struct lab lab;
     struct captured said;
     struct path_result result;
-    bool lost = true;
     if (lab_open(&lab, info, PATH_OPENCL, 2)) {
         struct image other = lab.frame[0].image;
         other.shape.color.range = COLOR_RANGE_LIMITED;
         capture_stderr(&said);
-        const bool none = path_collect(lab.path, &result, &lost);
-        const bool another = path_submit(lab.path, &other, 0, &lost);
+        const bool none = path_collect(lab.path, &result);
+        const bool another = path_submit(lab.path, &other, 0);
         const bool two = submit(&lab, 0) && submit(&lab, 1);
         const bool three = submit(&lab, 0);
         captured_stderr(&said);
-        CHECK(!none && !lost && !another && two && !three && path_info(lab.path)->in_flight == 2);
+        CHECK(!none && !path_info(lab.path)->lost && !another && two && !three && path_info(lab.path)->in_flight == 2);
         CHECK(collect(&lab, 0) && collect(&lab, 1));
         CHECK(submit(&lab, 1)); // in flight when the path is closed
     }
@@ -235,13 +230,12 @@ static void test_lent(const struct device_info *info, enum path_kind kind)
     const char *mode = kind == PATH_CPU ? "cpu" : kind == PATH_ZEROCOPY && info->host_unified ? "mapped" : "opencl";
     struct lab lab;
     struct path_result result;
-    bool lost;
     for (int depth = 1; depth <= 2; depth++) {
         if (lab_open(&lab, info, kind, depth)) {
             CHECK_TEXT(path_info(lab.path)->sharing, mode);
             CHECK(submit(&lab, 0));
             for (int i = 0; i < 6; i++) {
-                CHECK(path_collect(lab.path, &result, &lost));
+                CHECK(path_collect(lab.path, &result));
                 CHECK(submit(&lab, 1) && (depth == 1 || submit(&lab, 1)));
                 while (!path_ready(lab.path))
                     usleep(1000);
@@ -330,7 +324,6 @@ static void test_swap(const struct device_info *info)
     struct chain chain;
     struct path_result result;
     char error[CHAIN_ERROR];
-    bool lost;
     if (lab_open(&lab, info, PATH_OPENCL, 1)) {
         path_swap(lab.path);
         CHECK(submit(&lab, 0) && collect(&lab, 0));
@@ -340,7 +333,7 @@ static void test_swap(const struct device_info *info)
         CHECK(before > 0);
         CHECK_NUMBER(conversions, before);
         path_swap(lab.path);
-        CHECK(submit(&lab, 0) && path_collect(lab.path, &result, &lost) && is_right(&lab, &result, 0, texts[1]));
+        CHECK(submit(&lab, 0) && path_collect(lab.path, &result) && is_right(&lab, &result, 0, texts[1]));
         CHECK(path_prepare(lab.path, &chain, NULL)); // pending when the path is closed
     }
     lab_close(&lab);

@@ -27,12 +27,11 @@ static void run(struct device *device, const char *variant, const struct image *
     char error[CHAIN_ERROR], *why = NULL;
     struct chain chain;
     struct path_result result;
-    bool lost = false;
     CHECK(chain_parse(&chain, text, error));
     const struct path_setup setup = {
         .kind = PATH_OPENCL, .device = device, .input = frame->shape, .chain = &chain, .depth = 1, .variant = variant};
     struct path *path = path_open(&setup, &why);
-    if (CHECK(path && path_submit(path, frame, 0, &lost) && path_collect(path, &result, &lost))) {
+    if (CHECK(path && path_submit(path, frame, 0) && path_collect(path, &result))) {
         struct picture expected = reference_frame(frame);
         reference_chain(&expected, text);
         CHECK_TEXT(path_info(path)->input, way);

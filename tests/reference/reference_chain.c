@@ -159,6 +159,7 @@ bool reference_filter(struct picture *picture, const char *name, const char *con
     else if (ok && picture)
         ok = reference_several(picture, name, &values) || reference_warp(picture, name, &values);
     reference_lut_free(values.lut);
+    free(values.tiles);
     free(values.second.rgba);
     return ok;
 }

@@ -1,4 +1,5 @@
-// reference_placed.c: docs/pixels.md section 3: filters that depend on a pixel's place, and those that add pixels
+// reference_placed.c: docs/pixels.md section 3: filters that depend on a pixel's place, those that add pixels, and
+// those that change alpha
 #include "reference_rules.h"
 
 #include <math.h>
@@ -82,6 +83,73 @@ static bool scale(struct picture *picture, int width, int height, const char *me
     snprintf(w, sizeof(w), "%d", width);
     snprintf(h, sizeof(h), "%d", height);
     return reference_filter(picture, "scale", (const char *const[REFERENCE_PARAMS]){w, h, NULL, NULL, method});
+}
+
+void pixel_colorkey(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    const struct value *v = values->value;
+    int squares = 0, d = 0;
+    for (int i = 0; i < 3; i++) {
+        int far = to[i] - (v[0].number >> (16 - 8 * i) & 255);
+        squares += far * far;
+    }
+    while ((squares + 1) / 3 > d * d + d) // d + 1 is nearer to the root
+        d++;
+    double more = d / 255.0 - (double)v[1].real, blend = v[2].real;
+    int64_t q = blend > 0 ? reference_round(255 * fmin(1, fmax(0, more / blend))) : more > 0 ? 255 : 0;
+    to[3] = (uint8_t)((to[3] * q + 127) / 255);
+}
+
+// Reads a PGM file. Returns its values, or NULL; the caller frees them.
+static int *read_pgm(const char *name, int *width, int *height)
+{
+    FILE *file = fopen(name, "rb");
+    int kind = 0, most = 0, *header[] = {&kind, width, height, &most};
+    if (!file || fgetc(file) != 'P')
+        return NULL;
+    for (int i = 0; i < 4; i++)
+        while (fscanf(file, "%d", header[i]) != 1)
+            if (fscanf(file, "#%*[^\n]") == EOF)
+                return NULL;
+    int count = *width * *height, *values = malloc(sizeof(*values) * (size_t)count);
+    if (!values)
+        exit(1);
+    fgetc(file);
+    for (int i = 0; i < count; i++)
+        if (kind == 5)
+            values[i] = most > 255 ? fgetc(file) * 256 + fgetc(file) : fgetc(file);
+        else if (fscanf(file, "%d", &values[i]) != 1)
+            exit(1);
+    fclose(file);
+    return values;
+}
+
+bool check_remap(const struct picture *picture, struct values *values)
+{
+    int width, height,
+        *numbers = strcmp(values->value[0].text, "none") ? read_pgm(values->value[0].text, &width, &height)
+                                                         : calloc(1, sizeof(int));
+    free(numbers);
+    return numbers;
+}
+
+bool reference_remap(struct picture *picture, const struct values *values)
+{
+    int width, height, color = values->value[1].number;
+    if (!strcmp(values->value[0].text, "none"))
+        return true;
+    int *places = read_pgm(values->value[0].text, &width, &height);
+    struct picture to = picture_new(width, height / 2);
+    for (int i = 0; i < width * (height / 2); i++) {
+        int x = places[i], y = places[i + width * (height / 2)];
+        const uint8_t fill[] = {(uint8_t)(color >> 16), (uint8_t)(color >> 8), (uint8_t)color, 255};
+        bool inside = x < picture->width && y < picture->height;
+        memcpy(to.rgba + 4 * (size_t)i, inside ? picture_pixel(picture, x, y) : fill, 4);
+    }
+    free(places);
+    picture_free(picture);
+    *picture = to;
+    return true;
 }
 
 bool reference_pixelate(struct picture *picture, const struct values *values)

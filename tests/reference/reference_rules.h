@@ -28,6 +28,7 @@ struct values {
     struct weights weights;
     uint8_t table[3][256]; // of levels and its like
     struct lut *lut;       // NULL: none
+    struct tiles *tiles;   // of clahe; NULL: none
     struct picture second; // of overlay; its colours are multiplied by alpha
     int left, top;         // where it lies
 };
@@ -54,6 +55,9 @@ bool prepare_levels(const struct picture *from, struct values *values);
 bool prepare_curves(const struct picture *from, struct values *values);
 bool prepare_autolevels(const struct picture *from, struct values *values);
 bool prepare_equalize(const struct picture *from, struct values *values);
+bool prepare_clahe(const struct picture *from, struct values *values);
+void pixel_clahe(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+bool prepare_grayworld(const struct picture *from, struct values *values);
 bool prepare_exposure(const struct picture *from, struct values *values);
 bool prepare_temperature(const struct picture *from, struct values *values);
 bool prepare_posterize(const struct picture *from, struct values *values);
@@ -81,6 +85,9 @@ void pixel_blend(const struct picture *from, int x, int y, const struct values *
 bool prepare_text(const struct picture *from, struct values *values);
 bool reference_pad(struct picture *picture, const struct values *values);
 bool check_pad(const struct picture *picture, struct values *values);
+void pixel_colorkey(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+bool check_remap(const struct picture *picture, struct values *values);
+bool reference_remap(struct picture *picture, const struct values *values);
 bool reference_pixelate(struct picture *picture, const struct values *values);
 
 // A filter. `pixel` computes the output pixel (x, y); before the call it holds the input pixel (x, y). NULL: the filter

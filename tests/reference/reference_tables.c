@@ -2,6 +2,7 @@
 #include "reference_rules.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 void pixel_tables(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
@@ -163,5 +164,103 @@ bool prepare_equalize(const struct picture *from, struct values *values)
         sum += n[c];
         set_all(values, c, all == n[m] ? c : (510 * (sum > n[m] ? sum - n[m] : 0) + all - n[m]) / (2 * (all - n[m])));
     }
+    return true;
+}
+
+// The tables of clahe.
+struct tiles {
+    int width, height; // of a tile
+    uint8_t table[16][16][256];
+};
+
+// Returns the pixel of a picture that is mirrored at its right and lower edge, as often as it must be.
+static const uint8_t *mirrored(const struct picture *from, int x, int y)
+{
+    int place[2] = {x, y}, side[2] = {from->width, from->height};
+    for (int i = 0; i < 2; i++)
+        while (place[i] < 0 || place[i] >= side[i])
+            place[i] = side[i] == 1 ? 0 : place[i] < 0 ? -place[i] : 2 * (side[i] - 1) - place[i];
+    return picture_pixel(from, place[0], place[1]);
+}
+
+static void fill_tile(const struct picture *from, int left, int top, struct tiles *tiles, double clip,
+                      uint8_t table[256])
+{
+    int64_t n[256] = {0}, all = (int64_t)tiles->width * tiles->height, sum = 0, over = 0;
+    for (int y = top; y < top + tiles->height; y++)
+        for (int x = left; x < left + tiles->width; x++) {
+            const uint8_t *p = mirrored(from, x, y);
+            n[(77 * p[0] + 150 * p[1] + 29 * p[2] + 128) / 256]++;
+        }
+    int64_t q = reference_round(100 * clip), limit = q * all / 25600;
+    limit = limit < 1 ? 1 : limit;
+    for (int i = 0; i < 256 && q != 0; i++)
+        if (n[i] > limit) {
+            over += n[i] - limit;
+            n[i] = limit;
+        }
+    for (int i = 0; i < 256; i++)
+        n[i] += over / 256;
+    int64_t rest = over % 256, step = rest ? 256 / rest : 1;
+    for (int64_t i = 0; i < 256 && rest > 0; i += step, rest--)
+        n[i]++;
+    for (int c = 0; c < 256; c++) {
+        sum += n[c];
+        table[c] = (uint8_t)((510 * sum + all) / (2 * all));
+    }
+}
+
+bool prepare_clahe(const struct picture *from, struct values *values)
+{
+    int count = values->value[1].number;
+    if (!from)
+        return true;
+    if (!(values->tiles = calloc(1, sizeof(*values->tiles))))
+        exit(1);
+    struct tiles *tiles = values->tiles;
+    int whole = from->width % count == 0 && from->height % count == 0;
+    tiles->width = from->width / count + !whole;
+    tiles->height = from->height / count + !whole;
+    for (int j = 0; j < count; j++)
+        for (int i = 0; i < count; i++)
+            fill_tile(from, i * tiles->width, j * tiles->height, tiles, (double)values->value[0].real,
+                      tiles->table[j][i]);
+    return true;
+}
+
+// Sets the tiles before and behind a pixel, and the weight of the one behind.
+static void place_of(int x, int side, int count, int tile[2], int64_t *weight)
+{
+    int64_t to_centre = 2 * x - side, n = reference_round(floor((double)to_centre / (2 * side)));
+    *weight = ((to_centre - 2 * side * n) * 2048 + side) / (2 * side);
+    tile[0] = n < 0 ? 0 : (int)n;
+    tile[1] = n + 1 > count - 1 ? count - 1 : (int)n + 1;
+}
+
+void pixel_clahe(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    const struct tiles *tiles = values->tiles;
+    int across[2], down[2], count = values->value[1].number;
+    int64_t a, b;
+    place_of(x, tiles->width, count, across, &a);
+    place_of(y, tiles->height, count, down, &b);
+    for (int i = 0; i < 3; i++) {
+        int64_t p = tiles->table[down[0]][across[0]][to[i]], q = tiles->table[down[0]][across[1]][to[i]];
+        int64_t r = tiles->table[down[1]][across[0]][to[i]], s = tiles->table[down[1]][across[1]][to[i]];
+        to[i] = (uint8_t)reference_shift(
+            (p * (2048 - a) + q * a) * (2048 - b) + (r * (2048 - a) + s * a) * b + (1 << 21), 22);
+    }
+}
+
+bool prepare_grayworld(const struct picture *from, struct values *values)
+{
+    int64_t sum[3] = {0}, all;
+    for (int i = 0; from && i < from->width * from->height; i++)
+        for (int k = 0; k < 3; k++)
+            sum[k] += from->rgba[4 * (size_t)i + (size_t)k];
+    all = sum[0] + sum[1] + sum[2];
+    for (int k = 0; k < 3; k++)
+        for (int c = 0; c < 256; c++)
+            values->table[k][c] = sum[k] == 0 ? (uint8_t)c : reference_sat8((2 * c * all + 3 * sum[k]) / (6 * sum[k]));
     return true;
 }

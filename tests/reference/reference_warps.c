@@ -11,6 +11,7 @@ enum { SIDE = 32768 };
 struct map {
     double width, height, m[9];
     const struct lens *lens; // NULL: nothing
+    int side;                // pixels between nodes
 };
 
 struct lens {
@@ -40,9 +41,10 @@ static void bend(const struct lens *lens, double at[2])
     }
 }
 
-static void node(const struct map *map, int i, int j, int64_t place[2])
+// Sets the place of a pixel by the formulas.
+static void exact_place(const struct map *map, double x, double y, int64_t place[2])
 {
-    double x = 16.0 * i, y = 16.0 * j, most = (1 << 23) - 1, at[2];
+    double most = (1 << 23) - 1, at[2];
     double t = map->m[6] * x + map->m[7] * y + map->m[8];
     for (int k = 0; k < 2; k++) {
         double p = map->m[3 * k] * x + map->m[3 * k + 1] * y + map->m[3 * k + 2];
@@ -54,17 +56,46 @@ static void node(const struct map *map, int i, int j, int64_t place[2])
         place[k] = reference_round(limited(256 * at[k], -most, most));
 }
 
-static void warped_pixel(const struct picture *from, const struct map *map, int x, int y, uint8_t *to)
+// Sets the place of a pixel between the nodes.
+static void grid_place(const struct map *map, int x, int y, int64_t place[2])
 {
-    int64_t nodes[2][2][2], place[2];
-    int f = x % 16, g = y % 16;
+    int64_t nodes[2][2][2];
+    int s = map->side, f = x % s, g = y % s;
     for (int j = 0; j < 2; j++)
         for (int i = 0; i < 2; i++)
-            node(map, x / 16 + i, y / 16 + j, nodes[j][i]);
+            exact_place(map, (double)s * (x / s + i), (double)s * (y / s + j), nodes[j][i]);
     for (int k = 0; k < 2; k++)
-        place[k] = reference_shift((nodes[0][0][k] * (16 - f) + nodes[0][1][k] * f) * (16 - g) +
-                                       (nodes[1][0][k] * (16 - f) + nodes[1][1][k] * f) * g + 128,
-                                   8);
+        place[k] = (int64_t)floor((double)((nodes[0][0][k] * (s - f) + nodes[0][1][k] * f) * (s - g) +
+                                           (nodes[1][0][k] * (s - f) + nodes[1][1][k] * f) * g + s * s / 2) /
+                                  (s * s));
+}
+
+static bool near_enough(const struct picture *from, const struct map *map)
+{
+    int size[2] = {from->width, from->height};
+    for (int y = 0; y < map->height; y += map->side / 2)
+        for (int x = 0; x < map->width; x += map->side / 2) {
+            int64_t exact[2], place[2];
+            exact_place(map, x, y, exact);
+            grid_place(map, x, y, place);
+            for (int k = 0; k < 2; k++) {
+                double last = 256.0 * (size[k] - 1);
+                if (fabs(limited((double)exact[k], 0, last) - limited((double)place[k], 0, last)) > 16)
+                    return false;
+            }
+        }
+    return true;
+}
+
+static double count_nodes(const struct map *map, int side)
+{
+    return (floor((map->width - 1) / side) + 2) * (floor((map->height - 1) / side) + 2);
+}
+
+static void warped_pixel(const struct picture *from, const struct map *map, int x, int y, uint8_t *to)
+{
+    int64_t place[2];
+    grid_place(map, x, y, place);
     int left = (int)reference_shift(place[0], 8), top = (int)reference_shift(place[1], 8);
     int64_t a = place[0] - 256 * (int64_t)left, b = place[1] - 256 * (int64_t)top;
     for (int i = 0; i < 4; i++) {
@@ -74,10 +105,13 @@ static void warped_pixel(const struct picture *from, const struct map *map, int 
     }
 }
 
-static bool run(struct picture *picture, const struct map *map)
+static bool run(struct picture *picture, struct map *map)
 {
     if (map->width > SIDE || map->height > SIDE || map->width * map->height > 1 << 28)
         return false;
+    map->side = 16;
+    while (map->side > 1 && count_nodes(map, map->side / 2) <= 1 << 24 && !near_enough(picture, map))
+        map->side /= 2;
     struct picture to = picture_new((int)map->width, (int)map->height);
     for (int y = 0; y < to.height; y++)
         for (int x = 0; x < to.width; x++)
@@ -101,7 +135,7 @@ static bool warp_crop(struct picture *picture, const struct values *values)
     int width = v[0].number == 0 || v[0].number > w ? w : v[0].number;
     int height = v[1].number == 0 || v[1].number > h ? h : v[1].number;
     int x = first_of(v[2].number, width, w), y = first_of(v[3].number, height, h);
-    return run(picture, &(struct map){width, height, {1, 0, x, 0, 1, y, 0, 0, 1}, NULL});
+    return run(picture, &(struct map){width, height, {1, 0, x, 0, 1, y, 0, 0, 1}, NULL, 0});
 }
 
 bool check_scale(const struct picture *picture, struct values *values)
@@ -189,7 +223,7 @@ static bool warp_scale(struct picture *picture, const struct values *values)
             scale_side(picture, method, (int)width, false);
         return true;
     }
-    return run(picture, &(struct map){width, height, {k, 0, 0.5 * k - 0.5, 0, l, 0.5 * l - 0.5, 0, 0, 1}, NULL});
+    return run(picture, &(struct map){width, height, {k, 0, 0.5 * k - 0.5, 0, l, 0.5 * l - 0.5, 0, 0, 1}, NULL, 0});
 }
 
 static bool warp_rotate(struct picture *picture, const struct values *values)
@@ -203,7 +237,7 @@ static bool warp_rotate(struct picture *picture, const struct values *values)
     double width = ceil(fabs(c) * w + fabs(s) * h - 1e-6), height = ceil(fabs(s) * w + fabs(c) * h - 1e-6);
     double m = (w - 1) / 2, n = (h - 1) / 2, x = (width - 1) / 2, y = (height - 1) / 2;
     return run(picture,
-               &(struct map){width, height, {c, s, m - c * x - s * y, -s, c, n + s * x - c * y, 0, 0, 1}, NULL});
+               &(struct map){width, height, {c, s, m - c * x - s * y, -s, c, n + s * x - c * y, 0, 0, 1}, NULL, 0});
 }
 
 // The matrix from the unit square to four points. Returns false if they are not convex.
@@ -272,7 +306,7 @@ static bool warp_warp(struct picture *picture, const struct values *values)
 {
     const struct value *v = values->value;
     int w = picture->width, h = picture->height;
-    struct map map = {v[1].number ? v[1].number : w, v[2].number ? v[2].number : h, {0}, NULL};
+    struct map map = {v[1].number ? v[1].number : w, v[2].number ? v[2].number : h, {0}, NULL, 0};
     double right = w > 1 ? w - 1 : 1, low = h > 1 ? h - 1 : 1, numbers[9] = {0, 0, right, 0, right, low, 0, low};
     double road[] = {0.45 * right, 0.6 * low, 0.55 * right, 0.6 * low, right, 0.95 * low, 0, 0.95 * low};
     if (v[0].count)
@@ -309,7 +343,7 @@ static bool warp_undistort(struct picture *picture, const struct values *values)
 {
     const struct value *v = values->value;
     double n[9] = {0}, zoom = v[2].real;
-    struct map map = {picture->width, picture->height, {1, 0, 0, 0, 1, 0, 0, 0, 1}, NULL};
+    struct map map = {picture->width, picture->height, {1, 0, 0, 0, 1, 0, 0, 0, 1}, NULL, 0};
     if (v[0].count == 0)
         return run(picture, &map);
     numbers_of(&v[0], n);
@@ -327,9 +361,14 @@ bool reference_warp(struct picture *picture, const char *name, const struct valu
     static const struct {
         const char *name;
         bool (*run)(struct picture *picture, const struct values *values);
-    } warps[] = {
-        {"crop", warp_crop},           {"scale", warp_scale},  {"rotate", warp_rotate},         {"warp", warp_warp},
-        {"undistort", warp_undistort}, {"pad", reference_pad}, {"pixelate", reference_pixelate}};
+    } warps[] = {{"crop", warp_crop},
+                 {"scale", warp_scale},
+                 {"rotate", warp_rotate},
+                 {"warp", warp_warp},
+                 {"undistort", warp_undistort},
+                 {"pad", reference_pad},
+                 {"pixelate", reference_pixelate},
+                 {"remap", reference_remap}};
     int i = 0;
     while (strcmp(warps[i].name, name))
         i++;

@@ -34,8 +34,7 @@ static struct path *open_path(struct screen_test *test, enum path_kind kind, con
 static struct path_result run(struct screen_test *test, struct path *path, const struct image *frame)
 {
     struct path_result result = {0};
-    bool lost;
-    check_that(test->check, path_submit(path, frame, 0, &lost) && path_collect(path, &result, &lost), "a frame runs");
+    check_that(test->check, path_submit(path, frame, 0) && path_collect(path, &result), "a frame runs");
     return result;
 }
 

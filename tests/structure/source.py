@@ -77,7 +77,7 @@ ROWS = {
         r"src/path/.*|src/batch/(batch|choose|runner)\.c|src/inspect/inspect_device\.c",
     r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # formats of files, cameras and measurements, and defaults
         r"src/(image/(pixfmt|image|y4m|codec/).*|sink/virtual_camera\.c|source/(camera.*|generated|video_info)\.c|"
-        r"measure/(filters|paths|pictures)\.c|batch/worker\.c)",
+        r"measure/(filters|paths|pool)\.c|batch/worker\.c)",
     # The name of a kind of source.
     r"str\w*cmp\(.*(?:info->kind|kinds\S*->name|\"(?:camera|pattern|noise|y4m|raw|video|list))":
         r"src/source/source\.c",
@@ -214,10 +214,6 @@ def rule_names(root):
         yield f"ctags found {len(seen)} functions only: the rule checks nothing"
 
 
-# Layers whose names other changes in progress make unique.
-UNSETTLED = r"src/(measure|command/bench|command/live)/"
-
-
 def rule_unique(root):
     """A file name of src has one meaning, and so has the tag of a struct, union or enum that a header names."""
     seen, named, defined = {}, set(), collections.defaultdict(set)
@@ -225,8 +221,6 @@ def rule_unique(root):
         text = "\n".join(lines(root, name))
         if name.endswith(".h"):
             named.update(re.findall(r"\b(?:struct|union|enum) (\w+)", text))
-        if re.match(UNSETTLED, name):
-            continue
         for tag in re.findall(r"\b(?:struct|union|enum) (\w+) \{$", text, re.M):
             defined[tag].add(name)
         other = seen.setdefault(os.path.basename(name), name)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_release.sh: tools/release writes the same bytes again; its checksums, archive and list of components are right
+# test_release.sh: tools/release writes the same bytes in another clone with other settings, and they are right
 #
 #   test_release.sh RELEASE
 set -eu
@@ -14,7 +14,10 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$release" one
 umask 077
-TZ=Asia/Tokyo "$release" two
+git clone -q "$sources" clone
+git -C clone config core.autocrlf true
+git -C clone config tar.umask 0007
+TZ=JST-9 LANG=de_DE.UTF-8 clone/tools/release two
 diff -r one two
 (cd one && sha256sum --check --strict --quiet SHA256SUMS)
 version=$(sed -n "s/^  version: '\\(.*\\)',/\\1/p" "$sources/meson.build")

@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "base/resource.h"
-#include "command/cases.h"
 #include "command/command.h"
 #include "command/shared.h"
 #include "filter/user_filters.h"

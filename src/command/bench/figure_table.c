@@ -1,6 +1,7 @@
 // figure_table.c: the figures of a test as a table: names of rows and columns, figures with their spread, notes
 #include "command/bench/figure_table.h"
 
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/options.h"
 
@@ -226,13 +227,6 @@ static void print_columns(const struct table *table, int first, int end)
     }
 }
 
-static void print_cells(const struct table *table)
-{
-    const int fit = columns_in_line(table), blocks = (table->columns.count + fit - 1) / fit;
-    for (int b = 0; b < blocks; b++)
-        print_columns(table, table->columns.count * b / blocks, table->columns.count * (b + 1) / blocks);
-}
-
 // ---- notes ----
 
 static bool same_note(const struct figure *a, const struct figure *b)
@@ -330,8 +324,9 @@ static bool print_alike(const struct figure *figures, int count, bool *shown)
             add_figure(&table, &figures[i]);
         }
         turn(&table);
-        if (figures->parameters[0])
-            print_cells(&table);
+        const int fit = columns_in_line(&table), blocks = (table.columns.count + fit - 1) / fit;
+        for (int b = 0; figures->parameters[0] && b < blocks; b++)
+            print_columns(&table, table.columns.count * b / blocks, table.columns.count * (b + 1) / blocks);
         print_notes(&table);
     }
     free(table.columns.name);
@@ -376,12 +371,6 @@ void figure_table_print(const struct measure_test *test, const struct figure *fi
 
 // ---- verdicts ----
 
-static const char *text_in(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
 // Prints "slower   latency, part=running: 3.1 ±2% -> 4.5 ±3% µs (+45%)". The texts may come from a file.
 static void print_figure(const char *verdict, const json_t *item, const json_t *tests)
 {
@@ -396,7 +385,7 @@ static void print_figure(const char *verdict, const json_t *item, const json_t *
     figure_text(&before, earlier);
     int used =
         snprintf(line, sizeof(line), "%-8s %s, %s: %s%s%s %s", verdict, now.test, now.parameters, base ? earlier : "",
-                 base ? " -> " : "", value, text_in(json_object_get(tests, now.test), "unit"));
+                 base ? " -> " : "", value, json_text(json_object_get(tests, now.test), "unit"));
     if (change && used < (int)sizeof(line))
         snprintf(line + used, sizeof(line) - (size_t)used, " (%+.1f%%)", 100 * json_number_value(change));
     log_escape(shown, sizeof(shown), line);
@@ -412,13 +401,13 @@ void figure_table_verdicts(const json_t *result)
     char line[256], shown[sizeof(line)];
     size_t i;
     int count[VERDICTS] = {0};
-    snprintf(line, sizeof(line), "%s, driver %s", text_in(device, "name"), text_in(device, "driver"));
+    snprintf(line, sizeof(line), "%s, driver %s", json_text(device, "name"), json_text(device, "driver"));
     log_escape(shown, sizeof(shown), line);
     printf("compared with %s\n", shown);
     for (int v = 0; v < VERDICTS; v++) {
         json_array_foreach(json_object_get(result, "figures"), i, item)
         {
-            if (strcmp(text_in(item, "verdict"), verdicts[v]) != 0)
+            if (strcmp(json_text(item, "verdict"), verdicts[v]) != 0)
                 continue;
             count[v]++;
             if (strcmp(verdicts[v], "same") != 0)

@@ -123,11 +123,6 @@ static json_t *result_json(const struct figures *figures, json_t *device, json_t
                      measured, "device", device, "tests", tests, "figures", figures->values);
 }
 
-static const json_t *test_of(const json_t *result, const char *name)
-{
-    return json_object_get(json_object_get(result, "tests"), name);
-}
-
 static void print_number(const json_t *number)
 {
     printf(",");
@@ -138,18 +133,12 @@ static void print_number(const json_t *number)
 static void print_text(const char *text)
 {
     printf(",");
-    csv_print(stdout, text ? text : "");
-}
-
-static void print_csv_head(void)
-{
-    printf("device,name,test,parameters,status,value,by_event,unit,spread,rounds,checked,note,verdict,base_value,"
-           "base_spread,change,p\n");
+    csv_print(stdout, text);
 }
 
 static void print_csv(const json_t *result)
 {
-    const json_t *item, *device = json_object_get(result, "device");
+    const json_t *item, *device = json_object_get(result, "device"), *tests = json_object_get(result, "tests");
     struct figure f;
     size_t i;
     json_array_foreach(json_object_get(result, "figures"), i, item)
@@ -157,17 +146,17 @@ static void print_csv(const json_t *result)
         figure_read(item, &f);
         if (json_object_get(device, "number"))
             printf("%d", (int)json_integer_value(json_object_get(device, "number")));
-        print_text(json_string_value(json_object_get(device, "name")));
+        print_text(json_text(device, "name"));
         print_text(f.test);
         print_text(f.parameters);
         print_text(figure_status_name(f.status));
         print_number(json_object_get(item, "value"));
         print_number(json_object_get(item, "by_event"));
-        print_text(json_string_value(json_object_get(test_of(result, f.test), "unit")));
+        print_text(json_text(json_object_get(tests, f.test), "unit"));
         print_number(json_object_get(item, "spread"));
         printf(",%d,%s", f.rounds, f.checked ? "yes" : "no");
         print_text(f.note);
-        print_text(json_string_value(json_object_get(item, "verdict")));
+        print_text(json_text(item, "verdict"));
         print_number(json_object_get(item, "base_value"));
         print_number(json_object_get(item, "base_spread"));
         print_number(json_object_get(item, "change"));
@@ -199,19 +188,13 @@ static void take(void *context, const struct figure *figure)
     figures->failed = figures->failed || figure->status == FIGURE_FAILED;
 }
 
-static void show_progress(const char *text)
-{
-    if (status_line_possible())
-        status_line_show(text);
-}
-
 static bool progress(void *context, const char *text)
 {
     const struct figures *figures = context;
     char line[160];
     if (text) {
         snprintf(line, sizeof(line), "test %d of %d, %s", figures->running + 1, figures->tests, text);
-        show_progress(figures->tests > 0 ? line : text);
+        status_line_show(figures->tests > 0 ? line : text);
     }
     return !process_interrupted();
 }
@@ -242,7 +225,8 @@ static void finish_device(struct figures *figures, json_t *result)
         print_json(json_incref(result), JSON_COMPACT | JSON_REAL_PRECISION(6));
     else if (o->csv) {
         if (json_array_size(figures->results) == 0)
-            print_csv_head();
+            printf("device,name,test,parameters,status,value,by_event,unit,spread,rounds,checked,note,verdict,"
+                   "base_value,base_spread,change,p\n");
         print_csv(result);
     } else {
         const json_t *load = json_object_get(json_object_get(result, "device"), "load");
@@ -304,9 +288,8 @@ static void show_result(struct figures *figures, json_t *result)
     json_object_foreach(json_object_get(result, "tests"), name, test)
     {
         const int before = figures->count;
-        const struct measure_test row = {.name = name,
-                                         .unit = json_string_value(json_object_get(test, "unit")),
-                                         .definition = json_string_value(json_object_get(test, "definition"))};
+        const struct measure_test row = {
+            .name = name, .unit = json_text(test, "unit"), .definition = json_text(test, "definition")};
         struct figure figure;
         json_array_foreach(json_object_get(result, "figures"), i, item)
         {
@@ -345,7 +328,7 @@ static void measure_device(struct figures *figures, int number)
         };
         figures->running = i;
         measure_run(&setup);
-        show_progress("");
+        status_line_show("");
         if (figures->count == before)
             continue; // interrupted
         add_test(tests, test, false);
@@ -391,7 +374,7 @@ static int measure_chosen(struct figures *figures)
     struct measure_place place;
     begin(figures);
     const enum measure_end end = measure_here(&setup, &place);
-    show_progress("");
+    status_line_show("");
     if (end != MEASURE_ENDED)
         return end == MEASURE_CASES ? EXIT_USAGE : EXIT_NOTHING;
     json_t *tests = json_object();

@@ -92,13 +92,13 @@ static void close_view(struct calibrate_view *view)
 
 // Draws a straight line in a part of the board.
 static void draw_line(const struct sketch *sketch, const struct rect *part, const double a[2], const double b[2],
-                      int thickness, struct paint paint)
+                      struct paint paint)
 {
     const int steps = (int)fmin(fmax(fabs(b[0] - a[0]), fabs(b[1] - a[1])), 1e5) + 1;
     for (int i = 0; i <= steps; i++) {
         const int x = (int)floor(a[0] + (b[0] - a[0]) * i / steps), y = (int)floor(a[1] + (b[1] - a[1]) * i / steps);
         if (x >= part->x && x < part->x + part->width)
-            sketch_fill(sketch, (struct rect){x - thickness / 2, y - thickness / 2, thickness, thickness}, paint);
+            sketch_fill(sketch, (struct rect){x - RIM / 2, y - RIM / 2, RIM, RIM}, paint);
     }
 }
 
@@ -131,7 +131,7 @@ static void draw_points(const struct calibrate *c)
     const int radius = view->sketch.font.line / 3;
     for (int i = 0; i < CALIBRATION_POINTS; i++)
         draw_line(&view->sketch, &view->picture, &calibration->camera.points[2 * i],
-                  &calibration->camera.points[2 * ((i + 1) % CALIBRATION_POINTS)], RIM, paint);
+                  &calibration->camera.points[2 * ((i + 1) % CALIBRATION_POINTS)], paint);
     for (int i = 0; i < CALIBRATION_POINTS; i++) {
         double place[2];
         calibration_place(calibration, i, place);
@@ -164,7 +164,7 @@ static void draw_bird(const struct calibrate *c)
     const double corner[4][2] = {
         {middle - wide / 2, near}, {middle + wide / 2, near}, {middle + wide / 2, far}, {middle - wide / 2, far}};
     for (int i = 0; i < 4; i++)
-        draw_line(&view->sketch, part, corner[i], corner[(i + 1) % 4], RIM, rectangle_paint);
+        draw_line(&view->sketch, part, corner[i], corner[(i + 1) % 4], rectangle_paint);
 }
 
 static void fill_overlay(struct overlay *overlay, const struct calibrate *c)

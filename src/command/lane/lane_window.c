@@ -169,7 +169,8 @@ struct lane_window {
     struct window *window;
     struct renderer *renderer;
     struct lane_board bird;
-    int view; // -1: the camera's picture
+    int view;                // -1: the camera's picture
+    struct renderer_box box; // of the last picture
     struct overlay overlay;
 };
 
@@ -300,7 +301,7 @@ static void draw_bird(struct lane_board *board, const struct image *stage, int n
         views[number].over(&board->sketch, trace);
 }
 
-bool lane_window_read_keys(struct lane_window *w)
+bool lane_window_read_keys(struct lane_window *w, struct stream *s)
 {
     struct window_event event;
     while (window_next_event(w->window, &event)) {
@@ -311,13 +312,21 @@ bool lane_window_read_keys(struct lane_window *w)
             w->view = (int)key - '2';
         if (key == 'o' && !event.repeat)
             w->overlay.size = w->overlay.size == OVERLAY_OFF ? OVERLAY_SMALL : OVERLAY_OFF;
+        if (event.type == WINDOW_DRAG && w->box.width > 0) {
+            const float x = event.x * (float)window_size(w->window).width - w->box.x;
+            s->wish.divider = fminf(fmaxf(x / w->box.width, 0), 1);
+        }
+        if (key == WINDOW_KEY_TAB && !event.repeat) {
+            s->wish.split = s->wish.split == SPLIT_OFF ? SPLIT_ORIGINAL : SPLIT_OFF;
+            panes_changed(s->panes, false);
+        }
     }
     return !window_lost(w->window);
 }
 
 bool lane_window_show(struct lane_window *w, struct lane_pipeline *pipeline, const struct image *frame,
                       const struct lane_board *drawn, const struct lane_result *result, const struct lane_trace *trace,
-                      const struct lane_aim *aim)
+                      const struct lane_aim *aim, const struct stream *s)
 {
     const bool camera = w->view < 0;
     const struct image *stage = camera ? NULL : lane_pipeline_stage(pipeline, frame, views[w->view].stage);
@@ -327,11 +336,18 @@ bool lane_window_show(struct lane_window *w, struct lane_pipeline *pipeline, con
         draw_bird(&w->bird, stage, w->view, result, trace);
     const struct lane_board *board = camera ? drawn : &w->bird;
     fill_overlay(&w->overlay, camera ? "camera" : views[w->view].name, result, trace->known, aim);
-    const struct scene scene = {.texture = renderer_upload(w->renderer, camera ? 0 : 1, &board->image),
-                                .width = board->image.shape.width,
-                                .height = board->image.shape.height,
-                                .overlay = &w->overlay};
+    struct scene scene = {.texture = renderer_upload(w->renderer, camera ? 0 : 1, &board->image),
+                          .width = board->image.shape.width,
+                          .height = board->image.shape.height,
+                          .divider = s->wish.divider,
+                          .overlay = &w->overlay};
+    const struct path_result *original = camera && panes_split(s->panes) ? panes_result(s->panes, PANE_OTHER) : NULL;
+    if (original) {
+        scene.right_texture = scene.texture;
+        scene.texture = original->texture ? original->texture : renderer_upload(w->renderer, 1, &original->image);
+    }
     const struct window_size size = window_size(w->window);
+    w->box = renderer_picture_box(&scene, &size);
     renderer_draw(w->renderer, &scene, &size);
     window_swap(w->window);
     return true;

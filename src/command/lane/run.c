@@ -1,12 +1,14 @@
 // run.c: finds lanes in the frames of a source, and reports them
 #include "base/clock.h"
 #include "base/edited.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "command/lane/lane.h"
 #include "command/lane/lane_report.h"
-#include "command/lane/lane_socket.h"
 #include "command/lane/lane_window.h"
 #include "command/shared.h"
+#include "control/control.h"
+#include "control/status.h"
 #include "lane/aim.h"
 #include "lane/calibration.h"
 #include "lane/config.h"
@@ -16,6 +18,7 @@
 #include "stream/stream.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,14 +46,48 @@ struct run {
     struct lane_table table;                           // of the latest frame
     struct lane_trace trace;                           // of the latest frame, for the window and --measures
     struct lane_window *window;                        // NULL: none
-    struct lane_board board;   // the latest frame with its lines, for the window and the outputs
-    struct lane_latest latest; // for the socket
+    struct lane_board board; // the latest frame with its lines, for the window and the outputs
+    // Of the latest frame.
+    struct lane_frame frame; // its `file` is NULL: there was no frame
+    char file[LANE_FILE_NAME];
+    struct lane_map map;
+    struct lane_result result;
     struct controlled controlled;
     struct control_socket *control; // NULL: none
     int counts[3];                  // frames of each lane_state
     int64_t first_ns;               // time of the first frame
     double milliseconds;
 };
+
+// ---- the socket ----
+
+static json_t *state(void *context)
+{
+    const struct run *run = context;
+    struct status status;
+    json_t *object = json_object();
+    status_read(&run->stream, &status);
+    status_add_source(&status, object);
+    status_add_state(&status, object);
+    return object;
+}
+
+static json_t *get_lines(const struct controlled *controlled, const char *rest, char why[PROPERTY_WHY])
+{
+    const struct run *run = controlled->context;
+    return run->frame.file ? lane_json(&run->frame, &run->map, &run->result) : json_null();
+}
+
+static const struct property rows[] = {
+    {"lines", .type = PROPERTY_OBJECT, .get = get_lines,
+     .help = "lines of the last frame, as printed by --json, or null"},
+    {"path", .type = PROPERTY_TEXT, .help = "path that runs the pipeline"},
+    {"device", .type = PROPERTY_TEXT, .help = "OpenCL device of the path"},
+    {"chain", .type = PROPERTY_TEXT, .help = "filter chain of the pipeline"},
+    {0},
+};
+
+// ---- the start ----
 
 // Returns false if a value is wrong; `error` then has one line.
 static bool read_config(const struct lane_options *o, struct lane_config *config, char error[CONFIG_ERROR])
@@ -88,12 +125,11 @@ static bool watch_config(struct run *run)
 {
     if (!run->options->config)
         return true;
-    const char *path = run->options->config, *slash = strrchr(path, '/');
-    char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    run->edits = directory ? edited_open(directory) : -1;
+    char directory[PATH_MAX];
+    file_directory(run->options->config, directory);
+    run->edits = edited_open(directory);
     if (run->edits < 0)
-        log_error("cannot watch %s for changes: %s", path, strerror(errno));
-    free(directory);
+        log_error("cannot watch %s for changes: %s", run->options->config, strerror(errno));
     return run->edits > 0;
 }
 
@@ -136,7 +172,7 @@ static void begin_anew(struct run *run)
 
 // Finds the lines of a frame: with the lanes' sums, or with new ones if the camera's pitch has changed since. Returns
 // false on failure (logged).
-static bool find_lines(struct run *run, const struct frame *frame, struct lane_result *result)
+static bool find_lines(struct run *run, const struct frame *frame)
 {
     const struct image *image = &frame->image;
     const uint32_t *sums = panes_result(run->stream.panes, PANE_MAIN)->measures.columns;
@@ -150,90 +186,96 @@ static bool find_lines(struct run *run, const struct frame *frame, struct lane_r
         sums = run->sums;
     }
     run->table = lane_pipeline_table(&run->pipeline, sums);
-    lane_track(&run->tracker, &run->table, result, run->window || run->options->measures ? &run->trace : NULL);
+    lane_track(&run->tracker, &run->table, &run->result, run->window || run->options->measures ? &run->trace : NULL);
     return true;
 }
 
-// Sets the name of the latest frame: that of its picture, or of the source with the frame's number.
+// Names the latest frame: as its picture, or as the source with the frame's number.
 static void name_frame(struct run *run, const struct frame *frame)
 {
     const struct source_info *info = run->stream.info;
     const bool picture = frame->file || (run->options->independent && info->still);
     const char *name = frame->file ? frame->file : info->name;
-    struct lane_frame *latest = &run->latest.frame;
-    latest->stem = snprintf(run->latest.file, LANE_FILE_NAME, "%.*s", PATH_MAX, name);
+    run->frame.stem = snprintf(run->file, LANE_FILE_NAME, "%.*s", PATH_MAX, name);
     if (!picture)
-        snprintf(run->latest.file + latest->stem, (size_t)(LANE_FILE_NAME - latest->stem), "#%llu",
+        snprintf(run->file + run->frame.stem, (size_t)(LANE_FILE_NAME - run->frame.stem), "#%llu",
                  (unsigned long long)frame->number);
-    latest->file = run->latest.file;
-    latest->listed = run->listed;
+    run->frame.file = run->file;
+    run->frame.listed = run->listed;
 }
 
 // Writes the lines of the latest frame in CULane's format. Returns false on failure (logged).
-static bool report_culane(const struct run *run, const struct lane_result *result)
+static bool report_culane(const struct run *run)
 {
     const struct lane_options *o = run->options;
-    if (!o->culane ||
-        lane_report_culane(&run->latest.frame, &run->pipeline.map, result, o->culane, o->outputs.overwrite))
+    if (!o->culane || lane_report_culane(&run->frame, &run->map, &run->result, o->culane, o->outputs.overwrite))
         return true;
     const char *advice = errno == EEXIST ? "; name another directory, or add --overwrite" : "";
-    log_error("cannot write the lines of %s to %s (--culane): %s%s", run->latest.file, o->culane, strerror(errno),
-              advice);
+    log_error("cannot write the lines of %s to %s (--culane): %s%s", run->file, o->culane, strerror(errno), advice);
     return false;
 }
 
 // Writes the truth and the lines of a frame. Returns false on failure (logged, or by main for the standard output).
-static bool report(struct run *run, const struct frame *frame, const struct lane_result *result)
+static bool report(struct run *run, const struct frame *frame)
 {
     const struct lane_options *o = run->options;
     if (!truth_add(&run->truth, frame->number))
         return false;
-    if (!report_culane(run, result))
+    if (!report_culane(run))
         return false;
     const struct lane_measures measures = {run->table, &run->trace};
-    return !o->json || lane_report(&run->latest.frame, &run->pipeline.map, result, o->measures ? &measures : NULL);
+    return !o->json || lane_report(&run->frame, &run->map, &run->result, o->measures ? &measures : NULL);
 }
 
-// Finds the lines in a result, and reports them. Returns the time when that was done.
-static int64_t show(void *context, const struct frame *frame, bool again)
+// Finds the lines of a frame, and reports them. Returns false on failure (logged; the exit code is set).
+static bool find(struct run *run, const struct frame *frame)
 {
-    struct run *run = context;
     struct stream *s = &run->stream;
     const struct image_shape *shape = &frame->image.shape;
     const struct path_result *path = panes_result(s->panes, PANE_MAIN);
-    struct lane_result result;
     const int64_t begun_ns = clock_now_ns();
     run->first_ns = s->meter.frames == 0 ? frame->elapsed_ns : run->first_ns;
-    if (!find_lines(run, frame, &result)) {
+    if (!find_lines(run, frame)) {
         s->code = EXIT_DEVICE;
-        s->quit = true;
-        return clock_now_ns();
+        return false;
     }
     const int64_t found_ns = clock_now_ns();
     meter_host(&s->meter, "main", "find lines", begun_ns, found_ns);
     int64_t sum_ns = found_ns - begun_ns;
     for (int i = 0; i < path->stages; i++)
         sum_ns += path->stage[i].end_ns - path->stage[i].start_ns;
-    run->latest.result = result;
-    run->latest.map = run->pipeline.map;
-    run->latest.frame = (struct lane_frame){.width = shape->width,
-                                            .height = shape->height,
-                                            .milliseconds = (double)sum_ns / 1e6,
-                                            .pitch = run->aim.pitch,
-                                            .yaw = run->aim.yaw,
-                                            .seconds = (double)(frame->elapsed_ns - run->first_ns) / 1e9};
+    run->map = run->pipeline.map;
+    run->frame = (struct lane_frame){.width = shape->width,
+                                     .height = shape->height,
+                                     .milliseconds = (double)sum_ns / 1e6,
+                                     .pitch = run->aim.pitch,
+                                     .yaw = run->aim.yaw,
+                                     .seconds = (double)(frame->elapsed_ns - run->first_ns) / 1e9};
     name_frame(run, frame);
-    run->counts[result.state]++;
-    run->milliseconds += run->latest.frame.milliseconds;
-    if (!report(run, frame, &result)) {
+    run->counts[run->result.state]++;
+    run->milliseconds += run->frame.milliseconds;
+    if (!report(run, frame)) {
         s->code = EXIT_FAILED_SOME;
-        s->quit = true;
+        return false;
     }
     if (s->drawn)
-        lane_board_draw(&run->board, &run->pipeline, &frame->image, &result);
-    s->quit = s->quit || (run->window && !lane_window_show(run->window, &run->pipeline, &frame->image, &run->board,
-                                                           &result, &run->trace, &run->aim));
-    lane_aim_follow(&run->aim, &run->pipeline, shape, &result, &run->tracker);
+        lane_board_draw(&run->board, &run->pipeline, &frame->image, &run->result);
+    return true;
+}
+
+// Shows a frame with its lines. Returns the time when that was done.
+static int64_t show(void *context, const struct frame *frame, bool again)
+{
+    struct run *run = context;
+    struct stream *s = &run->stream;
+    const struct lane_result *result = &run->result;
+    if (!again && !find(run, frame))
+        s->quit = true;
+    else if (run->window && !lane_window_show(run->window, &run->pipeline, &frame->image, &run->board, result,
+                                              &run->trace, &run->aim, s))
+        s->quit = true;
+    if (!again && !s->quit)
+        lane_aim_follow(&run->aim, &run->pipeline, &frame->image.shape, result, &run->tracker);
     return clock_now_ns();
 }
 
@@ -341,8 +383,7 @@ static enum exit_code open_stream(struct run *run)
 
 static bool is_config(const char *name, const void *path)
 {
-    const char *slash = strrchr(path, '/');
-    return strcmp(name, slash ? slash + 1 : path) == 0;
+    return strcmp(name, file_base(path)) == 0;
 }
 
 // Builds the chain again, for another map or other settings. Sets the exit code on failure.
@@ -400,7 +441,7 @@ static enum exit_code process(struct run *run)
     while (!stream_finished(s)) {
         follow_config(run);
         control_serve(run->control);
-        if (run->window && !lane_window_read_keys(run->window))
+        if (run->window && !lane_window_read_keys(run->window, s))
             break;
         if (run->built != run->pipeline.changes && !run->options->independent)
             rebuild(run);
@@ -455,7 +496,7 @@ static enum exit_code open_all(struct run *run, const char *source)
         code = EXIT_NOTHING;
     if (code == EXIT_OK && !truth_open(&run->truth, run->options->outputs.truth, run->stream.info))
         code = EXIT_NOTHING;
-    lane_controlled(&run->controlled, &run->latest);
+    run->controlled = (struct controlled){.stream = &run->stream, .own = rows, .context = run, .state = state};
     if (code == EXIT_OK && run->options->socket &&
         !(run->control = control_open(&run->controlled, run->options->socket)))
         code = EXIT_NOTHING;
@@ -510,7 +551,6 @@ int lane_run(const struct lane_options *options, const char *source)
         return EXIT_NOTHING;
     }
     run->options = options;
-    run->latest = (struct lane_latest){.stream = &run->stream};
     enum exit_code code = open_all(run, source);
     if (code == EXIT_OK && options->calibrate) {
         process_hold_signals(CALLS_MAIN);

@@ -39,13 +39,8 @@ void latency_report_start(const struct latency *l)
     struct pane_facts facts;
     panes_describe(l->stream.panes, PANE_MAIN, &facts);
     if (l->options.json) {
-        json_t *object = json_object();
-        json_object_set_new(object, "event", json_string("start"));
-        json_object_set_new(object, "source", json_string(l->stream.info->name));
-        json_object_set_new(object, "path", json_string(facts.kind));
-        json_object_set_new(object, "rung", json_string(facts.sharing));
-        json_object_set_new(object, "screen", json_string(window_gl_name(l->stream.window)));
-        print_line(object);
+        print_line(json_pack("{s:s,s:s,s:s,s:s,s:s}", "event", "start", "source", l->stream.info->name, "path",
+                             facts.kind, "rung", facts.sharing, "screen", window_gl_name(l->stream.window)));
         return;
     }
     printf("%s, path %s, sharing mode %s, %s\nPoint the camera at the window. Press q to quit.\n", l->stream.info->name,
@@ -70,18 +65,14 @@ void latency_report_sample(const struct latency *l, int index)
 static void print_summary(const struct latency *l)
 {
     struct stats stats;
-    json_t *object = json_object();
-    json_object_set_new(object, "event", json_string("summary"));
-    json_object_set_new(object, "flashes", json_integer(l->samples));
-    json_object_set_new(object, "missed", json_integer(l->missed));
+    json_t *object = json_pack("{s:s,s:i,s:i}", "event", "summary", "flashes", l->samples, "missed", l->missed);
     for (int part = 0; part < PARTS; part++) {
         collect(l, (enum part)part, &stats);
-        json_t *figures = json_object();
-        json_object_set_new(figures, "min_ms", json_thousandths(stats_percentile(&stats, 0)));
-        json_object_set_new(figures, "median_ms", json_thousandths(stats_percentile(&stats, 50)));
-        json_object_set_new(figures, "p95_ms", json_thousandths(stats_percentile(&stats, 95)));
-        json_object_set_new(figures, "max_ms", json_thousandths(stats_percentile(&stats, 100)));
-        json_object_set_new(object, part_keys[part], figures);
+        json_object_set_new(object, part_keys[part],
+                            json_pack("{s:o,s:o,s:o,s:o}", "min_ms", json_thousandths(stats_percentile(&stats, 0)),
+                                      "median_ms", json_thousandths(stats_percentile(&stats, 50)), "p95_ms",
+                                      json_thousandths(stats_percentile(&stats, 95)), "max_ms",
+                                      json_thousandths(stats_percentile(&stats, 100))));
     }
     print_line(object);
 }

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "stream/automatic.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,9 +151,10 @@ static bool learn(struct latency *l)
     l->learning = false;
     if (finder_ready(&l->finder))
         return true;
-    log_error("the camera does not see the flash: no part of its image follows the window (largest change: %.0f of "
-              "255); point the camera at the window, move it closer, dim the room, or set a fixed exposure",
-              (double)l->finder.strongest);
+    log_error(
+        "the camera does not see the flash (largest change: %.0f of 255); point it at the window, move it closer, "
+        "dim the room, or fix its exposure",
+        (double)l->finder.strongest);
     return fail(l, EXIT_NOTHING);
 }
 
@@ -207,19 +207,13 @@ static void flash(struct latency *l)
     wait_level(l, false, threshold);
 }
 
-// Shows frames until -p auto has chosen a path.
-static bool await_path(struct latency *l)
-{
-    automatic_follow(&l->stream);
-    while (automatic_busy(&l->stream) && next_shown(l, clock_now_ns() + patience_ns))
-        ;
-    return !stopped(l);
-}
-
 bool latency_measure(struct latency *l)
 {
     srandom((unsigned)clock_now_ns());
-    if (!await_path(l) || !learn(l))
+    automatic_follow(&l->stream);
+    while (automatic_busy(&l->stream) && next_shown(l, clock_now_ns() + patience_ns))
+        ; // until -p auto has chosen a path
+    if (stopped(l) || !learn(l))
         return false;
     log_info("the flash is visible in %d of %d cells of the camera's image", l->finder.cells, FINDER_CELLS);
     set_flash(l, false);

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "command/live/session.h"
 #include "control/control.h"
-#include "stream/playback.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 
 enum { DIGITS = 9, DECIMALS = 10000, COMMAND_TEXT = 80, COMMAND_WORDS = 6 };
 enum { STEPS_MOST = 20 }; // of one turn of the wheel
+#define CANNOT_SAVE "cannot save a screenshot; see standard error"
 
 // Inserts lines with each digit's look into the list of keys.
 static void name_digits(struct session *s)
@@ -318,14 +318,32 @@ static void step(struct session *s, int frames)
 
 void events_save_picture(struct session *s)
 {
-    char name[OUTPUT_NAME], place[OUTPUT_NAME];
+    char place[OUTPUT_NAME];
     s->save.due = false;
-    if (stream_save(&s->stream, s->save.both, NULL, name)) {
-        output_place(name, place);
-        note_set(&s->stream.note, false, NOTE_S, "saved %s", place);
-    } else {
-        note_set(&s->stream.note, true, NOTE_S, "cannot save a screenshot; see standard error");
+    events_picture_saved(s, true);
+    s->save.running = stream_save(&s->stream, s->save.both, NULL);
+    if (!s->save.running) {
+        note_set(&s->stream.note, true, NOTE_S, CANNOT_SAVE);
+        return;
     }
+    output_place(screenshot_name(s->save.running), place);
+    note_set(&s->stream.note, false, 0, "saving %s", place);
+}
+
+void events_picture_saved(struct session *s, bool wait)
+{
+    char name[OUTPUT_NAME], place[OUTPUT_NAME];
+    if (!s->save.running || (!wait && !screenshot_done(s->save.running)))
+        return;
+    const bool ok = screenshot_close(s->save.running, name, NULL);
+    s->save.running = NULL;
+    output_place(name, place);
+    if (ok)
+        note_set(&s->stream.note, false, NOTE_S, "saved %s", place);
+    else
+        note_set(&s->stream.note, true, NOTE_S, CANNOT_SAVE);
+    s->redraw = true;
+    report_state(&s->report, "state", session_status(s));
 }
 
 // Saves the current frame. If there is none yet, the loop saves the first one.

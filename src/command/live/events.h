@@ -27,6 +27,7 @@ bool events_press(struct session *session, const char *action, long long digit, 
 // Shows the look instead of the chain; NULL: no filter. A mirror at the end of the chain stays: it is a setting of the
 // view.
 void events_show_look(struct session *session, const struct look *look);
-// Saves the main pane's result (session->save.both: before and after the chain) under a new name. The note reports the
-// name or the failure.
+// Starts to save the main pane's result (session->save.both: before and after the chain) under a new name.
 void events_save_picture(struct session *session);
+// Call often. If the picture is saved (`wait`: waits until it is), the note reports the name or the failure.
+void events_picture_saved(struct session *session, bool wait);

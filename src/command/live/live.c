@@ -148,6 +148,7 @@ static void run_frames(struct session *s)
         const int wait_ms = hurried ? 0 : s->stream.set.driven ? IDLE_MS : HEADLESS_WAIT_MS;
         if (stream_step(&s->stream, wait_ms) == STREAM_IDLE && stale(s))
             draw(s, NULL);
+        events_picture_saved(s, false);
         report_progress(s);
     }
     if (s->save.due)
@@ -172,6 +173,7 @@ static bool save_last(struct session *s)
 // Completes the outputs; sets the exit code if one fails.
 static void finish_outputs(struct session *s)
 {
+    events_picture_saved(s, true);
     output_files_complete(&s->stream);
     const bool saved = save_last(s), truth = truth_close(&s->truth);
     if ((!captures_close(&s->captures) || !saved || !truth) && s->stream.code == EXIT_OK)

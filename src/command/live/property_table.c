@@ -391,14 +391,20 @@ static bool changed_fullscreen(const struct controlled *run, char why[PROPERTY_W
 static bool changed_tune(const struct controlled *run, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
+    const struct wish *wish = &s->stream.wish;
+    if (wish->tune && !path_kind_info(wish->kind)->needs_device)
+        return property_fail(why, "the %s path has nothing to tune; %s", path_kind_name(wish->kind),
+                             s->stream.devices.count > 0 ? "change to opencl or zerocopy first"
+                                                         : "the others need an OpenCL device");
     return stream_tune(&s->stream) || property_fail(why, "cannot tune; see standard error");
 }
 
 #define AT(member) offsetof(struct wish, member)
 
 const struct property live_properties[] = {
-    {"chain", .type = PROPERTY_TEXT, .get = get_chain, .set = set_chain, .help = "requested filter chain"},
-    {"look", .type = PROPERTY_TEXT, .get = get_look, .set = set_look,
+    {"chain", .type = PROPERTY_TEXT, .get = get_chain, .set = set_chain, .complete = "filter",
+     .help = "requested filter chain"},
+    {"look", .type = PROPERTY_TEXT, .get = get_look, .set = set_look, .complete = "look",
      .help = "look with this chain, or null; set: a look's name, or none"},
     {"param/", .type = PROPERTY_VALUE, .get = get_param, .set = set_param,
      .help = "parameter: param/STAGE/NAME; STAGE: filter or number"},

@@ -216,7 +216,7 @@ static struct json_t *state(void *context)
 static bool is_stale(void *context)
 {
     const struct session *s = context;
-    return s->stream.window && s->redraw;
+    return (s->stream.window && s->redraw) || s->save.running;
 }
 
 static void changing(void *context)
@@ -267,7 +267,8 @@ bool session_open(struct session *s)
     if (!o->headless || o->socket)
         looks_open(&s->looks);
     last_run_open(s);
-    const struct output_inputs inputs = {o->source, o->kernels, "--load-controls", o->load_controls};
+    const struct output_inputs inputs = {o->source, &stream->wish.chain, o->kernels, "--load-controls",
+                                         o->load_controls};
     stream->code = output_files_claim(&stream->files, &o->outputs, &inputs);
     if (stream->code == EXIT_OK && open_parts(s))
         return true;

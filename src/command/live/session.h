@@ -9,7 +9,7 @@
 #include "command/live/controls.h"
 #include "command/live/edits.h"
 #include "command/live/last_run.h"
-#include "command/live/options.h"
+#include "command/live/live_options.h"
 #include "command/live/report.h"
 #include "command/live/showcase.h"
 #include "command/live/view.h"
@@ -51,9 +51,10 @@ struct session {
     bool redraw;                    // the screen is out of date
     bool capture_due;               // capture the next frame: the path or its frames have changed
     struct {
-        bool due;  // the next frame: there was none when the user pressed the key
-        bool both; // before and after the chain
-        bool last; // the last frame of the run, under the first free name
+        bool due;                   // the next frame: there was none when the user pressed the key
+        bool both;                  // before and after the chain
+        bool last;                  // the last frame of the run, under the first free name
+        struct screenshot *running; // NULL: none
     } save;
 };
 

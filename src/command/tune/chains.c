@@ -6,10 +6,10 @@
 #include "base/log.h"
 #include "base/processor.h"
 #include "base/resource.h"
-#include "command/cases.h"
 #include "command/shared.h"
 #include "compute/device_energy.h"
 #include "compute/tuned_file.h"
+#include "measure/chosen.h"
 #include "tune/captures.h"
 #include "tune/cpu_chain.h"
 #include "tune/journal.h"
@@ -93,8 +93,7 @@ static bool progress(void *context, const struct tuner_state *state)
         snprintf(left, sizeof(left), ", %.0f s left", left_s);
     snprintf(text, sizeof(text), "%s: %d of %d configurations, %d failed, best %s%s", run->subject->name, state->trials,
              most, state->failed, best, state->comparing ? ", comparing" : left);
-    if (status_line_possible())
-        status_line_show(text);
+    status_line_show(text);
     return !process_interrupted();
 }
 
@@ -291,8 +290,7 @@ static bool tune(struct run *run, const struct work *work, struct subject *subje
     };
     struct tuner_result result;
     bool ok = tuner_run(&setup, &result);
-    if (status_line_possible())
-        status_line_show("");
+    status_line_show("");
     if (ok) {
         times->passes++;
         if (work->number < (work->tiles ? 1 : 2)) // the later passes are the same in both plans

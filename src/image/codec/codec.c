@@ -58,6 +58,15 @@ static const char *const fault_names[] = {
     [CODEC_TOO_LARGE] = "too-large", [CODEC_UNSUPPORTED] = "unsupported",     [CODEC_NO_MEMORY] = "no-memory",
 };
 
+static const struct {
+    enum codec_remark remark;
+    const char *text;
+} remarks[] = {
+    {CODEC_NO_END, "the file lacks its end marker (EOI), but not its pixels"},
+    {CODEC_DEEP, "its 16 bits per channel are reduced to 8"},
+    {CODEC_FRAMES, "it is an animation: all frames but the first are left out"},
+};
+
 struct codec {
     void *state[CODEC_FORMATS];
     struct codec_buffer exif; // of the file that is written
@@ -102,6 +111,16 @@ const char *codec_missing_library(const char *name)
             return libraries[i][1];
     }
     return NULL;
+}
+
+bool codec_is_foreign_name(const char *name)
+{
+    static const char *const names[] = {"heic", "heif", "avif", "jxl", "jp2", "hdr", "exr", "cr2", "cr3",
+                                        "nef",  "arw",  "dng",  "orf", "raf", "rw2", "pef", "srw"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        found = found || strcasecmp(name, names[i]) == 0;
+    return found;
 }
 
 // Returns the index in `others`; -1 if the data is none of them.
@@ -345,8 +364,10 @@ static bool prepare(struct codec *codec, const struct image *image, const struct
     if (!(kind->encodes & 1u << image->shape.format))
         return codec_refuse(error, CODEC_UNSUPPORTED, "%s files cannot be written from %s pixels", kind->info.name,
                             pixfmt_info(image->shape.format)->name);
-    if (settings->remark)
-        codec_leave_out(error, settings->remark);
+    for (size_t i = 0; i < sizeof(remarks) / sizeof(*remarks); i++) {
+        if (settings->remarks & remarks[i].remark)
+            codec_leave_out(error, remarks[i].text);
+    }
     if (settings->metadata.left_out[0])
         codec_leave_out(error, settings->metadata.left_out);
     remove_unkept(kind, &fitting->metadata, error);

@@ -39,6 +39,9 @@ bool codec_from_name(const char *name, enum codec_format *format); // name or ex
 // Returns the library that this build lacks for files of this extension, such as "libwebp"; NULL if it lacks none.
 const char *codec_missing_library(const char *name);
 
+// Returns true for an extension of images of another format, which monocle cannot read, such as "heic".
+bool codec_is_foreign_name(const char *name);
+
 // Recognises the format by the first bytes. Returns false if they belong to no known image format.
 enum { CODEC_PROBE_BYTES = 32 }; // number of bytes that suffice
 bool codec_probe(const void *data, size_t size, enum codec_format *format);
@@ -80,15 +83,22 @@ struct codec_metadata {
     char left_out[CODEC_WHY];  // "its colour profile is damaged and is left out"; "": nothing
 };
 
+// What a file has that the decoded image has not, besides metadata. Each is a bit of a set.
+enum codec_remark {
+    CODEC_NO_END = 1, // a JPEG lacks its end marker, but not its pixels
+    CODEC_DEEP = 2,   // it has 16 bits per channel
+    CODEC_FRAMES = 4, // it is an animation
+};
+
 struct codec_head {
     enum codec_format format;
     // Of the decoded image: yu12, 422p, 444p or grey (601, full range) for most JPEGs; otherwise rgba, rgb24 or grey.
     struct image_shape shape;
-    enum pixfmt jpeg;   // the best format to encode this image as JPEG from: the file's own planes, grey or yu12
-    int orientation;    // EXIF orientation, 1 to 8; default: 1. The decoded image is not rotated.
-    bool alpha;         // the image may have transparent pixels
-    int quality;        // 1 to 100; JPEG: the quality whose table in libjpeg is nearest; 0: does not apply
-    const char *remark; // a defect of the file, which can be decoded; static; NULL: none
+    enum pixfmt jpeg; // the best format to encode this image as JPEG from: the file's own planes, grey or yu12
+    int orientation;  // EXIF orientation, 1 to 8; default: 1. The decoded image is not rotated.
+    bool alpha;       // the image may have transparent pixels
+    int quality;      // 1 to 100; JPEG: the quality whose table in libjpeg is nearest; 0: does not apply
+    unsigned remarks; // set of codec_remark
     struct codec_metadata metadata; // in the file's bytes or in the codec; valid until its next codec_head
 };
 
@@ -126,12 +136,12 @@ int codec_decode_rows(struct codec *codec, const struct codec_head *head, struct
 
 struct codec_settings {
     enum codec_format format;
-    int quality;        // JPEG, WebP: 1 to 100; 100 makes WebP lossless; 0: 90
-    int compression;    // PNG, TIFF: 1 (fast) to 9 (small); 0: 1
-    bool grey;          // PNG, TIFF from rgba: all pixels are grey, write one channel
-    bool opaque;        // PNG, WebP, TIFF from rgba: leave alpha out
-    int orientation;    // to write into the EXIF data, 1 to 8; 0: unchanged
-    const char *remark; // of the head; codec_encode adds it to error->why
+    int quality;      // JPEG, WebP: 1 to 100; 100 makes WebP lossless; 0: 90
+    int compression;  // PNG, TIFF: 1 (fast) to 9 (small); 0: 1
+    bool grey;        // PNG, TIFF from rgba: all pixels are grey, write one channel
+    bool opaque;      // PNG, WebP, TIFF from rgba: leave alpha out
+    int orientation;  // to write into the EXIF data, 1 to 8; 0: unchanged
+    unsigned remarks; // of the head; codec_encode adds them to error->why
     struct codec_metadata metadata;
 };
 

@@ -186,15 +186,18 @@ static size_t table_bytes(int flags)
     return flags & 0x80 ? (size_t)6 << (flags & 7) : 0;
 }
 
-// Reads the metadata of the whole file, because comments may follow the frames: comments, one per line, XMP, ICC
-// profile. Returns false if there is no memory.
-static bool read_metadata(struct gif *gif, const uint8_t *data, size_t size, struct codec_metadata *metadata)
+// Counts the frames, and reads the metadata of the whole file, because comments may follow the frames: comments, one
+// per line, XMP, ICC profile. Returns false if there is no memory.
+static bool read_rest(struct gif *gif, const uint8_t *data, size_t size, struct codec_head *head)
 {
     enum { SCREEN = 13, SCREEN_FLAGS = 10, FRAME = 11, FRAME_FLAGS = 9 }; // bytes, and places
+    struct codec_metadata *metadata = &head->metadata;
     bool ok = true;
+    int frames = 0;
     gif->comment.size = gif->icc.size = 0;
     for (size_t at = SCREEN + table_bytes(data[SCREEN_FLAGS]), end; ok && at + 2 < size; at = end) {
         if (data[at] == ',' && at + FRAME <= size) {
+            frames++;
             end = skip_blocks(data, size, at + FRAME + table_bytes(data[at + FRAME_FLAGS]));
         } else if (data[at] == '!') {
             end = skip_blocks(data, size, at + 2);
@@ -207,6 +210,7 @@ static bool read_metadata(struct gif *gif, const uint8_t *data, size_t size, str
         metadata->comment = (struct codec_bytes){gif->comment.data, gif->comment.size};
     if (gif->icc.size > 0)
         metadata->icc = (struct codec_bytes){gif->icc.data, gif->icc.size};
+    head->remarks = frames > 1 ? CODEC_FRAMES : 0;
     return ok;
 }
 
@@ -215,8 +219,7 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
     struct gif_frame frame;
     const bool ok = frame_open(&frame, data, size, error) && read_head(&frame, size, head, error);
     frame_close(&frame);
-    return ok &&
-           (read_metadata(state, data, size, &head->metadata) || codec_refuse(error, CODEC_NO_MEMORY, "out of memory"));
+    return ok && (read_rest(state, data, size, head) || codec_refuse(error, CODEC_NO_MEMORY, "out of memory"));
 }
 
 // Writes a colour of the table; black for an index beyond it. Without a table, the index is a level of grey.

@@ -394,7 +394,7 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
     if (!codec_can_hold(size, least_bytes(&jpeg->reader), error))
         return false;
     if (!jpeg->bound || jpeg->bound[1] != JPEG_EOI)
-        head->remark = "the file lacks its end marker (EOI), but not its pixels";
+        head->remarks = CODEC_NO_END;
     if (!read_markers(jpeg, &head->metadata))
         return false;
     if (jpeg->bound)

@@ -40,7 +40,7 @@ struct header {
     int width, height, depth; // bits per sample
     enum colour colour;
     enum pixfmt format; // of the decoded image
-    bool interlaced, has_palette;
+    bool interlaced, has_palette, animated;
     bool seen[METADATA];             // the file has such a chunk, damaged or not
     int profiles;                    // text chunks with profiles
     bool transparent;                // the palette has alpha, or one colour is transparent
@@ -271,6 +271,7 @@ static bool take_chunk(struct png *png, const struct png_chunk *chunk, bool foll
                        struct codec_metadata *metadata, struct codec_error *error)
 {
     const bool critical = (chunk->type[0] & 0x20) == 0 && !png_chunk_is(chunk, "IEND");
+    header->animated |= png_chunk_is(chunk, "acTL") && chunk->bytes.size >= 4 && png_read_u32(chunk->bytes.data) > 1;
     if (!critical && metadata)
         take_metadata(png, chunk, header, metadata);
     if (!chunk->whole) // without its transparency it would be another image
@@ -330,6 +331,7 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
     };
     head->jpeg = header.colour == GREY || header.colour == GREY_ALPHA ? PIXFMT_GREY : PIXFMT_YU12;
     head->alpha = head->shape.format == PIXFMT_RGBA;
+    head->remarks = (header.depth == 16 ? CODEC_DEEP : 0) | (header.animated ? CODEC_FRAMES : 0);
     return ok;
 }
 

@@ -357,6 +357,7 @@ static bool read_head(struct tiff *tiff, TIFF *file, const struct tiff_file *str
     head->shape.color = (struct color){COLOR_MATRIX_601, COLOR_RANGE_FULL};
     head->jpeg = is_grey(&reader) ? PIXFMT_GREY : PIXFMT_YU12;
     head->alpha = reader.alpha != 0;
+    head->remarks = reader.bitspersample == 16 ? CODEC_DEEP : 0;
     const uint64_t bits = (uint64_t)reader.width * reader.height * reader.samplesperpixel * reader.bitspersample;
     TIFFRGBAImageEnd(&reader);
     if (!codec_can_hold(stream->size, bits / 8 / CODEC_LZW_MOST, error))

@@ -20,11 +20,6 @@ struct values {
     int last;              // highest index of a parameter that was looked up; -1: none
 };
 
-static struct value param_value(const struct spec *spec, int param, int value)
-{
-    return value_of_text(spec->space.param[param].value[value]);
-}
-
 static bool find_name(void *context, const char *name, int length, int64_t index, struct value *value)
 {
     struct values *scope = context;
@@ -40,7 +35,7 @@ static bool find_name(void *context, const char *name, int length, int64_t index
         if (strlen(param->name) != (size_t)length || memcmp(param->name, name, (size_t)length) != 0)
             continue;
         // The values are sorted.
-        *value = param_value(spec, p, scope->tuple ? scope->tuple[p] : param->values - 1);
+        *value = value_of_text(param->value[scope->tuple ? scope->tuple[p] : param->values - 1]);
         scope->last = p > scope->last ? p : scope->last;
         return true;
     }
@@ -166,17 +161,17 @@ bool spec_enumerate(struct spec *spec, char why[SPEC_WHY])
 
 // ---- a configuration ----
 
-// Computes a whole number from 1 to `most`.
+// Computes a whole number from 1 to INT_MAX.
 static bool compute_size(const struct spec *spec, const char *what, const char *text, const uint16_t *tuple,
-                         int64_t most, int64_t *size, char why[SPEC_WHY])
+                         int64_t *size, char why[SPEC_WHY])
 {
     struct value value;
     char values[SPACE_TEXT], problem[SPEC_WHY] = "";
     if (spec_evaluate(spec, text, tuple, &value, problem)) {
-        if (value_whole(&value, size) && *size >= 1 && *size <= most)
+        if (value_whole(&value, size) && *size >= 1 && *size <= INT_MAX)
             return true;
-        snprintf(problem, sizeof(problem), "it is %.6g, but must be a whole number from 1 to %lld",
-                 value_number(&value), (long long)most);
+        snprintf(problem, sizeof(problem), "it is %.6g, but must be a whole number from 1 to %d", value_number(&value),
+                 INT_MAX);
     }
     print_values(spec, tuple, spec->space.params, values);
     snprintf(why, SPEC_WHY, "%s '%.60s': %.120s, with %.120s", what, text, problem, values);
@@ -188,8 +183,8 @@ bool spec_launch(const struct spec *spec, const struct spec_kernel *kernel, cons
 {
     for (int i = 0; i < 3; i++) {
         int64_t global, local;
-        if (!compute_size(spec, "GlobalSize", kernel->global[i], tuple, INT_MAX, &global, why) ||
-            !compute_size(spec, "LocalSize", kernel->local[i], tuple, INT_MAX, &local, why))
+        if (!compute_size(spec, "GlobalSize", kernel->global[i], tuple, &global, why) ||
+            !compute_size(spec, "LocalSize", kernel->local[i], tuple, &local, why))
             return false;
         launch->local[i] = (size_t)local;
         launch->global[i] = (size_t)(kernel->groups ? global * local : (global + local - 1) / local * local);
@@ -201,7 +196,7 @@ bool spec_local_bytes(const struct spec *spec, const struct spec_argument *argum
                       size_t *bytes, char why[SPEC_WHY])
 {
     int64_t count;
-    if (!compute_size(spec, "Size", argument->size, tuple, INT_MAX, &count, why))
+    if (!compute_size(spec, "Size", argument->size, tuple, &count, why))
         return false;
     *bytes = (size_t)count * (size_t)argument->type.bytes * (size_t)argument->type.lanes;
     return true;

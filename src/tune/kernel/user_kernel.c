@@ -380,8 +380,7 @@ static bool add_presets(struct subject *subject, const struct spec *spec)
 // Sets the name: the file's name without ".json".
 static void set_name(struct user_kernel *user)
 {
-    const char *path = user->spec.path, *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *name = file_base(user->spec.path), *dot = strrchr(name, '.');
     char text[NAME_MAX + 1];
     snprintf(text, sizeof(text), "%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
     log_escape(user->name, sizeof(user->name), text); // people and JSON need UTF-8 without control characters

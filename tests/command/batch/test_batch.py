@@ -265,6 +265,14 @@ def existing(c):
     said = outcome(c, BINARY, CPU + ["-f", "gray", "-r", "--overwrite", "-o", "ex-link/", "ex"], 3, "is also an input")
     c.check(len(said) == 8 and digests(at("ex")) == before, "inputs")
     outcome(c, BINARY, CPU + ["-o", "ex", "ex/p000.png"], 3, "ex/p000.png is also an input")
+    # Nor a file that a filter reads.
+    png(at("ex-logo.png"), 3, 3)
+    with open(at("ex-logo.png"), "rb") as f:
+        logo = f.read()
+    outcome(c, BINARY, CPU + ["-f", "overlay=ex-logo.png", "--overwrite", "-o", "ex-logo.png", "ex/p000.png"], 3,
+            "a filter reads it")
+    with open(at("ex-logo.png"), "rb") as f:
+        c.check(f.read() == logo, "replaced the file of a filter")
     # It replaces no other input of the run.
     os.makedirs(at("ex-pair"))
     for i, name in enumerate(("000002.png", "000001.png")):
@@ -551,6 +559,9 @@ def colour_from_grey(c):
                 png_chunk(b"IDAT", zlib.compress((b"\0" + bytes(range(64))) * 8)) + png_chunk(b"IEND", b""))
     outcome(c, BINARY, CPU + ["-f", "gray", "-o", "grey-clear", "rgb/clear.png"], 0)
     c.check(channels(at("grey-clear/clear.png")) == 2, "alpha was lost")
+    for source, count in ("of-jpg-jpg/a.jpg", 4), ("grey-jpg/a.jpg", 2):
+        outcome(c, BINARY, CPU + ["-f", "colorkey", "--overwrite", "--format", "png", "-o", "keyed", source], 0)
+        c.check(channels(at("keyed/a.png")) == count, source, channels(at("keyed/a.png")))
 
 
 def damaged_pictures(c):

@@ -4,10 +4,12 @@ import fcntl
 import json
 import os
 import re
+import struct
 import sys
+import zlib
 
 sys.path.append(sys.path[0] + "/../../support")
-from batch_support import NONE, batch, digests, files, lines, outcome, tree
+from batch_support import NONE, batch, digests, files, lines, outcome, png_chunk, tree
 from checks import Checks, at, programs
 from live_support import on_terminal, run
 
@@ -206,4 +208,43 @@ def progress(c):
     c.check(code == 1 and said.startswith(b"monocle: ") and said.count(b"\n") == 1, "a plain one", code, said)
 
 
-sys.exit(Checks().run(reports, report_places, in_use, full_disk, endless, dry_runs, progress))
+def lossy_inputs(c):
+    """16 bits and further frames are lost with a warning for each file, which the report has, too."""
+    head, end = b"\x89PNG\r\n\x1a\n", png_chunk(b"IEND", b"")
+
+    def write(name, *parts):
+        with open(at("lossy", name), "wb") as f:
+            f.write(b"".join(parts))
+
+    def header(depth):
+        return png_chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, depth, 0, 0, 0, 0))
+
+    os.mkdir(at("lossy"))
+    deep, plain = (png_chunk(b"IDAT", zlib.compress(bytes(1 + size))) for size in (2, 1))
+    frames, frame = (png_chunk(b"acTL", struct.pack(">II", count, 0)) for count in (2, 1))
+    gif = b"GIF89a\1\0\1\0\x80\0\0" + bytes(6)
+    picture_of_gif = b",\0\0\0\0\1\0\1\0\0\2\2\x44\1\0"
+    tags = ((256, 1), (257, 1), (258, 16), (259, 1), (262, 1), (273, 8), (277, 1), (278, 1), (279, 2))
+    write("deep.png", head, header(16), deep, end)
+    write("film.png", head, header(8), frames, plain, end)
+    write("both.png", head, header(16), frames, deep, end)
+    write("one.png", head, header(8), frame, plain, end)
+    write("one.gif", gif, picture_of_gif, b";")
+    write("film.gif", gif, picture_of_gif * 2, b";")
+    write("deep.tif", b"II*\0\x0a\0\0\0\0\0", struct.pack("<H", len(tags)),
+          b"".join(struct.pack("<HHII", tag, 4 if tag == 273 else 3, 1, value) for tag, value in tags), bytes(4))
+    write("IMG.HEIC"), write("img.cr2"), write("notes.txt")
+    said = {"deep.png": "16 bits", "film.png": "an animation", "both.png": "are reduced to 8; it is an animation",
+            "film.gif": "an animation", "deep.tif": "16 bits", "one.png": "", "one.gif": ""}
+    _, _, err = batch(BINARY, *CPU, "--metadata", "strip", "--report", "lossy.jsonl", "-o", "lossless/{n}.png", "lossy")
+    rows = files(at("lossy.jsonl"))
+    c.check("warning: 2 images are left out: monocle cannot read camera raw, HEIF" in err, err)
+    for name, text in said.items():
+        why = rows["lossy/" + name].get("why", "")
+        if "this build of monocle has no" in why:
+            continue
+        c.check(text in why if text else not why, name, "not", text, why)
+        c.check(not why or err.count("warning: lossy/%s: %s" % (name, why)) == 1, name, err)
+
+
+sys.exit(Checks().run(reports, lossy_inputs, report_places, in_use, full_disk, endless, dry_runs, progress))

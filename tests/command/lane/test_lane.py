@@ -532,7 +532,10 @@ def degenerate(c):
 
 
 def window(c):
-    """The keys 1 to 6 choose the camera, a stage or the search, and q ends the run. The recording has the camera."""
+    """The keys 1 to 6 choose the camera, a stage or the search, Tab the split view, and q ends the run.
+
+    The recording has the camera.
+    """
     run_in = Window(BINARY, "road:seed=7,size=640x400@30", "--record", "keys.y4m")
     wanted = {"1": (is_red,), "2": (is_red,), "3": (is_red,), "4": (is_red,), "5": (is_blue, is_yellow),
               "6": (is_red, is_green, is_yellow)}
@@ -549,6 +552,19 @@ def window(c):
     run_in.key("o")
     last = places(shots["6"][:40], lambda *pixel: min(pixel) > 200)  # the text and some of the marks
     c.check(wait_until(lambda: 4 * len(places(run_in.shot()[:40], lambda *pixel: min(pixel) > 200)) < len(last)), "o")
+    run_in.key("1")
+    for split in (True, False):  # the picture without lines is on the left
+        run_in.key("Tab")
+
+        def sides():
+            red = [x < len(shot[0]) // 2 for shot in [run_in.shot()] for x, _ in places(shot, is_red)]
+            return red.count(False) > 100 and (red.count(True) == 0) == split
+
+        c.check(wait_until(sides), "split view", split)
+        if split:  # with the divider at the right edge, the picture without lines is all
+            run_in.drag((320, 200), (639, 200))
+            c.check(wait_until(lambda: not places(run_in.shot(), is_red)), "the divider moves")
+            run_in.drag((639, 200), (320, 200))
     code, out, err = run_in.end()
     c.check(code == 0 and "none in 0;" in out and not err, code, out, err)
     c.check([name for name in os.listdir(at()) if "keys" in name] == ["keys.y4m"], os.listdir(at()))

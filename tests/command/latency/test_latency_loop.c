@@ -189,7 +189,7 @@ static void test_faults(struct latency *l, struct captured *said)
     CHECK(!measure(l, 20, false, said));
     CHECK_NUMBER(l->stream.code, EXIT_NOTHING);
     CHECK_HAS(said->text, "the camera does not see the flash");
-    CHECK_HAS(said->text, "point the camera at the window");
+    CHECK_HAS(said->text, "point it at the window");
 
     world.sees = LEARNT;
     CHECK(!measure(l, 20, false, said));

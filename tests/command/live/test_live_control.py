@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import time
@@ -167,10 +168,12 @@ def one_name(c):
     c.check(m.get("message") == error and m.get("status")["message_is_error"], "the key's message", m.get("message"))
     m.ask("key", "undo")
     c.check(m.get("message") == "there is no change to undo", "a refused mirror is no change", m.get("message"))
-    m.ask("set_property", "tune", True)
-    c.check(m.get("message") == "tune on", "the message of set", m.get("message"))
-    m.ask("key", "tune"), m.ask("set_property", "chain", "none")
-    c.check(m.get("message") == "tune off" and m.get("tune") is False, "the same of a key", m.get("message"))
+    m.ask("set_property", "recording_format", "mp4")
+    c.check(m.get("message") == "recording_format mp4", "the message of set", m.get("message"))
+    error = m.error("key", "tune")
+    c.check("the cpu path has nothing to tune; " in error and error == m.get("message"), error, m.get("message"))
+    c.check(m.get("tune") is False, "nothing is tuned")
+    m.ask("set_property", "chain", "none")
     for words, value in ((), True), ((), False), (("on", "off"), True), (("on", "off"), False), (("true",), True):
         m.ask("cycle", "paused", *words)
         status = m.get("status")
@@ -249,6 +252,7 @@ def list_of_keys(c):
     c.check(m.get("message").startswith("saved as look-1; "), m.get("message"))
     c.check(listed() == before, "the saved look moves no digit")
     m.ask("key", "screenshot")
+    m.ask("wait_frame")
     c.check(m.get("message") == "saved ~/monocle-0001.png", m.get("message"))
     m.close()
     ended(c, view)
@@ -283,6 +287,24 @@ def overwriting(c):
     m.close()
     code, _, log = view.end()
     c.check(code == 0 and log.count("monocle: error: ") == 14, code, log)
+
+
+def large(c):
+    """While a large screenshot is written, the view answers. The end of the run waits for it."""
+    view = View("pattern:4000x3000@30", "--headless")
+    m, other = view.client(), view.client()
+    m.ask("wait_frame")
+    m.set("paused", True)
+    m.send("screenshot", at("large.png"))
+    c.check(other.get("frames") > 0 and not os.path.exists(at("large.png")), "an answer before the file is there")
+    other.ask("key", "screenshot")
+    c.check(other.get("message") == "saving %s" % at("monocle-0001.png"), other.get("message"))
+    other.ask("quit")
+    c.check(m.reply()["data"] == at("large.png") and view.wait_end()[0] == 0, "its answer, and the end")
+    for name in "large.png", "monocle-0001.png":
+        with open(at(name), "rb") as file:
+            data = file.read()
+        c.check(data[16:24] == struct.pack(">II", 4000, 3000) and data[-8:-4] == b"IEND", name)
 
 
 def still(c):
@@ -592,5 +614,5 @@ def command(c):
     c.check(watch.communicate()[0] == "" and watch.returncode == 0, "observe ends with the view", watch.returncode)
 
 
-sys.exit(Checks().run(one_name, headless, window, list_of_keys, overwriting, still, observers, rate_limit, order,
+sys.exit(Checks().run(one_name, headless, window, list_of_keys, overwriting, large, still, observers, rate_limit, order,
                       malformed, clients, end, files, command))

@@ -267,6 +267,10 @@ def sources(c):
     for option in ("--screenshot", "--trace", "--save-controls"):
         refused(c, 2, "the output settings is the file of --load-controls",
                 PATTERN + ["--load-controls", "settings", option, "settings"])
+    png(at("logo.png"), 4, 4)
+    for option in ("--screenshot", "--trace"):
+        refused(c, 2, "a filter of the chain reads the output logo.png",
+                PATTERN + ["-f", "blend=logo.png", option, "logo.png"])
     for line in ("contrast", "=5", "contrast="):
         with open(at("settings"), "w") as f:
             f.write("# kept\r\n\nbrightness=1\n%s\n" % line)
@@ -316,6 +320,8 @@ def words(c):
     refused(c, 2, there_is_no % ("2", "blur=2"), ["-f", "blur", "2", "picture.png"])
     code, out, err = live("picture.png", "pattern:8x8@500", "-f", "blur", "-p", "cpu", "--headless")
     c.check(code == 0 and b"301 frames" in out, "an image, then a source without an end", code, out, err)
+    code, _, err = live("raccoon", "-f", "text", "--headless", "-n", "1", "-p", "cpu", "-o", "t.y4m")
+    c.check(code == 0, "a source's word after a filter of a text", code, err)
     png(at("gray"), 4, 4)
     code, _, err = live("gray", "-f", "blur", "--headless", "-p", "cpu")
     c.check(code == 0, "a file with the name of a filter", code, err)

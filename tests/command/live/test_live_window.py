@@ -66,7 +66,7 @@ def hotkeys(c):
         ("m", "mirror", True), ("m", "mirror", False), ("space", "paused", True), ("space", "paused", False),
         ("o", "overlay", "full"), ("o", "overlay", "large"), ("o", "overlay", "off"), ("o", "overlay", "small"),
         ("c", "scope", "histogram"), ("c", "scope", "columns"), ("c", "scope", "rows"), ("c", "scope", "off"),
-        ("t", "message", "tune on"), ("t", "message", "tune off"),
+        ("t", "message_is_error", True),  # the cpu path has nothing to tune
         ("v", "vsync", False), ("h", "message", ""), ("h", "help", False), ("v", "vsync", True), ("F1", "help", True),
         ("question", "help", False), ("Tab", "split", "original"), ("Tab", "split", "off"), ("k", "split", "path"),
         ("Tab", "split", "original"), ("Tab", "split", "off"), ("0", "selected", ""), ("r", "recording",
@@ -507,7 +507,8 @@ def early_screenshot(c):
             c.check(state["frames"] == 0 and not state["message_is_error"], "early", state)
             writer.write(film[head:size])
             if size > head:
-                c.check("saved %s/monocle-0001.png" % place in live.shown(1)["message"], "the message")
+                saved = "saved %s/monocle-0001.png" % place
+                c.check(wait_until(lambda want=saved: want in live.control().get("message")), "the message")
             code, last, errors = live.quit()
         c.check(code == 0 and errors.count("\n") == (size == head), size, code, errors)
         c.check(os.path.exists(place + "/monocle-0001.png") == (size > head), size, "saved")

@@ -173,6 +173,40 @@ def several(c):
     end(c, running, client, "cannot open nowhere.y4m")
 
 
+def rounds(c):
+    """New files appear in the next round, removed ones disappear without a word, and a broken one is read again after a
+    change. So does a show that was at its end."""
+    images()
+    running, client = view("shots", "--rate", "10", "--loop")
+    c.check(wait_until(lambda: client.get("duration") == 0.4), "without the broken image", client.get("duration"))
+    os.remove(at("shots", "2.png"))
+    png(at("shots", "5.png"), 12, 34)
+    png(at("shots", "12.png"), 56, 78)
+    seen = set()
+
+    def shows(want):
+        seen.add(client.get("size"))
+        return want <= seen
+
+    c.check(wait_until(lambda: shows({"12x34", "56x78"})) and client.get("duration") == 0.5, client.get("duration"))
+    png(at("shots", "new.png"), 21, 43)
+    os.replace(at("shots", "new.png"), at("shots", "3.png"))
+    c.check(wait_until(lambda: shows({"21x43"})) and client.get("duration") == 0.6, client.get("duration"))
+    for name in os.listdir(at("shots")):
+        if name != "1.png":
+            os.remove(at("shots", name))
+    c.check(wait_until(lambda: client.get("duration") == 0.1), "one is left", client.get("duration"))
+    end(c, running, client, "skipped shots/3.png: ")
+    running, client = view("shots", "--rate", "10")
+    c.check(wait_until(lambda: client.get("paused")), "the end")
+    png(at("shots", "7.png"), 12, 34)
+    client.set("paused", False)
+    c.check(wait_until(lambda: client.get("paused")), "the end again")
+    client.set("paused", False)
+    c.check(wait_until(lambda: client.get("size") == "12x34"), "a new image", client.get("size"))
+    end(c, running, client)
+
+
 def size(c):
     """The window does not have the size of the first image."""
     need_window()
@@ -182,4 +216,4 @@ def size(c):
     live.end()
 
 
-sys.exit(Checks().run(keys, ends, pace, lists, recording, works, several, size))
+sys.exit(Checks().run(keys, ends, pace, lists, recording, works, several, rounds, size))

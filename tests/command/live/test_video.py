@@ -148,10 +148,10 @@ def refusals(c):
         file.write("a.mp4\n")
     with open(at("text.png"), "w", encoding="utf-8") as file:
         file.write("hello\n")
-    rows = [(["cut.mp4"], {}, 3, "cannot play cut.mp4: ffmpeg cannot read it (Invalid data"),
-            (["text.txt"], {}, 3, "cannot play text.txt: it is a text file; for a list of files, name @FILE"),
-            (["list.txt"], {}, 3, "for a list of files name @list.txt, for raw frames add --size"),
-            (["text.png"], {}, 3, "cannot play text.png: ffmpeg finds no frame in it"),
+    rows = [(["cut.mp4"], {}, 3, "cannot play cut.mp4: ffmpeg cannot read it; for raw frames"),
+            (["text.txt"], {}, 3, "text.txt: it is a text file; name a video, or @FILE for a list of images"),
+            (["list.txt"], {}, 3, "add --size and --pixel-format, for a list of files name @list.txt"),
+            (["text.png"], {}, 3, "cannot show text.png: it is not an image, despite its name; name an image"),
             (["sound.mp3"], {}, 3, "it contains no video"),
             (["video:nothing.mp4"], {}, 3, "cannot play nothing.mp4: No such file"),
             (["video:"], {}, 3, "video needs a file"),

@@ -1,5 +1,5 @@
 // test_effects.c: medians by value, and shares of parameters in times that are products of known factors
-#include "tune/study/effects.h"
+#include "tune/study/explain.h"
 
 #include "unit.h"
 

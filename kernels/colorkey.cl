@@ -1,0 +1,7 @@
+// colorkey.cl: a colour becomes transparent; arguments: the colour, then the share of alpha for each distance from it
+INLINE pixel filter_colorkey(pixel p, arguments args)
+{
+    int r = p.r - ARG(args, 0), g = p.g - ARG(args, 1), b = p.b - ARG(args, 2);
+    p.a = part255(p.a * ARG(args, 3 + root((r * r + g * g + b * b + 1) / 3)));
+    return p;
+}

@@ -1,5 +1,0 @@
-// curves.cl: looks up each channel in its own table; arguments: the packed tables
-INLINE pixel filter_curves(pixel p, arguments args)
-{
-    return looked_up(p, args);
-}

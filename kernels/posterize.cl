@@ -1,5 +1,0 @@
-// posterize.cl: looks up each channel in its own table; arguments: the packed tables
-INLINE pixel filter_posterize(pixel p, arguments args)
-{
-    return looked_up(p, args);
-}

@@ -1,5 +1,0 @@
-// temperature.cl: looks up each channel in its own table; arguments: the packed tables
-INLINE pixel filter_temperature(pixel p, arguments args)
-{
-    return looked_up(p, args);
-}

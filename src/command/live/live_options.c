@@ -1,0 +1,331 @@
+// live_options.c: the arguments of the `live` command
+#include "command/live/live_options.h"
+
+#include "base/installed_program.h"
+#include "base/log.h"
+#include "base/resource.h"
+#include "command/looks.h"
+#include "command/shared.h"
+#include "filter/user_filters.h"
+#include "path/path.h"
+#include "sink/recording.h"
+#include "source/source.h"
+#include "stream/wish.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(struct live_options, member)
+
+enum { SOURCE_COLUMN = 28 };
+
+static const struct option live_options[] = {
+    {"filter", 'f', OPTION_TEXT, "CHAIN",
+     .help = "filter chain to apply, such as 'blur=2,gray'; `monocle filters` lists the filters", .offset = AT(filters),
+     .complete = "filter"},
+    {"look", 0, OPTION_TEXT, "NAME", .help = "chain with this name from `monocle looks`", .offset = AT(look),
+     .complete = "look", .excludes = "filter"},
+    {"showcase", 0, OPTION_FLAG,
+     .help =
+         "show one look after another until a key is pressed; default without SOURCE, --filter, --look and a camera",
+     .offset = AT(showcase), .excludes = "filter|look"},
+    {"path", 'p', OPTION_CHOICE, .choices = PATH_OR_AUTO_CHOICES,
+     .help = "path that runs the filters; default: auto, the fastest on a GPU; cpu without a GPU", .offset = AT(path)},
+    DEVICE_OPTION(AT(device), "", ""),
+    {"threads", 't', OPTION_INT, "N", .help = "number of threads of the cpu path; default: one per CPU",
+     .offset = AT(threads), .min = 1, .max = 256},
+    {"size", 's', OPTION_SIZE, "WxH",
+     .help = "frame size: required for raw files, requested from cameras and the test pattern", .offset = AT(size)},
+    {"rate", 'r', OPTION_NUMBER, "FPS", .help = "frames per second; default: the rate of the source",
+     .offset = AT(rate), .min = 0.01, .max = 1000},
+    {"pixel-format", 0, OPTION_TEXT, "FORMAT",
+     .help = "pixel format, such as nv12: required for raw files, requested from cameras; images are converted to it",
+     .complete = "pixel-format", .offset = AT(pixel_format)},
+    {"control", 0, OPTION_TEXTS, "NAME=VALUE", .help = "set a camera control, such as brightness=128; may be repeated",
+     .offset = AT(controls)},
+    {"list-controls", 0, OPTION_FLAG, .help = "list the camera's controls and exit", .offset = AT(list_controls)},
+    {"load-controls", 0, OPTION_TEXT, "FILE", .help = "set the camera controls from FILE, written by --save-controls",
+     .offset = AT(load_controls), .complete = "file"},
+    {"save-controls", 0, OPTION_TEXT, "FILE", .help = "write the camera's controls to FILE at the start of the run",
+     .offset = AT(outputs.save_controls), .complete = "file"},
+    {"matrix", 0, OPTION_CHOICE, .choices = "auto|601|709|2020",
+     .help = "matrix that converts YUV to RGB; default: auto, the matrix that the source names", .offset = AT(matrix)},
+    {"range", 0, OPTION_CHOICE, .choices = "auto|limited|full",
+     .help = "range of the YUV values; default: auto, the range that the source names", .offset = AT(range)},
+    {"loop", 'l', OPTION_FLAG, .help = "repeat a video, an image or a list without end", .offset = AT(loop)},
+    {"fast", 0, OPTION_FLAG,
+     .help = "run as fast as possible, not at the source's rate or --rate; no effect with cameras; default with "
+             "--headless --record",
+     .offset = AT(fast)},
+    {"headless", 0, OPTION_FLAG,
+     .help = "run without a window, at the rate of the source unless --fast or --record is given",
+     .offset = AT(headless), .excludes = "showcase|fullscreen|vsync|overlay|keys"},
+    {"frames", 'n', OPTION_INT, "N",
+     .help = "stop after N frames; without --loop, an image has one; default: 300 without a window if the source has "
+             "no end",
+     .offset = AT(frames), .min = 1, .max = INT_MAX},
+    {"tune", 0, OPTION_FLAG,
+     .help = "search for faster kernels while frames run, use them and store them; not for the cpu path",
+     .offset = AT(tune)},
+    {"json", 'j', OPTION_FLAG, .help = "print one JSON object per line on standard output", .offset = AT(json)},
+    OUTPUT_OPTIONS(AT(outputs)),
+    {"recording-format", 0, OPTION_CHOICE, .choices = RECORDING_FORMATS,
+     .help = "format of the recordings of the key r; default: mkv if ffmpeg is installed, else y4m",
+     .offset = AT(recording_format)},
+    {"virtual-camera", 0, OPTION_TEXT, "NODE",
+     .help = "send the filtered frames to NODE, a V4L2 output device such as v4l2loopback's /dev/video10",
+     .offset = AT(virtual_camera), .complete = "file"},
+    {"on-demand", 0, OPTION_FLAG,
+     .help = "with --virtual-camera --headless: keep the camera closed while no program reads the virtual camera",
+     .offset = AT(on_demand)},
+    {"capture", 0, OPTION_TEXT, "DIR",
+     .help = "keep the chain and a frame in DIR for `monocle tune`, and again after each change of the chain",
+     .offset = AT(capture), .complete = "directory"},
+    {"vsync", 0, OPTION_CHOICE, .choices = "on|off", .help = "wait for the monitor before each frame; default: on",
+     .offset = AT(vsync)},
+    {"fullscreen", 0, OPTION_FLAG, .help = "open the window in full screen", .offset = AT(fullscreen)},
+    {"overlay", 0, OPTION_CHOICE, .choices = OVERLAY_CHOICES,
+     .help = "size of the overlay, which shows rates and times; default: small", .offset = AT(overlay)},
+    {"keys", 0, OPTION_TEXT, "MAP", .help = "assign other keys to actions, such as 'path=P,quit=x'",
+     .offset = AT(keys)},
+    {"socket", 0, OPTION_TEXT, "SOCKET", .help = "make a Unix socket through which `monocle ctl` drives the view",
+     .offset = AT(socket), .complete = "file"},
+    {"kernels", 0, OPTION_TEXT, "DIR",
+     .help = "prefer the kernel files (.cl, .glsl) in DIR to the built-in ones, and reload them when they change",
+     .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
+    FILTERS_OPTION(AT(filter_dir)),
+    {"error-window", 0, OPTION_FLAG,
+     .help = "show an error in a window, too, if the view cannot start; for the menu of a desktop",
+     .offset = AT(error_window)},
+    {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
+     .help = "log level on standard error; default: warn", .offset = AT(log_level)},
+    {"no-config", 0, OPTION_FLAG,
+     .help = "do not read options from the file $XDG_CONFIG_HOME/monocle/config, and keep no state of the window",
+     .offset = AT(no_config)},
+    {0},
+};
+
+static const char *const examples[] = {
+    "monocle live                                   show the first camera, or looks on a photograph",
+    "monocle live clip.y4m -f 'blur=2,gray' --loop  repeat a video, blurred and grey",
+    "monocle live photo.jpg -f emboss=nw            show an image; change the filter with keys",
+    "monocle live photos --loop                     show the images of a directory, 5 s each",
+    "monocle live --headless --frames 100 --json    measure 100 frames, for a script",
+    "monocle live -f blur=2 --tune                  find and store faster kernels while frames run",
+    "monocle live -f sepia --virtual-camera /dev/video10  send the filtered frames to other programs as a camera",
+    "monocle live -f blur=2 --capture work          keep the chain and a frame for monocle tune",
+    "monocle live clip.y4m -f median --headless --record - | ffplay -  pipe the filtered video to another program",
+    NULL,
+};
+
+static const char *const details[] = {
+    "Press h in the window to see the keys. Without a display, or with --headless, the filters run without a window. "
+    "At the end, monocle prints how long each stage took.",
+    "Several sources play one after another. Image files that follow one another are a slide show.",
+    "If monocle cannot open a window, or stops after the default 300 frames, it saves the last frame as "
+    "monocle-last.png, in place of that of an earlier run. --screenshot, --record and --virtual-camera turn this off.",
+    "$XDG_CONFIG_HOME/monocle/config (default: ~/.config/monocle/config) has options for every run of `monocle live`, "
+    "one 'option=value' or 'option' per line, such as 'overlay=full' or 'fullscreen'. Lines that begin with # are "
+    "comments. The command line and environment variables take precedence.",
+    "--tune tunes each pass of the chain that has no result for this device, driver and size, as `monocle tune` does. "
+    "A thread builds and tests up to 80 configurations for each pass. A fast configuration then runs on some of the "
+    "frames. It replaces the current one if it is faster by more than 2 % and by more than the noise. All frames stay "
+    "correct. The tuning pauses when frames are late. When all passes are tuned, it rests until the chain, the path or "
+    "the frame size changes.",
+    "With --json, each line of standard output is an object with one of these events:",
+    "start\tonce, before the first frame",
+    "progress\tonce a second",
+    "state\tafter a key, a build or a failure of a path",
+    "reshaped\tthe camera changed its frame size or format",
+    "error\tany failure",
+    "summary\tthe last line",
+    NULL,
+};
+
+static const char *const exits[] = {
+    "0\tdone",
+    "1\tthe source, the recording, the virtual camera or another output failed during the run",
+    "2\twrong arguments",
+    "3\tnothing done: no such source or device, or an output cannot be written",
+    "4\tevery path failed, or the display was lost",
+    "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
+    NULL,
+};
+
+static void live_print_more(FILE *out)
+{
+    fprintf(out, "\nSources:\n");
+    const char *row;
+    for (int i = 0; (row = source_help(i)); i++) {
+        char left[80];
+        const char *tab = strchr(row, '\t');
+        snprintf(left, sizeof(left), "  %.*s", (int)(tab - row), row);
+        options_print_row(out, left, tab + 1, SOURCE_COLUMN);
+    }
+    char formats[PIXEL_FORMAT_LIST];
+    pixel_format_list(formats);
+    fprintf(out, "\nPixel formats:\n");
+    options_print_row(out, "", formats, 2);
+    struct keys keys;
+    keys_default(&keys);
+    fprintf(out, "\nKeys in the window, with their names for --keys:\n");
+    keys_print(&keys, out);
+}
+
+const struct option_list live_list = {
+    .command = "live",
+    .usage = "[SOURCE...] [options]",
+    .summary = "show a camera, a video or an image through filters",
+    .often = "filter|loop|record|virtual-camera|fullscreen",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = live_options,
+    .print_more = live_print_more,
+    .complete = "source",
+    .file = "config",
+    .file_offset = AT(config),
+};
+
+void live_set_wish(const struct live_options *o, struct wish *wish)
+{
+    char ffmpeg[PATH_MAX];
+    const int format = program_find("ffmpeg", ffmpeg, sizeof(ffmpeg)) ? RECORDING_MKV : RECORDING_Y4M;
+    wish->tune = o->tune;
+    wish->recording_format = o->recording_format >= 0 ? o->recording_format : format;
+    if (o->overlay >= 0)
+        wish->overlay = (enum overlay_size)o->overlay;
+    if (o->vsync >= 0)
+        wish->vsync = o->vsync == 0;
+    if (o->fullscreen)
+        wish->fullscreen = true;
+}
+
+bool live_has_display(void)
+{
+    const char *x11 = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+    return (x11 && *x11) || (wayland && *wayland);
+}
+
+static bool take_filter_files(struct live_options *o)
+{
+    return user_filters_load(o->filter_dir);
+}
+
+static bool take_format(struct live_options *o)
+{
+    return pixel_format_take(o->pixel_format, &o->setup);
+}
+
+static bool take_kernels(struct live_options *o)
+{
+    return resource_check_kernels(o->kernels);
+}
+
+static bool take_filter(struct live_options *o)
+{
+    return !o->filters || look_parse_filters(o->filters, &o->chain);
+}
+
+static bool take_look(struct live_options *o)
+{
+    return !o->look || look_parse(o->look, &o->chain);
+}
+
+static bool take_keys(struct live_options *o)
+{
+    char error[CHAIN_ERROR];
+    keys_default(&o->key_map);
+    if (!o->keys || keys_remap(&o->key_map, o->keys, error))
+        return true;
+    log_error("--keys: %s", error);
+    return false;
+}
+
+// Takes the text of an option. Returns false if it is wrong (logged, with its place in the configuration file).
+static bool take_text(struct live_options *o, const char *name, bool (*take)(struct live_options *o))
+{
+    char place[OPTION_PLACE];
+    options_place(&live_list, &o->config, name, place);
+    log_set_place(place);
+    const bool ok = take(o);
+    log_set_place(NULL);
+    return ok;
+}
+
+// Returns false if options cannot go together (logged).
+static bool fitting(const struct live_options *o)
+{
+    const char *source = source_path(o->source), *wrong = NULL;
+    if (source && o->virtual_camera && strcmp(source, o->virtual_camera) == 0)
+        wrong = "the virtual camera cannot be its own source; name another device for one of them";
+    else if (o->on_demand && !(o->virtual_camera && o->headless))
+        wrong = "--on-demand needs --virtual-camera and --headless";
+    else if (o->source && strcmp(o->source, "-") == 0 && o->loop)
+        wrong = "--loop cannot repeat standard input; name a file";
+    if (wrong)
+        log_error("%s", wrong);
+    return !wrong;
+}
+
+// Checks the arguments and parses the chain and the keys. Returns false if they are wrong (logged).
+static bool take_options(struct live_options *o)
+{
+    if (o->kernels && !o->kernels[0])
+        o->kernels = NULL;
+    o->setup = (struct source_setup){
+        .text = o->source,
+        .width = o->size.width,
+        .height = o->size.height,
+        .rate = o->rate,
+        .color = {(enum color_matrix)o->matrix, (enum color_range)o->range},
+        .loop = o->loop && o->playlist.count < 2,
+        .show = o->showcase || (!o->headless && live_has_display()),
+        .paced = !o->fast && !(o->headless && o->outputs.record), // a recording without a window takes every frame
+    };
+    o->setup.slides = o->setup.paced;
+    if (!output_files_check(&o->outputs, o->json) || !fitting(o) || !take_text(o, "pixel-format", take_format) ||
+        !take_text(o, "kernels", take_kernels) || !take_text(o, "filter", take_filter) ||
+        !take_text(o, "look", take_look) || !take_text(o, "keys", take_keys))
+        return false;
+    if (o->log_level >= 0)
+        log_set_level((enum log_level)o->log_level);
+    return true;
+}
+
+// Takes the sources: several ones play one after another. Returns false if out of memory (logged).
+static bool take_sources(struct live_options *o, const struct command_operands *operands)
+{
+    size_t bytes = 1;
+    for (int i = 0; i < operands->count; i++)
+        bytes += strlen(operands->word[i]) + 1;
+    char *lines = calloc(1, bytes), *end = lines;
+    for (int i = 0; lines && i < operands->count; i++)
+        end += sprintf(end, "%s%s", i > 0 ? "\n" : "", operands->word[i]);
+    const bool ok = lines && (operands->count < 2 || playlist_init(&o->playlist, lines));
+    free(lines);
+    if (!ok)
+        log_error("cannot take the sources: out of memory");
+    o->source = operands->count > 1 ? playlist_take(&o->playlist, false) : operands->count ? operands->word[0] : NULL;
+    return ok;
+}
+
+bool live_parse(struct live_options *o, int argc, char **argv, int *code)
+{
+    struct command_operands operands;
+    *o = (struct live_options){.path = -1, .vsync = -1, .overlay = -1, .recording_format = -1, .log_level = -1};
+    if (!command_parse(&live_list, argc, argv, o, argc, &operands, code))
+        return false;
+    *code = EXIT_USAGE;
+    if (!take_text(o, "filters", take_filter_files) || !chain_operands_none(&operands, o->filters) ||
+        !take_sources(o, &operands))
+        return false;
+    if (o->list_controls) {
+        *code = source_print_controls(o->source, stdout, false) ? EXIT_OK : EXIT_NOTHING;
+        return false;
+    }
+    return take_options(o);
+}

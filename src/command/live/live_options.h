@@ -1,0 +1,53 @@
+// live_options.h: the arguments of the `live` command
+#pragma once
+
+#include "base/options.h"
+#include "filter/chain.h"
+#include "screen/keys.h"
+#include "source/source.h"
+#include "stream/output_files.h"
+#include "stream/source_change.h"
+#include "stream/wish.h"
+
+struct live_options {
+    const char *source;
+    struct playlist playlist; // the sources after it; moved to the stream
+    const char *filters, *look;
+    int path; // enum path_kind; -1: not given
+    const char *device;
+    int threads;
+    struct option_size size;
+    double rate;
+    const char *pixel_format;
+    struct option_texts controls;
+    const char *load_controls;
+    bool list_controls;
+    int matrix, range;
+    bool loop, fast, headless, showcase, error_window;
+    int frames; // 0: not given
+    bool json, tune, on_demand;
+    struct output_options outputs;
+    const char *virtual_camera, *capture;
+    int vsync; // 0: on, 1: off; -1: not given
+    bool fullscreen;
+    int overlay;          // enum overlay_size; -1: not given
+    int recording_format; // -1: not given
+    const char *keys, *socket;
+    const char *kernels, *filter_dir;
+    int log_level; // -1: not given
+    bool no_config;
+    struct option_file config;
+
+    struct source_setup setup; // of the source, without its controls
+    struct chain chain;        // of --filter or --look
+    struct keys key_map;       // of --keys
+};
+
+extern const struct option_list live_list;
+// Parses the arguments. False: the command ends with the exit code *code (an error is logged). The texts belong to
+// argv.
+bool live_parse(struct live_options *options, int argc, char **argv, int *code);
+// Sets the members of the wish that an option has set.
+void live_set_wish(const struct live_options *options, struct wish *wish);
+// Returns true if the environment names an X server or a Wayland compositor.
+bool live_has_display(void);

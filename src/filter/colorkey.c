@@ -1,0 +1,43 @@
+// colorkey.c: a colour becomes transparent
+#include "filter/filter.h"
+
+#include <math.h>
+
+enum { KEY_COLOR, KEY_SIMILARITY, KEY_BLEND };
+enum { ARGUMENT_RED, ARGUMENT_GREEN, ARGUMENT_BLUE, ARGUMENT_SHARES }; // of alpha, for each distance from the colour
+
+static const struct param params[] = {
+    {"color", PARAM_COLOR, .max = COLOR_MAX, .preset = 0x00ff00, .step = COLOR_STEP,
+     .help = "colour that becomes transparent"},
+    {"similarity", PARAM_REAL, .max = 1, .preset = 0.3f, .step = 0.01f,
+     .help = "distance up to which colours become transparent, too; 1: from black to white"},
+    {"blend", PARAM_REAL, .max = 1, .preset = 0.1f, .step = 0.01f,
+     .help = "further distance in which colours become partly transparent"},
+    {0},
+};
+
+static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    const int color = (int)values->value[KEY_COLOR];
+    const double similarity = values->value[KEY_SIMILARITY], blend = values->value[KEY_BLEND];
+    arguments->value[ARGUMENT_RED] = color >> 16;
+    arguments->value[ARGUMENT_GREEN] = color >> 8 & 255;
+    arguments->value[ARGUMENT_BLUE] = color & 255;
+    arguments->count = ARGUMENT_SHARES + FILTER_LEVELS;
+    for (int i = 0; i < FILTER_LEVELS; i++) {
+        const double more = i / 255.0 - similarity, share = blend > 0 ? fmin(fmax(more / blend, 0), 1) : more > 0;
+        arguments->value[ARGUMENT_SHARES + i] = (int32_t)floor(255 * share + 0.5);
+    }
+    return true;
+}
+
+extern const struct filter filter_colorkey;
+const struct filter filter_colorkey = {
+    .name = "colorkey",
+    .summary = "make a colour transparent, in outputs that can be (PNG, WebP, TIFF)",
+    .example = "colorkey=#90b850:0.1:0.05",
+    .kind = FILTER_POINT,
+    .params = params,
+    .alpha = true,
+    .prepare = prepare,
+};

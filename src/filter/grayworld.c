@@ -1,0 +1,21 @@
+// grayworld.c: automatic white balance: the mean colour becomes grey
+#include "filter/equalize_level.h"
+#include "filter/tables.h"
+
+static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    tables_start(arguments);
+    return true;
+}
+
+extern const struct filter filter_grayworld;
+const struct filter filter_grayworld = {
+    .name = "grayworld",
+    .summary = "automatic white balance: make the mean colour grey",
+    .example = "temperature=3500,grayworld",
+    .kind = FILTER_POINT,
+    .table = true,
+    .prepare = prepare,
+    .measure = grayworld_measure,
+    .counts_colors = true,
+};

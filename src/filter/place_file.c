@@ -1,0 +1,88 @@
+// place_file.c: reads a PGM image with 8 or 16 bits, as text (P2) or as bytes (P5)
+#include "filter/place_file.h"
+
+#include "base/file.h"
+#include "filter/chain.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MOST = 1 << 30, VALUE_MOST = 65535 };
+
+// What is left of the file.
+struct rest {
+    const char *at, *end;
+};
+
+// Reads a whole number, after spaces and comments. -1: there is none, or it is too large.
+static int take_number(struct rest *rest)
+{
+    int number = -1;
+    while (rest->at < rest->end && (isspace((unsigned char)*rest->at) || *rest->at == '#')) {
+        const bool comment = *rest->at == '#';
+        while (comment && rest->at < rest->end && *rest->at != '\n')
+            rest->at++;
+        rest->at += rest->at < rest->end;
+    }
+    for (; rest->at < rest->end && isdigit((unsigned char)*rest->at); rest->at++) {
+        number = 10 * (number < 0 ? 0 : number) + (*rest->at - '0');
+        if (number > 2 * CHAIN_SIDE_MAX)
+            return -1;
+    }
+    return number;
+}
+
+// Reads a value of this many bytes. -1: the file ends before.
+static int take_bytes(struct rest *rest, int bytes)
+{
+    int value = 0;
+    if (rest->end - rest->at < bytes)
+        return -1;
+    for (int i = 0; i < bytes; i++)
+        value = value << 8 | (unsigned char)*rest->at++;
+    return value;
+}
+
+static const char *read_values(struct rest *rest, struct file_resource *made)
+{
+    const bool text = rest->end - rest->at > 2 && memcmp(rest->at, "P2", 2) == 0;
+    if (!text && (rest->end - rest->at < 2 || memcmp(rest->at, "P5", 2) != 0))
+        return "it is not a PGM image: it does not begin with P2 or P5";
+    rest->at += 2;
+    made->width = take_number(rest);
+    made->height = take_number(rest);
+    const int most = take_number(rest);
+    if (made->width < 1 || made->height < 2 || made->width > CHAIN_SIDE_MAX || most < 1 || most > VALUE_MOST ||
+        (int64_t)made->width * made->height > 2 * CHAIN_PIXELS_MAX)
+        return "its size or greatest value is wrong, or too large";
+    if (made->height % 2 != 0)
+        return "its height must be even: the x of all pixels, and below them the y";
+    made->count = made->width * made->height;
+    made->numbers = malloc(sizeof(*made->numbers) * (size_t)made->count);
+    if (!made->numbers)
+        return "out of memory";
+    rest->at += !text && rest->at < rest->end; // the space after the header
+    for (int i = 0; i < made->count; i++) {
+        made->numbers[i] = text ? take_number(rest) : take_bytes(rest, most > 255 ? 2 : 1);
+        if (made->numbers[i] < 0 || made->numbers[i] > most)
+            return "it ends too early, or a value is wrong";
+    }
+    return NULL;
+}
+
+void place_file(const char *path, struct file_resource *made)
+{
+    size_t size = 0;
+    char *bytes = file_read(path, FILE_MOST, &size);
+    struct rest rest = {bytes, bytes + size};
+    const char *why = bytes ? read_values(&rest, made) : strerror(errno);
+    free(bytes);
+    if (!why)
+        return;
+    free(made->numbers);
+    made->numbers = NULL;
+    snprintf(made->why, sizeof(made->why), "%s", why);
+}

@@ -1,0 +1,104 @@
+// remap.c: takes each pixel from the place that a file names
+#include "filter/chain.h"
+#include "filter/place_file.h"
+#include "filter/warp.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { REMAP_FILE, REMAP_FILL };
+enum { ARGUMENT_RED, ARGUMENT_GREEN, ARGUMENT_BLUE, ARGUMENT_WIDTH, ARGUMENT_BITS };
+enum { BITS = 32 };
+
+static const struct param params[] = {
+    {"file", PARAM_FILE, .max = 1, .step = 1,
+     .help = "PGM image with 8 or 16 bits: the x of each pixel's place in the image, and below them all the y"},
+    {"fill", PARAM_COLOR, .max = COLOR_MAX, .step = COLOR_STEP, .help = "colour of places outside the image"},
+    {0},
+};
+
+// Returns the places of a file that can be read. NULL: none. The caller puts them back.
+static const struct file_resource *places_of(const struct filter_values *values)
+{
+    return values->value[REMAP_FILE] > 0 ? file_resource_get(values->file, place_file) : NULL;
+}
+
+static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    const int color = (int)values->value[REMAP_FILL];
+    const struct file_resource *places = places_of(values);
+    const bool ok = values->value[REMAP_FILE] == 0 || (places && places->numbers);
+    *why = places ? places->why : "out of memory";
+    arguments->value[ARGUMENT_RED] = color >> 16;
+    arguments->value[ARGUMENT_GREEN] = color >> 8 & 255;
+    arguments->value[ARGUMENT_BLUE] = color & 255;
+    arguments->count = ARGUMENT_BITS + 1;
+    file_resource_put(places);
+    return ok;
+}
+
+static void map(const struct filter_values *values, int width, int height, struct filter_map *map)
+{
+    const struct file_resource *places = places_of(values);
+    const bool ok = places && places->numbers;
+    map->width = ok ? places->width : width;
+    map->height = ok ? places->height / 2 : height;
+    memcpy(map->matrix, (double[]){1, 0, 0, 0, 1, 0, 0, 0, 1}, sizeof(map->matrix));
+    file_resource_put(places);
+}
+
+// Returns true if the file still has the size of a result.
+static bool fits(const struct file_resource *places, int width, int height)
+{
+    return places && places->numbers && places->width == width && places->height == 2 * height;
+}
+
+static void set_places(const struct filter_values *values, const struct filter_map *map, int32_t *nodes)
+{
+    const struct file_resource *places = places_of(values);
+    const size_t count = (size_t)map->width * (size_t)map->height, columns = (size_t)map->width + 1;
+    for (size_t i = 0; fits(places, map->width, map->height) && i < count; i++) {
+        int32_t *node = nodes + 2 * (i / (size_t)map->width * columns + i % (size_t)map->width);
+        node[0] = (places->numbers[i] < CHAIN_SIDE_MAX ? places->numbers[i] : 0) * 256;
+        node[1] = (places->numbers[count + i] < CHAIN_SIDE_MAX ? places->numbers[count + i] : 0) * 256;
+    }
+    file_resource_put(places);
+}
+
+static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
+{
+    arguments->value[ARGUMENT_WIDTH] = size->width;
+    arguments->count = ARGUMENT_BITS + (int)((int64_t)size->width * size->height / BITS) + 1;
+}
+
+static bool fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])
+{
+    const struct file_resource *places = places_of(&stage->values);
+    const bool ok = stage->values.value[REMAP_FILE] == 0 || fits(places, size->width, size->height);
+    const int count = size->width * size->height;
+    uint32_t *bits = (uint32_t *)numbers + ARGUMENT_BITS;
+    for (int i = 0; ok && places && i < count; i++) {
+        if (places->numbers[i] >= size->from_width || places->numbers[count + i] >= size->from_height)
+            bits[i / BITS] |= 1u << i % BITS;
+    }
+    snprintf(why, FILTER_WHY, "%s", places && places->why[0] ? places->why : "it has changed; try again");
+    file_resource_put(places);
+    return ok;
+}
+
+extern const struct filter filter_remap;
+const struct filter filter_remap = {
+    .name = "remap",
+    .summary = "take each pixel from the place that a file names",
+    .example = "remap",
+    .usage = "remap=map.pgm",
+    .kind = FILTER_WARP,
+    .color = FILTER_COLORS,
+    .params = params,
+    .placed = true,
+    .prepare = prepare,
+    .map = map,
+    .places = set_places,
+    .fit = fit,
+    .fill = fill,
+};
