@@ -190,18 +190,19 @@ static bool find_lines(struct run *run, const struct frame *frame)
     return true;
 }
 
-// Names the latest frame: as its picture, or as the source with the frame's number.
+// Sets the name of the latest frame: that of its picture, or of the source with the frame's number.
 static void name_frame(struct run *run, const struct frame *frame)
 {
     const struct source_info *info = run->stream.info;
     const bool picture = frame->file || (run->options->independent && info->still);
     const char *name = frame->file ? frame->file : info->name;
-    run->frame.stem = snprintf(run->file, LANE_FILE_NAME, "%.*s", PATH_MAX, name);
+    struct lane_frame *latest = &run->frame;
+    latest->stem = snprintf(run->file, LANE_FILE_NAME, "%.*s", PATH_MAX, name);
     if (!picture)
-        snprintf(run->file + run->frame.stem, (size_t)(LANE_FILE_NAME - run->frame.stem), "#%llu",
+        snprintf(run->file + latest->stem, (size_t)(LANE_FILE_NAME - latest->stem), "#%llu",
                  (unsigned long long)frame->number);
-    run->frame.file = run->file;
-    run->frame.listed = run->listed;
+    latest->file = run->file;
+    latest->listed = run->listed;
 }
 
 // Writes the lines of the latest frame in CULane's format. Returns false on failure (logged).
