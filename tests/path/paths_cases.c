@@ -260,6 +260,7 @@ const char *const path_chains[] = {
     "sharpen=8,sharpen=8,sharpen=8",
     "blur=1,flip,flip,blur=1",
     "gray,ridge=15,threshold=40",
+    "gray=paint,ridge=4",
     "gray,ridge=5,otsu",
     "otsu,otsu,mirror",
     "threshold=60,equalize,otsu,autolevels",
