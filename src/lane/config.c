@@ -13,7 +13,7 @@
 enum { FILE_LIMIT = 65536 };
 
 const struct lane_settings lane_settings_default = {
-    .contrast = 2.5, .windows = 40, .window = 0.7, .peak = 0.14, .gap = 1.2, .smoothing = 0.4, .confidence = 0.3};
+    .contrast = 2, .windows = 40, .window = 0.7, .peak = 0.14, .gap = 1.2, .smoothing = 0.4, .confidence = 0.3};
 
 struct lane_config lane_config_default(void)
 {

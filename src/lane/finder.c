@@ -10,7 +10,7 @@ enum { UNKNOWNS = LANE_TERMS + LANE_LINES, PASSES = 2, ROUNDS = 5, BESIDE = 3 };
 static const double mark = 0.15;                           // width of a line in metres
 static const double near_part = 26;                        // metres of the strips whose histogram is searched for peaks
 static const double guard = 0.45, around = 1.6;            // metres: the noise of a column is measured between these
-static const double faint = 0.3;                           // grey levels: the least noise
+static const double faint = 0.7;                           // grey levels: the least noise
 static const double full_mark = 8;                         // times the weakest mark
 static const double peak_known = 0.06;                     // smallest mean of the histogram near a known line
 static const double same_line = 0.6;                       // a peak this near a known line is this line
