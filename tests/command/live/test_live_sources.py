@@ -41,7 +41,7 @@ def sources(c, *args):
                        at("empty"): "is empty"}.items():
         error = m.error("set_property", "source", wrong)
         c.check(wrong in error and why in error and m.get("message") == error, wrong, error, m.get("message"))
-    for wrong, why in (at("out"), "Invalid data"), ("camera:/dev/null", "not a V4L2 device"):
+    for wrong, why in (at("out"), "ffmpeg cannot read it; for raw frames"), ("camera:/dev/null", "not a V4L2 device"):
         error = m.error("set_property", "source", wrong)
         c.check(why in error and m.get("size") == "80x60" and m.get("message") == error, wrong, error, m.get("message"))
         c.check(m.ask("wait_frame", m.get("frames") + 2), "the old source goes on")
