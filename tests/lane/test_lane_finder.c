@@ -158,7 +158,7 @@ static void test_faint(void)
     clear(0, &state);
     paint(&prior, -1.7, 1.5);
     for (int i = 0; i < STRIPS * COLUMNS; i++)
-        sums[i] /= 52;
+        sums[i] /= 32;
     CHECK(lane_find(&found, &table, NULL, false, NULL) == 0);
     CHECK(lane_find(&found, &table, &prior, true, NULL) == 1);
     check_lines(&found, &prior, 0.15, "faint");
