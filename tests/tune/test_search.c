@@ -160,6 +160,20 @@ static void test_finds(const char *name)
     space_finish(&space);
 }
 
+// With a budget for the whole space, `auto` tries it in order, as `full` does.
+static void test_whole_space(void)
+{
+    struct space space;
+    int asked[MOST], in_order[MOST];
+    make_space(&space);
+    CHECK(run("auto", &space, space.count, 1, 1, asked) == space.count);
+    CHECK(run("full", &space, space.count, 1, 1, in_order) == space.count);
+    CHECK(memcmp(asked, in_order, (size_t)space.count * sizeof(int)) == 0);
+    CHECK(run("auto", &space, space.count - 1, 1, 1, asked) == space.count - 1);
+    CHECK(memcmp(asked, in_order, (size_t)(space.count - 1) * sizeof(int)) != 0);
+    space_finish(&space);
+}
+
 // The configurations in `first` are tried first, in order and once.
 static void test_first(const char *name)
 {
@@ -219,5 +233,6 @@ int main(void)
     }
     CHECK_TEXT(names, STRATEGY_CHOICES);
     CHECK(!strategy_find("quick"));
+    test_whole_space();
     return check_end(&unit);
 }

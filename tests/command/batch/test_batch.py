@@ -2,6 +2,7 @@
 """test_batch.py MONOCLE PLAIN: the batch command: inputs, names, existing outputs, shards, equal bytes"""
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -633,7 +634,8 @@ def upright(c):
     with open(at("wide.jpg"), "rb") as f:
         data = f.read()
     data = data[:13] + struct.pack(">BHH", 1, 300, 150) + data[18:]  # pixels per inch (JFIF)
-    for orientation, sides in ((1, (40, 20)), (2, (40, 20)), (3, (40, 20)), (6, (20, 40)), (8, (20, 40))):
+    for orientation, sides in ((1, (40, 20)), (2, (40, 20)), (3, (40, 20)), (4, (40, 20)), (6, (20, 40)),
+                               (8, (20, 40))):
         tiff = b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x112, 3, 1, orientation, 0)
         with open(at("turned.jpg"), "wb") as f:
             f.write(data[:2] + b"\xff\xe1" + struct.pack(">H", len(tiff) + 2) + tiff + data[2:])
@@ -649,7 +651,14 @@ def upright(c):
             outcome(c, BINARY, CPU + ["-f", "mirror", "--overwrite", "-o", "flat.png", "wide.jpg"], 0)
             outcome(c, BINARY, CPU + ["--overwrite", "-o", "up.png", "turned.jpg"], 0)
             c.check(pixels(at("flat.png")) == pixels(at("up.png")), "mirrored")
-
+        for name, copy in ("turned", "mixed"), ("up", "alone"):
+            os.makedirs(at(copy), exist_ok=True)
+            shutil.copy(at(name + ".jpg"), at(copy, "%d.jpg" % orientation))
+    # In one run, each image has its own turn.
+    outcome(c, BINARY, CPU + ["--jobs", "1", "-o", "together", "mixed"], 0)
+    for name in sorted(os.listdir(at("alone"))):
+        with open(at("alone", name), "rb") as alone, open(at("together", name), "rb") as together:
+            c.check(alone.read() == together.read(), name)
 
 
 @slow

@@ -87,6 +87,7 @@ def check_formats(c, *rows):
 def shapes(c):
     """Odd sizes keep all pixels, rates are exact, HD has its matrix, and the quality decides the size."""
     for name, source, want in (("a.mp4", "pattern:35x21@29.97", [35, 21, "30000/1001", "yuv444p", "smpte170m"]),
+                               ("c.mp4", "pattern:36x21", [36, 21, "30/1", "yuv444p", "smpte170m"]),
                                ("a.webm", "pattern:35x21", [35, 21, "30/1", "yuv420p", "smpte170m"]),
                                ("b.mp4", "pattern:1280x720@25", [1280, 720, "25/1", "yuv420p", "bt709"])):
         code, err = record(name, source=source, frames=3)
