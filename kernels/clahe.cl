@@ -1,8 +1,9 @@
 // clahe.cl: equalizes each pixel by the tables of the four nearest tiles
 //
-// Arguments: the tiles in a row and column, the limit, the places of the columns and of the rows among the arguments,
-// then the tables of the tiles, row by row (equalize_level.cl). Each column and row has the tile before it + 32 * the
-// tile behind it + 1024 * the weight of this one, 0 to 2048.
+// Arguments: the number of tiles in each row and column; the limit; the index of the first column's argument, and of
+// the first row's; the tables of the tiles, row by row (equalize_level.cl); one argument per column; one per row. The
+// argument of a column or row: the tile before it + 32 * the tile behind it + 1024 * the weight of the latter, 0 to
+// 2048.
 INLINE int clahe_between(int before, int behind, int weight)
 {
     return before * (2048 - weight) + behind * weight;

@@ -1,4 +1,5 @@
-// colorkey.cl: a colour becomes transparent; arguments: the colour, then the share of alpha for each distance from it
+// colorkey.cl: a colour becomes transparent; arguments: the colour, then for each distance from
+// it the factor of alpha, in 1/255
 INLINE pixel filter_colorkey(pixel p, arguments args)
 {
     int r = p.r - ARG(args, 0), g = p.g - ARG(args, 1), b = p.b - ARG(args, 2);

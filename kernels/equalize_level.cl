@@ -44,7 +44,7 @@ INLINE int equalize_mirrored(int at, int count)
     return within < count ? within : period - within;
 }
 
-// Returns the most pixels of a level that clahe counts. `clip`: in 1/100 of the mean of all levels; 0: no limit.
+// Returns the largest count of a level that clahe keeps. `clip`: in 1/100 of the mean count; 0: no limit.
 INLINE wide clahe_limit(wide all, int clip)
 {
     const wide limit = all * (wide)clip / (100 * CLAHE_LEVELS);
@@ -56,7 +56,7 @@ INLINE wide clahe_over(wide pixels, wide limit)
     return pixels > limit ? pixels - limit : 0;
 }
 
-// Returns the limited count of a level, and its part of the pixels of all levels that are over the limit.
+// Returns the limited count of a level plus its part of `over`, the pixels of all levels above the limit.
 INLINE wide clahe_limited(int level, wide pixels, wide limit, wide over)
 {
     const int rest = (int)(over % CLAHE_LEVELS), step = CLAHE_LEVELS / max(rest, 1);
@@ -69,7 +69,8 @@ INLINE int clahe_entry(wide below, wide all)
     return (int)((510 * below + all) / (2 * all));
 }
 
-// Returns a value of a channel with this sum over the picture, times the mean of the sums of all channels.
+// Returns a value of a channel, scaled so that the channel's sum over the picture, `sum`, becomes the mean of the three
+// channels' sums; `sums` is their total.
 INLINE int grayworld_level(int level, wide sum, wide sums)
 {
     const wide balanced = sum == 0 ? (wide)level : (2 * (wide)level * sums + 3 * sum) / (6 * sum);

@@ -15,7 +15,7 @@ INLINE void count(__local uint *counts, int level)
     atomic_inc(counts + level * COPIES + (int)get_local_id(0) % COPIES);
 }
 
-// Returns the luma of a pixel, or a channel.
+// Returns a channel of a pixel; channel -1: its luma.
 INLINE int level_at(__global const uchar *bytes, int8 layout, int grey, int channel, int x, int y)
 {
     if (grey)
@@ -24,9 +24,9 @@ INLINE int level_at(__global const uchar *bytes, int8 layout, int grey, int chan
     return channel < 0 ? luma(unpack(word)) : (int)(word >> 8 * channel & 255);
 }
 
-// Adds the pixels of the input's parts (src/filter/counted.h) to `counts`: those of one part in each row of
-// work-groups, of which each counts some rows. `layout` as in pass_io.cl; grey: one byte per pixel; `counted`: 1 if
-// the parts are the channels, the tiles in a row, their width and height.
+// Adds the pixels of the input's parts (src/filter/counted.h) to `counts`. Each row of work-groups counts one part,
+// each work-group some rows of it. `layout` as in pass_io.cl; `grey`: 1 if the input has one byte per pixel; `counted`:
+// 1 if the parts are the channels, the number of tiles in a row, their width, their height.
 __kernel void count_levels(__global const uchar *restrict bytes, int8 layout, int grey, int4 counted,
                            __global uint *restrict counts)
 {
@@ -99,7 +99,7 @@ __kernel void autolevels(__global uint *restrict counts, __global int *restrict 
         args[level] = equalize_stretch(level, low, high);
 }
 
-// Computes the table of a tile in each work-group.
+// Each work-group computes the table of one tile.
 __kernel void clahe(__global uint *restrict counts, __global int *restrict args)
 {
     __local uint histogram[LEVELS];

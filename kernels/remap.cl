@@ -1,6 +1,6 @@
 // remap.cl: paints the pixels whose places are outside the image
 //
-// Arguments: the colour as red, green and blue, the width, then a bit for each pixel, 32 in a number: 1: outside.
+// Arguments: red, green and blue of the colour; the width; then numbers with 32 bits, one bit per pixel (1: outside).
 INLINE pixel filter_remap(pixel p, int x, int y, arguments args)
 {
     int at = y * ARG(args, 3) + x, outside = ARG(args, 4 + (at >> 5)) >> (at & 31) & 1;

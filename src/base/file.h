@@ -40,7 +40,8 @@ bool file_replace(int directory, const char *path, mode_t mode, bool sync, const
 // temporary file.
 bool file_write_atomic(const char *path, const void *data, size_t size);
 
-// Makes the missing directories above a file. Changes the path meanwhile. Returns false with errno set.
+// Makes the missing directories above a file. Changes `path` while it runs, and restores it. Returns false with errno
+// set.
 bool file_make_directories(char *path);
 
 // Creates an empty file under the first name STEM-NUMBERSUFFIX that is free. NUMBER counts from `first` and has at

@@ -124,8 +124,8 @@ bool local_socket_listen(struct local_socket *s, const char *path, char why[LOCA
     s->directory = open_directory(path, O_NOFOLLOW, s->name, why);
     if (s->directory < 0)
         return false;
-    // Two programs that start at the same time must not remove each other's socket. After a second, it goes on, because
-    // any user may lock a shared directory.
+    // Two programs that start at the same time must not remove each other's socket. After a second, this one continues
+    // without the lock, because any user may lock a shared directory.
     for (int i = 0; i < LOCK_TRIES && flock(s->directory, LOCK_EX | LOCK_NB) != 0; i++)
         clock_sleep_until_ns(clock_now_ns() + LOCK_NS);
     const char *reason = bind_and_listen(s);

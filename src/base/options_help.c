@@ -7,7 +7,7 @@
 
 enum { COLUMNS_MOST = 96, COLUMNS_LEAST = 60, LEFT_MAX = 30, RIGHT_LEAST = 36, LINE_BYTES = 512 };
 
-// Returns the width of the lines: of a terminal, but within limits.
+// Returns the length of the lines: the terminal's width, limited to COLUMNS_LEAST..COLUMNS_MOST.
 static int columns_of(FILE *out)
 {
     struct winsize size;

@@ -19,7 +19,7 @@ struct inputs {
     size_t count;
     size_t made;        // outputs of earlier runs that were left out
     size_t directories; // subdirectories that were not searched
-    size_t foreign;     // images of formats that monocle cannot read, by their names, which were left out
+    size_t foreign;     // images left out: their extension is of a format that monocle cannot read
 };
 
 struct inputs_setup {

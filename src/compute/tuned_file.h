@@ -28,7 +28,7 @@ struct tuned_entry {
     double ms, default_ms; // times of the choice and of the untuned default; 0: unknown
 };
 
-// Compares all members of the keys. Returns less than, equal to or more than 0.
+// Compares all members of the keys. Returns a number less than 0, 0, or greater than 0.
 int tuned_key_compare(const struct tuned_key *a, const struct tuned_key *b);
 
 // Returns a copy with copies of its texts, in one block that the caller frees. NULL if there is no memory.

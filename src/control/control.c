@@ -25,7 +25,7 @@ struct observed {
 
 // What the socket knows of a client.
 struct guest {
-    unsigned number;               // of the client; another number: all this is of a client that has gone
+    unsigned number;               // of the client; if the client's differs, this guest is of a former client
     long long waits;               // request_id of the command that waits
     uint64_t awaited;              // it waits for this number of frames; 0: for a frame with all changes
     unsigned source;               // it waits for this request of source_change_requests; 0: for none

@@ -39,7 +39,7 @@ struct property {
     bool (*next)(const struct controlled *run, char next[PROPERTY_NAME], char why[PROPERTY_WHY]);
     bool window;          // it needs a window to be set
     bool noted;           // the note shows a new value
-    bool kept;            // for the next run; it is a member
+    bool kept;            // the value is saved for the next run; only for a member
     const char *complete; // of a text, for completion: as option.complete; NULL: nothing
     const char *help;
 };

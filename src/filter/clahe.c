@@ -9,9 +9,9 @@ enum { ONE = 2048 }; // the weight of a tile at its centre (kernels/clahe.cl)
 
 static const struct param params[] = {
     {"clip", PARAM_REAL, .max = 100, .preset = 2, .step = 0.25f,
-     .help = "limit of the contrast: the most pixels of a level, as a multiple of the mean of all levels; 0: none"},
+     .help = "limit of the contrast: maximum count of a level, as a multiple of the mean count; 0: no limit"},
     {"tiles", PARAM_INT, .min = 1, .max = COUNTED_TILES, .preset = 8, .step = 1,
-     .help = "tiles in each row and column; the more, the more local"},
+     .help = "tiles in each row and column; more tiles adapt to smaller parts of the image"},
     {0},
 };
 
@@ -56,7 +56,7 @@ static bool fill(const struct stage *stage, const struct stage_size *size, int32
 extern const struct filter filter_clahe;
 const struct filter filter_clahe = {
     .name = "clahe",
-    .summary = "equalize the histogram of each part of the image, with a limit",
+    .summary = "equalize the histogram of each part of the image, with limited contrast",
     .example = "clahe",
     .kind = FILTER_POINT,
     .params = params,

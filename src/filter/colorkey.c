@@ -10,9 +10,9 @@ static const struct param params[] = {
     {"color", PARAM_COLOR, .max = COLOR_MAX, .preset = 0x00ff00, .step = COLOR_STEP,
      .help = "colour that becomes transparent"},
     {"similarity", PARAM_REAL, .max = 1, .preset = 0.3f, .step = 0.01f,
-     .help = "distance up to which colours become transparent, too; 1: from black to white"},
+     .help = "colours up to this distance from `color` become transparent; 1: the distance from black to white"},
     {"blend", PARAM_REAL, .max = 1, .preset = 0.1f, .step = 0.01f,
-     .help = "further distance in which colours become partly transparent"},
+     .help = "colours up to this distance beyond `similarity` become partly transparent"},
     {0},
 };
 
@@ -34,7 +34,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 extern const struct filter filter_colorkey;
 const struct filter filter_colorkey = {
     .name = "colorkey",
-    .summary = "make a colour transparent, in outputs that can be (PNG, WebP, TIFF)",
+    .summary = "make a colour transparent, in outputs with transparency (PNG, WebP, TIFF)",
     .example = "colorkey=#90b850:0.1:0.05",
     .kind = FILTER_POINT,
     .params = params,

@@ -3,13 +3,13 @@
 
 #include <stdbool.h>
 
-enum { COUNTED_TILES = 16, COUNTED_CHANNELS = 3 }; // most tiles in a row or column
+enum { COUNTED_TILES = 16, COUNTED_CHANNELS = 3 }; // maximum number of tiles in a row or column; parts with `colors`
 
 struct counted {
     bool colors;       // the parts are red, green and blue of the whole input; else the luma of its tiles, row by row
     int parts;         // the number of histograms
     int tiles;         // in each row and column
-    int width, height; // of a tile. Pixels beyond the input are those that counted_mirrored names.
+    int width, height; // of a tile; counted_mirrored gives its pixels beyond the input
 };
 
 // `tiles`: in each row and column; 0: the input is one part.

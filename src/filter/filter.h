@@ -159,7 +159,7 @@ struct filter {
     bool separable;             // FILTER_STENCIL: it runs twice; its first argument is 1 along columns, else 0; unless
                                 // `prepare` sets `whole`
     bool alpha;                 // FILTER_POINT: its function changes alpha
-    // FILTER_POINT: its arguments are tables.h's, and its function is `looked_up`.
+    // FILTER_POINT: its arguments are those of tables.h, and its function is `looked_up`.
     bool table;
     // FILTER_POINT: its function also gets the pixel's place. FILTER_WARP: its function changes the pixels of the
     // result, and gets their places.
@@ -169,7 +169,7 @@ struct filter {
     // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
     // then a static text. NULL: no arguments.
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
-    // FILTER_POINT: replaces arguments by those for an input with these histograms (counted.h), one behind the other.
+    // FILTER_POINT: replaces arguments by those for an input with these histograms (counted.h), one after the other.
     // The kernel with the filter's name in histogram.cl does the same on a device. NULL: `prepare` alone computes them.
     void (*measure)(const uint32_t *counts, int32_t *arguments);
     bool counts_colors; // `measure` gets the histograms of red, green and blue; else those of luma
@@ -189,8 +189,8 @@ struct filter {
     // FILTER_WARP: sets the zeroed map for an input of this size. The output may be larger than CHAIN_SIDE_MAX.
     void (*map)(const struct filter_values *values, int width, int height, struct filter_map *map);
 
-    // FILTER_WARP: sets the places of all pixels, in 1/256 pixel, instead of the map. They are in a grid with a shift
-    // of 0 (warp.h), whose nodes have the places of the map. NULL: the map has the places.
+    // FILTER_WARP: sets the places of all pixels, in 1/256 pixel, instead of the map. The grid has a shift of 0
+    // (warp.h); its nodes have the map's places before this call. NULL: the map gives the places.
     void (*places)(const struct filter_values *values, const struct filter_map *map, int32_t *nodes);
 
     // A filter from a user's file, which has the kernel and computes the arguments. NULL: a filter of monocle.

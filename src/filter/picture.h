@@ -3,7 +3,7 @@
 
 #include "filter/file_resource.h"
 
-// The members of a filter that lays a picture on the image: its file has these variables and functions.
+// Initializes a filter that lays a picture on the image. Its file must define `params`, `prepare`, `fit` and `fill`.
 #define LAYS_PICTURE                                                                                                   \
     .kind = FILTER_POINT, .color = FILTER_COLORS, .params = params, .placed = true, .prepare = prepare, .fit = fit,    \
     .fill = fill

@@ -12,7 +12,7 @@
 
 enum { FILE_MOST = 1 << 30, VALUE_MOST = 65535 };
 
-// What is left of the file.
+// The unread part of the file.
 struct rest {
     const char *at, *end;
 };
@@ -57,9 +57,9 @@ static const char *read_values(struct rest *rest, struct file_resource *made)
     const int most = take_number(rest);
     if (made->width < 1 || made->height < 2 || made->width > CHAIN_SIDE_MAX || most < 1 || most > VALUE_MOST ||
         (int64_t)made->width * made->height > 2 * CHAIN_PIXELS_MAX)
-        return "its size or greatest value is wrong, or too large";
+        return "its size or maximum value is wrong or too large";
     if (made->height % 2 != 0)
-        return "its height must be even: the x of all pixels, and below them the y";
+        return "its height must be even: the upper half has x, the lower half has y";
     made->count = made->width * made->height;
     made->numbers = malloc(sizeof(*made->numbers) * (size_t)made->count);
     if (!made->numbers)

@@ -12,12 +12,14 @@ enum { BITS = 32 };
 
 static const struct param params[] = {
     {"file", PARAM_FILE, .max = 1, .step = 1,
-     .help = "PGM image with 8 or 16 bits: the x of each pixel's place in the image, and below them all the y"},
-    {"fill", PARAM_COLOR, .max = COLOR_MAX, .step = COLOR_STEP, .help = "colour of places outside the image"},
+     .help = "PGM image, 8 or 16 bits: each pixel's place in the image, x in the upper half, y in the lower half"},
+    {"fill", PARAM_COLOR, .max = COLOR_MAX, .step = COLOR_STEP,
+     .help = "colour of pixels whose place is outside the image"},
     {0},
 };
 
-// Returns the places of a file that can be read. NULL: none. The caller puts them back.
+// Returns the places of the file, without `numbers` if it cannot be read. NULL: there is no file, or no memory. The
+// caller returns them with file_resource_put.
 static const struct file_resource *places_of(const struct filter_values *values)
 {
     return values->value[REMAP_FILE] > 0 ? file_resource_get(values->file, place_file) : NULL;
@@ -89,7 +91,7 @@ static bool fill(const struct stage *stage, const struct stage_size *size, int32
 extern const struct filter filter_remap;
 const struct filter filter_remap = {
     .name = "remap",
-    .summary = "take each pixel from the place that a file names",
+    .summary = "take each pixel from the place that a file gives",
     .example = "remap",
     .usage = "remap=map.pgm",
     .kind = FILTER_WARP,

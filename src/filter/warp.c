@@ -49,7 +49,7 @@ static int limited(int place, int pixels)
     return place < 0 ? 0 : place > last ? last : place;
 }
 
-// Returns true if a place halfway between nodes is near the mean of their places, both inside the input.
+// Returns true if a place halfway between nodes is near the mean of their places. Both are first limited to the input.
 static bool is_near(const int32_t place[2], const int32_t a[2], const int32_t b[2], const int32_t c[2],
                     const int32_t d[2], const int size[2])
 {
@@ -62,7 +62,7 @@ static bool is_near(const int32_t place[2], const int32_t a[2], const int32_t b[
     return true;
 }
 
-// Returns true if all pixels in the middle of the sides of cells, and of cells, are near their exact places.
+// Returns true if the pixels in the middle of each cell and of each side of a cell are near their exact places.
 static bool is_exact(const struct filter_map *map, const int size[2], int shift)
 {
     const int side = 1 << shift, half = side / 2;

@@ -16,8 +16,8 @@ void warp_scale_to(struct filter_values *values, const struct filter_map *map);
 // Sets the size, the matrix and the taps of a zeroed map that scales.
 void warp_scale_map(struct filter_map *map, int width, int height, int to_width, int to_height, enum filter_taps taps);
 
-// Returns the shift of the widest grid with which all pixels of an input of this size are within 1/8 pixel of their
-// exact places.
+// Returns the shift of the widest grid with which the place of each output pixel in an input of this size has an error
+// of at most 1/8 pixel. The error may be larger if a finer grid would have more than 2^24 nodes.
 int warp_shift(const struct filter_map *map, int width, int height);
 int warp_count(const struct filter_map *map); // the count of arguments of a grid
 void warp_fill(const struct filter_map *map, int32_t *arguments);

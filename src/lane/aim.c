@@ -84,8 +84,8 @@ static double horizon(const struct lane_map *map)
     return map->picture[4] / map->picture[7];
 }
 
-// Adds the frame's scores. *best: the pitch with the highest one in this frame and before; NAN: it stays. The present
-// one is the trial whose horizon is nearest to the row `present`.
+// Adds the frame's scores to those of earlier frames. *best: the pitch with the highest score; NAN: the present pitch
+// stays. The present pitch is the trial whose horizon is nearest to the row `present`.
 static bool search(struct lane_aim *aim, struct aim_trial *trial, const struct image *frame, double present,
                    double *best)
 {
@@ -110,7 +110,7 @@ static bool search(struct lane_aim *aim, struct aim_trial *trial, const struct i
     return true;
 }
 
-// Says, once, that the lines meet `up` pixels above the horizon of the calibration.
+// Warns, once, that the lines meet `up` pixels above the horizon of the calibration.
 static void say(struct lane_aim *aim, const struct lane_camera *camera, double up, double pitch)
 {
     const char *side = up < 0 ? "below" : "above";

@@ -17,7 +17,7 @@ struct lane_aim {
 };
 
 // Before the lines of a frame are searched. Searches the pitch in the first frames, and after a second without lines.
-// May replace the pipeline's camera; the tracker then begins anew. Points stay, but a warning says that they do not
+// May replace the pipeline's camera; the tracker then begins anew. Never changes points, but warns once if they do not
 // fit. Returns false on failure (logged).
 bool lane_aim_search(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image *frame,
                      struct lane_tracker *tracker);

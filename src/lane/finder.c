@@ -247,7 +247,7 @@ static void clear_between(const struct strip_scene *scene, float histogram[LANE_
     }
 }
 
-// Takes the highest peak until none is left; a peak excludes others near it.
+// Takes the highest peak, relative to its smallest height, until none is left; a peak excludes others near it.
 static void find_peaks(const struct strip_scene *scene, struct lane_shape *shape, const struct lane_shape *prior,
                        bool known)
 {

@@ -60,7 +60,7 @@ struct lane_box {
 };
 
 // The data that gave the lines, for a picture of the search. All are of the last pass. Line i of `shape` is peak i of
-// the histogram, from the highest to the lowest. The boxes have the same order.
+// the histogram, sorted by height relative to the smallest accepted height there. The boxes have the same order.
 struct lane_trace {
     struct lane_shape shape;                       // the search moved the strips by its terms
     float mark[LANE_STRIPS_MAX][LANE_COLUMNS_MAX]; // how much each column of a strip looks like a mark: 0 to 1

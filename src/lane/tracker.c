@@ -83,7 +83,7 @@ static bool is_clear(const struct lane_shape *found, int line)
 }
 
 // A weak line must be seen twice before it is reported, except in the first frame of a road: two lines there confirm
-// each other, because they are parallel. A clear one there is reported alone.
+// each other, because they are parallel. A single clear line is also reported there.
 static void start_tracks(struct lane_tracker *tracker, const struct lane_shape *found)
 {
     int sure = 0;
@@ -110,7 +110,7 @@ static void sort_tracks(struct lane_tracker *tracker)
 }
 
 // Returns the next confirmed track from `from` on, in steps of 1 or -1, at least `away` metres from `offset` and from
-// each sure one in between, which an arrow is not; -1: none.
+// each sure track in between; -1: none. An arrow on the road is never a sure track.
 static int next_track(const struct lane_tracker *tracker, double shown, int from, int step, double offset, double away)
 {
     for (int i = from; i >= 0 && i < tracker->tracks; i += step) {

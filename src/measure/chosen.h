@@ -25,7 +25,8 @@ struct cases {
 bool cases_shape(struct image_shape *shape, enum pixfmt format, struct option_size size);
 
 bool cases_add_chain(struct cases *cases, const char *text); // borrows the text; false: logged
-// Parse the values of --filter, --sizes and --formats, and add the items. The texts are borrowed. False: logged.
+// Parse the values of --filter, --sizes and --formats, and add the items. Borrow the texts. False: an item is wrong
+// (logged).
 bool cases_take_chains(struct cases *cases, const struct option_texts *texts); // "all": each filter by itself
 bool cases_take_sizes(struct cases *cases, const char *text);                  // "640x480,1920x1080"; NULL: none
 bool cases_take_formats(struct cases *cases, const char *text);                // "rgba,nv21"; NULL: none

@@ -19,8 +19,8 @@ bool pictures_make(struct pictures *pictures, const struct image_shape *shape, i
 bool pictures_make_camera(struct pictures *pictures, int width, int height);
 void pictures_free(struct pictures *pictures); // accepts a zeroed one
 
-// Calls first(context, rgba), which must filter the first picture, and compares with the cpu path's output, computed
-// filter by filter. Returns true if both are equal. Otherwise logs the first difference of `what`.
+// Calls first(context, rgba), which must filter the first picture into `rgba`, and compares `rgba` with the cpu path's
+// output, computed filter by filter. Returns true if both are equal. Otherwise logs the first difference of `what`.
 bool pictures_check(const struct pictures *pictures, const struct chain *chain,
                     bool (*first)(void *context, struct image *rgba), void *context, const char *what);
 

@@ -7,7 +7,8 @@
 
 // Neighbouring pixels are often equal. With a single counter, each addition would wait for the one before.
 enum { COPIES = 4 };
-// Rows or columns of a tile: those inside the picture, and each one beyond it, at most one for each tile.
+// Spans of a tile's rows or columns: one inside the picture, and one for each row or column beyond it. A tile has at
+// most COUNTED_TILES rows or columns beyond the picture.
 enum { SPANS = 1 + COUNTED_TILES };
 enum { LUMA = -1 };
 
@@ -49,8 +50,8 @@ static void count_pixels(const struct histogram_rows *rows, struct places down, 
         counts[i] += copies[0][i] + copies[1][i] + copies[2][i] + copies[3][i];
 }
 
-// Writes the rows or columns, of `all`, that stand for those from `first` on of a tile with `count`. Only those
-// `within` are counted. Returns the number of spans.
+// Writes the rows or columns of the picture that a tile counts. The tile has `count` of them from `first` on; the
+// picture has `all`. Leaves out the rows or columns that are not `within`. Returns the number of spans.
 static int find_spans(int first, int count, int all, struct places within, struct places spans[SPANS])
 {
     const int end = first + count, last = end < all ? end : all;

@@ -43,7 +43,7 @@ static size_t group_size(const struct opencl_histogram *histogram, int kernel, s
     return group;
 }
 
-// Enqueues the kernel that computes the arguments and clears the counts, with a work-group for each of these tiles.
+// Enqueues the kernel that computes the arguments and clears the counts, with one work-group per tile.
 static cl_int run_computing(const struct opencl_histogram *histogram, cl_command_queue queue, cl_mem arguments,
                             size_t tiles, struct device_span *span)
 {
@@ -54,7 +54,7 @@ static cl_int run_computing(const struct opencl_histogram *histogram, cl_command
                       (size_t[2]){group, 1}, NULL, span);
 }
 
-// Computes the arguments for known histograms on the device: those of the first tile, or of all channels.
+// Computes the arguments on the device from known histograms: one tile's, or one per channel.
 static cl_int compute_known(const struct opencl_histogram *histogram, struct device *device, const uint32_t *known,
                             int32_t values[FILTER_ARGUMENTS])
 {

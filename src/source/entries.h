@@ -23,9 +23,9 @@ bool entries_from_directory(struct entries *entries, const char *path, bool (*wa
 // failure (logged).
 bool entries_from_file(struct entries *entries, const char *path);
 bool entries_from_lines(struct entries *entries, const char *text); // the same with the lines of a text
-// Replaces the entries of a directory by those of a newer reading, which becomes empty. Keeps the path of an entry in
-// both, and what is known of its file, unless that has changed. Adds entries that have gone to `gone`, because their
-// paths may be in use. Returns false, and changes nothing, if out of memory (logged).
+// Replaces the entries of a directory by those of a newer reading, which becomes empty. An entry in both keeps its
+// `path` pointer, and `bad` if its file has not changed. Moves removed entries to `gone`, because their paths may be in
+// use. Returns false, and changes nothing, if out of memory (logged).
 bool entries_renew(struct entries *entries, struct entries *newer, struct entries *gone);
 void entries_free(struct entries *entries);
 

@@ -19,7 +19,7 @@ enum { SLIDE_S = 5 }; // how long a slide show shows an image
 struct list {
     pthread_mutex_t lock; // of `entries`, which only the thread of list_next changes
     struct entries entries;
-    struct entries gone;       // of files that were removed: frames may have their paths
+    struct entries gone;       // entries of removed files: frames may use their paths
     char *directory;           // NULL: the images are named in a list
     struct source_setup setup; // only for the user's format and `loop`
     struct image waiting;      // an image that was read early: the first one, or one of a new size

@@ -163,7 +163,7 @@ static void hear_ffmpeg(void *context, const char *line)
         snprintf(video->changed, sizeof(video->changed), "%dx%d", width, height);
 }
 
-// Returns true if the file has the name of an image, and is none.
+// Returns true if the file has the name of an image but is not an image.
 static bool is_misnamed(const char *name)
 {
     uint8_t head[CODEC_PROBE_BYTES];

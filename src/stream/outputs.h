@@ -24,8 +24,8 @@ bool output_claim_new(struct claim *claim);
 // file.
 void output_place(const char *name, char text[OUTPUT_NAME]);
 // Writes the last frame of a run as monocle-last.png in the current directory; `name` becomes the absolute path.
-// Replaces only a regular file that the source, named `text`, does not read; instead of any other one, writes
-// output_claim_new's.
+// Replaces an existing file only if it is a regular file that the source, named `text`, does not read. Otherwise writes
+// the file of output_claim_new.
 bool output_save_last(const struct image *picture, const struct source *source, const char *text,
                       char name[OUTPUT_NAME]);
 // Returns true if output_save_last can write; tries it. False is logged.

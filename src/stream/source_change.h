@@ -26,7 +26,8 @@ void playlist_free(struct playlist *list); // accepts a zeroed struct
 // Returns the next source, valid until playlist_free. NULL: there is none. `loop`: the first one follows the last one.
 const char *playlist_take(struct playlist *list, bool loop);
 bool playlist_more(const struct playlist *list, bool loop); // true: playlist_take would return a source
-// Reports whether the source could be opened. If none of them can, there is no next source.
+// Tells the playlist whether the source of the latest playlist_take could be opened. There is no next source after
+// `count` failures in a row.
 void playlist_opened(struct playlist *list, bool ok);
 
 // ---- the change ----

@@ -109,8 +109,8 @@ enum stream_turn stream_step(struct stream *stream, int wait_ms);
 void stream_output_failed(struct stream *stream);
 // Returns the picture to record and to save: what the client has drawn, or else the main pane's result; NULL: none.
 const struct image *stream_picture(struct stream *stream);
-// Starts to write that picture, or (`both`) the frame before and after the chain, side by side. `path` NULL: to
-// output_claim_new's file. The caller closes the screenshot. NULL: there is no frame, or a failure (logged).
+// Starts to write that picture, or (`both`) the frame before and after the chain, side by side. `path` NULL: writes the
+// file of output_claim_new. The caller closes the screenshot. NULL: there is no frame, or a failure (logged).
 struct screenshot *stream_save(struct stream *stream, bool both, const char *path);
 void stream_drain(struct stream *stream); // shows all frames in flight
 // Returns true when the run must end: the client, a signal, the end of the source, the limit or a failure ends it. A

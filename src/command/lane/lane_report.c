@@ -129,7 +129,7 @@ bool lane_report(const struct lane_frame *frame, const struct lane_map *map, con
 
 // ---- CULane ----
 
-// Appends the directories of a name, without "." and "..", which would leave `path`. Returns the name's last part.
+// Appends the directories of a name, without "." and "..": ".." could leave `path`. Returns the name's last part.
 static const char *add_directories(const char *name, const char *end, char path[PATH_MAX])
 {
     for (const char *slash; (slash = memchr(name, '/', (size_t)(end - name))); name = slash + 1) {

@@ -28,17 +28,17 @@ double lane_radius(const struct lane_result *result);
 // Returns the object that lane_report prints. NULL: out of memory.
 struct json_t *lane_json(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result);
 // Writes the lines in CULane's format to DIRECTORY/NAME.lines.txt; NAME is the file's without its suffix, `#N` becomes
-// `-N`. A listed picture keeps its directories below DIRECTORY, others lose them. Without `overwrite`, an existing file
-// is not replaced (EEXIST). Returns false with errno set.
+// `-N`. The directories of a listed picture are made below DIRECTORY; those of other files are dropped. Without
+// `overwrite`, an existing file is not replaced (EEXIST). Returns false with errno set.
 bool lane_report_culane(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result,
                         const char *directory, bool overwrite);
-// The numbers that gave the lines of a frame.
+// The data from which the lines of a frame were computed.
 struct lane_measures {
     struct lane_table table;
     const struct lane_trace *trace;
 };
 
-// Prints a line of JSON on standard output, with the measures unless they are NULL. Returns false if it cannot be
+// Prints a line of JSON on standard output, with the measures; NULL: none. Returns false if it cannot be
 // written (not logged).
 bool lane_report(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result,
                  const struct lane_measures *measures);

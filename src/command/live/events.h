@@ -29,5 +29,6 @@ bool events_press(struct session *session, const char *action, long long digit, 
 void events_show_look(struct session *session, const struct look *look);
 // Starts to save the main pane's result (session->save.both: before and after the chain) under a new name.
 void events_save_picture(struct session *session);
-// Call often. If the picture is saved (`wait`: waits until it is), the note reports the name or the failure.
+// Call often. When the picture is saved or has failed, the note reports the name or the failure. `wait`: waits until
+// then.
 void events_picture_saved(struct session *session, bool wait);

@@ -62,7 +62,7 @@ static const struct {
     enum codec_remark remark;
     const char *text;
 } remarks[] = {
-    {CODEC_NO_END, "the file lacks its end marker (EOI), but not its pixels"},
+    {CODEC_NO_END, "the file has all pixels, but no end marker (EOI)"},
     {CODEC_DEEP, "its 16 bits per channel are reduced to 8"},
     {CODEC_FRAMES, "it is an animation: all frames but the first are left out"},
 };

@@ -83,9 +83,9 @@ struct codec_metadata {
     char left_out[CODEC_WHY];  // "its colour profile is damaged and is left out"; "": nothing
 };
 
-// What a file has that the decoded image has not, besides metadata. Each is a bit of a set.
+// Differences between a file and the decoded image, besides metadata. Each is a bit of a set.
 enum codec_remark {
-    CODEC_NO_END = 1, // a JPEG lacks its end marker, but not its pixels
+    CODEC_NO_END = 1, // a JPEG has all pixels, but no end marker
     CODEC_DEEP = 2,   // it has 16 bits per channel
     CODEC_FRAMES = 4, // it is an animation
 };
