@@ -174,9 +174,9 @@ static bool replace(struct stream *s, struct source *source)
         return false;
     }
     s->capture = NULL;
-    s->past.captured += counts.captured;
-    s->past.skipped += counts.skipped;
-    s->past.dropped += counts.dropped;
+    s->change.past.captured += counts.captured;
+    s->change.past.skipped += counts.skipped;
+    s->change.past.dropped += counts.dropped;
     panes_close(s->panes);
     panes_set_source(s->panes, source);
     const bool was_live = s->info->live;

@@ -2,6 +2,7 @@
 // of a playlist follow one another. Main thread.
 #pragma once
 
+#include "source/capture.h"
 #include "source/source.h"
 
 #include <pthread.h>
@@ -46,6 +47,7 @@ struct source_change {
     struct source *source; // that the thread opened; NULL: it failed (logged)
     char why[SOURCE_WHY];  // error of the latest change; "": none
     unsigned requests;
+    struct capture_counts past; // of the sources before the present one
     pthread_t thread;
 };
 

@@ -45,9 +45,9 @@ void stream_size(const struct stream *s, int *width, int *height)
 struct capture_counts stream_counts(const struct stream *s)
 {
     const struct capture_counts now = s->capture ? capture_counts(s->capture) : (struct capture_counts){0};
-    return (struct capture_counts){.captured = s->past.captured + now.captured,
-                                   .skipped = s->past.skipped + now.skipped,
-                                   .dropped = s->past.dropped + now.dropped};
+    return (struct capture_counts){.captured = s->change.past.captured + now.captured,
+                                   .skipped = s->change.past.skipped + now.skipped,
+                                   .dropped = s->change.past.dropped + now.dropped};
 }
 
 // ---- open and close ----
@@ -62,10 +62,10 @@ void stream_watch_filters(struct stream *s)
     if (!uses && !s->set.driven)
         return;
     char path[PATH_MAX];
-    if ((s->filter_watch = edited_open(NULL)) < 0)
+    if ((s->watch.descriptor = edited_open(NULL)) < 0)
         log_warn("cannot watch users' filters: %s", strerror(errno));
-    for (int i = 0; s->filter_watch > 0 && user_filters_directory(i, path); i++) {
-        if (!edited_add(s->filter_watch, path) && errno != ENOENT)
+    for (int i = 0; s->watch.descriptor > 0 && user_filters_directory(i, path); i++) {
+        if (!edited_add(s->watch.descriptor, path) && errno != ENOENT)
             log_warn("cannot watch %s for edited filters: %s", path, strerror(errno));
     }
 }
@@ -195,8 +195,8 @@ bool stream_close(struct stream *s)
     gl_context_close_current(s->gl);
     s->gl = NULL;
     devices_close(&s->devices);
-    if (s->filter_watch > 0)
-        close(s->filter_watch);
+    if (s->watch.descriptor > 0)
+        close(s->watch.descriptor);
     return true;
 }
 
@@ -297,16 +297,16 @@ static void watch_files(struct stream *s)
         const char *file = chain_file(&s->wish.chain, i);
         hash = file ? hash * 31 + hash_64(file, strlen(file)) : hash;
     }
-    if (hash == s->files_watched)
+    if (hash == s->watch.files)
         return;
-    s->files_watched = hash;
+    s->watch.files = hash;
     for (int i = 0; i < s->wish.chain.count; i++) {
         char directory[PATH_MAX];
         const char *file = chain_file(&s->wish.chain, i);
         if (!file)
             continue;
         file_directory(file, directory);
-        if (!edited_add(s->filter_watch, directory))
+        if (!edited_add(s->watch.descriptor, directory))
             log_warn("cannot watch %s for edited files: %s", directory, strerror(errno));
     }
 }
@@ -359,10 +359,10 @@ static void follow_changes(struct stream *s)
         log_info("kernel files changed: rebuilding");
         panes_changed(s->panes, true);
     }
-    if (s->filter_watch > 0)
+    if (s->watch.descriptor > 0)
         watch_files(s);
     bool own = false, files = false;
-    const bool many = edited_any(s->filter_watch, take_edit, &(struct stream_edits){&s->wish.chain, &own, &files});
+    const bool many = edited_any(s->watch.descriptor, take_edit, &(struct stream_edits){&s->wish.chain, &own, &files});
     if (own || many)
         reload_filters(s);
     if (files || many)

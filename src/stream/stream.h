@@ -46,6 +46,12 @@ struct stream_setup {
     uint64_t limit;          // frames to show; 0: no limit
 };
 
+// The watch of users' filters and of the files of the chain.
+struct edit_watch {
+    int descriptor; // of edited.h; 0: none
+    uint64_t files; // hash of the names of the files
+};
+
 // Zeroed, except for the members that the client sets before stream_open: `set`, `source`, `info`, `window`, `devices`,
 // `wish`, `files`, `outputs` and `drawn`. Later, it may change the wish (then: panes_changed), `quit` and `code`.
 struct stream {
@@ -67,13 +73,11 @@ struct stream {
     struct meter meter;        // with the trace
     struct note note;
     struct source_change change;
-    struct capture_counts past; // of the sources before this one
-    int filter_watch;           // descriptor of edited.h for users' filters and files of the chain; 0: none
-    uint64_t files_watched;     // hash of the names of these files
-    uint64_t taken;             // frames taken from the capture
-    bool still;                 // the source is one image, shown once
-    bool reshaped;              // the source's next frames have another shape
-    bool ended;                 // the source has no more frames
+    struct edit_watch watch;
+    uint64_t taken; // frames taken from the capture
+    bool still;     // the source is one image, shown once
+    bool reshaped;  // the source's next frames have another shape
+    bool ended;     // the source has no more frames
     bool quit;
     enum exit_code code;
 };
