@@ -174,7 +174,7 @@ const char *const path_filters[] = {
     "pad=100:90",
     "pad=200:80:3:32768:#123456",
     "pad=ratio=1",
-    "pad=ratio=100:color=orange,mirror,pad=ratio=3.3",
+    "pad=ratio=10:color=orange,mirror,pad=ratio=3.3",
     "blur=1,mirror,pad=150:70:0:0:white,invert,vignette",
     "mirror",
     "flip",
