@@ -61,10 +61,12 @@ static const char *read_values(struct rest *rest, struct file_resource *made)
     if (made->height % 2 != 0)
         return "its height must be even: the upper half has x, the lower half has y";
     made->count = made->width * made->height;
+    rest->at += !text && rest->at < rest->end; // the space after the header
+    if (rest->end - rest->at < made->count)    // each value has a byte or more
+        return "it ends too early";
     made->numbers = malloc(sizeof(*made->numbers) * (size_t)made->count);
     if (!made->numbers)
         return "out of memory";
-    rest->at += !text && rest->at < rest->end; // the space after the header
     for (int i = 0; i < made->count; i++) {
         made->numbers[i] = text ? take_number(rest) : take_bytes(rest, most > 255 ? 2 : 1);
         if (made->numbers[i] < 0 || made->numbers[i] > most)
@@ -73,16 +75,24 @@ static const char *read_values(struct rest *rest, struct file_resource *made)
     return NULL;
 }
 
-void place_file(const char *path, struct file_resource *made)
+void place_read(const char *bytes, size_t size, struct file_resource *made)
 {
-    size_t size = 0;
-    char *bytes = file_read(path, FILE_MOST, &size);
     struct rest rest = {bytes, bytes + size};
-    const char *why = bytes ? read_values(&rest, made) : strerror(errno);
-    free(bytes);
+    const char *why = read_values(&rest, made);
     if (!why)
         return;
     free(made->numbers);
     made->numbers = NULL;
     snprintf(made->why, sizeof(made->why), "%s", why);
+}
+
+void place_file(const char *path, struct file_resource *made)
+{
+    size_t size = 0;
+    char *bytes = file_read(path, FILE_MOST, &size);
+    if (bytes)
+        place_read(bytes, size, made);
+    else
+        snprintf(made->why, sizeof(made->why), "%s", strerror(errno));
+    free(bytes);
 }
