@@ -51,40 +51,6 @@ VECTOR_INLINE void map_disc(line_map *map, const struct filter_arguments *argume
     map_places(map, NULL, from, count, rows);
 }
 
-static bool is_narrow_disc(const struct filter_arguments *arguments, int width, int step)
-{
-    return arguments->whole && !fits(arguments, width, step);
-}
-
-// Makes rows with fewer bytes than a vector. A disc is then mostly repeated edge pixels, which are read once.
-VECTOR_INLINE void make_narrow_disc(bool erodes, const struct filter_arguments *arguments,
-                                    const struct stencil_rows *rows)
-{
-    const int radius = arguments->radius, step = rows->step, last = rows->width - 1;
-    for (int i = 0; i < step * rows->width; i++) {
-        const int x = i / step, channel = i % step;
-        uint8_t value = rows->in[radius][i];
-        for (int dy = -radius; dy <= radius && channel < COUNTED_CHANNELS; dy++) {
-            const int reach = arguments->value[1 + (dy < 0 ? -dy : dy)], end = x + reach < last ? x + reach : last;
-            for (int at = x > reach ? x - reach : 0; at <= end; at++) {
-                const uint8_t other = rows->in[radius + dy][step * at + channel];
-                value = (erodes ? other < value : other > value) ? other : value;
-            }
-        }
-        rows->out[0][i] = value;
-    }
-}
-
-static void erode_narrow(const struct filter_arguments *arguments, const struct stencil_rows *rows)
-{
-    make_narrow_disc(true, arguments, rows);
-}
-
-static void dilate_narrow(const struct filter_arguments *arguments, const struct stencil_rows *rows)
-{
-    make_narrow_disc(false, arguments, rows);
-}
-
 VECTOR_INLINE vec_u8 map_erode(const uint8_t *const *from, int count, int at, const void *context)
 {
     vec_u8 value = vec_load_u8(from[0] + at);
@@ -153,8 +119,6 @@ static void gaussian(const struct filter_arguments *arguments, const struct sten
 const struct row_variant VECTORS_NAME(rows_separable)[] = {
     {.name = "vectors", .filter = "erode", .fits = fits, .stencil = erode, .rows = 1},
     {.name = "vectors", .filter = "dilate", .fits = fits, .stencil = dilate, .rows = 1},
-    {.name = "narrow", .filter = "erode", .fits = is_narrow_disc, .stencil = erode_narrow, .rows = 1},
-    {.name = "narrow", .filter = "dilate", .fits = is_narrow_disc, .stencil = dilate_narrow, .rows = 1},
     {.name = "vectors", .filter = "gaussian", .fits = fits, .stencil = gaussian, .rows = 1},
     {0},
 };
