@@ -2,8 +2,8 @@
 //
 // Arguments: the number of tiles in each row and column; the limit; the index of the first column's argument, and of
 // the first row's; the tables of the tiles, row by row (equalize_level.cl); one argument per column; one per row. The
-// argument of a column or row: the tile before it + 32 * the tile behind it + 1024 * the weight of the latter, 0 to
-// 2048.
+// argument of a column: the index of the tile on its left + 32 * the index of the tile on its right + 1024 * the weight
+// of the right tile, 0 to 2048. That of a row: likewise with the tiles above and below.
 INLINE int clahe_between(int before, int behind, int weight)
 {
     return before * (2048 - weight) + behind * weight;

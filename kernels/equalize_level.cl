@@ -14,10 +14,11 @@ INLINE int equalize_entry(int level)
     return level * 0x010101;
 }
 
-// `below`: the pixels up to this level; lowest: those of the lowest level that has any; all: the pixels of the picture.
-INLINE int equalize_level(int level, wide below, wide lowest, wide all)
+// cumulative: the count of all levels from 0 to this one; lowest: that of the lowest level that has pixels; all: the
+// pixels of the picture.
+INLINE int equalize_level(int level, wide cumulative, wide lowest, wide all)
 {
-    const wide more = below > lowest ? below - lowest : 0, rest = all - lowest;
+    const wide more = cumulative > lowest ? cumulative - lowest : 0, rest = all - lowest;
     return equalize_entry(rest == 0 ? level : (int)((510 * more + rest) / (2 * rest)));
 }
 
@@ -63,10 +64,10 @@ INLINE wide clahe_limited(int level, wide pixels, wide limit, wide over)
     return pixels - clahe_over(pixels, limit) + over / CLAHE_LEVELS + (level % step == 0 && level / step < rest);
 }
 
-// `below`: the limited counts up to a level.
-INLINE int clahe_entry(wide below, wide all)
+// cumulative: the limited counts of all levels from 0 to this one.
+INLINE int clahe_entry(wide cumulative, wide all)
 {
-    return (int)((510 * below + all) / (2 * all));
+    return (int)((510 * cumulative + all) / (2 * all));
 }
 
 // Returns a value of a channel, scaled so that the channel's sum over the picture, `sum`, becomes the mean of the three

@@ -18,11 +18,8 @@ static const struct param params[] = {
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
-    const int color = (int)values->value[KEY_COLOR];
     const double similarity = values->value[KEY_SIMILARITY], blend = values->value[KEY_BLEND];
-    arguments->value[ARGUMENT_RED] = color >> 16;
-    arguments->value[ARGUMENT_GREEN] = color >> 8 & 255;
-    arguments->value[ARGUMENT_BLUE] = color & 255;
+    filter_split_color(values->value[KEY_COLOR], arguments->value + ARGUMENT_RED);
     arguments->count = ARGUMENT_SHARES + FILTER_LEVELS;
     for (int i = 0; i < FILTER_LEVELS; i++) {
         const double more = i / 255.0 - similarity, share = blend > 0 ? fmin(fmax(more / blend, 0), 1) : more > 0;

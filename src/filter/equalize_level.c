@@ -5,14 +5,14 @@
 
 void equalize_measure(const uint32_t *histogram, int32_t *table)
 {
-    uint64_t all = 0, lowest = 0, below = 0;
+    uint64_t all = 0, lowest = 0, cumulative = 0;
     for (int i = FILTER_LEVELS - 1; i >= 0; i--) {
         all += histogram[i];
         lowest = histogram[i] > 0 ? histogram[i] : lowest;
     }
     for (int i = 0; i < FILTER_LEVELS; i++) {
-        below += histogram[i];
-        table[i] = equalize_level(i, below, lowest, all);
+        cumulative += histogram[i];
+        table[i] = equalize_level(i, cumulative, lowest, all);
     }
 }
 
@@ -20,10 +20,10 @@ void autolevels_measure(const uint32_t *histogram, int32_t *table)
 {
     const int cut = table[FILTER_LEVELS];
     int low = 0, high = FILTER_LEVELS - 1;
-    uint64_t all = 0, below = histogram[0], above = histogram[high];
+    uint64_t all = 0, cumulative = histogram[0], above = histogram[high];
     for (int i = 0; i < FILTER_LEVELS; i++)
         all += histogram[i];
-    for (; low < FILTER_LEVELS - 1 && equalize_cuts(below, all, cut); below += histogram[low])
+    for (; low < FILTER_LEVELS - 1 && equalize_cuts(cumulative, all, cut); cumulative += histogram[low])
         low++;
     for (; high > 0 && equalize_cuts(above, all, cut); above += histogram[high])
         high--;
@@ -33,15 +33,15 @@ void autolevels_measure(const uint32_t *histogram, int32_t *table)
 
 static void make_tile(const uint32_t *histogram, int clip, int32_t *table)
 {
-    uint64_t all = 0, over = 0, below = 0;
+    uint64_t all = 0, over = 0, cumulative = 0;
     for (int i = 0; i < FILTER_LEVELS; i++)
         all += histogram[i];
     const uint64_t limit = clahe_limit(all, clip);
     for (int i = 0; i < FILTER_LEVELS; i++)
         over += clahe_over(histogram[i], limit);
     for (int i = 0; i < FILTER_LEVELS; i++) {
-        below += clahe_limited(i, histogram[i], limit, over);
-        table[i] = clahe_entry(below, all);
+        cumulative += clahe_limited(i, histogram[i], limit, over);
+        table[i] = clahe_entry(cumulative, all);
     }
 }
 

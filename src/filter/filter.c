@@ -39,6 +39,13 @@ const char *filter_usage(const struct filter *filter)
     return filter->usage ? filter->usage : filter->example;
 }
 
+void filter_split_color(float color, int32_t rgb[3])
+{
+    rgb[0] = (int32_t)color >> 16;
+    rgb[1] = (int32_t)color >> 8 & 255;
+    rgb[2] = (int32_t)color & 255;
+}
+
 int filter_param_count(const struct filter *filter)
 {
     int count = 0;

@@ -207,6 +207,7 @@ const struct filter *filter_find(const char *name);
 // Returns chain text of one filter for an unknown name: "sobel" for "edges". NULL: no suggestion. Static.
 const char *filter_advice(const char *word);
 const char *filter_usage(const struct filter *filter); // its `usage` or its `example`
+void filter_split_color(float color, int32_t rgb[3]);  // of a PARAM_COLOR
 int filter_param_count(const struct filter *filter);
 bool param_has_numbers(const struct param *param); // PARAM_MATRIX, PARAM_MAP, PARAM_POINTS
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values); // PARAM_FILE is a file

@@ -28,7 +28,7 @@ static const struct param params[] = {
      .help = "height of the line in percent of the image's"},
     {"color", PARAM_COLOR, .max = COLOR_MAX, .preset = COLOR_MAX, .step = COLOR_STEP, .help = "colour of the letters"},
     {"at", PARAM_CHOICE, .max = PLACE_LAST, .step = 1, .choices = PLACE_CHOICES, .help = "position of the text"},
-    {"box", PARAM_REAL, .max = 1, .preset = 0.4f, .step = 0.1f, .help = "opacity of the black box behind the text"},
+    {"box", PARAM_REAL, .max = 1, .preset = 0.4f, .step = 0.1f, .help = "opacity of the black background of the text"},
     {0},
 };
 

@@ -33,11 +33,8 @@ static const struct param params[] = {
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
-    const int color = (int)values->value[PAD_COLOR];
     arguments->count = ARGUMENTS;
-    arguments->value[ARGUMENT_RED] = color >> 16;
-    arguments->value[ARGUMENT_GREEN] = color >> 8 & 255;
-    arguments->value[ARGUMENT_BLUE] = color & 255;
+    filter_split_color(values->value[PAD_COLOR], arguments->value + ARGUMENT_RED);
     *why = "give either a size (width, height) or a ratio";
     return values->value[PAD_RATIO] == 0 || (values->value[PAD_WIDTH] == 0 && values->value[PAD_HEIGHT] == 0);
 }

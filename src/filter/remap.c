@@ -27,13 +27,10 @@ static const struct file_resource *places_of(const struct filter_values *values)
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
-    const int color = (int)values->value[REMAP_FILL];
     const struct file_resource *places = places_of(values);
     const bool ok = values->value[REMAP_FILE] == 0 || (places && places->numbers);
     *why = places ? places->why : "out of memory";
-    arguments->value[ARGUMENT_RED] = color >> 16;
-    arguments->value[ARGUMENT_GREEN] = color >> 8 & 255;
-    arguments->value[ARGUMENT_BLUE] = color & 255;
+    filter_split_color(values->value[REMAP_FILL], arguments->value + ARGUMENT_RED);
     arguments->count = ARGUMENT_BITS + 1;
     file_resource_put(places);
     return ok;

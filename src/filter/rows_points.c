@@ -104,7 +104,7 @@ static struct vec_table load_table(const struct filter_arguments *arguments, int
 // The arguments are those of tables.h.
 static void table(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool stream)
 {
-    struct vec_table tables[COUNTED_CHANNELS];
+    struct vec_table tables[3]; // of red, green and blue
     tables[0] = load_table(arguments, 0);
     if (are_equal(arguments)) {
         map_points(map_table, tables, from, to, width, stream);

@@ -36,7 +36,7 @@ static int32_t rounded(double at)
 static void find_place(const struct filter_map *map, int x, int y, int32_t place[2])
 {
     const double *m = map->matrix;
-    const double w = fmax(m[6] * x + m[7] * y + m[8], 1e-9); // behind the camera: far outside the input
+    const double w = fmax(m[6] * x + m[7] * y + m[8], 1e-9); // a pixel that looks backwards gets a place far outside
     double point[] = {(m[0] * x + m[1] * y + m[2]) / w, (m[3] * x + m[4] * y + m[5]) / w};
     lens_distort(&map->lens, point);
     place[0] = rounded(point[0]);

@@ -111,7 +111,7 @@ static bool search(struct lane_aim *aim, struct aim_trial *trial, const struct i
 }
 
 // Warns, once, that the lines meet `up` pixels above the horizon of the calibration.
-static void say(struct lane_aim *aim, const struct lane_camera *camera, double up, double pitch)
+static void warn_misfit(struct lane_aim *aim, const struct lane_camera *camera, double up, double pitch)
 {
     const char *side = up < 0 ? "below" : "above";
     if (aim->named && camera->has_points)
@@ -149,7 +149,7 @@ static bool search_pitch(struct lane_aim *aim, struct lane_pipeline *pipeline, c
     ok = ok && (!moved || try_camera(trial, frame, &possible));
     const double up = before - horizon(&trial->pipeline.map);
     if (ok && moved && possible && fabs(up) > tan(step / 2 * degree) * trial->pipeline.map.picture[0]) {
-        say(aim, &pipeline->camera, up, best);
+        warn_misfit(aim, &pipeline->camera, up, best);
         if (!pipeline->camera.has_points && use_camera(pipeline, &trial->pipeline.camera, &frame->shape)) {
             aim->frames = 0;
             aim->pitch = best;

@@ -110,7 +110,7 @@ static void sort_tracks(struct lane_tracker *tracker)
 }
 
 // Returns the next confirmed track from `from` on, in steps of 1 or -1, at least `away` metres from `offset` and from
-// each sure track in between; -1: none. An arrow on the road is never a sure track.
+// each sure track in between (one that is not sure may be an arrow on the road); -1: none.
 static int next_track(const struct lane_tracker *tracker, double shown, int from, int step, double offset, double away)
 {
     for (int i = from; i >= 0 && i < tracker->tracks; i += step) {

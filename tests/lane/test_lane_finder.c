@@ -164,8 +164,8 @@ static void test_faint(void)
     check_lines(&found, &prior, 0.15, "faint");
 }
 
-// The line of a cycle lane, 1.6 m to the left of the own line, is brighter and does not hide it. It is no line of a
-// lane, and neither is the kerb behind it, although that is a lane away from the own line.
+// A cycle lane: its border, 1.6 m to the left of the own line, is brighter than the own line and does not hide it. Its
+// border is not reported, and neither is the kerb farther left, although the kerb is a lane's width from the own line.
 static void test_cycle_lane(void)
 {
     uint64_t state = 11;

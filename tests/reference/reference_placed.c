@@ -1,5 +1,4 @@
-// reference_placed.c: docs/pixels.md section 3: filters that depend on a pixel's place, those that add pixels, and
-// those that change alpha
+// reference_placed.c: docs/pixels.md section 3: the filters that depend on a pixel's place, add pixels or change alpha
 #include "reference_rules.h"
 
 #include <math.h>
