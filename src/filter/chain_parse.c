@@ -345,8 +345,10 @@ static bool parse_stage(struct parse *parse, char *text, struct stage *stage)
     if (values)
         *values++ = '\0';
     const char *name = trim(text);
-    if (!*name)
-        return fail(parse, "a filter's name is missing");
+    if (!*name) {
+        fail(parse, "a filter's name is missing");
+        return advise_quotes(parse);
+    }
     *parse = (struct parse){.error = parse->error, .filter = filter_find(name), .bare_text = parse->bare_text};
     if (!parse->filter)
         return unknown_filter(parse, name);

@@ -173,6 +173,7 @@ static const struct {
     {"blur ! gray | flip", "separate filters with ',', not '!'; did you mean 'blur , gray , flip'?"},
     {"blur=99;gray", "separate filters with ',', not ';'"},
     {"text=%H:%M:at=top", "text: x is '%M', but must be a number" QUOTES},
+    {"text=one,", "a filter's name is missing" QUOTES},
     {"text=one, two", "there is no filter 'two'; 'monocle filters' lists the filters" QUOTES},
     {"text=Hello!,blurr", "separate filters with ',', not '!'" QUOTES},
     {"text='12:30':x", "text: x is 'x', but must be a number"},
