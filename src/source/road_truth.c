@@ -7,8 +7,8 @@
 enum { STEPS = 40 };
 static const double absent = -2, merged_at = 2.2; // metres
 
-// Returns x of the line in a row; `absent` if it is not there, or too near its neighbour. A camera with roll sees several distances in one row, so
-// the distance follows from x, and x from the distance: the steps converge.
+// Returns x of the line in a row; `absent` if it is not there, or too near its neighbour. A camera with roll sees
+// several distances in one row, so the distance follows from x, and x from the distance: the steps converge.
 static double find_x(const struct road_scene *scene, int line, int y)
 {
     double px = scene->centre_x, x, z = 0;
