@@ -401,7 +401,8 @@ void figure_table_verdicts(const json_t *result)
     char line[256], shown[sizeof(line)];
     size_t i;
     int count[VERDICTS] = {0};
-    snprintf(line, sizeof(line), "%s, driver %s", json_text(device, "name"), json_text(device, "driver"));
+    const char *driver = json_text(device, "driver"); // "": the processor
+    snprintf(line, sizeof(line), "%s%s%s", json_text(device, "name"), driver[0] ? ", driver " : "", driver);
     log_escape(shown, sizeof(shown), line);
     printf("compared with %s\n", shown);
     for (int v = 0; v < VERDICTS; v++) {
