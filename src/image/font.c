@@ -19,6 +19,13 @@ struct font_data {
     uint8_t *coverage; // of the latest letter
 };
 
+// Returns the height of a letter's outline above the base line, in font units.
+static float outline_height(const struct font_data *data, int letter)
+{
+    int x0, y0, x1, y1;
+    return stbtt_GetCodepointBox(&data->info, letter, &x0, &y0, &x1, &y1) ? (float)y1 : 0;
+}
+
 bool font_open(struct font *font, int line)
 {
     static const char name[] = "assets/DejaVuSansMono.ttf";
@@ -35,6 +42,9 @@ bool font_open(struct font *font, int line)
     data->scale = stbtt_ScaleForPixelHeight(&data->info, (float)line);
     font->base = (int)lroundf((float)ascent * data->scale);
     font->advance = (int)lroundf((float)advance * data->scale);
+    font->units.advance = (float)advance;
+    font->units.x_height = outline_height(data, 'x');
+    font->units.cap_height = outline_height(data, 'H');
     return true;
 }
 
@@ -53,10 +63,15 @@ bool font_has(const struct font *font, uint32_t character)
 
 struct font_letter font_letter(const struct font *font, uint32_t character)
 {
+    return font_letter_scaled(font, character, font->data->scale, font->data->scale);
+}
+
+struct font_letter font_letter_scaled(const struct font *font, uint32_t character, float scale_x, float scale_y)
+{
     struct font_data *data = font->data;
     const int index = stbtt_FindGlyphIndex(&data->info, (int)character);
     int x0, y0, x1, y1;
-    stbtt_GetGlyphBitmapBox(&data->info, index, data->scale, data->scale, &x0, &y0, &x1, &y1);
+    stbtt_GetGlyphBitmapBox(&data->info, index, scale_x, scale_y, &x0, &y0, &x1, &y1);
     const int width = x1 - x0, height = y1 - y0;
     if (width <= 0 || height <= 0)
         return (struct font_letter){0};
@@ -69,6 +84,6 @@ struct font_letter font_letter(const struct font *font, uint32_t character)
         data->room = bytes;
     }
     memset(data->coverage, 0, bytes);
-    stbtt_MakeGlyphBitmap(&data->info, data->coverage, width, height, width, data->scale, data->scale, index);
+    stbtt_MakeGlyphBitmap(&data->info, data->coverage, width, height, width, scale_x, scale_y, index);
     return (struct font_letter){x0, y0, width, height, data->coverage};
 }

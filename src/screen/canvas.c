@@ -2,7 +2,7 @@
 #include "screen/canvas.h"
 
 #include "base/log.h"
-#include "base/resource.h"
+#include "image/font.h"
 #include "screen/shader.h"
 
 #include <epoxy/gl.h>
@@ -12,15 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STB_TRUETYPE_IMPLEMENTATION
-#define STBTT_STATIC
-#include <stb_truetype.h>
-
 enum {
     SIDE = 1024, // of the texture: room for every letter of the overlay at the largest size
     GLYPHS = 2048,
     CORNER = 0x110000, // the "character" of a corner, above all Unicode characters
     PATCH_SIDE = 256,  // no letter or corner is larger
+    LINE = 16,         // pixels; the canvas scales letters itself
     QUADS_MAX = 16384, // a full overlay takes 8000
 };
 
@@ -44,13 +41,12 @@ struct glyph {
 
 // Letters and corners as coverage in one texture, drawn on demand. The texel at 0,0 is 1.
 struct atlas {
-    stbtt_fontinfo font;
-    float x_height, cap_height, advance; // font units
-    int x, y, row_height;                // place of the next patch
+    struct font font;
+    int x, y, row_height; // place of the next patch
     bool full;
     int count;
     struct glyph glyph[GLYPHS]; // open addressing
-    uint8_t pixels[PATCH_SIDE * PATCH_SIDE];
+    uint8_t corner[PATCH_SIDE * PATCH_SIDE];
 };
 
 // ---- the atlas ----
@@ -77,29 +73,6 @@ static void clear_atlas(struct canvas *canvas)
     atlas->row_height = 1;
     glBindTexture(GL_TEXTURE_2D, canvas->texture);
     upload(&(struct patch){.width = 1, .height = 1}, &covered);
-}
-
-// Returns the height of a letter's outline above the base line, in font units.
-static float outline_height(const stbtt_fontinfo *font, int letter)
-{
-    int x0, y0, x1, y1;
-    return stbtt_GetCodepointBox(font, letter, &x0, &y0, &x1, &y1) ? (float)y1 : 0;
-}
-
-static bool load_font(struct atlas *atlas)
-{
-    static const char name[] = "assets/DejaVuSansMono.ttf";
-    const struct resource *file = resource_find(name);
-    if (!file || !stbtt_InitFont(&atlas->font, file->data, stbtt_GetFontOffsetForIndex(file->data, 0))) {
-        log_error("cannot draw the overlay: the font %s is not in the program", name);
-        return false;
-    }
-    int advance, bearing;
-    stbtt_GetCodepointHMetrics(&atlas->font, 'x', &advance, &bearing);
-    atlas->advance = (float)advance;
-    atlas->x_height = outline_height(&atlas->font, 'x');
-    atlas->cap_height = outline_height(&atlas->font, 'H');
-    return true;
 }
 
 static void make_texture(struct canvas *canvas)
@@ -140,9 +113,9 @@ static struct glyph *find(struct atlas *atlas, uint32_t character, int size)
     return &atlas->glyph[at];
 }
 
-// Copies atlas->pixels to the texture and adds the patch to the table.
+// Copies the pixels to the texture and adds the patch to the table.
 static struct patch keep(const struct canvas *canvas, struct glyph *entry, uint32_t character, int size,
-                         struct patch patch)
+                         struct patch patch, const uint8_t *pixels)
 {
     struct atlas *atlas = canvas->atlas;
     if (atlas->count >= GLYPHS / 2 || !place(atlas, &patch)) {
@@ -151,7 +124,7 @@ static struct patch keep(const struct canvas *canvas, struct glyph *entry, uint3
     }
     if (patch.width > 0 && patch.height > 0) {
         glBindTexture(GL_TEXTURE_2D, canvas->texture);
-        upload(&patch, atlas->pixels);
+        upload(&patch, pixels);
     }
     *entry = (struct glyph){character, size, patch};
     atlas->count++;
@@ -165,17 +138,12 @@ static struct patch letter_patch(const struct canvas *canvas, const struct lette
     struct glyph *entry = find(atlas, character, letters->x_height);
     if (entry->size)
         return entry->patch;
-    const int index = stbtt_FindGlyphIndex(&atlas->font, (int)character);
-    int x0, y0, x1, y1;
-    stbtt_GetGlyphBitmapBox(&atlas->font, index, letters->scale_x, letters->scale_y, &x0, &y0, &x1, &y1);
-    const int width = x1 - x0, height = y1 - y0;
-    if (width > PATCH_SIDE || height > PATCH_SIDE)
-        return (struct patch){0};
-    memset(atlas->pixels, 0, (size_t)(width * height));
-    stbtt_MakeGlyphBitmap(&atlas->font, atlas->pixels, width, height, width, letters->scale_x, letters->scale_y, index);
-    const struct patch patch = {
-        .width = (int16_t)width, .height = (int16_t)height, .left = (int16_t)x0, .top = (int16_t)y0};
-    return keep(canvas, entry, character, letters->x_height, patch);
+    const struct font_letter letter = font_letter_scaled(&atlas->font, character, letters->scale_x, letters->scale_y);
+    const struct patch patch = {.width = (int16_t)letter.width,
+                                .height = (int16_t)letter.height,
+                                .left = (int16_t)letter.left,
+                                .top = (int16_t)letter.top};
+    return keep(canvas, entry, character, letters->x_height, patch, letter.coverage);
 }
 
 // Returns the top left quarter of a disc; an empty patch if the atlas is full.
@@ -196,11 +164,11 @@ static struct patch corner_patch(const struct canvas *canvas, int radius)
                 const float down = (float)radius - (float)y - ((float)(i / SAMPLES) + 0.5f) / SAMPLES;
                 inside += across * across + down * down <= (float)(radius * radius);
             }
-            atlas->pixels[y * radius + x] = (uint8_t)(inside * 255 / (SAMPLES * SAMPLES));
+            atlas->corner[y * radius + x] = (uint8_t)(inside * 255 / (SAMPLES * SAMPLES));
         }
     }
     const struct patch patch = {.width = (int16_t)radius, .height = (int16_t)radius};
-    return keep(canvas, entry, CORNER, radius, patch);
+    return keep(canvas, entry, CORNER, radius, patch, atlas->corner);
 }
 
 // ---- the canvas ----
@@ -213,7 +181,7 @@ bool canvas_init(struct canvas *canvas)
         log_error("cannot draw the overlay: out of memory");
         return false;
     }
-    if (!(canvas->program = shader_build("quad")) || !load_font(canvas->atlas))
+    if (!(canvas->program = shader_build("quad")) || !font_open(&canvas->atlas->font, LINE))
         return false;
     make_texture(canvas);
     canvas->framebuffer = glGetUniformLocation(canvas->program, "framebuffer");
@@ -248,6 +216,8 @@ void canvas_finish(struct canvas *canvas)
     glDeleteBuffers(1, &canvas->buffer);
     glDeleteProgram(canvas->program);
     glDeleteTextures(1, &canvas->texture);
+    if (canvas->atlas)
+        font_close(&canvas->atlas->font);
     free(canvas->atlas);
     free(canvas->quad);
     *canvas = (struct canvas){0};
@@ -357,10 +327,10 @@ struct letters canvas_letters(const struct canvas *canvas, int x_height)
 {
     const struct atlas *atlas = canvas->atlas;
     struct letters letters = {.x_height = x_height};
-    letters.scale_y = (float)x_height / atlas->x_height;
-    letters.advance = (int)lroundf(atlas->advance * letters.scale_y);
-    letters.scale_x = (float)letters.advance / atlas->advance;
-    letters.cap_height = (int)lroundf(atlas->cap_height * letters.scale_y);
+    letters.scale_y = (float)x_height / atlas->font.units.x_height;
+    letters.advance = (int)lroundf(atlas->font.units.advance * letters.scale_y);
+    letters.scale_x = (float)letters.advance / atlas->font.units.advance;
+    letters.cap_height = (int)lroundf(atlas->font.units.cap_height * letters.scale_y);
     letters.line = (int)lroundf((float)x_height * 2.5f); // 1.37 em, enough space for tables
     return letters;
 }

@@ -156,12 +156,16 @@ static bool choose_finalists(struct comparison *comparison, const struct tuner_r
     return true;
 }
 
+double compare_least(const struct samples *used, double *noise)
+{
+    *noise = (samples_percentile(used, 75) - samples_percentile(used, 25)) / 2 / samples_percentile(used, 50);
+    return 1 + fmax(TUNER_GAIN_MIN, *noise);
+}
+
 // Returns the index of the winner in time or energy: the one in use if no other one is better by more than the noise.
 static int choose_winner(struct comparison *comparison, bool energy, double *noise)
 {
-    const struct samples *used = &series_of(&comparison->finalist[0], energy)->value;
-    *noise = (samples_percentile(used, 75) - samples_percentile(used, 25)) / 2 / samples_percentile(used, 50);
-    double least = 1 + fmax(TUNER_GAIN_MIN, *noise);
+    double least = compare_least(&series_of(&comparison->finalist[0], energy)->value, noise);
     int winner = 0;
     for (int i = 1; i < comparison->count; i++) {
         const double ratio = samples_percentile(&series_of(&comparison->finalist[i], energy)->ratio, 50);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "base/thread.h"
+#include "tune/compare.h"
 #include "tune/passes.h"
 #include "tune/search.h"
 #include "tune/tuner.h"
@@ -65,14 +66,6 @@ struct online {
 };
 
 // ---- the frames ----
-
-// Returns a percentile of few values.
-static double percentile(const double *values, int count, double percent)
-{
-    double sorted[FRAMES_ALL];
-    memcpy(sorted, values, (size_t)count * sizeof(*sorted));
-    return values_percentile(sorted, (size_t)count, percent);
-}
 
 // Ends the offer. Hold the lock.
 static void answer(struct online *o, bool ok)
@@ -171,19 +164,20 @@ static double pass_ms(const struct online *o, const struct path_result *result)
 // Compares the two chains after some pairs of frames. Hold the lock.
 static void judge(struct online *o)
 {
-    const struct trial *trial = &o->trial;
-    const double *base = trial->ms[0] + 1, *own = trial->ms[1] + 1;
+    struct trial *trial = &o->trial;
     const int count = trial->frames / 2 - 1;
-    double ratio[FRAMES_ALL];
+    const struct samples base = {.value = trial->ms[0] + 1, .count = count};
+    const struct samples own = {.value = trial->ms[1] + 1, .count = count};
+    double ratios[FRAMES_ALL], noise;
     for (int i = 0; i < count; i++)
-        ratio[i] = base[i] / own[i];
+        ratios[i] = base.value[i] / own.value[i];
+    const double ratio = values_percentile(ratios, (size_t)count, 50);
     struct offer *offer = &o->offer;
-    offer->ms = percentile(own, count, 50);
-    offer->base_ms = percentile(base, count, 50);
-    const double noise = (percentile(base, count, 75) - percentile(base, count, 25)) / 2 / offer->base_ms;
-    const bool all = count + 1 == FRAMES_ALL, promising = percentile(ratio, count, 50) > 1 + TUNER_GAIN_MIN;
-    offer->wins = all && percentile(ratio, count, 50) > 1 + fmax(TUNER_GAIN_MIN, noise);
-    if (all || !promising)
+    offer->ms = samples_percentile(&own, 50);
+    offer->base_ms = samples_percentile(&base, 50);
+    const bool all = count + 1 == FRAMES_ALL;
+    offer->wins = all && ratio > compare_least(&base, &noise);
+    if (all || ratio <= 1 + TUNER_GAIN_MIN)
         answer(o, true);
 }
 

@@ -1,5 +1,7 @@
-// test_batch_memory.c: a lack of memory leaves members out of a line of JSON, and breaks nothing else
+// test_batch_memory.c: a lack of memory leaves members out of a line of JSON, and breaks nothing else; images in flight
+// take no more memory than the limit
 #include "base/json_text.h"
+#include "batch/queue.h"
 #include "batch/record.h"
 
 #include "unit.h"
@@ -15,7 +17,7 @@ static void *allocate(size_t size)
     return ++allocations == failing ? NULL : malloc(size);
 }
 
-int main(void)
+static void test_json(void)
 {
     const struct input input = {.path = "in/\xff.png"};
     const struct task task = {.input = &input, .output = "out/a.png"};
@@ -29,5 +31,25 @@ int main(void)
         print_json(record_plan(&outcome, false), JSON_COMPACT);
         CHECK(allocations >= failing);
     }
+    json_set_alloc_funcs(malloc, free);
+}
+
+static void test_limit(void)
+{
+    const struct tasks tasks = {0};
+    struct queue queue;
+    queue_init(&queue, &tasks, false, 100);
+    CHECK(queue_take_memory(&queue, 60, false));
+    CHECK(!queue_take_memory(&queue, 41, false));
+    CHECK(queue_take_memory(&queue, 40, true));
+    queue_give_memory(&queue, 60);
+    CHECK(queue_take_memory(&queue, 60, false) && !queue_take_memory(&queue, 1, false));
+    queue_finish(&queue);
+}
+
+int main(void)
+{
+    test_json();
+    test_limit();
     return check_end(&unit);
 }

@@ -1,77 +1,5 @@
 // test_codec_gif.c: GIF files: the first frame on its screen; files of the highest compression; damaged ones
-#include "check.h"
-#include "codec_files.h"
-#include "image/codec/codec.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static struct check check = {.name = "codec gif"};
-
-enum { ROOM = 1 << 20 };
-struct file {
-    uint8_t data[ROOM];
-    size_t size;
-    uint32_t bits; // of codes, not written yet
-    int bit_count;
-};
-
-static void add(struct file *file, const void *data, size_t size)
-{
-    if (file->size + size > ROOM)
-        abort();
-    memcpy(file->data + file->size, data, size);
-    file->size += size;
-}
-
-static void add_byte(struct file *file, int value)
-{
-    add(file, &(uint8_t){(uint8_t)value}, 1);
-}
-
-static void add_le(struct file *file, uint32_t value, int bytes)
-{
-    for (int i = 0; i < bytes; i++, value >>= 8)
-        add_byte(file, (int)(value & 0xff));
-}
-
-static bool read_file(struct codec *codec, const struct file *file, struct codec_head *head, struct image *image,
-                      struct codec_error *error)
-{
-    const uint8_t *data = fenced(file->data, file->size);
-    return codec_head(codec, data, file->size, 0, head, error) && image_reserve(image, &head->shape) &&
-           codec_decode(codec, data, file->size, head, image, error);
-}
-
-// Checks the size and the pixels: a letter each, of `letters`, upper row first.
-static void check_pixels(struct codec *codec, const struct file *file, int width, const char *letters,
-                         const uint8_t colours[][4], const char *what)
-{
-    struct codec_head head;
-    struct codec_error error;
-    struct image image = {0};
-    const bool ok = read_file(codec, file, &head, &image, &error);
-    const int height = (int)strlen(letters) / width;
-    check_that(&check, ok && head.shape.width == width && head.shape.height == height, "%s: %s", what, error.why);
-    for (int i = 0; ok && letters[i]; i++) {
-        const uint8_t *got = image_row(&image, 0, i / width) + 4 * (i % width), *wanted = colours[letters[i] - 'a'];
-        check_that(&check, memcmp(got, wanted, 4) == 0, "%s: pixel %d is %d %d %d %d, not %c", what, i, got[0], got[1],
-                   got[2], got[3], letters[i]);
-    }
-    image_free(&image);
-}
-
-static void refuse(struct codec *codec, const struct file *file, enum codec_fault fault, const char *because)
-{
-    struct codec_head head;
-    struct codec_error error = {0};
-    struct image image = {0};
-    check_that(&check,
-               !read_file(codec, file, &head, &image, &error) && error.fault == fault && strstr(error.why, because),
-               "refused for \"%s\", not: %s", because, error.why);
-    image_free(&image);
-}
+#include "made_file.h"
 
 enum { SIDE = 4096, CODE_BITS = 2, CLEAR = 4, END = 5, FIRST = 6 };
 
@@ -98,17 +26,23 @@ static void begin_frame(struct file *file, int left, int top, int width, int hei
     add_byte(file, flags);
 }
 
-// Codes of a GIF's pixels, in blocks.
-static void add_code(struct file *file, size_t *block, int code, int bits)
+// Codes of a GIF's pixels, in blocks: the place of the current one, and the bits that are not written yet.
+struct codes {
+    size_t block;
+    uint32_t bits;
+    int bit_count;
+};
+
+static void add_code(struct file *file, struct codes *codes, int code, int bits)
 {
-    file->bits |= (uint32_t)code << file->bit_count;
-    for (file->bit_count += bits; file->bit_count >= 8; file->bit_count -= 8, file->bits >>= 8) {
-        if (file->data[*block] == 255) {
-            *block = file->size;
+    codes->bits |= (uint32_t)code << codes->bit_count;
+    for (codes->bit_count += bits; codes->bit_count >= 8; codes->bit_count -= 8, codes->bits >>= 8) {
+        if (file->data[codes->block] == 255) {
+            codes->block = file->size;
             add_byte(file, 0);
         }
-        add_byte(file, (int)(file->bits & 0xff));
-        file->data[*block]++;
+        add_byte(file, (int)(codes->bits & 0xff));
+        file->data[codes->block]++;
     }
 }
 
@@ -120,26 +54,26 @@ static void make_gif(struct file *file, bool deferred)
     begin_screen(file, SIDE, SIDE, 0);
     begin_frame(file, 0, 0, SIDE, SIDE, 0);
     add_byte(file, CODE_BITS);
-    size_t block = file->size;
+    struct codes codes = {.block = file->size};
     add_byte(file, 0);
     int bits = CODE_BITS + 1, next = FIRST, length = 0;
-    add_code(file, &block, CLEAR, bits);
+    add_code(file, &codes, CLEAR, bits);
     for (long left = (long)SIDE * SIDE; left > 0; left -= length) {
         if (next > LAST && !deferred) {
-            add_code(file, &block, CLEAR, bits);
+            add_code(file, &codes, CLEAR, bits);
             bits = CODE_BITS + 1;
             next = FIRST;
             length = 0;
         }
         const bool grows = length > 0 && next <= LAST;
         length = left < length + 1 ? (int)left : length == 0 ? 1 : length + grows;
-        add_code(file, &block, length == 1 ? COLOUR : FIRST + length - 2, bits);
+        add_code(file, &codes, length == 1 ? COLOUR : FIRST + length - 2, bits);
         next += grows;
         if (next == 1 << bits && bits < LAST_BITS)
             bits++;
     }
-    add_code(file, &block, CLEAR + 1, bits);
-    add_code(file, &block, 0, 7); // the last bits
+    add_code(file, &codes, CLEAR + 1, bits);
+    add_code(file, &codes, 0, 7); // the last bits
     add_byte(file, 0);
     add_byte(file, ';');
 }
@@ -148,17 +82,15 @@ static void make_gif(struct file *file, bool deferred)
 static void add_pixels(struct file *file, const char *digits, bool clear_first)
 {
     add_byte(file, CODE_BITS);
-    size_t block = file->size;
-    file->bits = 0;
-    file->bit_count = 0;
+    struct codes codes = {.block = file->size};
     add_byte(file, 0);
     for (int i = 0; digits[i]; i++) {
         if (i > 0 || clear_first)
-            add_code(file, &block, CLEAR, CODE_BITS + 1);
-        add_code(file, &block, digits[i] - '0', CODE_BITS + 1);
+            add_code(file, &codes, CLEAR, CODE_BITS + 1);
+        add_code(file, &codes, digits[i] - '0', CODE_BITS + 1);
     }
-    add_code(file, &block, END, CODE_BITS + 1);
-    add_code(file, &block, 0, 7); // the last bits
+    add_code(file, &codes, END, CODE_BITS + 1);
+    add_code(file, &codes, 0, 7); // the last bits
     add_byte(file, 0);
     add_byte(file, ';');
 }
@@ -180,11 +112,11 @@ static void test_packed(struct codec *codec)
         long wrong = 0;
         make_gif(&file, deferred);
         const bool ok = read_file(codec, &file, &head, &image, &error);
-        check_that(&check, ok && head.shape.width == SIDE && !head.alpha, "%zu bytes: %s", file.size, error.why);
+        check_that(&unit, ok && head.shape.width == SIDE && !head.alpha, "%zu bytes: %s", file.size, error.why);
         for (int y = 0; ok && y < SIDE; y++)
             for (int x = 0; x < SIDE; x++)
                 wrong += memcmp(image_row(&image, 0, y) + 4 * x, "\x20\x40\x60\xff", 4) != 0;
-        check_that(&check, wrong == 0, "deferred %d: %ld pixels are wrong", deferred, wrong);
+        check_that(&unit, wrong == 0, "deferred %d: %ld pixels are wrong", deferred, wrong);
         image_free(&image);
     }
 }
@@ -233,7 +165,7 @@ static void test_screen(struct codec *codec)
         add_pixels(&file, cases[i].pixels, true);
         const int width = cases[i].screen[0] ? cases[i].screen[0] : 2;
         check_pixels(codec, &file, width, cases[i].expected, colours, cases[i].name);
-        check_that(&check, codec_head(codec, file.data, file.size, 0, &head, &error) && head.alpha == cases[i].alpha,
+        check_that(&unit, codec_head(codec, file.data, file.size, 0, &head, &error) && head.alpha == cases[i].alpha,
                    "%s: alpha %d", cases[i].name, head.alpha);
         file.size -= 2; // without its last block and its end
         check_pixels(codec, &file, width, cases[i].expected, colours, cases[i].name);
@@ -316,14 +248,14 @@ static void test_metadata(struct codec *codec)
     struct codec_error error = {0};
     const struct codec_metadata *metadata = &head.metadata;
     make_described(&file, xmp, 1);
-    check_that(&check, codec_head(codec, file.data, file.size, 0, &head, &error), "metadata: %s", error.why);
-    check_that(&check, is_text(metadata->comment, "one comment\nend"), "comments: %.*s", (int)metadata->comment.size,
+    check_that(&unit, codec_head(codec, file.data, file.size, 0, &head, &error), "metadata: %s", error.why);
+    check_that(&unit, is_text(metadata->comment, "one comment\nend"), "comments: %.*s", (int)metadata->comment.size,
                (const char *)metadata->comment.data);
-    check_that(&check, is_text(metadata->xmp, xmp), "XMP: %zu bytes", metadata->xmp.size);
-    check_that(&check, is_text(metadata->icc, "profile"), "ICC profile: %zu bytes", metadata->icc.size);
-    check_that(&check, metadata->left_out[0] == '\0', "left out: %s", metadata->left_out);
+    check_that(&unit, is_text(metadata->xmp, xmp), "XMP: %zu bytes", metadata->xmp.size);
+    check_that(&unit, is_text(metadata->icc, "profile"), "ICC profile: %zu bytes", metadata->icc.size);
+    check_that(&unit, metadata->left_out[0] == '\0', "left out: %s", metadata->left_out);
     make_described(&file, xmp, 2);
-    check_that(&check,
+    check_that(&unit,
                codec_head(codec, file.data, file.size, 0, &head, &error) && !metadata->xmp.data &&
                    strstr(metadata->left_out, "XMP data are damaged"),
                "a wrong trailer of XMP: %s", metadata->left_out);
@@ -384,5 +316,5 @@ int main(void)
     test_metadata(codec);
     test_refused(codec);
     codec_close(codec);
-    return check_end(&check);
+    return check_end(&unit);
 }

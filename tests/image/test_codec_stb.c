@@ -1,44 +1,7 @@
 // test_codec_stb.c: PSD and TGA files: files of the highest compression are read, truncated and odd ones refused
-#include "check.h"
-#include "codec_files.h"
-#include "image/codec/codec.h"
+#include "made_file.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static struct check check = {.name = "codec stb"};
-
-enum { ROOM = 1 << 20, SIDE = 4096 };
-struct file {
-    uint8_t data[ROOM];
-    size_t size;
-};
-
-static void add(struct file *file, const void *data, size_t size)
-{
-    if (file->size + size > ROOM)
-        abort();
-    memcpy(file->data + file->size, data, size);
-    file->size += size;
-}
-
-static void add_byte(struct file *file, int value)
-{
-    add(file, &(uint8_t){(uint8_t)value}, 1);
-}
-
-static void add_le(struct file *file, uint32_t value, int bytes)
-{
-    for (int i = 0; i < bytes; i++, value >>= 8)
-        add_byte(file, (int)(value & 0xff));
-}
-
-static void add_be(struct file *file, uint32_t value, int bytes)
-{
-    for (int i = bytes - 1; i >= 0; i--)
-        add_byte(file, (int)(value >> 8 * i & 0xff));
-}
+enum { SIDE = 4096 };
 
 // The heads, up to the pixels.
 static void begin_tga(struct file *file, int type, int depth, int width, int height)
@@ -94,12 +57,12 @@ static void check_packed(struct codec *codec, const struct file *file, const cha
     const bool ok = codec_head(codec, file->data, file->size, 0, &head, &error) && image_reserve(&image, &head.shape) &&
                     codec_decode(codec, file->data, file->size, &head, &image, &error);
     long wrong = 0;
-    check_that(&check, ok && head.shape.width == SIDE && head.shape.height == SIDE, "%s of %zu bytes: %s", what,
+    check_that(&unit, ok && head.shape.width == SIDE && head.shape.height == SIDE, "%s of %zu bytes: %s", what,
                file->size, error.why);
     for (int y = 0; ok && y < SIDE; y++)
         for (int x = 0; x < SIDE; x++)
             wrong += memcmp(image.plane[0] + (size_t)y * image.stride[0] + 4 * (size_t)x, "\x20\x40\x60\xff", 4) != 0;
-    check_that(&check, wrong == 0, "%s: %ld pixels are wrong", what, wrong);
+    check_that(&unit, wrong == 0, "%s: %ld pixels are wrong", what, wrong);
     image_free(&image);
 }
 
@@ -112,20 +75,12 @@ static void test_packed(struct codec *codec)
     check_packed(codec, &file, "PSD");
 }
 
-static bool read_file(struct codec *codec, const uint8_t *data, size_t size, struct codec_head *head,
-                      struct image *image, struct codec_error *error)
-{
-    data = fenced(data, size);
-    return codec_head(codec, data, size, 0, head, error) && image_reserve(image, &head->shape) &&
-           codec_decode(codec, data, size, head, image, error);
-}
-
 static void check_short(struct codec *codec, struct file *file, const char *what)
 {
     struct codec_head head;
     struct codec_error error;
     add(file, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
-    check_that(&check,
+    check_that(&unit,
                !codec_head(codec, file->data, file->size, 0, &head, &error) && error.fault == CODEC_DAMAGED &&
                    strstr(error.why, "truncated"),
                "%s of %zu bytes is not refused as truncated, but: %s", what, file->size, error.why);
@@ -160,9 +115,9 @@ static void test_cut(struct codec *codec)
     begin_tga(&files[0], 2, 24, 2, 2);
     begin_psd(&files[1], 3, false, 2, 2);
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-        for (size_t size = 1; size <= files[i].size; size++) {
-            const bool ok = read_file(codec, files[i].data, size, &head, &image, &error);
-            check_that(&check, !ok && error.why[0], "file %zu, cut at %zu", i, size);
+        for (; files[i].size > 0; files[i].size--) {
+            const bool ok = read_file(codec, &files[i], &head, &image, &error);
+            check_that(&unit, !ok && error.why[0], "file %zu, cut at %zu", i, files[i].size);
         }
     image_free(&image);
 }
@@ -176,12 +131,14 @@ static void test_just_enough(struct codec *codec)
     struct image image = {0};
     begin_psd(&file, 3, false, 2, 1);
     add(&file, "\1\2\3\4\5\6", 6);
-    const bool ok = read_file(codec, file.data, file.size, &head, &image, &error);
-    check_that(&check, ok && !head.alpha && memcmp(image.plane[0], "\1\3\5\377\2\4\6\377", 8) == 0, "PSD: %s",
+    const bool ok = read_file(codec, &file, &head, &image, &error);
+    check_that(&unit, ok && !head.alpha && memcmp(image.plane[0], "\1\3\5\377\2\4\6\377", 8) == 0, "PSD: %s",
                error.why);
-    check_that(&check, !read_file(codec, file.data, file.size - 1, &head, &image, &error), "PSD cut short");
+    file.size--;
+    check_that(&unit, !read_file(codec, &file, &head, &image, &error), "PSD cut short");
+    file.size++;
     memset(file.data + 26, 0x7f, 4); // a section that is longer than the file
-    check_that(&check, !read_file(codec, file.data, file.size, &head, &image, &error), "PSD whose section is cut");
+    check_that(&unit, !read_file(codec, &file, &head, &image, &error), "PSD whose section is cut");
     image_free(&image);
 }
 
@@ -194,7 +151,7 @@ static void test_alpha(struct codec *codec)
     for (int channels = 4; channels <= 5; channels++) {
         begin_psd(&file, channels, false, 2, 1);
         add(&file, "\0\0\0\0\0\0\1\1\1\1", 2 * (size_t)channels);
-        check_that(&check,
+        check_that(&unit,
                    !codec_head(codec, file.data, file.size, 0, &head, &error) && error.fault == CODEC_UNSUPPORTED &&
                        strstr(error.why, "alpha") && strstr(error.why, "PNG"),
                    "PSD of %d channels: %s", channels, error.why);
@@ -214,8 +171,8 @@ static void test_exchanged(struct codec *codec)
     for (int i = 0; i < 40 * 40; i++)
         add(&large, "abc", 3);
     const bool ok = codec_head(codec, small.data, small.size, 0, &head, &error) && image_reserve(&image, &head.shape);
-    check_that(&check, ok, "TGA: %s", error.why);
-    check_that(&check,
+    check_that(&unit, ok, "TGA: %s", error.why);
+    check_that(&unit,
                ok && !codec_decode(codec, large.data, large.size, &head, &image, &error) &&
                    error.fault == CODEC_DAMAGED && strstr(error.why, "do not match its header"),
                "a larger file than that of the head: %s", error.why);
@@ -234,24 +191,14 @@ static void test_right_to_left(struct codec *codec)
         begin_tga(&file, 3, 8, 3, 2);
         file.data[17] = orders[i];
         add(&file, "abcdef", 6);
-        const bool ok = read_file(codec, file.data, file.size, &head, &image, &error);
+        const bool ok = read_file(codec, &file, &head, &image, &error);
         const char *expected = i == 0 ? "cbafed" : "fedcba";
         for (int k = 0; ok && k < 6; k++)
-            check_that(&check, image_row(&image, 0, k / 3)[4 * (k % 3)] == expected[k], "TGA, order %#x, pixel %d",
+            check_that(&unit, image_row(&image, 0, k / 3)[4 * (k % 3)] == expected[k], "TGA, order %#x, pixel %d",
                        orders[i], k);
-        check_that(&check, ok, "TGA from right to left: %s", error.why);
+        check_that(&unit, ok, "TGA from right to left: %s", error.why);
         image_free(&image);
     }
-}
-
-static void refuse(struct codec *codec, const struct file *file, const char *because)
-{
-    struct codec_head head;
-    struct codec_error error;
-    check_that(&check,
-               !codec_head(codec, file->data, file->size, 0, &head, &error) && error.fault == CODEC_UNSUPPORTED &&
-                   strstr(error.why, because) && strstr(error.why, "to PNG first"),
-               "refused for \"%s\", not %s", because, error.why);
 }
 
 // What stb_image would read wrongly is refused by name.
@@ -265,17 +212,19 @@ static void test_refused(struct codec *codec)
     file.data[MAP_COUNT] = 2;
     file.data[MAP_DEPTH] = 24;
     add(&file, "abcdef\4\5", 8);
-    refuse(codec, &file, "colour map does not begin at 0");
+    refuse(codec, &file, CODEC_UNSUPPORTED, "colour map does not begin at 0");
+    refuse(codec, &file, CODEC_UNSUPPORTED, "to PNG first");
     begin_tga(&file, 2, 24, 1, 1);
     file.data[MAP] = 1;
     file.data[MAP_COUNT] = 2;
     file.data[MAP_DEPTH] = 24;
     add(&file, "abcdefghi", 9);
-    refuse(codec, &file, "do not use");
+    refuse(codec, &file, CODEC_UNSUPPORTED, "do not use");
+    refuse(codec, &file, CODEC_UNSUPPORTED, "to PNG first");
     file.data[MAP_DEPTH] = 7;
     struct codec_head head;
     struct codec_error error;
-    check_that(&check, !codec_head(codec, file.data, file.size, 0, &head, &error) && error.fault == CODEC_NOT_A_PICTURE,
+    check_that(&unit, !codec_head(codec, file.data, file.size, 0, &head, &error) && error.fault == CODEC_NOT_A_PICTURE,
                "no TGA has colours of 7 bits: %s", error.why);
 }
 
@@ -291,5 +240,5 @@ int main(void)
     test_right_to_left(codec);
     test_refused(codec);
     codec_close(codec);
-    return check_end(&check);
+    return check_end(&unit);
 }
