@@ -106,8 +106,8 @@ static bool read_entry(const struct tiff *tiff, size_t at, struct ifd_entry *ent
 // Returns the place of an entry's number; 0: none. It has 2 bytes (SHORT); other programs also write other integers.
 static size_t number_place(const struct tiff *tiff, uint32_t tag, int *bytes)
 {
-    static const uint8_t sizes[] = {[TYPE_BYTE] = 1, [TYPE_SHORT] = 2, [TYPE_LONG] = 4,
-                                    [TYPE_SBYTE] = 1, [TYPE_SSHORT] = 2, [TYPE_SLONG] = 4};
+    static const uint8_t sizes[] = {
+        [TYPE_BYTE] = 1, [TYPE_SHORT] = 2, [TYPE_LONG] = 4, [TYPE_SBYTE] = 1, [TYPE_SSHORT] = 2, [TYPE_SLONG] = 4};
     struct ifd_entry entry;
     const size_t at = find_entry(tiff, first_directory(tiff), tag);
     if (!at || !read_entry(tiff, at, &entry) || entry.type >= sizeof(sizes))
