@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum { WORDS_MAX = 40 };
@@ -253,6 +254,35 @@ const char *ctl_word(int index)
     return index < VERBS ? verbs[index].word : NULL;
 }
 
+// Connects to the view. False on failure (logged).
+static bool ctl_open(struct ctl *ctl, const char *socket)
+{
+    char why[LOCAL_WHY];
+    const int fd = local_socket_connect(socket, why);
+    *ctl = (struct ctl){.socket = fd >= 0 ? fdopen(fd, "r") : NULL};
+    if (!ctl->socket)
+        log_error("cannot connect to %s; start the view with --socket %s", fd < 0 ? why : strerror(errno), socket);
+    return ctl->socket != NULL;
+}
+
+static void ctl_close(struct ctl *ctl)
+{
+    fclose(ctl->socket);
+    free(ctl->line);
+}
+
+json_t *ctl_get(const char *socket, const char *property)
+{
+    const struct timeval limit = {.tv_sec = 1};
+    struct ctl ctl;
+    if (!ctl_open(&ctl, socket))
+        return NULL;
+    setsockopt(fileno(ctl.socket), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    json_t *value = ask(&ctl, json_pack("[s,s]", "get_property", property));
+    ctl_close(&ctl);
+    return value;
+}
+
 // Returns the index of the command that the operands name; -1: the arguments are wrong (logged).
 static int find_verb(const struct command_operands *operands)
 {
@@ -274,23 +304,17 @@ static int find_verb(const struct command_operands *operands)
 static int ctl_run(int argc, char **argv)
 {
     struct command_operands operands;
-    struct ctl ctl = {0};
-    char why[LOCAL_WHY];
+    struct ctl ctl;
     int code;
     if (!command_parse(&ctl_list, argc, argv, NULL, WORDS_MAX, &operands, &code))
         return code;
     const int index = find_verb(&operands);
     if (index < 0)
         return EXIT_USAGE;
-    const int fd = local_socket_connect(operands.word[0], why);
-    if (fd < 0 || !(ctl.socket = fdopen(fd, "r"))) {
-        log_error("cannot connect to %s; start the view with --socket %s", fd < 0 ? why : strerror(errno),
-                  operands.word[0]);
+    if (!ctl_open(&ctl, operands.word[0]))
         return EXIT_NOTHING;
-    }
     code = verbs[index].run(&ctl, verbs[index].name, operands.word + 2, operands.count - 2);
-    fclose(ctl.socket);
-    free(ctl.line);
+    ctl_close(&ctl);
     return code;
 }
 

@@ -45,7 +45,7 @@ static const char *const details[] = {
     "extensions_used\tthe extensions that monocle uses: true if the device has the extension",
     "image_formats\tformats of 2D images that kernels read or write, such as \"RGBA/UNORM_INT8\"",
     "opens\ttrue if the device can be opened",
-    "rungs\tthe sharing modes",
+    "sharing\tthe sharing modes: mode, works, why",
     "problem\twhy a query failed; null if all succeeded",
     NULL,
 };
@@ -87,7 +87,7 @@ enum { MODES = sizeof(modes) / sizeof(*modes) };
 static void complete(json_t *device)
 {
     char why[INSPECT_WHY], number[16];
-    json_t *rungs = json_array();
+    json_t *sharing = json_array();
     snprintf(number, sizeof(number), "%d", (int)json_integer_value(json_object_get(device, "number")));
     json_t *found = inspect(INSPECT_DEVICE, number, why);
     for (int i = 0; i < MODES; i++) {
@@ -95,14 +95,14 @@ static void complete(json_t *device)
         const char *reason = json_string_value(json_object_get(mode, "why"));
         char untested[INSPECT_WHY + 32];
         snprintf(untested, sizeof(untested), "not tested: %s", why[0] ? why : "the device cannot be opened");
-        json_array_append_new(rungs, json_pack("{s:s,s:b,s:s}", "rung", modes[i], "works",
-                                               json_is_true(json_object_get(mode, "works")), "why",
-                                               reason ? reason : untested));
+        json_array_append_new(sharing, json_pack("{s:s,s:b,s:s}", "mode", modes[i], "works",
+                                                 json_is_true(json_object_get(mode, "works")), "why",
+                                                 reason ? reason : untested));
         json_object_del(found, modes[i]);
     }
     json_object_set_new(device, "opens", json_false()); // the child replaces it
     json_object_update(device, found);
-    json_object_set_new(device, "rungs", rungs);
+    json_object_set_new(device, "sharing", sharing);
     json_object_set_new(device, "problem", why[0] ? json_string(why) : json_null());
     json_decref(found);
 }
@@ -174,8 +174,8 @@ static void print_device(json_t *device)
     printf("   GL events  %s\n", is_true(device, "gl_event") ? "yes" : "no");
     size_t i;
     json_t *mode;
-    json_array_foreach(json_object_get(device, "rungs"), i, mode)
-        printf("   %-9s  %s: %s\n", text_of(mode, "rung"), is_true(mode, "works") ? "yes" : "no", text_of(mode, "why"));
+    json_array_foreach(json_object_get(device, "sharing"), i, mode)
+        printf("   %-9s  %s: %s\n", text_of(mode, "mode"), is_true(mode, "works") ? "yes" : "no", text_of(mode, "why"));
 }
 
 // ---- all facts ----
@@ -324,9 +324,9 @@ static bool has_mode(json_t *device, const char *name)
 {
     size_t i;
     json_t *mode;
-    json_array_foreach(json_object_get(device, "rungs"), i, mode)
+    json_array_foreach(json_object_get(device, "sharing"), i, mode)
     {
-        if (strcmp(text_of(mode, "rung"), name) == 0)
+        if (strcmp(text_of(mode, "mode"), name) == 0)
             return is_true(mode, "works");
     }
     return false;

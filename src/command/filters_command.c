@@ -32,7 +32,8 @@ static const char *const examples[] = {
 static const char *const details[] = {
     "The option -f of the other commands takes a chain: a list of filters, separated by commas. A filter's parameters "
     "follow '='. Separate parameters with ':', and give them in the listed order or by name: "
-    "'blur=radius=3,convolve=edge:bias=128'.",
+    "'blur=radius=3,convolve=edge:bias=128'. A text or file name with , : ; | ! or = needs quotes: "
+    "\"text='12:30'\".",
     NULL,
 };
 static const char *const exits[] = {

@@ -31,6 +31,7 @@ struct guest {
     unsigned source;               // it waits for this request of source_change_requests; 0: for none
     bool recording;                // it waits for the end of a recording
     struct screenshot *screenshot; // it waits for this one; NULL: for none
+    struct screenshot *left;       // a former client waited for this one; NULL: none
     struct observed watch[WATCHES];
 };
 
@@ -90,14 +91,22 @@ static void forget_watch(struct observed *watch)
     *watch = (struct observed){0};
 }
 
-static void forget_guest(struct guest *guest)
+// Waits for the former client's screenshot.
+static void close_left(struct guest *guest)
 {
     char name[PATH_MAX];
+    if (guest->left)
+        screenshot_close(guest->left, name, NULL);
+    guest->left = NULL;
+}
+
+static void forget_guest(struct guest *guest)
+{
     for (int i = 0; i < WATCHES; i++)
         forget_watch(&guest->watch[i]);
     if (guest->screenshot)
-        screenshot_close(guest->screenshot, name, NULL);
-    *guest = (struct guest){0};
+        close_left(guest);
+    *guest = (struct guest){.left = guest->screenshot ? guest->screenshot : guest->left};
 }
 
 // ---- commands ----
@@ -387,6 +396,8 @@ static void answer_waits(struct control_socket *c)
     for (int i = 0; i < CLIENTS_MAX; i++) {
         struct client *client = &c->clients.client[i];
         struct guest *guest = &c->guest[i];
+        if (guest->left && screenshot_done(guest->left))
+            close_left(guest);
         if (client->waits && guest->source) {
             answer_source(s, client, guest);
         } else if (client->waits && guest->recording) {
@@ -458,6 +469,7 @@ void control_close(struct control_socket *c)
         if (client->waits)
             reply(client, c->guest[i].waits, "the run has ended", NULL);
         forget_guest(&c->guest[i]);
+        close_left(&c->guest[i]);
     }
     clients_close(&c->clients);
     free(c);

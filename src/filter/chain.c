@@ -171,7 +171,7 @@ void chain_value_text(const struct stage *stage, int param, char text[64])
     else if (row->type == PARAM_MAP && value < 0)
         snprintf(text, 64, "%d numbers", stage->values.matrix_count);
     else if (row->type == PARAM_POINTS && value < 0)
-        snprintf(text, 64, "%d points", stage->values.matrix_count / 2);
+        snprintf(text, 64, "%d pairs", stage->values.matrix_count / 2);
     else if (row->type == PARAM_TEXT)
         snprintf(text, 64, "%.63s", value > 0 ? stage->values.file : row->choices);
     else if (row->type == PARAM_FILE)

@@ -23,7 +23,8 @@ struct parse {
     char *error;
     const struct filter *filter;
     bool given[FILTER_PARAMS];
-    int position; // of the next value without a name
+    int position;   // of the next value without a name
+    bool bare_text; // a filter of the chain has a text without quotes
 };
 
 __attribute__((format(printf, 2, 3))) static bool fail(struct parse *parse, const char *format, ...)
@@ -38,6 +39,36 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct parse *parse, cons
             *at = '?';
     }
     return false;
+}
+
+// Adds advice to the message: the text of a filter may have ended too early. Returns false.
+static bool advise_quotes(struct parse *parse)
+{
+    const size_t used = strlen(parse->error);
+    if (parse->bare_text)
+        snprintf(parse->error + used, CHAIN_ERROR - used,
+                 "; a text with , : ; | ! or = needs quotes: -f \"text='12:30'\"");
+    return false;
+}
+
+static bool is_text(const struct filter *filter)
+{
+    return filter_param_count(filter) > 0 && filter->params[0].type == PARAM_TEXT;
+}
+
+static bool has_bare_text(const char *chain)
+{
+    bool found = false;
+    for (const char *at = chain; at && !found; at = strchr(at, ',')) {
+        char name[NAME_SHOWN + 1];
+        int end = 0;
+        at += strspn(at, ", ");
+        if (sscanf(at, "%40[a-z] = %n", name, &end) == 1 && end > 0 && at[end] != '\'') {
+            const struct filter *filter = filter_find(name);
+            found = filter && is_text(filter);
+        }
+    }
+    return found;
 }
 
 // Removes spaces from both ends, in place.
@@ -196,7 +227,7 @@ static bool parse_file(struct parse *parse, const struct param *row, const char 
     return *value == 0 || access(name, R_OK) == 0 ||
            fail(parse, "%s: cannot read the file '%.120s' of %s: %s%s", parse->filter->name, text, row->name,
                 strerror(errno),
-                errno == ENOENT ? "; a name with , : ; | ! or = needs quotes: 'a,b.png'" : "; name another file");
+                errno == ENOENT ? "; a name with , : ; | ! or = needs quotes: \"'a,b.png'\"" : "; name another file");
 }
 
 static bool parse_text(struct parse *parse, const struct param *row, const char *text, struct stage *stage,
@@ -253,7 +284,8 @@ static bool parse_assignment(struct parse *parse, char *text, struct stage *stag
         if (parse->position == count)
             return fail(parse, "%s: too many values; the filter has %d parameter%s", parse->filter->name, count,
                         count == 1 ? "" : "s");
-        return parse_value(parse, parse->position++, trim(text), stage);
+        return parse_value(parse, parse->position++, trim(text), stage) ||
+               (parse->position > 1 && is_text(parse->filter) && advise_quotes(parse));
     }
     *equals = '\0';
     const char *name = trim(text);
@@ -303,7 +335,8 @@ static bool unknown_filter(struct parse *parse, const char *name)
         return fail(parse, "the filter '%.*s' cannot be used; see the message on its file", NAME_SHOWN, name);
     if (advice)
         return fail(parse, "there is no filter '%.*s'; did you mean '%s'?", NAME_SHOWN, name, advice);
-    return fail(parse, "there is no filter '%.*s'; 'monocle filters' lists the filters", NAME_SHOWN, name);
+    fail(parse, "there is no filter '%.*s'; 'monocle filters' lists the filters", NAME_SHOWN, name);
+    return advise_quotes(parse);
 }
 
 static bool parse_stage(struct parse *parse, char *text, struct stage *stage)
@@ -312,9 +345,11 @@ static bool parse_stage(struct parse *parse, char *text, struct stage *stage)
     if (values)
         *values++ = '\0';
     const char *name = trim(text);
-    if (!*name)
-        return fail(parse, "a filter's name is missing");
-    *parse = (struct parse){.error = parse->error, .filter = filter_find(name)};
+    if (!*name) {
+        fail(parse, "a filter's name is missing");
+        return advise_quotes(parse);
+    }
+    *parse = (struct parse){.error = parse->error, .filter = filter_find(name), .bare_text = parse->bare_text};
     if (!parse->filter)
         return unknown_filter(parse, name);
     if (!stage_init(stage, parse->filter))
@@ -345,7 +380,8 @@ static bool check_separators(struct parse *parse, const char *text)
         *at = ',';
     if (strlen(text) <= SHOWN && is_chain(fixed))
         return fail(parse, "separate filters with ',', not '%c'; did you mean '%s'?", *first, fixed);
-    return fail(parse, "separate filters with ',', not '%c'", *first);
+    fail(parse, "separate filters with ',', not '%c'", *first);
+    return advise_quotes(parse);
 }
 
 bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
@@ -355,6 +391,7 @@ bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
     *chain = (struct chain){0};
     if (strlen(text) >= sizeof(copy))
         return fail(&parse, "the chain is longer than %d characters", CHAIN_TEXT - 1);
+    parse.bare_text = has_bare_text(text);
     if (!check_separators(&parse, text))
         return false;
     strcpy(copy, text);

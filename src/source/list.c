@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 enum { SLIDE_S = 5 }; // how long a slide show shows an image
@@ -96,7 +95,7 @@ bool source_is_image_name(const char *name)
 {
     const char *dot = strrchr(name, '.');
     enum codec_format format;
-    return dot && (codec_from_name(dot + 1, &format) || codec_missing_library(dot + 1) || strcasecmp(dot, ".hdr") == 0);
+    return dot && (codec_from_name(dot + 1, &format) || codec_missing_library(dot + 1));
 }
 
 static bool list_open(struct source *source, const struct source_setup *setup, const char *text)

@@ -110,8 +110,8 @@ if [ $? -ne 3 ]; then # there is a device
 import json, sys
 device = json.load(open(sys.argv[1]))[0]
 assert device["number"] == 0 and device["name"] and device["opens"]
-assert [r["rung"] for r in device["rungs"]] == ["gl-shared", "mapped", "opencl"]
-assert all(r["why"] for r in device["rungs"]) and device["rungs"][2]["works"]
+assert [r["mode"] for r in device["sharing"]] == ["gl-shared", "mapped", "opencl"]
+assert all(r["why"] for r in device["sharing"]) and device["sharing"][2]["works"]
 ' "$out" || fail "devices --json"
 fi
 refuses 2 "unexpected argument" devices 0

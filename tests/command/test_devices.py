@@ -73,7 +73,7 @@ def facts(c):
     c.check("RGBA/UNORM_INT8" in device["image_formats"]["read"], device["image_formats"])
     c.check("RGBA/UNORM_INT8" in device["image_formats"]["write"], device["image_formats"])
     c.check(all(used == (name in device["extensions"]) for name, used in device["extensions_used"].items()), device)
-    c.check([r["rung"] for r in device["rungs"]] == ["gl-shared", "mapped", "opencl"], device["rungs"])
+    c.check([r["mode"] for r in device["sharing"]] == ["gl-shared", "mapped", "opencl"], device["sharing"])
 
 
 def text(c):
@@ -107,7 +107,7 @@ def crashes(c):
     place = vendors(ICD)
     for how, broken in ("crash", True), ("", False):
         code, out, err = run(MONOCLE, "devices", "--json", OCL_ICD_VENDORS=place, TEST_ICD=how, TMPDIR=at())
-        c.check(code == 0 and json.loads(out)[0]["rungs"][2]["works"], how, code, out, err)
+        c.check(code == 0 and json.loads(out)[0]["sharing"][2]["works"], how, code, out, err)
         says = "left out the OpenCL driver %s: it crashed with signal 11; for a remedy, run: monocle doctor\n" % ICD
         c.check((says in err) == broken, how, err)
         c.check(err.count("\n") == broken, how, err)
@@ -142,8 +142,8 @@ def crashes_later(c):
                              XDG_CACHE_HOME=at())
         device = json.loads(out)[0]
         c.check(code == 0 and device["opens"] and device["limits"]["timer_ns"], how, code, out, err)
-        c.check(not any(r["works"] for r in device["rungs"]), how, device["rungs"])
-        c.check(why in device["problem"] and why in device["rungs"][2]["why"], how, device["problem"])
+        c.check(not any(r["works"] for r in device["sharing"]), how, device["sharing"])
+        c.check(why in device["problem"] and why in device["sharing"][2]["why"], how, device["problem"])
 
 
 def read(name):
@@ -196,7 +196,7 @@ def talkative(c):
     """A driver that prints text hides no fact."""
     code, out, err = run(MISLED, "devices", "--json", TEST_MISBEHAVE="print")
     device = json.loads(out)[0]
-    c.check(code == 0 and device["opens"] and device["rungs"][2]["works"], code, out, err)
+    c.check(code == 0 and device["opens"] and device["sharing"][2]["works"], code, out, err)
 
 
 def internal(c):

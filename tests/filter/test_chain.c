@@ -131,6 +131,7 @@ static const struct refusal refused[] = {
     {"gr\xC3\xA4y=\xE2\x80\x9C", NULL, NULL},
 };
 
+#define QUOTES "; a text with , : ; | ! or = needs quotes: -f \"text='12:30'\""
 // A refused text, and the whole message.
 static const struct {
     const char *text, *error;
@@ -171,6 +172,13 @@ static const struct {
     {"blur=2;gray", "separate filters with ',', not ';'; did you mean 'blur=2,gray'?"},
     {"blur ! gray | flip", "separate filters with ',', not '!'; did you mean 'blur , gray , flip'?"},
     {"blur=99;gray", "separate filters with ',', not ';'"},
+    {"text=%H:%M:at=top", "text: x is '%M', but must be a number" QUOTES},
+    {"text=one,", "a filter's name is missing" QUOTES},
+    {"text=one, two", "there is no filter 'two'; 'monocle filters' lists the filters" QUOTES},
+    {"text=Hello!,blurr", "separate filters with ',', not '!'" QUOTES},
+    {"text='12:30':x", "text: x is 'x', but must be a number"},
+    {"text=noon,contrast=1:x", "contrast: brightness is 'x', but must be a number"},
+    {"text=noon,gray=5", "gray: mode is '5', but must be one of luma|average|paint"},
 };
 
 static void test_advice(struct check *check)

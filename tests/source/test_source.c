@@ -351,6 +351,7 @@ static void test_list(void)
     write_picture("list/shot4.png", 9, 8, 4); // another size
     scratch_write(&scratch, "list/shot5.png", "\x89PNG\r\n\x1a\n", 8);
     scratch_write(&scratch, "list/README", "no picture", 10);
+    scratch_write(&scratch, "list/light.hdr", "#?RADIANCE", 10); // a format that monocle cannot read
     frames_of(&(struct source_setup){.text = dir}, 100, got, &lines);
     check_that(&check, strcmp(got, "1 2 6 10 ") == 0 && lines == 2, "a directory plays in natural order: %s; said %s",
                got, scratch.said.text);

@@ -399,7 +399,8 @@ void figure_table_verdicts(const json_t *result)
     enum { VERDICTS = sizeof(verdicts) / sizeof(*verdicts) };
     size_t i;
     int count[VERDICTS] = {0};
-    log_print_line(stdout, "compared with %s, driver %s", json_text(device, "name"), json_text(device, "driver"));
+    const char *driver = json_text(device, "driver"); // "": the processor
+    log_print_line(stdout, "compared with %s%s%s", json_text(device, "name"), driver[0] ? ", driver " : "", driver);
     for (int v = 0; v < VERDICTS; v++) {
         json_array_foreach(json_object_get(result, "figures"), i, item)
         {

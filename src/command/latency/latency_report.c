@@ -40,7 +40,7 @@ void latency_report_start(const struct latency *l)
     panes_describe(l->stream.panes, PANE_MAIN, &facts);
     if (l->options.json) {
         print_line(json_pack("{s:s,s:s,s:s,s:s,s:s}", "event", "start", "source", l->stream.info->name, "path",
-                             facts.kind, "rung", facts.sharing, "screen", window_gl_name(l->stream.window)));
+                             facts.kind, "sharing", facts.sharing, "screen", window_gl_name(l->stream.window)));
         return;
     }
     printf("%s, path %s, sharing mode %s, %s\nPoint the camera at the window. Press q to quit.\n", l->stream.info->name,

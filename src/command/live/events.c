@@ -320,23 +320,25 @@ void events_save_picture(struct session *s)
 {
     char place[OUTPUT_NAME];
     s->save.due = false;
-    events_picture_saved(s, true);
-    s->save.running = stream_save(&s->stream, s->save.both, NULL);
-    if (!s->save.running) {
+    events_picture_saved(s, s->save.count == sizeof(s->save.running) / sizeof(*s->save.running));
+    struct screenshot *screenshot = stream_save(&s->stream, s->save.both, NULL);
+    if (!screenshot) {
         note_set(&s->stream.note, true, NOTE_S, CANNOT_SAVE);
         return;
     }
-    output_place(screenshot_name(s->save.running), place);
+    s->save.running[s->save.count++] = screenshot;
+    output_place(screenshot_name(screenshot), place);
     note_set(&s->stream.note, false, 0, "saving %s", place);
 }
 
-void events_picture_saved(struct session *s, bool wait)
+// Closes the running screenshot with this index.
+static void picture_saved(struct session *s, int index)
 {
     char name[OUTPUT_NAME], place[OUTPUT_NAME];
-    if (!s->save.running || (!wait && !screenshot_done(s->save.running)))
-        return;
-    const bool ok = screenshot_close(s->save.running, name, NULL);
-    s->save.running = NULL;
+    struct screenshot **running = s->save.running;
+    const bool ok = screenshot_close(running[index], name, NULL);
+    s->save.count--;
+    memmove(running + index, running + index + 1, (size_t)(s->save.count - index) * sizeof(*running));
     output_place(name, place);
     if (ok)
         note_set(&s->stream.note, false, NOTE_S, "saved %s", place);
@@ -344,6 +346,14 @@ void events_picture_saved(struct session *s, bool wait)
         note_set(&s->stream.note, true, NOTE_S, CANNOT_SAVE);
     s->redraw = true;
     report_state(&s->report, "state", session_status(s));
+}
+
+void events_picture_saved(struct session *s, bool wait)
+{
+    for (int i = s->save.count - 1; i >= 0; i--) {
+        if (wait || screenshot_done(s->save.running[i]))
+            picture_saved(s, i);
+    }
 }
 
 // Saves the current frame. If there is none yet, the loop saves the first one.

@@ -29,6 +29,6 @@ bool events_press(struct session *session, const char *action, long long digit, 
 void events_show_look(struct session *session, const struct look *look);
 // Starts to save the main pane's result (session->save.both: before and after the chain) under a new name.
 void events_save_picture(struct session *session);
-// Call often. When the picture is saved or has failed, the note reports the name or the failure. `wait`: waits until
-// then.
+// Call often. When a picture is saved or has failed, the note reports the name or the failure. `wait`: waits until all
+// are.
 void events_picture_saved(struct session *session, bool wait);

@@ -216,7 +216,7 @@ static struct json_t *state(void *context)
 static bool is_stale(void *context)
 {
     const struct session *s = context;
-    return (s->stream.window && s->redraw) || s->save.running;
+    return (s->stream.window && s->redraw) || s->save.count > 0;
 }
 
 static void changing(void *context)

@@ -51,10 +51,11 @@ struct session {
     bool redraw;                    // the screen is out of date
     bool capture_due;               // capture the next frame: the path or its frames have changed
     struct {
-        bool due;                   // the next frame: there was none when the user pressed the key
-        bool both;                  // before and after the chain
-        bool last;                  // the last frame of the run, under the first free name
-        struct screenshot *running; // NULL: none
+        bool due;                      // the next frame: there was none when the user pressed the key
+        bool both;                     // before and after the chain
+        bool last;                     // the last frame of the run, under the first free name
+        struct screenshot *running[4]; // threads write them; the oldest one first
+        int count;                     // of `running`
     } save;
 };
 

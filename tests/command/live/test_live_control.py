@@ -299,11 +299,19 @@ def large(c):
     m.set("paused", True)
     m.send("screenshot", at("large.png"))
     c.check(other.get("frames") > 0 and not os.path.exists(at("large.png")), "an answer before the file is there")
-    other.ask("key", "screenshot")
-    c.check(other.get("message") == "saving %s" % at("monocle-0001.png"), other.get("message"))
+    for name in "monocle-0001.png", "monocle-0002.png":
+        other.ask("key", "screenshot")
+        c.check(other.get("message") == "saving %s" % at(name), other.get("message"))
+        c.check(os.path.getsize(at("monocle-0001.png")) == 0, "an answer before the first one is complete", name)
+    left = view.client()
+    left.send("screenshot", at("left.png"))
+    other.get("frames")
+    left.close()
+    left = view.client()
+    c.check(left.get("frames") > 0 and not os.path.exists(at("left.png")), "the next client need not wait")
     other.ask("quit")
     c.check(m.reply()["data"] == at("large.png") and view.wait_end()[0] == 0, "its answer, and the end")
-    for name in "large.png", "monocle-0001.png":
+    for name in "large.png", "monocle-0001.png", "monocle-0002.png", "left.png":
         with open(at(name), "rb") as file:
             data = file.read()
         c.check(data[16:24] == struct.pack(">II", 4000, 3000) and data[-8:-4] == b"IEND", name)
