@@ -53,7 +53,7 @@ static double true_pitch(const struct lane_camera *camera, const struct lane_sha
     return camera->pitch + atan(camera->height * shape->term[LANE_SPREAD]) / degree;
 }
 
-// A line is straight at any pitch. Only a second one tells if they are parallel.
+// A line is straight at any pitch. Only a second one tells if they are parallel. Texture gives lines, but no lanes.
 static double score_of(const struct lane_shape *shape)
 {
     double score = 0, most = 0;
@@ -61,7 +61,7 @@ static double score_of(const struct lane_shape *shape)
         score += shape->line[i].support;
         most = fmax(most, shape->line[i].support);
     }
-    return score - most;
+    return (score - most) * shape->lanes;
 }
 
 static bool use_camera(struct lane_pipeline *pipeline, const struct lane_camera *camera,

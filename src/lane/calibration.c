@@ -12,9 +12,11 @@
 
 enum { FILE_LIMIT = 65536, DIGITS = 12 };
 static const double smallest_height = 2; // pixels, of a triangle of three points
-static const double fraction = 100;      // points are multiples of 1/100 pixel
+static const double fraction = 100;      // points are multiples of 1/100 pixel, sizes of 1 cm
+static const double size_step = 0.1;     // metres
 
-const char *const calibration_names[CALIBRATION_POINTS] = {"near left", "near right", "far right", "far left"};
+const char *const calibration_names[CALIBRATION_VALUES] = {"near left", "near right", "far right", "far left",
+                                                           "width",     "near",       "far"};
 
 // ---- faults ----
 
@@ -107,6 +109,19 @@ bool calibration_init(struct calibration *calibration, const struct lane_camera 
 void calibration_move(struct calibration *calibration, int point, double x, double y)
 {
     set_point(calibration, point, fmin(fmax(x, 0), calibration->width), fmin(fmax(y, 0), calibration->height));
+    check(calibration);
+}
+
+void calibration_resize(struct calibration *calibration, int value, int steps)
+{
+    struct lane_camera camera = calibration->camera;
+    const double sizes[CALIBRATION_SIZES] = {camera.width, camera.near, camera.far};
+    const double size = sizes[value - CALIBRATION_POINTS] + steps * size_step;
+    char why[LANE_ERROR];
+    json_t *number = json_real(round(size * fraction) / fraction);
+    if (lane_camera_set(&camera, calibration_names[value], number, why) && camera.near < camera.far)
+        calibration->camera = camera;
+    json_decref(number);
     check(calibration);
 }
 

@@ -3,8 +3,9 @@
 
 #include "lane/lane_camera.h"
 
-enum { CALIBRATION_POINTS = 4 };
-extern const char *const calibration_names[CALIBRATION_POINTS]; // "near left"
+// What the user may change: the points in the picture, then the sizes of their rectangle on the road.
+enum { CALIBRATION_POINTS = 4, CALIBRATION_SIZES = 3, CALIBRATION_VALUES = CALIBRATION_POINTS + CALIBRATION_SIZES };
+extern const char *const calibration_names[CALIBRATION_VALUES]; // "near left", "width"
 
 struct calibration {
     struct lane_camera camera; // has points
@@ -19,6 +20,9 @@ bool calibration_init(struct calibration *calibration, const struct lane_camera 
                       char error[LANE_ERROR]);
 // Moves a point to a place in the picture, and makes the map or the fault.
 void calibration_move(struct calibration *calibration, int point, double x, double y);
+// Changes a size, such as calibration_names[CALIBRATION_POINTS], by steps of 10 cm, if it may have the new value. Makes
+// the map or the fault.
+void calibration_resize(struct calibration *calibration, int value, int steps);
 // Writes the place of a point; for a point outside the picture, the nearest place in the picture.
 void calibration_place(const struct calibration *calibration, int point, double place[2]);
 // Returns the point that is nearest to a place; -1: none is within `reach` pixels.

@@ -17,7 +17,7 @@ static const double same_line = 0.6;                       // a peak this near a
 static const double lanes_narrow = 2.6, lanes_wide = 4.4;  // metres: widths of equal lanes that are searched
 static const double lanes_usual = 3.4, lanes_other = 0.8;  // mean and standard deviation of this width
 static const double lanes_reach = 0.15, lanes_most = 0.35; // metres beside a line; largest peak that counts
-static const double lanes_outer = 0.7;                     // weight of the lines beside the own lane
+static const float lanes_outer = 0.7f;                     // weight of the lines beside the own lane
 static const double lanes_inside = 0.15;                   // share of the lane at each side where lines may be
 static const double lanes_near = 0.25;                // metres: a peak this near one of the lines may be half as high
 static const double window_mass = 0.2;                // a window with less shows no line
@@ -150,6 +150,57 @@ static void fill_histogram(const struct strip_scene *scene, const struct lane_sh
         histogram[column] /= (float)strips;
 }
 
+// Three equal lanes, the own one in the middle: four lines.
+struct lanes {
+    double left, width; // metres: offset of the own lane's left line
+    double sum;         // of the histogram at the lines; unlikely widths and other lanes' lines weigh less
+    bool clear;         // both lines of the own lane have marks
+};
+
+// Writes the largest value of the histogram near each column: 0 to `lanes_most`.
+static void fill_near(const struct strip_scene *scene, const float histogram[LANE_COLUMNS_MAX],
+                      float near[LANE_COLUMNS_MAX])
+{
+    const int reach = (int)(lanes_reach / scene->metres), columns = scene->table->columns;
+    for (int middle = 0; middle < columns; middle++) {
+        float best = 0;
+        for (int column = limit(middle - reach, columns); column < limit(middle + reach + 1, columns); column++)
+            best = fmaxf(best, histogram[column]);
+        near[middle] = fminf(best, (float)lanes_most);
+    }
+}
+
+// Finds the lanes with the largest sum.
+static struct lanes find_lanes(const struct strip_scene *scene, const float histogram[LANE_COLUMNS_MAX])
+{
+    const int columns = scene->table->columns, wide = (int)(lanes_wide / scene->metres);
+    const float least = (float)scene->table->settings->peak / 2;
+    float near[LANE_COLUMNS_MAX];
+    struct lanes best = {.clear = false};
+    fill_near(scene, histogram, near);
+    for (int width = (int)(lanes_narrow / scene->metres); width <= wide; width += 2) {
+        const double unlikely = (width * scene->metres - lanes_usual) / lanes_other;
+        const float likely = (float)exp(-unlikely * unlikely / 2);
+        for (int left = limit(columns / 2 - width, columns); left <= columns / 2 && left + width < columns; left++) {
+            float sum = near[left] + near[left + width];
+            sum += left >= width ? lanes_outer * near[left - width] : 0;
+            sum += left + 2 * width < columns ? lanes_outer * near[left + 2 * width] : 0;
+            if (sum * likely <= (float)best.sum)
+                continue;
+            best = (struct lanes){x_of(scene, left), width * scene->metres, (double)(sum * likely),
+                                  near[left] >= least && near[left + width] >= least};
+        }
+    }
+    return best;
+}
+
+static double lanes_sum(const struct strip_scene *scene, const struct lane_shape *shape)
+{
+    float histogram[LANE_COLUMNS_MAX];
+    fill_histogram(scene, shape, histogram);
+    return find_lanes(scene, histogram).sum;
+}
+
 // Sharp peaks give a large sum of squares.
 static double sharpness(const float histogram[LANE_COLUMNS_MAX], int columns)
 {
@@ -166,7 +217,8 @@ struct term_search {
 };
 static const double term_step[LANE_TERMS] = {[LANE_HEADING] = 0.012, [LANE_BEND] = 5e-4, [LANE_SPREAD] = 1.5e-3};
 
-static void align(const struct strip_scene *scene, struct lane_shape *shape, struct term_search search)
+// Lines are where the histogram is sharpest. Texture can be sharp, too, so new lines must also be those of lanes.
+static void align(const struct strip_scene *scene, struct lane_shape *shape, bool known, struct term_search search)
 {
     const struct lane_shape start = *shape;
     float histogram[LANE_COLUMNS_MAX];
@@ -177,52 +229,13 @@ static void align(const struct strip_scene *scene, struct lane_shape *shape, str
             trial.term[search.a] += a * term_step[search.a];
             trial.term[search.b] += b * term_step[search.b];
             fill_histogram(scene, &trial, histogram);
-            const double sharp = sharpness(histogram, scene->table->columns) * (1 - 1e-3 * (a * a + b * b));
+            const double lanes = known ? 1 : find_lanes(scene, histogram).sum;
+            const double sharp = lanes * sharpness(histogram, scene->table->columns) * (1 - 1e-3 * (a * a + b * b));
             if (sharp <= best)
                 continue;
             best = sharp;
             *shape = trial;
         }
-}
-
-// Three equal lanes, the own one in the middle: four lines.
-struct lanes {
-    double left, width; // metres: offset of the own lane's left line
-    bool clear;         // both lines of the own lane have marks
-};
-
-// Returns the offset's value in the histogram, or near it: 0 to `most`.
-static double near_value(const struct strip_scene *scene, const float histogram[LANE_COLUMNS_MAX], double offset)
-{
-    const int reach = (int)(lanes_reach / scene->metres), middle = column_of(scene, offset);
-    double best = 0;
-    for (int column = middle - reach; column <= middle + reach; column++) {
-        if (column >= 0 && column < scene->table->columns)
-            best = fmax(best, (double)histogram[column]);
-    }
-    return fmin(best, lanes_most);
-}
-
-// Finds the lanes with the largest sum at their four lines.
-static struct lanes find_lanes(const struct strip_scene *scene, const float histogram[LANE_COLUMNS_MAX])
-{
-    const double step = 2 * scene->metres, least = scene->table->settings->peak / 2;
-    struct lanes best = {.clear = false};
-    double best_sum = 0;
-    for (double width = lanes_narrow; width <= lanes_wide; width += step) {
-        const double unlikely = (width - lanes_usual) / lanes_other;
-        for (double left = -width; left <= 0; left += step) {
-            const double a = near_value(scene, histogram, left), b = near_value(scene, histogram, left + width);
-            const double outer =
-                near_value(scene, histogram, left - width) + near_value(scene, histogram, left + 2 * width);
-            const double sum = (a + b + lanes_outer * outer) * exp(-unlikely * unlikely / 2);
-            if (sum <= best_sum)
-                continue;
-            best_sum = sum;
-            best = (struct lanes){left, width, a >= least && b >= least};
-        }
-    }
-    return best;
 }
 
 static double smallest_peak(const struct strip_scene *scene, const struct lanes *lanes, const struct lane_shape *prior,
@@ -492,10 +505,10 @@ int lane_find(struct lane_shape *shape, const struct lane_table *table, const st
     if (known)
         memcpy(shape->term, prior->term, sizeof(shape->term));
     const int steps = known ? 1 : 8;
-    align(&scene, shape, (struct term_search){LANE_HEADING, LANE_BEND, steps, steps});
-    align(&scene, shape, (struct term_search){LANE_SPREAD, LANE_HEADING, 5, known ? 1 : 3});
+    align(&scene, shape, known, (struct term_search){LANE_HEADING, LANE_BEND, steps, steps});
+    align(&scene, shape, known, (struct term_search){LANE_SPREAD, LANE_HEADING, 5, known ? 1 : 3});
     if (!known)
-        align(&scene, shape, (struct term_search){LANE_HEADING, LANE_BEND, 2, 3});
+        align(&scene, shape, false, (struct term_search){LANE_HEADING, LANE_BEND, 2, 3});
     // The second pass finds the peaks that the first fit has made sharp.
     for (int pass = 0; pass < PASSES; pass++) {
         find_peaks(&scene, shape, prior, known);
@@ -509,6 +522,7 @@ int lane_find(struct lane_shape *shape, const struct lane_table *table, const st
         }
         fit_rounds(&scene, shape, prior, known);
     }
+    shape->lanes = known ? 0 : lanes_sum(&scene, shape);
     sort_lines(shape);
     measure_support(&scene, shape);
     return shape->lines;

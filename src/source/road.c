@@ -124,7 +124,7 @@ extern const struct source_kind source_road;
 const struct source_kind source_road = {
     .name = "road",
     .help = {"road[:seed=N,level=LEVEL,size=WxH@FPS,FORMAT]\tsynthetic road whose lane lines are known; levels: clean, "
-             "worn, shadows, pitch, cars, rain, night, concrete, street, rails, empty, mixed"},
+             "worn, shadows, pitch, cars, rain, night, concrete, street, rails, empty, changes, merge, mixed"},
     .word = true,
     .endless = true,
     .state_bytes = sizeof(struct road),

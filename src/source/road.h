@@ -23,7 +23,9 @@ enum road_level {
     ROAD_STREET,
     ROAD_RAILS,
     ROAD_EMPTY,
-    ROAD_MIXED, // each of the others for a second
+    ROAD_CHANGES,
+    ROAD_MERGE,
+    ROAD_MIXED, // each of the levels before ROAD_CHANGES for a second
     ROAD_LEVELS
 };
 
@@ -84,6 +86,8 @@ void road_scene(const struct road_spec *spec, uint64_t frame, struct road_scene 
 double road_middle(const struct road_scene *scene, double z);
 // Returns the offset of a line, 0 to scene->lines - 1 from the left, from the middle of the own lane.
 double road_line_offset(const struct road_scene *scene, int line);
+// Returns the same for distance z: the last line of a merging lane moves towards its neighbour.
+double road_line_at(const struct road_scene *scene, int line, double z);
 // Computes the point of the road that a pixel shows. False: it shows the sky.
 bool road_ground(const struct road_scene *scene, double px, double py, double *x, double *z);
 // Computes the pixel that shows a point `up` metres above the road, with z > 0.

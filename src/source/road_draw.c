@@ -31,6 +31,8 @@ static const struct road_look looks[ROAD_MIXED] = {
     [ROAD_CONCRETE] = {166, 228, 16, 700, 4, 1, DAY},
     [ROAD_STREET] = {104, 214, 12, 700, 4, 1, DAY},
     [ROAD_RAILS] = {98, 222, 9, 700, 4, 1, DAY},
+    [ROAD_CHANGES] = {92, 228, 7, 700, 3, 1, DAY},
+    [ROAD_MERGE] = {92, 228, 7, 700, 3, 1, DAY},
     [ROAD_RAIN] = {74, 200, 14, 110, 9, 0.75f, .haze = {168, 174, 180}, .sky = {140, 146, 152}},
     [ROAD_NIGHT] = {84, 235, 7, 4000, 6, 1, .haze = {9, 10, 15}, .sky = {5, 6, 12}},
 };
@@ -162,14 +164,16 @@ static void find_stripes(const struct road_painter *p, struct row_span *span)
 {
     const struct end *ends = span->ends;
     const double a = ends[0].x - ends[0].middle, b = ends[1].x - ends[1].middle, half = span->length / 2;
-    const double way = p->scene.way + (ends[0].z + ends[1].z) / 2, margin = 0.3 + fabs(b - a) / SPAN;
+    const double z = (ends[0].z + ends[1].z) / 2, way = p->scene.way + z, margin = 0.3 + fabs(b - a) / SPAN;
     for (int i = 0; i < p->scene.stripes && fmax(ends[0].z, ends[1].z) < paint_ends; i++) {
         const struct road_stripe *stripe = &p->scene.stripe[i];
-        if (stripe->offset < fmin(a, b) - margin || stripe->offset > fmax(a, b) + margin)
+        const double moved = road_line_at(&p->scene, stripe->line, z) - road_line_offset(&p->scene, stripe->line);
+        const double offset = stripe->offset + moved;
+        if (offset < fmin(a, b) - margin || offset > fmax(a, b) + margin)
             continue;
         const double share = stripe->dashed ? dashed_share(&p->scene, way - half, way + half) : 1;
         const float left = noise_at(p, way / 11, 5.3 * stripe->line + 0.5);
-        span->stripe[span->stripes++] = (struct stripe){.offset = (float)stripe->offset,
+        span->stripe[span->stripes++] = (struct stripe){.offset = (float)offset,
                                                         .half = (float)(stripe->width / 2),
                                                         .share = (float)share,
                                                         .wear = p->scene.level == ROAD_WORN ? clamp(1.5f * left) : 1,

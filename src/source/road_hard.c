@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-static const double joint_every = 5, arrow_every = 45; // metres along the road
+static const double joint_every = 5, arrow_every = 45, crossing_every = 90; // metres along the road
 static const float seam_dark = -58, arrow_paint = 214;
 static const float kerb[3] = {158, 156, 150}, pavement[3] = {132, 128, 122}, rail[3] = {176, 180, 186};
+static const float barrier[3] = {150, 148, 144}, barrier_top[3] = {190, 188, 182};
 
 // Returns the share of a pixel that a bar covers: of this half width, `distance` metres from the pixel's middle.
 static float cover(double distance, double half, float pixel)
@@ -43,6 +44,16 @@ static void draw_arrow(const struct road_scene *scene, const struct road_point *
         blend(rgb, paint, cover(aside, 0.35 * (4.5 - along) / 1.5, at->wide));
 }
 
+// A pedestrian crossing: bars of 50 cm along the road, 3.5 m long.
+static void draw_crossing(const struct road_scene *scene, const struct road_point *at, float rgb[3])
+{
+    static const float paint[3] = {arrow_paint, arrow_paint, arrow_paint};
+    const double first = road_line_offset(scene, 0), last = road_line_offset(scene, scene->lanes);
+    const double along = remainder(at->way - crossing_every / 4, crossing_every);
+    if (at->offset > first && at->offset < last && fabs(along) < 1.75)
+        blend(rgb, paint, cover(remainder(at->offset - first, 1), 0.25, at->wide));
+}
+
 // A kerb of 15 cm at each edge, then a pavement.
 static void draw_kerbs(const struct road_point *at, float rgb[3])
 {
@@ -52,8 +63,8 @@ static void draw_kerbs(const struct road_point *at, float rgb[3])
     blend(rgb, kerb, cover(behind - 0.075, 0.075, at->wide));
 }
 
-// A guard rail 0.4 m behind each edge, 50 to 75 cm high, with a post each 4 m: the pixel's ray meets it before the
-// ground.
+// 0.4 m behind the left edge, a concrete barrier, 80 cm high; behind the right edge, a guard rail, 50 to 75 cm high:
+// the pixel's ray meets them before the ground.
 static void draw_rails(const struct road_point *at, float rgb[3])
 {
     const double x = at->offset + at->middle;
@@ -61,7 +72,9 @@ static void draw_rails(const struct road_point *at, float rgb[3])
     const double up = ROAD_CAMERA_HEIGHT * (1 - reached);
     if (!(reached > 0 && reached < 1))
         return;
-    if (up > 0.5 && up < 0.75)
+    if (x < 0 && up < 0.8)
+        blend(rgb, up > 0.74 ? barrier_top : barrier, 1);
+    else if (x > 0 && up > 0.5 && up < 0.75)
         blend(rgb, rail, up > 0.6 && up < 0.66 ? 0.5f : 1);
 }
 
@@ -72,6 +85,7 @@ void road_hard(const struct road_scene *scene, const struct road_point *at, floa
     } else if (scene->level == ROAD_STREET) {
         draw_kerbs(at, rgb);
         draw_arrow(scene, at, rgb);
+        draw_crossing(scene, at, rgb);
     } else if (scene->level == ROAD_RAILS) {
         draw_rails(at, rgb);
     }

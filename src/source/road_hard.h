@@ -1,4 +1,4 @@
-// road_hard.h: things that look like lane lines: seams, joints, arrows, kerbs, guard rails
+// road_hard.h: things that look like lane lines: seams, joints, arrows, crossings, kerbs, barriers, guard rails
 #pragma once
 
 #include "source/road.h"

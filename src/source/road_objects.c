@@ -1,9 +1,10 @@
 // road_objects.c: see road_objects.h
 #include "source/road_objects.h"
 
+#include <math.h>
 #include <stddef.h>
 
-enum { STREAKS = 220, BOXES = 24, DROPS = 24, FOR_STREAK = 100, FOR_DROP };
+enum { STREAKS = 220, BOXES = 24, DROPS = 24, ONCOMING = 3, FOR_STREAK = 100, FOR_DROP };
 
 struct rects {
     const struct road_scene *scene;
@@ -83,6 +84,26 @@ static void add_rain(struct rects *to)
     }
 }
 
+// The lights of cars that come towards the camera at its own speed, left of the road, and their reflections on it.
+static void add_lights(struct rects *to)
+{
+    static const double every = 60, nearest = 6, up = 0.65, half = 0.7; // metres
+    static const float light[3] = {255, 250, 235};
+    const double first = road_line_offset(to->scene, 0) - 3, period = ONCOMING * every;
+    for (int i = 0; i < 2 * ONCOMING; i++) {
+        const double come = fmod(2 * to->scene->way + (i / 2) * every, period), z = nearest + period - come;
+        const double x = road_middle(to->scene, z) + first + (i % 2 ? half : -half);
+        double px, py, ground_x, ground_y;
+        road_project(to->scene, x, up, z, &px, &py);
+        road_project(to->scene, x, 0, z, &ground_x, &ground_y);
+        const double size = 0.12 * to->scene->focal / z + 1, far = 2 * (ground_y - py);
+        add_rect(to, px - size, ground_y, px + size, ground_y + far, 0.25, light);
+        for (int ring = 3; ring > 0; ring--)
+            add_rect(to, px - ring * size, py - ring * size, px + ring * size, py + ring * size, 0.9 / (ring * ring),
+                     light);
+    }
+}
+
 int road_rects(const struct road_scene *scene, int width, int height, struct road_rect rects[ROAD_RECTS])
 {
     struct rects to = {.scene = scene, .width = width, .height = height, .rect = rects};
@@ -90,5 +111,7 @@ int road_rects(const struct road_scene *scene, int width, int height, struct roa
         add_car(&to, &scene->car[i]);
     if (scene->level == ROAD_RAIN)
         add_rain(&to);
+    if (scene->level == ROAD_NIGHT)
+        add_lights(&to);
     return to.count;
 }

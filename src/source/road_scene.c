@@ -13,7 +13,8 @@ static const double knot_distance = 120, curvature_max = 1.0 / 250, degree = 3.1
 static const char *const level_names[ROAD_LEVELS + 1] = {
     [ROAD_CLEAN] = "clean",   [ROAD_WORN] = "worn",   [ROAD_SHADOWS] = "shadows", [ROAD_PITCH] = "pitch",
     [ROAD_CARS] = "cars",     [ROAD_RAIN] = "rain",   [ROAD_NIGHT] = "night",     [ROAD_CONCRETE] = "concrete",
-    [ROAD_STREET] = "street", [ROAD_RAILS] = "rails", [ROAD_EMPTY] = "empty",     [ROAD_MIXED] = "mixed",
+    [ROAD_STREET] = "street", [ROAD_RAILS] = "rails", [ROAD_EMPTY] = "empty",     [ROAD_CHANGES] = "changes",
+    [ROAD_MERGE] = "merge",   [ROAD_MIXED] = "mixed",
 };
 
 const char *road_level_name(int level)
@@ -107,6 +108,33 @@ double road_line_offset(const struct road_scene *scene, int line)
     return (lane_line - scene->own - 0.5) * ROAD_LANE_WIDTH + (line - lane_line) * cycle_lane;
 }
 
+// Returns the width of a merging lane, 0 to 1 lane: it begins each 500 m, and ends 240 m later.
+static double merging_width(double way)
+{
+    static const double every = 500, opened = 60, narrows = 120, closed = 240;
+    const double at = way - floor(way / every) * every;
+    return at < opened ? at / opened : at < narrows ? 1 : at < closed ? (closed - at) / (closed - narrows) : 0;
+}
+
+double road_line_at(const struct road_scene *scene, int line, double z)
+{
+    const bool moves = scene->level == ROAD_MERGE && line == scene->lanes;
+    return road_line_offset(scene, line) - (moves ? ROAD_LANE_WIDTH * (1 - merging_width(scene->way + z)) : 0);
+}
+
+// The car changes to a lane beside it, and back, every 6 seconds, in 3 seconds.
+static void change_lane(struct road_scene *scene)
+{
+    static const double hold = 6, change = 3;
+    const int side = scene->own > 0 ? -1 : 1;
+    const double at = fmod(scene->time, 2 * (hold + change)), turn = at < hold + change ? 1 : -1;
+    const double u = fmin(fmax((turn > 0 ? at : at - hold - change) - hold, 0) / change, 1), way = u * u * (3 - 2 * u);
+    const double lanes = turn > 0 ? way : 1 - way, moved = floor(lanes + 0.5);
+    scene->own += side * (int)moved;
+    scene->side += side * (lanes - moved) * ROAD_LANE_WIDTH;
+    scene->heading += side * turn * 6 * u * (1 - u) / change * ROAD_LANE_WIDTH / ROAD_SPEED;
+}
+
 static void add_stripe(struct road_scene *scene, int line, double shift, double width, bool dashed)
 {
     scene->stripe[scene->stripes++] = (struct road_stripe){
@@ -125,6 +153,12 @@ static void set_lines(struct road_scene *scene)
     const uint32_t seed = scene->seed;
     scene->lanes = 2 + (int)(road_hash(seed, FOR_LANES, 0) % 3);
     scene->own = (int)(road_hash(seed, FOR_OWN, 0) % (uint32_t)scene->lanes);
+    if (scene->level == ROAD_CHANGES)
+        change_lane(scene);
+    if (scene->level == ROAD_MERGE) {
+        scene->own = scene->lanes - 1;
+        scene->lanes++; // the merging lane is beside the own lane
+    }
     scene->dash = 3.5 + 2.5 * road_unit(seed, FOR_DASH, 0);
     scene->period = 9 + 3 * road_unit(seed, FOR_DASH, 1);
     scene->lines = scene->lanes + 1 + (scene->level == ROAD_STREET);
@@ -186,7 +220,7 @@ void road_scene(const struct road_spec *spec, uint64_t frame, struct road_scene 
     scene->time = (double)frame / spec->rate;
     scene->way = scene->time * ROAD_SPEED;
     if (spec->level == ROAD_MIXED)
-        scene->level = (enum road_level)(road_hash(spec->seed, FOR_MIX, (uint32_t)scene->time) % ROAD_MIXED);
+        scene->level = (enum road_level)(road_hash(spec->seed, FOR_MIX, (uint32_t)scene->time) % ROAD_CHANGES);
     set_camera(scene, spec);
     set_way(scene);
     set_lines(scene);

@@ -277,6 +277,34 @@ static void test_calibration(void)
     }
 }
 
+// The sizes of the rectangle change in steps of 10 cm and stay in their ranges; near stays nearer than far.
+static void test_sizes(void)
+{
+    static const struct {
+        int value, steps;
+        double width, near, far;
+    } rows[] = {
+        {4, 2, 3.85, 5, 30},    {4, -40, 3.85, 5, 30},    {4, -33, 0.55, 5, 30},   {5, -45, 0.55, 0.5, 30},
+        {5, -1, 0.55, 0.5, 30}, {6, -291, 0.55, 0.5, 30}, {6, -290, 0.55, 0.5, 1}, {5, 5, 0.55, 0.5, 1},
+    };
+    struct lane_camera camera = lane_camera_default();
+    struct calibration calibration;
+    camera.width = 3.65;
+    CHECK(calibration_init(&calibration, &camera, 640, 480, error));
+    const struct lane_camera before = calibration.camera;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        calibration_resize(&calibration, rows[i].value, rows[i].steps);
+        const double got[] = {calibration.camera.width, calibration.camera.near, calibration.camera.far};
+        const double want[] = {rows[i].width, rows[i].near, rows[i].far};
+        for (int k = 0; k < 3; k++)
+            CHECK(fabs(got[k] - want[k]) < 1e-9);
+        double at[2];
+        CHECK(calibration.fault[0] || (lane_map_apply(calibration.map.picture, got[0] / 2, got[2], at) &&
+                                       fabs(at[0] - before.points[4]) < 0.1 && fabs(at[1] - before.points[5]) < 0.1));
+    }
+    CHECK(memcmp(calibration.camera.points, before.points, sizeof(before.points)) == 0);
+}
+
 int main(void)
 {
     test_angles();
@@ -289,5 +317,6 @@ int main(void)
     test_refusals();
     test_file();
     test_calibration();
+    test_sizes();
     return check_end(&unit);
 }

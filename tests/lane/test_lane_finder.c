@@ -211,6 +211,21 @@ static void test_lanes(void)
         check_that(&unit, fabs(found.line[i].offset - lines[i]) < 0.1, "line %d is at %.2f m", i, found.line[i].offset);
 }
 
+// A long crack is sharper than dashes, but gives no lanes: it does not turn the road.
+static void test_crack(void)
+{
+    static const struct lane_shape crack = {.term = {[LANE_HEADING] = -0.06}};
+    uint64_t state = 21;
+    struct lane_shape found;
+    clear(0.002, &state);
+    for (int i = 0; i < road.lines; i++)
+        paint(&road, road.line[i].offset, 4);
+    paint(&crack, -0.2, 12);
+    CHECK(lane_find(&found, &table, NULL, false, NULL) >= 2);
+    check_that(&unit, fabs(found.term[LANE_HEADING] - road.term[LANE_HEADING]) < 0.015, "heading %.3f",
+               found.term[LANE_HEADING]);
+}
+
 // In a first frame, a long line alone is reported with half the confidence, and with its heading. One that leads aside
 // is not.
 static void test_alone(void)
@@ -427,6 +442,7 @@ int main(void)
     test_cycle_lane();
     test_narrow();
     test_lanes();
+    test_crack();
     test_alone();
     test_gravel();
     test_chance();

@@ -152,7 +152,7 @@ static void test_levels(void)
     for (int level = 0; level < ROAD_MIXED; level++) {
         struct road_spec spec = clean;
         spec.level = (enum road_level)level;
-        pictures[level] = draw(spec, 45);
+        pictures[level] = draw(spec, level == ROAD_CHANGES ? 200 : 45);
         for (int other = 0; other < level; other++)
             check_that(&unit, !same(&pictures[level], &pictures[other]), "%s is %s", road_level_name(level),
                        road_level_name(other));
@@ -196,7 +196,7 @@ static void test_range(void)
             check_that(&unit, ground && z <= 60.001 && at >= 0 && at <= 1279, "seed %d: x %.1f z %.1f", i, at, z);
             double away = 100;
             for (int line = 0; line < scene.lines; line++)
-                away = fmin(away, fabs(x - road_middle(&scene, z) - road_line_offset(&scene, line)));
+                away = fmin(away, fabs(x - road_middle(&scene, z) - road_line_at(&scene, line, z)));
             check_that(&unit, away < 1e-5, "seed %d: %.7f m from a line", i, away);
             road_project(&scene, x, 0, z, &px, &py);
             check_that(&unit, fabs(px - at) < 1e-6, "seed %d: x %.7f is seen at %.7f", i, at, px);
@@ -232,12 +232,12 @@ static void test_names(void)
     }
 }
 
-// Returns the brightness of a level's picture at this offset, about 8 m ahead.
-static double at_offset(const struct picture *picture, double offset)
+// Returns the brightness of a frame at this offset, about 8 m ahead.
+static double at_offset(const struct picture *picture, uint64_t frame, double offset)
 {
     struct road_scene scene;
     double x, z, px, py;
-    road_scene(&picture->spec, 0, &scene);
+    road_scene(&picture->spec, frame, &scene);
     road_project(&scene, road_middle(&scene, 8), 0, 8, &px, &py);
     road_ground(&scene, px, round(py), &x, &z);
     road_project(&scene, road_middle(&scene, z) + offset, 0, z, &px, &py);
@@ -254,7 +254,7 @@ static void test_hard(void)
     CHECK(scene.lines == scene.lanes + 1 && scene.stripe[0].yellow);
     const double left = road_line_offset(&scene, scene.own);
     struct picture picture = draw(spec, 0);
-    const double seam = at_offset(&picture, left + 0.3), slab = at_offset(&picture, left + 0.6);
+    const double seam = at_offset(&picture, 0, left + 0.3), slab = at_offset(&picture, 0, left + 0.6);
     check_that(&unit, seam < slab - 20, "seam %.0f, slab %.0f", seam, slab);
     free(picture.rgba);
     spec.level = ROAD_STREET;
@@ -264,11 +264,92 @@ static void test_hard(void)
     CHECK(fabs(road_line_offset(&scene, 1) - road_line_offset(&scene, 0) - ROAD_LANE_WIDTH) < 1e-9);
 }
 
+// Returns the brightness of a frame at a point above the road.
+static double above_road(const struct road_spec *spec, uint64_t frame, double offset, double up, double z)
+{
+    struct road_scene scene;
+    double px, py;
+    const struct picture picture = draw(*spec, frame);
+    road_scene(spec, frame, &scene);
+    road_project(&scene, road_middle(&scene, z) + offset, up, z, &px, &py);
+    const double got = brightness(&picture, px, (int)lround(py));
+    free(picture.rgba);
+    return got;
+}
+
+// A street has a crossing, rails have a barrier on the left, and at night cars come towards the camera.
+static void test_objects(void)
+{
+    struct road_spec spec = clean;
+    struct road_scene scene;
+    spec.level = ROAD_STREET;
+    const uint64_t near_crossing = 17; // 22.5 m from the first frame's camera
+    road_scene(&spec, near_crossing, &scene);
+    const double first = road_line_offset(&scene, 0), bar = first + ceil(scene.own * ROAD_LANE_WIDTH) + 1;
+    const struct picture street = draw(spec, near_crossing);
+    for (int i = 0; i < 2; i++)
+        CHECK(at_offset(&street, near_crossing, bar + i) > at_offset(&street, near_crossing, bar + i + 0.5) + 50);
+    free(street.rgba);
+    spec.level = ROAD_RAILS;
+    road_scene(&spec, 0, &scene);
+    const double edge = road_line_offset(&scene, 0) - 3; // behind the barrier
+    CHECK(above_road(&spec, 0, edge, 0, 20) > above_road(&clean, 0, edge, 0, 20) + 40);
+    spec.level = ROAD_NIGHT;
+    road_scene(&spec, 0, &scene);
+    const double lamp = road_line_offset(&scene, 0) - 3 - 0.7;
+    CHECK(above_road(&spec, 0, lamp, 0.65, 66) > 200 && above_road(&spec, 0, lamp, 2, 66) < 100);
+}
+
+// In a change of lanes, the lines move as the heading says, without a jump, and another lane becomes the own one.
+static void test_changes(void)
+{
+    struct road_spec spec = clean;
+    struct road_scene scene;
+    spec.level = ROAD_CHANGES;
+    spec.rate = 1000;
+    double last = 0;
+    int lowest = ROAD_LINES, highest = -1;
+    for (uint64_t frame = 0; frame < 18000; frame++) {
+        road_scene(&spec, frame, &scene);
+        const double x = road_middle(&scene, 0) + road_line_offset(&scene, 0);
+        check_that(&unit, frame == 0 || fabs((x - last) * spec.rate + scene.heading * ROAD_SPEED) < 0.01,
+                   "frame %d: the line is %.4f m further", (int)frame, x - last);
+        last = x;
+        lowest = scene.own < lowest ? scene.own : lowest;
+        highest = scene.own > highest ? scene.own : highest;
+        CHECK(fabs(scene.side) < ROAD_LANE_WIDTH / 2 + 0.4);
+    }
+    CHECK(highest == lowest + 1 && lowest >= 0 && highest < scene.lanes);
+}
+
+// A merging lane is beside the own lane; the truth has its line while it is wide enough for a car.
+static void test_merge(void)
+{
+    struct road_spec spec = clean;
+    struct road_scene scene;
+    spec.level = ROAD_MERGE;
+    int absent = 0, whole = 0;
+    for (uint64_t frame = 0; frame < 600; frame += 20) {
+        struct road_truth truth;
+        road_scene(&spec, frame, &scene);
+        road_truth(&spec, frame, &truth);
+        CHECK(scene.own == scene.lanes - 2);
+        const double wide = road_line_at(&scene, scene.lanes, 20) - road_line_at(&scene, scene.lanes - 1, 20);
+        const int lines = scene.own > 0 ? 4 : 3;
+        absent += wide < 0.01 && truth.lines < lines;
+        whole += fabs(wide - ROAD_LANE_WIDTH) < 1e-9 && truth.lines == lines;
+    }
+    CHECK(absent > 3 && whole > 1);
+}
+
 int main(void)
 {
     test_names();
     test_range();
     test_hard();
+    test_objects();
+    test_changes();
+    test_merge();
     test_solid();
     test_truth(ROAD_CLEAN, 0.5);
     test_truth(ROAD_PITCH, 0.5);

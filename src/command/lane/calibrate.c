@@ -43,7 +43,8 @@ struct calibrate {
     bool held;                     // the user holds the frame
     bool bare;                     // the window shows no text but messages
     bool changed;                  // the window shows an old state
-    int selected, dragged;         // points; -1: the mouse drags none
+    int selected;                  // of CALIBRATION_VALUES
+    int dragged;                   // point; -1: the mouse drags none
     double grip[2];                // from the pointer to the dragged point
     char message[LANE_ERROR + 64];
     bool message_is_error;
@@ -163,23 +164,26 @@ static void draw_bird(const struct calibrate *c)
     const double near = (lane_view.far - camera->near) * down, far = (lane_view.far - camera->far) * down;
     const double corner[4][2] = {
         {middle - wide / 2, near}, {middle + wide / 2, near}, {middle + wide / 2, far}, {middle - wide / 2, far}};
+    const struct paint paint = c->selected < CALIBRATION_POINTS ? rectangle_paint : selected_paint;
     for (int i = 0; i < 4; i++)
-        draw_line(&view->sketch, part, corner[i], corner[(i + 1) % 4], rectangle_paint);
+        draw_line(&view->sketch, part, corner[i], corner[(i + 1) % 4], paint);
 }
 
 static void fill_overlay(struct overlay *overlay, const struct calibrate *c)
 {
     const struct calibration *calibration = &c->calibration;
     const struct lane_camera *camera = &calibration->camera;
-    const double *at = &camera->points[2 * c->selected];
     const bool wrong = calibration->fault[0];
     overlay->size = c->bare ? OVERLAY_OFF : OVERLAY_FULL;
     overlay->lines = 0;
-    overlay_line(overlay, OVERLAY_STRONG, "%s: %.1f, %.1f%s", calibration_names[c->selected], at[0], at[1],
-                 c->held ? " | held" : "");
+    if (c->selected < CALIBRATION_POINTS)
+        overlay_line(overlay, OVERLAY_STRONG, "%s: %.1f, %.1f%s", calibration_names[c->selected],
+                     camera->points[2 * c->selected], camera->points[2 * c->selected + 1], c->held ? " | held" : "");
+    else
+        overlay_line(overlay, OVERLAY_STRONG, "%s%s", calibration_names[c->selected], c->held ? " | held" : "");
     overlay_line(overlay, OVERLAY_PLAIN, "on the road: %g m wide, %g to %g m ahead", camera->width, camera->near,
                  camera->far);
-    overlay_line(overlay, OVERLAY_DIM, "mouse, arrows: move | Tab: next | Space: hold");
+    overlay_line(overlay, OVERLAY_DIM, "mouse, arrows: change | Tab: next | Space: hold");
     overlay_line(overlay, OVERLAY_DIM, "o: no text | Enter: write | q: quit");
     overlay->message_is_error = wrong || c->message_is_error;
     if (!wrong || c->message_is_error)
@@ -228,12 +232,22 @@ static void draw(struct calibrate *c)
 
 // ---- keys and mouse ----
 
-static void move_to(struct calibrate *c, int point, double x, double y)
+static void use_points(struct calibrate *c)
 {
-    calibration_move(&c->calibration, point, x, y);
     c->mapped = false;
     c->message[0] = '\0';
     c->message_is_error = false;
+}
+
+// Moves the selected point by pixels, or changes the selected size by steps: right and up make it larger.
+static void change_selected(struct calibrate *c, int x, int y)
+{
+    const double *points = c->calibration.camera.points;
+    if (c->selected < CALIBRATION_POINTS)
+        calibration_move(&c->calibration, c->selected, points[2 * c->selected] + x, points[2 * c->selected + 1] + y);
+    else
+        calibration_resize(&c->calibration, c->selected, x - y);
+    use_points(c);
 }
 
 static void drag(struct calibrate *c, const struct window_event *event)
@@ -249,7 +263,8 @@ static void drag(struct calibrate *c, const struct window_event *event)
         c->grip[0] = place[0] - x;
         c->grip[1] = place[1] - y;
     } else if (c->dragged >= 0) {
-        move_to(c, c->dragged, x + c->grip[0], y + c->grip[1]);
+        calibration_move(&c->calibration, c->dragged, x + c->grip[0], y + c->grip[1]);
+        use_points(c);
     }
 }
 
@@ -274,13 +289,12 @@ static bool press(struct calibrate *c, const struct window_event *event)
         uint32_t key;
         int x, y;
     } arrows[] = {{WINDOW_KEY_LEFT, -1, 0}, {WINDOW_KEY_RIGHT, 1, 0}, {WINDOW_KEY_UP, 0, -1}, {WINDOW_KEY_DOWN, 0, 1}};
-    const double *at = &c->calibration.camera.points[2 * c->selected];
     for (size_t i = 0; i < sizeof(arrows) / sizeof(*arrows); i++) {
         if (event->key == arrows[i].key)
-            move_to(c, c->selected, at[0] + arrows[i].x, at[1] + arrows[i].y);
+            change_selected(c, arrows[i].x, arrows[i].y);
     }
     if (event->key == WINDOW_KEY_TAB)
-        c->selected = (c->selected + 1) % CALIBRATION_POINTS;
+        c->selected = (c->selected + 1) % CALIBRATION_VALUES;
     else if (event->key == ' ' && !event->repeat)
         c->held = !c->held;
     else if (event->key == 'o' && !event->repeat)

@@ -19,7 +19,7 @@ SIZE = "640x360@30"
 FRAMES = 90
 # The smallest accuracy at each level of road:
 LEVELS = {"clean": 0.99, "worn": 0.95, "shadows": 0.95, "pitch": 0.95, "cars": 0.95, "rain": 0.90, "night": 0.90,
-          "concrete": 0.95, "rails": 0.95}
+          "concrete": 0.95, "rails": 0.95, "changes": 0.95, "merge": 0.95}
 MISSED = 0.1  # false lines and missed lines
 
 

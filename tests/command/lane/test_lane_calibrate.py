@@ -85,6 +85,20 @@ def points(c):
     c.check((code, out, err) == (0, "", "") and os.listdir(at()) == ["car.json"], code, out, err, os.listdir(at()))
 
 
+def sizes(c):
+    """After the points, Tab selects the sizes of the rectangle on the road. The points stay."""
+    write("car.json", {"width": 3.55})
+    window = Calibration("--config", "car.json")
+    window.key(*["Tab"] * 4, "Right", "Right", "Up", "Left")
+    window.key("Tab", "Down", "Tab", "Up", "Up", "Tab", "Right")
+    window.enter()
+    want, found = corners(3.55), read("car.json")
+    want[0] += 1
+    c.check(near(found.pop("points"), want), found, want)
+    c.check(found == {"width": 3.75, "near": 4.9, "far": 30.2}, found)
+    c.check(window.end()[0] == 0, "exit code")
+
+
 def lines(c):
     """The file gives the lines of the road. lane.json is the default file; Escape does not write it."""
     window = Calibration()
@@ -199,4 +213,4 @@ def errors(c):
     c.check(os.listdir(at()) == ["lane.json"], os.listdir(at()))
 
 
-sys.exit(Checks().run(points, lines, bird, wrong, ends, errors))
+sys.exit(Checks().run(points, sizes, lines, bird, wrong, ends, errors))
