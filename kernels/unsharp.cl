@@ -1,13 +1,16 @@
 // unsharp.cl: moves a pixel away from the mean around it
 //
-// Arguments: as of convolve.cl, then the least change.
+// Arguments: the amount, with 8 fraction bits; the smallest difference from the mean that changes a pixel, with 4; the
+// weights from the centre on, which are 4^radius in a row.
 INLINE int filter_unsharp(view v, arguments args)
 {
-    int c = tap(v, 0, 0), sum = ARG(args, 1), i = 3;
+    int c = tap(v, 0, 0), shift = 4 * RADIUS(v), sum = 0;
     for (int dy = -RADIUS(v); dy <= RADIUS(v); dy++) {
-        for (int dx = -RADIUS(v); dx <= RADIUS(v); dx++, i++)
-            sum += ARG(args, i) * tap(v, dx, dy);
+        int row = 0;
+        for (int dx = -RADIUS(v); dx <= RADIUS(v); dx++)
+            row += ARG(args, 2 + max(dx, -dx)) * tap(v, dx, dy);
+        sum += ARG(args, 2 + max(dy, -dy)) * row;
     }
-    sum = sum >> ARG(args, 0);
-    return max(sum - c, c - sum) < ARG(args, i) ? c : sat8(sum);
+    int away = 16 * c - ((16 * sum + (1 << shift >> 1)) >> shift);
+    return max(away, -away) < ARG(args, 1) ? c : sat8(c + ((ARG(args, 0) * away + 2048) >> 12));
 }

@@ -180,6 +180,9 @@ static bool follow_links(const char *path, char target[PATH_MAX])
 {
     enum { LINKS_MAX = 40 }; // the kernel's limit
     char link[PATH_MAX];
+    struct stat status;
+    if (stat(path, &status) != 0 && errno != ENOENT)
+        return false; // such as another user's link in /tmp, which the kernel does not follow
     if (snprintf(target, PATH_MAX, "%s", path) >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return false;

@@ -91,6 +91,24 @@ size_t log_escape(char *out, size_t size, const char *text)
     return used;
 }
 
+void log_print_line(FILE *out, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = NULL;
+    const int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    const size_t size = length >= 0 ? 4 * (size_t)length + 1 : 0;
+    char *shown = size > 0 ? malloc(size) : NULL;
+    if (shown) {
+        log_escape(shown, size, text);
+        fprintf(out, "%s\n", shown);
+    }
+    free(shown);
+    if (length >= 0)
+        free(text);
+}
+
 static void call_hook(const char *message)
 {
     pthread_mutex_lock(&log_state.lock);

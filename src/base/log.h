@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum log_level { LOG_SILENT, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
@@ -34,6 +35,9 @@ void log_warn_once(const char *text);
 // Copies text for a terminal and truncates it to fit. Control characters except tabs, and bytes that are not UTF-8, are
 // written as "\x1b". Returns the length.
 size_t log_escape(char *out, size_t size, const char *text);
+// Prints a line, escaped as a whole, and a newline. Use it for lines with texts that monocle did not write, such as
+// names of files and cameras.
+void log_print_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Returns true if standard error is a terminal that can replace a line.
 bool status_line_possible(void);

@@ -67,7 +67,6 @@ VECTOR_TYPE(u16, uint16_t)
 VECTOR_TYPE(s16, int16_t)
 VECTOR_TYPE(u32, uint32_t)
 VECTOR_TYPE(s32, int32_t)
-#undef VECTOR_TYPE
 
 // Reads the first `bytes` bytes of a vector, a multiple of 4. The other bytes are 0; their memory is not read.
 VECTOR_INLINE vec_u8 vec_load_part(const void *from, int bytes)
@@ -88,10 +87,13 @@ VECTOR_INLINE vec_u8 vec_load_part(const void *from, int bytes)
 }
 
 // Loads VECTOR_BYTES / 2 bytes as lanes of 16 bits.
+typedef uint8_t vec_half __attribute__((vector_size(VECTOR_BYTES / 2), aligned(1), may_alias));
 VECTOR_INLINE vec_u16 vec_load_half(const void *from)
 {
-    typedef uint8_t half __attribute__((vector_size(VECTOR_BYTES / 2), aligned(1), may_alias));
-    return __builtin_convertvector(*(const half *)from, vec_u16);
+#if VECTOR_BYTES == 64 // GCC would load twice
+    return (vec_u16)_mm512_cvtepu8_epi16(_mm256_loadu_si256(from));
+#endif
+    return __builtin_convertvector(*(const vec_half *)from, vec_u16);
 }
 
 // The even bytes and the odd bytes of a vector as lanes of 16 bits, times 1 << shift; `shift` is 0 to 8.
@@ -432,9 +434,7 @@ VECTOR_INLINE struct vec_two_u8 vec_separate_u8(vec_u8 first, vec_u8 second)
 // Stores VECTOR_BYTES / 2 bytes from lanes of 16 bits, which are below 256.
 VECTOR_INLINE void vec_store_half(void *to, vec_u16 lanes)
 {
-    typedef uint8_t half __attribute__((vector_size(VECTOR_BYTES / 2)));
-    typedef uint8_t half_anywhere __attribute__((vector_size(VECTOR_BYTES / 2), aligned(1), may_alias));
-    *(half_anywhere *)to = __builtin_convertvector(lanes, half);
+    *(vec_half *)to = __builtin_convertvector(lanes, vec_half);
 }
 
 // Blocks of VECTOR_PIXELS RGBA pixels: one vector of bytes, but on NEON one vector for each channel. The first

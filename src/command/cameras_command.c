@@ -54,11 +54,13 @@ static void print_offer(const struct camera_offer *offer)
 static void print_camera(const struct camera_node *node, const struct camera_offers *offers)
 {
     if (node->why) {
-        printf("%s  %s\n", node->path, node->why);
+        log_print_line(stdout, "%s  %s", node->path, node->why);
         return;
     }
-    printf("%s  %s\n   id\t%s\n   bus\t%s\n   driver\t%s\n", node->path, node->card, node->id[0] ? node->id : "-",
-           node->bus, node->driver);
+    log_print_line(stdout, "%s  %s", node->path, node->card);
+    log_print_line(stdout, "   id\t%s", node->id[0] ? node->id : "-");
+    log_print_line(stdout, "   bus\t%s", node->bus);
+    log_print_line(stdout, "   driver\t%s", node->driver);
     for (int i = 0; i < offers->count; i++)
         print_offer(&offers->offer[i]);
 }

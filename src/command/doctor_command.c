@@ -73,7 +73,6 @@ static void add_finding(void *context, const struct finding *finding)
 {
     static const char *const levels[] = {"ok", "warning", "problem"};
     struct findings *findings = context;
-    char shown[1024];
     findings->count[finding->level]++;
     if (findings->rows) {
         json_array_append_new(findings->rows, json_pack("{s:s,s:s,s:o,s:o}", "check", finding->check, "level",
@@ -81,12 +80,9 @@ static void add_finding(void *context, const struct finding *finding)
                                                         finding->fix ? text_json(finding->fix) : json_null()));
         return;
     }
-    log_escape(shown, sizeof(shown), finding->text);
-    printf("%s: %s: %s\n", levels[finding->level], finding->check, shown);
-    if (finding->fix) {
-        log_escape(shown, sizeof(shown), finding->fix);
-        printf("    fix: %s\n", shown);
-    }
+    log_print_line(stdout, "%s: %s: %s", levels[finding->level], finding->check, finding->text);
+    if (finding->fix)
+        log_print_line(stdout, "    fix: %s", finding->fix);
     fflush(stdout); // the next check may take seconds
 }
 

@@ -282,7 +282,7 @@ static int looks_run(int argc, char **argv)
             json_array_append_new(array, json_pack("{s:s,s:o,s:b}", "name", look->name, "chain", text_json(look->chain),
                                                    "user", look->users));
         else
-            printf("%-*s %s\n", LOOK_NAME / 2, look->name, look->chain);
+            log_print_line(stdout, "%-*s %s", LOOK_NAME / 2, look->name, look->chain);
     }
     if (o.json)
         print_json(array, JSON_INDENT(2));

@@ -67,7 +67,9 @@ static const struct {
     {"flop", "mirror"},
     {"hflip", "mirror"},
     {"transpose", "rotate"},
-    {"chromakey", "colorkey"},
+    {"alphamerge", "mask"},
+    {"matte", "mask"},
+    {"chromakey", "colorkey=by=chroma"},
     {"pixelize", "pixelate"},
     {"mosaic", "pixelate"},
     {"border", "pad"},
@@ -107,12 +109,20 @@ static bool same_name(const char *word, const char *name)
     return !*name;
 }
 
-const char *filter_advice(const char *word)
+const char *filter_elsewhere(const char *word)
 {
     for (int i = 0; i < ELSEWHERE; i++) {
         if (same_name(word, elsewhere[i].name))
             return elsewhere[i].text;
     }
+    return NULL;
+}
+
+const char *filter_advice(const char *word)
+{
+    const char *known = filter_elsewhere(word);
+    if (known)
+        return known;
     const char *names[NAMES_MAX + 1] = {NULL};
     const struct filter *filter;
     for (int i = 0; i < NAMES_MAX && (filter = filter_at(i)); i++)

@@ -328,9 +328,11 @@ static bool split_words(const char *name, char text[NAME_SHOWN + 1])
 static bool unknown_filter(struct parse *parse, const char *name)
 {
     char text[NAME_SHOWN + 1];
-    const char *advice = filter_advice(name);
-    if (strlen(name) <= NAME_SHOWN && split_words(name, text))
+    const char *advice = filter_elsewhere(name);
+    if (!advice && strlen(name) <= NAME_SHOWN && split_words(name, text))
         advice = text;
+    if (!advice)
+        advice = filter_advice(name);
     if (user_filters_has_file(name))
         return fail(parse, "the filter '%.*s' cannot be used; see the message on its file", NAME_SHOWN, name);
     if (advice)

@@ -64,19 +64,6 @@ static void reduce(int count, struct filter_arguments *arguments)
         value[CONVOLVE_NARROW] &= weight[i] >= -128 && weight[i] <= 127;
 }
 
-bool convolve_prepare(const float *matrix, int side, double div, double bias, struct filter_arguments *arguments)
-{
-    arguments->radius = side / 2;
-    arguments->count = CONVOLVE_WEIGHTS + side * side;
-    for (int shift = 20; shift >= 0; shift--) {
-        if (quantise(matrix, side * side, div, bias, shift, arguments)) {
-            reduce(side * side, arguments);
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
     const int preset = (int)values->value[0];
@@ -91,7 +78,15 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
             div = 1;
     }
     *why = "the weights divided by div are too large: at most 32767 each, at most 65792 in total";
-    return convolve_prepare(matrix, side, div, values->value[2], arguments);
+    arguments->radius = side / 2;
+    arguments->count = CONVOLVE_WEIGHTS + count;
+    for (int shift = 20; shift >= 0; shift--) {
+        if (quantise(matrix, count, div, values->value[2], shift, arguments)) {
+            reduce(count, arguments);
+            return true;
+        }
+    }
+    return false;
 }
 
 extern const struct filter filter_convolve;

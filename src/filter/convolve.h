@@ -5,6 +5,3 @@
 
 // filter_arguments.value. Offset: bias and rounding, added to the sum. Narrow: every weight is in -128..127.
 enum { CONVOLVE_SHIFT, CONVOLVE_OFFSET, CONVOLVE_NARROW, CONVOLVE_WEIGHTS };
-
-// Sets radius, count and arguments for a square of weights. Returns false if they are too large.
-bool convolve_prepare(const float *matrix, int side, double div, double bias, struct filter_arguments *arguments);

@@ -204,7 +204,9 @@ extern const struct filter *const filters[];
 const struct filter *filter_at(int index);
 // Ignores case. NULL: there is none.
 const struct filter *filter_find(const char *name);
-// Returns chain text of one filter for an unknown name: "sobel" for "edges". NULL: no suggestion. Static.
+// Return chain text of one filter for an unknown name. NULL: no suggestion. Static. Elsewhere: only for names of other
+// programs, such as "sobel" for "edges".
+const char *filter_elsewhere(const char *word);
 const char *filter_advice(const char *word);
 const char *filter_usage(const struct filter *filter); // its `usage` or its `example`
 void filter_split_color(float color, int32_t rgb[3]);  // of a PARAM_COLOR

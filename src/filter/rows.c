@@ -164,7 +164,8 @@ static void table_points(const struct filter_arguments *numbers, const uint8_t *
 #if VECTOR_BYTES
 extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_near)[], VECTORS_NAME(rows_placed)[];
 extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_convolve)[],
-    VECTORS_NAME(rows_separable)[], VECTORS_NAME(rows_square)[], VECTORS_NAME(rows_canny)[];
+    VECTORS_NAME(rows_separable)[], VECTORS_NAME(rows_square)[], VECTORS_NAME(rows_canny)[],
+    VECTORS_NAME(rows_unsharp)[];
 #endif
 extern warp_row VECTORS_NAME(row_warp), VECTORS_NAME(row_taps);
 extern warp_places VECTORS_NAME(row_warp_at);
@@ -203,6 +204,7 @@ static const struct row_variant *const variants[] = {
     VECTORS_NAME(rows_separable),
     VECTORS_NAME(rows_square),
     VECTORS_NAME(rows_canny),
+    VECTORS_NAME(rows_unsharp),
 #endif
     NULL,
 };

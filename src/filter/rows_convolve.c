@@ -187,15 +187,8 @@ static bool fits(const struct filter_arguments *arguments, int width, int step)
     return step * width >= VECTOR_BYTES;
 }
 
-// The rows of convolve have no threshold.
-static bool unsharp_fits(const struct filter_arguments *arguments, int width, int step)
-{
-    return arguments->value[arguments->count - 1] == 0 && fits(arguments, width, step);
-}
-
 const struct row_variant VECTORS_NAME(rows_convolve)[] = {
     {.name = "pair products", .filter = "convolve", .fits = fits, .stencil = convolve, .rows = STENCIL_ROWS},
-    {.name = "pair products", .filter = "unsharp", .fits = unsharp_fits, .stencil = convolve, .rows = STENCIL_ROWS},
     {0},
 };
 

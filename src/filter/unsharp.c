@@ -1,9 +1,9 @@
 // unsharp.c: unsharp mask
-#include "filter/convolve.h"
+#include "filter/filter.h"
 
 #include <math.h>
 
-enum { RADIUS_MAX = 4, SIDE_MAX = 2 * RADIUS_MAX + 1 };
+enum { RADIUS_MAX = 4 };
 
 static const struct param params[] = {
     {"radius", PARAM_INT, .min = 1, .max = RADIUS_MAX, .preset = 2, .step = 1, .help = "radius of the blur in pixels"},
@@ -15,20 +15,16 @@ static const struct param params[] = {
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
-    const int radius = (int)values->value[0], side = 2 * radius + 1;
-    const double amount = values->value[1];
-    double binomial[SIDE_MAX] = {1};
-    float matrix[SIDE_MAX * SIDE_MAX];
-    for (int i = 1; i < side; i++)
-        binomial[i] = binomial[i - 1] * (side - i) / i;
-    for (int i = 0; i < side * side; i++)
-        matrix[i] = (float)(-amount * binomial[i / side] * binomial[i % side]);
-    const double sum = ldexp(1, 4 * radius); // of the binomials' products
-    matrix[side * side / 2] = (float)((1 + amount) * sum - amount * binomial[radius] * binomial[radius]);
-    *why = "the amount is too large";
-    if (!convolve_prepare(matrix, side, sum, 0, arguments))
-        return false;
-    arguments->value[arguments->count++] = (int32_t)floor(values->value[2] * fabs(amount) + 0.5);
+    const int radius = (int)values->value[0];
+    int32_t *value = arguments->value, binomial = 1;
+    value[0] = (int32_t)floor(values->value[1] * 256 + 0.5);
+    value[1] = 16 * (int32_t)values->value[2];
+    for (int i = 0; i <= radius; i++) { // 2 radius over i
+        value[2 + radius - i] = binomial;
+        binomial = binomial * (2 * radius - i) / (i + 1);
+    }
+    arguments->radius = radius;
+    arguments->count = radius + 3;
     return true;
 }
 

@@ -498,13 +498,13 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
     return NULL;
 }
 
-// Returns true if a row variant fits a stage of the chain, in RGBA rows or in grey rows.
-static bool fits_chain(const struct row_variant *row, const struct path_setup *setup)
+// Returns true if a row variant fits a stage of the plan, in RGBA rows or in grey rows.
+static bool fits_plan(const struct row_variant *row, const struct plan *plan, int width)
 {
-    for (int i = 0; i < setup->chain->count; i++) {
-        const struct stage *stage = &setup->chain->stage[i];
-        if (row_variant_fits(row, stage->filter, &stage->arguments, setup->input.width, 4) ||
-            row_variant_fits(row, stage->filter, &stage->arguments, setup->input.width, 1))
+    for (int i = 0; i < plan->stages; i++) {
+        const struct stage *stage = &plan->stage[i];
+        if (row_variant_fits(row, stage->filter, &stage->arguments, width, 4) ||
+            row_variant_fits(row, stage->filter, &stage->arguments, width, 1))
             return true;
     }
     return false;
@@ -522,14 +522,16 @@ void cpu_tuning_preset(const struct path_setup *setup, struct cpu_tuning *tuning
 
 int cpu_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS])
 {
+    struct plan plan;
     int count = 0;
+    plan_make(&plan, setup->chain, setup->input.width, setup->input.height);
     names[count++] = "generic";
     for (const struct row_variant *const *list = row_level()->variants; *list; list++) {
         for (const struct row_variant *row = *list; row->name; row++) {
             bool known = false;
             for (int i = 0; i < count; i++)
                 known = known || strcmp(names[i], row->name) == 0;
-            if (!known && count < PATH_VARIANTS && fits_chain(row, setup))
+            if (!known && count < PATH_VARIANTS && fits_plan(row, &plan, setup->input.width))
                 names[count++] = row->name;
         }
     }

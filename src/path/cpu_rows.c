@@ -456,7 +456,7 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     const uint8_t *in[LINES_MAX];
     for (int i = 0; i < cpu->lines; i++)
         in[i] = line_of(band, number, clamp_to(y - reach - 1 + i, height));
-    const bool has_output = run->to->plane[0], is_output = has_output && number == run->count - 1 && cpu->step == 4;
+    const bool is_output = run->to->plane[0] && number == run->count - 1 && cpu->step == 4;
     maker->made[0] = to;
     for (int i = 1; i <= more; i++)
         maker->made[i] = is_output && y + i < band->end ? output_at(band, y + i)
@@ -467,13 +467,13 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
                                 .step = cpu->step,
                                 .scratch = maker->own,
                                 .first = !maker->begun};
-    const bool prefetches = number == 0 && run->prefetch > 0;
     const int calls = run->prefetch * (more + 1);
+    const int writer = run->passes[run->count - 1].step == 4 ? run->count - 1 : 0; // grey rows are shorter
+    const bool writes = calls > 0 && number == writer && cpu->step == 4 && run->to->plane[0];
     for (int i = 0; i <= more; i++) {
         const int in_row = clamp_to(maker->loaded + calls - more - 1 + i, height);
-        const bool prefetches_output = prefetches && cpu->step == 4 && has_output;
-        rows.prefetch[i].in = prefetches && in_place ? picture_row(run, in_row) : to;
-        rows.prefetch[i].out = prefetches_output ? output_at(band, clamp_to(band->y + calls + i, band->end)) : to;
+        rows.prefetch[i].in = calls > 0 && in_place ? picture_row(run, in_row) : to;
+        rows.prefetch[i].out = writes ? output_at(band, clamp_to(band->y + calls + i, band->end)) : to;
     }
     if (cpu->pass->stencil->filter->user)
         run_user(cpu->pass->stencil, rows.in, to, band->width, y, cpu->step);

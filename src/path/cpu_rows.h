@@ -36,7 +36,7 @@ struct cpu_run {
     size_t scratch_bytes;                   // of one band
     int first, end;                         // the rows of `to` that are made
     int bands;
-    int prefetch; // the first stencil prefetches the rows of this many calls ahead; 0 or less: none
+    int prefetch; // stencils prefetch the picture's rows, read or written, of this many calls ahead; 0 or less: none
     bool streams; // the rows of `to` are written with non-temporal stores; only where no pass has a stencil
 };
 

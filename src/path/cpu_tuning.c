@@ -10,7 +10,7 @@
 
 // BANDS: bands per thread. With more bands, an interrupted thread delays the others less; with fewer bands, fewer rows
 // are made twice.
-// PREFETCH: the first stencil prefetches the rows of this many calls ahead; 0: none.
+// PREFETCH: stencils prefetch the rows of the input and output of this many calls ahead; 0: none.
 // STREAM: 1: a chain without a stencil writes its result with non-temporal stores.
 const struct cpu_param_info cpu_params[CPU_PARAMS] = {
     [CPU_BANDS] = {"BANDS", 5, {1, 2, 4, 8, 16}},

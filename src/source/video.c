@@ -458,8 +458,9 @@ static enum source_status end_round(struct source *source)
     }
     const bool nothing = video->round == 0 && video->begin_s == 0;
     if (value != 0 || nothing) {
-        log_error("cannot play %s%s: %s", name, nothing ? "" : " to its end",
-                  video->fault[0] ? video->fault : "ffmpeg found no frame");
+        const char *fault = video->fault, *told = nothing && fault[0] ? "; its last message: " : "";
+        log_error("cannot play %s%s: %s%s%s", name, nothing ? "" : " to its end",
+                  nothing || !fault[0] ? "ffmpeg found no frame" : "", told, fault);
         return SOURCE_FAILED;
     }
     if (video->fault[0] && !video->health.faulty) {

@@ -85,6 +85,24 @@ static void test_messages(void)
     CHECK_TEXT(captured_stderr(&c), "monocle: error: a\n");
 }
 
+// A line of any length; its texts cannot end it.
+static void test_line(void)
+{
+    char name[3000], *text, wanted[4 * sizeof(name)] = "";
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    memset(name, '\x1b', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    for (size_t i = 0; i < sizeof(name) - 1; i++)
+        strcat(wanted, "\\x1b");
+    log_print_line(out, "%s", name);
+    log_print_line(out, "two\n%s -> %d", "lines\t€", 7);
+    fclose(out);
+    CHECK(strncmp(text, wanted, strlen(wanted)) == 0);
+    CHECK_TEXT(text + strlen(wanted), "\ntwo\\x0alines\t€ -> 7\n");
+    free(text);
+}
+
 static void test_once(void)
 {
     struct captured c;
@@ -102,6 +120,7 @@ int main(void)
     test_escaped();
     test_fits();
     test_messages();
+    test_line();
     test_once();
     return check_end(&unit);
 }

@@ -454,6 +454,29 @@ static void test_scans_missing(struct codec *codec)
     codec_buffer_free(&file);
 }
 
+// A sequential scan ignores its range of coefficients, which some programs write wrongly.
+static void test_scan_range(struct codec *codec)
+{
+    static const uint8_t range[] = {0, 63, 0};
+    struct codec_buffer file = {0};
+    struct image whole = {0}, image = {0};
+    struct codec_head head;
+    struct codec_error error;
+    jpeg_make(&file, 47, 31, &kinds[0].wish);
+    check_that(&check, read_file(codec, &file, &head, &whole, &error), "a file: %s", error.why);
+    uint8_t *at = memmem(file.data, file.size, range, sizeof(range));
+    while (at && at[3] == 0) // not the range, but a part of a table
+        at = memmem(at + 1, (size_t)(file.data + file.size - at - 1), range, sizeof(range));
+    if (!check_that(&check, at != NULL, "the range of the scan"))
+        abort();
+    at[1] = 0;
+    check_that(&check, read_file(codec, &file, &head, &image, &error) && same_image(&image, &whole),
+               "a wrong range of coefficients: %s", error.why);
+    image_free(&whole);
+    image_free(&image);
+    codec_buffer_free(&file);
+}
+
 // Removes all segments of a kind before the file's first scan.
 static void drop_segments(struct codec_buffer *file, uint8_t kind)
 {
@@ -529,6 +552,7 @@ int main(void)
     test_refused(codec);
     test_no_end(codec);
     test_scans_missing(codec);
+    test_scan_range(codec);
     test_tables(codec);
     test_profile(codec);
     codec_close(codec);

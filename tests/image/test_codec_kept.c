@@ -198,12 +198,12 @@ static void test_behind(struct codec *codec)
     }
 }
 
-// An orientation may be a BYTE, SHORT or LONG, in both byte orders; it is read, and set to 1 when the image is rotated.
+// An orientation may be any integer, in both byte orders; it is read, and set to 1 when the image is rotated.
 static void test_orientations(void)
 {
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 12; i++) {
         const bool big = i % 2;
-        const int type = (int[]){1, 3, 4}[i / 2], bytes = 1 << i / 2;
+        const int type = (int[]){1, 3, 4, 6, 8, 9}[i / 2], bytes = 1 << i / 2 % 3;
         uint8_t exif[26] = {big ? 'M' : 'I', big ? 'M' : 'I', big ? 0 : 42, big ? 42 : 0};
         exif[big ? 7 : 4] = 8;
         exif[big ? 9 : 8] = 1;

@@ -227,37 +227,22 @@ static void pixel_convolve(const struct picture *from, int x, int y, const struc
         to[i] = reference_sat8(reference_shift(sum[i] + weights->bias + half, weights->shift));
 }
 
-// The square of unsharp as that of convolve. weights.threshold is the least change.
-static bool prepare_unsharp(const struct picture *from, struct values *values)
+static void pixel_unsharp(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
-    struct value square = {.side = 2 * values->value[0].number + 1};
-    int side = square.side, centre = side / 2;
-    double a = values->value[1].real, b[9], sum = pow(16, centre);
+    int r = values->value[0].number, side = 2 * r + 1;
+    int64_t q = reference_round(256 * values->value[1].real), b[9];
     for (int i = 0; i < side; i++) {
         b[i] = 1;
         for (int k = 0; k < i; k++)
-            b[i] = b[i] * (side - 1 - k) / (k + 1);
+            b[i] = b[i] * (2 * r - k) / (k + 1);
     }
-    for (int i = 0; i < side * side; i++)
-        square.matrix[i] = (float)(-a * b[i / side] * b[i % side]);
-    square.matrix[side * side / 2] = (float)((1 + a) * sum - a * b[centre] * b[centre]);
-    values->weights.threshold = reference_round(values->value[2].number * fabs(a));
-    for (int shift = 20; shift >= 0; shift--)
-        if (weights_fit(&square, sum, 0, shift, &values->weights))
-            return true;
-    return false;
-}
-
-static void pixel_unsharp(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
-{
-    const struct weights *weights = &values->weights;
-    int radius = values->value[0].number, side = 2 * radius + 1;
     for (int i = 0; i < 3; i++) {
         int64_t sum = 0;
         for (int k = 0; k < side * side; k++)
-            sum += weights->q[k] * picture_pixel(from, x + k % side - radius, y + k / side - radius)[i];
-        sum = reference_shift(sum + (1 << weights->shift) / 2, weights->shift);
-        to[i] = llabs(sum - to[i]) < weights->threshold ? to[i] : reference_sat8(sum);
+            sum += b[k % side] * b[k / side] * picture_pixel(from, x + k % side - r, y + k / side - r)[i];
+        int64_t d = 16 * to[i] - reference_shift(16 * sum + (1 << 4 * r) / 2, 4 * r);
+        if (llabs(d) >= 16 * values->value[2].number)
+            to[i] = reference_sat8(to[i] + reference_shift(q * d + (1 << 11), 12));
     }
 }
 
@@ -546,7 +531,7 @@ const struct rule reference_rules[] = {
     {"sharpen", pixel_sharpen, NULL, {{"amount", REAL, 0, 8, "1", {0}, {0}}}},
     {"unsharp",
      pixel_unsharp,
-     prepare_unsharp,
+     NULL,
      {{"radius", INTEGER, 1, 4, "2", {0}, {0}},
       {"amount", REAL, -1, 5, "1", {0}, {0}},
       {"threshold", INTEGER, 0, 255, "0", {0}, {0}}}},
@@ -642,7 +627,14 @@ const struct rule reference_rules[] = {
      NULL,
      {{"color", COLOR, 0, 0, "lime", {0}, {0}},
       {"similarity", REAL, 0, 1, "0.3", {0}, {0}},
-      {"blend", REAL, 0, 1, "0.1", {0}, {0}}}},
+      {"blend", REAL, 0, 1, "0.1", {0}, {0}},
+      {"by", WORD, 0, 0, "color", {"color", "chroma"}, {0}}}},
+    {"mask",
+     pixel_mask,
+     prepare_mask,
+     {{"file", TEXT, 0, 0, "none", {0}, {0}},
+      {"keep", WORD, 0, 0, "white", {"white", "black"}, {0}},
+      {"fit", WORD, 0, 0, "cover", {"cover", "tile"}, {0}}}},
     {"grain", pixel_grain, NULL, {{"strength", INTEGER, 0, 100, "30", {0}, {0}}}},
     {"remap", NULL, check_remap, {{"file", TEXT, 0, 0, "none", {0}, {0}}, {"fill", COLOR, 0, 0, "black", {0}, {0}}}},
     {"pad",

@@ -87,12 +87,14 @@ static bool scale(struct picture *picture, int width, int height, const char *me
 void pixel_colorkey(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     const struct value *v = values->value;
-    int squares = 0, d = 0;
-    for (int i = 0; i < 3; i++) {
-        int far = to[i] - (v[0].number >> (16 - 8 * i) & 255);
-        squares += far * far;
-    }
-    while ((squares + 1) / 3 > d * d + d) // d + 1 is nearer to the root
+    int far[3], d = 0;
+    for (int i = 0; i < 3; i++)
+        far[i] = to[i] - (v[0].number >> (16 - 8 * i) & 255);
+    int64_t u = reference_shift(-43 * far[0] - 85 * far[1] + 128 * far[2] + 128, 8);
+    int64_t w = reference_shift(128 * far[0] - 107 * far[1] - 21 * far[2] + 128, 8);
+    int64_t squares =
+        v[3].number == 1 ? (u * u + w * w + 1) / 2 : (far[0] * far[0] + far[1] * far[1] + far[2] * far[2] + 1) / 3;
+    while (squares > d * d + d) // d + 1 is nearer to the root
         d++;
     double more = d / 255.0 - (double)v[1].real, blend = v[2].real;
     int64_t q = blend > 0 ? reference_round(255 * fmin(1, fmax(0, more / blend))) : more > 0 ? 255 : 0;
@@ -215,7 +217,8 @@ void pixel_overlay(const struct picture *from, int x, int y, const struct values
         to[i] = reference_sat8(s[i] + (to[i] * (255 - s[3]) + 127) / 255);
 }
 
-bool prepare_blend(const struct picture *from, struct values *values)
+// Reads the file of a filter, and fits it to the picture: `fit` cover or tile.
+static bool prepare_fitted(const struct picture *from, struct values *values, const struct value *fit)
 {
     const struct value *v = values->value;
     struct picture *second = &values->second;
@@ -223,7 +226,7 @@ bool prepare_blend(const struct picture *from, struct values *values)
         return true;
     if (!read_picture(second, v[0].text))
         return false;
-    if (!from || v[3].number == 1)
+    if (!from || fit->number == 1)
         return true;
     double factor = fmax((double)from->width / second->width, (double)from->height / second->height);
     char width[16], height[16];
@@ -232,6 +235,26 @@ bool prepare_blend(const struct picture *from, struct values *values)
     snprintf(width, sizeof(width), "%d", from->width);
     snprintf(height, sizeof(height), "%d", from->height);
     return reference_filter(second, "crop", (const char *const[REFERENCE_PARAMS]){width, height});
+}
+
+bool prepare_blend(const struct picture *from, struct values *values)
+{
+    return prepare_fitted(from, values, &values->value[3]);
+}
+
+bool prepare_mask(const struct picture *from, struct values *values)
+{
+    return prepare_fitted(from, values, &values->value[2]);
+}
+
+void pixel_mask(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    const struct picture *second = &values->second;
+    if (!second->rgba)
+        return;
+    const uint8_t *s = picture_pixel(second, x % second->width, y % second->height);
+    int luma = (77 * s[0] + 150 * s[1] + 29 * s[2] + 128) >> 8, m = (luma * s[3] + 127) / 255;
+    to[3] = (uint8_t)((to[3] * (values->value[1].number == 1 ? 255 - m : m) + 127) / 255);
 }
 
 static int mixed_colour(const char *mode, int c, int s)

@@ -16,10 +16,9 @@ struct value {
     const char *text; // TEXT, a file; CAPTION, words
 };
 
-// Values that convolve and unsharp compute from their matrix before the first pixel.
+// Values that convolve computes from its matrix before the first pixel.
 struct weights {
     int shift;
-    int64_t threshold;
     int64_t bias, q[MATRIX_NUMBERS];
 };
 
@@ -81,6 +80,8 @@ void pixel_grain(const struct picture *from, int x, int y, const struct values *
 bool prepare_overlay(const struct picture *from, struct values *values);
 void pixel_overlay(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 bool prepare_blend(const struct picture *from, struct values *values);
+bool prepare_mask(const struct picture *from, struct values *values);
+void pixel_mask(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 void pixel_blend(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 bool prepare_text(const struct picture *from, struct values *values);
 bool reference_pad(struct picture *picture, const struct values *values);

@@ -41,9 +41,9 @@ static void print_file(void *context, const struct outcome *outcome, bool planne
         return;
     }
     if (planned)
-        printf("%s -> %s%s\n", input, outcome->task->output, outcome->replace ? " (replaced)" : "");
+        log_print_line(stdout, "%s -> %s%s", input, outcome->task->output, outcome->replace ? " (replaced)" : "");
     else if (outcome->status == STATUS_SKIPPED)
-        printf("%s skipped: %s\n", input, outcome->why);
+        log_print_line(stdout, "%s skipped: %s", input, outcome->why);
 }
 
 static void end_plan(void *context, size_t left_out)
@@ -122,8 +122,8 @@ static void print_waiting(void *context)
 {
     struct face *face = context;
     if (!face->told && !face->json)
-        printf("watching %s%s for new images; Ctrl+C ends\n", face->operands->word[0],
-               face->operands->count > 1 ? " and other directories" : "");
+        log_print_line(stdout, "watching %s%s for new images; Ctrl+C ends", face->operands->word[0],
+                       face->operands->count > 1 ? " and other directories" : "");
     face->told = true;
     fflush(stdout); // the summary of this round, for a reader of a pipe
 }

@@ -374,7 +374,7 @@ void figure_table_print(const struct measure_test *test, const struct figure *fi
 // Prints "slower   latency, part=running: 3.1 ±2% -> 4.5 ±3% µs (+45%)". The texts may come from a file.
 static void print_figure(const char *verdict, const json_t *item, const json_t *tests)
 {
-    char line[512], shown[sizeof(line)], value[FIGURE_TEXT], earlier[FIGURE_TEXT];
+    char line[512], value[FIGURE_TEXT], earlier[FIGURE_TEXT];
     struct figure now;
     figure_read(item, &now);
     const json_t *base = json_object_get(item, "base_value"), *change = json_object_get(item, "change");
@@ -388,8 +388,7 @@ static void print_figure(const char *verdict, const json_t *item, const json_t *
                  base ? " -> " : "", value, json_text(json_object_get(tests, now.test), "unit"));
     if (change && used < (int)sizeof(line))
         snprintf(line + used, sizeof(line) - (size_t)used, " (%+.1f%%)", 100 * json_number_value(change));
-    log_escape(shown, sizeof(shown), line);
-    printf("  %s\n", shown);
+    log_print_line(stdout, "  %s", line);
 }
 
 void figure_table_verdicts(const json_t *result)
@@ -398,13 +397,10 @@ void figure_table_verdicts(const json_t *result)
     const json_t *tests = json_object_get(result, "tests"), *device = json_object_get(base, "device");
     static const char *const verdicts[] = {"slower", "missing", "unclear", "faster", "new", "same"};
     enum { VERDICTS = sizeof(verdicts) / sizeof(*verdicts) };
-    char line[256], shown[sizeof(line)];
     size_t i;
     int count[VERDICTS] = {0};
     const char *driver = json_text(device, "driver"); // "": the processor
-    snprintf(line, sizeof(line), "%s%s%s", json_text(device, "name"), driver[0] ? ", driver " : "", driver);
-    log_escape(shown, sizeof(shown), line);
-    printf("compared with %s\n", shown);
+    log_print_line(stdout, "compared with %s%s%s", json_text(device, "name"), driver[0] ? ", driver " : "", driver);
     for (int v = 0; v < VERDICTS; v++) {
         json_array_foreach(json_object_get(result, "figures"), i, item)
         {

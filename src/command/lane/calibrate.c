@@ -278,7 +278,7 @@ static void write_file(struct calibrate *c)
         return;
     }
     snprintf(c->message, sizeof(c->message), "wrote %s", c->file);
-    printf("%s\n", c->message);
+    log_print_line(stdout, "%s", c->message);
     fflush(stdout); // main logs a broken standard output
 }
 

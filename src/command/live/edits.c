@@ -70,6 +70,18 @@ bool edits_add(struct edits *edits, struct wish *wish, const struct filter *filt
     return true;
 }
 
+bool edits_put(struct edits *edits, struct wish *wish, const struct stage *stage)
+{
+    int at, param;
+    if (wish_selected(wish, &at, &param) && wish->chain.stage[at].filter == stage->filter)
+        edits_keep(edits, wish, EDIT_ALONE);
+    else if (!edits_add(edits, wish, stage->filter))
+        return false;
+    wish_selected(wish, &at, &param);
+    wish->chain.stage[at] = *stage;
+    return true;
+}
+
 bool edits_remove(struct edits *edits, struct wish *wish)
 {
     int stage, param;

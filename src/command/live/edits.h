@@ -25,6 +25,8 @@ bool edits_undo(struct edits *edits, struct wish *wish); // false: there is noth
 // chain is full or empty, or the stage is at the end.
 // Adds a filter after the stage; NULL: the first one.
 bool edits_add(struct edits *edits, struct wish *wish, const struct filter *filter);
+// Puts `stage` in place of the stage if that has the same filter, else adds it.
+bool edits_put(struct edits *edits, struct wish *wish, const struct stage *stage);
 bool edits_remove(struct edits *edits, struct wish *wish);
 bool edits_move(struct edits *edits, struct wish *wish, int step);   // -1: left, 1: right
 bool edits_filter(struct edits *edits, struct wish *wish, int step); // replaces the stage by the next filter

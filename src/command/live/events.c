@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { DIGITS = 9, DECIMALS = 10000, COMMAND_TEXT = 80, COMMAND_WORDS = 6 };
 enum { STEPS_MOST = 20 }; // of one turn of the wheel
+#define FULL "a chain has at most %d filters"
 #define CANNOT_SAVE "cannot save a screenshot; see standard error"
 
 // Inserts lines with each digit's look into the list of keys.
@@ -44,7 +46,8 @@ static void name_digits(struct session *s)
 static void name_mouse(struct session *s)
 {
     static const char *const lines[] = {"wheel: parameter; Ctrl+wheel: zoom", "drag: divider, or zoomed picture",
-                                        "double click: full screen", "right click: menu", "drop files: show them"};
+                                        "double click: full screen", "right click: menu",
+                                        "drop: show files, apply a .cube"};
     s->keys.row[s->keys.count++] = (struct key_row){.help = "Mouse", .heading = true};
     for (int i = 0; i < (int)(sizeof(lines) / sizeof(*lines)) && s->keys.count < KEY_ROWS; i++)
         s->keys.row[s->keys.count++] = (struct key_row){.help = lines[i]};
@@ -246,7 +249,32 @@ void events_add_filter(struct session *s, const struct filter *filter)
     const bool done = edits_add(&s->edits, &s->stream.wish, filter);
     note_edit(s, done);
     if (!done)
-        note_set(&s->stream.note, false, NOTE_S, "a chain has at most %d filters", CHAIN_MAX);
+        note_set(&s->stream.note, false, NOTE_S, FULL, CHAIN_MAX);
+}
+
+// Applies a dropped file .cube.
+static void drop_table(struct session *s, const char *path)
+{
+    struct chain chain;
+    char text[CHAIN_TEXT] = "lut=", error[CHAIN_ERROR] = "the file's name is too long";
+    const size_t used = strlen(text);
+    if (!chain_quote(path, text + used, sizeof(text) - used) || !chain_parse(&chain, text, error))
+        log_error("%s", note_set(&s->stream.note, true, NOTE_S, "%s", error));
+    else if (edits_put(&s->edits, &s->stream.wish, &chain.stage[0]))
+        note_edit(s, true);
+    else
+        note_set(&s->stream.note, false, NOTE_S, FULL, CHAIN_MAX);
+}
+
+// Follows a drop of files: a file .cube alone is a table for the filter `lut`, others are sources.
+static void drop_files(struct session *s)
+{
+    const char *dropped = window_dropped(s->stream.window), *dot = strrchr(dropped, '.');
+    char why[SOURCE_WHY];
+    if (dot && strcasecmp(dot, ".cube") == 0 && !strchr(dropped, '\n'))
+        drop_table(s, dropped);
+    else if (!source_change_request(&s->stream, dropped, why))
+        log_error("%s", why);
 }
 
 static void add_stage(struct session *s, int number)
@@ -539,7 +567,7 @@ static void turn_wheel(struct session *s, const struct path_result *result, cons
 static void handle_mouse(struct session *s, const struct window_event *event)
 {
     const struct path_result *result = panes_result(s->stream.panes, PANE_MAIN);
-    char why[PROPERTY_WHY]; // also a SOURCE_WHY
+    char why[PROPERTY_WHY];
     switch (event->type) {
     case WINDOW_DRAG:
         showcase_end(s);
@@ -559,8 +587,7 @@ static void handle_mouse(struct session *s, const struct window_event *event)
         break;
     case WINDOW_DROP:
         showcase_end(s);
-        if (!source_change_request(&s->stream, window_dropped(s->stream.window), why))
-            log_error("%s", why);
+        drop_files(s);
         break;
     default:
         break;

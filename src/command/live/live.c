@@ -164,9 +164,9 @@ static bool save_last(struct session *s)
     char name[OUTPUT_NAME];
     if (!output_save_last(picture, s->stream.source, source_change_text(&s->stream), name))
         return false;
-    fprintf(stderr, "monocle: ran %llu frame%s of %s without a window; the last frame is %s\n",
-            (unsigned long long)s->stream.meter.frames, s->stream.meter.frames == 1 ? "" : "s", s->stream.info->name,
-            name);
+    log_print_line(stderr, "monocle: ran %llu frame%s of %s without a window; the last frame is %s",
+                   (unsigned long long)s->stream.meter.frames, s->stream.meter.frames == 1 ? "" : "s",
+                   s->stream.info->name, name);
     return true;
 }
 

@@ -184,7 +184,7 @@ static void print_camera(const struct status *s, FILE *out)
         fprintf(out, "%llu damaged frames dropped, %llu frames lost in %d outages\n",
                 (unsigned long long)health->damaged, (unsigned long long)health->lost, health->outages);
     if (health->hint[0])
-        fprintf(out, "hint: %s\n", health->hint);
+        log_print_line(out, "hint: %s", health->hint);
 }
 
 // Prints the rate from 10 frames on, and the 1 % low from 100 frames on.
@@ -210,18 +210,17 @@ static void print_table(const struct report *report, const struct status *s)
 {
     const struct meter *meter = s->meter;
     FILE *out = report->table;
-    char chain[CHAIN_TEXT], name[4 * sizeof(s->info->name)];
+    char chain[CHAIN_TEXT];
     chain_print(s->pane.chain, chain);
-    log_escape(name, sizeof(name), s->info->name);
-    fprintf(out, "%s through %s\n", name, chain);
-    fprintf(out, "path %s (%s), device %s\n", s->pane.words, s->pane.why, s->pane.device);
+    log_print_line(out, "%s through %s", s->info->name, chain);
+    log_print_line(out, "path %s (%s), device %s", s->pane.words, s->pane.why, s->pane.device);
     char tuning[TUNING_WORDS];
     status_tuning_words(s, tuning);
     if (tuning[0])
-        fprintf(out, "tuning: %s\n", tuning);
+        log_print_line(out, "tuning: %s", tuning);
     if (s->outputs.camera)
-        fprintf(out, "virtual camera %s: %llu frames sent, %llu repeated\n", s->outputs.camera,
-                (unsigned long long)s->outputs.sent.sent, (unsigned long long)s->outputs.sent.repeated);
+        log_print_line(out, "virtual camera %s: %llu frames sent, %llu repeated", s->outputs.camera,
+                       (unsigned long long)s->outputs.sent.sent, (unsigned long long)s->outputs.sent.repeated);
     print_frames(report, s);
     print_camera(s, out);
     meter_print(meter, out);

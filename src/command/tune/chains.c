@@ -607,10 +607,10 @@ static bool parse(struct run *run)
 
 static void print_place(void)
 {
-    char path[PATH_MAX], shown[PATH_MAX];
+    char path[PATH_MAX];
     tuned_user_path(path);
-    log_escape(shown, sizeof(shown), path);
-    printf("\nstored in %s; 'monocle tuned list' lists the results\n", shown);
+    putchar('\n');
+    log_print_line(stdout, "stored in %s; 'monocle tuned list' lists the results", path);
 }
 
 int tune_chains_run(const struct tune_chains *of)

@@ -345,8 +345,8 @@ static int run_import(struct tuned_options *o, const char *path)
                              (json_int_t)damage.lines),
                    JSON_FLAGS);
     else
-        printf("%s: %zu new, %zu replaced, %zu skipped (not newer than yours), %zu damaged lines\n", place,
-               counts.added, counts.replaced, counts.skipped, damage.lines);
+        log_print_line(stdout, "%s: %zu new, %zu replaced, %zu skipped (not newer than yours), %zu damaged lines",
+                       place, counts.added, counts.replaced, counts.skipped, damage.lines);
     return damage.lines > 0 ? EXIT_FAILED_SOME : EXIT_OK;
 }
 
@@ -366,7 +366,7 @@ static int run_clear(struct tuned_options *o, const char *operand)
     if (o->json)
         print_json(json_pack("{s:I,s:I}", "removed", (json_int_t)removed, "left", (json_int_t)left), JSON_FLAGS);
     else
-        printf("%s: %zu entries removed; %zu shipped and system entries stay\n", place, removed, left);
+        log_print_line(stdout, "%s: %zu entries removed; %zu shipped and system entries stay", place, removed, left);
     return EXIT_OK;
 }
 

@@ -20,6 +20,9 @@ enum {
     TYPE_SHORT = 3,
     TYPE_LONG = 4,
     TYPE_RATIONAL = 5,
+    TYPE_SBYTE = 6,
+    TYPE_SSHORT = 8,
+    TYPE_SLONG = 9,
     HEAD = 8,   // bytes of TIFF's header,
     COUNT = 2,  // of a directory: before its entries,
     ENTRY = 12, // of an entry,
@@ -83,14 +86,34 @@ static size_t find_entry(const struct tiff *tiff, size_t at, uint32_t tag)
     return 0;
 }
 
-// Returns the place of an entry's number; 0: none. It has 2 bytes (SHORT); other programs also write 1 (BYTE) or 4
-// (LONG).
+struct ifd_entry {
+    uint32_t tag, type, count;
+    size_t value, bytes; // place and size of its value
+};
+
+static bool read_entry(const struct tiff *tiff, size_t at, struct ifd_entry *entry)
+{
+    static const uint8_t type_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4};
+    *entry = (struct ifd_entry){read_int(tiff, at, 2), read_int(tiff, at + 2, 2), read_int(tiff, at + 4, 4), at + 8, 0};
+    if (entry->type >= sizeof(type_bytes) || entry->count > tiff->size)
+        return false;
+    entry->bytes = (size_t)type_bytes[entry->type] * entry->count;
+    if (entry->bytes > 4)
+        entry->value = read_int(tiff, entry->value, 4);
+    return entry->bytes > 0 && entry->value <= tiff->size && entry->bytes <= tiff->size - entry->value;
+}
+
+// Returns the place of an entry's number; 0: none. It has 2 bytes (SHORT); other programs also write other integers.
 static size_t number_place(const struct tiff *tiff, uint32_t tag, int *bytes)
 {
-    const size_t entry = find_entry(tiff, first_directory(tiff), tag);
-    const uint32_t type = entry ? read_int(tiff, entry + 2, 2) : 0;
-    *bytes = type == TYPE_BYTE ? 1 : type == TYPE_SHORT ? 2 : 4;
-    return type == TYPE_BYTE || type == TYPE_SHORT || type == TYPE_LONG ? entry + 8 : 0;
+    static const uint8_t sizes[] = {
+        [TYPE_BYTE] = 1, [TYPE_SHORT] = 2, [TYPE_LONG] = 4, [TYPE_SBYTE] = 1, [TYPE_SSHORT] = 2, [TYPE_SLONG] = 4};
+    struct ifd_entry entry;
+    const size_t at = find_entry(tiff, first_directory(tiff), tag);
+    if (!at || !read_entry(tiff, at, &entry) || entry.type >= sizeof(sizes))
+        return 0;
+    *bytes = sizes[entry.type];
+    return *bytes > 0 ? entry.value : 0;
 }
 
 static uint32_t read_number(const struct tiff *tiff, uint32_t tag, uint32_t none)
@@ -150,23 +173,6 @@ struct copy {
     size_t most; // bytes of `to`: entries may share their values, so a small file could become a very large one
     bool left_out;
 };
-
-struct ifd_entry {
-    uint32_t tag, type, count;
-    size_t value, bytes; // place and size of its value
-};
-
-static bool read_entry(const struct tiff *tiff, size_t at, struct ifd_entry *entry)
-{
-    static const uint8_t type_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4};
-    *entry = (struct ifd_entry){read_int(tiff, at, 2), read_int(tiff, at + 2, 2), read_int(tiff, at + 4, 4), at + 8, 0};
-    if (entry->type >= sizeof(type_bytes) || entry->count > tiff->size)
-        return false;
-    entry->bytes = (size_t)type_bytes[entry->type] * entry->count;
-    if (entry->bytes > 4)
-        entry->value = read_int(tiff, entry->value, 4);
-    return entry->bytes > 0 && entry->value <= tiff->size && entry->bytes <= tiff->size - entry->value;
-}
 
 struct codec_bytes exif_value(const uint8_t *data, size_t size, uint32_t tag)
 {

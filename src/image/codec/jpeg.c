@@ -93,7 +93,7 @@ static void warn(j_common_ptr info, int level)
 {
     const int code = info->err->msg_code;
     if (level < 0 && code != JWRN_EXTRANEOUS_DATA && code != JWRN_ADOBE_XFORM && code != JWRN_JFIF_MAJOR &&
-        code != JWRN_BOGUS_ICC)
+        code != JWRN_BOGUS_ICC && code != JWRN_NOT_SEQUENTIAL)
         fail(info);
 }
 

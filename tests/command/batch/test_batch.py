@@ -129,6 +129,10 @@ def odd_lists(c):
         f.write("no picture")
     said = outcome(c, BINARY, CPU + ["-o", "li-bad", "li/bad\nname.png"], 3, "bad\\x0aname.png: it is not")
     c.check(len(said) == 1, said)
+    png(at("li/\x1b[2J\n.png"), 8, 8)
+    code, out, err = batch(BINARY, *CPU, "-n", "-o", "li-shown", "li/\x1b[2J\n.png")
+    want = b"li/\\x1b[2J\\x0a.png -> li-shown/\\x1b[2J\\x0a.png\n"
+    c.check(code == 0 and out.startswith(want) and b"\x1b" not in out and "\x1b" not in err, "escape codes", out, err)
     os.makedirs(at("li-bad/bad\nname.png"))
     for more in [], ["-n"]:
         said = outcome(c, BINARY, CPU + more + ["-o", "li-bad", "li/bad\nname.png"], 3, "bad\\x0aname.png exists")

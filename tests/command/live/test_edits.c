@@ -88,10 +88,33 @@ static void check_full(void)
     CHECK(!edits_undo(&edits, &wish));
 }
 
+// A put filter replaces the selected stage only if that has the same filter.
+static void check_put(void)
+{
+    struct chain put;
+    char error[CHAIN_ERROR];
+    CHECK(chain_parse(&put, "blur=9,gamma=2", error));
+    begin("blur=2,blur=3");
+    wish_select(&wish, 0);
+    CHECK(edits_put(&edits, &wish, &put.stage[0]));
+    check_values(9, 3);
+    CHECK(edits_put(&edits, &wish, &put.stage[1]));
+    CHECK(wish.chain.count == 3 && wish.chain.stage[1].filter == put.stage[1].filter);
+    check_values(9, 2);
+    CHECK(edits_undo(&edits, &wish));
+    CHECK(edits_undo(&edits, &wish));
+    check_values(2, 3);
+    begin("blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,"
+          "blur=1");
+    CHECK(!edits_put(&edits, &wish, &put.stage[1]));
+    CHECK(!edits_undo(&edits, &wish));
+}
+
 int main(void)
 {
     check_runs();
     check_after_undo();
     check_full();
+    check_put();
     return check_end(&unit);
 }
