@@ -17,68 +17,69 @@ static void run_formats(struct path_test *test)
     }
 }
 
+// Filters with vector code.
+static const char *const vector_chains[] = {
+    "gray",
+    "maxrgb",
+    "invert",
+    "threshold",
+    "gamma",
+    "contrast",
+    "curves=contrast",
+    "sepia",
+    "mirror",
+    "flip",
+    "blur=1",
+    "blur=2",
+    "blur=4",
+    "blur=7",
+    "blur=8",
+    "blur=15",
+    "convolve",
+    "convolve=gaussian",
+    "emboss",
+    "sharpen",
+    "sobel",
+    "prewitt",
+    "gray,scharr",
+    "roberts",
+    "laplacian",
+    "median",
+    "median=2",
+    "gray,median=4",
+    "unsharp",
+    "gray,unsharp=3:2:9",
+    "gaussian",
+    "gaussian=5.5",
+    "gaussian=4",
+    "erode=3",
+    "bilateral=2",
+    "canny=10:40",
+    "gray,nlmeans",
+    "nlmeans=8:5:5",
+    "dilate=2:disc",
+    "erode=4:disc",
+    "gray,open=2",
+    "scale=factor=0.7",
+    "scale=0:2:method=lanczos",
+    "gray,dilate=9",
+    "gray,sobel",
+    "gray,median",
+    "ridge=6",
+    "gray,ridge=21",
+    "blur=2,gray,emboss",
+    ("convolve=1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 "
+     "1 2 3 4 5 6 7 8 9 1 2 3 -99")};
+
 // Rows of every width modulo the vector size, through the filters with vector code. A few widths of each filter: from
 // no whole vector to several, with each number of pixels left over for another filter.
 static void run_widths(struct path_test *test, bool all)
 {
-    static const char *const chains[] = {
-        "gray",
-        "maxrgb",
-        "invert",
-        "threshold",
-        "gamma",
-        "contrast",
-        "curves=contrast",
-        "sepia",
-        "mirror",
-        "flip",
-        "blur=1",
-        "blur=2",
-        "blur=4",
-        "blur=7",
-        "blur=8",
-        "blur=15",
-        "convolve",
-        "convolve=gaussian",
-        "emboss",
-        "sharpen",
-        "sobel",
-        "prewitt",
-        "gray,scharr",
-        "roberts",
-        "laplacian",
-        "median",
-        "median=2",
-        "gray,median=4",
-        "unsharp",
-        "gray,unsharp=3:2:9",
-        "gaussian",
-        "gaussian=5.5",
-        "gaussian=4",
-        "erode=3",
-        "bilateral=2",
-        "canny=10:40",
-        "gray,nlmeans",
-        "nlmeans=8:5:5",
-        "dilate=2:disc",
-        "erode=4:disc",
-        "gray,open=2",
-        "scale=factor=0.7",
-        "scale=0:2:method=lanczos",
-        "gray,dilate=9",
-        "gray,sobel",
-        "gray,median",
-        "ridge=6",
-        "gray,ridge=21",
-        "blur=2,gray,emboss",
-        ("convolve=1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 "
-         "1 2 3 4 5 6 7 8 9 1 2 3 -99")};
-    enum { EACH = 96, WIDTHS = 300, STEP = 7 }; // then every remainder by a power of two
-    for (int i = 0; i < COUNT(chains); i++)
-        for (int width = 1 + (all ? 0 : i % 5); width <= WIDTHS; width += !all           ? width < EACH ? 5 : 35
-                                                                          : width < EACH ? 1
-                                                                                         : STEP)
-            path_case(test, i % 3 ? PIXFMT_RGBA : PIXFMT_NV12, (const int[]){width, 3 + i % 2}, chains[i]);
+    enum { EACH = 96, WIDTHS = 300 }; // wider rows: every remainder by a power of two
+    const int step = all ? 1 : 5, wide_step = 7 * step;
+    for (int i = 0; i < COUNT(vector_chains); i++)
+        for (int width = 1 + i % step; width <= WIDTHS; width += width < EACH ? step : wide_step)
+            path_case(test, i % 3 ? PIXFMT_RGBA : PIXFMT_NV12, (const int[]){width, 3 + i % 2}, vector_chains[i]);
 }
 
 // Colours and grey run different code.
