@@ -1,7 +1,7 @@
 // unsharp.cl: moves a pixel away from the mean around it
 //
-// Arguments: the amount, with 8 fraction bits; the smallest difference from the mean that changes a pixel, with 4; the
-// weights from the centre on, which are 4^radius in a row.
+// Arguments: the amount, with 8 fraction bits; the smallest difference from the mean that changes a pixel, with 4
+// fraction bits; the weights of a row from the centre on. The weights of the whole row add up to 4^radius.
 INLINE int filter_unsharp(view v, arguments args)
 {
     int c = tap(v, 0, 0), shift = 4 * RADIUS(v), sum = 0;

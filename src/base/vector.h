@@ -41,8 +41,7 @@ typedef __m256i vector_x86;
 typedef __m512i vector_x86;
 #endif
 
-// vec_u8, vec_u16, ...; vec_load_u8(from) and vec_store_u8(to, vector) at any address; vec_spread_u8(lane): a vector of
-// equal lanes.
+// vec_u8, vec_u16, ...; vec_load_u8(from) and vec_store_u8(to, vector) at any address; vec_spread_u8(lane): equal lanes
 #define VECTOR_TYPE(name, lane)                                                                                        \
     typedef lane vec_##name __attribute__((vector_size(VECTOR_BYTES)));                                                \
     typedef lane vec_##name##_anywhere __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));              \
@@ -67,6 +66,7 @@ VECTOR_TYPE(u16, uint16_t)
 VECTOR_TYPE(s16, int16_t)
 VECTOR_TYPE(u32, uint32_t)
 VECTOR_TYPE(s32, int32_t)
+#undef VECTOR_TYPE
 
 // Reads the first `bytes` bytes of a vector, a multiple of 4. The other bytes are 0; their memory is not read.
 VECTOR_INLINE vec_u8 vec_load_part(const void *from, int bytes)

@@ -14,6 +14,8 @@
 
 #include <ctype.h>
 #include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,7 +246,8 @@ static void offer_properties(const struct typed *typed, const char *socket, cons
             offer_values(*typed, row->type == PROPERTY_FLAG ? "on|off" : row->choices, row->complete);
         if (open)
             offer_below(typed, socket, row, of);
-        if (of || !can)
+        const bool typed_already = open && strncmp(typed->word, row->name, strlen(row->name)) == 0;
+        if (of || !can || typed_already)
             continue;
         if (open && length > 0 && strncmp(row->name, typed->word, length) == 0)
             printf(":nospace\n");
@@ -260,6 +263,14 @@ static void offer_keys(const struct typed *typed)
         offer(typed, keys.row[i].name, keys.row[i].help);
 }
 
+// Writes the path that the shell makes of a word: a leading ~/ is the home directory.
+static void home_path(char path[PATH_MAX], const char *word)
+{
+    const char *home = getenv("HOME");
+    const bool below = strncmp(word, "~/", 2) == 0 && home;
+    snprintf(path, PATH_MAX, "%s%s", below ? home : "", below ? word + 1 : word);
+}
+
 // Offers arguments of `monocle ctl`: socket, command, and what this command has.
 static void offer_control(const struct typed *typed, const char *const *before, int count)
 {
@@ -267,13 +278,16 @@ static void offer_control(const struct typed *typed, const char *const *before, 
     const bool sets = strcmp(verb, "set") == 0 || strcmp(verb, "cycle") == 0;
     const bool names = strcmp(verb, "get") == 0 || strcmp(verb, "observe") == 0;
     const char *of = sets && count > 2 ? before[2] : NULL;
+    char socket[PATH_MAX] = "";
+    if (count > 0)
+        home_path(socket, before[0]);
     for (int i = 0; count == 1 && ctl_word(i); i++)
         offer(typed, ctl_word(i), "");
     if (count == 2 && strcmp(verb, "key") == 0)
         offer_keys(typed);
     if ((sets && count >= 2) || (names && (count == 2 || verb[0] == 'o'))) {
-        offer_properties(typed, before[0], live_properties, sets, of);
-        offer_properties(typed, before[0], stream_properties, sets, of);
+        offer_properties(typed, socket, live_properties, sets, of);
+        offer_properties(typed, socket, stream_properties, sets, of);
     }
     if (count == 0 || (count == 2 && strncmp(verb, "screenshot", 10) == 0))
         printf(":files\n");

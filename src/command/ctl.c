@@ -260,9 +260,12 @@ static bool ctl_open(struct ctl *ctl, const char *socket)
     char why[LOCAL_WHY];
     const int fd = local_socket_connect(socket, why);
     *ctl = (struct ctl){.socket = fd >= 0 ? fdopen(fd, "r") : NULL};
-    if (!ctl->socket)
-        log_error("cannot connect to %s; start the view with --socket %s", fd < 0 ? why : strerror(errno), socket);
-    return ctl->socket != NULL;
+    if (ctl->socket)
+        return true;
+    log_error("cannot connect to %s; start the view with --socket %s", fd < 0 ? why : strerror(errno), socket);
+    if (fd >= 0)
+        close(fd);
+    return false;
 }
 
 static void ctl_close(struct ctl *ctl)

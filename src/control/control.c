@@ -31,7 +31,7 @@ struct guest {
     unsigned source;               // it waits for this request of source_change_requests; 0: for none
     bool recording;                // it waits for the end of a recording
     struct screenshot *screenshot; // it waits for this one; NULL: for none
-    struct screenshot *left;       // a former client waited for this one; NULL: none
+    struct screenshot *left;       // still being written for a client that has gone; NULL: none
     struct observed watch[WATCHES];
 };
 
@@ -91,7 +91,7 @@ static void forget_watch(struct observed *watch)
     *watch = (struct observed){0};
 }
 
-// Waits for the former client's screenshot.
+// Waits until the screenshot of the client that has gone is written, and frees it.
 static void close_left(struct guest *guest)
 {
     char name[PATH_MAX];

@@ -56,21 +56,6 @@ static bool is_text(const struct filter *filter)
     return filter_param_count(filter) > 0 && filter->params[0].type == PARAM_TEXT;
 }
 
-static bool has_bare_text(const char *chain)
-{
-    bool found = false;
-    for (const char *at = chain; at && !found; at = strchr(at, ',')) {
-        char name[NAME_SHOWN + 1];
-        int end = 0;
-        at += strspn(at, ", ");
-        if (sscanf(at, "%40[a-z] = %n", name, &end) == 1 && end > 0 && at[end] != '\'') {
-            const struct filter *filter = filter_find(name);
-            found = filter && is_text(filter);
-        }
-    }
-    return found;
-}
-
 // Removes spaces from both ends, in place.
 static char *trim(char *text)
 {
@@ -102,6 +87,21 @@ static char *find_outside(const char *text, const char *set)
         begins = strchr(",:=", *at) || (begins && isspace((unsigned char)*at));
     }
     return NULL;
+}
+
+static bool has_bare_text(const char *chain)
+{
+    bool found = false;
+    for (const char *at = chain; at && !found; at = find_outside(at, ",")) {
+        char name[NAME_SHOWN + 1];
+        int end = 0;
+        at += strspn(at, ", ");
+        if (sscanf(at, "%40[A-Za-z] = %n", name, &end) == 1 && end > 0 && at[end] != '\'') {
+            const struct filter *filter = filter_find(name);
+            found = filter && is_text(filter);
+        }
+    }
+    return found;
 }
 
 // Removes the quotes of a value, in place. False: it has one quote only, or characters follow the second one.
@@ -296,8 +296,9 @@ static bool parse_assignment(struct parse *parse, char *text, struct stage *stag
             return parse_value(parse, i, trim(equals + 1), stage);
     }
     const char *nearest = options_nearest(name, names);
-    return fail(parse, "%s has no parameter '%.40s'%s%s%s", parse->filter->name, name,
-                nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    fail(parse, "%s has no parameter '%.40s'%s%s%s", parse->filter->name, name, nearest ? "; did you mean '" : "",
+         nearest ? nearest : "", nearest ? "'?" : "");
+    return is_text(parse->filter) && !parse->given[0] && advise_quotes(parse); // false
 }
 
 static bool is_chain(const char *text)

@@ -15,7 +15,8 @@ static const struct param params[] = {
     {"blend", PARAM_REAL, .max = 1, .preset = 0.1f, .step = 0.01f,
      .help = "colours up to this distance beyond `similarity` become partly transparent"},
     {"by", PARAM_CHOICE, .max = 1, .step = 1, .choices = "color|chroma",
-     .help = "distance: of the colours, or only of their chroma, which is equal in shadows on a green screen"},
+     .help =
+         "color: distance in red, green and blue; chroma: only in chroma, which shadows on a green screen change less"},
     {0},
 };
 

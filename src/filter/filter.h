@@ -204,8 +204,8 @@ extern const struct filter *const filters[];
 const struct filter *filter_at(int index);
 // Ignores case. NULL: there is none.
 const struct filter *filter_find(const char *name);
-// Return chain text of one filter for an unknown name. NULL: no suggestion. Static. Elsewhere: only for names of other
-// programs, such as "sobel" for "edges".
+// Return static chain text of one filter for an unknown name; NULL: no suggestion. filter_elsewhere knows only names
+// from other programs ("edges": "sobel"); filter_advice also finds the nearest name.
 const char *filter_elsewhere(const char *word);
 const char *filter_advice(const char *word);
 const char *filter_usage(const struct filter *filter); // its `usage` or its `example`

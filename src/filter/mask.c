@@ -6,9 +6,9 @@ enum { MASK_FILE, MASK_KEEP, MASK_FIT };
 enum { ARGUMENT_WIDTH, ARGUMENT_FACTORS };
 
 static const struct param params[] = {
-    {"file", PARAM_FILE, .max = 1, .step = 1, .help = "image file"},
+    {"file", PARAM_FILE, .max = 1, .step = 1, .help = "image file that is the mask; without it, nothing changes"},
     {"keep", PARAM_CHOICE, .max = 1, .step = 1, .choices = "white|black",
-     .help = "parts of the picture that stay; transparent parts are black"},
+     .help = "the image stays where the file is white, or black; transparent parts of the file count as black"},
     {"fit", PARAM_CHOICE, .max = 1, .step = 1, .choices = "cover|tile",
      .help = "cover: scaled and cut to the image; tile: repeated from the top left"},
     {0},
@@ -46,7 +46,7 @@ static bool fill(const struct stage *stage, const struct stage_size *size, int32
 extern const struct filter filter_mask;
 const struct filter filter_mask = {
     .name = "mask",
-    .summary = "make parts transparent by a picture, in outputs with transparency (PNG, WebP, TIFF)",
+    .summary = "make parts transparent with a mask from an image file, in outputs with transparency (PNG, WebP, TIFF)",
     .example = "mask",
     .usage = "mask=matte.jpg",
     .kind = FILTER_POINT,

@@ -4,7 +4,8 @@
 
 #if VECTOR_BYTES
 
-// `make_sums` makes TOGETHER rows, or parts of a row, which share their input: the registers hold their sums.
+// TOGETHER: rows, or parts of a row, that make_sums makes at once. They share their input, and their sums fit into the
+// registers.
 enum {
     SIDE_MAX = 2 * FILTER_REACH_MAX + 1,
     SMALL_SIDE = 7,
@@ -59,7 +60,8 @@ static bool columns_fit(const struct filter_arguments *arguments, int width, int
 
 typedef vec_u8 picker(vec_u8 a, vec_u8 b); // returns the smaller bytes, or the larger ones
 
-// Makes STENCIL_ROWS rows from columns. Most input rows belong to all of them. `worst` is never picked.
+// Makes STENCIL_ROWS rows from columns. Most input rows belong to all of them. `worst`: the value that never wins
+// against another one.
 VECTOR_INLINE void pick_columns(picker *pick, int worst, const struct filter_arguments *arguments,
                                 const struct stencil_rows *rows)
 {
@@ -84,8 +86,8 @@ VECTOR_INLINE void pick_columns(picker *pick, int worst, const struct filter_arg
     }
 }
 
-// A line has, at each pixel, the pick of a span: of this pixel and the next `span` - 1. Doubles the span. `bytes`: of
-// the new line. `to` is `from`, or does not overlap it.
+// `from` has, at each pixel, the minimum or maximum of a span: of this pixel and the next ones. Writes that of spans of
+// twice the length to `to`, which has `bytes` bytes. `to` is `from`, or does not overlap it.
 VECTOR_INLINE void double_span(picker *pick, const uint8_t *from, uint8_t *to, int bytes, int span_bytes)
 {
     for (int x = 0; x < bytes; x += VECTOR_BYTES) {
@@ -126,8 +128,8 @@ VECTOR_INLINE void add_chord(picker *pick, const uint8_t *left, const uint8_t *r
     }
 }
 
-// Adds the chords with spans of this length to all rows. Input row `row` is `line` with such spans. Returns the most
-// pixels of a chord of this row.
+// Adds the chords of `span` to 2 * `span` - 1 pixels in input row `row` to all rows. `line` is this row after
+// double_span, with spans of `span` pixels. Returns the number of pixels of the row's longest chord.
 VECTOR_INLINE int add_chords(picker *pick, const struct filter_arguments *arguments, const struct stencil_rows *rows,
                              int row, const uint8_t *line, int span)
 {
@@ -219,8 +221,8 @@ PICKS(dilate, vec_max_u8, 0)
 
 // ---- gaussian ----
 
-// The weights of neighbours in pairs, which begin with an even neighbour or with an odd one. The last even pair and the
-// first odd pair have one neighbour. The sums begin with `start`.
+// The weights of neighbours in pairs. Even pairs begin with an even neighbour, odd pairs with an odd one. The last even
+// pair and the first odd pair have only one neighbour. The sums begin with `start`.
 struct gaussian_weights {
     struct vec_weights even[FILTER_REACH_MAX + 1], odd[FILTER_REACH_MAX + 1];
     int start;
@@ -240,7 +242,7 @@ static void fill_weights(struct gaussian_weights *weights, const struct filter_a
     weights->start = (1 << 13) + (VECTOR_PAIR_BIAS << 14);
 }
 
-// Makes `count` vectors, from byte `at` of the neighbours on. Vector i begins with neighbour i * apart.
+// Makes `count` vectors from byte `at` on. The first neighbour of vector i is neighbour i * `apart`.
 VECTOR_INLINE void make_sums(const struct gaussian_weights *weights, int radius, const uint8_t *const *from, int at,
                              int count, int apart, vec_u8 *made)
 {
@@ -282,7 +284,8 @@ static void gaussian_columns(const struct filter_arguments *arguments, const str
     }
 }
 
-// Makes a row in parts of `count` vectors. Neighbour `apart` of a vector is the first one of the next vector.
+// Makes a row in parts of `count` vectors. Each vector's first neighbour is `apart` neighbours after that of the one
+// before.
 VECTOR_INLINE void make_parts(const struct filter_arguments *arguments, const struct stencil_rows *rows, int count,
                               int apart)
 {

@@ -66,7 +66,8 @@ VECTOR_INLINE vec_s16 mean_along(const struct tables *tables, const uint16_t *su
     return vec_pack_s32(low >> shift, high >> shift);
 }
 
-// As unsharp.cl. The rounded product of 8 times a difference and the amount, >> 15, is its last line.
+// Computes the same as unsharp.cl. vec_scale_s16 rounds a product >> 15, so the difference is multiplied by 8: that is
+// the >> 12 of the kernel.
 VECTOR_INLINE void make_row(const struct filter_arguments *arguments, const struct stencil_rows *rows, int radius)
 {
     const int step = rows->step, bytes = step * rows->width;

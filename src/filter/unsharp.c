@@ -19,7 +19,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     int32_t *value = arguments->value, binomial = 1;
     value[0] = (int32_t)floor(values->value[1] * 256 + 0.5);
     value[1] = 16 * (int32_t)values->value[2];
-    for (int i = 0; i <= radius; i++) { // 2 radius over i
+    for (int i = 0; i <= radius; i++) { // 2 radius choose i
         value[2 + radius - i] = binomial;
         binomial = binomial * (2 * radius - i) / (i + 1);
     }

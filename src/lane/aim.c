@@ -19,7 +19,7 @@ enum {
 static const double degree = 3.14159265358979323846 / 180;
 static const double step = 1;          // degrees between the pitches of a search
 static const double likely = 10;       // degrees: standard deviation of the pitch from the calibration
-static const double least_score = 0.2; // a search with less finds nothing
+static const double least_score = 0.2; // of support times lanes; a search with less finds nothing
 static const double clearly = 1.2;     // a better pitch must have this share of the present one's score
 static const double fade = 0.8;        // of the scores, from search to search
 static const double pitch_slack = 0.15, yaw_slack = 0.5; // degrees: smaller differences do not change the map

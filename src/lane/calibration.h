@@ -3,7 +3,7 @@
 
 #include "lane/lane_camera.h"
 
-// What the user may change: the points in the picture, then the sizes of their rectangle on the road.
+// The values that the user changes: the points in the picture, then the sizes of their rectangle on the road.
 enum { CALIBRATION_POINTS = 4, CALIBRATION_SIZES = 3, CALIBRATION_VALUES = CALIBRATION_POINTS + CALIBRATION_SIZES };
 extern const char *const calibration_names[CALIBRATION_VALUES]; // "near left", "width"
 
@@ -20,8 +20,8 @@ bool calibration_init(struct calibration *calibration, const struct lane_camera 
                       char error[LANE_ERROR]);
 // Moves a point to a place in the picture, and makes the map or the fault.
 void calibration_move(struct calibration *calibration, int point, double x, double y);
-// Changes a size, such as calibration_names[CALIBRATION_POINTS], by steps of 10 cm, if it may have the new value. Makes
-// the map or the fault.
+// Changes a size by steps of 10 cm. `value` is its index in calibration_names, from CALIBRATION_POINTS on. A value out
+// of range changes nothing. Makes the map or the fault.
 void calibration_resize(struct calibration *calibration, int value, int steps);
 // Writes the place of a point; for a point outside the picture, the nearest place in the picture.
 void calibration_place(const struct calibration *calibration, int point, double place[2]);

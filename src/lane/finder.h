@@ -46,7 +46,7 @@ struct lane_shape {
     double term[LANE_TERMS];
     struct lane_line line[LANE_LINES]; // from left to right
     int lines;
-    double lanes; // how clear three equal lanes are: 0 to 1.2; 0: an earlier frame's lines were known
+    double lanes; // evidence of three equal lanes, 0 to 1.2; 0 also if the last frame's lines were known
 };
 
 // Return a line's x in the table at the table's z, and the distance on the road there, which is limited to 250 m.

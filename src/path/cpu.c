@@ -499,10 +499,11 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
 }
 
 // Returns true if a row variant fits a stage of the plan, in RGBA rows or in grey rows.
-static bool fits_plan(const struct row_variant *row, const struct plan *plan, int width)
+static bool fits_plan(const struct row_variant *row, const struct plan *plan)
 {
     for (int i = 0; i < plan->stages; i++) {
         const struct stage *stage = &plan->stage[i];
+        const int width = plan->size[i].width;
         if (row_variant_fits(row, stage->filter, &stage->arguments, width, 4) ||
             row_variant_fits(row, stage->filter, &stage->arguments, width, 1))
             return true;
@@ -531,7 +532,7 @@ int cpu_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS
             bool known = false;
             for (int i = 0; i < count; i++)
                 known = known || strcmp(names[i], row->name) == 0;
-            if (!known && count < PATH_VARIANTS && fits_plan(row, &plan, setup->input.width))
+            if (!known && count < PATH_VARIANTS && fits_plan(row, &plan))
                 names[count++] = row->name;
         }
     }

@@ -139,6 +139,8 @@ static struct patch letter_patch(const struct canvas *canvas, const struct lette
     if (entry->size)
         return entry->patch;
     const struct font_letter letter = font_letter_scaled(&atlas->font, character, letters->scale_x, letters->scale_y);
+    if (letter.width > PATCH_SIDE || letter.height > PATCH_SIDE)
+        return (struct patch){0};
     const struct patch patch = {.width = (int16_t)letter.width,
                                 .height = (int16_t)letter.height,
                                 .left = (int16_t)letter.left,

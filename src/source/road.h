@@ -25,7 +25,7 @@ enum road_level {
     ROAD_EMPTY,
     ROAD_CHANGES,
     ROAD_MERGE,
-    ROAD_MIXED, // each of the levels before ROAD_CHANGES for a second
+    ROAD_MIXED, // for each second, a random one of the levels before ROAD_CHANGES
     ROAD_LEVELS
 };
 

@@ -63,8 +63,8 @@ static void draw_kerbs(const struct road_point *at, float rgb[3])
     blend(rgb, kerb, cover(behind - 0.075, 0.075, at->wide));
 }
 
-// 0.4 m behind the left edge, a concrete barrier, 80 cm high; behind the right edge, a guard rail, 50 to 75 cm high:
-// the pixel's ray meets them before the ground.
+// A concrete barrier, 80 cm high, is 0.4 m behind the left edge; a guard rail, 50 to 75 cm high, is 0.4 m behind the
+// right edge. The pixel's ray meets them before the ground.
 static void draw_rails(const struct road_point *at, float rgb[3])
 {
     const double x = at->offset + at->middle;

@@ -1,4 +1,4 @@
-// road_objects.h: what stands between the camera and a synthetic road: cars, rain, lights
+// road_objects.h: objects between the camera and a synthetic road: cars, rain, lights
 #pragma once
 
 #include "source/road.h"

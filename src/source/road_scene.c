@@ -122,7 +122,7 @@ double road_line_at(const struct road_scene *scene, int line, double z)
     return road_line_offset(scene, line) - (moves ? ROAD_LANE_WIDTH * (1 - merging_width(scene->way + z)) : 0);
 }
 
-// The car changes to a lane beside it, and back, every 6 seconds, in 3 seconds.
+// The car alternates between two lanes: it stays in one for 6 s, then changes to the other in 3 s.
 static void change_lane(struct road_scene *scene)
 {
     static const double hold = 6, change = 3;

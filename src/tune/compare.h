@@ -8,6 +8,6 @@
 // False on failure (logged).
 bool compare_run(const struct tuner_setup *setup, struct tuner_result *result);
 
-// Returns the ratio of the time in use to its own time above which another configuration wins, and writes the noise:
-// half the interquartile range of the times in use / their median.
+// Returns the speed-up above which a configuration beats the one in use. `used`: times of the one in use. Writes their
+// noise: half of the interquartile range, divided by the median.
 double compare_least(const struct samples *used, double *noise);

@@ -85,7 +85,7 @@ static void test_messages(void)
     CHECK_TEXT(captured_stderr(&c), "monocle: error: a\n");
 }
 
-// A line of any length; its texts cannot end it.
+// Lines of any length are printed; newlines in their texts are escaped.
 static void test_line(void)
 {
     char name[3000], *text, wanted[4 * sizeof(name)] = "";

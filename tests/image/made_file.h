@@ -1,4 +1,4 @@
-// made_file.h: an image file that a test makes byte by byte, and what its codec reads from it
+// made_file.h: an image file that a test makes byte by byte, and the checks of its decoded pixels
 #pragma once
 
 #include "codec_files.h"

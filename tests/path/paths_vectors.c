@@ -82,6 +82,14 @@ static void run_widths(struct path_test *test, bool all)
             path_case(test, i % 3 ? PIXFMT_RGBA : PIXFMT_NV12, (const int[]){width, 3 + i % 2}, vector_chains[i]);
 }
 
+// The largest radii.
+static void run_wide(struct path_test *test)
+{
+    static const char *const chains[] = {"erode=60", "dilate=60:disc", "erode=33:disc", "gaussian=20", "gaussian=5.3"};
+    for (int i = 0; i < COUNT(chains); i++)
+        path_case(test, PIXFMT_RGBA, (const int[]){83, 9}, chains[i]);
+}
+
 // Colours and grey run different code.
 static void run_filters(struct path_test *test)
 {
@@ -97,6 +105,7 @@ void paths_vectors(struct path_test *test, bool all)
 {
     run_formats(test);
     run_widths(test, all);
+    run_wide(test);
     run_filters(test);
     paths_exact(test, false);
 }

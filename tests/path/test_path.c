@@ -336,7 +336,7 @@ static void test_swap(const struct device_info *info)
         CHECK(submit(&lab, 0) && path_collect(lab.path, &result) && is_right(&lab, &result, 0, texts[1]));
         CHECK(path_prepare(lab.path, &chain, NULL)); // pending when the path is closed
         for (int i = 0; i < 2; i++) {                // a column less, a row less
-            char *why;
+            char *why = NULL;
             CHECK(chain_parse(&chain, i == 0 ? "crop=100:33:0:0" : "crop=101:32:0:0", error));
             CHECK(!path_prepare(lab.path, &chain, &why));
             CHECK_HAS(why, "changes the size");

@@ -505,15 +505,16 @@ def interrupted(c):
         write("../bin/" + program, "#!/bin/sh\necho > %s\nexec sleep 300\n" % at("started"), 0o755)
     for path in (path for path in PATHS if path != "gl"):
         with subprocess.Popen([MONOCLE, "batch", "-p", path, "-f", "a", "--filters", at("filters"), at("in.png"), "-o",
-                               at("out.png")], stderr=subprocess.PIPE, text=True,
+                               at("out.png")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               env={**os.environ, **settings(), "PATH": at("bin") + ":" + os.environ["PATH"]}) as batch:
             while not os.path.exists(at("started")) and batch.poll() is None:
                 time.sleep(0.05)
             c.check(batch.poll() is None, path, "ends before the signal")
             start = time.monotonic()
             batch.terminate()
-            err = batch.communicate()[1]
+            out, err = batch.communicate()
         c.check(time.monotonic() - start < 20 and "interrupted" in err, path, err)
+        c.check(batch.returncode == 143 and "0 of 1 files done, 1 not reached" in out, path, batch.returncode, out)
         os.remove(at("started"))
 
 

@@ -189,7 +189,7 @@ static void fill_overlay(struct overlay *overlay, const struct calibrate *c)
     if (!wrong || c->message_is_error)
         snprintf(overlay->message, sizeof(overlay->message), "%s", c->message);
     else
-        snprintf(overlay->message, sizeof(overlay->message), "wrong points: %s", calibration->fault);
+        snprintf(overlay->message, sizeof(overlay->message), "wrong points or sizes: %s", calibration->fault);
 }
 
 static struct scene board_scene(const struct calibrate_view *view)

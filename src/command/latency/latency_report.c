@@ -2,6 +2,7 @@
 #include "command/latency/latency.h"
 
 #include "base/json_text.h"
+#include "base/log.h"
 #include "command/shared.h"
 
 #include <jansson.h>
@@ -39,12 +40,14 @@ void latency_report_start(const struct latency *l)
     struct pane_facts facts;
     panes_describe(l->stream.panes, PANE_MAIN, &facts);
     if (l->options.json) {
-        print_line(json_pack("{s:s,s:s,s:s,s:s,s:s}", "event", "start", "source", l->stream.info->name, "path",
-                             facts.kind, "sharing", facts.sharing, "screen", window_gl_name(l->stream.window)));
+        print_line(json_pack("{s:s,s:o,s:s,s:s,s:o}", "event", "start", "source", text_json(l->stream.info->name),
+                             "path", facts.kind, "sharing", facts.sharing, "screen",
+                             text_json(window_gl_name(l->stream.window))));
         return;
     }
-    printf("%s, path %s, sharing mode %s, %s\nPoint the camera at the window. Press q to quit.\n", l->stream.info->name,
-           facts.kind, facts.sharing, window_gl_name(l->stream.window));
+    log_print_line(stdout, "%s, path %s, sharing mode %s, %s", l->stream.info->name, facts.kind, facts.sharing,
+                   window_gl_name(l->stream.window));
+    puts("Point the camera at the window. Press q to quit.");
     process_flush();
 }
 

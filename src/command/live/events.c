@@ -266,7 +266,7 @@ static void drop_table(struct session *s, const char *path)
         note_set(&s->stream.note, false, NOTE_S, FULL, CHAIN_MAX);
 }
 
-// Follows a drop of files: a file .cube alone is a table for the filter `lut`, others are sources.
+// Handles dropped files: a single .cube file is a table for the filter `lut`; others are sources.
 static void drop_files(struct session *s)
 {
     const char *dropped = window_dropped(s->stream.window), *dot = strrchr(dropped, '.');
@@ -344,21 +344,6 @@ static void step(struct session *s, int frames)
     note_position(s, playback_step(&s->stream, frames, why), why);
 }
 
-void events_save_picture(struct session *s)
-{
-    char place[OUTPUT_NAME];
-    s->save.due = false;
-    events_picture_saved(s, s->save.count == sizeof(s->save.running) / sizeof(*s->save.running));
-    struct screenshot *screenshot = stream_save(&s->stream, s->save.both, NULL);
-    if (!screenshot) {
-        note_set(&s->stream.note, true, NOTE_S, CANNOT_SAVE);
-        return;
-    }
-    s->save.running[s->save.count++] = screenshot;
-    output_place(screenshot_name(screenshot), place);
-    note_set(&s->stream.note, false, 0, "saving %s", place);
-}
-
 // Closes the running screenshot with this index.
 static void picture_saved(struct session *s, int index)
 {
@@ -376,11 +361,30 @@ static void picture_saved(struct session *s, int index)
     report_state(&s->report, "state", session_status(s));
 }
 
+void events_save_picture(struct session *s)
+{
+    char place[OUTPUT_NAME];
+    s->save.due = false;
+    events_picture_saved(s, false);
+    if (s->save.count == sizeof(s->save.running) / sizeof(*s->save.running))
+        picture_saved(s, 0); // waits for the oldest one
+    struct screenshot *screenshot = stream_save(&s->stream, s->save.both, NULL);
+    if (!screenshot) {
+        note_set(&s->stream.note, true, NOTE_S, CANNOT_SAVE);
+        return;
+    }
+    s->save.running[s->save.count++] = screenshot;
+    output_place(screenshot_name(screenshot), place);
+    note_set(&s->stream.note, false, 0, "saving %s", place);
+}
+
 void events_picture_saved(struct session *s, bool wait)
 {
-    for (int i = s->save.count - 1; i >= 0; i--) {
+    for (int i = 0; i < s->save.count;) {
         if (wait || screenshot_done(s->save.running[i]))
             picture_saved(s, i);
+        else
+            i++;
     }
 }
 

@@ -54,7 +54,7 @@ struct session {
         bool due;                      // the next frame: there was none when the user pressed the key
         bool both;                     // before and after the chain
         bool last;                     // the last frame of the run, under the first free name
-        struct screenshot *running[4]; // threads write them; the oldest one first
+        struct screenshot *running[4]; // threads write them, the oldest first; a fifth waits for it
         int count;                     // of `running`
     } save;
 };

@@ -103,7 +103,8 @@ static bool read_entry(const struct tiff *tiff, size_t at, struct ifd_entry *ent
     return entry->bytes > 0 && entry->value <= tiff->size && entry->bytes <= tiff->size - entry->value;
 }
 
-// Returns the place of an entry's number; 0: none. It has 2 bytes (SHORT); other programs also write other integers.
+// Returns the place of an entry's number; 0: none. The standard has 2 bytes (SHORT); some programs
+// write other types.
 static size_t number_place(const struct tiff *tiff, uint32_t tag, int *bytes)
 {
     static const uint8_t sizes[] = {
@@ -113,7 +114,7 @@ static size_t number_place(const struct tiff *tiff, uint32_t tag, int *bytes)
     if (!at || !read_entry(tiff, at, &entry) || entry.type >= sizeof(sizes))
         return 0;
     *bytes = sizes[entry.type];
-    return *bytes > 0 ? entry.value : 0;
+    return *bytes > 0 && entry.bytes <= 4 ? entry.value : 0; // a list beside the entry is no orientation
 }
 
 static uint32_t read_number(const struct tiff *tiff, uint32_t tag, uint32_t none)
