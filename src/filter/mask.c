@@ -26,6 +26,14 @@ static void fit(const struct filter_values *values, const struct stage_size *siz
     arguments->count = ARGUMENT_FACTORS + size->width * size->height;
 }
 
+// Returns the factor of alpha for a pixel of the file.
+static int32_t factor_of(int32_t word, bool black)
+{
+    const int32_t red = word & 255, green = word >> 8 & 255, blue = word >> 16 & 255, alpha = word >> 24 & 255;
+    const int32_t white = (((77 * red + 150 * green + 29 * blue + 128) >> 8) * alpha + 127) / 255;
+    return black ? 255 - white : white;
+}
+
 static bool fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])
 {
     const float *value = stage->values.value;
@@ -34,12 +42,8 @@ static bool fill(const struct stage *stage, const struct stage_size *size, int32
     if (has_file && !(value[MASK_FIT] == 0 ? picture_cover : picture_tile)(stage->values.file, size->width,
                                                                            size->height, factors, why))
         return false;
-    for (size_t i = 0; i < (size_t)size->width * (size_t)size->height; i++) {
-        const int32_t word = factors[i], red = word & 255, green = word >> 8 & 255, blue = word >> 16 & 255;
-        const int32_t luma = (77 * red + 150 * green + 29 * blue + 128) >> 8;
-        const int32_t white = (luma * (word >> 24 & 255) + 127) / 255;
-        factors[i] = !has_file ? 255 : black ? 255 - white : white;
-    }
+    for (size_t i = 0; i < (size_t)size->width * (size_t)size->height; i++)
+        factors[i] = has_file ? factor_of(factors[i], black) : 255;
     return true;
 }
 

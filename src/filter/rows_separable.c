@@ -308,8 +308,8 @@ VECTOR_INLINE void make_parts(const struct filter_arguments *arguments, const st
 
 static void gaussian_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
-    const bool shares =
-        rows->step == 4 && arguments->radius >= PART_PIXELS; // most neighbours belong to several vectors
+    // Then most neighbours belong to several vectors.
+    const bool shares = rows->step == 4 && arguments->radius >= PART_PIXELS;
     if (shares && rows->width >= TOGETHER * PART_PIXELS)
         make_parts(arguments, rows, TOGETHER, PART_PIXELS);
     else

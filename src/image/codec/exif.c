@@ -103,8 +103,8 @@ static bool read_entry(const struct tiff *tiff, size_t at, struct ifd_entry *ent
     return entry->bytes > 0 && entry->value <= tiff->size && entry->bytes <= tiff->size - entry->value;
 }
 
-// Returns the place of an entry's number; 0: none. The standard has 2 bytes (SHORT); some programs
-// write other types.
+// Returns the place of an entry's number; 0: none. The standard has 2 bytes (SHORT); some programs write other
+// types.
 static size_t number_place(const struct tiff *tiff, uint32_t tag, int *bytes)
 {
     static const uint8_t sizes[] = {
