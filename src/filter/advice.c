@@ -70,6 +70,7 @@ static const struct {
     {"alphamerge", "mask"},
     {"matte", "mask"},
     {"chromakey", "colorkey=by=chroma"},
+    {"lumakey", "colorkey=black:by=luma"},
     {"pixelize", "pixelate"},
     {"mosaic", "pixelate"},
     {"border", "pad"},

@@ -166,6 +166,7 @@ const char *const path_filters[] = {
     "colorkey=black:1:0",
     "colorkey=#30a040:0.1:0.3:chroma",
     "colorkey=magenta:0.4:0:by=chroma",
+    "colorkey=#405060:0.1:0.4:luma",
     "blur=1,colorkey=#707070:0.1:0.3,blur=2,mirror,sobel",
     "gray,colorkey=gray:0.2,sobel,median",
     "blur=1,gray,colorkey=gray:0.2,sobel,rotate=90,emboss",

@@ -628,7 +628,7 @@ const struct rule reference_rules[] = {
      {{"color", COLOR, 0, 0, "lime", {0}, {0}},
       {"similarity", REAL, 0, 1, "0.3", {0}, {0}},
       {"blend", REAL, 0, 1, "0.1", {0}, {0}},
-      {"by", WORD, 0, 0, "color", {"color", "chroma"}, {0}}}},
+      {"by", WORD, 0, 0, "color", {"color", "chroma", "luma"}, {0}}}},
     {"mask",
      pixel_mask,
      prepare_mask,

@@ -92,8 +92,12 @@ void pixel_colorkey(const struct picture *from, int x, int y, const struct value
         far[i] = to[i] - (v[0].number >> (16 - 8 * i) & 255);
     int64_t u = reference_shift(-43 * far[0] - 85 * far[1] + 128 * far[2] + 128, 8);
     int64_t w = reference_shift(128 * far[0] - 107 * far[1] - 21 * far[2] + 128, 8);
-    int64_t squares =
-        v[3].number == 1 ? (u * u + w * w + 1) / 2 : (far[0] * far[0] + far[1] * far[1] + far[2] * far[2] + 1) / 3;
+    int64_t l = reference_shift(77 * far[0] + 150 * far[1] + 29 * far[2] + 128, 8);
+    int64_t squares = (far[0] * far[0] + far[1] * far[1] + far[2] * far[2] + 1) / 3;
+    if (v[3].number == 1)
+        squares = (u * u + w * w + 1) / 2;
+    else if (v[3].number == 2)
+        squares = l * l;
     while (squares > d * d + d) // d + 1 is nearer to the root
         d++;
     double more = d / 255.0 - (double)v[1].real, blend = v[2].real;
