@@ -69,6 +69,7 @@ static const struct {
     {"transpose", "rotate"},
     {"alphamerge", "mask"},
     {"matte", "mask"},
+    {"maskedmerge", "within"},
     {"chromakey", "colorkey=by=chroma"},
     {"lumakey", "colorkey=black:by=luma"},
     {"pixelize", "pixelate"},

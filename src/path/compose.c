@@ -186,15 +186,15 @@ static int add_points(struct composer *c, const char *macro, const struct stage 
     return offset;
 }
 
-// Defines the macros of a filter that gets its previous output. Otherwise as add_points.
+// Defines the macros of a filter with a second picture. Otherwise as add_points.
 static int add_last(struct composer *c, const struct stage *stage, int offset)
 {
     const bool user = stage->filter->user;
     fprintf(c->out,
-            "INLINE pixel %s_%s(pixel p, pixel second, %sarguments args);\n"
-            "#define PASS_LAST(p, second, args, x, y) %s_%s(p, second, %s(args) + %d)\n",
-            user ? "user_filter" : "filter", stage->filter->name, user ? "int x, int y, " : "",
-            user ? "user_filter" : "filter", stage->filter->name, user ? "x, y, " : "", offset + (user ? FACTS : 0));
+            "INLINE pixel %s_%s(pixel p, pixel second, int x, int y, arguments args);\n"
+            "#define PASS_LAST(p, second, args, x, y) %s_%s(p, second, x, y, (args) + %d)\n",
+            user ? "user_filter" : "filter", stage->filter->name, user ? "user_filter" : "filter", stage->filter->name,
+            offset + (user ? FACTS : 0));
     return offset + stage->arguments.count;
 }
 

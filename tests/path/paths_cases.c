@@ -160,6 +160,12 @@ const char *const path_filters[] = {
     "mask=" GOLDEN_DATA "/none.png",
     "mirror,mask=" GOLDEN_DATA "/format-rgba.png:black:tile,blur=2,flip,sobel",
     "gray,mask=" GOLDEN_DATA "/none.png:fit=tile,median",
+    "blur=2,within=" GOLDEN_DATA "/none.png",
+    "within=" GOLDEN_DATA "/format-rgba.png",
+    "sepia,mirror,blur=3,sobel,within=" GOLDEN_DATA "/format-rgba.png:black:tile:9,emboss,flip",
+    "mirror,pixelate=5,within=" GOLDEN_DATA "/none.png:black,gaussian=2,colorkey=gray,within=" GOLDEN_DATA
+    "/format-rgba.png:fit=tile:filters=3,median",
+    "crop=5:3,open=2,autolevels,within=" GOLDEN_DATA "/none.png:filters=2,invert,within,scale=factor=0.5",
     "colorkey",
     "colorkey=#808080:0.2:0.5",
     "colorkey=gray:0:0",

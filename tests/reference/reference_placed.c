@@ -251,14 +251,27 @@ bool prepare_mask(const struct picture *from, struct values *values)
     return prepare_fitted(from, values, &values->value[2]);
 }
 
-void pixel_mask(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+static int mask_at(const struct values *values, int x, int y)
 {
     const struct picture *second = &values->second;
     if (!second->rgba)
-        return;
+        return 255;
     const uint8_t *s = picture_pixel(second, x % second->width, y % second->height);
     int luma = (77 * s[0] + 150 * s[1] + 29 * s[2] + 128) >> 8, m = (luma * s[3] + 127) / 255;
-    to[3] = (uint8_t)((to[3] * (values->value[1].number == 1 ? 255 - m : m) + 127) / 255);
+    return values->value[1].number == 1 ? 255 - m : m;
+}
+
+void pixel_mask(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    to[3] = (uint8_t)((to[3] * mask_at(values, x, y) + 127) / 255);
+}
+
+void pixel_within(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    int m = mask_at(values, x, y), first = values->inputs->count - 1 - values->value[3].number;
+    const uint8_t *old = picture_pixel(&values->inputs->picture[first > 0 ? first : 0], x, y);
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)((m * to[i] + (255 - m) * old[i] + 127) / 255);
 }
 
 static int mixed_colour(const char *mode, int c, int s)
