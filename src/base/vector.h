@@ -441,9 +441,7 @@ VECTOR_INLINE void vec_store_half(void *to, vec_u16 lanes)
 // VECTOR_COLOURS vectors of `val` have the colours. vec_sums and vec_levels have one value for each pixel.
 //
 //   vec_store_pixels(rgba, made, kept, stream)  vec_write_u8 of the colours of `made` and the alpha of `kept`
-//   vec_weigh_pixels(pixels, red, green, blue, added)
-//                                               sums red * R + green * G + blue * B + added; red + green is at most
-//                                               255, red + green + blue at most 256, and `added` at most 255
+//   vec_weigh_pixels(pixels, r, g, b, added)    sums r R + g G + b B + added; r + g, added <= 255; r + g + b <= 256
 //   vec_shift_sums(sums, shift)                 sum >> shift; `shift` is 1 to 8
 //   vec_scale_sums(sums, factor)                (sum * factor + (1 << 14)) >> 15; sums below 1 << 15
 //   vec_join_levels(red, green, blue)           pixels; saturates levels to 255
@@ -491,12 +489,10 @@ VECTOR_INLINE vec_sums vec_weigh_pixels(vec_pixels pixels, int red, int green, i
 #if VECTOR_BYTES == 16
     const vec_u8 r = vec_spread_u8(red), g = vec_spread_u8(green), b = vec_spread_u8(blue);
     const vec_u16 begin = vec_spread_u16(added);
-    vec_sums sums = {vmlal_u8(begin, vget_low_u8(pixels.val[0]), vget_low_u8(r)),
-                     vmlal_high_u8(begin, pixels.val[0], r)};
-    sums = (vec_sums){vmlal_u8(sums.a, vget_low_u8(pixels.val[1]), vget_low_u8(g)),
-                      vmlal_high_u8(sums.b, pixels.val[1], g)};
-    return (vec_sums){vmlal_u8(sums.a, vget_low_u8(pixels.val[2]), vget_low_u8(b)),
-                      vmlal_high_u8(sums.b, pixels.val[2], b)};
+    const vec_u16 low = vmlal_u8(vmlal_u8(begin, vget_low_u8(pixels.val[0]), vget_low_u8(r)),
+                                 vget_low_u8(pixels.val[1]), vget_low_u8(g));
+    const vec_u16 high = vmlal_high_u8(vmlal_high_u8(begin, pixels.val[0], r), pixels.val[1], g);
+    return (vec_sums){vmlal_u8(low, vget_low_u8(pixels.val[2]), vget_low_u8(b)), vmlal_high_u8(high, pixels.val[2], b)};
 #else
     // These instructions take one signed factor: the channel minus 128.
     const vec_u32 weights = vec_spread_u32(red | green << 8 | blue << 16);
