@@ -307,6 +307,6 @@ void cube_file(const char *path, struct file_resource *made)
     if (text)
         made->numbers = cube_read(text, &made->count, made->why);
     else
-        snprintf(made->why, sizeof(made->why), "%s", strerror(errno));
+        snprintf(made->why, sizeof(made->why), "%s", file_read_error());
     free(text);
 }
