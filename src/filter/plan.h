@@ -48,7 +48,8 @@ bool stage_follows(const struct stage *stage);
 // Sets these arguments of all stages, and `followed` to their count.
 void plan_set_moment(struct plan *plan, const struct moment *moment);
 
-// Returns true if the arguments of a pass are for one size of its picture: it has a warp or a placed filter.
+// Returns true if the arguments of a pass are for one size of its picture: it has a warp or a placed filter, or measures
+// its input.
 bool pass_has_size(const struct pass *pass);
 
 // The arguments of the pass's warp, which is not a user's (filter/warp.h).
