@@ -4,6 +4,8 @@
 // pixels, GROUP_HEIGHT rows apart, without checks.
 #ifndef ROWS
 #define ROWS 1
+#endif
+#ifndef GROUP_WIDTH
 #define GROUP_WIDTH 32
 #define GROUP_HEIGHT 8
 #endif
@@ -100,8 +102,8 @@ pass_local(__global const uchar *restrict bytes, layout layout, arguments restri
 #endif
     local_fill(source, args, x - (int)get_local_id(0) - LOCAL_SIDE, y - (int)get_local_id(1) - PASS_DOWN, shared);
     barrier(CLK_LOCAL_MEM_FENCE);
-    __local const uint *at = shared + ((int)get_local_id(1) + PASS_DOWN) * LOCAL_STRIDE + (int)get_local_id(0) +
-                             LOCAL_SIDE;
+    __local const uint *at =
+        shared + ((int)get_local_id(1) + PASS_DOWN) * LOCAL_STRIDE + (int)get_local_id(0) + LOCAL_SIDE;
 #pragma unroll 1
     for (int row = 0; row < LOCAL_ROWS; row += GROUP_HEIGHT) {
         if (x < source.width && y + row < source.height)
