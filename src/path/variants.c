@@ -295,6 +295,7 @@ static const struct variant sums = {
 
 enum { LOCAL_ROWS, LOCAL_GROUP_WIDTH, LOCAL_GROUP_HEIGHT, LOCAL_CONSTANT };
 enum { LOCAL_ARGUMENTS = 1 << 10 }; // the most that local memory holds
+enum { LOCAL_ITEMS = 256 };         // of a work-group, at most: with more, NVIDIA's driver has too few registers
 
 static bool local_fits(const struct variant_pass *of)
 {
@@ -324,7 +325,7 @@ static bool local_allows(const struct variant_pass *of, const int *value)
         (width + 2 * round_up(across, BLOCK_WIDTH)) * (height * (size_t)value[LOCAL_ROWS] + 2 * (size_t)stencil->rows);
     const size_t count = (size_t)pass_argument_count(of->pass, of->target);
     const bool local = value[LOCAL_CONSTANT] == CONSTANT_LOCAL;
-    return width * height <= of->device->max_work_group &&
+    return width * height <= of->device->max_work_group && width * height <= LOCAL_ITEMS &&
            (value[LOCAL_CONSTANT] != CONSTANT_ARGUMENTS || constant_fits(of)) && (!local || count > 0) &&
            WORD_BYTES * (pixels + (local ? count : 0)) <= of->device->local_bytes;
 }
