@@ -305,7 +305,6 @@ static void add_keepers(struct plan *plan, int number, int keeper[CHAIN_MAX])
         keeper[i] = plan->stages;
         add_stage(plan, &chain->stage[i]);
         plan->stage[keeper[i]].arguments.spans = 0;
-        plan->stage[keeper[i]].arguments.count = 1;
     }
 }
 

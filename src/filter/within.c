@@ -19,7 +19,7 @@ static const struct param params[] = {
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
     arguments->spans = (int)values->value[WITHIN_FILTERS];
-    arguments->count = ARGUMENT_SHARES;
+    arguments->count = ARGUMENT_SHARES + 1; // NVIDIA's compiler of GLSL refuses an index beyond the arguments
     return values->value[MASK_FILE] == 0 || picture_check(values->file, why);
 }
 
