@@ -54,7 +54,7 @@ double lane_x(const struct lane_shape *shape, double offset, double z)
            z * (term[LANE_HEADING] + distance * (term[LANE_BEND] / 2 + distance * term[LANE_TWIST] / 6));
 }
 
-static double strip_z(const struct lane_table *table, int strip)
+double lane_strip_z(const struct lane_table *table, int strip)
 {
     return table->far - (strip + 0.5) * (table->far - table->near) / table->strips;
 }
@@ -135,7 +135,7 @@ static void fill_histogram(const struct strip_scene *scene, const struct lane_sh
     int strips = 0;
     memset(histogram, 0, LANE_COLUMNS_MAX * sizeof(*histogram));
     for (int strip = table->strips - 1; strip >= 0; strip--) {
-        const double z = strip_z(table, strip);
+        const double z = lane_strip_z(table, strip);
         if (z > table->near + near_part || lane_distance(shape, z) >= horizon)
             break;
         const float zoom = (float)(1 + shape->term[LANE_SPREAD] * z), middle = (float)table->columns / 2;
@@ -387,7 +387,7 @@ static void fit_lines(const struct strip_scene *scene, struct lane_shape *shape,
     for (int i = 0; i < shape->lines; i++) {
         const double offset = shape->line[i].offset;
         for (int strip = table->strips - 1; strip >= 0; strip--) {
-            const double z = strip_z(table, strip), x = lane_x(shape, offset, z);
+            const double z = lane_strip_z(table, strip), x = lane_x(shape, offset, z);
             if (z > far || lane_distance(shape, z) >= horizon)
                 break;
             const struct strip_window window = look(scene, strip, x, half);
@@ -412,7 +412,7 @@ static struct lane_line seen_at(const struct strip_scene *scene, const struct la
     const double half = table->settings->window / 2, metres = (table->far - table->near) / table->strips;
     int visible = 0, seen = 0, run = 0, longest = 0;
     for (int strip = table->strips - 1; strip >= 0; strip--) {
-        const double z = strip_z(table, strip), x = lane_x(shape, offset, z);
+        const double z = lane_strip_z(table, strip), x = lane_x(shape, offset, z);
         if (!(fabs(x) + half < table->across / 2) || lane_distance(shape, z) >= horizon)
             continue;
         visible++;

@@ -1,13 +1,14 @@
 // tracker.h: follows lane lines over frames: smooths them, rejects jumps, drops lines that stay out of sight
 #pragma once
 
-#include "lane/finder.h"
+#include "lane/height.h"
 
 enum lane_state { LANE_NONE, LANE_SEEN, LANE_HELD }; // no line; seen in this frame; predicted from earlier frames
 
 struct lane_track {
     struct lane_line line; // smoothed; its support is the latest
     double confidence;     // 0 to 1
+    struct lane_motion motion;
 };
 
 // The reported lines of a frame: at most two on each side of the camera, with a lane between them.
