@@ -243,6 +243,14 @@ static double smallest_peak(const struct strip_scene *scene, const struct lanes 
     return lanes->clear && place > -1.5 && place < 2.5 && at_line ? peak / 2 : peak;
 }
 
+static bool is_raised(const struct lane_shape *prior, double offset)
+{
+    bool raised = false;
+    for (int i = 0; i < prior->lines; i++)
+        raised = raised || (prior->line[i].raised && fabs(prior->line[i].offset - offset) < same_line);
+    return raised;
+}
+
 // Clears the histogram between two places.
 static void clear_between(const struct strip_scene *scene, float histogram[LANE_COLUMNS_MAX], double from, double to)
 {
@@ -280,7 +288,7 @@ static void find_peaks(const struct strip_scene *scene, struct lane_shape *shape
         if (best < 0)
             return;
         const double offset = x_of(scene, best);
-        shape->line[shape->lines++] = (struct lane_line){.offset = offset};
+        shape->line[shape->lines++] = (struct lane_line){.offset = offset, .raised = known && is_raised(prior, offset)};
         clear_between(scene, histogram, offset - gap, offset + gap);
         clear_between(scene, histogram, offset < 0 ? 0 : offset - across, offset < 0 ? offset + across : 0);
     }
@@ -369,6 +377,8 @@ static void add_window(struct fit *fit, const struct lane_shape *shape, int i, d
         [LANE_TWIST] = z * d * d / 6,
         [LANE_SPREAD] = z * (offset - d * d * (term[LANE_BEND] / 2 + d * term[LANE_TWIST] / 3)),
     };
+    if (shape->line[i].raised) // a rail bends less than the road below the same pixels
+        memset(row, 0, LANE_TERMS * sizeof(*row));
     row[LANE_TERMS + i] = 1;
     double value = error + offset;
     for (int k = 0; k < LANE_TERMS; k++)

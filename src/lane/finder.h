@@ -42,6 +42,7 @@ struct lane_line {
     double support; // share of the strips that show the line, minus the share by chance: 0 to 1
     double longest; // metres: the longest part without a gap that the strips show
     double rest;    // metres: the other parts together
+    bool raised;    // of an expected line: it is above the road, so the road's shape does not follow it
 };
 
 struct lane_shape {

@@ -206,7 +206,9 @@ void lane_track(struct lane_tracker *tracker, const struct lane_table *table, st
     tracker->known = tracker->tracks > 0;
     measure_heights(tracker, table);
     tracker->shape.lines = tracker->tracks;
-    for (int i = 0; i < tracker->tracks; i++)
+    for (int i = 0; i < tracker->tracks; i++) {
         tracker->shape.line[i] = tracker->track[i].line;
+        tracker->shape.line[i].raised = lane_motion_raised(&tracker->track[i].motion);
+    }
     report(tracker, table->settings->confidence, result);
 }
