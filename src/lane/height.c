@@ -5,20 +5,20 @@
 #include <string.h>
 
 enum {
-    RAISED = 10,
-    RAISED_MOST = 20,
+    RAISED = 10,                                              // lane_motion.raised of a line above the road
+    RAISED_MOST = 20,                                         // its limit: 10 frames on the road put a line back
     SLOWEST = 2,                                              // a smaller speed is not clear
-    REACH = (HEIGHT_SPEEDS - 1) * HEIGHT_LAGS / HEIGHT_PARTS, // no strip behind these is compared
+    REACH = (HEIGHT_SPEEDS - 1) * HEIGHT_LAGS / HEIGHT_PARTS, // farther strips have no earlier place
 };
 
-static const double half = 0.35;                     // metres beside the line
-static const float renewed = 1 / 16.0f;              // share of a frame in the mean
-static const float kept = 0.94f;                     // share of the earlier frames in the correlation
-static const double clear = 0.5;                     // smallest correlation of a clear speed
-static const double still = 0.7;                     // share of it that the correlation at speed 0 may have
-static const double other = 0.8;                     // the same for the road at the speed of a line above it
-static const double at_road = 0.5;                   // the same for this line at the speed of the road
-static const double ratio_least = 1.35, ratio = 3.2; // of the speeds: heights of 0.36 to 0.96 m below 1.4 m
+static const double half = 0.35;                          // metres beside the line
+static const float renewed = 1 / 8.0f;                    // share of a frame in the mean
+static const float kept = 0.94f;                          // share of the earlier frames in the correlation
+static const double clear = 0.5;                          // smallest correlation of a clear speed
+static const double still = 0.7;                          // share of it that the correlation at speed 0 may have
+static const double other = 0.8;                          // the same for the road at the speed of a line above it
+static const double at_road = 0.5;                        // the same for this line at the speed of the road
+static const double ratio_least = 1.35, ratio_most = 3.2; // of the speeds: heights of 0.36 to 0.96 m below 1.4 m
 
 // Returns the brightness of a line in a strip; negative: it is outside the table.
 static float brightness(const struct lane_table *table, int strip, double x)
@@ -103,7 +103,7 @@ void lane_motion_compare(struct lane_motion *motion, const struct lane_motion *r
     const int speed = best_speed(motion, road, own), base = best_speed(road, motion, ground);
     if (!is_clear(own, speed) || !is_clear(ground, base))
         return;
-    const bool faster = speed >= ratio_least * base && speed <= ratio * base;
+    const bool faster = speed >= ratio_least * base && speed <= ratio_most * base;
     const bool differ = own[base] < at_road * own[speed] && ground[speed] < other * ground[base];
     motion->raised += !faster ? -1 : differ ? 1 : 0;
     motion->raised = motion->raised < 0 ? 0 : motion->raised > RAISED_MOST ? RAISED_MOST : motion->raised;
