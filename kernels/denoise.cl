@@ -8,14 +8,14 @@ INLINE int denoise_channel(int c, int previous, int share)
     return d < 0 ? previous - step : previous + step;
 }
 
-INLINE pixel filter_denoise(pixel p, pixel previous, arguments args)
+INLINE pixel filter_denoise(pixel p, pixel second, int x, int y, arguments args)
 {
-    int r = p.r - previous.r, g = p.g - previous.g, b = p.b - previous.b;
+    int r = p.r - second.r, g = p.g - second.g, b = p.b - second.b;
     int d = max(max(max(r, -r), max(g, -g)), max(b, -b)), share = ARG(args, 1 + min(d, 64));
     if (ARG(args, 0) == 0)
         return p;
-    p.r = denoise_channel(p.r, previous.r, share);
-    p.g = denoise_channel(p.g, previous.g, share);
-    p.b = denoise_channel(p.b, previous.b, share);
+    p.r = denoise_channel(p.r, second.r, share);
+    p.g = denoise_channel(p.g, second.g, share);
+    p.b = denoise_channel(p.b, second.b, share);
     return p;
 }

@@ -169,19 +169,12 @@ char *cache_read(int directory, const char *name, size_t limit, size_t *size)
 {
     const int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); // a pipe must not block
     struct stat status;
-    char *data = NULL;
-    if (fd < 0)
+    if (fd >= 0 && (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || why_unsafe(&status, true))) {
+        close(fd);
+        errno = EPERM;
         return NULL;
-    if (fstat(fd, &status) == 0) {
-        if (S_ISREG(status.st_mode) && !why_unsafe(&status, true))
-            data = file_read_all(fd, limit, size);
-        else
-            errno = EPERM;
     }
-    const int saved = errno;
-    close(fd);
-    errno = saved;
-    return data;
+    return file_take(fd, limit, size);
 }
 
 // Checks an open file or directory, and closes it if other users can write it.
@@ -214,19 +207,7 @@ int trusted_open(const char *path, const char **unsafe)
 
 char *trusted_read(int directory, const char *name, size_t limit, size_t *size, const char **unsafe)
 {
-    const int fd = trust(openat(directory, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC), unsafe);
-    struct stat status;
-    char *data = NULL;
-    if (fd < 0)
-        return NULL;
-    if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
-        errno = EINVAL;
-    else
-        data = file_read_all(fd, limit, size);
-    const int saved = errno;
-    close(fd);
-    errno = saved;
-    return data;
+    return file_take(trust(openat(directory, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC), unsafe), limit, size);
 }
 
 bool cache_write(int directory, const char *name, const void *data, size_t size)

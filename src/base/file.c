@@ -49,14 +49,13 @@ char *file_read_all(int fd, size_t limit, size_t *size)
     return NULL;
 }
 
-char *file_read(const char *path, size_t limit, size_t *size)
+char *file_take(int fd, size_t limit, size_t *size)
 {
-    enum { SYSTEM_SIZE = 4096 };                                  // that files of /sys claim to have
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a writer must not block
-    if (fd < 0)
-        return NULL;
+    enum { SYSTEM_SIZE = 4096 }; // that files of /sys claim to have
     struct stat status;
     char *data = NULL;
+    if (fd < 0)
+        return NULL;
     if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
         errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
     else if (limit > SYSTEM_SIZE && status.st_size > 0 && (size_t)status.st_size > limit)
@@ -67,6 +66,11 @@ char *file_read(const char *path, size_t limit, size_t *size)
     close(fd);
     errno = saved;
     return data;
+}
+
+char *file_read(const char *path, size_t limit, size_t *size)
+{
+    return file_take(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), limit, size); // a pipe must not block
 }
 
 char *file_read_text(const char *path, size_t limit)

@@ -26,6 +26,8 @@ int file_read_line(FILE *file, char *line, size_t most, size_t *size);
 
 // Reads an open file from its position to its end, as file_read.
 char *file_read_all(int fd, size_t limit, size_t *size);
+// Reads an open file as file_read, and closes it. -1: the file did not open, and errno stays.
+char *file_take(int fd, size_t limit, size_t *size);
 // Writes all bytes to an open file, at its position. False with errno set on failure.
 bool file_write_all(int fd, const void *data, size_t size);
 

@@ -41,24 +41,44 @@ void gl_software_unlock(const struct gl_context *context)
         pthread_mutex_unlock(&software);
 }
 
+unsigned gl_link(unsigned vertex, unsigned fragment, char *why, size_t size)
+{
+    unsigned program = 0;
+    GLint ok = GL_TRUE;
+    if (vertex && fragment) {
+        program = glCreateProgram();
+        glAttachShader(program, vertex);
+        glAttachShader(program, fragment);
+        glLinkProgram(program);
+        glGetProgramiv(program, GL_LINK_STATUS, &ok);
+    }
+    if (!ok) {
+        glGetProgramInfoLog(program, (GLsizei)size, NULL, why);
+        glDeleteProgram(program);
+        program = 0;
+    }
+    glDeleteShader(vertex); // GL ignores 0, and a linked program keeps its shaders
+    glDeleteShader(fragment);
+    return program;
+}
+
+static GLuint compile(GLenum type, const char *text)
+{
+    const GLuint shader = glCreateShader(type);
+    const char *const parts[] = {epoxy_is_desktop_gl() ? "#version 330 core\n" : "#version 300 es\n", text};
+    glShaderSource(shader, 2, parts, NULL);
+    glCompileShader(shader);
+    return shader;
+}
+
+// Returns 0 if it does not link.
 static GLuint open_program(void)
 {
-    static const char *const texts[][3] = {
-        {"#version 330 core\n", "#version 300 es\n",
-         "void main() { gl_Position = vec4(gl_VertexID == 1 ? 3 : -1, gl_VertexID == 2 ? 3 : -1, 0, 1); }"},
-        {"#version 330 core\n", "#version 300 es\n", "out highp vec4 color; void main() { color = vec4(1, 0, 1, 0); }"},
-    };
-    static const GLenum types[] = {GL_VERTEX_SHADER, GL_FRAGMENT_SHADER};
-    const GLuint program = glCreateProgram();
-    for (int i = 0; i < 2; i++) {
-        const GLuint shader = glCreateShader(types[i]);
-        glShaderSource(shader, 2, (const char *[]){texts[i][!epoxy_is_desktop_gl()], texts[i][2]}, NULL);
-        glCompileShader(shader);
-        glAttachShader(program, shader);
-        glDeleteShader(shader);
-    }
-    glLinkProgram(program);
-    return program;
+    static const char vertex[] =
+        "void main() { gl_Position = vec4(gl_VertexID == 1 ? 3 : -1, gl_VertexID == 2 ? 3 : -1, 0, 1); }";
+    static const char fragment[] = "out highp vec4 color; void main() { color = vec4(1, 0, 1, 0); }";
+    char why[1];
+    return gl_link(compile(GL_VERTEX_SHADER, vertex), compile(GL_FRAGMENT_SHADER, fragment), why, sizeof(why));
 }
 
 bool gl_context_draws(void)

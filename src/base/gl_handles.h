@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 // EGL or GLX, never both: the handles of the other one are NULL. All NULL: no GL context.
 struct gl_handles {
@@ -31,6 +32,10 @@ void gl_context_describe(struct gl_context *context, bool es, const char *versio
 // holds the lock as long as it has the builder bound. The lock is not recursive.
 void gl_software_lock(const struct gl_context *context);
 void gl_software_unlock(const struct gl_context *context);
+
+// Returns a program of two compiled shaders, which it deletes; the caller deletes the program. 0: a shader is 0, or the
+// program does not link, and `why` has the driver's reason.
+unsigned gl_link(unsigned vertex, unsigned fragment, char *why, size_t size);
 
 // Draws a pixel in the current context, with a program of its own. Returns true if the pixel is correct.
 bool gl_context_draws(void);

@@ -43,6 +43,7 @@ enum filter_color {
 enum filter_second {
     SECOND_NONE,     // it has none
     SECOND_PREVIOUS, // its previous output
+    SECOND_KEPT,     // the input of an earlier filter of the chain, which the plan keeps
     SECOND_PICTURE,  // of users' filters: an image file, which a parameter names, as numbers after the parameters
 };
 
@@ -112,6 +113,7 @@ struct filter_arguments {
     bool whole; // of a separable filter: it runs once, as a square stencil
     bool loops; // stencils: the function has long loops, which devices cannot unroll
     int tiles;  // of a filter with `measure`: the tiles of its input in each row and column (counted.h); 0: none
+    int spans;  // with SECOND_KEPT: the number of filters from that earlier one on; 0: the stage keeps its input
     int count;
     int32_t value[FILTER_ARGUMENTS];
     int32_t *resource; // replaces `value`: numbers of the plan (plan_fill); NULL: none

@@ -138,6 +138,25 @@ bool picture_tile(const char *path, int width, int height, int32_t *to, char why
     return with_file(tile, path, width, height, to, why);
 }
 
+// Returns the mask's number for a pixel of the file.
+static int32_t mask_of(int32_t word, bool black)
+{
+    const int32_t red = word & 255, green = word >> 8 & 255, blue = word >> 16 & 255, alpha = word >> 24 & 255;
+    const int32_t white = (((77 * red + 150 * green + 29 * blue + 128) >> 8) * alpha + 127) / 255;
+    return black ? 255 - white : white;
+}
+
+bool picture_mask(const struct filter_values *values, int width, int height, int32_t *to, char why[FILTER_WHY])
+{
+    const float *value = values->value;
+    const bool has_file = value[MASK_FILE] != 0, black = value[MASK_COLOR] != 0;
+    if (has_file && !(value[MASK_FIT] == 0 ? picture_cover : picture_tile)(values->file, width, height, to, why))
+        return false;
+    for (size_t i = 0; i < (size_t)width * (size_t)height; i++)
+        to[i] = has_file ? mask_of(to[i], black) : 255;
+    return true;
+}
+
 bool picture_check(const char *path, const char **why)
 {
     const struct file_resource *picture = file_resource_get(path, picture_file);

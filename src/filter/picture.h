@@ -2,6 +2,7 @@
 #pragma once
 
 #include "filter/file_resource.h"
+#include "filter/filter.h"
 
 // Initializes a filter that lays a picture on the image. Its file must define `params`, `prepare`, `fit` and `fill`.
 #define LAYS_PICTURE                                                                                                   \
@@ -18,6 +19,11 @@ bool picture_scale(const struct file_resource *from, int width, int height, int3
 // the top left. False: `why` gets one line.
 bool picture_cover(const char *path, int width, int height, int32_t *to, char why[FILTER_WHY]);
 bool picture_tile(const char *path, int width, int height, int32_t *to, char why[FILTER_WHY]);
+// Makes a mask for an image of this size: for each pixel from 0, where the file is black or transparent, to 255, where
+// it is white. The first parameters of the filter are the file, the choice white|black, where black inverts the mask,
+// and the choice cover|tile. Without a file, the mask is 255. False: `why` gets one line.
+enum { MASK_FILE, MASK_COLOR, MASK_FIT };
+bool picture_mask(const struct filter_values *values, int width, int height, int32_t *to, char why[FILTER_WHY]);
 
 // Returns false if the file is no picture; *why is then a static text. For filter.prepare.
 bool picture_check(const char *path, const char **why);

@@ -251,11 +251,13 @@ static void set_sizes(struct plan *plan, int width, int height)
 // Adds a stage, or both parts of a separable one.
 static void add_stage(struct plan *plan, const struct stage *stage)
 {
+    plan->keeper[plan->stages] = -1;
     struct stage *rows = &plan->stage[plan->stages++];
     *rows = *stage;
     rows->arguments.resource = NULL; // that of another plan
     if (!stage->filter->separable || stage->arguments.whole || stage->arguments.part != FILTER_WHOLE)
         return;
+    plan->keeper[plan->stages] = -1;
     struct stage *columns = &plan->stage[plan->stages++];
     rows->arguments.part = FILTER_ALONG_ROWS;
     *columns = *rows;
@@ -278,12 +280,63 @@ static void add_steps(struct plan *plan, const struct stage *stage)
     }
 }
 
+static bool moves_pixels(const struct filter *filter)
+{
+    return filter->kind == FILTER_GEOMETRY || (filter->kind == FILTER_WARP && !filter->returns);
+}
+
+// Returns the number of the chain's stage whose input stage `number` gets. No stage from there on moves pixels.
+static int kept_stage(const struct chain *chain, int number)
+{
+    int first = number;
+    while (first > 0 && number - first < chain->stage[number].arguments.spans &&
+           !moves_pixels(chain->stage[first - 1].filter))
+        first--;
+    return first;
+}
+
+// Adds the stages that keep the input of the chain's stage `number` for later ones. Sets their numbers in `keeper`.
+static void add_keepers(struct plan *plan, int number, int keeper[CHAIN_MAX])
+{
+    const struct chain *chain = &plan->chain;
+    for (int i = number; i < chain->count; i++) {
+        if (chain->stage[i].arguments.spans == 0 || kept_stage(chain, i) != number)
+            continue;
+        keeper[i] = plan->stages;
+        add_stage(plan, &chain->stage[i]);
+        plan->stage[keeper[i]].arguments.spans = 0;
+        plan->stage[keeper[i]].arguments.count = 1;
+    }
+}
+
+// Makes the stages of the plan from those of the chain.
+static void add_stages(struct plan *plan)
+{
+    int keeper[CHAIN_MAX];
+    for (int i = 0; i < plan->chain.count; i++) {
+        const struct stage *stage = &plan->chain.stage[i];
+        add_keepers(plan, i, keeper);
+        (stage->filter->steps ? add_steps : add_stage)(plan, stage);
+        if (stage->arguments.spans > 0)
+            plan->keeper[plan->stages - 1] = keeper[i];
+    }
+}
+
+const struct pass *plan_keeper(const struct plan *plan, const struct pass *pass)
+{
+    const int keeper = pass->last ? plan->keeper[pass->last - plan->stage] : -1;
+    for (const struct pass *other = plan->pass; keeper >= 0 && other < pass; other++) {
+        if (other->last == &plan->stage[keeper])
+            return other;
+    }
+    return NULL;
+}
+
 void plan_make(struct plan *plan, const struct chain *chain, int width, int height)
 {
     plan->chain = *chain;
     plan->count = plan->stages = 0;
-    for (int i = 0; i < chain->count; i++)
-        (chain->stage[i].filter->steps ? add_steps : add_stage)(plan, &chain->stage[i]);
+    add_stages(plan);
     struct pass *pass = next_pass(plan);
     for (int i = 0; i < plan->stages; i++) {
         const struct stage *stage = &plan->stage[i];
@@ -296,7 +349,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
         case FILTER_POINT:
             if (stage->filter->measure)
                 pass = next_pass(plan);
-            if (stage->filter->second == SECOND_PREVIOUS)
+            if (stage->filter->second == SECOND_PREVIOUS || stage->filter->second == SECOND_KEPT)
                 pass->last = stage;
             else if (pass->stencil || pass->warp)
                 pass->after[pass->after_count++] = stage;

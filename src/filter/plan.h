@@ -19,14 +19,14 @@ struct pass {
     bool returns;                         // the warp returns to the size of the input of an earlier pass
     const struct stage *after[CHAIN_MAX]; // point filters after the stencil or warp; empty without one
     int after_count;
-    const struct stage *last;      // a user's point filter after all others, which gets its previous output; NULL: none
-    bool load_mirror, load_flip;   // the pass reads its input mirrored or flipped
-    bool store_mirror, store_flip; // and writes its output mirrored or flipped
-    struct filter_map map;         // of the warp; zeroed without one
-    int from_width, from_height;   // size of its input
-    int width, height;             // size of its output
-    bool equal_channels;           // its stencil's or warp's input is grey: all three channels are equal
-    bool grey;                     // and alpha is 255 or kept elsewhere, so one byte per pixel is enough
+    const struct stage *last;       // a point filter with a second picture, after all others; NULL: none
+    bool load_mirror, load_flip;    // the pass reads its input mirrored or flipped
+    bool store_mirror, store_flip;  // and writes its output mirrored or flipped
+    struct filter_map map;          // of the warp; zeroed without one
+    int from_width, from_height;    // size of its input
+    int width, height;              // size of its output
+    bool equal_channels;            // its stencil's or warp's input is grey: all three channels are equal
+    bool grey;                      // and alpha is 255 or kept elsewhere, so one byte per pixel is enough
     enum pass_pixels reads, writes; // the first pass ignores `reads`: it reads the source's format
     char name[128];                 // "blur+gray": its filters, for stage times
 };
@@ -38,6 +38,7 @@ struct plan {
     // Its stages, with the steps of FILTER_SEVERAL and both parts of separable stencils. Passes point into them.
     struct stage stage[PLAN_STAGES];
     struct stage_size size[PLAN_STAGES]; // of the stages
+    int keeper[PLAN_STAGES]; // of a stage with SECOND_KEPT: the number of the stage that keeps its picture; else -1
     int stages;
     struct pass pass[PLAN_PASSES];
     int count; // at least 1: an empty chain is one pass that loads and stores
@@ -47,6 +48,9 @@ struct plan {
 bool stage_follows(const struct stage *stage);
 // Sets these arguments of all stages, and `followed` to their count.
 void plan_set_moment(struct plan *plan, const struct moment *moment);
+
+// Returns the pass whose second picture the last filter of `pass` gets. NULL: that of `pass` itself, or it has none.
+const struct pass *plan_keeper(const struct plan *plan, const struct pass *pass);
 
 // Returns true if the arguments of a pass are for one size of its picture: it has a warp or a placed filter.
 bool pass_has_size(const struct pass *pass);

@@ -10,7 +10,7 @@
 typedef pixel point_filter(pixel p, arguments args);
 typedef pixel placed_filter(pixel p, int x, int y, arguments args);
 typedef int stencil_filter(view v, arguments args);
-typedef pixel previous_filter(pixel p, pixel previous, arguments args);
+typedef pixel second_filter(pixel p, pixel second, int x, int y, arguments args);
 
 static void stream(const uint8_t *from, uint8_t *to, size_t bytes)
 {
@@ -44,15 +44,15 @@ INLINE void make_points(point_filter *filter, const struct filter_arguments *num
     }
 }
 
-INLINE void make_previous(previous_filter *filter, const struct filter_arguments *numbers, const uint8_t *from,
-                          const uint8_t *previous, uint8_t *to, int width)
+INLINE void make_second(second_filter *filter, const struct filter_arguments *numbers, const uint8_t *from,
+                        const uint8_t *other, uint8_t *to, int width, int y)
 {
     const int32_t *restrict args = filter_numbers(numbers);
-    const pixel_word *in = (const pixel_word *)from, *second = (const pixel_word *)previous;
+    const pixel_word *in = (const pixel_word *)from, *second = (const pixel_word *)other;
     pixel_word *out = (pixel_word *)to;
     INDEPENDENT
     for (int x = 0; x < width; x++)
-        out[x] = word_of(filter(pixel_of(in[x]), pixel_of(second[x]), args));
+        out[x] = word_of(filter(pixel_of(in[x]), pixel_of(second[x]), x, y, args));
 }
 
 INLINE void make_placed(placed_filter *filter, const struct filter_arguments *numbers, const uint8_t *from, uint8_t *to,
@@ -114,7 +114,7 @@ INLINE int no_stencil(view v, arguments args)
     return 0;
 }
 
-INLINE pixel no_previous(pixel p, pixel previous, arguments args)
+INLINE pixel no_second(pixel p, pixel second, int x, int y, arguments args)
 {
     return p;
 }
@@ -122,7 +122,7 @@ INLINE pixel no_previous(pixel p, pixel previous, arguments args)
 #define IF_POINT(it, yes, no) _Generic(&filter_##it, point_filter * : yes, default : no)
 #define IF_PLACED(it, yes, no) _Generic(&filter_##it, placed_filter * : yes, default : no)
 #define IF_STENCIL(it, yes, no) _Generic(&filter_##it, stencil_filter * : yes, default : no)
-#define IF_PREVIOUS(it, yes, no) _Generic(&filter_##it, previous_filter * : yes, default : no)
+#define IF_SECOND(it, yes, no) _Generic(&filter_##it, second_filter * : yes, default : no)
 #define FUNCTIONS(it)                                                                                                  \
     static __attribute__((unused)) void it##_points(const struct filter_arguments *numbers, const uint8_t *from,       \
                                                     uint8_t *to, int width, bool stream)                               \
@@ -139,10 +139,10 @@ INLINE pixel no_previous(pixel p, pixel previous, arguments args)
     {                                                                                                                  \
         make_stencils(IF_STENCIL(it, &filter_##it, &no_stencil), numbers, rows);                                       \
     }                                                                                                                  \
-    static __attribute__((unused)) void it##_previous(const struct filter_arguments *numbers, const uint8_t *from,     \
-                                                      const uint8_t *previous, uint8_t *to, int width)                 \
+    static __attribute__((unused)) void it##_second(const struct filter_arguments *numbers, const uint8_t *from,       \
+                                                    const uint8_t *second, uint8_t *to, int width, int y)              \
     {                                                                                                                  \
-        make_previous(IF_PREVIOUS(it, &filter_##it, &no_previous), numbers, from, previous, to, width);                \
+        make_second(IF_SECOND(it, &filter_##it, &no_second), numbers, from, second, to, width, y);                     \
     }
 #define ROW(it)                                                                                                        \
     {.name = "generic",                                                                                                \
@@ -150,7 +150,7 @@ INLINE pixel no_previous(pixel p, pixel previous, arguments args)
      .point = IF_POINT(it, it##_points, NULL),                                                                         \
      .placed = IF_PLACED(it, it##_placed, NULL),                                                                       \
      .stencil = IF_STENCIL(it, it##_stencil, NULL),                                                                    \
-     .previous = IF_PREVIOUS(it, it##_previous, NULL),                                                                 \
+     .second = IF_SECOND(it, it##_second, NULL),                                                                       \
      .rows = 1},
 
 KERNEL_LIST(FUNCTIONS)

@@ -30,11 +30,11 @@ struct stencil_rows {
 // only to another row.
 typedef void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width,
                        bool stream);
-// The same for a filter that gets its previous output. `to` may be `from`.
-typedef void previous_row(const struct filter_arguments *arguments, const uint8_t *from, const uint8_t *previous,
-                          uint8_t *to, int width);
 // The same for row `y` and a filter that gets the places of its pixels.
 typedef void placed_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, int y);
+// The same for a filter that gets a row of a second picture (filter.h), too.
+typedef void second_row(const struct filter_arguments *arguments, const uint8_t *from, const uint8_t *second,
+                        uint8_t *to, int width, int y);
 // Makes the rows of a variant. Alpha is copied from the centre pixels.
 typedef void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows);
 
@@ -47,7 +47,7 @@ struct row_variant {
     point_row *point;                                                            // one of these four is set
     placed_row *placed;
     stencil_row *stencil;
-    previous_row *previous;
+    second_row *second;
     int rows; // rows that `stencil` makes per call, 1 to STENCIL_ROWS
     size_t (*scratch_bytes)(const struct filter_arguments *arguments, int width, int step); // NULL: 0
 };

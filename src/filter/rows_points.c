@@ -156,7 +156,7 @@ VECTOR_INLINE vec_pixels mix(vec_pixels p, vec_pixels previous, const struct vec
 }
 
 static void denoise(const struct filter_arguments *arguments, const uint8_t *from, const uint8_t *previous, uint8_t *to,
-                    int width)
+                    int width, int y)
 {
     enum { LAST = 64 }; // greater differences have its share
     uint8_t entries[FILTER_LEVELS];
@@ -177,7 +177,7 @@ static void denoise(const struct filter_arguments *arguments, const uint8_t *fro
 }
 
 const struct row_variant VECTORS_NAME(rows_points)[] = {
-    {.name = "vectors", .filter = "denoise", .fits = fits, .previous = denoise},
+    {.name = "vectors", .filter = "denoise", .fits = fits, .second = denoise},
     {.name = "vectors", .filter = "gray", .fits = gray_fits, .point = gray},
     {.name = "vectors", .filter = "threshold", .fits = fits, .point = threshold},
     {.name = "vectors", .filter = "otsu", .fits = fits, .point = threshold},

@@ -114,7 +114,9 @@ static bool search(struct lane_aim *aim, struct aim_trial *trial, const struct i
 static void warn_misfit(struct lane_aim *aim, const struct lane_camera *camera, double up, double pitch)
 {
     const char *side = up < 0 ? "below" : "above";
-    if (aim->named && camera->has_points)
+    if (aim->named && camera->has_points && !isfinite(up))
+        log_warn("the lines meet, but the sides of %s are parallel in the picture; correct the points", aim->named);
+    else if (aim->named && camera->has_points)
         log_warn("the lines meet %.0f pixels %s the horizon of %s; correct the points", fabs(up), side, aim->named);
     else if (aim->named)
         log_warn("the lines meet %.0f pixels %s the horizon of %s: pitch about %.1f", fabs(up), side, aim->named,

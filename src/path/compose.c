@@ -125,7 +125,22 @@ void compose_stages(struct composer *c, const struct stage *const *stages, int c
     }
 }
 
-int compose_stencil(struct composer *c, const struct stage *stage, int offset)
+void compose_code(struct composer *c, const struct pass *pass, const char *stencil)
+{
+    compose_stages(c, pass->before, pass->before_count);
+    if (pass->stencil && !stencil)
+        compose_stages(c, &pass->stencil, 1);
+    else if (pass->stencil && stencil[0])
+        compose_file(c, stencil);
+    compose_stages(c, pass->after, pass->after_count);
+    if (pass->last)
+        compose_stages(c, &pass->last, 1);
+    if (pass->warp && pass->warp->filter->user)
+        compose_stages(c, &pass->warp, 1);
+}
+
+// Defines the macros of a pass's stencil. Otherwise as add_points.
+static int add_stencil(struct composer *c, const struct stage *stage, int offset)
 {
     const bool user = stage->filter->user;
     fprintf(c->out, "#define PASS_STENCIL %s_%s\n#define PASS_STENCIL_AT %d\n#define PASS_RADIUS %d\n%s",
@@ -143,7 +158,9 @@ static void add_function(struct composer *c, const struct filter *filter)
         fprintf(c->out, "%s_%s", filter->user ? "user_filter" : "filter", filter->name);
 }
 
-int compose_points(struct composer *c, const char *macro, const struct stage *const *stages, int count, int offset)
+// Defines a macro that applies point filters in order. The arguments of the first filter begin at `offset`. Returns the
+// end of the last filter's arguments.
+static int add_points(struct composer *c, const char *macro, const struct stage *const *stages, int count, int offset)
 {
     for (int i = 0; i < count; i++) {
         const struct filter *filter = stages[i]->filter;
@@ -169,19 +186,20 @@ int compose_points(struct composer *c, const char *macro, const struct stage *co
     return offset;
 }
 
-int compose_last(struct composer *c, const struct stage *stage, int offset)
+// Defines the macros of a filter with a second picture. Otherwise as add_points.
+static int add_last(struct composer *c, const struct stage *stage, int offset)
 {
     const bool user = stage->filter->user;
     fprintf(c->out,
-            "INLINE pixel %s_%s(pixel p, pixel second, %sarguments args);\n"
-            "#define PASS_LAST(p, second, args, x, y) %s_%s(p, second, %s(args) + %d)\n",
-            user ? "user_filter" : "filter", stage->filter->name, user ? "int x, int y, " : "",
-            user ? "user_filter" : "filter", stage->filter->name, user ? "x, y, " : "", offset + (user ? FACTS : 0));
+            "INLINE pixel %s_%s(pixel p, pixel second, int x, int y, arguments args);\n"
+            "#define PASS_LAST(p, second, args, x, y) %s_%s(p, second, x, y, (args) + %d)\n",
+            user ? "user_filter" : "filter", stage->filter->name, user ? "user_filter" : "filter", stage->filter->name,
+            offset + (user ? FACTS : 0));
     return offset + stage->arguments.count;
 }
 
 // Defines the place of a pixel in the warp's input.
-static void compose_warp(struct composer *c, const struct pass *pass, int offset)
+static void add_warp(struct composer *c, const struct pass *pass, int offset)
 {
     const struct stage *stage = pass->warp;
     const char *name = stage->filter->name;
@@ -195,14 +213,15 @@ static void compose_warp(struct composer *c, const struct pass *pass, int offset
     fprintf(c->out, "#define PASS_WARP(args, x, y) user_filter_%s(x, y, (args) + %d)\n", name, offset + FACTS);
 }
 
-void compose_geometry(struct composer *c, const struct pass *pass, int offset)
+// Defines the macros of a pass's size, warp, mirrors and flips. The arguments of the warp begin at `offset`.
+static void add_geometry(struct composer *c, const struct pass *pass, int offset)
 {
     fprintf(c->out, "#define PASS_LOAD_X(x, width) %s\n", pass->load_mirror ? "((width) - 1 - (x))" : "(x)");
     fprintf(c->out, "#define PASS_LOAD_Y(y, height) %s\n", pass->load_flip ? "((height) - 1 - (y))" : "(y)");
     fprintf(c->out, "#define PASS_STORE_X(x, width) %s\n", pass->store_mirror ? "((width) - 1 - (x))" : "(x)");
     fprintf(c->out, "#define PASS_STORE_Y(y, height) %s\n", pass->store_flip ? "((height) - 1 - (y))" : "(y)");
     if (pass->warp)
-        compose_warp(c, pass, offset);
+        add_warp(c, pass, offset);
     if (pass->warp && !pass->warp->filter->user)
         fprintf(c->out,
                 "#define PASS_WIDTH(args, width) WARP_WIDTH((args) + %d)\n"
@@ -210,6 +229,17 @@ void compose_geometry(struct composer *c, const struct pass *pass, int offset)
                 offset, offset);
     else
         fprintf(c->out, "#define PASS_WIDTH(args, width) (width)\n#define PASS_HEIGHT(args, height) (height)\n");
+}
+
+void compose_macros(struct composer *c, const struct pass *pass, int offset)
+{
+    offset = add_points(c, "PASS_BEFORE", pass->before, pass->before_count, offset);
+    if (pass->stencil)
+        offset = add_stencil(c, pass->stencil, offset);
+    offset = add_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
+    if (pass->last)
+        offset = add_last(c, pass->last, offset);
+    add_geometry(c, pass, offset);
 }
 
 char *compose_end(struct composer *c, char **error)

@@ -29,14 +29,10 @@ void compose_part(struct composer *c, const char *name);
 void compose_file(struct composer *c, const char *file);
 // Appends the files of these filters, the users' ones with functions that call them.
 void compose_stages(struct composer *c, const struct stage *const *stages, int count);
-// Defines a macro that applies point filters in order. The arguments of the first filter begin at `offset`. Returns the
-// end of the last filter's arguments.
-int compose_points(struct composer *c, const char *macro, const struct stage *const *stages, int count, int offset);
-// Defines the macros of a pass's stencil. Otherwise as compose_points.
-int compose_stencil(struct composer *c, const struct stage *stage, int offset);
-// Defines the macros of a filter that gets its previous output. Otherwise as compose_points.
-int compose_last(struct composer *c, const struct stage *stage, int offset);
-// Defines the macros of a pass's size, warp, mirrors and flips. The arguments of the warp begin at `offset`.
-void compose_geometry(struct composer *c, const struct pass *pass, int offset);
+// Appends the files of a pass's filters. `stencil`: the file of its stencil; NULL: that of the filter; "": none, the
+// template computes the stencil itself.
+void compose_code(struct composer *c, const struct pass *pass, const char *stencil);
+// Defines the macros of a pass's filters, size, warp, mirrors and flips. The filters' arguments begin at `offset`.
+void compose_macros(struct composer *c, const struct pass *pass, int offset);
 // Returns the text; the caller frees it. NULL on failure: *error as in path_open.
 char *compose_end(struct composer *c, char **error);

@@ -32,7 +32,8 @@ struct cpu_build {
     struct cpu_tuning tuning;
     struct tuned_found tuned;         // the entry that named it; tuned.entry NULL: none did
     int few_rows;                     // rows of a picture that are kept if it arrives by rows; 0: all
-    struct image second[PLAN_PASSES]; // for each run, the previous output of its last filter; empty: none
+    struct image second[PLAN_PASSES]; // for each run, the second picture of its last filter; empty: none
+    int keeper[PLAN_PASSES];          // the run whose second picture that is
     struct image between[2];          // pictures between runs, used in turn; empty with a single run
 };
 
@@ -164,16 +165,19 @@ static bool fail_memory(char **error)
     return false;
 }
 
-// Makes the pictures of filters that get their previous output.
+// Makes the second pictures of filters.
 static bool make_second(struct cpu_build *build)
 {
-    int last = -1;
+    const struct pass *ends[PLAN_PASSES], *end = build->plan.pass - 1;
     bool ok = true;
     for (int i = 0; ok && i < build->runs; i++) {
-        last += build->run[i];
-        const struct pass *pass = &build->plan.pass[last];
-        const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = pass->width, .height = pass->height};
-        ok = !pass->last || image_alloc(&build->second[i], &rgba);
+        ends[i] = end += build->run[i];
+        const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = end->width, .height = end->height};
+        const struct pass *keeper = plan_keeper(&build->plan, end);
+        for (build->keeper[i] = 0; keeper && ends[build->keeper[i]] != keeper;)
+            build->keeper[i]++;
+        build->keeper[i] = keeper ? build->keeper[i] : i;
+        ok = !end->last || keeper || image_alloc(&build->second[i], &rgba);
     }
     return ok;
 }
@@ -294,7 +298,7 @@ static void run_passes(struct path *path, struct image *from, const struct path_
             .encoded = last && path->encode.width > 0 ? &slot->encoded : NULL,
             .encoder = encoder_init(path->encode.color),
             .coefficients = color_to_rgb(from->shape.color),
-            .second = &build->second[i],
+            .second = &build->second[build->keeper[i]],
             .scratch = build->scratch,
             .scratch_bytes = cpu_run_scratch_bytes(passes, build->run[i]),
             .bands = build->bands[i],
@@ -302,8 +306,9 @@ static void run_passes(struct path *path, struct image *from, const struct path_
         };
         // A warp reads a part of the rows.
         const struct cpu_pass *next = last ? NULL : passes + build->run[i];
-        run.first = next && next->pass->warp ? next->first : 0;
-        run.end = next && next->pass->warp ? next->end : run.to->shape.height;
+        const bool part = next && next->pass->warp && !passes[run.count - 1].pass->last;
+        run.first = part ? next->first : 0;
+        run.end = part ? next->end : run.to->shape.height;
         run.streams = build->tuning.value[CPU_STREAM] == 1 && !run.encoded && !run.passes[run.count - 1].stencil &&
                       !run.passes->pass->warp && !run.passes->pass->last;
         slot->run_start_ns[i] = clock_now_ns();

@@ -340,7 +340,7 @@ static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to
     if (pass->last->filter->user)
         run_user(pass->last, (const uint8_t *const[]){at, second}, to, band->width, y, 4);
     else
-        band->run->passes[number].last->previous(&pass->last->arguments, at, second, to, band->width);
+        band->run->passes[number].last->second(&pass->last->arguments, at, second, to, band->width, y);
     memcpy(second, to, 4 * (size_t)band->width);
     return to;
 }

@@ -133,7 +133,7 @@ static void measure_input(struct gl_chain *chain, int number, unsigned framebuff
     write_numbers(0, numbers, stage->arguments.count);
 }
 
-static bool gets_previous(const struct gl_step *step)
+static bool has_second(const struct gl_step *step)
 {
     return step->pass->last && step->part != PART_ACROSS;
 }
@@ -160,12 +160,15 @@ static void draw_step(const struct gl_chain *chain, int number, unsigned to, con
                            step->writes == TEXELS_SHOWN ? to : chain->between[number], 0);
     glViewport(0, 0, pass->width, pass->height);
     gl_program_use(chain->program[number], &input, step->few ? few : NULL, step->numbers);
-    if (gets_previous(step)) {
+    const int keeper = chain->keeper[number];
+    if (has_second(step) && keeper == number) {
         bind_texture(4, chain->second[number][chain->turn]);
         attach_second(chain->second[number][!chain->turn]);
+    } else if (has_second(step)) {
+        bind_texture(4, chain->second[keeper][!chain->turn]);
     }
     glDrawArrays(GL_TRIANGLES, 0, 3);
-    if (gets_previous(step))
+    if (has_second(step) && keeper == number)
         attach_second(0);
 }
 
@@ -264,11 +267,14 @@ static bool refuse_textures(char **error)
     return false;
 }
 
-// Makes the textures for the previous output of a step's last filter. False: *error as in path_open.
+// Makes the textures for the second picture of a step's last filter. False: *error as in path_open.
 static bool make_second(struct gl_chain *chain, int number, char **error)
 {
-    const struct pass *pass = chain->step[number].pass;
-    for (int i = 0; i < 2 && gets_previous(&chain->step[number]); i++) {
+    const struct pass *pass = chain->step[number].pass, *keeper = plan_keeper(&chain->plan, pass);
+    chain->keeper[number] = number;
+    for (int i = 0; i < number && keeper; i++)
+        chain->keeper[number] = chain->step[i].pass == keeper ? i : chain->keeper[number];
+    for (int i = 0; i < 2 && !keeper && has_second(&chain->step[number]); i++) {
         chain->second[number][i] =
             gl_texture_open(GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, pass->width, pass->height);
         if (!chain->second[number][i])

@@ -1,6 +1,7 @@
 // gl_program.c: compiles shaders, keeps them, and finds them by their text
 #include "path/gl_program.h"
 
+#include "base/gl_handles.h"
 #include "path/backend.h"
 #include "path/gl_text.h"
 
@@ -65,26 +66,12 @@ static unsigned compile(GLenum kind, const char *const *text, int count, char **
 static unsigned link_program(const char *text, bool es, char **error)
 {
     const char *const vertex_parts[] = {es ? "#version 300 es\n" : "#version 330 core\n", vertex_text};
-    char log[1024] = "";
-    unsigned program = 0;
-    GLint ok = GL_FALSE;
+    char why[1024] = "";
     const unsigned vertex = compile(GL_VERTEX_SHADER, vertex_parts, 2, error);
     const unsigned fragment = vertex ? compile(GL_FRAGMENT_SHADER, &text, 1, error) : 0;
-    if (vertex && fragment) {
-        program = glCreateProgram();
-        glAttachShader(program, vertex);
-        glAttachShader(program, fragment);
-        glLinkProgram(program);
-        glGetProgramiv(program, GL_LINK_STATUS, &ok);
-    }
-    if (program && !ok) {
-        glGetProgramInfoLog(program, sizeof(log), NULL, log);
-        fail(text, log, error);
-        glDeleteProgram(program);
-        program = 0;
-    }
-    glDeleteShader(vertex); // GL ignores 0, and a linked program keeps its shaders
-    glDeleteShader(fragment);
+    const unsigned program = gl_link(vertex, fragment, why, sizeof(why));
+    if (!program && fragment)
+        fail(text, why, error);
     return program;
 }
 

@@ -106,13 +106,7 @@ static void add_macros(struct composer *c, const struct gl_step *step, enum pixf
         fprintf(c->out, "#define PASS_SHOWN\n");
     if (step->part != PART_WHOLE)
         fprintf(c->out, "#define PASS_SUMS_%s\n", step->part == PART_ACROSS ? "ACROSS" : "DOWN");
-    int offset = compose_points(c, "PASS_BEFORE", pass->before, pass->before_count, 0);
-    if (pass->stencil)
-        offset = compose_stencil(c, pass->stencil, offset);
-    offset = compose_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
-    if (pass->last)
-        offset = compose_last(c, pass->last, offset);
-    compose_geometry(c, pass, offset);
+    compose_macros(c, pass, 0);
 }
 
 char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const char *kernel_dir, char **error)
@@ -131,14 +125,7 @@ char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const cha
     if (pass->warp)
         compose_file(&c, "warp.cl");
     compose_file(&c, "pass.glsl");
-    compose_stages(&c, pass->before, pass->before_count);
-    if (pass->stencil && step->part == PART_WHOLE)
-        compose_stages(&c, &pass->stencil, 1);
-    compose_stages(&c, pass->after, pass->after_count);
-    if (pass->last)
-        compose_stages(&c, &pass->last, 1);
-    if (pass->warp && pass->warp->filter->user)
-        compose_stages(&c, &pass->warp, 1);
+    compose_code(&c, pass, step->part == PART_WHOLE ? NULL : "");
     return compose_end(&c, error);
 }
 

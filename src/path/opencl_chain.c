@@ -166,6 +166,18 @@ static bool open_pass(struct opencl_pass *opened, const struct opencl_target *ta
     return true;
 }
 
+// Replaces the second picture of a pass by that of its keeper, if it has one.
+static void share_second(struct opencl_chain *chain, int number)
+{
+    const struct pass *keeper = plan_keeper(&chain->plan, &chain->plan.pass[number]);
+    struct opencl_pass *pass = &chain->pass[number];
+    if (!keeper)
+        return;
+    memory_release(pass->second);
+    pass->second = chain->pass[keeper - chain->plan.pass].second;
+    clRetainMemObject(pass->second);
+}
+
 static void log_tuned(const struct opencl_chain *chain)
 {
     char text[VARIANT_TEXT];
@@ -210,6 +222,8 @@ static struct opencl_chain *open_passes(struct opencl_chain *opened, const struc
         path_fail(error, why);
     for (int i = 0; ok && i < passes; i++)
         ok = open_pass(&opened->pass[i], target, &opened->plan, i, &choices[i], error);
+    for (int i = 0; ok && i < passes; i++)
+        share_second(opened, i);
     for (int i = 0; ok && result == CL_SUCCESS && i < passes - 1 && i < 2; i++)
         opened->between[i] = clCreateBuffer(target->device->context, CL_MEM_READ_WRITE, bytes, NULL, &result);
     if (ok && opencl_ok(result, "allocate device memory between passes", error))

@@ -106,14 +106,14 @@ static cl_int open_arguments(struct opencl_pass *opened, cl_context context, con
     return result;
 }
 
-// Makes the picture for the previous output of the last filter. On failure: *error as in path_open.
+// Makes the second picture of the last filter. On failure: *error as in path_open.
 static cl_int open_second(struct opencl_pass *opened, cl_context context, char **error)
 {
     const struct pass *pass = opened->pass;
     const size_t bytes = sizeof(cl_uint) * (size_t)pass->width * (size_t)pass->height;
     cl_int result;
     opened->second = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &result);
-    opencl_ok(result, "allocate device memory for the previous output of a filter", error);
+    opencl_ok(result, "allocate device memory for the second picture of a filter", error);
     return result;
 }
 

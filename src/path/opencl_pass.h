@@ -42,7 +42,7 @@ struct opencl_pass {
     cl_mem arguments;
     struct pass_follower follower[CHAIN_MAX];
     int followers;
-    cl_mem second;                     // the previous output of the pass's last filter; NULL: it gets none
+    cl_mem second;                     // the second picture of the pass's last filter; NULL: it gets none
     struct opencl_histogram histogram; // of the input, if the pass measures it
     char name[140];                    // of its stage time
 };

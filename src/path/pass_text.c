@@ -28,18 +28,15 @@ bool pass_prepares_input(const struct pass *pass, enum pixfmt from)
     return pass->stencil && (pass->before_count > 0 || pixfmt_info(from)->yuv);
 }
 
-// Sets `file` to the file that defines the stencil of a pass for a variant; *own: the file is for windows. Returns
-// false if the template computes the stencil itself.
-static bool stencil_file(const struct pass *pass, const struct variant *variant, char file[COMPOSE_NAME], bool *own)
+// Sets `file` to the file of the pass's stencil for windows. Returns false if it has none, or the variant no windows.
+static bool windows_file(const struct pass *pass, const struct variant *variant, char file[COMPOSE_NAME])
 {
-    const char *name = pass->stencil->filter->name;
     char embedded[COMPOSE_NAME + 8];
-    snprintf(file, COMPOSE_NAME, "variants/%s_window.cl", name);
+    if (!variant->windows || !pass->stencil || pass->stencil->filter->user)
+        return false;
+    snprintf(file, COMPOSE_NAME, "variants/%s_window.cl", pass->stencil->filter->name);
     snprintf(embedded, sizeof(embedded), "kernels/%s", file);
-    *own = variant->windows && resource_find(embedded);
-    if (!*own)
-        snprintf(file, COMPOSE_NAME, "%s.cl", name);
-    return !variant->computes;
+    return resource_find(embedded);
 }
 
 static void add_parameters(FILE *out, const struct variant_choice *choice)
@@ -68,14 +65,7 @@ static void add_macros(struct composer *c, const struct pass *pass, const struct
     if (pass->store_mirror)
         fprintf(out, "#define PASS_STORE_MIRROR\n");
     add_places(out, pixfmt_info(format));
-    int offset = pixfmt_info(format)->yuv ? YUV_ARGUMENTS : 0;
-    offset = compose_points(c, "PASS_BEFORE", pass->before, pass->before_count, offset);
-    if (pass->stencil)
-        offset = compose_stencil(c, pass->stencil, offset);
-    offset = compose_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
-    if (pass->last)
-        offset = compose_last(c, pass->last, offset);
-    compose_geometry(c, pass, offset);
+    compose_macros(c, pass, pixfmt_info(format)->yuv ? YUV_ARGUMENTS : 0);
 }
 
 char *pass_text(const struct pass *pass, const struct pass_target *target, const struct variant_choice *choice,
@@ -86,9 +76,7 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     struct composer c;
     if (!compose_start(&c, false, kernel_dir, error))
         return NULL;
-    bool own = false;
-    const bool user = pass->stencil && pass->stencil->filter->user;
-    const bool defined = pass->stencil && !user && stencil_file(pass, variant, stencil, &own);
+    const bool own = windows_file(pass, variant, stencil);
     compose_part(&c, "variant");
     fprintf(c.out, "%s%s", variant->macros ? variant->macros : "", own ? "#define PASS_WINDOW_FILTER\n" : "");
     add_parameters(c.out, choice);
@@ -100,16 +88,7 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     if (pass->warp)
         compose_file(&c, "warp.cl");
     compose_file(&c, variant->file);
-    compose_stages(&c, pass->before, pass->before_count);
-    if (defined)
-        compose_file(&c, stencil);
-    if (user)
-        compose_stages(&c, &pass->stencil, 1);
-    compose_stages(&c, pass->after, pass->after_count);
-    if (pass->last)
-        compose_stages(&c, &pass->last, 1);
-    if (pass->warp && pass->warp->filter->user)
-        compose_stages(&c, &pass->warp, 1);
+    compose_code(&c, pass, own ? stencil : variant->computes ? "" : NULL);
     return compose_end(&c, error);
 }
 

@@ -1,6 +1,7 @@
 // shader.c: GL programs from the embedded shader files
 #include "screen/shader.h"
 
+#include "base/gl_handles.h"
 #include "base/log.h"
 #include "base/resource.h"
 
@@ -42,26 +43,12 @@ static unsigned compile(const char *name, const char *suffix, GLenum kind)
 
 unsigned shader_build(const char *name)
 {
-    char message[1024] = "";
-    unsigned program = 0;
-    GLint ok = GL_FALSE;
+    char why[1024] = "";
     const unsigned vertex = compile(name, "vert", GL_VERTEX_SHADER);
     const unsigned fragment = compile(name, "frag", GL_FRAGMENT_SHADER);
-    if (vertex && fragment) {
-        program = glCreateProgram();
-        glAttachShader(program, vertex);
-        glAttachShader(program, fragment);
-        glLinkProgram(program);
-        glGetProgramiv(program, GL_LINK_STATUS, &ok);
-    }
-    if (program && !ok) {
-        glGetProgramInfoLog(program, sizeof(message), NULL, message);
-        log_error("cannot link the shader %s: %s", name, message);
-        glDeleteProgram(program);
-        program = 0;
-    }
-    glDeleteShader(vertex); // GL ignores 0, and a linked program keeps its shaders
-    glDeleteShader(fragment);
+    const unsigned program = gl_link(vertex, fragment, why, sizeof(why));
+    if (!program && vertex && fragment)
+        log_error("cannot link the shader %s: %s", name, why);
     return program;
 }
 

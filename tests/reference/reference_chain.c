@@ -140,12 +140,13 @@ void reference_run(struct picture *picture, reference_pixel *pixel, const struct
     picture_free(&from);
 }
 
-bool reference_filter(struct picture *picture, const char *name, const char *const texts[REFERENCE_PARAMS])
+static bool run_rule(struct picture *picture, const struct inputs *inputs, const char *name,
+                     const char *const texts[REFERENCE_PARAMS])
 {
     const struct rule *rule = rule_find(name);
     if (!rule)
         return false;
-    struct values values = {0};
+    struct values values = {.inputs = inputs};
     for (int i = 0; i < REFERENCE_PARAMS; i++) {
         const struct parameter *parameter = &rule->parameter[i];
         if (parameter->type == NO_VALUE
@@ -162,6 +163,12 @@ bool reference_filter(struct picture *picture, const char *name, const char *con
     free(values.tiles);
     free(values.second.rgba);
     return ok;
+}
+
+bool reference_filter(struct picture *picture, const char *name, const char *const texts[REFERENCE_PARAMS])
+{
+    const struct inputs inputs = {{picture ? *picture : (struct picture){0}}, 1};
+    return run_rule(picture, &inputs, name, texts);
 }
 
 static char *trim(char *text)
@@ -219,7 +226,23 @@ static char *cut(char **text, char separator)
     return trim(piece);
 }
 
-static bool run_filter(struct picture *picture, char *text)
+static void forget(struct inputs *inputs)
+{
+    while (inputs->count > 0)
+        picture_free(&inputs->picture[--inputs->count]);
+}
+
+static bool moves_pixels(const char *name)
+{
+    static const char *const names[] = {"mirror", "flip",      "crop",  "scale", "rotate",
+                                        "warp",   "undistort", "remap", "pad"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
+static bool run_filter(struct picture *picture, struct inputs *inputs, char *text)
 {
     const char *texts[REFERENCE_PARAMS] = {NULL}, *name = cut(&text, '=');
     const struct rule *rule = rule_find(name);
@@ -243,16 +266,23 @@ static bool run_filter(struct picture *picture, char *text)
             return false;
         texts[index] = value;
     }
-    return reference_filter(picture, name, texts);
+    if (picture)
+        inputs->picture[inputs->count++] = picture_copy(picture);
+    bool ok = run_rule(picture, inputs, name, texts);
+    if (moves_pixels(name))
+        forget(inputs);
+    return ok;
 }
 
 bool reference_chain(struct picture *picture, const char *text)
 {
     char *words = strdup(text), *rest = words;
     struct picture result = picture ? picture_copy(picture) : (struct picture){0};
+    struct inputs inputs = {.count = 0};
     bool ok = words != NULL;
     for (int count = 1; ok && rest; count++)
-        ok = count <= CHAIN_FILTERS && run_filter(picture ? &result : NULL, cut(&rest, ','));
+        ok = count <= CHAIN_FILTERS && run_filter(picture ? &result : NULL, &inputs, cut(&rest, ','));
+    forget(&inputs);
     free(words);
     if (ok && picture) {
         struct picture old = *picture;

@@ -92,8 +92,12 @@ void pixel_colorkey(const struct picture *from, int x, int y, const struct value
         far[i] = to[i] - (v[0].number >> (16 - 8 * i) & 255);
     int64_t u = reference_shift(-43 * far[0] - 85 * far[1] + 128 * far[2] + 128, 8);
     int64_t w = reference_shift(128 * far[0] - 107 * far[1] - 21 * far[2] + 128, 8);
-    int64_t squares =
-        v[3].number == 1 ? (u * u + w * w + 1) / 2 : (far[0] * far[0] + far[1] * far[1] + far[2] * far[2] + 1) / 3;
+    int64_t l = reference_shift(77 * far[0] + 150 * far[1] + 29 * far[2] + 128, 8);
+    int64_t squares = (far[0] * far[0] + far[1] * far[1] + far[2] * far[2] + 1) / 3;
+    if (v[3].number == 1)
+        squares = (u * u + w * w + 1) / 2;
+    else if (v[3].number == 2)
+        squares = l * l;
     while (squares > d * d + d) // d + 1 is nearer to the root
         d++;
     double more = d / 255.0 - (double)v[1].real, blend = v[2].real;
@@ -247,14 +251,27 @@ bool prepare_mask(const struct picture *from, struct values *values)
     return prepare_fitted(from, values, &values->value[2]);
 }
 
-void pixel_mask(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+static int mask_at(const struct values *values, int x, int y)
 {
     const struct picture *second = &values->second;
     if (!second->rgba)
-        return;
+        return 255;
     const uint8_t *s = picture_pixel(second, x % second->width, y % second->height);
     int luma = (77 * s[0] + 150 * s[1] + 29 * s[2] + 128) >> 8, m = (luma * s[3] + 127) / 255;
-    to[3] = (uint8_t)((to[3] * (values->value[1].number == 1 ? 255 - m : m) + 127) / 255);
+    return values->value[1].number == 1 ? 255 - m : m;
+}
+
+void pixel_mask(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    to[3] = (uint8_t)((to[3] * mask_at(values, x, y) + 127) / 255);
+}
+
+void pixel_within(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    int m = mask_at(values, x, y), first = values->inputs->count - 1 - values->value[3].number;
+    const uint8_t *old = picture_pixel(&values->inputs->picture[first > 0 ? first : 0], x, y);
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)((m * to[i] + (255 - m) * old[i] + 127) / 255);
 }
 
 static int mixed_colour(const char *mode, int c, int s)

@@ -22,6 +22,12 @@ struct weights {
     int64_t bias, q[MATRIX_NUMBERS];
 };
 
+// The inputs of a chain's filters, from the last one that moved pixels up to the present one.
+struct inputs {
+    struct picture picture[16];
+    int count;
+};
+
 struct values {
     struct value value[REFERENCE_PARAMS];
     struct weights weights;
@@ -30,6 +36,7 @@ struct values {
     struct tiles *tiles;   // of clahe; NULL: none
     struct picture second; // of overlay; its colours are multiplied by alpha
     int left, top;         // where it lies
+    const struct inputs *inputs;
 };
 
 struct parameter {
@@ -81,6 +88,7 @@ bool prepare_overlay(const struct picture *from, struct values *values);
 void pixel_overlay(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 bool prepare_blend(const struct picture *from, struct values *values);
 bool prepare_mask(const struct picture *from, struct values *values);
+void pixel_within(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 void pixel_mask(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 void pixel_blend(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 bool prepare_text(const struct picture *from, struct values *values);

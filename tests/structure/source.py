@@ -323,8 +323,9 @@ def rule_glsl(root):
         language = "".join("\n".join(lines(root, f"kernels/{part}")) for part in ("language.glsl", "common.cl"))
         view = ("struct view {\n    int at;\n};\n"
                 "int tap(view v, int dx, int dy) { return dx + dy; }\n#define RADIUS(v) 2\n")
-        placed = f"filter_{name}(pixel p, int x, int y," in definition
-        pixels = "pixel(int(gl_FragCoord.x), 2, 3, 255), " * (2 if "pixel previous" in definition else 1)
+        second = f"filter_{name}(pixel p, pixel second," in definition
+        placed = second or f"filter_{name}(pixel p, int x, int y," in definition
+        pixels = "pixel(int(gl_FragCoord.x), 2, 3, 255), " * (1 + second)
         call = (f"filter_{name}({pixels}{'1, 2, ' if placed else ''}0).r" if kind == "pixel" else
                 f"filter_{name}(view(int(gl_FragCoord.x)), 0)")
         text = ("#version 300 es\nprecision highp float;\nprecision highp int;\nout ivec4 result;\n" + language + view +

@@ -1,0 +1,62 @@
+// within.c: earlier filters only where a mask is white
+#include "filter/chain.h"
+#include "filter/picture.h"
+
+enum { WITHIN_FILTERS = MASK_FIT + 1 };
+enum { ARGUMENT_MIXES, ARGUMENT_WIDTH, ARGUMENT_SHARES };
+
+static const struct param params[] = {
+    {"file", PARAM_FILE, .max = 1, .step = 1, .help = "image file that is the mask; without it, nothing changes"},
+    {"where", PARAM_CHOICE, .max = 1, .step = 1, .choices = "white|black",
+     .help = "the filters apply where the file is white, or black; transparent parts of the file count as black"},
+    {"fit", PARAM_CHOICE, .max = 1, .step = 1, .choices = "cover|tile",
+     .help = "cover: scaled and cut to the image; tile: repeated from the top left"},
+    {"filters", PARAM_INT, .min = 1, .max = CHAIN_MAX, .preset = 1, .step = 1,
+     .help = "how many filters before this one; those up to one that moves pixels, such as crop, apply everywhere"},
+    {0},
+};
+
+static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    arguments->spans = (int)values->value[WITHIN_FILTERS];
+    arguments->count = ARGUMENT_SHARES;
+    return values->value[MASK_FILE] == 0 || picture_check(values->file, why);
+}
+
+static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
+{
+    if (arguments->spans == 0)
+        return;
+    arguments->value[ARGUMENT_WIDTH] = size->width;
+    arguments->count = ARGUMENT_SHARES + size->width * size->height;
+}
+
+static bool fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])
+{
+    return stage->arguments.spans == 0 ||
+           picture_mask(&stage->values, size->width, size->height, numbers + ARGUMENT_SHARES, why);
+}
+
+// A pass that runs alone has no second picture.
+static int follow(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
+                  int32_t *arguments)
+{
+    arguments[ARGUMENT_MIXES] = stage->arguments.spans > 0;
+    return 1;
+}
+
+extern const struct filter filter_within;
+const struct filter filter_within = {
+    .name = "within",
+    .summary = "apply the filters before it only where a mask from an image file is white",
+    .example = "blur=8,within",
+    .usage = "blur=8,within=matte.jpg",
+    .kind = FILTER_POINT,
+    .color = FILTER_COLORS,
+    .second = SECOND_KEPT,
+    .params = params,
+    .prepare = prepare,
+    .fit = fit,
+    .fill = fill,
+    .follow = follow,
+};
