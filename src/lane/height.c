@@ -12,8 +12,8 @@ enum {
 };
 
 static const double half = 0.35;                          // metres beside the line
-static const float renewed = 1 / 8.0f;                    // share of a frame in the mean
-static const float kept = 0.94f;                          // share of the earlier frames in the correlation
+static const float renewed = 1 / 5.0f;                    // share of a frame in the mean
+static const float kept = 0.90f;                          // share of the earlier frames in the correlation
 static const double clear = 0.5;                          // smallest correlation of a clear speed
 static const double still = 0.7;                          // share of it that the correlation at speed 0 may have
 static const double other = 0.8;                          // the same for the road at the speed of a line above it
