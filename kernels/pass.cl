@@ -58,7 +58,7 @@ INLINE pixel warped(struct source source, arguments args, int x, int y)
 
 #endif
 
-// The previous output of the last filter, without padding, which the new one replaces.
+// The second picture of the last filter, without padding, which its output or input replaces.
 #ifdef PASS_LAST
 #define SECOND , __global uint *second
 #define SECOND_GIVEN , second
@@ -96,8 +96,12 @@ INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, 
 #endif
 #ifdef PASS_LAST
     p = PASS_AFTER(p, args, x, y);
+    pixel kept = p;
     p = PASS_LAST(p, unpack(second[y * layout.s0 + x]), args, x, y);
-    second[y * layout.s0 + x] = pack(p);
+#ifndef PASS_KEEPS_INPUT
+    kept = p;
+#endif
+    second[y * layout.s0 + x] = pack(kept);
     store(to, layout, x, y, p);
 #else
     store(to, layout, x, y, PASS_AFTER(p, args, x, y));

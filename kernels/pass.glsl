@@ -17,7 +17,7 @@ uniform highp int coefficients[6];
 uniform highp usampler2D plane0, plane1, plane2;
 uniform highp ivec2 size; // of the input
 
-// The previous output of the last filter, and the place of its new one.
+// The second picture of the last filter, and the place of the next one.
 #if defined(PASS_LAST) && !defined(PASS_SUMS_ACROSS)
 #define PASS_SECOND
 uniform highp usampler2D second;
@@ -148,8 +148,12 @@ void main()
 #endif
     pixel p = computed(x, y);
 #ifdef PASS_SECOND
+    pixel stored = p;
     p = PASS_LAST(p, unpacked(ivec4(texelFetch(second, ivec2(x, y), 0))), 0, x, y);
-    kept = uvec4(p.r, p.g, p.b, p.a);
+#ifndef PASS_KEEPS_INPUT
+    stored = p;
+#endif
+    kept = uvec4(stored.r, stored.g, stored.b, stored.a);
 #endif
 #ifdef PASS_SHOWN
     result = vec4(p.r, p.g, p.b, p.a) / 255.0;

@@ -27,8 +27,9 @@
 // For a pass with a warp:
 //   PASS_WARP(args, x, y)     the place in the input of an output pixel
 //   PASS_TAPS(args)           defined if the warp weighs pixels (warp.cl): its arguments
-// For a pass whose last filter gets its previous output (only in pass.cl):
+// For a pass whose last filter has a second picture (only in pass.cl):
 //   PASS_LAST(p, second, args, x, y)   the filter
+//   PASS_KEEPS_INPUT          defined if the second picture becomes its input; else its output
 #define RADIUS(v) PASS_RADIUS
 
 // The types are macros, because NVIDIA's compiler does not recognise an image type behind a typedef. Only kernel

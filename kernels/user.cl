@@ -79,7 +79,7 @@ INLINE place user_zero_place(void)
     return at;
 }
 
-// Returns the filter's previous output, or its input if there is none.
+// Returns the pixel of the filter's previous output or input, or its input if there is none.
 INLINE pixel user_previous(pixel p, pixel previous, user_arguments args)
 {
     if (ARG(args.base, -5) == 0)

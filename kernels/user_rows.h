@@ -1,7 +1,7 @@
 // user_rows.h: a row of a user's filter on the CPU; src/path/user_rows.c compiles it after the filter
 //
 // The host defines USER_FILTER, the function that calls the filter; USER_STENCIL and USER_RADIUS for a stencil;
-// USER_WARP for a warp; and USER_SECOND for a point filter that gets its previous output.
+// USER_WARP for a warp; and USER_SECOND for a point filter that gets its previous output or input.
 #if defined(USER_STENCIL)
 
 // `in` has the rows within the radius. Alpha comes from the centre row.
@@ -45,7 +45,7 @@ void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int wi
 
 #else
 
-// in[0] is the row, which may be `to`; in[1] is that of the previous output.
+// in[0] is the row, which may be `to`; in[1] is that of the second picture.
 void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step)
 {
     const uint32_t *from = (const uint32_t *)in[0];

@@ -70,6 +70,8 @@ static const struct {
     {"alphamerge", "mask"},
     {"matte", "mask"},
     {"maskedmerge", "within"},
+    {"tblend", "motion"},
+    {"difference", "motion"},
     {"chromakey", "colorkey=by=chroma"},
     {"lumakey", "colorkey=black:by=luma"},
     {"pixelize", "pixelate"},

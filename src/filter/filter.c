@@ -59,6 +59,16 @@ bool param_has_numbers(const struct param *param)
     return param->type == PARAM_MATRIX || param->type == PARAM_MAP || param->type == PARAM_POINTS;
 }
 
+bool filter_gets_previous(const struct filter *filter)
+{
+    return filter->second == SECOND_PREVIOUS || filter->second == SECOND_INPUT;
+}
+
+bool filter_ends_pass(const struct filter *filter)
+{
+    return filter->second != SECOND_NONE && filter->second != SECOND_PICTURE;
+}
+
 bool filter_is_placed(const struct filter *filter)
 {
     return filter->placed || filter->user || filter->second != SECOND_NONE;

@@ -43,6 +43,7 @@ enum filter_color {
 enum filter_second {
     SECOND_NONE,     // it has none
     SECOND_PREVIOUS, // its previous output
+    SECOND_INPUT,    // its previous input
     SECOND_KEPT,     // the input of an earlier filter of the chain, which the plan keeps
     SECOND_PICTURE,  // of users' filters: an image file, which a parameter names, as numbers after the parameters
 };
@@ -137,7 +138,7 @@ struct stage_size {
 
 // The frame that runs. Number and time are 0 to 2^31 - 1, and then begin at 0 again.
 struct moment {
-    int32_t previous; // 1: there is a previous output; 0: a filter gets its input instead
+    int32_t previous; // 1: there is a previous frame; 0: a filter gets its input instead
     int32_t frame, time_ms;
     int64_t clock_s;    // seconds since 1970
     const char *source; // its name; NULL: unknown
@@ -215,7 +216,9 @@ void filter_split_color(float color, int32_t rgb[3]);  // of a PARAM_COLOR
 int filter_param_count(const struct filter *filter);
 bool param_has_numbers(const struct param *param); // PARAM_MATRIX, PARAM_MAP, PARAM_POINTS
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values); // PARAM_FILE is a file
-// The result depends on a pixel's place: `placed`, with the previous output, or a user's filter.
+bool filter_gets_previous(const struct filter *filter); // its second picture is of the frame before
+bool filter_ends_pass(const struct filter *filter);     // its second picture comes from the path, not from a file
+// The result depends on a pixel's place: `placed`, with such a second picture, or a user's filter.
 bool filter_is_placed(const struct filter *filter);
 // Returns true if the filter's output is grey, given whether its input is grey.
 bool filter_leaves_grey(const struct filter *filter, bool grey);

@@ -349,7 +349,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
         case FILTER_POINT:
             if (stage->filter->measure)
                 pass = next_pass(plan);
-            if (stage->filter->second == SECOND_PREVIOUS || stage->filter->second == SECOND_KEPT)
+            if (filter_ends_pass(stage->filter))
                 pass->last = stage;
             else if (pass->stencil || pass->warp)
                 pass->after[pass->after_count++] = stage;

@@ -116,6 +116,7 @@ static const struct form {
                   [FILTER_STENCIL] = {"int", "view v, arguments args"},
                   [FILTER_WARP] = {"place", "place p, arguments args"}},
   second_forms[] = {[SECOND_PREVIOUS] = {"pixel", "pixel p, pixel previous, int x, int y, arguments args"},
+                    [SECOND_INPUT] = {"pixel", "pixel p, pixel previous, int x, int y, arguments args"},
                     [SECOND_PICTURE] = {"pixel", "pixel p, pixel picture, int x, int y, arguments args"}};
 
 // Checks that the filter's function has the types of its kind.
@@ -188,8 +189,9 @@ static bool numbers(const char *text, float *value, int count)
 
 static bool take_previous(struct reading *at, const char *value)
 {
-    at->user->filter.second = SECOND_PREVIOUS;
-    return !*value || fail(at, "PREVIOUS is '%.40s', but has no value", value);
+    const bool input = strcmp(value, "input") == 0;
+    at->user->filter.second = input ? SECOND_INPUT : SECOND_PREVIOUS;
+    return input || !*value || fail(at, "PREVIOUS is '%.40s', but must be 'input' or nothing", value);
 }
 
 static bool take_radius(struct reading *at, const char *value)
@@ -424,7 +426,7 @@ static bool check_whole(struct reading *at)
         return fail(at, "the file has no line '//!KIND point', '//!KIND stencil' or '//!KIND warp'");
     if ((filter->kind == FILTER_STENCIL) != (filter->radius > 0))
         return fail(at, filter->radius > 0 ? "only a stencil has a RADIUS" : "a stencil needs a RADIUS");
-    if (at->user->filter.second == SECOND_PREVIOUS && filter->kind != FILTER_POINT)
+    if (filter_ends_pass(filter) && filter->kind != FILTER_POINT)
         return fail(at, "only a filter with KIND point has PREVIOUS");
     for (int i = 0; i < at->params; i++) {
         if (!check_param(at, i))

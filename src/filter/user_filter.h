@@ -14,7 +14,7 @@ enum {
 };
 
 // Makes row `y` of the filter on the CPU (kernels/user_rows.h). `args` begin after the facts. What `in` and `step` are:
-// - point filter: in[0] is the row, which may be `to`; in[1] is that of the previous output
+// - point filter: in[0] is the row, which may be `to`; in[1] is that of the previous output or input
 // - stencil: in[0] to in[2 * radius] are the rows around it; `step` is the bytes from one pixel to the next
 // - warp: `in` is NULL; `to` gets the places in the input in 1/256 pixel as int32_t: u, and `step` numbers after it v
 typedef void user_row(const int32_t *args, const uint8_t *const *in, uint8_t *to, int width, int y, int step);

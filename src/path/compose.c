@@ -94,6 +94,7 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
     static const char own[] = "user_arguments own;\n    own.base = args;\n    ";
     const char *second[] = {[SECOND_NONE] = "",
                             [SECOND_PREVIOUS] = "user_previous(p, second, own), ",
+                            [SECOND_INPUT] = "user_previous(p, second, own), ",
                             [SECOND_PICTURE] = "user_picture(own, x, y), "};
     const enum filter_second which = filter->second;
     if (filter->kind == FILTER_WARP)
@@ -110,7 +111,7 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
         fprintf(c->out,
                 "INLINE pixel user_filter_%s(pixel p, %sint x, int y, arguments args)\n{\n    %s"
                 "return user_pixel(filter_%s(p, %sx, y, own), p.a);\n}\n",
-                name, which == SECOND_PREVIOUS ? "pixel second, " : "", own, name, second[which]);
+                name, filter_ends_pass(filter) ? "pixel second, " : "", own, name, second[which]);
 }
 
 void compose_stages(struct composer *c, const struct stage *const *stages, int count)
@@ -192,9 +193,9 @@ static int add_last(struct composer *c, const struct stage *stage, int offset)
     const bool user = stage->filter->user;
     fprintf(c->out,
             "INLINE pixel %s_%s(pixel p, pixel second, int x, int y, arguments args);\n"
-            "#define PASS_LAST(p, second, args, x, y) %s_%s(p, second, x, y, (args) + %d)\n",
+            "#define PASS_LAST(p, second, args, x, y) %s_%s(p, second, x, y, (args) + %d)\n%s",
             user ? "user_filter" : "filter", stage->filter->name, user ? "user_filter" : "filter", stage->filter->name,
-            offset + (user ? FACTS : 0));
+            offset + (user ? FACTS : 0), stage->filter->second == SECOND_INPUT ? "#define PASS_KEEPS_INPUT\n" : "");
     return offset + stage->arguments.count;
 }
 

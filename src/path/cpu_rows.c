@@ -18,7 +18,7 @@ enum { REPEATED_SHARE = 8 };
 // repeated.
 enum { END_WIDTH = 16, IN_PLACE_WIDTH = 4 * END_WIDTH };
 enum { MOVE_MOST = 1 << 15 }; // pixels, so that the kernel's places are exact
-enum { OWN_LINES = 4, LINES_MAX = 2 * FILTER_REACH_MAX + 1 + STENCIL_ROWS };
+enum { OWN_LINES = 5, LINES_MAX = 2 * FILTER_REACH_MAX + 1 + STENCIL_ROWS };
 
 // The stencil of one pass at work on a band.
 struct maker {
@@ -41,6 +41,7 @@ struct band {
     uint8_t *pair;    // two output rows, if the run has no output picture or streams to it
     uint8_t *rgba;    // an RGBA row that becomes grey
     uint8_t *grey;    // a grey row that becomes RGBA
+    uint8_t *input;   // an RGBA row that the last filter keeps
     bool in_place;    // the first stencil reads the picture in place
     uint8_t *own_too; // scratch memory of the row variant for the pixels between the ends; or a warp's places
     struct maker maker[PLAN_PASSES];
@@ -333,7 +334,8 @@ static const uint8_t *most_of_row(struct band *band, int number, int y, uint8_t 
 static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to)
 {
     const struct pass *pass = band->run->passes[number].pass;
-    const uint8_t *at = most_of_row(band, number, y, to);
+    const bool keeps_input = pass->last && pass->last->filter->second == SECOND_INPUT;
+    const uint8_t *at = most_of_row(band, number, y, keeps_input ? band->input : to);
     if (!pass->last)
         return at;
     uint8_t *second = image_row(band->run->second, 0, y);
@@ -341,7 +343,7 @@ static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to
         run_user(pass->last, (const uint8_t *const[]){at, second}, to, band->width, y, 4);
     else
         band->run->passes[number].last->second(&pass->last->arguments, at, second, to, band->width, y);
-    memcpy(second, to, 4 * (size_t)band->width);
+    memcpy(second, keeps_input ? at : to, 4 * (size_t)band->width);
     return to;
 }
 
@@ -567,6 +569,7 @@ static void band_init(struct band *band, const struct cpu_run *run, int number)
     band->own_too = scratch + OWN_LINES * line_bytes(width, 0);
     band->rgba = scratch + 2 * line_bytes(width, 0);
     band->grey = scratch + 3 * line_bytes(width, 0);
+    band->input = scratch + 4 * line_bytes(width, 0);
     scratch = band->own_too + run->passes[0].scratch_bytes;
     for (int i = 0; i < run->count; i++) {
         const struct cpu_pass *cpu = &run->passes[i];

@@ -28,7 +28,7 @@ struct cpu_run {
     struct image *from;           // only the feed changes it
     struct image *to;             // RGBA; planes NULL: only `encoded` is made
     struct image *encoded;        // the picture of `to` as YUV; NULL: not wanted, or made by a later run
-    const struct image *second;   // the second picture of the last pass's last filter; it gets the output
+    const struct image *second;   // the second picture of the last pass's last filter; its output or input replaces it
     const struct path_feed *feed; // provides the rows of `from` and takes the rows of `encoded`; NULL: whole pictures
     struct encoder encoder;
     struct color_coefficients coefficients; // of `from`

@@ -4,12 +4,12 @@
 #include "base/log.h"
 #include "stream/stream.h"
 
-// A change of the path would reset a filter that gets its previous output.
+// A change of the path would reset a filter that gets its previous output or input.
 static bool has_previous(const struct chain *chain)
 {
     bool has = false;
     for (int i = 0; i < chain->count; i++)
-        has = has || chain->stage[i].filter->second == SECOND_PREVIOUS;
+        has = has || filter_gets_previous(chain->stage[i].filter);
     return has;
 }
 

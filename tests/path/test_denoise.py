@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_denoise.py MONOCLE: the filter denoise in a run of frames, on every path, against docs/pixels.md"""
+"""test_denoise.py MONOCLE: filters that get the previous frame, on every path, against docs/pixels.md"""
 import math
 import os
 import random
@@ -56,6 +56,21 @@ def rule(c):
             c.check(got in (None, expected), path, filters)
 
 
+def motion(c):
+    """The difference from the previous input; and a user's filter that shows that input."""
+    os.makedirs(at("config/monocle/filters"), exist_ok=True)
+    with open(at("config/monocle/filters/late.cl"), "w", encoding="utf-8") as file:
+        file.write("//!SUMMARY one frame late\n//!KIND point\n//!PREVIOUS input\n"
+                   "INLINE pixel filter_late(pixel p, pixel previous, int x, int y, arguments args)\n"
+                   "{\n    return previous;\n}\n")
+    plain = [frame(c, "cpu", "contrast=0.3", n) for n in (1, 2, 3)]
+    moved = bytes(min(255, 3 * abs(a - b)) for a, b in zip(plain[2], plain[1]))
+    for path in PATHS:
+        c.check(frame(c, path, "contrast=0.3,motion=3", 1) in (None, bytes(len(moved))), path, "the first frame")
+        c.check(frame(c, path, "contrast=0.3,motion=3", 3) in (None, moved), path)
+        c.check(frame(c, path, "contrast=0.3,late", 3) in (None, plain[1]), path, "a user's filter")
+
+
 def prepare(c):
     """Makes a film of noise. With --fast, each of its frames is processed; a live source may lose some."""
     noise = random.Random(1)
@@ -78,4 +93,4 @@ def images(c):
         c.check(picture(at("out", f"{n}.png")) == picture(at("in", f"{n}.png")), n)
 
 
-sys.exit(Checks().run(rule, images, before=prepare))
+sys.exit(Checks().run(rule, motion, images, before=prepare))

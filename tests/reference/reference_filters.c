@@ -10,6 +10,11 @@ static uint8_t luma(const uint8_t *pixel)
     return (uint8_t)reference_shift(77 * pixel[0] + 150 * pixel[1] + 29 * pixel[2] + 128, 8);
 }
 
+static void pixel_black(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    to[0] = to[1] = to[2] = 0;
+}
+
 static void pixel_none(const struct picture *from, int x, int y, const struct values *values, uint8_t *to) {}
 
 void pixel_gray(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
@@ -548,6 +553,7 @@ const struct rule reference_rules[] = {
      {{"strength", REAL, 0.1f, 30, "3", {0}, {0}},
       {"patch", INTEGER, 1, 7, "3", {0}, {0}},
       {"research", INTEGER, 3, 15, "9", {0}, {0}}}},
+    {"motion", pixel_black, NULL, {{"gain", INTEGER, 1, 32, "4", {0}, {0}}}}, // without a previous input
     {"denoise", // without a previous output; tests/path/test_denoise.py has the rule
      pixel_none,
      NULL,

@@ -1,0 +1,33 @@
+// motion.c: what changes from frame to frame
+#include "filter/filter.h"
+
+static const struct param params[] = {
+    {"gain", PARAM_INT, .min = 1, .max = 32, .preset = 4, .step = 1, .help = "factor of the differences"},
+    {0},
+};
+
+static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    arguments->value[1] = (int32_t)values->value[0];
+    arguments->count = 2;
+    return true;
+}
+
+static int follow(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
+                  int32_t *arguments)
+{
+    arguments[0] = moment->previous;
+    return 1;
+}
+
+extern const struct filter filter_motion;
+const struct filter filter_motion = {
+    .name = "motion",
+    .summary = "show what moves: the difference from the frame before; images and first frames are black",
+    .example = "motion",
+    .kind = FILTER_POINT,
+    .second = SECOND_INPUT,
+    .params = params,
+    .prepare = prepare,
+    .follow = follow,
+};
