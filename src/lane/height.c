@@ -15,6 +15,7 @@ static const double half = 0.35;                          // metres beside the l
 static const float renewed = 1 / 5.0f;                    // share of a frame in the mean
 static const float kept = 0.90f;                          // share of the earlier frames in the correlation
 static const double clear = 0.5;                          // smallest correlation of a clear speed
+static const double clear_rail = 0.65;                    // the same above the road; the lights of cars have less
 static const double still = 0.7;                          // share of it that the correlation at speed 0 may have
 static const double other = 0.8;                          // the same for the road at the speed of a line above it
 static const double at_road = 0.5;                        // the same for this line at the speed of the road
@@ -101,9 +102,10 @@ void lane_motion_compare(struct lane_motion *motion, const struct lane_motion *r
 {
     double own[HEIGHT_SPEEDS], ground[HEIGHT_SPEEDS];
     const int speed = best_speed(motion, road, own), base = best_speed(road, motion, ground);
-    if (!is_clear(own, speed) || !is_clear(ground, base))
+    if (!is_clear(ground, base))
         return;
-    const bool faster = speed >= ratio_least * base && speed <= ratio_most * base;
+    const bool faster =
+        own[speed] >= clear_rail && is_clear(own, speed) && speed >= ratio_least * base && speed <= ratio_most * base;
     const bool differ = own[base] < at_road * own[speed] && ground[speed] < other * ground[base];
     motion->raised += !faster ? -1 : differ ? 1 : 0;
     motion->raised = motion->raised < 0 ? 0 : motion->raised > RAISED_MOST ? RAISED_MOST : motion->raised;

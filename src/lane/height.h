@@ -20,7 +20,7 @@ struct lane_motion {
     float past[HEIGHT_LAGS + 1][LANE_STRIPS_MAX]; // differences from the mean, the latest frame first
     float match[LANE_STRIPS_MAX][HEIGHT_SPEEDS];  // correlation with the earlier frames at each speed
     float power[LANE_STRIPS_MAX];                 // the largest possible correlation
-    int raised; // frames that showed a greater speed than the road's, minus the others with a clear speed
+    int raised; // frames that showed a greater speed than the road's, minus the others
 };
 
 // Adds a frame, which shows the line at this offset.
@@ -30,5 +30,5 @@ void lane_motion_add(struct lane_motion *motion, const struct lane_table *table,
 bool lane_motion_clear(const struct lane_motion *motion);
 // Compares the speed with that of a clear line on the road, in the strips that both have.
 void lane_motion_compare(struct lane_motion *motion, const struct lane_motion *road);
-// Returns true if most of the last frames with a clear speed show the line above the road.
+// Returns true if most of the last frames show the line above the road.
 bool lane_motion_raised(const struct lane_motion *motion);
