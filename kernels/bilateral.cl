@@ -6,6 +6,7 @@ INLINE int filter_bilateral(view v, arguments args)
     int c = tap(v, 0, 0), weights = 0, sum = 0;
     for (int dy = -RADIUS(v); dy <= RADIUS(v); dy++) {
         int down = ARG(args, 256 + max(dy, -dy));
+        UNROLL
         for (int dx = -RADIUS(v); dx <= RADIUS(v); dx++) {
             int n = tap(v, dx, dy), near = (down * ARG(args, 256 + max(dx, -dx)) + 4096) >> 13;
             int weight = near * ARG(args, max(n - c, c - n));

@@ -6,11 +6,21 @@
 // 0: normal, 1: add, 2: multiply, 3: screen, 4: overlay, 5: difference, 6: lighten, 7: darken, 8: subtract
 INLINE int blend_mode(int c, int s, int mode)
 {
-    int product = part255(c * s), inverse = 255 - part255((255 - c) * (255 - s));
-    int twice = c < 128 ? part255(2 * c * s) : 255 - part255(2 * (255 - c) * (255 - s));
-    int unequal = mode == 5 ? max(c - s, s - c) : mode == 6 ? max(c, s) : mode == 7 ? min(c, s) : max(0, c - s);
-    int mixed = mode == 1 ? min(255, c + s) : mode == 2 ? product : mode == 3 ? inverse : twice;
-    return mode == 0 ? s : mode < 5 ? mixed : unequal;
+    if (mode == 0)
+        return s;
+    if (mode == 1)
+        return min(255, c + s);
+    if (mode == 2)
+        return part255(c * s);
+    if (mode == 3)
+        return 255 - part255((255 - c) * (255 - s));
+    if (mode == 4)
+        return c < 128 ? part255(2 * c * s) : 255 - part255(2 * (255 - c) * (255 - s));
+    if (mode == 5)
+        return max(c - s, s - c);
+    if (mode == 6)
+        return max(c, s);
+    return mode == 7 ? min(c, s) : max(0, c - s);
 }
 
 INLINE int blend_value(int c, int s, int mode, int alpha)

@@ -41,9 +41,8 @@ INLINE pixel over(pixel p, int word)
 INLINE pixel overlaid(pixel p, int x, int y, arguments args)
 {
     int u = x - ARG(args, 0), v = y - ARG(args, 1);
-    if (u < 0 || v < 0 || u >= ARG(args, 2) || v >= ARG(args, 3))
-        return p;
-    return over(p, ARG(args, 4 + v * ARG(args, 2) + u));
+    int inside = u >= 0 && v >= 0 && u < ARG(args, 2) && v < ARG(args, 3) ? 1 : 0;
+    return over(p, inside == 1 ? ARG(args, 4 + v * ARG(args, 2) + u) : 0);
 }
 
 // Looks up each channel in a table of its own. Argument i has the entries for value i: red + 256 green + 65536 blue.

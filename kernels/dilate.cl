@@ -18,6 +18,7 @@ INLINE int filter_dilate(view v, arguments args)
     int down = ARG(args, 0), value = tap(v, 0, 0);
     if (down == 2)
         return dilate_disc(v, args);
+    UNROLL
     for (int i = -RADIUS(v); i <= RADIUS(v); i++)
         value = max(value, tap(v, i - i * down, i * down));
     return value;

@@ -16,8 +16,10 @@ typedef struct {
 
 typedef ulong wide; // not in GLSL
 
-// The arguments of the filters. Variants that define CONSTANT as 2 keep them in constant memory.
-#if defined(CONSTANT) && CONSTANT > 1
+// The arguments of the filters. Variants that define CONSTANT as 2 keep them in constant memory, as 3 in local memory.
+#if defined(CONSTANT) && CONSTANT == 3
+typedef __local const int *arguments;
+#elif defined(CONSTANT) && CONSTANT == 2
 typedef __constant const int *arguments;
 #else
 typedef __global const int *arguments;

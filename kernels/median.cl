@@ -32,6 +32,7 @@ INLINE int median_searched(view v)
     for (int bit = 128; bit > 0; bit /= 2) {
         int below = 0, value = found + bit;
         for (int dy = -RADIUS(v); dy <= RADIUS(v); dy++) {
+            UNROLL
             for (int dx = -RADIUS(v); dx <= RADIUS(v); dx++)
                 below += tap(v, dx, dy) < value ? 1 : 0;
         }

@@ -51,8 +51,12 @@ INLINE pixel warped(struct source source, arguments args, int x, int y)
 {
     const place at = PASS_WARP(args, x, y);
     const int left = at.x >> 8, top = at.y >> 8;
+#ifdef PASS_WHOLE
+    return nearest(source, args, left, top);
+#else
     return warp_pixel(nearest(source, args, left, top), nearest(source, args, left + 1, top),
                       nearest(source, args, left, top + 1), nearest(source, args, left + 1, top + 1), at);
+#endif
 }
 #endif
 

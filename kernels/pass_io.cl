@@ -26,6 +26,7 @@
 //   PASS_EQUAL_CHANNELS       defined if its input is grey: all three channels are equal
 // For a pass with a warp:
 //   PASS_WARP(args, x, y)     the place in the input of an output pixel
+//   PASS_WHOLE                defined if all these places are whole numbers of pixels
 //   PASS_TAPS(args)           defined if the warp weighs pixels (warp.cl): its arguments
 // For a pass whose last filter has a second picture (only in pass.cl):
 //   PASS_LAST(p, second, args, x, y)   the filter

@@ -2,6 +2,7 @@
 INLINE int filter_ridge(view v, arguments args)
 {
     int width = (2 * RADIUS(v) + 1) / 3, left = 0, centre = 0, right = 0;
+    UNROLL
     for (int dx = 0; dx < width; dx++) {
         left += tap(v, dx - width / 2 - width, 0);
         centre += tap(v, dx - width / 2, 0);

@@ -35,6 +35,18 @@ INLINE void input4(struct source source, arguments args, int x, int y, uint *wor
         word[i] = LOADED_TO_WORD(PASS_BEFORE(p[i], args, x + i, y));
 }
 
+// Reads four pixels of any row; x is a multiple of 4. Beyond the picture, the nearest edge pixels repeat.
+INLINE void repeated4(struct source source, arguments args, int x, int y, uint *word)
+{
+    y = clamp(y, 0, source.height - 1);
+    if (x >= 0 && x + BLOCK_WIDTH <= source.width) {
+        input4(source, args, x, y, word);
+    } else {
+        for (int i = 0; i < BLOCK_WIDTH; i++)
+            word[i] = TO_WORD(input(source, args, clamp(x + i, 0, source.width - 1), y));
+    }
+}
+
 #ifdef PASS_TO_IMAGE
 
 // Writes a row of the work-group's blocks. The work-items exchange their pixels first, so that neighbouring work-items

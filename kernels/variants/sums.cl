@@ -49,18 +49,6 @@ typedef struct {
     uint red_blue[BLOCK_WIDTH], green[BLOCK_WIDTH];
 } sums_block;
 
-// Reads four pixels of any row. Beyond the picture, the nearest edge pixels repeat.
-INLINE void sums_input(struct source source, arguments args, int x, int y, uint *word)
-{
-    y = clamp(y, 0, source.height - 1);
-    if (x >= 0 && x + BLOCK_WIDTH <= source.width) {
-        input4(source, args, x, y, word);
-    } else {
-        for (int i = 0; i < BLOCK_WIDTH; i++)
-            word[i] = TO_WORD(input(source, args, clamp(x + i, 0, source.width - 1), y));
-    }
-}
-
 INLINE void sums_exchange(sums_block *sums, const uint *in, const uint *out)
 {
     for (int i = 0; i < BLOCK_WIDTH; i++) {
@@ -133,20 +121,20 @@ pass_sums(__global const uchar *restrict bytes, layout layout, __global const in
     uint in[BLOCK_WIDTH], out[BLOCK_WIDTH] = {0};
     sums_block sums = {{0}, {0}};
     for (int y = top - PASS_RADIUS; y < top + PASS_RADIUS; y++) {
-        sums_input(source, args, x, y, in);
+        repeated4(source, args, x, y, in);
         sums_exchange(&sums, in, out);
     }
     for (int y = top; y < end; y++) {
-        sums_input(source, args, x, y + PASS_RADIUS, in);
+        repeated4(source, args, x, y + PASS_RADIUS, in);
         sums_exchange(&sums, in, out);
         sums_show(&sums, &rows[y & 1], item);
-        sums_input(source, args, x, y - PASS_RADIUS, out); // this row leaves the squares before the next row
+        repeated4(source, args, x, y - PASS_RADIUS, out); // this row leaves the squares before the next row
         barrier(CLK_LOCAL_MEM_FENCE);
         uint block[BLOCK_WIDTH] = {0};
         pixel p[BLOCK_WIDTH];
         if (makes) {
             uint centre[BLOCK_WIDTH];
-            sums_input(source, args, x, y, centre);
+            repeated4(source, args, x, y, centre);
             sums_means(&rows[y & 1], item, centre, block);
         }
         after4(args, x, y, block, p);

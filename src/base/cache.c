@@ -249,7 +249,7 @@ void config_explain(const char *path, const char *unsafe, size_t limit, char why
     else if (errno == EFBIG)
         snprintf(why, CONFIG_WHY, "the file has more than %zu bytes", limit);
     else
-        snprintf(why, CONFIG_WHY, "%s", errno == EINVAL ? "it is not a regular file" : strerror(errno));
+        snprintf(why, CONFIG_WHY, "%s", file_read_error());
 }
 
 // Makes an empty file, with the directories above it. False with errno set.

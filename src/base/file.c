@@ -83,6 +83,11 @@ char *file_read_text(const char *path, size_t limit)
     return text;
 }
 
+const char *file_read_error(void)
+{
+    return errno == EINVAL ? "it is not a regular file" : strerror(errno);
+}
+
 bool file_read_number(const char *path, uint64_t *number)
 {
     size_t size;

@@ -13,6 +13,8 @@
 char *file_read(const char *path, size_t limit, size_t *size);
 // Reads a text in the same way, without a byte order mark, which some editors write.
 char *file_read_text(const char *path, size_t limit);
+// Returns why the last one of these failed, from errno.
+const char *file_read_error(void);
 
 // Read a short text, such as a file of /sys, as a number or as a line without its newline. The number fails with errno
 // set if the text does not begin with one. The line is "" on failure.

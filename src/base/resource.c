@@ -53,8 +53,7 @@ char *resource_kernel(const char *file, const char *override_dir, char why[RESOU
         if (text)
             return text;
         if (errno != ENOENT) {
-            snprintf(why, RESOURCE_WHY, "cannot read kernel %.160s: %s", path,
-                     errno == EINVAL ? "it is not a regular file" : strerror(errno));
+            snprintf(why, RESOURCE_WHY, "cannot read kernel %.160s: %s", path, file_read_error());
             return NULL;
         }
     }

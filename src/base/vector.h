@@ -441,9 +441,8 @@ VECTOR_INLINE void vec_store_half(void *to, vec_u16 lanes)
 // VECTOR_COLOURS vectors of `val` have the colours. vec_sums and vec_levels have one value for each pixel.
 //
 //   vec_store_pixels(rgba, made, kept, stream)  vec_write_u8 of the colours of `made` and the alpha of `kept`
-//   vec_weigh_pixels(pixels, red, green, blue)  sums red * R + green * G + blue * B; red + green is at most 255, and
-//                                               red + green + blue at most 257
-//   vec_round_sums(sums, shift)                 (sum + (1 << (shift - 1))) >> shift; `shift` is 1 to 8
+//   vec_weigh_pixels(pixels, r, g, b, added)    sums r R + g G + b B + added; r + g, added <= 255; r + g + b <= 256
+//   vec_shift_sums(sums, shift)                 sum >> shift; `shift` is 1 to 8
 //   vec_scale_sums(sums, factor)                (sum * factor + (1 << 14)) >> 15; sums below 1 << 15
 //   vec_join_levels(red, green, blue)           pixels; saturates levels to 255
 //   vec_join_grey(levels)                       pixels; the levels are 0 to 255, or masks
@@ -456,7 +455,7 @@ typedef vec_u8 vec_levels;
 #define vec_load_pixels(rgba) vld4q_u8(rgba)
 #define vec_store_pixels(rgba, made, kept, stream)                                                                     \
     vst4q_u8(rgba, (vec_pixels){{(made).val[0], (made).val[1], (made).val[2], (kept).val[3]}})
-#define vec_round_sums(sums, shift) vqrshrn_high_n_u16(vqrshrn_n_u16((sums).a, shift), (sums).b, shift)
+#define vec_shift_sums(sums, shift) vqshrn_high_n_u16(vqshrn_n_u16((sums).a, shift), (sums).b, shift)
 #define vec_scale_sums(sums, factor)                                                                                   \
     vec_pack_s16(vec_scale_s16((vec_s16)(sums).a, vec_spread_s16(factor)),                                             \
                  vec_scale_s16((vec_s16)(sums).b, vec_spread_s16(factor)))
@@ -472,7 +471,7 @@ typedef vec_s32 vec_sums, vec_levels;
 #define vec_load_pixels(rgba) ((vec_pixels){{vec_load_u8(rgba)}})
 #define vec_store_pixels(rgba, made, kept, stream)                                                                     \
     vec_write_u8(rgba, vec_choose_u8((vec_u8)vec_spread_u32((int)0xff000000u), (kept).val[0], (made).val[0]), stream)
-#define vec_round_sums(sums, shift) (((sums) + (1 << ((shift)-1))) >> (shift))
+#define vec_shift_sums(sums, shift) ((sums) >> (shift))
 #define vec_scale_sums(sums, factor) (vec_s32) vec_scale_s16((vec_s16)(sums), vec_spread_s16(factor))
 #define vec_join_levels(red, green, blue)                                                                              \
     ((vec_pixels){{vec_shuffle_u8(vec_pack_s16(vec_pack_s32(red, blue), vec_pack_s32(green, green)), 0, 8, 4, 0, 1, 9, \
@@ -485,24 +484,25 @@ typedef vec_s32 vec_sums, vec_levels;
                                            VECTOR_NEXT_COLOURS(VECTOR_NEXT_COLOURS((pixels).val[0]))))
 #endif
 
-VECTOR_INLINE vec_sums vec_weigh_pixels(vec_pixels pixels, int red, int green, int blue)
+VECTOR_INLINE vec_sums vec_weigh_pixels(vec_pixels pixels, int red, int green, int blue, int added)
 {
 #if VECTOR_BYTES == 16
     const vec_u8 r = vec_spread_u8(red), g = vec_spread_u8(green), b = vec_spread_u8(blue);
-    const vec_u16 low =
-        vmlal_u8(vmull_u8(vget_low_u8(pixels.val[0]), vget_low_u8(r)), vget_low_u8(pixels.val[1]), vget_low_u8(g));
-    const vec_u16 high = vmlal_high_u8(vmull_high_u8(pixels.val[0], r), pixels.val[1], g);
+    const vec_u16 begin = vec_spread_u16(added);
+    const vec_u16 low = vmlal_u8(vmlal_u8(begin, vget_low_u8(pixels.val[0]), vget_low_u8(r)),
+                                 vget_low_u8(pixels.val[1]), vget_low_u8(g));
+    const vec_u16 high = vmlal_high_u8(vmlal_high_u8(begin, pixels.val[0], r), pixels.val[1], g);
     return (vec_sums){vmlal_u8(low, vget_low_u8(pixels.val[2]), vget_low_u8(b)), vmlal_high_u8(high, pixels.val[2], b)};
 #else
     // These instructions take one signed factor: the channel minus 128.
     const vec_u32 weights = vec_spread_u32(red | green << 8 | blue << 16);
-    const vec_s32 less = 128 * vec_spread_s32(red + green + blue);
+    const vec_s32 begin = vec_spread_s32(128 * (red + green + blue) + added);
     const vector_x86 channels = (vector_x86)(pixels.val[0] ^ 128);
 #if VECTOR_BYTES == 64
-    return (vec_s32)_mm512_dpbusd_epi32((__m512i)less, (__m512i)weights, channels);
+    return (vec_s32)_mm512_dpbusd_epi32((__m512i)begin, (__m512i)weights, channels);
 #else
     const __m256i pairs = _mm256_maddubs_epi16((__m256i)weights, channels);
-    return (vec_s32)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)) + less;
+    return (vec_s32)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)) + begin;
 #endif
 #endif
 }

@@ -366,7 +366,11 @@ static bool parse_stage(struct parse *parse, char *text, struct stage *stage)
         values = next;
     }
     const char *why;
-    return stage_prepare(stage, &why) || fail(parse, "%s: %s", name, why);
+    if (stage_prepare(stage, &why))
+        return true;
+    if (filter_file_wanted(parse->filter, &stage->values))
+        return fail(parse, "%s: cannot use the file '%.90s': %s", name, stage->values.file, why);
+    return fail(parse, "%s: %s", name, why);
 }
 
 // Rejects "blur;gray", the syntax of other programs.

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { FILE_MOST = 1 << 26, HALD_MOST = 11 };
+enum { FILE_MOST = 1 << 26, HALD_MOST = 16, VALUE_MOST = 1000 }; // VALUE_MOST: of an entry of a 3D table
 enum { CHANNELS = 3, POSITIONS_AT = 1, ENTRIES_AT = POSITIONS_AT + CHANNELS * FILTER_LEVELS };
 
 struct table {
@@ -105,7 +105,7 @@ static bool add_entry(struct cube *cube, const char *text)
     if (is_complete(table))
         return fail(cube, "more entries than the table has");
     return numbers(text, CHANNELS, table->entries + CHANNELS * table->count++) ||
-           fail(cube, "an entry must be three numbers");
+           fail(cube, "an entry must be three numbers of at most 1000000");
 }
 
 static bool take_line(struct cube *cube, const char *text)
@@ -117,7 +117,7 @@ static bool take_line(struct cube *cube, const char *text)
         "TITLE", "LUT_1D_SIZE", "LUT_3D_SIZE", "LUT_1D_INPUT_RANGE", "LUT_3D_INPUT_RANGE", "DOMAIN_MIN", "DOMAIN_MAX"};
     enum { TITLE, SIZE_1D, SIZE_3D, RANGE_1D, RANGE_3D, LOW, HIGH, WORDS };
     int found = 0;
-    while (found < WORDS && (strlen(words[found]) != word || strncmp(text, words[found], word) != 0))
+    while (found < WORDS && (strlen(words[found]) != word || strncasecmp(text, words[found], word) != 0))
         found++;
     if (!*text || *text == '#' || found == TITLE)
         return true;
@@ -187,7 +187,25 @@ static void fill_lines(const struct cube *cube, int32_t *to)
     }
 }
 
-static void fill_solid(const struct cube *cube, int32_t *to)
+// Returns a channel of an entry, in 1/1020.
+static int32_t level_of(const struct table *solid, size_t entry, int channel)
+{
+    const double value = solid->entries[CHANNELS * entry + (size_t)channel];
+    return (int32_t)floor(1020 * fmin(fmax(value, -VALUE_MOST), VALUE_MOST) + 1e-9 + 0.5);
+}
+
+// Returns true if a result may be outside 0..1, so that the kernel must limit it.
+static bool is_wide(const struct table *solid)
+{
+    for (size_t i = 0; i < solid->wanted * CHANNELS; i++) {
+        const int32_t level = level_of(solid, i / CHANNELS, i % CHANNELS);
+        if (level < 0 || level > 1020)
+            return true;
+    }
+    return false;
+}
+
+static void fill_solid(const struct cube *cube, bool wide, int32_t *to)
 {
     const struct table *solid = &cube->solid;
     for (int i = 0; i < CHANNELS * FILTER_LEVELS; i++) {
@@ -199,10 +217,13 @@ static void fill_solid(const struct cube *cube, int32_t *to)
         to[POSITIONS_AT + i] = below * 512 + place - 256 * below;
     }
     for (size_t i = 0; i < solid->wanted; i++) {
-        to[ENTRIES_AT + i] = 0;
-        for (int k = 0; k < CHANNELS; k++) {
-            const double value = fmin(fmax(solid->entries[CHANNELS * i + (size_t)k], 0), 1);
-            to[ENTRIES_AT + i] |= (int32_t)floor(1020 * value + 1e-9 + 0.5) << 10 * k;
+        int32_t *entry = to + ENTRIES_AT + (wide ? CHANNELS * i : i);
+        entry[0] = level_of(solid, i, 0);
+        for (int k = 1; k < CHANNELS; k++) {
+            if (wide)
+                entry[k] = level_of(solid, i, k);
+            else
+                entry[0] |= level_of(solid, i, k) << 10 * k;
         }
     }
 }
@@ -211,15 +232,15 @@ static void fill_solid(const struct cube *cube, int32_t *to)
 static int32_t *make_arguments(struct cube *cube, int *count)
 {
     int32_t *made;
-    const bool solid = cube->solid.size > 0;
-    *count = solid ? ENTRIES_AT + (int)cube->solid.wanted : 1 + FILTER_LEVELS;
+    const bool solid = cube->solid.size > 0, wide = is_wide(&cube->solid);
+    *count = solid ? ENTRIES_AT + (int)cube->solid.wanted * (wide ? CHANNELS : 1) : 1 + FILTER_LEVELS;
     made = malloc((size_t)*count * sizeof(*made));
     if (!made) {
         fail(cube, "out of memory");
     } else {
-        made[0] = cube->solid.size;
+        made[0] = wide ? -cube->solid.size : cube->solid.size;
         if (solid)
-            fill_solid(cube, made);
+            fill_solid(cube, wide, made);
         else
             fill_lines(cube, made + 1);
     }
@@ -250,7 +271,7 @@ static int32_t *read_hald(const struct file_resource *picture, int *count, char 
     while (level < HALD_MOST && level * level * level < picture->width)
         level++;
     if (picture->width != picture->height || level * level * level != picture->width) {
-        snprintf(why, FILTER_WHY, "%dx%d pixels are not a Hald picture; use 8x8, 27x27, 64x64, ... or 1331x1331",
+        snprintf(why, FILTER_WHY, "%dx%d pixels are not a Hald picture; use 8x8, 27x27, 64x64, ... or 4096x4096",
                  picture->width, picture->height);
         return NULL;
     }
@@ -286,6 +307,6 @@ void cube_file(const char *path, struct file_resource *made)
     if (text)
         made->numbers = cube_read(text, &made->count, made->why);
     else
-        snprintf(made->why, sizeof(made->why), "cannot read the file: %s", strerror(errno));
+        snprintf(made->why, sizeof(made->why), "%s", file_read_error());
     free(text);
 }

@@ -93,6 +93,6 @@ void place_file(const char *path, struct file_resource *made)
     if (bytes)
         place_read(bytes, size, made);
     else
-        snprintf(made->why, sizeof(made->why), "%s", strerror(errno));
+        snprintf(made->why, sizeof(made->why), "%s", file_read_error());
     free(bytes);
 }

@@ -57,7 +57,7 @@ static bool has_placed(const struct stage *const *stages, int count)
 
 bool pass_has_size(const struct pass *pass)
 {
-    return pass->warp || pass->last || has_placed(pass->before, pass->before_count) ||
+    return pass->warp || pass->last || pass_measures(pass) || has_placed(pass->before, pass->before_count) ||
            has_placed(&pass->stencil, pass->stencil ? 1 : 0) || has_placed(pass->after, pass->after_count);
 }
 

@@ -52,7 +52,8 @@ void plan_set_moment(struct plan *plan, const struct moment *moment);
 // Returns the pass whose second picture the last filter of `pass` gets. NULL: that of `pass` itself, or it has none.
 const struct pass *plan_keeper(const struct plan *plan, const struct pass *pass);
 
-// Returns true if the arguments of a pass are for one size of its picture: it has a warp or a placed filter.
+// Returns true if the arguments of a pass are for one size of its picture: it has a warp or a placed filter, or it
+// measures its input.
 bool pass_has_size(const struct pass *pass);
 
 // The arguments of the pass's warp, which is not a user's (filter/warp.h).

@@ -28,7 +28,7 @@ VECTOR_INLINE void map_points(point_map *map, const void *context, const uint8_t
 
 VECTOR_INLINE vec_levels luma_of(vec_pixels p)
 {
-    return vec_round_sums(vec_weigh_pixels(p, 77, 150, 29), 8);
+    return vec_shift_sums(vec_weigh_pixels(p, 77, 150, 29, 128), 8);
 }
 
 VECTOR_INLINE vec_pixels map_gray(vec_pixels p, const void *context)
@@ -39,7 +39,7 @@ VECTOR_INLINE vec_pixels map_gray(vec_pixels p, const void *context)
 // 10923 / 32768 exceeds 1 / 3 by 1 / 98304. The sum is at most 765, so the rounded quotient is exact.
 VECTOR_INLINE vec_pixels map_average(vec_pixels p, const void *context)
 {
-    return vec_join_grey(vec_scale_sums(vec_weigh_pixels(p, 1, 1, 1), 10923));
+    return vec_join_grey(vec_scale_sums(vec_weigh_pixels(p, 1, 1, 1, 0), 10923));
 }
 
 VECTOR_INLINE vec_pixels map_threshold(vec_pixels p, const void *context)
@@ -49,9 +49,9 @@ VECTOR_INLINE vec_pixels map_threshold(vec_pixels p, const void *context)
 
 VECTOR_INLINE vec_pixels map_sepia(vec_pixels p, const void *context)
 {
-    return vec_join_levels(vec_round_sums(vec_weigh_pixels(p, 50, 98, 24), 7),
-                           vec_round_sums(vec_weigh_pixels(p, 45, 88, 22), 7),
-                           vec_round_sums(vec_weigh_pixels(p, 35, 68, 17), 7));
+    return vec_join_levels(vec_shift_sums(vec_weigh_pixels(p, 50, 98, 24, 64), 7),
+                           vec_shift_sums(vec_weigh_pixels(p, 45, 88, 22, 64), 7),
+                           vec_shift_sums(vec_weigh_pixels(p, 35, 68, 17, 64), 7));
 }
 
 VECTOR_INLINE vec_pixels map_maxrgb(vec_pixels p, const void *context)

@@ -2,6 +2,7 @@
 #include "filter/warp.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -91,6 +92,23 @@ int warp_shift(const struct filter_map *map, int width, int height)
     while (shift > 0 && count_nodes(map, shift - 1) <= NODES_MOST && !is_exact(map, (int[]){width, height}, shift))
         shift--;
     return shift;
+}
+
+bool warp_is_whole(const struct filter_map *map)
+{
+    const double *m = map->matrix;
+    bool whole = map->lens.model == LENS_NONE && m[6] == 0 && m[7] == 0 && m[8] == 1;
+    for (int i = 0; i < 6; i++)
+        whole = whole && fabs(m[i] - floor(m[i] + 0.5)) < 1e-9;
+    for (int corner = 0; whole && corner < 4;
+         corner++) { // the grid limits places far outside, which are not whole then
+        const int x = corner % 2 * (nodes(map->width, map->shift) - 1) << map->shift;
+        const int y = corner / 2 * (nodes(map->height, map->shift) - 1) << map->shift;
+        int32_t place[2];
+        find_place(map, x, y, place);
+        whole = abs(place[0]) < PLACE_MAX && abs(place[1]) < PLACE_MAX;
+    }
+    return whole;
 }
 
 void warp_fill(const struct filter_map *map, int32_t *arguments)

@@ -19,6 +19,8 @@ void warp_scale_map(struct filter_map *map, int width, int height, int to_width,
 // Returns the shift of the widest grid with which the place of each output pixel in an input of this size has an error
 // of at most 1/8 pixel. The error may be larger if a finer grid would have more than 2^24 nodes.
 int warp_shift(const struct filter_map *map, int width, int height);
+// Returns true if each output pixel is a pixel of the input, or beyond it: each place is a whole number of pixels.
+bool warp_is_whole(const struct filter_map *map);
 int warp_count(const struct filter_map *map); // the count of arguments of a grid
 void warp_fill(const struct filter_map *map, int32_t *arguments);
 // The same for taps and an input of this size.

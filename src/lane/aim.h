@@ -4,7 +4,7 @@
 #include "lane/pipeline.h"
 #include "lane/tracker.h"
 
-enum { LANE_AIMS = 21 }; // pitches that a search tries, 1 degree apart
+enum { LANE_AIMS = 31 }; // pitches that a search tries, 1 degree apart
 
 // Before the first frame, and after the user changed the calibration: all but `named` is zero.
 struct lane_aim {

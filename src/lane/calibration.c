@@ -156,8 +156,7 @@ static json_t *read_object(const char *path, char error[LANE_ERROR])
     if (!text && errno == ENOENT)
         return json_object();
     if (!text) {
-        snprintf(error, LANE_ERROR, "cannot read it: %s",
-                 errno == EINVAL ? "it is not a regular file" : strerror(errno));
+        snprintf(error, LANE_ERROR, "cannot read it: %s", file_read_error());
         return NULL;
     }
     json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);

@@ -62,8 +62,7 @@ bool lane_config_read(struct lane_config *config, const char *path, char error[L
 {
     char *text = file_read_text(path, FILE_LIMIT);
     if (!text) {
-        snprintf(error, LANE_ERROR, "cannot read it: %s",
-                 errno == EINVAL ? "it is not a regular file" : strerror(errno));
+        snprintf(error, LANE_ERROR, "cannot read it: %s", file_read_error());
         return false;
     }
     json_error_t place;

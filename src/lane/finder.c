@@ -23,6 +23,7 @@ static const double lanes_near = 0.25;                // metres: a peak this nea
 static const double window_mass = 0.2;                // a window with less shows no line
 static const double window_grip = 0.2;                // metres: the line is this near the highest mass of a window
 static const double beside[BESIDE] = {0.6, 0.9, 1.2}; // metres: a line's support is compared with that here
+static const double agreeing = 20;                    // metres: the windows up to here show how exact a line is
 static const double horizon = 250;                    // metres: nothing is measured beyond
 static const double near_noise = 0.02, far_noise = 4e-3; // of a window's position in metres: near, and for each metre
 
@@ -386,6 +387,12 @@ static void add_window(struct fit *fit, const struct lane_shape *shape, int i, d
     fit_add(fit, row, value, weight);
 }
 
+// The standard deviation of a window's position in metres.
+static double window_noise(double z)
+{
+    return near_noise + far_noise * z;
+}
+
 // Fits all lines to the windows as far as `far`. A window far from its line weighs little (Cauchy's weights). `boxes`
 // gets the windows; NULL: it does not.
 static void fit_lines(const struct strip_scene *scene, struct lane_shape *shape, const struct lane_shape *prior,
@@ -405,7 +412,7 @@ static void fit_lines(const struct strip_scene *scene, struct lane_shape *shape,
                 boxes[i][strip] = (struct lane_box){x, half, window.x, window.mass > 0};
             if (window.mass <= 0)
                 continue;
-            const double error = (window.x - x) / (half / 3), noise = near_noise + far_noise * z;
+            const double error = (window.x - x) / (half / 3), noise = window_noise(z);
             add_window(&fit, shape, i, z, window.x - x, window.mass / (1 + error * error) / (noise * noise));
         }
     }
@@ -420,7 +427,8 @@ static struct lane_line seen_at(const struct strip_scene *scene, const struct la
 {
     const struct lane_table *table = scene->table;
     const double half = table->settings->window / 2, metres = (table->far - table->near) / table->strips;
-    int visible = 0, seen = 0, run = 0, longest = 0;
+    int visible = 0, seen = 0, run = 0, longest = 0, near = 0;
+    double error = 0; // sum for the near windows, in multiples of their noise
     for (int strip = table->strips - 1; strip >= 0; strip--) {
         const double z = lane_strip_z(table, strip), x = lane_x(shape, offset, z);
         if (!(fabs(x) + half < table->across / 2) || lane_distance(shape, z) >= horizon)
@@ -429,12 +437,17 @@ static struct lane_line seen_at(const struct strip_scene *scene, const struct la
         const struct strip_window window = look(scene, strip, x, half);
         run = window.mass > 0 && fabs(window.x - x) <= half / 2 ? run + 1 : 0;
         seen += run > 0;
+        if (run > 0 && z < agreeing) {
+            error += fabs(window.x - x) / window_noise(z);
+            near++;
+        }
         longest = run > longest ? run : longest;
     }
     return (struct lane_line){.offset = offset,
                               .support = visible > 0 ? (double)seen / visible : 0,
                               .longest = fmax(longest - 1, 0) * metres, // from the middle of a strip to the middle
-                              .rest = (seen - longest) * metres};
+                              .rest = (seen - longest) * metres,
+                              .agreement = near > 0 ? 1 / (1 + error * error / (near * near)) : 0};
 }
 
 static bool beside_others(const struct lane_shape *shape, int line, double offset)

@@ -15,7 +15,7 @@ struct lane_settings {
     double peak;       // smallest height of a new line's peak in the histogram; 1: an unbroken line
     double gap;        // metres: smallest distance between lines on one side of the car
     double smoothing;  // share of the old offset in the new one
-    double confidence; // smallest one of a reported line
+    double confidence; // smallest strength and confidence of a reported line
 };
 
 extern const struct lane_settings lane_settings_default;
@@ -38,11 +38,12 @@ double lane_strip_z(const struct lane_table *table, int strip); // the table's z
 enum lane_term { LANE_HEADING, LANE_BEND, LANE_TWIST, LANE_SPREAD, LANE_TERMS };
 
 struct lane_line {
-    double offset;  // metres to the right of the camera, at z = 0
-    double support; // share of the strips that show the line, minus the share by chance: 0 to 1
-    double longest; // metres: the longest part without a gap that the strips show
-    double rest;    // metres: the other parts together
-    bool raised;    // of an expected line: it is above the road, so the road's shape does not follow it
+    double offset;    // metres to the right of the camera, at z = 0
+    double support;   // share of the strips that show the line, minus the share by chance: 0 to 1
+    double longest;   // metres: the longest part without a gap that the strips show
+    double rest;      // metres: the other parts together
+    double agreement; // of the near windows with the line: 1: exact; 0: none of them shows it
+    bool raised;      // of an expected line: it is above the road, so the road's shape does not follow it
 };
 
 struct lane_shape {

@@ -55,10 +55,13 @@ static void move_tracks(struct lane_tracker *tracker, struct lane_shape *found, 
         if (index < 0) {
             track->line.support = 0;
             track->confidence -= trust / 2 * track->confidence;
+            track->agreement -= trust / 2 * track->agreement;
             continue;
         }
         const double offset = track->line.offset;
         track->line = found->line[index];
+        if (track->line.agreement > 0)
+            track->agreement += trust * (track->line.agreement - track->agreement);
         track->confidence += trust * (quality(&track->line) - track->confidence);
         track->line.offset = offset + (1 - smoothing) * (track->line.offset - offset);
         found->line[index] = found->line[--found->lines];
@@ -94,7 +97,8 @@ static void start_tracks(struct lane_tracker *tracker, const struct lane_shape *
         const double trusted = first && sure >= 2 ? 1 : !first || is_clear(found, i) ? 0.5 : 0.25;
         const double confidence = trusted * quality(&found->line[i]);
         if (confidence >= dropped)
-            tracker->track[tracker->tracks++] = (struct lane_track){.line = found->line[i], .confidence = confidence};
+            tracker->track[tracker->tracks++] = (struct lane_track){
+                .line = found->line[i], .confidence = confidence, .agreement = found->line[i].agreement};
     }
 }
 
@@ -129,8 +133,8 @@ static void add_line(const struct lane_track *track, struct lane_result *result)
 {
     struct lane_shape *shape = &result->shape;
     result->state = track->line.support > 0 || result->state == LANE_SEEN ? LANE_SEEN : LANE_HELD;
-    result->confidence += track->confidence;
-    result->line[shape->lines] = track->confidence;
+    result->confidence += track->agreement;
+    result->line[shape->lines] = track->agreement;
     shape->line[shape->lines++] = track->line;
 }
 
@@ -150,7 +154,7 @@ static void report(const struct lane_tracker *tracker, double shown, struct lane
     *result = (struct lane_result){.shape = tracker->shape, .left = -1, .right = -1};
     result->shape.lines = 0;
     for (int i = 0; i < 2 * SIDE_LINES; i++) {
-        if (line[i] < 0)
+        if (line[i] < 0 || tracker->track[line[i]].agreement < shown)
             continue;
         result->left = i == 1 ? result->shape.lines : result->left;
         result->right = i == 2 ? result->shape.lines : result->right;

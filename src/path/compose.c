@@ -2,6 +2,7 @@
 #include "path/compose.h"
 
 #include "filter/user_filter.h"
+#include "filter/warp.h"
 #include "path/backend.h"
 
 #include <stdlib.h>
@@ -207,6 +208,8 @@ static void add_warp(struct composer *c, const struct pass *pass, int offset)
     if (!stage->filter->user) {
         if (pass->map.taps != TAPS_NONE)
             fprintf(c->out, "#define PASS_TAPS(args) ((args) + %d)\n", offset);
+        else if (warp_is_whole(&pass->map))
+            fprintf(c->out, "#define PASS_WHOLE\n");
         fprintf(c->out, "#define PASS_WARP(args, x, y) warp_place((args) + %d, x, y)\n", offset);
         return;
     }

@@ -48,6 +48,17 @@ static void add_parameters(FILE *out, const struct variant_choice *choice)
     }
 }
 
+// Defines how far the stencil reaches, and the count of arguments if local memory holds them.
+static void add_sizes(FILE *out, const struct pass *pass, const struct pass_target *target,
+                      const struct variant_choice *choice)
+{
+    const struct filter_arguments *stencil = &pass->stencil->arguments;
+    fprintf(out, "#define PASS_ACROSS %d\n#define PASS_DOWN %d\n",
+            stencil->part == FILTER_ALONG_COLUMNS ? 0 : stencil->radius, stencil->rows);
+    if (variant_keeps_arguments(choice))
+        fprintf(out, "#define PASS_LOCAL_ARGUMENTS %d\n", pass_argument_count(pass, target));
+}
+
 static void add_macros(struct composer *c, const struct pass *pass, const struct pass_target *target)
 {
     FILE *out = c->out;
@@ -84,6 +95,8 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     compose_file(&c, "common.cl");
     compose_part(&c, "plan");
     add_macros(&c, pass, target);
+    if (variant->sizes)
+        add_sizes(c.out, pass, target, choice);
     compose_file(&c, pass->reads == PASS_GREY ? "load_channel.cl" : pixfmt_info(target->format)->loader);
     if (pass->warp)
         compose_file(&c, "warp.cl");

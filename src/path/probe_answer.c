@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // One pass of a chain, as the parent would run it.
 struct pass_task {
@@ -27,11 +28,14 @@ enum { PLAN_WIDTH = 130, PLAN_HEIGHT = 67 };
 // ---- the result of the device ----
 
 // Runs the pass and copies its output. `intact`: it wrote only its output.
-static cl_int run(const struct pass_task *task, const struct image *picture, const struct image *got, bool *intact)
+static cl_int run(struct pass_task *task, const struct image *picture, const struct image *got, bool *intact)
 {
     struct pass_alone alone;
     struct device_span span = {0};
     cl_int result = pass_alone_open(&alone, &task->target, &task->plan, task->number, picture, 1);
+    plan_set_moment(&task->plan, &(struct moment){.clock_s = time(NULL)});
+    if (result == CL_SUCCESS)
+        result = opencl_pass_follow(&task->opened, alone.queue);
     if (result == CL_SUCCESS)
         result = pass_alone_run(&alone, &task->opened, 0, &span);
     if (result == CL_SUCCESS)
@@ -123,8 +127,12 @@ static enum probe_status try_pictures(struct pass_task *task)
         task->large.height = sized ? task->pass->from_height : PLAN_HEIGHT;
         return try_large(task);
     }
-    if (pass_has_size(task->pass))
-        return try_picture(task, task->pass->from_width, task->pass->from_height);
+    if (pass_has_size(task->pass)) {
+        const int width = task->pass->from_width, height = task->pass->from_height;
+        const time_t began = time(NULL);
+        status = try_picture(task, width, height);
+        return status == PROBE_WRONG && time(NULL) != began ? try_picture(task, width, height) : status; // a clock
+    }
     for (size_t i = 0; status == PROBE_PASSED && i < sizeof(sizes) / sizeof(*sizes); i++)
         status = try_picture(task, sizes[i][0], sizes[i][1]);
     if (status == PROBE_PASSED && task->large.width > 0)

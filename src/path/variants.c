@@ -3,6 +3,7 @@
 
 #include "path/pass_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,11 +60,19 @@ static bool generic_fits(const struct variant_pass *of)
     return true;
 }
 
-// A CPU device runs a work-group as a loop. Long loops vectorise well.
+// Returns true if the pass rotates by 90 degrees, so that rows of the output are columns of the input.
+static bool is_turned(const struct pass *pass)
+{
+    const double *m = pass->map.matrix;
+    return pass->warp && !pass->warp->filter->user && pass->map.taps == TAPS_NONE && fabs(m[0]) < fabs(m[1]) / 4;
+}
+
+// A CPU device runs a work-group as a loop. Long loops vectorise well. GPUs read parts of rows at once.
 static void generic_preset(const struct variant_pass *of, int *value)
 {
-    value[GENERIC_WIDTH] = is_cpu(of) ? 256 : 32;
-    value[GENERIC_HEIGHT] = is_cpu(of) ? 1 : 4;
+    const bool turned = is_turned(of->pass);
+    value[GENERIC_WIDTH] = is_cpu(of) ? 256 : turned ? 8 : 32;
+    value[GENERIC_HEIGHT] = is_cpu(of) ? 1 : turned ? 16 : 4;
 }
 
 static int generic_launches(const struct variant_pass *of, const int *value, size_t width, size_t height, size_t most,
@@ -147,7 +156,7 @@ static const struct variant inside = {
 enum { WINDOW_CPU_ITEMS = 256 };
 enum { WINDOW_ROWS, WINDOW_GROUP_WIDTH, WINDOW_GROUP_HEIGHT, WINDOW_TILE, WINDOW_CONSTANT };
 enum { TILE_NONE = 1, TILE_PLAIN, TILE_PADDED };
-enum { CONSTANT_NONE = 1, CONSTANT_ARGUMENTS };
+enum { CONSTANT_NONE = 1, CONSTANT_ARGUMENTS, CONSTANT_LOCAL };
 
 // A window is in registers only if all loops over it are unrolled.
 static bool window_fits(const struct variant_pass *of)
@@ -282,7 +291,78 @@ static const struct variant sums = {
     .launches = sums_launches,
 };
 
-const struct variant *const variants[] = {&window, &sums, &inside, &generic, NULL};
+// ---- local: kernels/variants/local.cl ----
+
+enum { LOCAL_ROWS, LOCAL_GROUP_WIDTH, LOCAL_GROUP_HEIGHT, LOCAL_CONSTANT };
+enum { LOCAL_ARGUMENTS = 1 << 10 }; // the most that local memory holds
+enum { LOCAL_ITEMS = 256 };         // of a work-group, at most: with more, NVIDIA's driver has too few registers
+
+static bool local_fits(const struct variant_pass *of)
+{
+    return of->pass->stencil && !of->pass->stencil->filter->user && !of->pass->warp && !of->pass->last;
+}
+
+// Along columns, tall blocks share more of the rows above and below. All work-items of a group read the same weight at
+// once, as constant memory needs it. Tables are read at different places.
+static void local_preset(const struct variant_pass *of, int *value)
+{
+    const enum filter_part part = of->pass->stencil->arguments.part;
+    const int count = pass_argument_count(of->pass, of->target);
+    value[LOCAL_ROWS] = part == FILTER_ALONG_COLUMNS ? 8 : part == FILTER_WHOLE ? 2 : 4;
+    value[LOCAL_GROUP_WIDTH] = part == FILTER_ALONG_ROWS ? 128 : 32;
+    value[LOCAL_GROUP_HEIGHT] = part == FILTER_ALONG_ROWS ? 2 : 8;
+    value[LOCAL_CONSTANT] = count == 0 || count > LOCAL_ARGUMENTS ? CONSTANT_NONE
+                            : count < FILTER_LEVELS               ? CONSTANT_ARGUMENTS
+                                                                  : CONSTANT_LOCAL;
+}
+
+static bool local_allows(const struct variant_pass *of, const int *value)
+{
+    const struct filter_arguments *stencil = &of->pass->stencil->arguments;
+    const size_t across = stencil->part == FILTER_ALONG_COLUMNS ? 0 : (size_t)stencil->radius;
+    const size_t width = (size_t)value[LOCAL_GROUP_WIDTH], height = (size_t)value[LOCAL_GROUP_HEIGHT];
+    const size_t pixels =
+        (width + 2 * round_up(across, BLOCK_WIDTH)) * (height * (size_t)value[LOCAL_ROWS] + 2 * (size_t)stencil->rows);
+    const size_t count = (size_t)pass_argument_count(of->pass, of->target);
+    const bool local = value[LOCAL_CONSTANT] == CONSTANT_LOCAL;
+    return width * height <= of->device->max_work_group && width * height <= LOCAL_ITEMS &&
+           (value[LOCAL_CONSTANT] != CONSTANT_ARGUMENTS || constant_fits(of)) && (!local || count > 0) &&
+           WORD_BYTES * (pixels + (local ? count : 0)) <= of->device->local_bytes;
+}
+
+static int local_launches(const struct variant_pass *of, const int *value, size_t width, size_t height, size_t most,
+                          struct variant_launch *launch)
+{
+    launch[0] = blocks(0, width, height, 1, (size_t)value[LOCAL_ROWS], (size_t)value[LOCAL_GROUP_WIDTH],
+                       (size_t)value[LOCAL_GROUP_HEIGHT], most);
+    return 1;
+}
+
+static const struct variant local = {
+    .name = "local",
+    .devices = GPUS,
+    .file = "variants/local.cl",
+    .macros = "#define UNROLL_LOOPS\n",
+    .kernel = {"pass_local"},
+    .wide_loads = true,
+    .tiles = true,
+    .sizes = true,
+    .param = {{"ROWS", true, {1, 2, 4, 8, 16}},
+              {"GROUP_WIDTH", true, {16, 32, 64, 128, 256}},
+              {"GROUP_HEIGHT", true, {1, 2, 4, 8, 16}},
+              {"CONSTANT", true, {CONSTANT_NONE, CONSTANT_ARGUMENTS, CONSTANT_LOCAL}}},
+    .fits = local_fits,
+    .preset = local_preset,
+    .allows = local_allows,
+    .launches = local_launches,
+};
+
+bool variant_keeps_arguments(const struct variant_choice *choice)
+{
+    return choice->variant == &local && choice->value[LOCAL_CONSTANT] == CONSTANT_LOCAL;
+}
+
+const struct variant *const variants[] = {&window, &sums, &local, &inside, &generic, NULL};
 
 // ---- choosing ----
 

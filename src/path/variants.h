@@ -53,6 +53,7 @@ struct variant {
     bool tiles;      // it converts and filters before the stencil once, in local memory; others need a separate pass
     bool windows;    // a stencil may have a file variants/NAME_window.cl for it
     bool computes;   // the template computes the stencil itself
+    bool sizes;      // the template needs the reach of the stencil, and the count of arguments in local memory
     struct variant_param param[VARIANT_PARAMS + 1];
     bool (*fits)(const struct variant_pass *of);
     void (*preset)(const struct variant_pass *of, int *value);       // the default values
@@ -68,6 +69,8 @@ extern const struct variant *const variants[];
 
 // Returns true if a choice can run this pass on this device. Does not probe.
 bool variant_fits(const struct variant_choice *choice, const struct variant_pass *of);
+// Returns true if local memory holds the arguments of the filters.
+bool variant_keeps_arguments(const struct variant_choice *choice);
 // Returns a variant with its default values for this pass and device.
 struct variant_choice variant_preset(const struct variant *variant, const struct variant_pass *of);
 

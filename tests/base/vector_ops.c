@@ -205,8 +205,9 @@ static void test_pixels(struct check *check, const union operand *four)
 static void test_blocks(struct check *check, const uint8_t *from)
 {
     const vec_pixels pixels = vec_load_pixels(from);
-    const vec_sums luma = vec_weigh_pixels(pixels, 77, 150, 29), all = vec_weigh_pixels(pixels, 1, 1, 1);
-    const vec_levels brown = vec_round_sums(vec_weigh_pixels(pixels, 50, 98, 24), 7), grey = vec_round_sums(luma, 8);
+    const vec_sums luma = vec_weigh_pixels(pixels, 77, 150, 29, 128), all = vec_weigh_pixels(pixels, 1, 1, 1, 0);
+    const vec_levels brown = vec_shift_sums(vec_weigh_pixels(pixels, 50, 98, 24, 64), 7),
+                     grey = vec_shift_sums(luma, 8);
     PIXELS_ARE(pixels, c[i]);
     PIXELS_ARE(vec_join_grey(grey), (77 * c[0] + 150 * c[1] + 29 * c[2] + 128) >> 8);
     PIXELS_ARE(vec_join_grey((vec_levels)(grey >= (uint8_t)128)),

@@ -21,11 +21,11 @@ static const struct {
     {"0 0 0\n", "line 1: LUT_1D_SIZE or LUT_3D_SIZE must be before this"},
     {"LUT_1D_SIZE 2\n0 0 0\n", "line 3: the file ends before the table is complete"},
     {"LUT_1D_SIZE 2\n0 0 0\n1 1 1\n1 1 1\n", "line 4: more entries than the table has"},
-    {"LUT_1D_SIZE 2\n0 0\n1 1 1\n", "line 2: an entry must be three numbers"},
-    {"LUT_1D_SIZE 2\n0 0 0 0\n1 1 1\n", "line 2: an entry must be three numbers"},
-    {"LUT_1D_SIZE 2\n0 0 0x\n1 1 1\n", "line 2: an entry must be three numbers"},
-    {"LUT_1D_SIZE 2\n0 0 0\n1 1 1e999\n", "line 3: an entry must be three numbers"},
-    {"LUT_1D_SIZE 2\n0 0 nan\n1 1 1\n", "line 2: an entry must be three numbers"},
+    {"LUT_1D_SIZE 2\n0 0\n1 1 1\n", "line 2: an entry must be three numbers of at most 1000000"},
+    {"LUT_1D_SIZE 2\n0 0 0 0\n1 1 1\n", "line 2: an entry must be three numbers of at most 1000000"},
+    {"LUT_1D_SIZE 2\n0 0 0x\n1 1 1\n", "line 2: an entry must be three numbers of at most 1000000"},
+    {"LUT_1D_SIZE 2\n0 0 0\n1 1 1e999\n", "line 3: an entry must be three numbers of at most 1000000"},
+    {"LUT_1D_SIZE 2\n0 0 nan\n1 1 1\n", "line 2: an entry must be three numbers of at most 1000000"},
     {"LUT_1D_SIZE 2\nDOMAIN_MIN 0 0\n", "line 2: the domain must be three numbers"},
     {"LUT_1D_SIZE 2\nDOMAIN_MIN 1 0 0\n0 0 0\n1 1 1", "line 4: the end of the domain must be above its begin"},
     {"LUT_3D_INPUT_RANGE 0\n", "line 1: the input range must be two numbers"},
@@ -56,11 +56,16 @@ static void check_values(void)
     free(line);
     // 128 is between 0.2 and 0.7 at 0.6039 of the way.
     int32_t *solid = cube_read(" LUT_3D_SIZE 2 \n\tDOMAIN_MIN 0.2 0 0\nDOMAIN_MAX 0.7 1 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n"
-                               "0 0 1\n1 0 1\n0 1 1\n1.5 -1 0.5\n",
+                               "0 0 1\n1 0 1\n0 1 1\n1 0 0.5\n",
                                &count, why);
     CHECK(solid && count == 1 + 768 + 8 && solid[0] == 2);
     CHECK(solid && solid[1 + 51] == 0 && solid[1 + 128] == 155 && solid[1 + 255] == 256 && solid[513 + 255] == 128);
     CHECK(solid && solid[769 + 7] == (1020 | 0 << 10 | 510 << 20) && solid[769 + 1] == 1020);
+    free(solid);
+    // Entries outside 0..1 are kept.
+    solid = cube_read("lut_3d_size 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1.5 -1 5e4\n", &count, why);
+    CHECK(solid && count == 1 + 768 + 24 && solid[0] == -2 && solid[769 + 3] == 1020 && solid[769 + 4] == 0);
+    CHECK(solid && solid[769 + 21] == 1530 && solid[769 + 22] == -1020 && solid[769 + 23] == 1020000);
     free(solid);
 }
 
@@ -83,11 +88,11 @@ static void check_files(void)
     CHECK(second != first && second->numbers && second->numbers[1] == 0xffffff && first->numbers[1] == 0);
     const struct file_resource *wrong = resource_of("LUT_1D_SIZE 2\n1 1\n");
     CHECK(!wrong->numbers && resource_of(NULL) == wrong);
-    CHECK_TEXT(wrong->why, "line 2: an entry must be three numbers");
+    CHECK_TEXT(wrong->why, "line 2: an entry must be three numbers of at most 1000000");
     FILE *file = fopen("damaged.png", "w");
     CHECK(file && fputs("\x89PNG\r\n\x1a\n", file) >= 0 && fclose(file) == 0);
     CHECK(!strstr(file_resource_get("damaged.png", cube_file)->why, ".cube"));
-    CHECK_TEXT(file_resource_get(".", cube_file)->why, "cannot read the file: Is a directory");
+    CHECK_TEXT(file_resource_get(".", cube_file)->why, "Is a directory");
     for (int i = 0; i < 3; i++) {
         file_resource_put(first);
         file_resource_put(second);

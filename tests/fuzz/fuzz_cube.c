@@ -9,20 +9,22 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// Every place lies between two entries, and every entry has three channels of at most 1020.
+// Every place lies between two entries. Packed entries have three channels of at most 1020, others at most 1020000.
 static bool is_sound(const int32_t *numbers, int count)
 {
-    const int n = numbers[0];
+    const int n = abs(numbers[0]), step = numbers[0] < 0 ? 3 : 1;
     if (n == 0)
         return count == 257;
-    if (n < 2 || n > CUBE_SIDE_MAX || count != 769 + n * n * n)
+    if (n < 2 || n > CUBE_SIDE_MAX || count != 769 + step * n * n * n)
         return false;
     for (int i = 1; i < 769; i++) {
         if (numbers[i] < 0 || numbers[i] >> 9 > n - 2 || (numbers[i] & 511) > 256)
             return false;
     }
     for (int i = 769; i < count; i++) {
-        if ((numbers[i] & 1023) > 1020 || (numbers[i] >> 10 & 1023) > 1020 || numbers[i] >> 20 > 1020 || numbers[i] < 0)
+        if (step == 3 ? abs(numbers[i]) > 1020000
+                      : (numbers[i] & 1023) > 1020 || (numbers[i] >> 10 & 1023) > 1020 || numbers[i] >> 20 > 1020 ||
+                            numbers[i] < 0)
             return false;
     }
     return true;

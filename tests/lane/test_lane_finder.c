@@ -217,8 +217,7 @@ static void test_lanes(void)
         check_that(&unit, fabs(found.line[i].offset - lines[i]) < 0.1, "line %d is at %.2f m", i, found.line[i].offset);
 }
 
-// In a first frame, a long line alone is reported with half the confidence, and with its heading. One that leads aside
-// is not.
+// In a first frame, a long line alone is reported, with its heading. One that leads aside is not.
 static void test_alone(void)
 {
     uint64_t state = 18;
@@ -232,9 +231,35 @@ static void test_alone(void)
         check_that(&unit, result.shape.lines == !aside, "aside %d: %d lines", aside, result.shape.lines);
         if (aside || result.shape.lines != 1)
             continue;
-        CHECK(result.left == -1 && result.right == 0 && result.confidence > 0.4 && result.confidence <= 0.5);
+        CHECK(result.left == -1 && result.right == 0 && result.confidence > 0.9);
         check_that(&unit, fabs(lane_x(&result.shape, result.shape.line[0].offset, 30) - 2.1) < 0.15,
                    "30 m ahead, it is at %.2f m", lane_x(&result.shape, result.shape.line[0].offset, 30));
+    }
+}
+
+// The confidence tells how near the marks are to the line: here they are `aside` metres to its left and right in turn.
+// A line with less than the smallest confidence is not reported.
+static void test_agreement(void)
+{
+    static const struct lane_shape straight = {.lines = 0};
+    static const double aside[] = {0, 0.05, 0.15}, most[] = {1, 0.9, 0.3}, least[] = {0.95, 0.5, 0};
+    static uint32_t left[STRIPS * COLUMNS];
+    uint64_t state = 19;
+    for (int i = 0; i < 3; i++) {
+        struct lane_tracker tracker = {.known = false};
+        struct lane_result result;
+        clear(0, &state);
+        paint(&straight, 1.8 - aside[i], 12);
+        memcpy(left, sums, sizeof(left));
+        clear(0, &state);
+        paint(&straight, 1.8 + aside[i], 12);
+        for (int strip = 0; strip < STRIPS; strip += 2)
+            memcpy(sums + strip * COLUMNS, left + strip * COLUMNS, COLUMNS * sizeof(*sums));
+        paint(&straight, -1.8, 12);
+        lane_track(&tracker, &table, &result, NULL);
+        const double right = result.right < 0 ? 0 : result.line[result.right];
+        check_that(&unit, result.left == 0 && result.line[0] > 0.95, "aside %.2f: left %d", aside[i], result.left);
+        check_that(&unit, right >= least[i] && right <= most[i], "aside %.2f: %.2f", aside[i], right);
     }
 }
 
@@ -465,6 +490,7 @@ int main(void)
     test_narrow();
     test_lanes();
     test_alone();
+    test_agreement();
     test_gravel();
     test_chance();
     test_hill();

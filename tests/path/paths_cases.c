@@ -307,18 +307,30 @@ void paths_formats(struct path_test *test)
     }
 }
 
+static bool has_stencil(const char *text)
+{
+    struct chain chain;
+    char error[CHAIN_ERROR];
+    bool has = false;
+    for (int i = 0; chain_parse(&chain, text, error) && i < chain.count; i++)
+        has = has || chain.stage[i].filter->kind == FILTER_STENCIL || chain.stage[i].filter->kind == FILTER_SEVERAL;
+    return has;
+}
+
 // One format, so that all values of a filter run in one program. The formula does not know the format.
 void paths_filters(struct path_test *test)
 {
     static const int size[2] = {130, 67}, wide[2] = {2070, 37};                // more than a strip of sums.cl
     const bool window = test->variant && strcmp(test->variant, "window") == 0; // has its own code for these filters
+    const bool local = test->variant && strcmp(test->variant, "local") == 0;
     for (int i = 0; path_filters[i]; i++) {
         const char *text = path_filters[i];
-        if (!window || strncmp(text, "blur", 4) == 0 || strncmp(text, "convolve", 8) == 0 ||
-            strncmp(text, "emboss", 6) == 0)
+        if (window
+                ? strncmp(text, "blur", 4) == 0 || strncmp(text, "convolve", 8) == 0 || strncmp(text, "emboss", 6) == 0
+                : !local || has_stencil(text))
             path_case(test, PIXFMT_RGBA, size, text);
     }
-    for (int i = 0; filters[i] && !window; i++)
+    for (int i = 0; filters[i] && !test->variant; i++)
         path_case(test, PIXFMT_RGBA, size, filters[i]->example);
     path_case(test, PIXFMT_RGBA, wide, "blur=3");
     path_case(test, PIXFMT_RGBA, wide, "blur=7");

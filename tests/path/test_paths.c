@@ -137,7 +137,7 @@ static void run_fixed(struct path_test *test, const struct arguments *arguments)
     if (test->kind == PATH_ZEROCOPY || arguments->discrete) // the programs of opencl; frames arrive in another way
         return;
     paths_array(test);
-    if (!test->variant || strcmp(test->variant, "window") == 0)
+    if (!test->variant || strcmp(test->variant, "generic") != 0)
         paths_filters(test);
     if (!test->variant)
         paths_exact(test, false);

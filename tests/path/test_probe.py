@@ -284,6 +284,14 @@ def users(c):
         c.check(code == 0 and got == wanted() and not children(), path, "the verdict is kept", code, err)
 
 
+def frames_and_counts(c):
+    """Passes whose arguments depend on the frame, or on the counts of the input, pass their probe."""
+    chain = "text='%H:%M:%S {frame}',equalize,otsu,grayworld"
+    code, _, err = convert(binary=MONOCLE, chain=chain)
+    c.check(code == 0 and GENERIC not in err, code, err)
+
+
 sys.exit(Checks().run(passes, passes_of_chains, misbehaves, without_verdict, hangs, loops, no_cache, interrupted,
                       on_processors, unreadable, ignored, command, byte_stores, wide_integers, users,
+                      frames_and_counts,
                       before=prepare))

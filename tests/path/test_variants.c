@@ -52,6 +52,15 @@ static void test_choice(void)
         {"gray", &gpu, NULL, "window"},
         {"blur=4", &gpu, NULL, "window"},
         {"blur=5", &gpu, NULL, "sums"},
+        {"gaussian=3", &gpu, NULL, "local"},
+        {"erode", &gpu, NULL, "local"},
+        {"bilateral=7", &gpu, NULL, "local"},
+        {"erode=60:disc", &gpu, NULL, "generic"}, // too little local memory
+        {"gaussian=3", &cpu, NULL, "generic"},
+        {"bilateral", &gpu, "local:CONSTANT=2", "local"},
+        {"bilateral", &narrow_gpu, "local:CONSTANT=2", "generic"}, // too little constant memory
+        {"canny", &gpu, "local:CONSTANT=3", "local"},
+        {"erode=3:disc", &gpu, "local:GROUP_WIDTH=256:GROUP_HEIGHT=16", "generic"}, // more work-items than allowed
         {"blur=4", &small_gpu, NULL, "generic"},
         {"blur=5", &small_gpu, NULL, "generic"},
         {"gray", &cpu, NULL, "inside"},

@@ -84,7 +84,7 @@ static struct lut *read_hald(const char *path)
         n++;
     int root = (int)lround(sqrt(n));
     struct lut *lut = NULL;
-    if (rgb && width == height && n * n * n == width * height && root * root == n && n <= 121)
+    if (rgb && width == height && n * n * n == width * height && root * root == n && n <= 256)
         lut = calloc(1, sizeof(*lut));
     if (lut) {
         struct side *side = &lut->solid;
@@ -137,7 +137,7 @@ static double line_value(const struct side *side, int i, double value)
 static int corner(const struct side *lut, const int at[3], int channel)
 {
     double v = lut->entry[at[0] + lut->n * (at[1] + lut->n * at[2])][channel];
-    return (int)reference_round(1020 * fmin(fmax(v, 0), 1) + 1e-9);
+    return (int)reference_round(1020 * fmin(fmax(v, -1000), 1000) + 1e-9);
 }
 
 void pixel_lut(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
@@ -176,6 +176,6 @@ void pixel_lut(const struct picture *from, int x, int y, const struct values *va
         int sum = (256 - f[axis[0]]) * corner(lut, at[0], i) + f[axis[2]] * corner(lut, at[3], i);
         for (int k = 0; k < 2; k++)
             sum += (f[axis[k]] - f[axis[k + 1]]) * corner(lut, at[k + 1], i);
-        to[i] = (uint8_t)((sum + 512) >> 10);
+        to[i] = reference_sat8((sum + 512) >> 10);
     }
 }

@@ -193,16 +193,17 @@ static float present_value(const struct session *s, int stage, int param)
 static void note_limit(struct session *s, const struct stage *at, int param, bool up)
 {
     const struct param *row = &at->filter->params[param];
+    const bool named = row->type == PARAM_FILE || row->type == PARAM_TEXT;
     char value[64];
     chain_value_text(at, param, value);
-    if ((row->type == PARAM_FILE || row->type == PARAM_TEXT) && !at->values.file[0])
+    if (named && !at->values.file[0])
         note_set(&s->stream.note, false, NOTE_S, "%s: no %s; name one in the chain, as in -f %s=%s=%s",
                  at->filter->name, row->name, at->filter->name, row->name, row->type == PARAM_FILE ? "FILE" : "TEXT");
     else
         note_set(&s->stream.note, false, NOTE_S, "%s: %s %s, the %s", at->filter->name, row->name, value,
-                 row->choices ? (up ? "last" : "first")
-                 : up         ? "maximum"
-                              : "minimum");
+                 row->choices || named ? (up ? "last" : "first")
+                 : up                  ? "maximum"
+                                       : "minimum");
 }
 
 static void change_value(struct session *s, int steps)
@@ -271,7 +272,9 @@ static void drop_files(struct session *s)
 {
     const char *dropped = window_dropped(s->stream.window), *dot = strrchr(dropped, '.');
     char why[SOURCE_WHY];
-    if (dot && strcasecmp(dot, ".cube") == 0 && !strchr(dropped, '\n'))
+    if (dot && strcasecmp(dot, ".cube") == 0 && strchr(dropped, '\n'))
+        log_error("%s", note_set(&s->stream.note, true, NOTE_S, "drop one .cube file, not several"));
+    else if (dot && strcasecmp(dot, ".cube") == 0)
         drop_table(s, dropped);
     else if (!source_change_request(&s->stream, dropped, why))
         log_error("%s", why);

@@ -310,7 +310,7 @@ static bool read_import(struct tuned_options *o, const char *path, struct tuned_
     char *text = strcmp(path, "-") == 0 ? file_read_all(STDIN_FILENO, TUNED_FILE_BYTES, &size)
                                         : file_read(path, TUNED_FILE_BYTES, &size);
     if (!text) {
-        log_error("cannot read %s: %s", path, errno == EINVAL ? "it is not a regular file" : strerror(errno));
+        log_error("cannot read %s: %s", path, file_read_error());
         return false;
     }
     const bool ok = tuned_parse(text, size, wanted, damage, why);
