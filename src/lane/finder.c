@@ -55,7 +55,7 @@ double lane_x(const struct lane_shape *shape, double offset, double z)
            z * (term[LANE_HEADING] + distance * (term[LANE_BEND] / 2 + distance * term[LANE_TWIST] / 6));
 }
 
-static double strip_z(const struct lane_table *table, int strip)
+double lane_strip_z(const struct lane_table *table, int strip)
 {
     return table->far - (strip + 0.5) * (table->far - table->near) / table->strips;
 }
@@ -136,7 +136,7 @@ static void fill_histogram(const struct strip_scene *scene, const struct lane_sh
     int strips = 0;
     memset(histogram, 0, LANE_COLUMNS_MAX * sizeof(*histogram));
     for (int strip = table->strips - 1; strip >= 0; strip--) {
-        const double z = strip_z(table, strip);
+        const double z = lane_strip_z(table, strip);
         if (z > table->near + near_part || lane_distance(shape, z) >= horizon)
             break;
         const float zoom = (float)(1 + shape->term[LANE_SPREAD] * z), middle = (float)table->columns / 2;
@@ -244,6 +244,14 @@ static double smallest_peak(const struct strip_scene *scene, const struct lanes 
     return lanes->clear && place > -1.5 && place < 2.5 && at_line ? peak / 2 : peak;
 }
 
+static bool is_raised(const struct lane_shape *prior, double offset)
+{
+    bool raised = false;
+    for (int i = 0; i < prior->lines; i++)
+        raised = raised || (prior->line[i].raised && fabs(prior->line[i].offset - offset) < same_line);
+    return raised;
+}
+
 // Clears the histogram between two places.
 static void clear_between(const struct strip_scene *scene, float histogram[LANE_COLUMNS_MAX], double from, double to)
 {
@@ -281,7 +289,7 @@ static void find_peaks(const struct strip_scene *scene, struct lane_shape *shape
         if (best < 0)
             return;
         const double offset = x_of(scene, best);
-        shape->line[shape->lines++] = (struct lane_line){.offset = offset};
+        shape->line[shape->lines++] = (struct lane_line){.offset = offset, .raised = known && is_raised(prior, offset)};
         clear_between(scene, histogram, offset - gap, offset + gap);
         clear_between(scene, histogram, offset < 0 ? 0 : offset - across, offset < 0 ? offset + across : 0);
     }
@@ -370,6 +378,8 @@ static void add_window(struct fit *fit, const struct lane_shape *shape, int i, d
         [LANE_TWIST] = z * d * d / 6,
         [LANE_SPREAD] = z * (offset - d * d * (term[LANE_BEND] / 2 + d * term[LANE_TWIST] / 3)),
     };
+    if (shape->line[i].raised) // a rail bends less than the road below the same pixels
+        memset(row, 0, LANE_TERMS * sizeof(*row));
     row[LANE_TERMS + i] = 1;
     double value = error + offset;
     for (int k = 0; k < LANE_TERMS; k++)
@@ -394,7 +404,7 @@ static void fit_lines(const struct strip_scene *scene, struct lane_shape *shape,
     for (int i = 0; i < shape->lines; i++) {
         const double offset = shape->line[i].offset;
         for (int strip = table->strips - 1; strip >= 0; strip--) {
-            const double z = strip_z(table, strip), x = lane_x(shape, offset, z);
+            const double z = lane_strip_z(table, strip), x = lane_x(shape, offset, z);
             if (z > far || lane_distance(shape, z) >= horizon)
                 break;
             const struct strip_window window = look(scene, strip, x, half);
@@ -420,7 +430,7 @@ static struct lane_line seen_at(const struct strip_scene *scene, const struct la
     int visible = 0, seen = 0, run = 0, longest = 0, near = 0;
     double error = 0; // sum for the near windows, in multiples of their noise
     for (int strip = table->strips - 1; strip >= 0; strip--) {
-        const double z = strip_z(table, strip), x = lane_x(shape, offset, z);
+        const double z = lane_strip_z(table, strip), x = lane_x(shape, offset, z);
         if (!(fabs(x) + half < table->across / 2) || lane_distance(shape, z) >= horizon)
             continue;
         visible++;

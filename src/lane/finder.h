@@ -30,6 +30,8 @@ struct lane_table {
     const struct lane_settings *settings; // of the search; borrowed
 };
 
+double lane_strip_z(const struct lane_table *table, int strip); // the table's z at the middle of a strip
+
 // The lines of a road are parallel curves: x(z) = offset + heading * z + bend * z^2 / 2 + twist * z^3 / 6. If the
 // camera's pitch differs from the calibration, for example on a bump, a point at (x, z) of the road is in the table at
 // (x, z) / (1 - spread * z).
@@ -41,6 +43,7 @@ struct lane_line {
     double longest;   // metres: the longest part without a gap that the strips show
     double rest;      // metres: the other parts together
     double agreement; // of the near windows with the line: 1: exact; 0: none of them shows it
+    bool raised;      // of an expected line: it is above the road, so the road's shape does not follow it
 };
 
 struct lane_shape {

@@ -97,8 +97,8 @@ static void start_tracks(struct lane_tracker *tracker, const struct lane_shape *
         const double trusted = first && sure >= 2 ? 1 : !first || is_clear(found, i) ? 0.5 : 0.25;
         const double confidence = trusted * quality(&found->line[i]);
         if (confidence >= dropped)
-            tracker->track[tracker->tracks++] =
-                (struct lane_track){found->line[i], confidence, found->line[i].agreement};
+            tracker->track[tracker->tracks++] = (struct lane_track){
+                .line = found->line[i], .confidence = confidence, .agreement = found->line[i].agreement};
     }
 }
 
@@ -113,13 +113,13 @@ static void sort_tracks(struct lane_tracker *tracker)
     }
 }
 
-// Returns the next confirmed track from `from` on, in steps of 1 or -1, at least `away` metres from `offset` and from
-// each sure track in between (one that is not sure may be an arrow on the road); -1: none.
+// Returns the next confirmed track on the road from `from` on, in steps of 1 or -1, at least `away` metres from
+// `offset` and from each sure track in between (one that is not sure may be an arrow on the road); -1: none.
 static int next_track(const struct lane_tracker *tracker, double shown, int from, int step, double offset, double away)
 {
     for (int i = from; i >= 0 && i < tracker->tracks; i += step) {
         const struct lane_track *track = &tracker->track[i];
-        if (track->confidence < shown)
+        if (track->confidence < shown || lane_motion_raised(&track->motion))
             continue;
         if (fabs(track->line.offset - offset) >= away)
             return i;
@@ -169,6 +169,23 @@ static bool is_bar(const struct lane_line *line)
     return line->longest < short_bar && line->rest < line->longest;
 }
 
+// Compares the tracks with the one that is nearest to the camera, of those with a clear speed: a rail is farther.
+static void measure_heights(struct lane_tracker *tracker, const struct lane_table *table)
+{
+    const struct lane_track *road = NULL;
+    for (int i = 0; i < tracker->tracks; i++) {
+        struct lane_track *track = &tracker->track[i];
+        lane_motion_add(&track->motion, table, &tracker->shape, track->line.offset);
+        const bool nearer = !road || fabs(track->line.offset) < fabs(road->line.offset);
+        road = nearer && lane_motion_clear(&track->motion) ? track : road;
+    }
+    for (int i = 0; road && i < tracker->tracks; i++) {
+        struct lane_track *track = &tracker->track[i];
+        if (fabs(track->line.offset) > fabs(road->line.offset))
+            lane_motion_compare(&track->motion, &road->motion);
+    }
+}
+
 void lane_track(struct lane_tracker *tracker, const struct lane_table *table, struct lane_result *result,
                 struct lane_trace *trace)
 {
@@ -191,8 +208,11 @@ void lane_track(struct lane_tracker *tracker, const struct lane_table *table, st
     start_tracks(tracker, &found);
     sort_tracks(tracker);
     tracker->known = tracker->tracks > 0;
+    measure_heights(tracker, table);
     tracker->shape.lines = tracker->tracks;
-    for (int i = 0; i < tracker->tracks; i++)
+    for (int i = 0; i < tracker->tracks; i++) {
         tracker->shape.line[i] = tracker->track[i].line;
+        tracker->shape.line[i].raised = lane_motion_raised(&tracker->track[i].motion);
+    }
     report(tracker, table->settings->confidence, result);
 }

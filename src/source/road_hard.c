@@ -2,8 +2,13 @@
 #include "source/road_hard.h"
 
 #include <math.h>
+#include <stddef.h>
 
-static const double joint_every = 5, arrow_every = 45, crossing_every = 90; // metres along the road
+enum { FOR_DIRT = 300 };
+
+static const double joint_every = 5, arrow_every = 45, crossing_every = 90;                    // metres along the road
+static const double barrier_high = 0.8, barrier_joints = 6, rail_low = 0.44, rail_high = 0.75; // metres
+static const float wave = 40.5f;                                                               // radians per metre
 static const float seam_dark = -58, arrow_paint = 214;
 static const float kerb[3] = {158, 156, 150}, pavement[3] = {132, 128, 122}, rail[3] = {176, 180, 186};
 static const float barrier[3] = {150, 148, 144}, barrier_top[3] = {190, 188, 182};
@@ -63,19 +68,62 @@ static void draw_kerbs(const struct road_point *at, float rgb[3])
     blend(rgb, kerb, cover(behind - 0.075, 0.075, at->wide));
 }
 
-// A concrete barrier, 80 cm high, is 0.4 m behind the left edge; a guard rail, 50 to 75 cm high, is 0.4 m behind the
-// right edge. The pixel's ray meets them before the ground.
-static void draw_rails(const struct road_point *at, float rgb[3])
+// A point of a vertical plane along the road.
+struct wall_point {
+    double up, way;     // metres: above the road; along it
+    float high, length; // size of the pixel on the plane: up, and along the road
+};
+
+// Finds where the pixel's ray meets the plane, `edge` metres beside the middle of the own lane. From the camera, the
+// ray comes to the share t of the way to the ground's point at t times its distances. False: it does not meet it.
+static bool meet_wall(const struct road_scene *scene, const struct road_point *at, double edge, struct wall_point *wall)
 {
-    const double x = at->offset + at->middle;
-    const double plane = (x < 0 ? at->left - 0.4 : at->right + 0.4) + at->middle, reached = plane / x;
-    const double up = ROAD_CAMERA_HEIGHT * (1 - reached);
-    if (!(reached > 0 && reached < 1))
+    const double x = at->offset + at->middle, z = at->way - scene->way;
+    double share = (edge + at->middle) / x;
+    for (int i = 0; i < 2 && share > 0 && share < 1; i++) // a bend: the road's middle is elsewhere there
+        share = (edge + road_middle(scene, share * z)) / x;
+    *wall = (struct wall_point){.up = ROAD_CAMERA_HEIGHT * (1 - share),
+                                .way = scene->way + share * z,
+                                .high = (float)(at->wide * share),
+                                .length = (float)(at->length * share)};
+    return share > 0 && share < 1;
+}
+
+// Returns the brightness of dirt along a wall, around 1, with a dark joint every `every` metres.
+static float dirt_at(const struct road_scene *scene, const struct wall_point *wall, double every)
+{
+    const float dirt = 1 + 0.1f * (float)road_noise(scene->seed + FOR_DIRT, wall->way / 1.5, NULL);
+    return dirt * (1 - 0.5f * cover(remainder(wall->way, every), 0.02, wall->length));
+}
+
+static void blend_dirty(float rgb[3], const float color[3], float light, float share)
+{
+    const float dirty[3] = {light * color[0], light * color[1], light * color[2]};
+    blend(rgb, dirty, share);
+}
+
+// A concrete barrier, 80 cm high, with a top of 20 cm, is 0.9 m behind the left line.
+static void draw_barrier(const struct road_scene *scene, const struct road_point *at, float rgb[3])
+{
+    const double edge = road_line_offset(scene, 0) - 0.9;
+    struct wall_point front, back;
+    if (!meet_wall(scene, at, edge, &front) || front.up > barrier_high + 0.3)
         return;
-    if (x < 0 && up < 0.8)
-        blend(rgb, up > 0.74 ? barrier_top : barrier, 1);
-    else if (x > 0 && up > 0.5 && up < 0.75)
-        blend(rgb, rail, up > 0.6 && up < 0.66 ? 0.5f : 1);
+    if (front.up < barrier_high)
+        blend_dirty(rgb, barrier, dirt_at(scene, &front, barrier_joints), 1);
+    else if (meet_wall(scene, at, edge - 0.2, &back) && back.up < barrier_high)
+        blend_dirty(rgb, barrier_top, dirt_at(scene, &back, barrier_joints), 1);
+}
+
+// A guard rail, 44 to 75 cm high, with two waves, is 1 m behind the right line. It stands on posts.
+static void draw_rail(const struct road_scene *scene, const struct road_point *at, float rgb[3])
+{
+    struct wall_point wall;
+    if (!meet_wall(scene, at, road_line_offset(scene, scene->lanes) + 1, &wall) || wall.up > rail_high)
+        return;
+    blend_dirty(rgb, rail, 0.45f, cover(remainder(wall.way, 2), 0.07, wall.length));
+    if (wall.up > rail_low)
+        blend_dirty(rgb, rail, dirt_at(scene, &wall, 4) * (1 - 0.3f * cosf(wave * (float)(wall.up - rail_low))), 1);
 }
 
 void road_hard(const struct road_scene *scene, const struct road_point *at, float rgb[3])
@@ -87,6 +135,9 @@ void road_hard(const struct road_scene *scene, const struct road_point *at, floa
         draw_arrow(scene, at, rgb);
         draw_crossing(scene, at, rgb);
     } else if (scene->level == ROAD_RAILS) {
-        draw_rails(at, rgb);
+        if (at->offset < 0)
+            draw_barrier(scene, at, rgb);
+        else
+            draw_rail(scene, at, rgb);
     }
 }

@@ -24,17 +24,23 @@ static const struct lane_shape road = {
     .lines = 4,
 };
 
-// Paints a part of the marks of a line: `dash` metres of every 12 m; 12 or more: a solid line.
-static void paint(const struct lane_shape *shape, double offset, double dash)
+// Paints `dash` metres of every `every` metres of a line, which moved by `moved` towards the camera.
+static void paint_moved(const struct lane_shape *shape, double offset, double every, double dash, double moved)
 {
     for (int row = 0; row < STRIPS * ROWS; row++) {
         const double z = table.far - (row + 0.5) * (table.far - table.near) / (STRIPS * ROWS);
         const int middle = (int)floor((lane_x(shape, offset, z) + table.across / 2) / 0.05);
-        for (int column = middle - 1; column <= middle + 1 && fmod(z, 12) < dash; column++) {
+        for (int column = middle - 1; column <= middle + 1 && fmod(z + moved, every) < dash; column++) {
             if (column >= 0 && column < COLUMNS)
                 sums[row / ROWS * COLUMNS + column] += 255;
         }
     }
+}
+
+// Paints a part of the marks of a line: `dash` metres of every 12 m; 12 or more: a solid line.
+static void paint(const struct lane_shape *shape, double offset, double dash)
+{
+    paint_moved(shape, offset, 12, dash, 0);
 }
 
 // Clears the table, except that each pixel is white with this probability.
@@ -357,6 +363,37 @@ static void test_tracking(void)
     CHECK(result.state == LANE_NONE && result.shape.lines == 0);
 }
 
+// A rail with posts every 4 m moves 1.9 times as fast as the road, and is twice as long: it is above the road, and is
+// not reported. Dashes of 3 m at its place, and a line without texture, are reported; so is the rail if no other line
+// shows how fast the road moves.
+static void test_height(void)
+{
+    static const struct {
+        double every, dash, times; // of the right line: metres, and times the speed of the road
+        double dashes;             // metres of the dashes of the left line
+        bool reported;
+    } cases[] = {{7.6, 6, 1.9, 4, false}, {6, 3, 1, 4, true}, {12, 12, 1, 4, true}, {7.6, 6, 1.9, 12, true}};
+    static const struct lane_shape straight = {.lines = 0};
+    static const double step = 0.8; // metres per frame
+    uint64_t state = 19;
+    for (int i = 0; i < (int)(sizeof(cases) / sizeof(*cases)); i++) {
+        struct lane_tracker tracker = {.known = false};
+        struct lane_result result;
+        int reported = 0;
+        for (int frame = 0; frame < 2 * FRAMES; frame++) {
+            clear(0.005, &state);
+            paint_moved(&straight, -1.7, 12, cases[i].dashes, frame * step);
+            paint_moved(&straight, 1.8, 12, 12, 0);
+            paint_moved(&straight, 5.3, cases[i].every, cases[i].dash, frame * step * cases[i].times);
+            lane_track(&tracker, &table, &result, NULL);
+            const int last = result.shape.lines - 1;
+            reported += last >= 0 && fabs(result.shape.line[last].offset - 5.3) < 0.3;
+        }
+        check_that(&unit, cases[i].reported ? reported >= 2 * FRAMES - 2 : reported < 25,
+                   "case %d: the right line is reported in %d frames", i, reported);
+    }
+}
+
 // A single picture, and the first one after a loss, have the road's heading and bend.
 static void test_first(void)
 {
@@ -459,6 +496,7 @@ int main(void)
     test_hill();
     test_seam();
     test_tracking();
+    test_height();
     test_first();
     test_jump();
     test_trace();

@@ -300,6 +300,24 @@ static void test_objects(void)
     CHECK(above_road(&spec, 0, lamp, 0.65, 66) > 200 && above_road(&spec, 0, lamp, 2, 66) < 100);
 }
 
+// The rail's upper wave and the joints every 4 m are at their places above the road in each frame.
+static void test_rail(void)
+{
+    struct road_spec spec = clean;
+    struct road_scene scene;
+    spec.level = ROAD_RAILS;
+    spec.seed = 7; // the own lane is beside the rail
+    for (uint64_t frame = 0; frame < 30; frame += 7) {
+        road_scene(&spec, frame, &scene);
+        const double rail = road_line_offset(&scene, scene.lanes) + 1, joint = 11 - fmod(scene.way + 11, 4);
+        const double crest = above_road(&spec, frame, rail, 0.672, joint + 1);
+        const double hollow = above_road(&spec, frame, rail, 0.595, joint + 1);
+        const double dark = above_road(&spec, frame, rail, 0.672, joint);
+        check_that(&unit, crest > hollow + 50 && crest > dark + 20, "frame %d: crest %.0f, hollow %.0f, joint %.0f",
+                   (int)frame, crest, hollow, dark);
+    }
+}
+
 // In a change of lanes, the lines move as the heading says, without a jump, and another lane becomes the own one.
 static void test_changes(void)
 {
@@ -348,6 +366,7 @@ int main(void)
     test_range();
     test_hard();
     test_objects();
+    test_rail();
     test_changes();
     test_merge();
     test_solid();
