@@ -139,6 +139,7 @@ struct stage_size {
 // The frame that runs. Number and time are 0 to 2^31 - 1, and then begin at 0 again.
 struct moment {
     int32_t previous; // 1: there is a previous frame; 0: a filter gets its input instead
+    bool alone;       // a pass runs alone: there is no input of an earlier filter
     int32_t frame, time_ms;
     int64_t clock_s;    // seconds since 1970
     const char *source; // its name; NULL: unknown

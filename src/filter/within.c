@@ -37,11 +37,10 @@ static bool fill(const struct stage *stage, const struct stage_size *size, int32
            picture_mask(&stage->values, size->width, size->height, numbers + ARGUMENT_SHARES, why);
 }
 
-// A pass that runs alone has no second picture.
 static int follow(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
                   int32_t *arguments)
 {
-    arguments[ARGUMENT_MIXES] = stage->arguments.spans > 0;
+    arguments[ARGUMENT_MIXES] = stage->arguments.spans > 0 && !moment->alone;
     return 1;
 }
 

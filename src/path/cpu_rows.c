@@ -339,6 +339,8 @@ static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to
     if (!pass->last)
         return at;
     uint8_t *second = image_row(band->run->second, 0, y);
+    if (keeps_input && at == to) // a stencil has made this row together with an earlier one
+        at = memcpy(band->input, to, 4 * (size_t)band->width);
     if (pass->last->filter->user)
         run_user(pass->last, (const uint8_t *const[]){at, second}, to, band->width, y, 4);
     else

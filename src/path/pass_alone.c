@@ -81,6 +81,8 @@ static void chain_of(const struct pass *pass, struct chain *chain)
     for (int i = pass->warp && pass->warp->filter->placed; i < pass->after_count; i++) // the warp has the first one
         add_stage(chain, pass->after[i]);
     add_stage(chain, pass->last);
+    if (pass->last)
+        chain->stage[chain->count - 1].arguments.spans = 0; // `within` changes nothing
     add_geometry(chain, pass->store_mirror, pass->store_flip);
 }
 

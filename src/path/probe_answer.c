@@ -33,7 +33,7 @@ static cl_int run(struct pass_task *task, const struct image *picture, const str
     struct pass_alone alone;
     struct device_span span = {0};
     cl_int result = pass_alone_open(&alone, &task->target, &task->plan, task->number, picture, 1);
-    plan_set_moment(&task->plan, &(struct moment){.clock_s = time(NULL)});
+    plan_set_moment(&task->plan, &(struct moment){.alone = true, .clock_s = time(NULL)});
     if (result == CL_SUCCESS)
         result = opencl_pass_follow(&task->opened, alone.queue);
     if (result == CL_SUCCESS)

@@ -69,6 +69,11 @@ def motion(c):
         c.check(frame(c, path, "contrast=0.3,motion=3", 1) in (None, bytes(len(moved))), path, "the first frame")
         c.check(frame(c, path, "contrast=0.3,motion=3", 3) in (None, moved), path)
         c.check(frame(c, path, "contrast=0.3,late", 3) in (None, plain[1]), path, "a user's filter")
+    sharp = [frame(c, "cpu", "median", n) for n in (2, 3)]
+    moved = bytes(min(255, abs(a - b)) for a, b in zip(*sharp))
+    for path in PATHS:  # a stencil makes several rows together
+        c.check(frame(c, path, "median,motion=1", 3) in (None, moved), path, "after a stencil")
+        c.check(frame(c, path, "median,late", 3) in (None, sharp[0]), path, "a user's filter after a stencil")
 
 
 def prepare(c):
