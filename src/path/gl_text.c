@@ -17,12 +17,10 @@ static bool has_halves(const struct pass *pass)
            pass->stencil->arguments.radius >= SUMS_RADIUS;
 }
 
-// The arguments of a warp are many, even for a small picture, so that its program does not depend on the size. Those of a
-// filter with a second picture are in a texture, because NVIDIA's driver (580) reads a wrong uniform for `denoise`, whose
-// pixels read different ones.
+// The arguments of a warp are many, even for a small picture, so that its program does not depend on the size.
 static bool are_few(const struct gl_step *step)
 {
-    return step->numbers <= GL_FEW_NUMBERS && !step->pass->warp && !step->pass->last;
+    return step->numbers <= GL_FEW_NUMBERS && !step->pass->warp;
 }
 
 int gl_plan(struct plan *plan, const struct chain *chain, const struct image_shape *input,
