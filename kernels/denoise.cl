@@ -11,8 +11,8 @@ INLINE int denoise_channel(int c, int previous, int share)
 INLINE pixel filter_denoise(pixel p, pixel second, int x, int y, arguments args)
 {
     int r = p.r - second.r, g = p.g - second.g, b = p.b - second.b;
-    // Not max(max(max(r, -r), max(g, -g)), max(b, -b)): with min(d, 64), NVIDIA's GLSL compiler (580.159) then takes b for
-    // max(b, -b).
+    // Not max(max(max(r, -r), max(g, -g)), max(b, -b)): in min(d, 64), NVIDIA's GLSL compiler (580.159) then uses b
+    // instead of max(b, -b).
     int d = max(max(r, max(g, b)), -min(r, min(g, b))), share = ARG(args, 1 + min(d, 64));
     if (ARG(args, 0) == 0)
         return p;

@@ -1,6 +1,6 @@
 // within.cl: mixes a pixel with that of an earlier filter's input
 //
-// Arguments: 1, or 0: the second picture does not count; the width; for each pixel the share of p in 1/255.
+// Arguments: 1, or 0 for a result of p; the width; for each pixel the share of p in 1/255.
 INLINE pixel filter_within(pixel p, pixel second, int x, int y, arguments args)
 {
     int share = ARG(args, 0) == 0 ? 255 : ARG(args, 2 + y * ARG(args, 1) + x), rest = 255 - share;

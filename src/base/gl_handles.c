@@ -44,7 +44,8 @@ void gl_software_unlock(const struct gl_context *context)
 unsigned gl_link(unsigned vertex, unsigned fragment, char *why, size_t size)
 {
     unsigned program = 0;
-    GLint ok = GL_TRUE;
+    GLint ok = GL_FALSE;
+    snprintf(why, size, "the GL driver makes no program");
     if (vertex && fragment) {
         program = glCreateProgram();
         glAttachShader(program, vertex);
@@ -52,7 +53,7 @@ unsigned gl_link(unsigned vertex, unsigned fragment, char *why, size_t size)
         glLinkProgram(program);
         glGetProgramiv(program, GL_LINK_STATUS, &ok);
     }
-    if (!ok) {
+    if (program && !ok) {
         glGetProgramInfoLog(program, (GLsizei)size, NULL, why);
         glDeleteProgram(program);
         program = 0;

@@ -33,8 +33,8 @@ void gl_context_describe(struct gl_context *context, bool es, const char *versio
 void gl_software_lock(const struct gl_context *context);
 void gl_software_unlock(const struct gl_context *context);
 
-// Returns a program of two compiled shaders, which it deletes; the caller deletes the program. 0: a shader is 0, or the
-// program does not link, and `why` has the driver's reason.
+// Links two compiled shaders, and deletes them, also on failure. Returns the program, which the caller deletes. 0: a
+// shader is 0, or linking failed; `why` gets the driver's reason.
 unsigned gl_link(unsigned vertex, unsigned fragment, char *why, size_t size);
 
 // Draws a pixel in the current context, with a program of its own. Returns true if the pixel is correct.

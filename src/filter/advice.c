@@ -71,7 +71,6 @@ static const struct {
     {"matte", "mask"},
     {"maskedmerge", "within"},
     {"tblend", "motion"},
-    {"difference", "motion"},
     {"chromakey", "colorkey=by=chroma"},
     {"lumakey", "colorkey=black:by=luma"},
     {"pixelize", "pixelate"},

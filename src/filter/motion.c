@@ -1,4 +1,4 @@
-// motion.c: what changes from frame to frame
+// motion.c: difference from frame to frame
 #include "filter/filter.h"
 
 static const struct param params[] = {
@@ -23,7 +23,7 @@ static int follow(const struct stage *stage, const struct stage_size *size, cons
 extern const struct filter filter_motion;
 const struct filter filter_motion = {
     .name = "motion",
-    .summary = "show what moves: the difference from the frame before; images and first frames are black",
+    .summary = "show motion: the difference from the previous frame; the first frame, and an image file, give black",
     .example = "motion",
     .kind = FILTER_POINT,
     .second = SECOND_INPUT,

@@ -285,7 +285,8 @@ static bool moves_pixels(const struct filter *filter)
     return filter->kind == FILTER_GEOMETRY || (filter->kind == FILTER_WARP && !filter->returns);
 }
 
-// Returns the number of the chain's stage whose input stage `number` gets. No stage from there on moves pixels.
+// Returns the stage of the chain whose input stage `number`, which has SECOND_KEPT, gets. No stage between moves
+// pixels.
 static int kept_stage(const struct chain *chain, int number)
 {
     int first = number;
@@ -311,7 +312,7 @@ static void add_keepers(struct plan *plan, int number, int keeper[CHAIN_MAX])
 // Makes the stages of the plan from those of the chain.
 static void add_stages(struct plan *plan)
 {
-    int keeper[CHAIN_MAX];
+    int keeper[CHAIN_MAX] = {0};
     for (int i = 0; i < plan->chain.count; i++) {
         const struct stage *stage = &plan->chain.stage[i];
         add_keepers(plan, i, keeper);

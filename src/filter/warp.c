@@ -100,8 +100,8 @@ bool warp_is_whole(const struct filter_map *map)
     bool whole = map->lens.model == LENS_NONE && m[6] == 0 && m[7] == 0 && m[8] == 1;
     for (int i = 0; i < 6; i++)
         whole = whole && fabs(m[i] - floor(m[i] + 0.5)) < 1e-9;
-    for (int corner = 0; whole && corner < 4;
-         corner++) { // the grid limits places far outside, which are not whole then
+    // The grid clamps places far outside; a clamped place need not be whole.
+    for (int corner = 0; whole && corner < 4; corner++) {
         const int x = corner % 2 * (nodes(map->width, map->shift) - 1) << map->shift;
         const int y = corner / 2 * (nodes(map->height, map->shift) - 1) << map->shift;
         int32_t place[2];

@@ -6,13 +6,16 @@ enum { WITHIN_FILTERS = MASK_FIT + 1 };
 enum { ARGUMENT_MIXES, ARGUMENT_WIDTH, ARGUMENT_SHARES };
 
 static const struct param params[] = {
-    {"file", PARAM_FILE, .max = 1, .step = 1, .help = "image file that is the mask; without it, nothing changes"},
+    {"file", PARAM_FILE, .max = 1, .step = 1,
+     .help = "image file that is the mask; without it, the filters apply everywhere"},
     {"where", PARAM_CHOICE, .max = 1, .step = 1, .choices = "white|black",
      .help = "the filters apply where the file is white, or black; transparent parts of the file count as black"},
     {"fit", PARAM_CHOICE, .max = 1, .step = 1, .choices = "cover|tile",
      .help = "cover: scaled and cut to the image; tile: repeated from the top left"},
     {"filters", PARAM_INT, .min = 1, .max = CHAIN_MAX, .preset = 1, .step = 1,
-     .help = "how many filters before this one; those up to one that moves pixels, such as crop, apply everywhere"},
+     .help =
+         "number of earlier filters that the mask limits; a filter that moves pixels, such as crop, and those before "
+         "it are not limited"},
     {0},
 };
 

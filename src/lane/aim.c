@@ -115,7 +115,8 @@ static void warn_misfit(struct lane_aim *aim, const struct lane_camera *camera, 
 {
     const char *side = up < 0 ? "below" : "above";
     if (aim->named && camera->has_points && !isfinite(up))
-        log_warn("the lines meet, but the sides of %s are parallel in the picture; correct the points", aim->named);
+        log_warn("the lane lines meet, but the sides of %s are parallel in the picture; correct the points",
+                 aim->named);
     else if (aim->named && camera->has_points)
         log_warn("the lines meet %.0f pixels %s the horizon of %s; correct the points", fabs(up), side, aim->named);
     else if (aim->named)

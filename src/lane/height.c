@@ -5,9 +5,9 @@
 #include <string.h>
 
 enum {
-    RAISED = 10,                                              // lane_motion.raised of a line above the road
-    RAISED_MOST = 20,                                         // its limit: 10 frames on the road put a line back
-    SLOWEST = 2,                                              // a smaller speed is not clear
+    RAISED = 10,      // lane_motion.raised of a line above the road
+    RAISED_MOST = 20, // its limit: after 11 frames on the road, a line is reported again
+    SLOWEST = 2,      // a smaller speed is not clear
     REACH = (HEIGHT_SPEEDS - 1) * HEIGHT_LAGS / HEIGHT_PARTS, // farther strips have no earlier place
 };
 

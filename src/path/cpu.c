@@ -33,7 +33,7 @@ struct cpu_build {
     struct tuned_found tuned;         // the entry that named it; tuned.entry NULL: none did
     int few_rows;                     // rows of a picture that are kept if it arrives by rows; 0: all
     struct image second[PLAN_PASSES]; // for each run, the second picture of its last filter; empty: none
-    int keeper[PLAN_PASSES];          // the run whose second picture that is
+    int keeper[PLAN_PASSES];          // the run that has this picture: an earlier one for `within`, else the run itself
     struct image between[2];          // pictures between runs, used in turn; empty with a single run
 };
 
@@ -168,16 +168,15 @@ static bool fail_memory(char **error)
 // Makes the second pictures of filters.
 static bool make_second(struct cpu_build *build)
 {
-    const struct pass *ends[PLAN_PASSES], *end = build->plan.pass - 1;
+    int run_of[PLAN_PASSES], last = -1; // the run of each pass that ends one
     bool ok = true;
     for (int i = 0; ok && i < build->runs; i++) {
-        ends[i] = end += build->run[i];
-        const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = end->width, .height = end->height};
-        const struct pass *keeper = plan_keeper(&build->plan, end);
-        for (build->keeper[i] = 0; keeper && ends[build->keeper[i]] != keeper;)
-            build->keeper[i]++;
-        build->keeper[i] = keeper ? build->keeper[i] : i;
-        ok = !end->last || keeper || image_alloc(&build->second[i], &rgba);
+        last += build->run[i];
+        run_of[last] = i;
+        const struct pass *pass = &build->plan.pass[last], *keeper = plan_keeper(&build->plan, pass);
+        const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = pass->width, .height = pass->height};
+        build->keeper[i] = keeper ? run_of[keeper - build->plan.pass] : i;
+        ok = !pass->last || keeper || image_alloc(&build->second[i], &rgba);
     }
     return ok;
 }

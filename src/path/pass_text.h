@@ -7,7 +7,8 @@
 enum { YUV_ARGUMENTS = 6 };
 
 // Returns the program of a pass for a variant; the caller frees it. It depends on the filters, their radius, and
-// whether a warp moves whole pixels, not on other parameters or the picture's size. NULL on failure: *error as in
+// whether a warp moves whole pixels, with the variant `local` also on the number of arguments; not on other parameters
+// or the picture's size. NULL on failure: *error as in
 // path_open.
 char *pass_text(const struct pass *pass, const struct pass_target *target, const struct variant_choice *choice,
                 const char *kernel_dir, char **error);

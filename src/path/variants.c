@@ -42,7 +42,7 @@ static struct variant_launch blocks(int kernel, size_t width, size_t height, siz
 }
 
 // Some templates unroll the loops of a stencil, or load a square around each block. Only the generic template has a
-// warp, the place of a pixel for a user's stencil, or the previous output of a filter.
+// warp, the place of a pixel for a user's stencil, or the second picture of a filter.
 static bool is_small(const struct variant_pass *of)
 {
     const struct stage *stencil = of->pass->stencil;

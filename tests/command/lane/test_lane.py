@@ -527,8 +527,9 @@ def degenerate(c):
         frames = [json.loads(line, parse_constant=lambda word: 1 / 0) for line in done.stdout.splitlines()]
         refused = done.returncode == 2 and not frames and "; change the calibration" in done.stderr
         c.check(refused or (done.returncode == 0 and len(frames) == 3), points, done)
-        said = re.fullmatch(r"monocle: warning: the lines meet(, but the sides of --points are parallel in the picture"
-                            r"| \d+ pixels (above|below) the horizon of --points); correct the points\n|", done.stderr)
+        said = re.fullmatch(r"monocle: warning: the (lines meet \d+ pixels (above|below) the horizon of --points|"
+                            r"lane lines meet, but the sides of --points are parallel in the picture); "
+                            r"correct the points\n|", done.stderr)
         c.check(done.stderr.count("\n") == 1 if refused else said, points, done.stderr)
         seen += not refused
     c.check(3 < seen < len(tried) - 10, seen, "of", len(tried))
