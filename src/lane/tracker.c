@@ -7,11 +7,11 @@
 enum { REJECTED_MAX = 3, SIDE_LINES = 2 };
 
 static const double same_line = 0.6;      // metres between a line and its track
-static const double trust = 0.3;          // of a new support in the confidence
+static const double trust = 0.3;          // of a new support in the strength
 static const double dropped = 0.12;       // a track with less ends
 static const double enough_support = 0.4; // counts as full support, because dashes have gaps
 static const double confirming = 0.4;     // quality of a line that confirms another one
-static const double sure_line = 0.8;      // confidence of a line that separates others
+static const double sure_line = 0.8;      // strength of a line that separates others
 static const double clear_quality = 0.9;  // of a line that needs no other one
 static const double ahead = 0.06;         // largest heading of a line that needs no other one
 static const double short_bar = 15;       // metres: a shorter bar may be the edge of a patch or of the road
@@ -39,9 +39,9 @@ static bool continues(const struct lane_tracker *tracker, const struct lane_shap
 {
     double again = 0, all = 0;
     for (int i = 0; i < tracker->tracks; i++) {
-        all += tracker->track[i].confidence;
+        all += tracker->track[i].strength;
         if (nearest_line(found, tracker->track[i].line.offset) >= 0)
-            again += tracker->track[i].confidence;
+            again += tracker->track[i].strength;
     }
     return again >= all / 2;
 }
@@ -54,15 +54,15 @@ static void move_tracks(struct lane_tracker *tracker, struct lane_shape *found, 
         const int index = nearest_line(found, track->line.offset);
         if (index < 0) {
             track->line.support = 0;
+            track->strength -= trust / 2 * track->strength;
             track->confidence -= trust / 2 * track->confidence;
-            track->agreement -= trust / 2 * track->agreement;
             continue;
         }
         const double offset = track->line.offset;
         track->line = found->line[index];
         if (track->line.agreement > 0)
-            track->agreement += trust * (track->line.agreement - track->agreement);
-        track->confidence += trust * (quality(&track->line) - track->confidence);
+            track->confidence += trust * (track->line.agreement - track->confidence);
+        track->strength += trust * (quality(&track->line) - track->strength);
         track->line.offset = offset + (1 - smoothing) * (track->line.offset - offset);
         found->line[index] = found->line[--found->lines];
     }
@@ -72,7 +72,7 @@ static void end_tracks(struct lane_tracker *tracker)
 {
     int kept = 0;
     for (int i = 0; i < tracker->tracks; i++) {
-        if (tracker->track[i].confidence >= dropped)
+        if (tracker->track[i].strength >= dropped)
             tracker->track[kept++] = tracker->track[i];
     }
     tracker->tracks = kept;
@@ -95,10 +95,10 @@ static void start_tracks(struct lane_tracker *tracker, const struct lane_shape *
     const bool first = tracker->tracks == 0;
     for (int i = 0; i < found->lines && tracker->tracks < LANE_LINES; i++) {
         const double trusted = first && sure >= 2 ? 1 : !first || is_clear(found, i) ? 0.5 : 0.25;
-        const double confidence = trusted * quality(&found->line[i]);
-        if (confidence >= dropped)
+        const double strength = trusted * quality(&found->line[i]);
+        if (strength >= dropped)
             tracker->track[tracker->tracks++] = (struct lane_track){
-                .line = found->line[i], .confidence = confidence, .agreement = found->line[i].agreement};
+                .line = found->line[i], .strength = strength, .confidence = found->line[i].agreement};
     }
 }
 
@@ -119,11 +119,11 @@ static int next_track(const struct lane_tracker *tracker, double shown, int from
 {
     for (int i = from; i >= 0 && i < tracker->tracks; i += step) {
         const struct lane_track *track = &tracker->track[i];
-        if (track->confidence < shown || lane_motion_raised(&track->motion))
+        if (track->strength < shown || lane_motion_raised(&track->motion))
             continue;
         if (fabs(track->line.offset - offset) >= away)
             return i;
-        if (track->confidence >= sure_line)
+        if (track->strength >= sure_line)
             offset = track->line.offset;
     }
     return -1;
@@ -133,8 +133,8 @@ static void add_line(const struct lane_track *track, struct lane_result *result)
 {
     struct lane_shape *shape = &result->shape;
     result->state = track->line.support > 0 || result->state == LANE_SEEN ? LANE_SEEN : LANE_HELD;
-    result->confidence += track->agreement;
-    result->line[shape->lines] = track->agreement;
+    result->confidence += track->confidence;
+    result->line[shape->lines] = track->confidence;
     shape->line[shape->lines++] = track->line;
 }
 
@@ -154,7 +154,7 @@ static void report(const struct lane_tracker *tracker, double shown, struct lane
     *result = (struct lane_result){.shape = tracker->shape, .left = -1, .right = -1};
     result->shape.lines = 0;
     for (int i = 0; i < 2 * SIDE_LINES; i++) {
-        if (line[i] < 0 || tracker->track[line[i]].agreement < shown)
+        if (line[i] < 0 || tracker->track[line[i]].confidence < shown)
             continue;
         result->left = i == 1 ? result->shape.lines : result->left;
         result->right = i == 2 ? result->shape.lines : result->right;

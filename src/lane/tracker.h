@@ -7,8 +7,8 @@ enum lane_state { LANE_NONE, LANE_SEEN, LANE_HELD }; // no line; seen in this fr
 
 struct lane_track {
     struct lane_line line; // smoothed; its support is the latest
-    double confidence;     // that the line is there, 0 to 1: its strength in docs/lane.md
-    double agreement;      // of the line, smoothed: the confidence that is reported
+    double strength;       // how surely the line is there, 0 to 1
+    double confidence;     // how well the line fits its marks, 0 to 1, smoothed: that which is reported
     struct lane_motion motion;
 };
 
