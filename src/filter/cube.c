@@ -105,7 +105,7 @@ static bool add_entry(struct cube *cube, const char *text)
     if (is_complete(table))
         return fail(cube, "more entries than the table has");
     return numbers(text, CHANNELS, table->entries + CHANNELS * table->count++) ||
-           fail(cube, "an entry must be three numbers of at most 1000000");
+           fail(cube, "an entry must be three numbers from -1000000 to 1000000");
 }
 
 static bool take_line(struct cube *cube, const char *text)

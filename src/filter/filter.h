@@ -217,7 +217,7 @@ void filter_split_color(float color, int32_t rgb[3]);  // of a PARAM_COLOR
 int filter_param_count(const struct filter *filter);
 bool param_has_numbers(const struct param *param); // PARAM_MATRIX, PARAM_MAP, PARAM_POINTS
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values); // PARAM_FILE is a file
-bool filter_gets_previous(const struct filter *filter); // its second picture is of the frame before
+bool filter_gets_previous(const struct filter *filter); // its second picture is of the previous frame
 bool filter_ends_pass(const struct filter *filter);     // its second picture comes from the path, not from a file
 // The result depends on a pixel's place: `placed`, with such a second picture, or a user's filter.
 bool filter_is_placed(const struct filter *filter);

@@ -23,7 +23,7 @@ static const double lanes_near = 0.25;                // metres: a peak this nea
 static const double window_mass = 0.2;                // a window with less shows no line
 static const double window_grip = 0.2;                // metres: the line is this near the highest mass of a window
 static const double beside[BESIDE] = {0.6, 0.9, 1.2}; // metres: a line's support is compared with that here
-static const double agreeing = 20;                    // metres: the windows up to here show how exact a line is
+static const double agreeing = 20;                    // metres: the agreement is that of the windows up to here
 static const double horizon = 250;                    // metres: nothing is measured beyond
 static const double near_noise = 0.02, far_noise = 4e-3; // of a window's position in metres: near, and for each metre
 

@@ -43,7 +43,7 @@ struct lane_line {
     double longest;   // metres: the longest part without a gap that the strips show
     double rest;      // metres: the other parts together
     double agreement; // of the near windows with the line: 1: exact; 0: none of them shows it
-    bool raised;      // of an expected line: it is above the road, so the road's shape does not follow it
+    bool raised;      // of an expected line: it is above the road, so the fit ignores it
 };
 
 struct lane_shape {

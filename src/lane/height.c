@@ -15,11 +15,11 @@ static const double half = 0.35;                          // metres beside the l
 static const float renewed = 1 / 5.0f;                    // share of a frame in the mean
 static const float kept = 0.90f;                          // share of the earlier frames in the correlation
 static const double clear = 0.5;                          // smallest correlation of a clear speed
-static const double clear_rail = 0.65;                    // the same above the road; the lights of cars have less
-static const double still = 0.7;                          // share of it that the correlation at speed 0 may have
-static const double other = 0.8;                          // the same for the road at the speed of a line above it
-static const double at_road = 0.5;                        // the same for this line at the speed of the road
-static const double ratio_least = 1.35, ratio_most = 3.2; // of the speeds: heights of 0.36 to 0.96 m below 1.4 m
+static const double clear_rail = 0.65;                    // that of a line above the road; lights of cars have less
+static const double still = 0.7;                          // largest correlation at speed 0, divided by the best one
+static const double other = 0.8;                          // the same for the road, at the speed of the line
+static const double at_road = 0.5;                        // the same for the line, at the speed of the road
+static const double ratio_least = 1.35, ratio_most = 3.2; // of the speeds; camera at 1.4 m: heights of 0.36 to 0.96 m
 
 // Returns the brightness of a line in a strip; negative: it is outside the table.
 static float brightness(const struct lane_table *table, int strip, double x)
@@ -66,7 +66,7 @@ void lane_motion_add(struct lane_motion *motion, const struct lane_table *table,
         add_matches(motion, strip);
 }
 
-// Adds the correlations of the strips that both have, as shares of the largest possible one. Returns the best speed.
+// Sums the correlations of the strips where both lines have texture; each sum is at most 1. Returns the best speed.
 static int best_speed(const struct lane_motion *motion, const struct lane_motion *both, double match[HEIGHT_SPEEDS])
 {
     double power = 0;

@@ -74,8 +74,8 @@ struct wall_point {
     float high, length; // size of the pixel on the plane: up, and along the road
 };
 
-// Finds where the pixel's ray meets the plane, `edge` metres beside the middle of the own lane. From the camera, the
-// ray comes to the share t of the way to the ground's point at t times its distances. False: it does not meet it.
+// Finds where the pixel's ray meets the plane, `edge` metres beside the middle of the own lane: at `share`, 0 to 1, of
+// its way to the ground. The distances are then `share` times those of the ground's point. False: it does not meet it.
 static bool meet_wall(const struct road_scene *scene, const struct road_point *at, double edge, struct wall_point *wall)
 {
     const double x = at->offset + at->middle, z = at->way - scene->way;
@@ -102,7 +102,7 @@ static void blend_dirty(float rgb[3], const float color[3], float light, float s
     blend(rgb, dirty, share);
 }
 
-// A concrete barrier, 80 cm high, with a top of 20 cm, is 0.9 m behind the left line.
+// A concrete barrier, 0.9 m to the left of the left line. It is 80 cm high, and its top is 20 cm wide.
 static void draw_barrier(const struct road_scene *scene, const struct road_point *at, float rgb[3])
 {
     const double edge = road_line_offset(scene, 0) - 0.9;
@@ -115,7 +115,7 @@ static void draw_barrier(const struct road_scene *scene, const struct road_point
         blend_dirty(rgb, barrier_top, dirt_at(scene, &back, barrier_joints), 1);
 }
 
-// A guard rail, 44 to 75 cm high, with two waves, is 1 m behind the right line. It stands on posts.
+// A guard rail on posts, 1 m to the right of the right line. It has two waves, from 44 to 75 cm above the road.
 static void draw_rail(const struct road_scene *scene, const struct road_point *at, float rgb[3])
 {
     struct wall_point wall;

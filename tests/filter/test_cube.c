@@ -21,11 +21,11 @@ static const struct {
     {"0 0 0\n", "line 1: LUT_1D_SIZE or LUT_3D_SIZE must be before this"},
     {"LUT_1D_SIZE 2\n0 0 0\n", "line 3: the file ends before the table is complete"},
     {"LUT_1D_SIZE 2\n0 0 0\n1 1 1\n1 1 1\n", "line 4: more entries than the table has"},
-    {"LUT_1D_SIZE 2\n0 0\n1 1 1\n", "line 2: an entry must be three numbers of at most 1000000"},
-    {"LUT_1D_SIZE 2\n0 0 0 0\n1 1 1\n", "line 2: an entry must be three numbers of at most 1000000"},
-    {"LUT_1D_SIZE 2\n0 0 0x\n1 1 1\n", "line 2: an entry must be three numbers of at most 1000000"},
-    {"LUT_1D_SIZE 2\n0 0 0\n1 1 1e999\n", "line 3: an entry must be three numbers of at most 1000000"},
-    {"LUT_1D_SIZE 2\n0 0 nan\n1 1 1\n", "line 2: an entry must be three numbers of at most 1000000"},
+    {"LUT_1D_SIZE 2\n0 0\n1 1 1\n", "line 2: an entry must be three numbers from -1000000 to 1000000"},
+    {"LUT_1D_SIZE 2\n0 0 0 0\n1 1 1\n", "line 2: an entry must be three numbers from -1000000 to 1000000"},
+    {"LUT_1D_SIZE 2\n0 0 0x\n1 1 1\n", "line 2: an entry must be three numbers from -1000000 to 1000000"},
+    {"LUT_1D_SIZE 2\n0 0 0\n1 1 1e999\n", "line 3: an entry must be three numbers from -1000000 to 1000000"},
+    {"LUT_1D_SIZE 2\n0 0 nan\n1 1 1\n", "line 2: an entry must be three numbers from -1000000 to 1000000"},
     {"LUT_1D_SIZE 2\nDOMAIN_MIN 0 0\n", "line 2: the domain must be three numbers"},
     {"LUT_1D_SIZE 2\nDOMAIN_MIN 1 0 0\n0 0 0\n1 1 1", "line 4: the end of the domain must be above its begin"},
     {"LUT_3D_INPUT_RANGE 0\n", "line 1: the input range must be two numbers"},
@@ -88,7 +88,7 @@ static void check_files(void)
     CHECK(second != first && second->numbers && second->numbers[1] == 0xffffff && first->numbers[1] == 0);
     const struct file_resource *wrong = resource_of("LUT_1D_SIZE 2\n1 1\n");
     CHECK(!wrong->numbers && resource_of(NULL) == wrong);
-    CHECK_TEXT(wrong->why, "line 2: an entry must be three numbers of at most 1000000");
+    CHECK_TEXT(wrong->why, "line 2: an entry must be three numbers from -1000000 to 1000000");
     FILE *file = fopen("damaged.png", "w");
     CHECK(file && fputs("\x89PNG\r\n\x1a\n", file) >= 0 && fclose(file) == 0);
     CHECK(!strstr(file_resource_get("damaged.png", cube_file)->why, ".cube"));

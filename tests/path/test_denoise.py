@@ -76,6 +76,20 @@ def motion(c):
         c.check(frame(c, path, "median,late", 3) in (None, sharp[0]), path, "a user's filter after a stencil")
 
 
+def within(c):
+    """A filter applies where the mask is white, in each frame."""
+    frame(c, "cpu", "threshold", 1)
+    os.rename(at("frame.png"), at("mask.png"))
+    mask = picture(at("mask.png"))
+    for limited in ("median", "denoise,median"):
+        plain, made = frame(c, "cpu", "none", 3), frame(c, "cpu", limited, 3)
+        mixed = bytes(b if white else a for a, b, white in zip(plain, made, mask))
+        c.check(mixed not in (plain, made), "the mask has an effect")
+        for path in PATHS:
+            got = frame(c, path, f"{limited},within={at('mask.png')}:filters=2", 3)
+            c.check(got in (None, mixed), path, limited)
+
+
 def prepare(c):
     """Makes a film of noise. With --fast, each of its frames is processed; a live source may lose some."""
     noise = random.Random(1)
@@ -98,4 +112,4 @@ def images(c):
         c.check(picture(at("out", f"{n}.png")) == picture(at("in", f"{n}.png")), n)
 
 
-sys.exit(Checks().run(rule, motion, images, before=prepare))
+sys.exit(Checks().run(rule, motion, within, images, before=prepare))
