@@ -421,24 +421,24 @@ def rule_paths(root):
 
 
 def rule_documents(root):
-    """Documents name every filter, every pixel format and every property of the live view."""
+    """pixels.md names every filter and pixel format; every property has a help text, for `ctl SOCKET list`."""
+    tables = ["src/command/live/property_table.c", "src/control/stream_properties.c"]
     read = {name: "\n".join(lines(root, name)) for name in
-            ["docs/pixels.md", "docs/live.md", "kernels/meson.build", "src/image/pixfmt.c",
-             "src/command/live/property_table.c", "src/control/stream_properties.c"]}
+            ["docs/pixels.md", "kernels/meson.build", "src/image/pixfmt.c", *tables]}
     listed = re.search(r"filter_names = \[(.*?)\]", read["kernels/meson.build"], re.DOTALL)
     filters = re.findall(r"'(\w+)'", listed[1] if listed else "") + ["none", "mirror", "flip"]
     formats = re.findall(r"\[PIXFMT_\w+\] = \{\"(\w+)\"", read["src/image/pixfmt.c"])
-    properties = [name for table in ("src/command/live/property_table.c", "src/control/stream_properties.c")
-                  for name in re.findall(r"^    \{\"([\w/]+)\"", read[table], re.M)]
+    properties = [(table, row[1], row[0]) for table in tables
+                  for row in re.finditer(r'^    \{"([\w/]+)"(?:.|\n)*?\},$', read[table], re.M)]
     if min(len(filters), len(formats), len(properties)) < 10:
         yield (f"{len(filters)} filters, {len(formats)} formats and {len(properties)} properties are found only: the "
                "rule checks nothing")
     for name in filters + formats:
         if f"`{name}`" not in read["docs/pixels.md"]:
             yield f"docs/pixels.md: does not name `{name}`"
-    for name in properties:
-        if f"`{name}" not in read["docs/live.md"]:
-            yield f"docs/live.md: does not name `{name}`"
+    for table, name, row in properties:
+        if not re.search(r'\.help =\s*"..', row):
+            yield f"{table}: the property {name} has no help text"
 
 
 def rule_versions(root):
