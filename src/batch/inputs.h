@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 struct input {
-    char *path;       // path to open
-    char *relative;   // path below the operand's directory: "2026/a.jpg"; points into `path`
+    char *path;
+    char *relative;   // the part of `path` below the operand's directory: "2026/a.jpg"
     enum fault fault; // why it cannot be processed; FAULT_NONE if nothing is wrong so far
     int error;        // errno value behind the fault
 };

@@ -47,10 +47,10 @@ struct outcome {
     size_t input_bytes, output_bytes;
     char hash[HASH_TEXT]; // hash of the output if the run writes a report, else ""
     struct output output; // file to sync and rename
-    bool replace;         // replace the existing file
-    mode_t mode;          // permissions of the output, before the umask
-    gid_t group;          // group of the input, for which the permissions of `mode` are meant
-    bool of_directory;    // every file in the output's directory fails for the same reason
+    bool replace;
+    mode_t mode;       // permissions of the output, before the umask
+    gid_t group;       // group of the input, for which the permissions of `mode` are meant
+    bool of_directory; // every file in the output's directory fails for the same reason
 };
 
 extern const char *const status_names[STATUSES]; // "done"

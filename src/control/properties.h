@@ -53,8 +53,8 @@ struct controlled {
     void *context;                          // of the functions below and for its own rows
     struct json_t *(*state)(void *context); // returns the values of the rows without `get` and `member`
     bool (*stale)(void *context);           // the window is out of date, or a screenshot is being saved; NULL: never
-    void (*changing)(void *context);        // a property is being set; NULL: no matter
-    void (*changed)(void *context);         // a request has changed something; NULL: no matter
+    void (*changing)(void *context);        // called before a property is set; NULL: not needed
+    void (*changed)(void *context);         // called after a request that changed the run; NULL: not needed
     // Carries out the key's action; digit -1: none was given. NULL: the run has no keys.
     bool (*press)(void *context, const char *action, long long digit, char why[PROPERTY_WHY]);
 };
@@ -65,14 +65,15 @@ bool property_fail(char why[PROPERTY_WHY], const char *format, ...) __attribute_
 bool property_choice(const char *choices, const char *text, int *choice, char why[PROPERTY_WHY]);
 bool property_flag(const char *text, bool *flag, char why[PROPERTY_WHY]); // "on", "off", "true", "false", ...
 
-// Returns the value; the caller frees it. NULL on failure: `why` is one line. *report keeps the fields that several
-// properties share: NULL at first, freed by the caller when the session may have changed.
+// Returns the value; the caller frees it. NULL on failure: `why` is one line. *report caches the state for further
+// calls: NULL at first; the caller frees it before the run can change.
 struct json_t *properties_get(const struct controlled *run, const char *name, struct json_t **report,
                               char why[PROPERTY_WHY]);
-// Sets a property to a text (NULL: it was something else). False: `why` is one line, and nothing has changed.
+// Sets a property to a text (NULL: the request had a value of another type). False: `why` is one line, and nothing has
+// changed.
 bool properties_set(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY]);
-// Sets a property to the value after the present one. `values` end with NULL; none: on and
-// off, or the choices. From another value, the first one follows.
+// Sets a property to the value after the present one in `values`, which end with NULL; without values: in its choices,
+// or on and off. If `values` lack the present value, takes the first of them.
 bool properties_cycle(const struct controlled *run, const char *name, const char *const *values,
                       char why[PROPERTY_WHY]);
 // [{"name": "chain", "type": "text", "writable": true, "help": "..."}, ...]

@@ -111,14 +111,14 @@ struct filter_arguments {
     int radius; // stencils: pixels on each side; otherwise 0
     int rows;   // stencils: rows above and below, the radius or 0
     enum filter_part part;
-    bool whole; // of a separable filter: it runs once, as a square stencil
+    bool whole; // of a separable filter: it runs once, as a square stencil, not along rows and then columns
     bool loops; // stencils: the function has long loops, which devices cannot unroll
     int tiles;  // of a filter with `measure`: the tiles of its input in each row and column (counted.h); 0: none
-    int spans;  // with SECOND_KEPT: the number of filters from that earlier one on; 0: the stage keeps its input
+    int spans;  // SECOND_KEPT: the kept picture is the input of the filter this many before; 0: the stage that keeps it
     int count;
     int32_t value[FILTER_ARGUMENTS];
-    int32_t *resource; // replaces `value`: numbers of the plan (plan_fill); NULL: none
-    int followed;      // number of leading arguments that `follow` set last
+    int32_t *resource; // numbers that the plan owns (plan_fill), in place of `value`; NULL: `value` has the numbers
+    int followed;      // number of arguments, from the first on, that `follow` set for the last frame
 };
 
 static inline const int32_t *filter_numbers(const struct filter_arguments *arguments)
@@ -136,10 +136,10 @@ struct stage_size {
     int from_width, from_height, width, height;
 };
 
-// The frame that runs. Number and time are 0 to 2^31 - 1, and then begin at 0 again.
+// The frame that the path filters. Number and time are 0 to 2^31 - 1, and then begin at 0 again.
 struct moment {
-    int32_t previous; // 1: there is a previous frame; 0: a filter gets its input instead
-    bool alone;       // a pass runs alone: there is no input of an earlier filter
+    int32_t previous; // 1: the path has the picture of the previous frame; 0: a filter gets its own input instead
+    bool alone;       // the pass runs outside its chain (tuning): the picture of SECOND_KEPT does not exist
     int32_t frame, time_ms;
     int64_t clock_s;    // seconds since 1970
     const char *source; // its name; NULL: unknown
@@ -152,21 +152,22 @@ struct filter {
     const char *name;
     const char *summary; // one line
     const char *example; // chain text
-    const char *usage;   // the same with a user's file, for help and documentation; NULL: `example`
+    const char *usage;   // the example for help and documentation, if it names a file of the user; NULL: `example`
     enum filter_kind kind;
     enum filter_color color;
     const struct param *params; // a row without a name ends the list; NULL: none
-    enum filter_second second;  // FILTER_POINT; not SECOND_PICTURE, unless it is a user's
+    enum filter_second second;  // FILTER_POINT: the second picture; only a user's filter has SECOND_PICTURE
     bool mirror, flip;          // FILTER_GEOMETRY: exchanges left and right, or top and bottom
     int radius;                 // FILTER_STENCIL: its radius, unless `prepare` sets another
     bool one_row;               // FILTER_STENCIL: it reads no row above or below
-    bool separable;             // FILTER_STENCIL: it runs twice; its first argument is 1 along columns, else 0; unless
-                                // `prepare` sets `whole`
-    bool alpha;                 // FILTER_POINT: its function changes alpha
+    // FILTER_STENCIL: it runs along rows with the first argument 0, then along columns with 1. If `prepare` sets
+    // `whole`, it runs once.
+    bool separable;
+    bool alpha; // FILTER_POINT: its function changes alpha
     // FILTER_POINT: its arguments are those of tables.h, and its function is `looked_up`.
     bool table;
     // FILTER_POINT: its function also gets the pixel's place. FILTER_WARP: its function changes the pixels of the
-    // result, and gets their places.
+    // result, and also gets their places.
     bool placed;
     bool returns; // FILTER_WARP: another warp, to the nearest pixels, returns to the size of the input
 

@@ -25,8 +25,8 @@ struct pass {
     struct filter_map map;          // of the warp; zeroed without one
     int from_width, from_height;    // size of its input
     int width, height;              // size of its output
-    bool equal_channels;            // its stencil's or warp's input is grey: all three channels are equal
-    bool grey;                      // and alpha is 255 or kept elsewhere, so one byte per pixel is enough
+    bool equal_channels;            // the input of its stencil or warp has three equal channels
+    bool grey;                      // equal_channels, and alpha is 255 or not needed: one byte per pixel is enough
     enum pass_pixels reads, writes; // the first pass ignores `reads`: it reads the source's format
     char name[128];                 // "blur+gray": its filters, for stage times
 };
@@ -49,7 +49,7 @@ bool stage_follows(const struct stage *stage);
 // Sets these arguments of all stages, and `followed` to their count.
 void plan_set_moment(struct plan *plan, const struct moment *moment);
 
-// Returns the pass whose second picture the last filter of `pass` gets. NULL: that of `pass` itself, or it has none.
+// Returns the earlier pass whose kept picture is the second picture of `pass`. NULL: `pass` keeps its own, or has none.
 const struct pass *plan_keeper(const struct plan *plan, const struct pass *pass);
 
 // Returns true if the arguments of a pass are for one size of its picture: it has a warp or a placed filter, or it

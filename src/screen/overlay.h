@@ -52,7 +52,7 @@ struct overlay {
     struct choice_list list;    // drawn above all
     char message[512];          // a note, or a compile error with several lines; "": none
     bool message_is_error;
-    bool message_is_trouble; // about the picture itself: shown even if the overlay is off
+    bool message_is_trouble; // the message is shown even if the overlay is off, because the picture is at fault
 };
 
 // Appends a line, printf-like. A long line is cut with an ellipsis; a full overlay stays unchanged.

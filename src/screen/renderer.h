@@ -30,8 +30,8 @@ void renderer_draw(struct renderer *renderer, const struct scene *scene, const s
 // Returns the GPU time of an earlier call of renderer_draw; -1 if unknown.
 int64_t renderer_gpu_ns(const struct renderer *renderer);
 
-// Where the picture is in the framebuffer, in pixels from the top left; a zoomed one extends beyond it, and leaves no
-// room at the sides that it could fill. All 0 if there is no picture.
+// Where the picture is in the framebuffer, in pixels from the top left. A zoomed picture can extend beyond the
+// framebuffer; a side of it is never inside while the opposite side is outside. All 0 if there is no picture.
 struct renderer_box {
     float x, y, width, height;
 };

@@ -93,8 +93,9 @@ bool outputs_end_recording(struct outputs *outputs, int64_t most_ns);
 void outputs_toggle_recording(struct outputs *outputs, const char *suffix, bool animation, bool still);
 // Returns true while a thread ends a recording.
 bool outputs_ending(const struct outputs *outputs);
-// Call often. While no frame arrives from a live source, repeats the last one. If the thread has ended a recording,
-// closes it; the note reports the result. `frozen`: the view is frozen. False: a recording is incomplete (logged).
+// Call it at each turn of the loop. While a live source delivers no frame, repeats the last one. Closes a recording
+// that the thread has ended; the note reports the result. `frozen`: the view is paused, so the note blames this if the
+// recording has no frame. False: the recording is incomplete (logged).
 bool outputs_follow(struct outputs *outputs, bool frozen);
 // Returns why the recording that ended last is incomplete; NULL: it is complete.
 const char *outputs_end_failure(const struct outputs *outputs);

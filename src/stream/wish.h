@@ -50,8 +50,8 @@ void wish_select(struct wish *wish, int stage);  // selects the stage's first pa
 void wish_select_first(struct wish *wish);       // selects the chain's first parameter
 int wish_places(const struct wish *wish);        // number of places that can be selected
 bool wish_mirrored(const struct wish *wish);     // true: the last filter is a mirror
-// Puts the users' filters that run in the place of edited ones that do not compile, so that the chain can still be
-// changed and moved to another path. The next save renews them.
+// After an edited filter of the user does not compile: puts the version that runs back into the chain, so that the user
+// can still change the chain and the path. The next save of the file replaces it.
 void wish_restore_filters(struct wish *wish, const struct chain *runs);
 // Returns the path kind after the wish's. Skips kinds that need a device or a GL context if there is none.
 enum path_kind wish_next_kind(const struct wish *wish);
