@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "path/choice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,8 +136,8 @@ static void compare(struct choice *choice, const struct batch_setup *o, const st
     const double cpu_ms = cost_batch_ms(&a, files, jobs, 0), opencl_ms = cost_batch_ms(&b, files, jobs, fleet->count);
     snprintf(choice->why, sizeof(choice->why), "estimated time: %.1f s by cpu, %.1f s by opencl", cpu_ms / 1e3,
              opencl_ms / 1e3);
-    if (opencl_ms < MARGIN * cpu_ms)
-        choice->kind = PATH_OPENCL;
+    const struct path_candidate candidates[] = {{PATH_CPU, cpu_ms}, {PATH_OPENCL, opencl_ms}};
+    choice->kind = candidates[path_fastest(candidates, 2, MARGIN)].kind;
 }
 
 // Compares the paths with the first file that can be decoded, of the first TRIES files.

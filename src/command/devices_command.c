@@ -7,7 +7,7 @@
 #include "compute/device.h"
 #include "compute/driver_guard.h"
 #include "compute/kept.h"
-#include "stream/path_choice.h"
+#include "path/choice.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -335,7 +335,9 @@ static bool has_mode(json_t *device, const char *name)
 // Prints the kinds of path that -p auto times in a window: "zerocopy, gl, opencl, cpu".
 static void print_candidates(json_t *devices, json_t *window)
 {
-    struct path_offer offer = {.gl = is_true(window, "works") && !is_true(window, "software"), .cpu = true};
+    struct path_offer offer = {.gl = is_true(window, "works"),
+                               .gl_gpu = is_true(window, "works") && !is_true(window, "software"),
+                               .cpu = true};
     enum path_kind kinds[PATH_KINDS];
     size_t i;
     json_t *device;

@@ -347,7 +347,7 @@ static bool serve_client(struct control_socket *c, int index)
     return false;
 }
 
-// True: the last frame has all changes of the wish, and the window shows it.
+// True: the last frame has all changes of the settings, and the window shows it.
 static bool settled(const struct controlled *run)
 {
     const struct stream *s = run->stream;

@@ -104,11 +104,11 @@ static bool parse(const struct property *p, const char *text, union setting *val
            property_fail(why, "'%.80s' is not a number from %g to %g", text, (double)p->min, (double)p->max);
 }
 
-static json_t *member_json(const struct property *p, const struct wish *wish)
+static json_t *member_json(const struct property *p, const struct settings *settings)
 {
     char word[PROPERTY_NAME];
     union setting value;
-    memcpy(&value, (const char *)wish + p->member, sizes[p->type]);
+    memcpy(&value, (const char *)settings + p->member, sizes[p->type]);
     if (p->type == PROPERTY_FLAG)
         return json_boolean(value.flag);
     if (p->type == PROPERTY_NUMBER)
@@ -125,7 +125,7 @@ static void changing(const struct controlled *run)
 
 static bool set_member(const struct controlled *run, const struct property *p, const char *text, char why[PROPERTY_WHY])
 {
-    char *member = (char *)&run->stream->wish + p->member;
+    char *member = (char *)&run->stream->settings + p->member;
     union setting value, before;
     if (!parse(p, text, &value, why))
         return false;
@@ -147,7 +147,7 @@ static json_t *get(const struct controlled *run, const struct property *p, const
     if (!p->get && !p->member && !*report)
         *report = run->state(run->context);
     json_t *value = p->get      ? p->get(run, rest, why)
-                    : p->member ? member_json(p, &run->stream->wish)
+                    : p->member ? member_json(p, &run->stream->settings)
                                 : json_incref(json_object_get(*report, p->name));
     if (!value && !why[0])
         property_fail(why, "out of memory");
@@ -250,36 +250,36 @@ json_t *properties_list(const struct controlled *run)
 
 // ---- members for others ----
 
-void properties_add(const struct property *rows, const struct wish *wish, json_t *state)
+void properties_add(const struct property *rows, const struct settings *settings, json_t *state)
 {
     for (const struct property *p = rows; p->name; p++) {
         if (!p->member || json_object_get(state, p->name)) // the path of the frame is not the requested one
             continue;
-        json_object_set_new(state, p->name, member_json(p, wish));
+        json_object_set_new(state, p->name, member_json(p, settings));
         if (p->was)
             json_object_set(state, p->was, json_object_get(state, p->name));
     }
 }
 
-void properties_kept(const struct property *rows, const struct wish *wish, char text[PROPERTIES_KEPT])
+void properties_kept(const struct property *rows, const struct settings *settings, char text[PROPERTIES_KEPT])
 {
     char value[REQUEST_TEXT];
     int used = 0;
     text[0] = '\0';
     for (const struct property *p = rows; p->name && used < PROPERTIES_KEPT; p++) {
-        json_t *json = p->kept ? member_json(p, wish) : NULL;
+        json_t *json = p->kept ? member_json(p, settings) : NULL;
         if (json && request_text(json, value))
             used += snprintf(text + used, (size_t)(PROPERTIES_KEPT - used), "%s = %s\n", p->name, value);
         json_decref(json);
     }
 }
 
-void properties_restore(const struct property *rows, struct wish *wish, const char *name, const char *value)
+void properties_restore(const struct property *rows, struct settings *settings, const char *name, const char *value)
 {
     char why[PROPERTY_WHY];
     union setting restored;
     for (const struct property *p = rows; p->name; p++) {
         if (p->kept && strcmp(p->name, name) == 0 && parse(p, value, &restored, why))
-            memcpy((char *)wish + p->member, &restored, sizes[p->type]);
+            memcpy((char *)settings + p->member, &restored, sizes[p->type]);
     }
 }

@@ -8,7 +8,7 @@
 struct controlled;
 struct json_t;
 struct stream;
-struct wish;
+struct settings;
 
 enum { PROPERTY_NAME = 128, PROPERTY_WHY = 512, PROPERTIES_KEPT = 512 };
 
@@ -28,7 +28,7 @@ struct property {
     enum property_type type;
     const char *choices; // "off|small|full|large"
     float min, max;      // of a number that is a member
-    size_t member;       // offset in struct wish; 0: `get` returns the value, else the field of `state` has it
+    size_t member;       // offset in struct settings; 0: `get` returns the value, else the field of `state` has it
     struct json_t *(*get)(const struct controlled *run, const char *rest, char why[PROPERTY_WHY]);
     // Sets it to a text; NULL: it is a member, or cannot be set.
     bool (*set)(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY]);
@@ -81,8 +81,8 @@ struct json_t *properties_list(const struct controlled *run);
 
 // The next three are for the members of `rows`.
 // Adds them to the state, under the present and the earlier name. A field that is there stays.
-void properties_add(const struct property *rows, const struct wish *wish, struct json_t *state);
+void properties_add(const struct property *rows, const struct settings *settings, struct json_t *state);
 // Writes the kept members as lines for the file of the last run: "overlay = small".
-void properties_kept(const struct property *rows, const struct wish *wish, char text[PROPERTIES_KEPT]);
+void properties_kept(const struct property *rows, const struct settings *settings, char text[PROPERTIES_KEPT]);
 // Sets a member that is kept. Does nothing if the name or the value is unknown.
-void properties_restore(const struct property *rows, struct wish *wish, const char *name, const char *value);
+void properties_restore(const struct property *rows, struct settings *settings, const char *name, const char *value);

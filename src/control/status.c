@@ -13,7 +13,7 @@ void status_tuning_words(const struct status *s, char text[TUNING_WORDS])
 {
     const struct online_state *at = &s->tuning;
     text[0] = '\0';
-    if (!s->wish->tune && at->phase != ONLINE_TUNING)
+    if (!s->settings->tune && at->phase != ONLINE_TUNING)
         return;
     switch (at->phase) {
     case ONLINE_WAITING:
@@ -46,7 +46,8 @@ void status_read(const struct stream *s, struct status *status)
         .health = source_health(s->source),
         .captured = counts.captured,
         .skipped = counts.skipped + counts.dropped,
-        .wish = &s->wish,
+        .settings = &s->settings,
+        .state = &s->state,
         .meter = &s->meter,
         .building = panes_building(s->panes),
         .split = panes_split(s->panes),
@@ -129,7 +130,7 @@ void status_add_state(const struct status *s, json_t *object)
     json_object_set_new(object, "age_ms", json_thousandths(meter_late_ms(&meter->age_ms, 50)));
     status_add_run(s, object);
     json_object_set_new(object, "building", json_boolean(s->building));
-    properties_add(stream_properties, s->wish, object);
+    properties_add(stream_properties, s->settings, object);
     json_object_set_new(object, "recording", s->outputs.recording ? text_json(s->outputs.recording) : json_null());
     json_object_set_new(object, "message", text_json(s->note));
     json_object_set_new(object, "message_is_error", json_boolean(s->note_is_error));

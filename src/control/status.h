@@ -14,7 +14,8 @@ struct status {
     const struct source_info *info;
     struct source_health health;
     uint64_t captured, skipped; // frames from the source; frames that were not shown
-    const struct wish *wish;
+    const struct settings *settings;
+    const struct stream_state *state;
     const struct meter *meter;
     const char *look;        // of the showcase; NULL: none
     struct choice_list list; // see chooser.h
@@ -22,7 +23,7 @@ struct status {
     bool note_is_error;
     struct pane_facts pane, other; // PANE_MAIN and PANE_OTHER
     bool building, split;          // panes_building, panes_split
-    struct online_state tuning;    // if wish->tune
+    struct online_state tuning;    // if settings->tune
     int depth;
     struct outputs_facts outputs;
     const struct source_control *adjusted; // the control that the keys change; NULL or name "": none

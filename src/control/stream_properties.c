@@ -113,7 +113,7 @@ const struct property stream_properties[] = {
     {"size", .type = PROPERTY_TEXT, .get = get_size, .help = "size of the filtered frames, as 640x480"},
     {"sharing", "mode", .type = PROPERTY_TEXT, .help = "sharing mode of the last frame"},
     {"building", .type = PROPERTY_FLAG, .help = "the requested chain is being built"},
-    {"paused", "frozen", .type = PROPERTY_FLAG, .member = offsetof(struct wish, paused), .set = set_paused,
+    {"paused", "frozen", .type = PROPERTY_FLAG, .member = offsetof(struct settings, paused), .set = set_paused,
      .help = "the view is paused"},
     {"position", .type = PROPERTY_NUMBER, .get = get_position, .set = set_position,
      .help = "time in the video, in seconds, or null"},

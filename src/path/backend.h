@@ -51,7 +51,7 @@ struct path *gl_open(const struct path_setup *setup, char **error);
 struct path *zerocopy_open(const struct path_setup *setup, char **error);
 
 // The place of an OpenCL path's output, cheapest for the screen first.
-enum opencl_output { OUTPUT_TEXTURE, OUTPUT_MAPPED, OUTPUT_READ };
+enum opencl_output { OUTPUT_TEXTURE, OUTPUT_MAPPED, OUTPUT_READ, OPENCL_OUTPUTS };
 struct path *opencl_open(const struct path_setup *setup, enum opencl_output output, char **error);
 int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS]); // as path_variants
 

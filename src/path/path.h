@@ -11,7 +11,7 @@
 // The kinds of path. Their rows are in path.c. The `p` key goes through them in this order.
 enum path_kind { PATH_CPU, PATH_OPENCL, PATH_GL, PATH_ZEROCOPY, PATH_KINDS, PATH_DEFAULT = PATH_ZEROCOPY };
 #define PATH_CHOICES "cpu|opencl|gl|zerocopy"
-// What the user may name: a kind, or PATH_AUTO (stream/path_choice.h).
+// What the user may name: a kind, or PATH_AUTO (choice.h).
 enum { PATH_AUTO = PATH_KINDS };
 #define PATH_OR_AUTO_CHOICES PATH_CHOICES "|auto"
 
@@ -115,8 +115,8 @@ void path_warn_compiler(enum path_kind kind);
 
 struct path;
 
-// Opens the path and compiles its programs. PATH_ZEROCOPY uses the first mode that works: gl-shared, gl, mapped,
-// opencl. Without gl-shared, it times a few frames with gl and the next mode, and uses the faster one. On any thread.
+// Opens the path and compiles its programs. PATH_ZEROCOPY uses the first mode that works: gl-shared, mapped,
+// opencl. On any thread.
 // NULL on failure: *error gets a text, which the caller frees (compiler log or one line); if `error` is NULL, the text
 // is logged.
 struct path *path_open(const struct path_setup *setup, char **error);

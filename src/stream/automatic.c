@@ -19,16 +19,11 @@ static int find_candidates(const struct stream *s, enum path_kind kinds[PATH_KIN
 {
     const struct devices *d = &s->devices;
     const struct gl_context *gl = s->window ? window_gl(s->window) : s->gl;
-    const struct device *device = s->wish.device >= 0 ? d->device[s->wish.device] : NULL;
-    const bool gpu = device && !(device->info.type & CL_DEVICE_TYPE_CPU);
-    const struct path_offer offer = {
-        .gpu = gpu,
-        .shares = gpu && d->window && device->shares_gl,
-        .gl = gl && !gl->software && !d->named,
-        .cpu = path_compiles(&s->wish.chain) && !d->named,
-    };
+    struct path_offer offer = devices_offer(d, &s->state, &s->settings.chain, gl);
+    offer.cpu = offer.cpu && !d->named;
+    offer.gl_gpu = offer.gl_gpu && !d->named;
     kinds[0] = panes_kind(s->panes);
-    return d->kernels || has_previous(&s->wish.chain) ? 1 : path_candidates(&offer, kinds[0], kinds);
+    return d->kernels || has_previous(&s->settings.chain) ? 1 : path_candidates(&offer, kinds[0], kinds);
 }
 
 // Follows a change of the main pane.
@@ -36,7 +31,8 @@ static void follow_work(struct stream *s)
 {
     struct path_choice *c = &s->automatic.choice;
     const struct image_shape *shape = &s->info->shape;
-    const struct path_work work = {s->wish.chain, shape->width, shape->height, wish_measures(&s->wish), s->wish.device};
+    const struct path_work work = {s->settings.chain, shape->width, shape->height, settings_measures(&s->settings),
+                                   s->state.device};
     const enum path_change change = c->count == 0 ? WORK_MUCH : path_work_compare(&c->work, &work);
     enum path_kind kinds[PATH_KINDS];
     s->automatic.rebuilt = false;
@@ -44,8 +40,8 @@ static void follow_work(struct stream *s)
         path_choice_check(c, &work);
     else if (change != WORK_SAME)
         path_choice_begin(c, kinds, find_candidates(s, kinds), &work);
-    if (c->count == 1 && s->wish.chosen_why == c->why)
-        s->wish.chosen_why = NULL;
+    if (c->count == 1 && s->state.why == c->why)
+        s->state.why = NULL;
 }
 
 // Reports the choice after the last candidate.
@@ -54,8 +50,8 @@ static void report_choice(struct stream *s)
     const struct path_choice *c = &s->automatic.choice;
     if (path_choice_times(c) || !c->why[0])
         return;
-    s->wish.chosen_kind = path_choice_kind(c);
-    s->wish.chosen_why = c->why;
+    s->state.kind = path_choice_kind(c);
+    s->state.why = c->why;
     log_info("%s", c->why);
     if (s->set.client->changed)
         s->set.client->changed(s->set.context);
@@ -65,10 +61,10 @@ void automatic_follow(struct stream *s)
 {
     struct path_choice *c = &s->automatic.choice;
     s->meter.waits_upload = false;
-    if (!s->wish.automatic)
+    if (!s->state.automatic)
         c->count = c->at = 0;
     // A second pane, and the candidates of a tuning, would change the times.
-    if (!s->wish.automatic || s->wish.tune || s->wish.split != SPLIT_OFF || panes_busy(s->panes))
+    if (!s->state.automatic || s->settings.tune || s->settings.split != SPLIT_OFF || panes_busy(s->panes))
         return;
     if (s->automatic.rebuilt || c->count == 0)
         follow_work(s);
@@ -79,7 +75,9 @@ void automatic_follow(struct stream *s)
     s->automatic.tries = panes_kind(s->panes) != path_choice_kind(c);
     s->meter.waits_upload = path_choice_times(c) && !s->automatic.tries;
     if (s->automatic.tries) {
-        s->wish.kind = path_choice_kind(c);
+        s->state.kind = path_choice_kind(c);
+        if (path_choice_times(c))
+            s->state.why = NULL;
         panes_try(s->panes);
     }
 }
@@ -96,5 +94,5 @@ void automatic_add(struct stream *s, int64_t collected_ns)
 
 bool automatic_busy(const struct stream *s)
 {
-    return s->wish.automatic && (path_choice_times(&s->automatic.choice) || s->automatic.tries);
+    return s->state.automatic && (path_choice_times(&s->automatic.choice) || s->automatic.tries);
 }

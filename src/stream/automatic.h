@@ -1,7 +1,7 @@
 // automatic.h: -p auto of a stream: times its frames on each kind of path, and continues on the fastest. Main thread.
 #pragma once
 
-#include "stream/path_choice.h"
+#include "path/choice.h"
 
 #include <stdbool.h>
 #include <stdint.h>

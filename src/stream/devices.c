@@ -34,21 +34,14 @@ static int preferred_device(struct devices *d, enum path_kind kind)
     return found;
 }
 
-bool devices_pick(struct devices *d, struct wish *wish, const char *name)
+bool devices_pick(struct devices *d, struct stream_state *state, const char *name)
 {
     if (name && name[0]) {
-        wish->device = device_choose(d->info, d->count, name);
-        return wish->device >= 0;
+        state->device = device_choose(d->info, d->count, name);
+        return state->device >= 0;
     }
-    wish->device = path_kind_info(wish->kind)->needs_device ? preferred_device(d, wish->kind) : 0;
+    state->device = path_kind_info(state->kind)->needs_device ? preferred_device(d, state->kind) : 0;
     return true;
-}
-
-// The path for systems whose GPU has no OpenCL: gl on a GPU, otherwise cpu, if that can run the chain.
-static enum path_kind path_beside_opencl(struct window *window, const struct chain *chain)
-{
-    const struct gl_context *gl = window_gl(window);
-    return (gl && !gl->software) || !path_compiles(chain) ? PATH_GL : PATH_CPU;
 }
 
 static bool only_processors(const struct devices *d)
@@ -59,58 +52,81 @@ static bool only_processors(const struct devices *d)
     return processors == d->count;
 }
 
-enum path_kind devices_kind(const struct devices *d, const struct wish *wish)
+struct path_offer devices_offer(const struct devices *d, const struct stream_state *state, const struct chain *chain,
+                                const struct gl_context *gl)
 {
-    return wish->device >= 0 && !only_processors(d) ? PATH_DEFAULT : path_beside_opencl(d->window, &wish->chain);
+    const int at = state->device;
+    const bool gpu = at >= 0 && !(d->info[at].type & CL_DEVICE_TYPE_CPU);
+    return (struct path_offer){
+        .device = at >= 0,
+        .gpu = gpu,
+        .shares = gpu && d->window && d->device[at] && d->device[at]->shares_gl,
+        .gl = gl != NULL,
+        .gl_gpu = gl && !gl->software,
+        .cpu = path_compiles(chain),
+    };
 }
 
-bool devices_choose(struct devices *d, struct wish *wish, const struct device_choice *choice)
+// Uses the first kind of path that works without a GPU in OpenCL.
+static void leave_opencl(const struct devices *d, const struct settings *settings, struct stream_state *state)
 {
-    const struct path_kind_info *kind = path_kind_info(wish->kind);
-    const char *why = NULL;
-    const bool named = choice->name && choice->name[0];
-    wish->device = -1;
-    d->named = named;
-    if (!kind->needs_device && !choice->later)
-        return true;
-    d->count = device_list(d->info, &why);
-    const bool slow = d->count > 0 && only_processors(d) && !choice->kind_named && !named && !d->kernels && !wish->tune;
-    if (slow && !path_compiles(&wish->chain)) {
-        path_warn_compiler(wish->kind);
-    } else if (slow) {
-        wish->kind = wish->chosen_kind = path_beside_opencl(d->window, &wish->chain);
-        wish->chosen_why = "OpenCL has only CPUs, and this path is faster";
-        kind = path_kind_info(wish->kind);
-    }
-    if (d->count > 0) {
-        if (!devices_pick(d, wish, choice->name))
-            return false;
-        if (!kind->needs_device || devices_open(d, wish->device))
-            return true;
-        why = "none can be opened";
-        wish->device = -1;
-    }
-    if (!kind->needs_device)
-        return true;
-    if (named || !kind->steps_down) {
+    const struct stream_state without = {.device = -1};
+    const struct path_offer offer = devices_offer(d, &without, &settings->chain, window_gl(d->window));
+    state->kind = path_first(&offer);
+}
+
+// Reports the path that replaces one that finds no device. False if the user wants no other one (logged).
+static bool step_down(struct devices *d, const struct settings *settings, struct stream_state *state, const char *why)
+{
+    const struct gl_context *gl = window_gl(d->window);
+    const char *where = "";
+    if (d->named || !path_kind_info(state->kind)->steps_down) {
         log_error("there is no OpenCL device: %s; the cpu path (-p cpu) and the gl path (-p gl) work without one", why);
         return false;
     }
-    const struct gl_context *gl = window_gl(d->window);
-    wish->kind = path_beside_opencl(d->window, &wish->chain);
-    if (!path_compiles(&wish->chain))
-        path_warn_compiler(wish->kind);
-    log_warn("there is no OpenCL device: %s; using the %s path%s%s", why, path_kind_name(wish->kind), gl ? ": " : "",
-             !gl            ? ""
-             : gl->software ? "GL draws on the CPU, too"
-                            : gl->name);
+    leave_opencl(d, settings, state);
+    if (!path_compiles(&settings->chain))
+        path_warn_compiler(state->kind);
+    if (gl)
+        where = gl->software ? "GL draws on the CPU, too" : gl->name;
+    log_warn("there is no OpenCL device: %s; using the %s path%s%s", why, path_kind_name(state->kind), gl ? ": " : "",
+             where);
     return true;
 }
 
-bool devices_serve(struct devices *d, const struct wish *wish, enum path_kind kind)
+bool devices_choose(struct devices *d, const struct settings *settings, struct stream_state *state,
+                    const struct device_choice *choice)
+{
+    const char *why = NULL;
+    d->named = choice->name && choice->name[0];
+    *state = stream_state_first(settings);
+    if (!path_kind_info(state->kind)->needs_device && !choice->later)
+        return true;
+    d->count = device_list(d->info, &why);
+    const bool slow =
+        d->count > 0 && only_processors(d) && state->automatic && !d->named && !d->kernels && !settings->tune;
+    if (slow && !path_compiles(&settings->chain)) {
+        path_warn_compiler(state->kind);
+    } else if (slow) {
+        leave_opencl(d, settings, state);
+        state->why = "OpenCL has only CPUs, and this path is faster";
+    }
+    const bool needed = path_kind_info(state->kind)->needs_device;
+    if (d->count > 0) {
+        if (!devices_pick(d, state, choice->name))
+            return false;
+        if (!needed || devices_open(d, state->device))
+            return true;
+        why = "none can be opened";
+        state->device = -1;
+    }
+    return !needed || step_down(d, settings, state, why);
+}
+
+bool devices_serve(struct devices *d, const struct stream_state *state, enum path_kind kind)
 {
     const struct path_kind_info *info = path_kind_info(kind);
-    return (!info->needs_device || devices_open(d, wish->device)) && (!info->needs_gl || wish->gl);
+    return (!info->needs_device || devices_open(d, state->device)) && (!info->needs_gl || state->gl);
 }
 
 int devices_index(const struct devices *d, const struct device *device)

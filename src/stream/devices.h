@@ -2,9 +2,10 @@
 #pragma once
 
 #include "compute/device.h"
+#include "path/choice.h"
 #include "screen/window.h"
 #include "stream/note.h"
-#include "stream/wish.h"
+#include "stream/state.h"
 
 struct devices {
     struct device_info info[DEVICE_MAX];
@@ -20,26 +21,27 @@ struct devices {
 // What devices_choose follows.
 struct device_choice {
     const char *name; // as --device; NULL or "": the preferred one
-    bool kind_named;  // the user named the wish's kind of path
-    bool later;       // list the devices also if the path needs none: the wish may change
+    bool later;       // list the devices also if the path needs none: the settings may change
 };
 
-// Lists the devices and picks one. Changes the wish to the gl path on a GPU, otherwise to the cpu path, in two cases:
-// 1. No device opens for a path that may step down (logged). 2. All devices are CPUs, and the user names no path,
-// device or kernels, and does not tune. False if there is no device of that name, or none for a path that needs one
-// (logged).
-bool devices_choose(struct devices *devices, struct wish *wish, const struct device_choice *choice);
-// Sets wish->device to the listed device `name`; false if there is none (logged). NULL or "": the first device that
+// Lists the devices, and sets the kind of path and the device of the state. Replaces the kind by path_first in two
+// cases: 1. No device opens for a path that may step down (logged). 2. All devices are CPUs, and the user names no
+// path, device or kernels, and does not tune. False if there is no device of that name, or none for a path that needs
+// one (logged).
+bool devices_choose(struct devices *devices, const struct settings *settings, struct stream_state *state,
+                    const struct device_choice *choice);
+// Sets state->device to the listed device `name`; false if there is none (logged). NULL or "": the first device that
 // opens, preferably one that shares GL with the window if the path can use that; -1 if none opens; 0 if the path needs
 // no device.
-bool devices_pick(struct devices *devices, struct wish *wish, const char *name);
-// Returns the kind of path that -p auto starts with: as devices_choose.
-enum path_kind devices_kind(const struct devices *devices, const struct wish *wish);
+bool devices_pick(struct devices *devices, struct stream_state *state, const char *name);
+// Returns what paths can use. `gl`: the GL context that paths draw in; NULL: none.
+struct path_offer devices_offer(const struct devices *devices, const struct stream_state *state,
+                                const struct chain *chain, const struct gl_context *gl);
 // Returns the device, opened if it wasn't. NULL if `index` is -1, or on failure (logged).
 struct device *devices_open(struct devices *devices, int index);
-// Returns true if a path of this kind can be built: opens the wish's device if the path needs one. A failure to open it
-// is logged.
-bool devices_serve(struct devices *devices, const struct wish *wish, enum path_kind kind);
+// Returns true if a path of this kind can be built: opens the state's device if the path needs one. A failure to open
+// it is logged.
+bool devices_serve(struct devices *devices, const struct stream_state *state, enum path_kind kind);
 // Returns the index of an open device.
 int devices_index(const struct devices *devices, const struct device *device);
 // Watches the directory `kernels`. False on failure (logged).

@@ -247,7 +247,7 @@ bool output_files_allow_screenshot(const struct stream *s, const char *path)
         return false;
     if (source_holds(s->source, path) || (read && file_same(path, read)))
         log_error("the output %s is the source; name another output", path);
-    else if (chain_reads(&s->wish.chain, path))
+    else if (chain_reads(&s->settings.chain, path))
         log_error("a filter of the chain reads the output %s; name another output", path);
     else if (written)
         log_error("the run already writes %s; name another output", path);

@@ -1,4 +1,4 @@
-// panes.c: sends frames through the panes' paths, and changes the paths when the wish changes
+// panes.c: sends frames through the panes' paths, and changes the paths when the settings or the state change
 #include "stream/panes.h"
 
 #include "base/clock.h"
@@ -22,7 +22,7 @@ struct pane {
     enum split shows;      // the split view that the path was built for
     struct path_result result;
     bool has_result;
-    bool stale;  // the wish may have changed: compare them
+    bool stale;  // the settings may have changed: compare them
     bool reload; // kernel files have changed: build again
 };
 
@@ -130,24 +130,38 @@ static struct image_shape encode_shape(const struct panes *l, const struct chain
     return shape;
 }
 
-// Fills in the build that the wish needs. False: the pane must be closed.
+static enum split split_of(const struct panes *l)
+{
+    return l->set.state->split_failed ? SPLIT_OFF : l->set.settings->split;
+}
+
+enum path_kind panes_next_kind(const struct panes *l)
+{
+    const struct stream_state *state = l->set.state;
+    const struct path_offer offer = devices_offer(l->set.devices, state, &l->set.settings->chain, l->set.gl);
+    return path_next(&offer, state->kind);
+}
+
+// Fills in the build that the settings and the state need. False: the pane must be closed.
 static bool pane_wanted(struct panes *l, int which, struct build *build)
 {
-    const struct wish *wish = l->set.wish;
-    if (which == PANE_OTHER && wish->split == SPLIT_OFF)
+    const struct settings *settings = l->set.settings;
+    const struct stream_state *state = l->set.state;
+    const enum split split = split_of(l);
+    if (which == PANE_OTHER && split == SPLIT_OFF)
         return false;
     const unsigned measured = which == PANE_MAIN ? l->measures : 0;
-    const enum path_kind kind = which == PANE_OTHER && wish->split == SPLIT_PATH ? wish_next_kind(wish) : wish->kind;
-    *build = (struct build){.chain = wish->chain};
-    if (which == PANE_OTHER && wish->split == SPLIT_ORIGINAL)
+    const enum path_kind kind = which == PANE_OTHER && split == SPLIT_PATH ? panes_next_kind(l) : state->kind;
+    *build = (struct build){.chain = settings->chain};
+    if (which == PANE_OTHER && split == SPLIT_ORIGINAL)
         make_original(l, &build->chain);
     build->setup = (struct path_setup){
         .kind = kind,
-        .device = path_kind_info(kind)->needs_device ? devices_open(l->set.devices, wish->device) : NULL,
+        .device = path_kind_info(kind)->needs_device ? devices_open(l->set.devices, state->device) : NULL,
         .input = source_info(l->set.source)->shape,
         .encode = which == PANE_MAIN ? encode_shape(l, &build->chain) : (struct image_shape){0},
         .measures = measured             ? measured
-                    : which == PANE_MAIN ? wish_measures(wish)
+                    : which == PANE_MAIN ? settings_measures(settings)
                                          : 0,
         .strips = measured ? l->strips : 1,
         .measured_only = measured != 0,
@@ -192,7 +206,7 @@ bool panes_open(struct panes *l, char **error)
     build.opened = path_open(&build.setup, error);
     if (build.opened)
         pane_use_build(l, &l->pane[PANE_MAIN], &build);
-    l->pane[PANE_OTHER].stale = l->set.wish->split != SPLIT_OFF;
+    l->pane[PANE_OTHER].stale = split_of(l) != SPLIT_OFF;
     return build.opened != NULL;
 }
 
@@ -303,10 +317,11 @@ static bool recover(struct panes *l)
     panes_describe(l, PANE_MAIN, &facts);
     log_warn("%s", note_set(l->set.note, true, 0, "the %s path failed on %s; continuing on the cpu path", facts.kind,
                             facts.device));
-    l->set.wish->split = SPLIT_OFF;
+    l->set.state->split_failed = true;
     panes_close(l);
-    l->set.wish->kind = PATH_CPU;
-    l->set.wish->automatic = false;
+    l->set.state->kind = PATH_CPU;
+    l->set.state->automatic = false;
+    l->set.state->why = NULL;
     l->news = PANES_CHANGED;
     bool ok = panes_open(l, NULL);
     for (int i = 0; ok && i < l->flights; i++) {
@@ -324,7 +339,7 @@ static void drop_other(struct panes *l)
     if (l->build.pane == &l->pane[PANE_OTHER])
         build_discard(&l->build, -1);
     pane_close(&l->pane[PANE_OTHER]);
-    l->set.wish->split = SPLIT_OFF;
+    l->set.state->split_failed = true;
     log_warn("%s",
              note_set(l->set.note, true, 0, "the other pane of the split view failed; the split view is now off"));
     l->news = PANES_CHANGED;
@@ -512,6 +527,12 @@ void panes_changed(struct panes *l, bool reload)
     l->awaited = l->trial = false;
 }
 
+void panes_split_again(struct panes *l)
+{
+    l->set.state->split_failed = false;
+    panes_changed(l, false);
+}
+
 void panes_await(struct panes *l)
 {
     panes_changed(l, false);
@@ -551,7 +572,7 @@ bool panes_rerun(const struct panes *l)
 bool panes_split(const struct panes *l)
 {
     const struct pane *other = &l->pane[PANE_OTHER];
-    return l->set.wish->split != SPLIT_OFF && other->path && other->shows == l->set.wish->split;
+    return split_of(l) != SPLIT_OFF && other->path && other->shows == split_of(l);
 }
 
 static bool same_chain(const struct chain *a, const struct chain *b)
@@ -585,12 +606,12 @@ static void pane_update(struct panes *l, int which)
     if (!wanted)
         pane_close(pane);
     if (same)
-        pane->shows = l->set.wish->split;
+        pane->shows = split_of(l);
     if (!wanted || same)
         return;
     build.path = reuse ? pane->path : NULL;
     build.pane = pane;
-    build.shows = l->set.wish->split;
+    build.shows = split_of(l);
     l->build = build;
     l->build.running = thread_start(&l->build.thread, build_run, &l->build, "builder");
     if (!l->build.running)
@@ -598,14 +619,14 @@ static void pane_update(struct panes *l, int which)
 }
 
 // Logs a failed build. The old path keeps running. A new path, device, split view or edited filter is removed from the
-// wish. A new chain stays in it, because the next save of a kernel may fix the build.
+// state. A new chain stays in the settings, because the next save of a kernel may fix the build.
 static void build_failed(struct panes *l, const struct pane *pane)
 {
     char text[CHAIN_TEXT];
     if (l->trial) {
         log_info("auto: the %s path cannot be built: %s", path_kind_name(l->build.setup.kind),
                  l->build.error ? l->build.error : "see above");
-        l->set.wish->kind = pane->kind;
+        l->set.state->kind = pane->kind;
         return;
     }
     chain_print(&l->build.chain, text);
@@ -615,16 +636,16 @@ static void build_failed(struct panes *l, const struct pane *pane)
               note_set(l->set.note, true, 0, "cannot build \"%s\" for the %s path\n%s", text,
                        path_kind_name(l->build.setup.kind), l->build.error ? l->build.error : "see standard error"));
     if (pane == &l->pane[PANE_MAIN])
-        wish_restore_filters(l->set.wish, &pane->chain);
+        settings_restore_filters(l->set.settings, &pane->chain);
     if (l->build.path)
         return;
     if (pane == &l->pane[PANE_OTHER]) {
-        l->set.wish->split = SPLIT_OFF;
+        l->set.state->split_failed = true;
         return;
     }
-    l->set.wish->kind = pane->kind;
+    l->set.state->kind = pane->kind;
     if (pane->device)
-        l->set.wish->device = devices_index(l->set.devices, pane->device);
+        l->set.state->device = devices_index(l->set.devices, pane->device);
 }
 
 static void take_build(struct panes *l)
@@ -686,12 +707,12 @@ void panes_describe(const struct panes *l, int which, struct pane_facts *facts)
         facts->input = path_info(pane->path)->input;
         facts->passes = path_passes(pane->path, facts->pass);
     }
-    if (l->set.wish->chosen_why && pane->kind == l->set.wish->chosen_kind)
-        facts->why = l->set.wish->chosen_why;
+    if (l->set.state->why && pane->kind == l->set.state->kind)
+        facts->why = l->set.state->why;
     if (strcmp(facts->input, "host-ptr") == 0 && source_health(l->set.source).userptr)
         facts->input = "userptr";
-    if (pane->kind != l->set.wish->kind && panes_building(l)) {
-        snprintf(facts->until, sizeof(facts->until), "until the %s path is built", path_kind_name(l->set.wish->kind));
+    if (pane->kind != l->set.state->kind && panes_building(l)) {
+        snprintf(facts->until, sizeof(facts->until), "until the %s path is built", path_kind_name(l->set.state->kind));
         facts->why = facts->until;
     }
 }

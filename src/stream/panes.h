@@ -1,13 +1,13 @@
 // panes.h: runs frames through the paths of the view's panes. PANE_MAIN runs the user's chain on the user's path.
-// PANE_OTHER is the second one of the split view. They share the frames in flight. The panes follow the wish: a thread
-// builds the new path while the old one runs. Main thread.
+// PANE_OTHER is the second one of the split view. They share the frames in flight. The panes follow the settings: a
+// thread // builds the new path while the old one runs. Main thread.
 #pragma once
 
 #include "source/source.h"
 #include "stream/devices.h"
 #include "stream/meter.h"
 #include "stream/note.h"
-#include "stream/wish.h"
+#include "stream/state.h"
 #include "tune/online.h"
 
 enum { PANE_MAIN, PANE_OTHER, PANES };
@@ -23,7 +23,8 @@ struct panes;
 
 // All pointers are borrowed.
 struct panes_setup {
-    struct wish *wish; // a path, device or split view that cannot be built is removed from it
+    struct settings *settings;  // only the versions of users' filters in its chain change
+    struct stream_state *state; // a path, device or split view that cannot be built is removed from it
     struct devices *devices;
     struct source *source;
     const struct window *window; // NULL: none
@@ -77,18 +78,23 @@ const struct image *panes_picture(struct panes *panes);
 // at the top, with black below. False: as panes_picture, or out of memory (logged).
 bool panes_compare(struct panes *panes, struct image *both);
 
-void panes_changed(struct panes *panes, bool reload); // call after a change of the wish, or (`reload`) of kernel files
-// Requests the wish's path and awaits it: if the build fails, the news are PANES_FAILED.
+// Call it after a change of the settings or the state, or (`reload`) of kernel files.
+void panes_changed(struct panes *panes, bool reload);
+// The user changed the split view: a second pane that failed is tried again.
+void panes_split_again(struct panes *panes);
+// Requests the state's path and awaits it: if the build fails, the news are PANES_FAILED.
 void panes_await(struct panes *panes);
 void panes_update(struct panes *panes); // starts builds and takes their results; no frame may be in flight
-// Requests a kind of path that the user did not ask for, in wish->kind. If it cannot be built, the path in use stays.
+// Requests a kind of path that the user did not ask for, in state->kind. If it cannot be built, the path in use stays.
 void panes_try(struct panes *panes);
-bool panes_busy(const struct panes *panes);           // true: a pane does not match the wish yet
+bool panes_busy(const struct panes *panes);           // true: a pane does not match the settings and the state yet
 bool panes_building(const struct panes *panes);       // the same, but false after panes_try
 enum path_kind panes_kind(const struct panes *panes); // of the main pane's path
-bool panes_build_runs(const struct panes *panes);     // true: a thread builds; panes_close waits for it
-bool panes_rerun(const struct panes *panes);          // true: a pane has changed since the held frame was collected
-bool panes_split(const struct panes *panes);          // true: PANE_OTHER makes the second pane that the wish wants
+// Returns the kind of path after the state's: of the other pane with SPLIT_PATH.
+enum path_kind panes_next_kind(const struct panes *panes);
+bool panes_build_runs(const struct panes *panes); // true: a thread builds; panes_close waits for it
+bool panes_rerun(const struct panes *panes);      // true: a pane has changed since the held frame was collected
+bool panes_split(const struct panes *panes);      // true: PANE_OTHER makes the second pane of the settings
 enum panes_news panes_take_news(struct panes *panes);
 
 // The texts about a pane, which stay valid until the panes change.

@@ -51,7 +51,7 @@ static void await_frame(struct stream *s)
 
 static void set_paused(struct stream *s, bool paused)
 {
-    s->wish.paused = paused;
+    s->settings.paused = paused;
     meter_pause(&s->meter);
     if (s->capture && s->info->frame_s > 0)
         capture_pause(s->capture, paused);
@@ -84,7 +84,7 @@ void playback_pause(struct stream *s, bool paused)
 {
     char why[PLAYBACK_WHY];
     const bool last = s->ended || s->playback.position_s > last_s(s) - s->info->frame_s / 2;
-    const bool again = s->wish.paused && !paused && last && !s->set.loop;
+    const bool again = s->settings.paused && !paused && last && !s->set.loop;
     set_paused(s, paused);
     if (again)
         playback_seek(s, 0, why);
@@ -119,7 +119,7 @@ bool playback_step(struct stream *s, int frames, char why[PLAYBACK_WHY])
 {
     if (!can_seek(s, why))
         return false;
-    if (!s->wish.paused)
+    if (!s->settings.paused)
         set_paused(s, true);
     if (frames != 1 || s->playback.stepping)
         return move(s, frames, frames * s->info->frame_s, why);

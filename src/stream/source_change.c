@@ -118,7 +118,7 @@ bool source_change_loops(const struct stream *s)
 
 bool source_change_more(const struct stream *s)
 {
-    return !s->wish.paused && playlist_more(&s->change.list, s->set.loop);
+    return !s->settings.paused && playlist_more(&s->change.list, s->set.loop);
 }
 
 bool source_change_busy(const struct source_change *change)
@@ -186,9 +186,9 @@ static bool replace(struct stream *s, struct source *source)
     outputs_set_source(&s->outputs, s->info, was_live);
     source_rest(source, s->outputs.resting);
     s->still = s->info->still && !source_change_loops(s);
-    s->ended = s->reshaped = s->wish.paused = false;
+    s->ended = s->reshaped = s->settings.paused = false;
     s->playback = (struct playback){0};
-    s->wish.zoom = 0;
+    s->settings.zoom = 0;
     meter_pause(&s->meter);
     return true;
 }

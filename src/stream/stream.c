@@ -39,7 +39,7 @@ void stream_size(const struct stream *s, int *width, int *height)
     char why[CHAIN_ERROR];
     *width = s->info->shape.width;
     *height = s->info->shape.height;
-    chain_output_size(&s->wish.chain, width, height, why);
+    chain_output_size(&s->settings.chain, width, height, why);
 }
 
 struct capture_counts stream_counts(const struct stream *s)
@@ -57,8 +57,8 @@ void stream_watch_filters(struct stream *s)
 {
     const bool lasts = s->info->live || s->info->endless || s->set.loop;
     bool uses = s->set.driven && user_filters_at(0);
-    for (int i = 0; lasts && i < s->wish.chain.count; i++)
-        uses = uses || s->wish.chain.stage[i].filter->user || chain_file(&s->wish.chain, i);
+    for (int i = 0; lasts && i < s->settings.chain.count; i++)
+        uses = uses || s->settings.chain.stage[i].filter->user || chain_file(&s->settings.chain, i);
     if (!uses && !s->set.driven)
         return;
     char path[PATH_MAX];
@@ -74,10 +74,10 @@ void stream_watch_filters(struct stream *s)
 static bool open_gl(struct stream *s)
 {
     char why[256];
-    if (s->window || !path_kind_info(s->wish.kind)->needs_gl)
+    if (s->window || !path_kind_info(s->state.kind)->needs_gl)
         return true;
     if (!(s->gl = gl_context_open_current(why)))
-        log_error("cannot run the %s path: there is no GL context: %s", path_kind_name(s->wish.kind), why);
+        log_error("cannot run the %s path: there is no GL context: %s", path_kind_name(s->state.kind), why);
     return s->gl != NULL;
 }
 
@@ -86,9 +86,10 @@ bool stream_open(struct stream *s)
     if (!open_gl(s))
         return false;
     struct gl_context *gl = s->window ? window_gl(s->window) : s->gl;
-    s->wish.gl = gl != NULL;
+    s->state.gl = gl != NULL;
     s->panes = panes_create(&(struct panes_setup){
-        .wish = &s->wish,
+        .settings = &s->settings,
+        .state = &s->state,
         .devices = &s->devices,
         .source = s->source,
         .window = s->window,
@@ -106,8 +107,8 @@ bool stream_build(struct stream *s)
 {
     char *error = NULL;
     while (!panes_open(s->panes, &error)) {
-        const char *kind = path_kind_name(s->wish.kind), *why = error ? error : "see above";
-        const bool last = s->set.kind_named || s->wish.kind == PATH_CPU;
+        const char *kind = path_kind_name(s->state.kind), *why = error ? error : "see above";
+        const bool last = s->settings.path != PATH_AUTO || s->state.kind == PATH_CPU;
         if (last)
             log_error("cannot build the %s path: %s", kind, why);
         else
@@ -116,13 +117,13 @@ bool stream_build(struct stream *s)
         error = NULL;
         if (last)
             return false;
-        s->wish.kind = PATH_CPU;
+        s->state.kind = PATH_CPU;
     }
     s->automatic.rebuilt = true;
     return true;
 }
 
-// Builds the wish's path while the client shows this and the user may quit. False if the build fails (logged), or if
+// Builds the state's path while the client shows this and the user may quit. False if the build fails (logged), or if
 // the user quits.
 static bool await_path(struct stream *s)
 {
@@ -137,41 +138,65 @@ static bool await_path(struct stream *s)
 
 bool stream_build_soon(struct stream *s)
 {
-    const enum path_kind kind = s->wish.kind;
-    const bool alone = s->set.at_once || !path_compiles(&s->wish.chain);
+    const enum path_kind kind = s->state.kind;
+    const bool alone = s->set.at_once || !path_compiles(&s->settings.chain);
     const bool slow = kind != PATH_CPU && (s->window || (s->set.driven && s->meter.frames > 0 && !alone));
     if (slow && alone)
         return await_path(s) && panes_warm_up(s->panes);
     if (slow)
-        s->wish.kind = PATH_CPU;
+        s->state.kind = PATH_CPU;
     if (!stream_build(s) || !panes_warm_up(s->panes))
         return false;
     if (!slow)
         return true;
-    s->wish.kind = kind;
-    if (s->set.kind_named)
+    s->state.kind = kind;
+    if (s->settings.path != PATH_AUTO)
         panes_await(s->panes);
     else
         panes_changed(s->panes, false);
     return true;
 }
 
+bool stream_follow_path(struct stream *s)
+{
+    const struct path_offer offer =
+        devices_offer(&s->devices, &s->state, &s->settings.chain, s->window ? window_gl(s->window) : s->gl);
+    const bool automatic = s->settings.path == PATH_AUTO;
+    const enum path_kind kind = automatic ? path_first(&offer) : (enum path_kind)s->settings.path;
+    if (!devices_serve(&s->devices, &s->state, kind))
+        return false;
+    s->state.automatic = automatic;
+    s->state.kind = kind;
+    s->state.why = NULL;
+    panes_changed(s->panes, false);
+    return true;
+}
+
+bool stream_use_device(struct stream *s, int index)
+{
+    if (!devices_open(&s->devices, index))
+        return false;
+    s->state.device = index;
+    panes_changed(s->panes, false);
+    return true;
+}
+
 bool stream_tune(struct stream *s)
 {
-    if (!s->online && s->wish.tune) {
+    if (!s->online && s->settings.tune) {
         if (!(s->online = online_open()))
             return false;
         panes_tune(s->panes, s->online);
     }
     if (s->online)
-        online_pause(s->online, !s->wish.tune);
+        online_pause(s->online, !s->settings.tune);
     return true;
 }
 
 bool stream_start(struct stream *s)
 {
     s->capture = capture_start(s->source, s->meter.trace);
-    if (s->capture && s->wish.paused)
+    if (s->capture && s->settings.paused)
         playback_pause(s, true);
     return s->capture != NULL;
 }
@@ -293,16 +318,16 @@ static bool take_edit(const char *name, const void *context)
 static void watch_files(struct stream *s)
 {
     uint64_t hash = 0;
-    for (int i = 0; i < s->wish.chain.count; i++) {
-        const char *file = chain_file(&s->wish.chain, i);
+    for (int i = 0; i < s->settings.chain.count; i++) {
+        const char *file = chain_file(&s->settings.chain, i);
         hash = file ? hash * 31 + hash_64(file, strlen(file)) : hash;
     }
     if (hash == s->watch.files)
         return;
     s->watch.files = hash;
-    for (int i = 0; i < s->wish.chain.count; i++) {
+    for (int i = 0; i < s->settings.chain.count; i++) {
         char directory[PATH_MAX];
-        const char *file = chain_file(&s->wish.chain, i);
+        const char *file = chain_file(&s->settings.chain, i);
         if (!file)
             continue;
         file_directory(file, directory);
@@ -314,7 +339,7 @@ static void watch_files(struct stream *s)
 // Takes edited files into the chain. If one is refused, the chain runs on, and the window shows the reason.
 static void reload_files(struct stream *s)
 {
-    struct chain *chain = &s->wish.chain;
+    struct chain *chain = &s->settings.chain;
     for (int i = 0; i < chain->count; i++) {
         struct stage stage = chain->stage[i];
         const char *why, *file = chain_file(chain, i);
@@ -346,13 +371,13 @@ static void reload_filters(struct stream *s)
     if (!changed)
         return;
     log_info("users' filters changed: rebuilding");
-    chain_renew(&s->wish.chain);
-    if (!wish_selected(&s->wish, &stage, &param)) // the new filter has fewer parameters
-        s->wish.selected = 0;
+    chain_renew(&s->settings.chain);
+    if (!settings_selected(&s->settings, &stage, &param)) // the new filter has fewer parameters
+        s->settings.selected = 0;
     panes_changed(s->panes, true);
 }
 
-// Follows changes of the kernel files, users' filters, the wish and the source. No frame may be in flight.
+// Follows changes of the kernel files, users' filters, the settings and the source. No frame may be in flight.
 static void follow_changes(struct stream *s)
 {
     if (devices_kernels_changed(&s->devices)) {
@@ -362,7 +387,8 @@ static void follow_changes(struct stream *s)
     if (s->watch.descriptor > 0)
         watch_files(s);
     bool own = false, files = false;
-    const bool many = edited_any(s->watch.descriptor, take_edit, &(struct stream_edits){&s->wish.chain, &own, &files});
+    const bool many =
+        edited_any(s->watch.descriptor, take_edit, &(struct stream_edits){&s->settings.chain, &own, &files});
     if (own || many)
         reload_filters(s);
     if (files || many)
@@ -371,7 +397,7 @@ static void follow_changes(struct stream *s)
     panes_update(s->panes);
     report_news(s, true);
     automatic_follow(s);
-    if (s->reshaped && (!s->wish.paused || s->playback.stepping))
+    if (s->reshaped && (!s->settings.paused || s->playback.stepping))
         reshape(s);
 }
 
@@ -380,7 +406,7 @@ static void follow_changes(struct stream *s)
 bool stream_finished(const struct stream *s)
 {
     const uint64_t limit = s->set.limit;
-    const bool paused = s->wish.paused && s->info->frame_s > 0; // the user may seek back
+    const bool paused = s->settings.paused && s->info->frame_s > 0; // the user may seek back
     const bool stays = s->set.driven && limit == 0 && (s->still || paused);
     return s->quit || s->code >= EXIT_NOTHING || process_interrupted() != 0 ||
            (limit > 0 && s->meter.frames >= limit) ||
@@ -510,7 +536,7 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
         source_rest(s->source, s->outputs.resting);
         tell_client(s);
     }
-    if (!outputs_follow(&s->outputs, s->wish.paused))
+    if (!outputs_follow(&s->outputs, s->settings.paused))
         s->code = EXIT_FAILED_SOME;
     const int in_flight = panes_in_flight(s->panes);
     if (in_flight == 0)
@@ -520,13 +546,13 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
     // The last frame is shown again if the panes have changed and no new frame is there.
     bool again = panes_rerun(s->panes);
     const int depth = automatic_busy(s) ? 1 : s->set.depth;
-    const bool room = in_flight < depth && (!s->wish.paused || s->playback.stepping);
+    const bool room = in_flight < depth && (!s->settings.paused || s->playback.stepping);
     const bool submitted = room && submit_newest(s, in_flight > 0 || again ? 0 : wait_ms);
     again = again && !submitted;
     if (again)
         report_news(s, panes_submit_again(s->panes));
     const int now = panes_in_flight(s->panes);
-    if (now == 0 && s->set.driven && (s->wish.paused || s->ended))
+    if (now == 0 && s->set.driven && (s->settings.paused || s->ended))
         wait(s, -1, (int64_t)wait_ms * NS_PER_MS);
     if (now == 0)
         return STREAM_IDLE;

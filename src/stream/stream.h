@@ -37,9 +37,8 @@ struct stream_setup {
     const char *text;        // of the first source, as source_setup.text
     const char *source_kept; // why the source cannot change: "in a run with --truth"; NULL: it can
     bool loop, paced;        // of source_setup
-    bool kind_named;         // the user named the wish's kind of path: no other one replaces it at the start
     bool at_once;            // the first frames must run on that path
-    bool driven;             // the client may change the wish: the latest frame is kept, to be filtered again
+    bool driven;             // the client may change the settings: the latest frame is kept, to be filtered again
     bool served;             // the client has something to do at any time: it waits for the source, too
     int threads;             // as path_setup.threads
     int depth;               // frames in flight
@@ -53,7 +52,8 @@ struct edit_watch {
 };
 
 // Zeroed, except for the members that the client sets before stream_open: `set`, `source`, `info`, `window`, `devices`,
-// `wish`, `files`, `outputs` and `drawn`. Later, it may change the wish (then: panes_changed), `quit` and `code`.
+// `settings`, `files`, `outputs` and `drawn`. Later, it may change the settings (then: panes_changed), `quit` and
+// `code`.
 struct stream {
     struct stream_setup set;
     struct source *source;
@@ -61,7 +61,8 @@ struct stream {
     struct window *window; // with the GL context for the paths; borrowed; NULL: none
     struct gl_context *gl; // of a gl path without a window; NULL: none
     struct devices devices;
-    struct wish wish;
+    struct settings settings;
+    struct stream_state state;
     struct panes *panes;
     struct automatic automatic;
     struct online *online;   // tunes while frames run; NULL: not yet
@@ -90,14 +91,18 @@ void stream_watch_filters(struct stream *stream);
 // Opens a GL context, if the path needs one and there is no window, and the panes, without a path. False on failure
 // (logged).
 bool stream_open(struct stream *stream);
-// Builds the wish's path and waits for it. If the user named no path, the cpu path replaces one that fails. False on
+// Builds the state's path and waits for it. If the user named no path, the cpu path replaces one that fails. False on
 // failure (logged).
 bool stream_build(struct stream *stream);
 // The same, and runs a blank frame through it. In a window, and for a new source of a driven run, the cpu path runs the
-// first frames, with the same bytes, while the wish's path is being built, because that may take seconds. Exception:
+// first frames, with the same bytes, while the state's path is being built, because that may take seconds. Exception:
 // `at_once`, or the cpu path cannot run the chain. False also if the user quits meanwhile.
 bool stream_build_soon(struct stream *stream);
-bool stream_tune(struct stream *stream);  // starts, pauses or continues the tuning, as the wish says; false is logged
+// Follows settings.path. False, with nothing changed, if such a path cannot be built here.
+bool stream_follow_path(struct stream *stream);
+bool stream_use_device(struct stream *stream, int index); // for later paths; false if it cannot be opened (logged)
+bool stream_tune(
+    struct stream *stream); // starts, pauses or continues the tuning, as the settings says; false is logged
 bool stream_start(struct stream *stream); // starts the capture; false on failure (logged)
 
 enum stream_turn {

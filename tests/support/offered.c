@@ -1,5 +1,5 @@
 // offered.c: -p auto times cpu, opencl and gl on every host; linked into the program with --wrap=path_candidates
-#include "stream/path_choice.h"
+#include "path/choice.h"
 
 int __wrap_path_candidates(const struct path_offer *offer, enum path_kind first, enum path_kind kinds[PATH_KINDS]);
 int __wrap_path_candidates(const struct path_offer *offer, enum path_kind first, enum path_kind kinds[PATH_KINDS])

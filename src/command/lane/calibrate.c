@@ -363,7 +363,8 @@ static enum exit_code open_all(struct calibrate *c, const struct lane_camera *ca
     for (int y = 0; y < rgba.height; y++)
         memset(image_row(&c->black, 0, y), 0, 4 * (size_t)rgba.width);
     c->frame = &c->black;
-    wish_init(&c->stream->wish, NULL, PATH_CPU);
+    settings_init(&c->stream->settings, NULL, PATH_CPU);
+    c->stream->state = stream_state_first(&c->stream->settings);
     return open_view(&c->view, shape->width, shape->height) && stream_open(c->stream) && stream_build(c->stream) &&
                    stream_start(c->stream)
                ? EXIT_OK
@@ -379,11 +380,11 @@ enum exit_code lane_calibrate(struct stream *stream, const struct lane_camera *c
         return EXIT_NOTHING;
     }
     *c = (struct calibrate){.stream = stream, .file = file, .dragged = -1, .changed = true};
-    stream->set = (struct stream_setup){
-        .client = &client, .context = c, .kind_named = true, .driven = true, .threads = threads, .depth = 1};
+    stream->set =
+        (struct stream_setup){.client = &client, .context = c, .driven = true, .threads = threads, .depth = 1};
     enum exit_code code = open_all(c, camera);
     while (code == EXIT_OK && process_interrupted() == 0 && stream->code < EXIT_NOTHING && handle_events(c)) {
-        stream->wish.paused = c->held && c->frame != &c->black;
+        stream->settings.paused = c->held && c->frame != &c->black;
         stream_step(stream, WAIT_MS);
         if (c->changed)
             draw(c);

@@ -314,11 +314,11 @@ bool lane_window_read_keys(struct lane_window *w, struct stream *s)
             w->overlay.size = w->overlay.size == OVERLAY_OFF ? OVERLAY_SMALL : OVERLAY_OFF;
         if (event.type == WINDOW_DRAG && w->box.width > 0) {
             const float x = event.x * (float)window_size(w->window).width - w->box.x;
-            s->wish.divider = fminf(fmaxf(x / w->box.width, 0), 1);
+            s->settings.divider = fminf(fmaxf(x / w->box.width, 0), 1);
         }
         if (key == WINDOW_KEY_TAB && !event.repeat) {
-            s->wish.split = s->wish.split == SPLIT_OFF ? SPLIT_ORIGINAL : SPLIT_OFF;
-            panes_changed(s->panes, false);
+            s->settings.split = s->settings.split == SPLIT_OFF ? SPLIT_ORIGINAL : SPLIT_OFF;
+            panes_split_again(s->panes);
         }
     }
     return !window_lost(w->window);
@@ -339,7 +339,7 @@ bool lane_window_show(struct lane_window *w, struct lane_pipeline *pipeline, con
     struct scene scene = {.texture = renderer_upload(w->renderer, camera ? 0 : 1, &board->image),
                           .width = board->image.shape.width,
                           .height = board->image.shape.height,
-                          .divider = s->wish.divider,
+                          .divider = s->settings.divider,
                           .overlay = &w->overlay};
     const struct path_result *original = camera && panes_split(s->panes) ? panes_result(s->panes, PANE_OTHER) : NULL;
     if (original) {

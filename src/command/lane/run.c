@@ -287,8 +287,8 @@ static void follow_path(void *context)
     struct stream *s = &run->stream;
     lane_pipeline_close(&run->pipeline);
     run->pipeline.setup = (struct path_setup){
-        .kind = s->wish.kind,
-        .device = path_kind_info(s->wish.kind)->needs_device ? devices_open(&s->devices, s->wish.device) : NULL,
+        .kind = s->state.kind,
+        .device = path_kind_info(s->state.kind)->needs_device ? devices_open(&s->devices, s->state.device) : NULL,
         .gl = s->window ? window_gl(s->window) : s->gl,
         .input = s->info->shape,
         .threads = s->set.threads,
@@ -325,7 +325,6 @@ static bool open_window(struct run *run)
         .client = &client,
         .context = run,
         .source_kept = "in this command",
-        .kind_named = path_named(o->path),
         .driven = run->control != NULL,
         .served = run->control != NULL,
         .threads = o->threads,
@@ -350,7 +349,7 @@ static bool build(struct run *run)
     struct stream *s = &run->stream;
     run->built = run->pipeline.changes;
     panes_measure(s->panes, MEASURE_COLUMNS, (int)run->pipeline.settings.windows);
-    if (!lane_pipeline_chain(&run->pipeline, &s->wish.chain) || !stream_build(s))
+    if (!lane_pipeline_chain(&run->pipeline, &s->settings.chain) || !stream_build(s))
         return false;
     follow_path(run);
     return true;
@@ -370,11 +369,11 @@ static enum exit_code open_stream(struct run *run)
 {
     const struct lane_options *o = run->options;
     struct stream *s = &run->stream;
-    const struct device_choice choice = {o->device, path_named(o->path), false};
-    wish_init(&s->wish, NULL, o->path);
-    if (!devices_choose(&s->devices, &s->wish, &choice))
+    const struct device_choice choice = {o->device, false};
+    settings_init(&s->settings, NULL, o->path);
+    if (!devices_choose(&s->devices, &s->settings, &s->state, &choice))
         return EXIT_NOTHING;
-    if (path_kind_info(s->wish.kind)->needs_gl && run->window)
+    if (path_kind_info(s->state.kind)->needs_gl && run->window)
         s->window = lane_window_window(run->window);
     if (!stream_open(s) || !build(run))
         return EXIT_NOTHING;

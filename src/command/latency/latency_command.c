@@ -123,9 +123,9 @@ static bool open_screen(struct latency *l)
 static bool setup(struct latency *l)
 {
     struct stream *s = &l->stream;
-    const struct device_choice choice = {l->options.device, path_named(l->options.path), false};
-    if (open_source(l) && open_screen(l) && devices_choose(&s->devices, &s->wish, &choice) && stream_open(s) &&
-        stream_build(s) && stream_start(s))
+    const struct device_choice choice = {l->options.device, false};
+    if (open_source(l) && open_screen(l) && devices_choose(&s->devices, &s->settings, &s->state, &choice) &&
+        stream_open(s) && stream_build(s) && stream_start(s))
         return true;
     s->code = s->code != EXIT_OK ? s->code : EXIT_NOTHING;
     return false;
@@ -148,13 +148,12 @@ static int run(struct latency *l)
     char error[CHAIN_ERROR];
     if (o->log_level >= 0)
         log_set_level((enum log_level)o->log_level);
-    wish_init(&l->stream.wish, NULL, o->path);
-    if (o->filters && !chain_parse(&l->stream.wish.chain, o->filters, error)) {
+    settings_init(&l->stream.settings, NULL, o->path);
+    if (o->filters && !chain_parse(&l->stream.settings.chain, o->filters, error)) {
         log_error("--filter: %s", error);
         return EXIT_USAGE;
     }
-    l->stream.set =
-        (struct stream_setup){.client = &latency_client, .context = l, .kind_named = path_named(o->path), .depth = 1};
+    l->stream.set = (struct stream_setup){.client = &latency_client, .context = l, .depth = 1};
     if (setup(l)) {
         process_hold_signals(CALLS_MAIN);
         latency_report_start(l);

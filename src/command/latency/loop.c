@@ -82,7 +82,7 @@ static int64_t show(void *context, const struct frame *frame, bool again)
 static void path_replaced(void *context)
 {
     const struct latency *l = context;
-    if (l->stream.wish.automatic)
+    if (l->stream.state.automatic)
         return;
     log_error("cannot measure: the path failed");
     fail(context, EXIT_DEVICE);

@@ -1,13 +1,13 @@
-// edits.c: changes of the wish's chain by hand, and their undo
+// edits.c: changes of the settings' chain by hand, and their undo
 #include "command/live/edits.h"
 
 #include <string.h>
 
-void edits_keep(struct edits *edits, const struct wish *wish, enum edit_run run)
+void edits_keep(struct edits *edits, const struct settings *settings, enum edit_run run)
 {
     const int last = edits->count - 1;
     const bool goes_on =
-        run != EDIT_ALONE && last >= 0 && edits->run == (int)run && edits->before[last].selected == wish->selected;
+        run != EDIT_ALONE && last >= 0 && edits->run == (int)run && edits->before[last].selected == settings->selected;
     edits->run = (int)run;
     if (goes_on)
         return;
@@ -15,19 +15,19 @@ void edits_keep(struct edits *edits, const struct wish *wish, enum edit_run run)
         memmove(&edits->before[0], &edits->before[1], (EDITS - 1) * sizeof(edits->before[0]));
         edits->count--;
     }
-    edits->before[edits->count].chain = wish->chain;
-    edits->before[edits->count++].selected = wish->selected;
+    edits->before[edits->count].chain = settings->chain;
+    edits->before[edits->count++].selected = settings->selected;
 }
 
-bool edits_undo(struct edits *edits, struct wish *wish)
+bool edits_undo(struct edits *edits, struct settings *settings)
 {
     if (edits->count == 0)
         return false;
     edits->count--;
     edits->run = EDIT_ALONE;
-    wish->chain = edits->before[edits->count].chain;
-    wish->selected = edits->before[edits->count].selected;
-    chain_renew(&wish->chain); // its users' filters may have been edited since
+    settings->chain = edits->before[edits->count].chain;
+    settings->selected = edits->before[edits->count].selected;
+    chain_renew(&settings->chain); // its users' filters may have been edited since
     return true;
 }
 
@@ -55,61 +55,61 @@ static const struct filter *filter_beside(const struct filter *filter, int step)
     return other;
 }
 
-bool edits_add(struct edits *edits, struct wish *wish, const struct filter *filter)
+bool edits_add(struct edits *edits, struct settings *settings, const struct filter *filter)
 {
-    struct chain *chain = &wish->chain;
+    struct chain *chain = &settings->chain;
     int stage, param;
     if (chain->count == CHAIN_MAX)
         return false;
-    edits_keep(edits, wish, EDIT_ALONE);
-    const int at = wish_selected(wish, &stage, &param) ? stage + 1 : 0;
+    edits_keep(edits, settings, EDIT_ALONE);
+    const int at = settings_selected(settings, &stage, &param) ? stage + 1 : 0;
     chain_append(chain, filter ? filter : filter_beside(filter_find("none"), 1));
     for (int i = chain->count - 1; i > at; i--)
         swap(chain, i, i - 1);
-    wish_select(wish, at);
+    settings_select(settings, at);
     return true;
 }
 
-bool edits_put(struct edits *edits, struct wish *wish, const struct stage *stage)
+bool edits_put(struct edits *edits, struct settings *settings, const struct stage *stage)
 {
     int at, param;
-    if (wish_selected(wish, &at, &param) && wish->chain.stage[at].filter == stage->filter)
-        edits_keep(edits, wish, EDIT_ALONE);
-    else if (!edits_add(edits, wish, stage->filter))
+    if (settings_selected(settings, &at, &param) && settings->chain.stage[at].filter == stage->filter)
+        edits_keep(edits, settings, EDIT_ALONE);
+    else if (!edits_add(edits, settings, stage->filter))
         return false;
-    wish_selected(wish, &at, &param);
-    wish->chain.stage[at] = *stage;
+    settings_selected(settings, &at, &param);
+    settings->chain.stage[at] = *stage;
     return true;
 }
 
-bool edits_remove(struct edits *edits, struct wish *wish)
+bool edits_remove(struct edits *edits, struct settings *settings)
 {
     int stage, param;
-    if (!wish_selected(wish, &stage, &param))
+    if (!settings_selected(settings, &stage, &param))
         return false;
-    edits_keep(edits, wish, EDIT_ALONE);
-    chain_remove(&wish->chain, stage);
-    wish_select(wish, stage < wish->chain.count ? stage : wish->chain.count - 1);
+    edits_keep(edits, settings, EDIT_ALONE);
+    chain_remove(&settings->chain, stage);
+    settings_select(settings, stage < settings->chain.count ? stage : settings->chain.count - 1);
     return true;
 }
 
-bool edits_move(struct edits *edits, struct wish *wish, int step)
+bool edits_move(struct edits *edits, struct settings *settings, int step)
 {
     int stage, param;
-    if (!wish_selected(wish, &stage, &param) || stage + step < 0 || stage + step >= wish->chain.count)
+    if (!settings_selected(settings, &stage, &param) || stage + step < 0 || stage + step >= settings->chain.count)
         return false;
-    edits_keep(edits, wish, EDIT_ALONE);
-    swap(&wish->chain, stage, stage + step);
-    wish_select(wish, stage + step);
+    edits_keep(edits, settings, EDIT_ALONE);
+    swap(&settings->chain, stage, stage + step);
+    settings_select(settings, stage + step);
     return true;
 }
 
-bool edits_filter(struct edits *edits, struct wish *wish, int step)
+bool edits_filter(struct edits *edits, struct settings *settings, int step)
 {
     int stage, param;
-    if (!wish_selected(wish, &stage, &param))
+    if (!settings_selected(settings, &stage, &param))
         return false;
-    wish_select(wish, stage);
-    edits_keep(edits, wish, EDIT_FILTER);
-    return stage_init(&wish->chain.stage[stage], filter_beside(wish->chain.stage[stage].filter, step));
+    settings_select(settings, stage);
+    edits_keep(edits, settings, EDIT_FILTER);
+    return stage_init(&settings->chain.stage[stage], filter_beside(settings->chain.stage[stage].filter, step));
 }

@@ -62,18 +62,18 @@ static void list_keys(struct session *s)
 
 void events_show_look(struct session *s, const struct look *look)
 {
-    struct chain *chain = &s->stream.wish.chain;
+    struct chain *chain = &s->stream.settings.chain;
     char error[CHAIN_ERROR];
-    const bool mirrored = wish_mirrored(&s->stream.wish);
-    edits_keep(&s->edits, &s->stream.wish, EDIT_ALONE);
+    const bool mirrored = settings_mirrored(&s->stream.settings);
+    edits_keep(&s->edits, &s->stream.settings, EDIT_ALONE);
     chain->count = 0;
     if (look) {
         chain_parse(chain, look->chain, error); // it was parsed before
-        if (mirrored && !wish_mirrored(&s->stream.wish))
+        if (mirrored && !settings_mirrored(&s->stream.settings))
             chain_append(chain, filter_find("mirror"));
         note_set(&s->stream.note, false, NOTE_S, "%s: %s", look->name, look->chain);
     }
-    wish_select_first(&s->stream.wish);
+    settings_select_first(&s->stream.settings);
     panes_changed(s->stream.panes, false);
 }
 
@@ -87,7 +87,7 @@ static void pick_look(struct session *s, int digit)
         return;
     }
     for (int i = index; i >= 0 && digit == s->digit && i + DIGITS < s->looks.count; i += DIGITS) {
-        if (look_has(&s->looks.look[i], &s->stream.wish.chain))
+        if (look_has(&s->looks.look[i], &s->stream.settings.chain))
             index = i + DIGITS;
     }
     s->digit = digit;
@@ -104,8 +104,8 @@ static void key_words(const struct keys *keys, const char *action, char text[16]
 static void save_look(struct session *s, int number)
 {
     char name[LOOK_NAME + 1], why[CHAIN_ERROR], text[CHAIN_TEXT], key[16];
-    const struct look *same = looks_with(&s->looks, &s->stream.wish.chain);
-    if (chain_print(&s->stream.wish.chain, text) && strcmp(text, "none") == 0) {
+    const struct look *same = looks_with(&s->looks, &s->stream.settings.chain);
+    if (chain_print(&s->stream.settings.chain, text) && strcmp(text, "none") == 0) {
         note_set(&s->stream.note, false, NOTE_S, "there is no filter to save");
         return;
     }
@@ -113,7 +113,7 @@ static void save_look(struct session *s, int number)
         note_set(&s->stream.note, false, NOTE_S, "not saved: the look %s has this chain", same->name);
         return;
     }
-    if (!looks_save(&s->looks, &s->stream.wish.chain, name, why)) {
+    if (!looks_save(&s->looks, &s->stream.settings.chain, name, why)) {
         log_error("%s", note_set(&s->stream.note, true, NOTE_S, "%s", why));
         return;
     }
@@ -125,13 +125,13 @@ static void note_value(struct session *s)
 {
     int stage, param;
     char value[64];
-    if (!wish_selected(&s->stream.wish, &stage, &param)) {
+    if (!settings_selected(&s->stream.settings, &stage, &param)) {
         char add[16];
         key_words(&s->options.key_map, "add", add);
         note_set(&s->stream.note, false, NOTE_S, "the chain is empty; %s adds a filter", add);
         return;
     }
-    const struct stage *at = &s->stream.wish.chain.stage[stage];
+    const struct stage *at = &s->stream.settings.chain.stage[stage];
     if (param < 0) {
         note_set(&s->stream.note, false, NOTE_S, "%s: %s", at->filter->name, at->filter->summary);
         return;
@@ -142,16 +142,16 @@ static void note_value(struct session *s)
 
 static void select_param(struct session *s, int step)
 {
-    const int count = wish_places(&s->stream.wish);
+    const int count = settings_places(&s->stream.settings);
     if (count > 0)
-        s->stream.wish.selected = (s->stream.wish.selected + step + count) % count;
+        s->stream.settings.selected = (s->stream.settings.selected + step + count) % count;
     note_value(s);
 }
 
 // Notes that the selected filter has no parameter.
 static void note_none(struct session *s, const struct filter *filter)
 {
-    const struct chain *chain = &s->stream.wish.chain;
+    const struct chain *chain = &s->stream.settings.chain;
     char next[16];
     bool any = false;
     for (int i = 0; i < chain->count; i++)
@@ -176,10 +176,10 @@ static bool is_size(const struct stage *stage, int param)
 // Returns the value that a key changes. For a size of 0, this is the size of the result in pixels.
 static float present_value(const struct session *s, int stage, int param)
 {
-    const struct stage *at = &s->stream.wish.chain.stage[stage];
+    const struct stage *at = &s->stream.settings.chain.stage[stage];
     const char *name = at->filter->params[param].name;
     const float value = at->values.value[param];
-    struct chain before = s->stream.wish.chain;
+    struct chain before = s->stream.settings.chain;
     struct image_shape size = s->stream.info->shape;
     char error[CHAIN_ERROR];
     before.count = stage + 1;
@@ -209,18 +209,18 @@ static void note_limit(struct session *s, const struct stage *at, int param, boo
 static void change_value(struct session *s, int steps)
 {
     int stage, param;
-    if (!wish_selected(&s->stream.wish, &stage, &param)) {
+    if (!settings_selected(&s->stream.settings, &stage, &param)) {
         note_value(s);
         return;
     }
-    const struct stage *at = &s->stream.wish.chain.stage[stage];
+    const struct stage *at = &s->stream.settings.chain.stage[stage];
     if (param < 0) {
         note_none(s, at->filter);
         return;
     }
     float value = present_value(s, stage, param) + (float)steps * at->filter->params[param].step;
     value = roundf(value * DECIMALS) / DECIMALS; // else sums of 0.1 become 2.3999999
-    struct chain chain = s->stream.wish.chain;
+    struct chain chain = s->stream.settings.chain;
     const char *why;
     if (!chain_set(&chain, stage, param, value, &why)) {
         note_set(&s->stream.note, false, NOTE_S, "%s: %s", at->filter->name, why);
@@ -231,8 +231,8 @@ static void change_value(struct session *s, int steps)
         note_limit(s, at, param, steps > 0);
         return;
     }
-    edits_keep(&s->edits, &s->stream.wish, EDIT_VALUE);
-    s->stream.wish.chain = chain;
+    edits_keep(&s->edits, &s->stream.settings, EDIT_VALUE);
+    s->stream.settings.chain = chain;
     panes_changed(s->stream.panes, false);
     note_value(s);
 }
@@ -247,7 +247,7 @@ static void note_edit(struct session *s, bool done)
 
 void events_add_filter(struct session *s, const struct filter *filter)
 {
-    const bool done = edits_add(&s->edits, &s->stream.wish, filter);
+    const bool done = edits_add(&s->edits, &s->stream.settings, filter);
     note_edit(s, done);
     if (!done)
         note_set(&s->stream.note, false, NOTE_S, FULL, CHAIN_MAX);
@@ -261,7 +261,7 @@ static void drop_table(struct session *s, const char *path)
     const size_t used = strlen(text);
     if (!chain_quote(path, text + used, sizeof(text) - used) || !chain_parse(&chain, text, error))
         log_error("%s", note_set(&s->stream.note, true, NOTE_S, "%s", error));
-    else if (edits_put(&s->edits, &s->stream.wish, &chain.stage[0]))
+    else if (edits_put(&s->edits, &s->stream.settings, &chain.stage[0]))
         note_edit(s, true);
     else
         note_set(&s->stream.note, false, NOTE_S, FULL, CHAIN_MAX);
@@ -295,22 +295,22 @@ static void list_looks(struct session *s, int number)
 
 static void remove_stage(struct session *s, int number)
 {
-    note_edit(s, edits_remove(&s->edits, &s->stream.wish));
+    note_edit(s, edits_remove(&s->edits, &s->stream.settings));
 }
 
 static void move_stage(struct session *s, int step)
 {
-    note_edit(s, edits_move(&s->edits, &s->stream.wish, step));
+    note_edit(s, edits_move(&s->edits, &s->stream.settings, step));
 }
 
 static void change_filter(struct session *s, int step)
 {
-    note_edit(s, edits_filter(&s->edits, &s->stream.wish, step));
+    note_edit(s, edits_filter(&s->edits, &s->stream.settings, step));
 }
 
 static void undo(struct session *s, int number)
 {
-    const bool done = edits_undo(&s->edits, &s->stream.wish);
+    const bool done = edits_undo(&s->edits, &s->stream.settings);
     note_edit(s, done);
     if (!done)
         note_set(&s->stream.note, false, NOTE_S, "there is no change to undo");
@@ -404,7 +404,7 @@ static void save_picture(struct session *s, int both)
 static void toggle_recording(struct session *s, int animation)
 {
     char suffix[16] = ".";
-    options_choice(RECORDING_FORMATS, s->stream.wish.recording_format, suffix + 1, sizeof(suffix) - 1);
+    options_choice(RECORDING_FORMATS, s->stream.settings.recording_format, suffix + 1, sizeof(suffix) - 1);
     outputs_toggle_recording(&s->stream.outputs, suffix, animation, s->stream.still);
 }
 
@@ -416,19 +416,19 @@ static void quit(struct session *s, int number)
 void events_note_zoom(struct session *s)
 {
     const struct path_result *result = panes_result(s->stream.panes, PANE_MAIN);
-    const float scale = result ? view_scale(s->view, result, &s->stream.wish) : s->stream.wish.zoom;
+    const float scale = result ? view_scale(s->view, result, &s->stream.settings) : s->stream.settings.zoom;
     note_set(&s->stream.note, false, NOTE_S, "zoom %.3g %%%s", (double)scale * 100,
-             s->stream.wish.zoom > 0 ? "" : ", fits the window");
+             s->stream.settings.zoom > 0 ? "" : ", fits the window");
 }
 
 static void go_back(struct session *s, int number)
 {
     char why[PROPERTY_WHY];
-    if (s->stream.wish.help)
+    if (s->stream.settings.help)
         properties_set(&s->controlled, "help", "off", why);
-    else if (s->stream.wish.zoom > 0)
+    else if (s->stream.settings.zoom > 0)
         properties_set(&s->controlled, "zoom", "0", why);
-    else if (s->stream.wish.fullscreen)
+    else if (s->stream.settings.fullscreen)
         properties_set(&s->controlled, "fullscreen", "off", why);
     else
         quit(s, number);
@@ -489,7 +489,7 @@ bool events_run(struct session *s, const char *command, char why[PROPERTY_WHY])
 // A slide show waits while the user works on an image.
 static void hold_slide(struct session *s)
 {
-    if (s->stream.info->slides && !s->stream.wish.paused)
+    if (s->stream.info->slides && !s->stream.settings.paused)
         playback_pause(&s->stream, true);
 }
 
@@ -545,13 +545,14 @@ static void handle_key(struct session *s, const struct window_event *event, bool
 // Moves the divider, or the zoomed picture if the drag did not begin at the divider.
 static void drag(struct session *s, const struct path_result *result, const struct window_event *event)
 {
-    const bool divider = panes_split(s->stream.panes) && view_at_divider(s->view, result, &s->stream.wish, event->x);
+    const bool divider =
+        panes_split(s->stream.panes) && view_at_divider(s->view, result, &s->stream.settings, event->x);
     if (event->begins)
-        s->mouse.pans = s->stream.wish.zoom > 0 && !divider;
+        s->mouse.pans = s->stream.settings.zoom > 0 && !divider;
     if (!s->mouse.pans)
-        view_drag(s->view, result, &s->stream.wish, event->x);
+        view_drag(s->view, result, &s->stream.settings, event->x);
     else if (!event->begins)
-        view_pan(s->view, result, &s->stream.wish, event->x - s->mouse.x, event->y - s->mouse.y);
+        view_pan(s->view, result, &s->stream.settings, event->x - s->mouse.x, event->y - s->mouse.y);
     s->mouse.x = event->x;
     s->mouse.y = event->y;
 }
@@ -563,7 +564,7 @@ static void turn_wheel(struct session *s, const struct path_result *result, cons
     const int steps = abs(event->steps) < STEPS_MOST ? abs(event->steps) : STEPS_MOST;
     hold_slide(s);
     if (event->control && result) {
-        view_zoom(s->view, result, &s->stream.wish, event->steps > 0 ? steps : -steps, event->x, event->y);
+        view_zoom(s->view, result, &s->stream.settings, event->steps > 0 ? steps : -steps, event->x, event->y);
         events_note_zoom(s);
         return;
     }
@@ -630,7 +631,7 @@ void events_hint(struct session *s, double seconds)
     key_words(&s->options.key_map, "help", help);
     key_words(&s->options.key_map, "quit", end);
     const bool resumed = s->last.resumed; // else nothing explains why the picture is filtered
-    const struct look *look = resumed ? looks_with(&s->looks, &s->stream.wish.chain) : NULL;
+    const struct look *look = resumed ? looks_with(&s->looks, &s->stream.settings.chain) : NULL;
     const char *missing = s->stream.info->missing;
     note_set(&s->stream.note, false, seconds, "%s%s%s%s1-9\u00a0looks, %s\u00a0compare, %s\u00a0help, %s\u00a0quit",
              missing, missing[0] ? ", or drop a file here\n" : "", look ? look->name : "",

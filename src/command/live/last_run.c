@@ -24,7 +24,7 @@ static bool is_place(int at)
 }
 
 // Takes a line of the file. Other versions of monocle may have written it, so it may be unknown or wrong.
-static void take_line(struct last_run *last, struct wish *wish, const char *name, const char *value)
+static void take_line(struct last_run *last, struct settings *settings, const char *name, const char *value)
 {
     struct option_size size;
     int x, y;
@@ -38,12 +38,12 @@ static void take_line(struct last_run *last, struct wish *wish, const char *name
     } else if (strcmp(name, "chain") == 0 && strlen(value) < CHAIN_TEXT) {
         strcpy(last->chain, value);
     } else {
-        properties_restore(live_properties, wish, name, value);
+        properties_restore(live_properties, settings, name, value);
     }
 }
 
 // Reads the file. Returns false if it must not be used (logged).
-static bool read_file(struct last_run *last, struct wish *wish)
+static bool read_file(struct last_run *last, struct settings *settings)
 {
     char path[PATH_MAX], *name, *value;
     const char *unsafe;
@@ -62,7 +62,7 @@ static bool read_file(struct last_run *last, struct wish *wish)
                  "or run: chmod go-w %s/%s",
                  path, file_name, path, file_name);
     for (char *rest = text; rest && text_next_setting(&rest, &line, &name, &value);)
-        take_line(last, wish, name, value ? value : "");
+        take_line(last, settings, name, value ? value : "");
     free(text);
     return safe;
 }
@@ -96,17 +96,17 @@ void last_run_open(struct session *s)
     const bool outputs = o->frames || o->outputs.record || o->outputs.screenshot || o->capture;
     char error[CHAIN_ERROR];
     *last = (struct last_run){0};
-    last->kept = live_has_display() && !o->headless && !o->no_config && read_file(last, &s->stream.wish);
+    last->kept = live_has_display() && !o->headless && !o->no_config && read_file(last, &s->stream.settings);
     if (!last->kept)
         return;
-    properties_kept(live_properties, &s->stream.wish, last->settings);
-    live_set_wish(o, &s->stream.wish);
-    properties_kept(live_properties, &s->stream.wish, last->first_settings);
+    properties_kept(live_properties, &s->stream.settings, last->settings);
+    live_set_settings(o, &s->stream.settings);
+    properties_kept(live_properties, &s->stream.settings, last->first_settings);
     struct chain chain;
     if (!o->filters && !o->look && !o->showcase && !outputs && chain_parse(&chain, last->chain, error) &&
         strcmp(last->chain, "none") != 0) {
-        s->stream.wish.chain = chain;
-        wish_select_first(&s->stream.wish);
+        s->stream.settings.chain = chain;
+        settings_select_first(&s->stream.settings);
         last->resumed = true;
     }
     last_run_chain(s);
@@ -124,7 +124,7 @@ void last_run_opened(struct session *s)
 
 void last_run_chain(struct session *s)
 {
-    chain_print(&s->stream.wish.chain, s->last.first_chain);
+    chain_print(&s->stream.settings.chain, s->last.first_chain);
 }
 
 void last_run_close(struct session *s)
@@ -136,10 +136,10 @@ void last_run_close(struct session *s)
     const struct window_area area = window_area(s->stream.window), *first = &last->first;
     const bool sized = area.width != first->width || area.height != first->height;
     const bool moved = area.placed && (area.x != first->x || area.y != first->y);
-    properties_kept(live_properties, &s->stream.wish, settings);
+    properties_kept(live_properties, &s->stream.settings, settings);
     const bool set = strcmp(settings, last->first_settings) != 0;
-    const bool chosen =
-        chain_print(&s->stream.wish.chain, chain) && strcmp(chain, last->first_chain) != 0 && !strpbrk(chain, "\n\r");
+    const bool chosen = chain_print(&s->stream.settings.chain, chain) && strcmp(chain, last->first_chain) != 0 &&
+                        !strpbrk(chain, "\n\r");
     if (sized) {
         last->area.width = area.width;
         last->area.height = area.height;

@@ -20,9 +20,9 @@ struct last_run {
     bool resumed;                         // this run began with the last chain
 };
 
-// Reads the file and sets the wish's kept properties and chain, unless the options do. Reads nothing without a display,
-// with --headless or with --no-config. A file that is missing or wrong is no failure; one that other users can write is
-// not used (logged).
+// Reads the file and sets the settings' kept properties and chain, unless the options do. Reads nothing without a
+// display, with --headless or with --no-config. A file that is missing or wrong is no failure; one that other users can
+// write is not used (logged).
 void last_run_open(struct session *session);
 const struct window_area *last_run_area(const struct session *session); // for window_setup
 void last_run_opened(struct session *session);                          // call when the window is open

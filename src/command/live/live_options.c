@@ -10,7 +10,7 @@
 #include "path/path.h"
 #include "sink/recording.h"
 #include "source/source.h"
-#include "stream/wish.h"
+#include "stream/settings.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -190,18 +190,18 @@ const struct option_list live_list = {
     .file_offset = AT(config),
 };
 
-void live_set_wish(const struct live_options *o, struct wish *wish)
+void live_set_settings(const struct live_options *o, struct settings *settings)
 {
     char ffmpeg[PATH_MAX];
     const int format = program_find("ffmpeg", ffmpeg, sizeof(ffmpeg)) ? RECORDING_MKV : RECORDING_Y4M;
-    wish->tune = o->tune;
-    wish->recording_format = o->recording_format >= 0 ? o->recording_format : format;
+    settings->tune = o->tune;
+    settings->recording_format = o->recording_format >= 0 ? o->recording_format : format;
     if (o->overlay >= 0)
-        wish->overlay = (enum overlay_size)o->overlay;
+        settings->overlay = (enum overlay_size)o->overlay;
     if (o->vsync >= 0)
-        wish->vsync = o->vsync == 0;
+        settings->vsync = o->vsync == 0;
     if (o->fullscreen)
-        wish->fullscreen = true;
+        settings->fullscreen = true;
 }
 
 bool live_has_display(void)

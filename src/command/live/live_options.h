@@ -6,8 +6,8 @@
 #include "screen/keys.h"
 #include "source/source.h"
 #include "stream/output_files.h"
+#include "stream/settings.h"
 #include "stream/source_change.h"
-#include "stream/wish.h"
 
 struct live_options {
     const char *source;
@@ -47,7 +47,7 @@ extern const struct option_list live_list;
 // Parses the arguments. False: the command ends with the exit code *code (an error is logged). The texts belong to
 // argv.
 bool live_parse(struct live_options *options, int argc, char **argv, int *code);
-// Sets the members of the wish that an option has set.
-void live_set_wish(const struct live_options *options, struct wish *wish);
+// Sets the members of the settings that an option has set.
+void live_set_settings(const struct live_options *options, struct settings *settings);
 // Returns true if the environment names an X server or a Wayland compositor.
 bool live_has_display(void);

@@ -11,11 +11,11 @@ enum { SPLIT_WORDS = 2 * PATH_WORDS + 8 };
 
 // `none`: words for no filter. "contrast 1.5 0 > blur [radius 2] > gray": every value, the selected parameter or stage
 // in brackets, and the names of the selected stage's parameters.
-static void chain_words(const struct wish *wish, const char *none, char *text, size_t size)
+static void chain_words(const struct settings *settings, const char *none, char *text, size_t size)
 {
-    const struct chain *chain = &wish->chain;
+    const struct chain *chain = &settings->chain;
     int at_stage = -1, at_param = -1;
-    wish_selected(wish, &at_stage, &at_param);
+    settings_selected(settings, &at_stage, &at_param);
     size_t used = (size_t)snprintf(text, size, "%s", chain->count ? "" : none);
     for (int i = 0; i < chain->count && used < size; i++) {
         const struct stage *stage = &chain->stage[i];
@@ -49,21 +49,21 @@ static void fill_chain(const struct status *s, struct overlay *overlay)
 {
     char words[OVERLAY_TEXT];
     int stage, param;
-    const bool chosen = s->building && wish_selected(s->wish, &stage, &param);
-    chain_words(s->wish, overlay->size == OVERLAY_SMALL ? "no filter" : "none", words, sizeof(words));
+    const bool chosen = s->building && settings_selected(s->settings, &stage, &param);
+    chain_words(s->settings, overlay->size == OVERLAY_SMALL ? "no filter" : "none", words, sizeof(words));
     if (s->look)
         overlay_line(overlay, OVERLAY_STRONG, "%s%s  %.1f ms", overlay->size == OVERLAY_SMALL ? "" : "look\t", s->look,
                      passes_ms(s->meter));
     overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s", overlay->size == OVERLAY_SMALL ? "" : "chain\t", words,
                  s->building ? "  building" : "", chosen ? " " : "",
-                 chosen ? s->wish->chain.stage[stage].filter->name : "", s->building ? " ..." : "");
+                 chosen ? s->settings->chain.stage[stage].filter->name : "", s->building ? " ..." : "");
 }
 
 // Names the panes left and right of the divider; "" while there is no second pane.
 static void split_words(const struct status *s, char text[SPLIT_WORDS])
 {
     text[0] = '\0';
-    if (s->split && s->wish->split == SPLIT_ORIGINAL)
+    if (s->split && s->settings->split == SPLIT_ORIGINAL)
         snprintf(text, SPLIT_WORDS, "original | filtered");
     else if (s->split)
         snprintf(text, SPLIT_WORDS, "%s | %s", s->pane.words, s->other.words);
@@ -75,7 +75,7 @@ static void split_words(const struct status *s, char text[SPLIT_WORDS])
 static void fill_headline(const struct status *s, struct overlay *overlay)
 {
     const struct meter *meter = s->meter;
-    const char *wanted = path_kind_name(s->wish->kind);
+    const char *wanted = path_kind_name(s->state->kind);
     const bool coming = !s->pane.open || (s->building && strcmp(s->pane.kind, wanted) != 0);
     const bool still = s->info->still || s->info->slides;
     char figures[96] = "", split[SPLIT_WORDS] = "";
@@ -86,11 +86,11 @@ static void fill_headline(const struct status *s, struct overlay *overlay)
                  meter_fps_low(meter), meter_late_ms(&meter->age_ms, 50), (unsigned long long)s->skipped);
     if (overlay->size == OVERLAY_SMALL)
         split_words(s, split);
-    const bool named = split[0] && s->wish->split == SPLIT_PATH; // `split` names the path
+    const bool named = split[0] && s->settings->split == SPLIT_PATH; // `split` names the path
     const bool shown = s->pane.open && !named && !(still && overlay->size == OVERLAY_SMALL);
     const char *path = shown ? s->pane.words : "";
     overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s%s%s", figures, path, path[0] && split[0] ? "  " : "", split,
-                 coming ? "  building " : "", coming ? wanted : "", s->wish->paused ? "  PAUSED" : "",
+                 coming ? "  building " : "", coming ? wanted : "", s->settings->paused ? "  PAUSED" : "",
                  s->outputs.recording ? "  REC" : "");
 }
 
@@ -165,7 +165,7 @@ static void fill_lines(const struct status *s, struct overlay *overlay)
     status_tuning_words(s, tuning);
     if (tuning[0])
         overlay_line(overlay, OVERLAY_PLAIN, "tuning\t%s", tuning);
-    overlay_line(overlay, OVERLAY_DIM, "screen\t%s, vsync %s", s->screen, s->wish->vsync ? "on" : "off");
+    overlay_line(overlay, OVERLAY_DIM, "screen\t%s, vsync %s", s->screen, s->settings->vsync ? "on" : "off");
     split_words(s, split);
     if (split[0])
         overlay_line(overlay, OVERLAY_PLAIN, "split\t%s", split);
@@ -235,7 +235,7 @@ static void fill_scope(const struct status *s, struct overlay_scope *scope)
 {
     const struct path_result *result = s->pane.result;
     scope->curves = 0;
-    if (!result || s->wish->scope == SCOPE_OFF)
+    if (!result || s->settings->scope == SCOPE_OFF)
         return;
     if (result->measures.histogram)
         fill_histogram(scope, result->measures.histogram);
@@ -249,8 +249,8 @@ static void fill_scope(const struct status *s, struct overlay_scope *scope)
 
 void overlay_fill(struct overlay *overlay, const struct status *s)
 {
-    overlay->size = s->wish->overlay;
-    overlay->help = s->wish->help;
+    overlay->size = s->settings->overlay;
+    overlay->help = s->settings->help;
     overlay->budget_ms = s->info->rate > 0 ? 1000 / s->info->rate : 0;
     overlay->lines = 0;
     overlay->stages = 0;

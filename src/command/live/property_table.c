@@ -20,11 +20,11 @@ static json_t *get_chain(const struct controlled *run, const char *rest, char wh
 {
     struct session *s = run->context;
     char text[CHAIN_TEXT];
-    chain_print(&s->stream.wish.chain, text);
+    chain_print(&s->stream.settings.chain, text);
     return text_json(text);
 }
 
-// Makes `chain` the wish, unless its result is too large or its text too long.
+// Makes `chain` the chain of the settings, unless its result is too large or its text too long.
 static bool take_chain(struct session *s, const struct chain *chain, char why[PROPERTY_WHY])
 {
     int width = s->stream.info->shape.width, height = s->stream.info->shape.height;
@@ -33,8 +33,8 @@ static bool take_chain(struct session *s, const struct chain *chain, char why[PR
         return false;
     if (!chain_print(chain, text))
         return property_fail(why, "the chain with all parameters is longer than %d characters", CHAIN_TEXT - 2);
-    edits_keep(&s->edits, &s->stream.wish, EDIT_ALONE);
-    s->stream.wish.chain = *chain;
+    edits_keep(&s->edits, &s->stream.settings, EDIT_ALONE);
+    s->stream.settings.chain = *chain;
     panes_changed(s->stream.panes, false);
     return true;
 }
@@ -49,14 +49,14 @@ static bool set_chain(const struct controlled *run, const char *rest, const char
     struct chain chain;
     if (!chain_parse(&chain, value, why) || !take_chain(s, &chain, why))
         return false;
-    wish_select_first(&s->stream.wish);
+    settings_select_first(&s->stream.settings);
     return true;
 }
 
 static json_t *get_look(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
-    const struct look *look = looks_with(&s->looks, &s->stream.wish.chain);
+    const struct look *look = looks_with(&s->looks, &s->stream.settings.chain);
     return look ? json_string(look->name) : json_null();
 }
 
@@ -121,16 +121,16 @@ static json_t *get_param(const struct controlled *run, const char *rest, char wh
 {
     struct session *s = run->context;
     int stage, param;
-    if (!find_param(&s->stream.wish.chain, rest, &stage, &param, why))
+    if (!find_param(&s->stream.settings.chain, rest, &stage, &param, why))
         return NULL;
-    return param_value(&s->stream.wish.chain.stage[stage], param);
+    return param_value(&s->stream.settings.chain.stage[stage], param);
 }
 
 static bool set_param(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
     int stage, param;
-    struct chain chain = s->stream.wish.chain, one;
+    struct chain chain = s->stream.settings.chain, one;
     char text[CHAIN_TEXT];
     const char *reason = "";
     if (!find_param(&chain, rest, &stage, &param, why))
@@ -162,8 +162,8 @@ static json_t *get_params(const struct controlled *run, const char *rest, char w
 {
     struct session *s = run->context;
     json_t *list = json_array();
-    for (int i = 0; i < s->stream.wish.chain.count; i++) {
-        const struct stage *stage = &s->stream.wish.chain.stage[i];
+    for (int i = 0; i < s->stream.settings.chain.count; i++) {
+        const struct stage *stage = &s->stream.settings.chain.stage[i];
         for (int p = 0; p < filter_param_count(stage->filter); p++) {
             const struct param *row = &stage->filter->params[p];
             char name[PROPERTY_NAME];
@@ -192,44 +192,34 @@ static bool changed_panes(const struct controlled *run, char why[PROPERTY_WHY])
 
 static json_t *get_path(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    return json_string(s->stream.wish.automatic ? "auto" : path_kind_name(s->stream.wish.kind));
+    const struct stream_state *state = &run->stream->state;
+    return json_string(state->automatic ? "auto" : path_kind_name(state->kind));
 }
 
-static bool set_path(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool changed_path(const struct controlled *run, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    int choice;
-    if (!property_choice(PATH_OR_AUTO_CHOICES, value, &choice, why))
-        return false;
-    const bool automatic = choice == PATH_AUTO;
-    const enum path_kind kind = automatic ? devices_kind(&s->stream.devices, &s->stream.wish) : (enum path_kind)choice;
-    if (!devices_serve(&s->stream.devices, &s->stream.wish, kind))
-        return property_fail(why, "the %s path needs %s", path_kind_name(kind),
-                             path_kind_info(kind)->needs_gl ? "a GL context; start monocle with a window or with -p gl"
-                                                            : "an OpenCL device; run monocle doctor");
-    s->stream.wish.automatic = automatic;
-    s->stream.wish.kind = kind;
-    return changed_panes(run, why);
+    const int path = run->stream->settings.path;
+    if (stream_follow_path(run->stream))
+        return true;
+    const enum path_kind kind = path == PATH_AUTO ? run->stream->state.kind : (enum path_kind)path;
+    return property_fail(why, "the %s path needs %s", path_kind_name(kind),
+                         path_kind_info(kind)->needs_gl ? "a GL context; start monocle with a window or with -p gl"
+                                                        : "an OpenCL device; run monocle doctor");
 }
 
 static bool next_path(const struct controlled *run, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    const struct wish *wish = &s->stream.wish;
-    const enum path_kind kind = wish_next_kind(wish);
-    const bool last = kind <= wish->kind;
-    snprintf(next, PROPERTY_NAME, "%s",
-             wish->automatic ? path_kind_name(PATH_CPU)
-             : last          ? "auto"
-                             : path_kind_name(kind));
-    return kind != wish->kind || property_fail(why, "there is no OpenCL device and no GL, so only the cpu path works");
+    const struct stream_state *state = &run->stream->state;
+    const enum path_kind kind = panes_next_kind(run->stream->panes);
+    const char *name = kind <= state->kind ? "auto" : path_kind_name(kind);
+    snprintf(next, PROPERTY_NAME, "%s", state->automatic ? path_kind_name(PATH_CPU) : name);
+    return kind != state->kind || property_fail(why, "there is no OpenCL device and no GL, so only the cpu path works");
 }
 
 static json_t *get_device(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
-    return s->stream.wish.device < 0 ? json_null() : text_json(s->stream.devices.info[s->stream.wish.device].name);
+    return s->stream.state.device < 0 ? json_null() : text_json(s->stream.devices.info[s->stream.state.device].name);
 }
 
 static bool set_device(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
@@ -241,21 +231,20 @@ static bool set_device(const struct controlled *run, const char *rest, const cha
     property_fail(why, "cannot open %.80s",
                   s->stream.devices.info[index].name); // an error that is logged replaces this
     log_keep_error(why, PROPERTY_WHY);
-    const bool opened = devices_open(&s->stream.devices, index) != NULL;
+    const bool opened = stream_use_device(&s->stream, index);
     log_keep_error(NULL, 0);
     if (!opened)
         return false;
-    s->stream.wish.device = index;
     note_set(&s->stream.note, false, NOTE_S, "device %s%s", s->stream.devices.info[index].name,
-             path_kind_info(s->stream.wish.kind)->needs_device ? "" : " (this path does not use it)");
-    return changed_panes(run, why);
+             path_kind_info(s->stream.state.kind)->needs_device ? "" : " (this path does not use it)");
+    return true;
 }
 
 static bool next_device(const struct controlled *run, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
     const int count = s->stream.devices.count;
-    snprintf(next, PROPERTY_NAME, "%d", count > 0 ? (s->stream.wish.device + 1) % count : 0);
+    snprintf(next, PROPERTY_NAME, "%d", count > 0 ? (s->stream.state.device + 1) % count : 0);
     return count > 1 || property_fail(why, "there is %s OpenCL device", count == 1 ? "only one" : "no");
 }
 
@@ -334,24 +323,34 @@ static json_t *get_controls(const struct controlled *run, const char *rest, char
 
 // ---- view ----
 
+static json_t *get_split(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+{
+    char word[PROPERTY_NAME];
+    const struct stream *stream = run->stream;
+    options_choice(SPLIT_CHOICES, (int)(stream->state.split_failed ? SPLIT_OFF : stream->settings.split), word,
+                   sizeof(word));
+    return json_string(word);
+}
+
 static bool changed_split(const struct controlled *run, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    const enum path_kind other = wish_next_kind(&s->stream.wish);
-    if (s->stream.wish.split == SPLIT_PATH &&
-        (other == s->stream.wish.kind || !devices_serve(&s->stream.devices, &s->stream.wish, other)))
+    struct stream *stream = run->stream;
+    const enum path_kind other = panes_next_kind(stream->panes);
+    if (stream->settings.split == SPLIT_PATH &&
+        (other == stream->state.kind || !devices_serve(&stream->devices, &stream->state, other)))
         return property_fail(why, "there is no other path");
-    return changed_panes(run, why);
+    panes_split_again(stream->panes);
+    return true;
 }
 
 static bool set_mirror(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
-    struct chain chain = s->stream.wish.chain;
+    struct chain chain = s->stream.settings.chain;
     bool mirror = false;
     if (!property_flag(value, &mirror, why))
         return false;
-    if (mirror == wish_mirrored(&s->stream.wish))
+    if (mirror == settings_mirrored(&s->stream.settings))
         return true;
     if (!mirror)
         chain_remove(&chain, chain.count - 1);
@@ -377,29 +376,29 @@ static bool changed_zoom(const struct controlled *run, char why[PROPERTY_WHY])
 static bool changed_vsync(const struct controlled *run, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
-    window_set_vsync(s->stream.window, s->stream.wish.vsync);
+    window_set_vsync(s->stream.window, s->stream.settings.vsync);
     return true;
 }
 
 static bool changed_fullscreen(const struct controlled *run, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
-    window_set_fullscreen(s->stream.window, s->stream.wish.fullscreen);
+    window_set_fullscreen(s->stream.window, s->stream.settings.fullscreen);
     return true;
 }
 
 static bool changed_tune(const struct controlled *run, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
-    const struct wish *wish = &s->stream.wish;
-    if (wish->tune && !path_kind_info(wish->kind)->needs_device)
-        return property_fail(why, "the %s path has nothing to tune; %s", path_kind_name(wish->kind),
+    const struct settings *settings = &s->stream.settings;
+    if (settings->tune && !path_kind_info(s->stream.state.kind)->needs_device)
+        return property_fail(why, "the %s path has nothing to tune; %s", path_kind_name(s->stream.state.kind),
                              s->stream.devices.count > 0 ? "change to opencl or zerocopy first"
                                                          : "the others need an OpenCL device");
     return stream_tune(&s->stream) || property_fail(why, "cannot tune; see standard error");
 }
 
-#define AT(member) offsetof(struct wish, member)
+#define AT(member) offsetof(struct settings, member)
 
 const struct property live_properties[] = {
     {"chain", .type = PROPERTY_TEXT, .get = get_chain, .set = set_chain, .complete = "filter",
@@ -413,12 +412,12 @@ const struct property live_properties[] = {
      .help = "camera control: control/NAME"},
     {"controls", .type = PROPERTY_LIST, .get = get_controls,
      .help = "all controls of the camera that can be set, with their ranges"},
-    {"path", .type = PROPERTY_CHOICE, .choices = PATH_OR_AUTO_CHOICES, .get = get_path, .set = set_path,
-     .next = next_path, .noted = true, .help = "requested path"},
+    {"path", .type = PROPERTY_CHOICE, .choices = PATH_OR_AUTO_CHOICES, .member = AT(path), .get = get_path,
+     .changed = changed_path, .next = next_path, .noted = true, .help = "requested path"},
     {"device", .type = PROPERTY_TEXT, .get = get_device, .set = set_device, .next = next_device,
      .help = "OpenCL device; set: as --device"},
-    {"split", .type = PROPERTY_CHOICE, .choices = SPLIT_CHOICES, .member = AT(split), .changed = changed_split,
-     .window = true, .help = "split view"},
+    {"split", .type = PROPERTY_CHOICE, .choices = SPLIT_CHOICES, .member = AT(split), .get = get_split,
+     .changed = changed_split, .window = true, .help = "split view"},
     {"divider", .type = PROPERTY_NUMBER, .max = 1, .member = AT(divider), .window = true,
      .help = "place of the divider"},
     {"overlay", .type = PROPERTY_CHOICE, .choices = OVERLAY_CHOICES, .member = AT(overlay), .window = true,

@@ -101,14 +101,14 @@ static json_t *json_levels(const struct path_result *result)
                      levels.most[2]);
 }
 
-static void add_wish(const struct status *s, json_t *object)
+static void add_settings(const struct status *s, json_t *object)
 {
-    const struct wish *wish = s->wish;
+    const struct settings *settings = s->settings;
     const struct source_control *control = s->adjusted;
     int stage, param;
     char selected[80] = "";
-    if (wish_selected(wish, &stage, &param)) {
-        const struct filter *filter = wish->chain.stage[stage].filter;
+    if (settings_selected(settings, &stage, &param)) {
+        const struct filter *filter = settings->chain.stage[stage].filter;
         snprintf(selected, sizeof(selected), "%d:%s%s%s", stage, filter->name, param < 0 ? "" : ".",
                  param < 0 ? "" : filter->params[param].name);
     }
@@ -118,16 +118,18 @@ static void add_wish(const struct status *s, json_t *object)
         control->name[0] ? json_pack("{s:o,s:o}", "name", text_json(control->name), "value", text_json(control->value))
                          : json_null());
     json_object_set_new(object, "zoom_at",
-                        json_pack("[o,o]", json_thousandths(wish->zoom_x), json_thousandths(wish->zoom_y)));
-    properties_add(live_properties, wish, object);
-    json_object_set_new(object, "mirror", json_boolean(wish_mirrored(wish)));
+                        json_pack("[o,o]", json_thousandths(settings->zoom_x), json_thousandths(settings->zoom_y)));
+    if (s->state->split_failed)
+        json_object_set_new(object, "split", json_string("off"));
+    properties_add(live_properties, settings, object);
+    json_object_set_new(object, "mirror", json_boolean(settings_mirrored(settings)));
     json_object_set_new(object, "levels", json_levels(s->pane.result));
 }
 
 static void add_state(const struct status *s, json_t *object)
 {
     status_add_state(s, object);
-    add_wish(s, object);
+    add_settings(s, object);
 }
 
 void report_state(struct report *report, const char *name, const struct status *s)

@@ -68,8 +68,8 @@ static bool open_window(struct session *s, bool egl)
     snprintf(title, sizeof(title), "monocle: %s", s->stream.info->name);
     struct window_setup setup = {
         .title = title,
-        .fullscreen = s->stream.wish.fullscreen,
-        .vsync = s->stream.wish.vsync,
+        .fullscreen = s->stream.settings.fullscreen,
+        .vsync = s->stream.settings.vsync,
         .egl = egl,
         .area = *last_run_area(s),
     };
@@ -91,9 +91,8 @@ static bool open_screen(struct session *s)
     if (!s->options.headless)
         device_drivers_start();
     const struct live_options *o = &s->options;
-    return open_window(s, false) &&
-           devices_choose(&s->stream.devices, &s->stream.wish,
-                          &(struct device_choice){o->device, path_named(o->path), s->stream.window || o->socket});
+    return open_window(s, false) && devices_choose(&s->stream.devices, &s->stream.settings, &s->stream.state,
+                                                   &(struct device_choice){o->device, s->stream.window || o->socket});
 }
 
 // Closes the devices before the window, whose GL context they share. No source may still use the memory of a device.
@@ -109,8 +108,8 @@ static void close_screen(struct session *s)
 // Returns the device that must write the window's textures; NULL: none.
 static const struct device *zerocopy_device(struct session *s)
 {
-    const bool wanted = s->stream.window && path_kind_info(s->stream.wish.kind)->shares_gl;
-    return wanted ? devices_open(&s->stream.devices, s->stream.wish.device) : NULL;
+    const bool wanted = s->stream.window && path_kind_info(s->stream.state.kind)->shares_gl;
+    return wanted ? devices_open(&s->stream.devices, s->stream.state.device) : NULL;
 }
 
 // Opens the window and the device. Most drivers share textures over GLX or over EGL, but not over both. If a GPU does
@@ -125,7 +124,7 @@ static bool open_screen_and_device(struct session *s)
     log_info("no GL sharing over GLX (%s); trying EGL", device->sharing_why);
     close_screen(s);
     if (open_window(s, true) && s->stream.window &&
-        devices_pick(&s->stream.devices, &s->stream.wish, s->options.device) && (device = zerocopy_device(s)) &&
+        devices_pick(&s->stream.devices, &s->stream.state, s->options.device) && (device = zerocopy_device(s)) &&
         device->shares_gl)
         return true;
     close_screen(s);
@@ -190,9 +189,9 @@ static bool open_parts(struct session *s)
     if (stream->window)
         events_hint(s, s->showcase.on ? 0 : HINT_S);
     s->redraw = s->capture_due = true;
-    if (stream->wish.tune && !path_kind_info(stream->wish.kind)->needs_device)
+    if (stream->settings.tune && !path_kind_info(stream->state.kind)->needs_device)
         log_warn("--tune: the %s path has nothing to tune; use -p zerocopy or -p opencl",
-                 path_kind_name(stream->wish.kind));
+                 path_kind_name(stream->state.kind));
     captures_open(&s->captures, o->capture);
     return stream_tune(stream) && stream_start(stream);
 }
@@ -247,7 +246,6 @@ bool session_open(struct session *s)
         .source_kept = o->outputs.truth ? "in a run with --truth" : NULL,
         .loop = o->loop,
         .paced = o->setup.paced,
-        .kind_named = path_named(o->path),
         .at_once = path_named(o->path) && o->frames > 0,
         .threads = o->threads,
     };
@@ -262,12 +260,12 @@ bool session_open(struct session *s)
     stream->change.list = o->playlist;
     stream->meter.opened_ns = clock_now_ns();
     stream->devices.kernels = o->kernels;
-    wish_init(&stream->wish, &o->chain, o->path);
-    live_set_wish(o, &stream->wish);
+    settings_init(&stream->settings, &o->chain, o->path);
+    live_set_settings(o, &stream->settings);
     if (!o->headless || o->socket)
         looks_open(&s->looks);
     last_run_open(s);
-    const struct output_inputs inputs = {o->source, &stream->wish.chain, o->kernels, "--load-controls",
+    const struct output_inputs inputs = {o->source, &stream->settings.chain, o->kernels, "--load-controls",
                                          o->load_controls};
     stream->code = output_files_claim(&stream->files, &o->outputs, &inputs);
     if (stream->code == EXIT_OK && open_parts(s))

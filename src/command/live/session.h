@@ -28,7 +28,7 @@ struct session {
     struct controlled controlled;   // the stream and its properties
     struct control_socket *control; // NULL: none
     struct view *view;              // of the stream's window
-    struct edits edits;             // of the wish's chain
+    struct edits edits;             // of the settings' chain
     struct report report;
     struct captures captures;                    // of --capture
     struct truth truth;                          // of --truth

@@ -15,8 +15,8 @@ static void show_look(struct session *s, int look)
     char error[CHAIN_ERROR];
     s->showcase.look = look;
     s->showcase.look_ns = clock_now_ns();
-    chain_parse(&s->stream.wish.chain, s->looks.look[look].chain, error); // it was parsed before
-    wish_select_first(&s->stream.wish);
+    chain_parse(&s->stream.settings.chain, s->looks.look[look].chain, error); // it was parsed before
+    settings_select_first(&s->stream.settings);
     last_run_chain(s);
 }
 
@@ -29,7 +29,7 @@ void showcase_open(struct session *s)
     s->showcase.on = true;
     s->last.resumed = false;
     s->showcase.from_ns = clock_now_ns();
-    s->stream.wish.split = SPLIT_ORIGINAL;
+    s->stream.settings.split = SPLIT_ORIGINAL;
     show_look(s, 0);
 }
 
@@ -41,7 +41,7 @@ void showcase_step(struct session *s)
         return;
     if (now - showcase->divider_ns > divider_step_ns) {
         const double turn = 2 * acos(-1) * (double)(now - showcase->from_ns) / (SWEEP_S * 1e9);
-        s->stream.wish.divider = (float)(0.5 + divider_room * sin(turn));
+        s->stream.settings.divider = (float)(0.5 + divider_room * sin(turn));
         showcase->divider_ns = now;
         s->redraw = true;
     }
@@ -58,7 +58,7 @@ void showcase_end(struct session *s)
     if (!s->showcase.on)
         return;
     s->showcase.on = false;
-    s->stream.wish.divider = 0.5f;
+    s->stream.settings.divider = 0.5f;
     note_clear(&s->stream.note, false); // the hint
 }
 

@@ -64,7 +64,7 @@ bool view_upload(struct view *view, const struct panes *panes, struct meter *met
 static struct scene compose(const struct view *view, const struct status *status)
 {
     const struct overlay *overlay = &view->overlay;
-    const struct wish *wish = status->wish;
+    const struct settings *settings = status->settings;
     // Before the first path is open, the window shows only the message.
     const bool silent = overlay->size == OVERLAY_OFF && !overlay->help && !overlay->message_is_trouble &&
                         !overlay->list.title[0] && status->pane.open && overlay->scope.curves == 0;
@@ -72,16 +72,16 @@ static struct scene compose(const struct view *view, const struct status *status
         .texture = status->pane.result ? view->texture[PANE_MAIN] : 0,
         .width = status->pane.result ? status->pane.result->width : status->info->shape.width,
         .height = status->pane.result ? status->pane.result->height : status->info->shape.height,
-        .divider = wish->divider,
-        .zoom = wish->zoom,
-        .at_x = wish->zoom_x,
-        .at_y = wish->zoom_y,
+        .divider = settings->divider,
+        .zoom = settings->zoom,
+        .at_x = settings->zoom_x,
+        .at_y = settings->zoom_y,
         .overlay = silent ? NULL : overlay,
     };
     const unsigned other = status->other.result ? view->texture[PANE_OTHER] : 0;
     if (!status->split || !other)
         return scene;
-    if (wish->split == SPLIT_PATH) {
+    if (settings->split == SPLIT_PATH) {
         scene.right_texture = other;
     } else { // the original is on the left
         scene.right_texture = scene.texture;
@@ -115,14 +115,14 @@ int64_t view_draw(struct view *view, const struct status *status, struct meter *
 }
 
 // Finds the picture's box in the window. False: no picture is visible.
-static bool find_box(const struct view *view, const struct path_result *result, const struct wish *wish,
+static bool find_box(const struct view *view, const struct path_result *result, const struct settings *settings,
                      const struct window_size *size, struct renderer_box *box)
 {
     const struct scene scene = {.width = result->width,
                                 .height = result->height,
-                                .zoom = wish->zoom,
-                                .at_x = wish->zoom_x,
-                                .at_y = wish->zoom_y};
+                                .zoom = settings->zoom,
+                                .at_x = settings->zoom_x,
+                                .at_y = settings->zoom_y};
     *box = renderer_picture_box(&scene, size);
     return box->width > 0;
 }
@@ -132,66 +132,67 @@ int view_choice(const struct view *view, float x, float y)
     return renderer_choice(view->renderer, &view->overlay.list, x, y);
 }
 
-float view_scale(const struct view *view, const struct path_result *result, const struct wish *wish)
+float view_scale(const struct view *view, const struct path_result *result, const struct settings *settings)
 {
     const struct window_size size = window_size(view->window);
     struct renderer_box box;
-    return find_box(view, result, wish, &size, &box) ? box.width / (float)result->width : 1;
+    return find_box(view, result, settings, &size, &box) ? box.width / (float)result->width : 1;
 }
 
-void view_drag(const struct view *view, const struct path_result *result, struct wish *wish, float x)
+void view_drag(const struct view *view, const struct path_result *result, struct settings *settings, float x)
 {
     const struct window_size size = window_size(view->window);
     struct renderer_box box;
-    if (!find_box(view, result, wish, &size, &box))
+    if (!find_box(view, result, settings, &size, &box))
         return;
     const float at = (x * (float)size.width - box.x) / box.width;
-    wish->divider = at < 0 ? 0 : at > 1 ? 1 : at;
+    settings->divider = at < 0 ? 0 : at > 1 ? 1 : at;
 }
 
-bool view_at_divider(const struct view *view, const struct path_result *result, const struct wish *wish, float x)
+bool view_at_divider(const struct view *view, const struct path_result *result, const struct settings *settings,
+                     float x)
 {
     enum { REACH_PX = 12 };
     const struct window_size size = window_size(view->window);
     struct renderer_box box;
-    return find_box(view, result, wish, &size, &box) &&
-           fabsf(x * (float)size.width - box.x - wish->divider * box.width) <= REACH_PX * size.scale;
+    return find_box(view, result, settings, &size, &box) &&
+           fabsf(x * (float)size.width - box.x - settings->divider * box.width) <= REACH_PX * size.scale;
 }
 
 // Moves the picture's point (x, y), 0 to 1, to the place (to_x, to_y) of the window, as far as the picture's sides
 // allow.
-static void place(const struct view *view, const struct path_result *result, struct wish *wish, float x, float y,
-                  float to_x, float to_y)
+static void place(const struct view *view, const struct path_result *result, struct settings *settings, float x,
+                  float y, float to_x, float to_y)
 {
     const struct window_size size = window_size(view->window);
     const float width = (float)size.width, height = (float)size.height;
     struct renderer_box box;
-    if (!find_box(view, result, wish, &size, &box))
+    if (!find_box(view, result, settings, &size, &box))
         return;
-    wish->zoom_x = x + (0.5f - to_x) * width / box.width;
-    wish->zoom_y = y + (0.5f - to_y) * height / box.height;
-    find_box(view, result, wish, &size, &box);
-    wish->zoom_x = (width / 2 - box.x) / box.width;
-    wish->zoom_y = (height / 2 - box.y) / box.height;
+    settings->zoom_x = x + (0.5f - to_x) * width / box.width;
+    settings->zoom_y = y + (0.5f - to_y) * height / box.height;
+    find_box(view, result, settings, &size, &box);
+    settings->zoom_x = (width / 2 - box.x) / box.width;
+    settings->zoom_y = (height / 2 - box.y) / box.height;
 }
 
-void view_pan(const struct view *view, const struct path_result *result, struct wish *wish, float dx, float dy)
+void view_pan(const struct view *view, const struct path_result *result, struct settings *settings, float dx, float dy)
 {
-    place(view, result, wish, wish->zoom_x, wish->zoom_y, 0.5f + dx, 0.5f + dy);
+    place(view, result, settings, settings->zoom_x, settings->zoom_y, 0.5f + dx, 0.5f + dy);
 }
 
-void view_zoom(const struct view *view, const struct path_result *result, struct wish *wish, int steps, float x,
+void view_zoom(const struct view *view, const struct path_result *result, struct settings *settings, int steps, float x,
                float y)
 {
     static const float step = 1.25f, most = 16; // of the image that fits the window
     const struct window_size size = window_size(view->window);
     struct renderer_box box;
-    if (!find_box(view, result, wish, &size, &box))
+    if (!find_box(view, result, settings, &size, &box))
         return;
     const float at_x = (x * (float)size.width - box.x) / box.width;
     const float at_y = (y * (float)size.height - box.y) / box.height;
-    const float fit = view_scale(view, result, &(struct wish){0});
-    const float zoom = view_scale(view, result, wish) * powf(step, (float)steps);
-    wish->zoom = zoom < 1.01f * fit ? 0 : zoom > most * fit ? most * fit : zoom;
-    place(view, result, wish, at_x, at_y, x, y);
+    const float fit = view_scale(view, result, &(struct settings){0});
+    const float zoom = view_scale(view, result, settings) * powf(step, (float)steps);
+    settings->zoom = zoom < 1.01f * fit ? 0 : zoom > most * fit ? most * fit : zoom;
+    place(view, result, settings, at_x, at_y, x, y);
 }

@@ -17,18 +17,19 @@ int64_t view_draw(struct view *view, const struct status *status, struct meter *
 // As choice_list_row, for the list that was drawn last.
 int view_choice(const struct view *view, float x, float y);
 // Returns the screen pixels per pixel of the picture.
-float view_scale(const struct view *view, const struct path_result *result, const struct wish *wish);
-// These change the wish for the pointer at (x, y) of the window, 0 to 1.
+float view_scale(const struct view *view, const struct path_result *result, const struct settings *settings);
+// These change the settings for the pointer at (x, y) of the window, 0 to 1.
 //
 // Moves the divider to the pointer.
-void view_drag(const struct view *view, const struct path_result *result, struct wish *wish, float x);
+void view_drag(const struct view *view, const struct path_result *result, struct settings *settings, float x);
 // Returns true if the pointer is at the divider.
-bool view_at_divider(const struct view *view, const struct path_result *result, const struct wish *wish, float x);
+bool view_at_divider(const struct view *view, const struct path_result *result, const struct settings *settings,
+                     float x);
 // Zooms by steps; the pointer stays at its place of the picture.
-void view_zoom(const struct view *view, const struct path_result *result, struct wish *wish, int steps, float x,
+void view_zoom(const struct view *view, const struct path_result *result, struct settings *settings, int steps, float x,
                float y);
 // Moves the zoomed picture by a part of the window.
-void view_pan(const struct view *view, const struct path_result *result, struct wish *wish, float dx, float dy);
+void view_pan(const struct view *view, const struct path_result *result, struct settings *settings, float dx, float dy);
 
 // overlay.c: writes the overlay's lines, stages and message. The overlay must have its `keys`.
 void overlay_fill(struct overlay *overlay, const struct status *status);

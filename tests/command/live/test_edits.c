@@ -4,7 +4,7 @@
 #include "unit.h"
 
 static struct edits edits;
-static struct wish wish;
+static struct settings settings;
 
 static void begin(const char *chain)
 {
@@ -12,64 +12,64 @@ static void begin(const char *chain)
     char error[CHAIN_ERROR];
     CHECK(chain_parse(&parsed, chain, error));
     edits = (struct edits){.count = 0};
-    wish_init(&wish, &parsed, -1);
+    settings_init(&settings, &parsed, -1);
 }
 
 // Changes the selected parameter, as the keys `up` and `down` do.
 static void change(float value)
 {
     int stage, param;
-    CHECK(wish_selected(&wish, &stage, &param));
-    edits_keep(&edits, &wish, EDIT_VALUE);
-    wish.chain.stage[stage].values.value[param] = value;
+    CHECK(settings_selected(&settings, &stage, &param));
+    edits_keep(&edits, &settings, EDIT_VALUE);
+    settings.chain.stage[stage].values.value[param] = value;
 }
 
 static void check_values(float first, float second)
 {
-    CHECK_NUMBER(wish.chain.stage[0].values.value[0], first);
-    CHECK_NUMBER(wish.chain.stage[1].values.value[0], second);
+    CHECK_NUMBER(settings.chain.stage[0].values.value[0], first);
+    CHECK_NUMBER(settings.chain.stage[1].values.value[0], second);
 }
 
 // Changes of one parameter are undone at once, those of another one before them alone.
 static void check_runs(void)
 {
     begin("blur=2,blur=3");
-    wish_select(&wish, 0);
+    settings_select(&settings, 0);
     change(4);
     change(5);
-    wish_select(&wish, 1);
+    settings_select(&settings, 1);
     change(6);
     change(7);
     check_values(5, 7);
-    CHECK(edits_undo(&edits, &wish));
+    CHECK(edits_undo(&edits, &settings));
     check_values(5, 3);
-    CHECK(edits_undo(&edits, &wish));
+    CHECK(edits_undo(&edits, &settings));
     check_values(2, 3);
-    CHECK(!edits_undo(&edits, &wish));
+    CHECK(!edits_undo(&edits, &settings));
 }
 
 // A change after an undo begins another run.
 static void check_after_undo(void)
 {
     begin("blur=2,blur=3");
-    wish_select(&wish, 0);
+    settings_select(&settings, 0);
     change(4);
-    CHECK(edits_undo(&edits, &wish));
+    CHECK(edits_undo(&edits, &settings));
     change(5);
     change(6);
-    CHECK(edits_undo(&edits, &wish));
+    CHECK(edits_undo(&edits, &settings));
     check_values(2, 3);
-    wish_select(&wish, 0);
+    settings_select(&settings, 0);
     change(7);
-    CHECK(edits_move(&edits, &wish, 1));
-    wish_select(&wish, 0);
+    CHECK(edits_move(&edits, &settings, 1));
+    settings_select(&settings, 0);
     change(8);
-    CHECK(edits_undo(&edits, &wish));
+    CHECK(edits_undo(&edits, &settings));
     check_values(3, 7);
     change(9);
-    CHECK(edits_undo(&edits, &wish));
+    CHECK(edits_undo(&edits, &settings));
     check_values(3, 7);
-    CHECK(edits_undo(&edits, &wish));
+    CHECK(edits_undo(&edits, &settings));
     check_values(7, 3);
 }
 
@@ -78,14 +78,14 @@ static void check_full(void)
 {
     begin("blur=2,blur=3");
     for (int i = 0; i < EDITS + 3; i++) {
-        edits_keep(&edits, &wish, EDIT_ALONE);
-        wish.chain.stage[0].values.value[0] = (float)(10 + i);
+        edits_keep(&edits, &settings, EDIT_ALONE);
+        settings.chain.stage[0].values.value[0] = (float)(10 + i);
     }
     for (int i = EDITS + 1; i >= 2; i--) {
-        CHECK(edits_undo(&edits, &wish));
+        CHECK(edits_undo(&edits, &settings));
         check_values((float)(10 + i), 3);
     }
-    CHECK(!edits_undo(&edits, &wish));
+    CHECK(!edits_undo(&edits, &settings));
 }
 
 // A put filter replaces the selected stage only if that has the same filter.
@@ -95,19 +95,19 @@ static void check_put(void)
     char error[CHAIN_ERROR];
     CHECK(chain_parse(&put, "blur=9,gamma=2", error));
     begin("blur=2,blur=3");
-    wish_select(&wish, 0);
-    CHECK(edits_put(&edits, &wish, &put.stage[0]));
+    settings_select(&settings, 0);
+    CHECK(edits_put(&edits, &settings, &put.stage[0]));
     check_values(9, 3);
-    CHECK(edits_put(&edits, &wish, &put.stage[1]));
-    CHECK(wish.chain.count == 3 && wish.chain.stage[1].filter == put.stage[1].filter);
+    CHECK(edits_put(&edits, &settings, &put.stage[1]));
+    CHECK(settings.chain.count == 3 && settings.chain.stage[1].filter == put.stage[1].filter);
     check_values(9, 2);
-    CHECK(edits_undo(&edits, &wish));
-    CHECK(edits_undo(&edits, &wish));
+    CHECK(edits_undo(&edits, &settings));
+    CHECK(edits_undo(&edits, &settings));
     check_values(2, 3);
     begin("blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,"
           "blur=1");
-    CHECK(!edits_put(&edits, &wish, &put.stage[1]));
-    CHECK(!edits_undo(&edits, &wish));
+    CHECK(!edits_put(&edits, &settings, &put.stage[1]));
+    CHECK(!edits_undo(&edits, &settings));
 }
 
 int main(void)

@@ -39,7 +39,7 @@ static void pass(struct session *s, double seconds)
 static void check_chain(const struct session *s, const char *want)
 {
     char text[CHAIN_TEXT];
-    chain_print(&s->stream.wish.chain, text);
+    chain_print(&s->stream.settings.chain, text);
     CHECK_TEXT(text, want);
 }
 
@@ -55,7 +55,7 @@ static void test_showcase(struct session *s)
     CHECK(!showcase_look(s)); // there is no window
     s->stream.window = (struct window *)s;
     showcase_open(s);
-    CHECK_NUMBER(s->stream.wish.split, SPLIT_ORIGINAL);
+    CHECK_NUMBER(s->stream.settings.split, SPLIT_ORIGINAL);
     CHECK_TEXT(showcase_look(s), "one");
     check_chain(s, "gray");
 
@@ -64,15 +64,15 @@ static void test_showcase(struct session *s)
     building = true; // the time of a look begins when it is complete
     for (int i = 0; i < 5; i++) {
         pass(s, i == 0 ? 0.02 : 3);
-        CHECK(fabs((double)s->stream.wish.divider - want[i]) < 0.01);
+        CHECK(fabs((double)s->stream.settings.divider - want[i]) < 0.01);
         CHECK_TEXT(showcase_look(s), "one");
     }
-    const float divider = s->stream.wish.divider;
+    const float divider = s->stream.settings.divider;
     s->redraw = false;
     pass(s, 0.01); // it moves 60 times a second
-    CHECK(s->stream.wish.divider == divider && !s->redraw);
+    CHECK(s->stream.settings.divider == divider && !s->redraw);
     pass(s, 0.01);
-    CHECK(s->stream.wish.divider != divider && s->redraw);
+    CHECK(s->stream.settings.divider != divider && s->redraw);
 
     // Each look is shown for 5 s, the first again after the last.
     building = false;
@@ -88,13 +88,13 @@ static void test_showcase(struct session *s)
     note_set(&s->stream.note, false, 0, "the hint");
     showcase_end(s);
     bool error;
-    CHECK(!showcase_look(s) && s->stream.wish.divider == 0.5f);
+    CHECK(!showcase_look(s) && s->stream.settings.divider == 0.5f);
     CHECK_TEXT(note_text(&s->stream.note, &error), "");
     note_set(&s->stream.note, false, 0, "another message");
-    s->stream.wish.divider = 0.3f;
+    s->stream.settings.divider = 0.3f;
     showcase_end(s); // it has ended
     pass(s, 20);
-    CHECK(changes == 3 && s->stream.wish.divider == 0.3f);
+    CHECK(changes == 3 && s->stream.settings.divider == 0.3f);
     CHECK_TEXT(note_text(&s->stream.note, &error), "another message");
 }
 

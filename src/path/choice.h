@@ -1,21 +1,30 @@
-// path_choice.h: the choice of -p auto: which kinds of path can work here, how long a frame takes on each, and which
-// one is the fastest. No clock and no path. Zeroed has no candidates.
+// choice.h: which kind of path runs: the first one, the next one, and -p auto, the one with the shortest frames. No
+// clock and no path.
 #pragma once
 
 #include "path/path.h"
 
 enum { CHOICE_SKIPPED = 4, CHOICE_TIMED = 8, CHOICE_WHY = 96 }; // the first two: frames on each candidate
 
-// What the paths can use.
+// What paths can use on this machine, with the user's device and chain.
 struct path_offer {
-    bool gpu;    // the OpenCL device is not a CPU
+    bool device; // there is an OpenCL device
+    bool gpu;    // it is not a CPU
     bool shares; // it writes textures of the window's GL context
-    bool gl;     // a GPU draws for GL
+    bool gl;     // there is a GL context
+    bool gl_gpu; // a GPU draws in it
     bool cpu;    // the cpu path can run the chain
 };
-// Writes the kinds to time: `first`, which runs the first frames, then the others. Returns their number; 1 without a
+// Returns true if a path of this kind has the device or the GL context that it needs.
+bool path_offered(const struct path_offer *offer, enum path_kind kind);
+// Returns the kind to begin with if the user names none: zerocopy on a GPU with OpenCL; else gl, if a GPU draws or the
+// cpu path cannot run the chain; else cpu.
+enum path_kind path_first(const struct path_offer *offer);
+// Returns the offered kind after `kind`: `kind` itself if there is no other.
+enum path_kind path_next(const struct path_offer *offer, enum path_kind kind);
+// Writes the kinds to time: `used`, which runs the first frames, then the others. Returns their number; 1 without a
 // GPU.
-int path_candidates(const struct path_offer *offer, enum path_kind first, enum path_kind kinds[PATH_KINDS]);
+int path_candidates(const struct path_offer *offer, enum path_kind used, enum path_kind kinds[PATH_KINDS]);
 
 // What the time of a frame depends on.
 struct path_work {
@@ -32,6 +41,9 @@ struct path_candidate {
     enum path_kind kind;
     double ms; // median time of a frame; 0: not timed
 };
+
+// Returns the index of the fastest candidate, or 0, the one in use, unless another takes less than `gain` of its time.
+int path_fastest(const struct path_candidate *candidates, int count, double gain);
 
 struct path_choice {
     struct path_candidate candidate[PATH_KINDS]; // the one in use; then the others

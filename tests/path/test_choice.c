@@ -1,5 +1,5 @@
-// test_path_choice.c: the choice of -p auto: the candidates of a host, the fastest of them, and when it is timed again
-#include "stream/path_choice.h"
+// test_choice.c: the choice of a path: the first one, the candidates of a host, the fastest, and when it is timed again
+#include "path/choice.h"
 
 #include "unit.h"
 
@@ -13,17 +13,59 @@ static void check_candidates(struct path_offer offer, enum path_kind first, cons
     CHECK_TEXT(text, want);
 }
 
+enum { GPU = 1, SHARES = 2, GL_CPU = 4, GL_GPU = 8, CPU = 16, DEVICE_CPU = 32 };
+
+static struct path_offer offer(unsigned has)
+{
+    return (struct path_offer){.device = has & (GPU | DEVICE_CPU),
+                               .gpu = has & GPU,
+                               .shares = has & SHARES,
+                               .gl = has & (GL_GPU | GL_CPU),
+                               .gl_gpu = has & GL_GPU,
+                               .cpu = has & CPU};
+}
+
+static void test_first(void)
+{
+    static const struct {
+        unsigned has;
+        enum path_kind first;
+    } rows[] = {
+        {GPU | SHARES | GL_GPU | CPU, PATH_ZEROCOPY},
+        {GPU | CPU, PATH_ZEROCOPY},
+        {DEVICE_CPU | CPU, PATH_CPU},
+        {DEVICE_CPU | GL_GPU | CPU, PATH_GL},
+        {GL_CPU | CPU, PATH_CPU},
+        {GL_CPU, PATH_GL},
+        {CPU, PATH_CPU},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct path_offer o = offer(rows[i].has);
+        CHECK_NUMBER(path_first(&o), rows[i].first);
+    }
+}
+
+static void test_next(void)
+{
+    const struct path_offer all = offer(GPU | GL_GPU | CPU), gl = offer(GL_CPU | CPU), none = offer(CPU);
+    CHECK_NUMBER(path_next(&all, PATH_CPU), PATH_OPENCL);
+    CHECK_NUMBER(path_next(&all, PATH_ZEROCOPY), PATH_CPU);
+    CHECK_NUMBER(path_next(&gl, PATH_CPU), PATH_GL);
+    CHECK_NUMBER(path_next(&gl, PATH_GL), PATH_CPU);
+    CHECK_NUMBER(path_next(&none, PATH_CPU), PATH_CPU);
+}
+
 static void test_candidates(void)
 {
-    check_candidates((struct path_offer){true, true, true, true}, PATH_ZEROCOPY, "zerocopy gl opencl cpu");
-    check_candidates((struct path_offer){true, true, true, false}, PATH_ZEROCOPY, "zerocopy gl opencl");
-    check_candidates((struct path_offer){true, false, true, true}, PATH_ZEROCOPY, "zerocopy cpu");
-    check_candidates((struct path_offer){true, false, false, true}, PATH_ZEROCOPY, "zerocopy cpu");
-    check_candidates((struct path_offer){true, true, false, false}, PATH_ZEROCOPY, "zerocopy opencl"); // with -d
-    check_candidates((struct path_offer){true, true, true, true}, PATH_CPU, "cpu zerocopy gl opencl");
-    check_candidates((struct path_offer){false, false, true, true}, PATH_GL, "gl cpu");
-    check_candidates((struct path_offer){false, false, false, true}, PATH_CPU, "cpu");
-    check_candidates((struct path_offer){false, false, false, false}, PATH_GL, "gl");
+    check_candidates(offer(GPU | SHARES | GL_GPU | CPU), PATH_ZEROCOPY, "zerocopy gl opencl cpu");
+    check_candidates(offer(GPU | SHARES | GL_GPU), PATH_ZEROCOPY, "zerocopy gl opencl");
+    check_candidates(offer(GPU | GL_GPU | CPU), PATH_ZEROCOPY, "zerocopy gl cpu");
+    check_candidates(offer(GPU | CPU), PATH_ZEROCOPY, "zerocopy cpu");
+    check_candidates(offer(GPU | SHARES), PATH_ZEROCOPY, "zerocopy opencl"); // with -d
+    check_candidates(offer(GPU | SHARES | GL_GPU | CPU), PATH_CPU, "cpu zerocopy gl opencl");
+    check_candidates(offer(DEVICE_CPU | GL_GPU | CPU), PATH_GL, "gl cpu");
+    check_candidates(offer(DEVICE_CPU | GL_CPU | CPU), PATH_CPU, "cpu");
+    check_candidates(offer(GL_CPU), PATH_GL, "gl");
 }
 
 static void begin(struct path_choice *choice, const struct path_work *work)
@@ -153,6 +195,8 @@ static void test_again(void)
 
 int main(void)
 {
+    test_first();
+    test_next();
     test_candidates();
     test_fastest();
     test_refused();

@@ -1,5 +1,5 @@
-// path_choice.c: chooses the fastest kind of path from the times of frames
-#include "stream/path_choice.h"
+// choice.c: chooses the kind of path: by rules, or by the times of frames
+#include "path/choice.h"
 
 #include "base/stats.h"
 
@@ -9,21 +9,43 @@
 
 static const double GAIN = 0.9, MUCH_TIME = 1.5, MUCH_PIXELS = 1.25;
 
-static bool can_work(const struct path_offer *offer, const struct path_kind_info *kind)
+bool path_offered(const struct path_offer *offer, enum path_kind kind)
 {
-    if (kind->needs_device)
-        return kind->shares_gl ? offer->gpu : offer->shares; // without sharing, zerocopy itself is gl or opencl
-    if (kind->needs_gl)
-        return offer->gl && (offer->shares || !offer->gpu);
-    return offer->cpu && (offer->gpu || offer->gl);
+    const struct path_kind_info *info = path_kind_info(kind);
+    return (!info->needs_device || offer->device) && (!info->needs_gl || offer->gl);
 }
 
-int path_candidates(const struct path_offer *offer, enum path_kind first, enum path_kind kinds[PATH_KINDS])
+enum path_kind path_first(const struct path_offer *offer)
+{
+    if (offer->gpu)
+        return PATH_DEFAULT;
+    return offer->gl_gpu || !offer->cpu ? PATH_GL : PATH_CPU;
+}
+
+enum path_kind path_next(const struct path_offer *offer, enum path_kind kind)
+{
+    do
+        kind = (enum path_kind)((kind + 1) % PATH_KINDS);
+    while (!path_offered(offer, kind) && kind != PATH_CPU);
+    return kind;
+}
+
+// Without sharing, opencl and zerocopy do the same work.
+static bool worth_timing(const struct path_offer *offer, const struct path_kind_info *kind)
+{
+    if (kind->needs_device)
+        return offer->gpu && (kind->shares_gl || offer->shares);
+    if (kind->needs_gl)
+        return offer->gl_gpu;
+    return offer->cpu && (offer->gpu || offer->gl_gpu);
+}
+
+int path_candidates(const struct path_offer *offer, enum path_kind used, enum path_kind kinds[PATH_KINDS])
 {
     int count = 0;
-    kinds[count++] = first;
+    kinds[count++] = used;
     for (int kind = PATH_KINDS - 1; kind >= 0; kind--) {
-        if (kind != (int)first && can_work(offer, path_kind_info((enum path_kind)kind)))
+        if (kind != (int)used && worth_timing(offer, path_kind_info((enum path_kind)kind)))
             kinds[count++] = (enum path_kind)kind;
     }
     return count;
@@ -89,18 +111,26 @@ static int by_time(const void *a, const void *b)
     return (one->ms > other->ms) - (one->ms < other->ms);
 }
 
+int path_fastest(const struct path_candidate *candidates, int count, double gain)
+{
+    int fastest = 0;
+    for (int i = 1; i < count; i++) {
+        if (candidates[i].ms < candidates[fastest].ms)
+            fastest = i;
+    }
+    return candidates[fastest].ms < gain * candidates[0].ms ? fastest : 0;
+}
+
 // Moves the chosen candidate to the front, sorts the others, and describes them.
 static void choose(struct path_choice *c)
 {
-    const struct path_candidate used = c->candidate[0];
-    int used_at = 0, length = 0;
-    qsort(c->candidate, (size_t)c->count, sizeof(c->candidate[0]), by_time);
-    while (c->candidate[used_at].kind != used.kind)
-        used_at++;
-    if (c->candidate[0].ms >= GAIN * used.ms) {
-        memmove(&c->candidate[1], &c->candidate[0], (size_t)used_at * sizeof(used));
-        c->candidate[0] = used;
-    }
+    const int fastest = path_fastest(c->candidate, c->count, GAIN);
+    const struct path_candidate chosen = c->candidate[fastest];
+    int length = 0;
+    c->candidate[fastest] = c->candidate[0];
+    c->candidate[0] = chosen;
+    if (c->count > 2)
+        qsort(c->candidate + 1, (size_t)c->count - 1, sizeof(chosen), by_time);
     for (int i = 0; i < c->count; i++)
         length += snprintf(c->why + length, sizeof(c->why) - (size_t)length, "%s%s %.2f%s", i == 0 ? "auto: " : ", ",
                            path_kind_name(c->candidate[i].kind), c->candidate[i].ms, i == 0 ? " ms" : "");

@@ -1,4 +1,5 @@
-// wish.h: the user's settings. The keys change them; the panes and the view follow. Main thread.
+// settings.h: the settings: what the user wants. Only the user's doors write them: options, keys, pointer, socket, last
+// run. The stream, the panes and the view follow; state.h has what runs. Main thread.
 #pragma once
 
 #include "filter/chain.h"
@@ -18,15 +19,10 @@ enum { RECORDING_Y4M, RECORDING_MKV };
 
 enum { ZOOM_MOST = 64 };
 
-struct wish {
+struct settings {
     struct chain chain;
     int selected; // number of the selected place, counted through the chain: a parameter, or a stage without one
-    enum path_kind kind;
-    bool automatic;             // the stream chooses the kind: PATH_AUTO
-    enum path_kind chosen_kind; // the kind that monocle chose
-    const char *chosen_why;     // the reason; NULL: it chose none
-    int device;                 // index in struct devices; -1: none
-    bool gl;                    // there is a GL context
+    int path;     // an enum path_kind, or PATH_AUTO
     enum split split;
     float divider;              // between the panes, 0 to 1 across the picture
     float zoom, zoom_x, zoom_y; // see struct scene
@@ -42,16 +38,14 @@ static inline bool path_named(int path)
     return path >= 0 && path != PATH_AUTO;
 }
 // `chain` NULL: no filter. `path`: as path_named.
-void wish_init(struct wish *wish, const struct chain *chain, int path);
+void settings_init(struct settings *settings, const struct chain *chain, int path);
 // Finds the selected stage and parameter; *param is -1 if the stage has none. False: the chain is empty.
-bool wish_selected(const struct wish *wish, int *stage, int *param);
-unsigned wish_measures(const struct wish *wish); // path_setup.measures for the scope
-void wish_select(struct wish *wish, int stage);  // selects the stage's first parameter
-void wish_select_first(struct wish *wish);       // selects the chain's first parameter
-int wish_places(const struct wish *wish);        // number of places that can be selected
-bool wish_mirrored(const struct wish *wish);     // true: the last filter is a mirror
+bool settings_selected(const struct settings *settings, int *stage, int *param);
+unsigned settings_measures(const struct settings *settings); // path_setup.measures for the scope
+void settings_select(struct settings *settings, int stage);  // selects the stage's first parameter
+void settings_select_first(struct settings *settings);       // selects the chain's first parameter
+int settings_places(const struct settings *settings);        // number of places that can be selected
+bool settings_mirrored(const struct settings *settings);     // true: the last filter is a mirror
 // After an edited filter of the user does not compile: puts the version that runs back into the chain, so that the user
 // can still change the chain and the path. The next save of the file replaces it.
-void wish_restore_filters(struct wish *wish, const struct chain *runs);
-// Returns the path kind after the wish's. Skips kinds that need a device or a GL context if there is none.
-enum path_kind wish_next_kind(const struct wish *wish);
+void settings_restore_filters(struct settings *settings, const struct chain *runs);
