@@ -182,7 +182,7 @@ static bool leave_cpu(struct choice *choice, const struct batch_setup *o, struct
     else if ((gl = gl_context_open(false, no_gl)))
         choice->kind = PATH_GL;
     gl_context_close(gl);
-    if (choice->kind == PATH_CPU) // whose error names the compiler
+    if (choice->kind == PATH_CPU) // the cpu path then fails with an error that names the compiler
         return false;
     path_warn_compiler(choice->kind);
     return true;

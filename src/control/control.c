@@ -23,14 +23,14 @@ struct observed {
     json_t *last;             // the value that the client knows; NULL: none
 };
 
-// What the socket knows of a client.
+// What a connected client waits for and observes.
 struct guest {
-    unsigned number;               // of the client; if the client's differs, this guest is of a former client
+    unsigned number;               // clients.client[].number when this began; another number: a new client
     long long waits;               // request_id of the command that waits
-    uint64_t awaited;              // it waits for this number of frames; 0: for a frame with all changes
-    unsigned source;               // it waits for this request of source_change_requests; 0: for none
-    bool recording;                // it waits for the end of a recording
-    struct screenshot *screenshot; // it waits for this one; NULL: for none
+    uint64_t awaited;              // the command waits for this number of frames; 0: for a frame with all changes
+    unsigned source;               // ... for this request of source_change_requests; 0: for none
+    bool recording;                // ... for the end of a recording
+    struct screenshot *screenshot; // ... for this one; NULL: for none
     struct screenshot *left;       // still being written for a client that has gone; NULL: none
     struct observed watch[WATCHES];
 };

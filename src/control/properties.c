@@ -211,7 +211,7 @@ bool properties_cycle(const struct controlled *run, const char *name, const char
     if (!p)
         return false;
     if (!writable(p))
-        return properties_set(run, name, "", why); // it says so
+        return properties_set(run, name, "", why); // refuses it and sets `why`
     if (p->next && !values[0])
         return p->next(run, next, why) && properties_set(run, name, next, why);
     print_value(run, p, rest, now);
@@ -253,7 +253,7 @@ json_t *properties_list(const struct controlled *run)
 void properties_add(const struct property *rows, const struct settings *settings, json_t *state)
 {
     for (const struct property *p = rows; p->name; p++) {
-        if (!p->member || json_object_get(state, p->name)) // the path of the frame is not the requested one
+        if (!p->member || json_object_get(state, p->name)) // the state has the path of the frame, not the requested one
             continue;
         json_object_set_new(state, p->name, member_json(p, settings));
         if (p->was)

@@ -35,7 +35,7 @@ static bool set_size(struct upload *upload, int width, int height)
     upload->step = step_for(width, height);
     upload->failed = false;
     while (glGetError() != GL_NO_ERROR)
-        ; // an error of other code
+        ; // forgets errors of earlier GL calls elsewhere
     const int across = shrunk(width, upload->step), down = shrunk(height, upload->step);
     for (int i = 0; i < 2; i++) {
         glBindBuffer(GL_PIXEL_UNPACK_BUFFER, upload->buffer[i]);

@@ -301,7 +301,7 @@ static void on_pointer(GLFWwindow *glfw, double x, double y)
     window->x = x;
     window->y = y;
     if (!is_near_press(window))
-        window->pressed_s = 0; // a drag or another way is no click
+        window->pressed_s = 0; // the pointer has moved away, so a second click is no double click
     if (window->dragging)
         push_at(window, (struct window_event){.type = WINDOW_DRAG});
 }

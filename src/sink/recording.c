@@ -33,7 +33,6 @@ enum {
 
 enum { ANIMATION_RATE = 15, ANIMATION_WIDTH = 640 }; // what messages and web pages show without delay
 
-// The codec of a container.
 enum kind { KIND_H264, KIND_VP9, KIND_GIF, KIND_WEBP };
 
 // The encoders, the preferred one of a kind first.
@@ -206,9 +205,9 @@ static bool start_encoder(struct recording *recording, const struct recording_en
              encoder->best +
                  (encoder->worst - encoder->best) * (RECORDING_QUALITY_BEST - quality) / (RECORDING_QUALITY_BEST - 1));
     write_filters(encoder, setup, filters, sizeof(filters));
-    // Not the name: ffmpeg opens the file late, when the name may be that of another file, and monocle may have ended.
+    // The descriptor, not the name: ffmpeg opens its output late. Another file may then have the name.
     snprintf(output, sizeof(output), "file:/proc/self/fd/%d", PROGRAM_FILE);
-    // -xerror: without it, ffmpeg ends with status 0 if it cannot write the end of the file.
+    // -xerror: otherwise ffmpeg ends with status 0 even if it cannot write the end of the file.
     const char *arguments[40] = {"ffmpeg",  "-hide_banner", "-nostats",     "-y",         "-v",     "level+error",
                                  "-xerror", "-f",           "yuv4mpegpipe", "-i",         "pipe:0", "-vf",
                                  filters,   "-an",          "-c:v",         encoder->name};
@@ -443,8 +442,8 @@ bool recording_add(struct recording *recording, const struct image *rgba, int64_
         recording->first_ns = time_ns;
     if (!fill(recording, time_ns, every ? INT64_MAX : fill_most(recording), left_out))
         return false;
-    // The times of cameras jitter, so a frame that is one place early is added, and the next ones move. A frame that is
-    // earlier, or whose place the repetitions have not reached, is left out.
+    // The times of cameras jitter, so a frame that is one interval early is added, and moves the next frames. A frame
+    // that is earlier still is left out, and (lacks > 0) a frame before which `fill` could not repeat enough frames.
     const int64_t lacks = lacking(recording, time_ns);
     const bool misplaced = !every && (lacks < -1 || lacks > 0);
     return misplaced || recording->frames >= recording->most || (left_out && *left_out) ||
