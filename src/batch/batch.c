@@ -10,8 +10,8 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/workers.h"
-#include "batch/choose.h"
-#include "batch/watch.h"
+#include "batch/inputs.h"
+#include "batch/worker.h"
 
 #include <errno.h>
 #include <jansson.h>

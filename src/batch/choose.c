@@ -1,5 +1,5 @@
 // choose.c: selects the path that runs the filters of a batch
-#include "batch/choose.h"
+#include "batch/worker.h"
 
 #include "base/clock.h"
 #include "base/log.h"

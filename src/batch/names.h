@@ -1,4 +1,4 @@
-// names.h: names of files: their formats, their normal form, and the names of outputs
+// names.h: names of files: their formats, their normal form, the names of outputs, and tables that a name finds
 #pragma once
 
 #include "image/codec/codec.h"
@@ -32,3 +32,17 @@ void naming_finish(struct naming *naming);
 // Returns the path of the output, which the caller frees; NULL if out of memory. `relative` is the input's path below
 // the directory that the user named; `number` counts the inputs from 1.
 char *naming_output(const struct naming *naming, const char *relative, size_t number);
+
+// Initialise with zeros.
+struct key_table {
+    void **row; // in the order in which they were added; a row stays where it is
+    size_t count;
+    size_t *slot; // number of a row, from 1; 0: free
+    size_t room;  // number of slots, a power of two
+};
+
+// Returns the row of the key. If there is none, adds a row of zeros with a copy of the key. Each row is a struct of
+// `row_bytes` whose first member is `const char *`: the key. Returns NULL if out of memory.
+void *table_row(struct key_table *table, const char *key, size_t row_bytes);
+void *table_find(const struct key_table *table, const char *key); // the row of the key; NULL: there is none
+void table_free(struct key_table *table);                         // frees the rows too; leaves the table empty

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "batch/inputs.h"
-#include "batch/key_table.h"
 #include "batch/names.h"
 #include "batch/outcome.h"
 #include "filter/chain.h"

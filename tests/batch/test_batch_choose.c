@@ -2,7 +2,7 @@
 //
 // The costs are those of 3840x2160 JPEG files on a host with 32 processors and an H200, where 480 and 2400 files took
 // 1.2 and 6.3 s by cpu, 2.6 and 6.5 s by opencl with 32 jobs, and 18.6 and 13.4 s with 8 jobs and 2400 files.
-#include "batch/choose.h"
+#include "batch/worker.h"
 
 #include "unit.h"
 
