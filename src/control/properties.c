@@ -55,8 +55,6 @@ static const struct property *find(const struct controlled *run, const char *nam
         *rest = name + length;
         if (p->name[length - 1] == '/' ? strncmp(name, p->name, length) == 0 : strcmp(name, p->name) == 0)
             return p;
-        if (p->was && strcmp(name, p->was) == 0)
-            return p;
         names[i] = p->name;
     }
     const char *nearest = options_nearest(name, names);
@@ -123,15 +121,14 @@ static void changing(const struct controlled *run)
         run->changing(run->context);
 }
 
-static bool set_member(const struct controlled *run, const struct property *p, const char *text, char why[PROPERTY_WHY])
+static bool set_member(const struct controlled *run, const struct property *p, const union setting *value,
+                       char why[PROPERTY_WHY])
 {
     char *member = (char *)&run->stream->settings + p->member;
-    union setting value, before;
-    if (!parse(p, text, &value, why))
-        return false;
+    union setting before;
     changing(run); // it may change the same member
     memcpy(&before, member, sizes[p->type]);
-    memcpy(member, &value, sizes[p->type]);
+    memcpy(member, value, sizes[p->type]);
     if (!p->changed || p->changed(run, why))
         return true;
     memcpy(member, &before, sizes[p->type]);
@@ -178,22 +175,26 @@ static bool writable(const struct property *p)
     return p->set || p->member;
 }
 
-bool properties_set(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
+// Finds a property that can be set now. NULL: `why` is set.
+static const struct property *find_writable(const struct controlled *run, const char *name, const char **rest,
+                                            char why[PROPERTY_WHY])
+{
+    const struct property *p = find(run, name, rest, why);
+    if (!p)
+        return NULL;
+    if (!writable(p))
+        property_fail(why, "%s cannot be set", name);
+    else if (p->window && !run->stream->window)
+        property_fail(why, "%s needs a window, and there is none", name);
+    else
+        return p;
+    return NULL;
+}
+
+// Follows a property that was set.
+static bool finish_set(const struct controlled *run, const struct property *p, const char *rest)
 {
     char text[REQUEST_TEXT];
-    const char *rest;
-    const struct property *p = find(run, name, &rest, why);
-    if (!p)
-        return false;
-    if (!writable(p))
-        return property_fail(why, "%s cannot be set", name);
-    if (p->window && !run->stream->window)
-        return property_fail(why, "%s needs a window, and there is none", name);
-    if (!value)
-        return property_fail(why, "%.80s must be a text, a number or a boolean of at most %d bytes", name,
-                             REQUEST_TEXT - 1);
-    if (!(p->set ? p->set(run, rest, value, why) : set_member(run, p, value, why)))
-        return false;
     changing(run);
     if (p->noted) {
         print_value(run, p, rest, text);
@@ -202,31 +203,86 @@ bool properties_set(const struct controlled *run, const char *name, const char *
     return true;
 }
 
-bool properties_cycle(const struct controlled *run, const char *name, const char *const *values, char why[PROPERTY_WHY])
+bool properties_set(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
-    char now[REQUEST_TEXT], next[PROPERTY_NAME];
+    union setting parsed;
     const char *rest;
-    int i = 0;
-    const struct property *p = find(run, name, &rest, why);
+    const struct property *p = find_writable(run, name, &rest, why);
     if (!p)
         return false;
-    if (!writable(p))
-        return properties_set(run, name, "", why); // refuses it and sets `why`
-    if (p->next && !values[0])
-        return p->next(run, next, why) && properties_set(run, name, next, why);
+    if (!value)
+        return property_fail(why, "%.80s must be a text, a number or a boolean of at most %d bytes", name,
+                             REQUEST_TEXT - 1);
+    if (p->set && !p->set(run, rest, value, why))
+        return false;
+    if (!p->set && !(parse(p, value, &parsed, why) && set_member(run, p, &parsed, why)))
+        return false;
+    return finish_set(run, p, rest);
+}
+
+// Sets *value to the one after it: in `values`, or else in the choices, or on and off.
+static bool next_value(const struct property *p, const char *const *values, union setting *value,
+                       char why[PROPERTY_WHY])
+{
+    char word[PROPERTY_NAME];
+    union setting one = {0};
+    int at = 0;
+    for (int i = 0; values[i]; i++) {
+        if (!parse(p, values[i], &one, why))
+            return false;
+        if (memcmp(&one, value, sizes[p->type]) == 0)
+            at = values[i + 1] ? i + 1 : 0;
+    }
+    if (values[0])
+        return parse(p, values[at], value, why);
+    if (p->type == PROPERTY_NUMBER)
+        return property_fail(why, "cycle %s needs the values", p->name);
+    if (p->type == PROPERTY_FLAG)
+        value->flag = !value->flag;
+    else
+        value->choice = options_choice(p->choices, value->choice + 1, word, sizeof(word)) ? value->choice + 1 : 0;
+    return true;
+}
+
+// Cycles a property whose value is no member, by its text.
+static bool cycle_text(const struct controlled *run, const struct property *p, const char *rest,
+                       const char *const *values, char why[PROPERTY_WHY])
+{
+    char now[REQUEST_TEXT], next[PROPERTY_NAME];
+    const char *choices = p->type == PROPERTY_FLAG ? "off|on" : p->choices;
+    int i = 0;
     print_value(run, p, rest, now);
     if (values[0]) {
         while (values[i] && strcmp(values[i], now) != 0)
             i++;
-        return properties_set(run, name, values[i] && values[i + 1] ? values[i + 1] : values[0], why);
+        return properties_set(run, p->name, values[i] && values[i + 1] ? values[i + 1] : values[0], why);
     }
-    const char *choices = p->type == PROPERTY_FLAG ? "off|on" : p->choices;
     if (!choices)
-        return property_fail(why, "cycle %s needs the values", name);
+        return property_fail(why, "cycle %s needs the values", p->name);
     i = options_find(choices, now);
     if (!options_choice(choices, i + 1, next, sizeof(next)))
         options_choice(choices, 0, next, sizeof(next));
-    return properties_set(run, name, next, why);
+    return properties_set(run, p->name, next, why);
+}
+
+bool properties_cycle(const struct controlled *run, const char *name, const char *const *values, char why[PROPERTY_WHY])
+{
+    char text[PROPERTY_NAME];
+    const char *rest;
+    union setting value;
+    const struct property *p = find_writable(run, name, &rest, why);
+    if (!p)
+        return false;
+    if (p->next && !values[0])
+        return p->next(run, text, why) && properties_set(run, name, text, why);
+    if (!p->member || p->get)
+        return cycle_text(run, p, rest, values, why);
+    memcpy(&value, (const char *)&run->stream->settings + p->member, sizes[p->type]);
+    if (!next_value(p, values, &value, why))
+        return false;
+    if (p->set) // a flag that needs more than its member
+        return properties_set(run, name, value.flag ? "on" : "off", why);
+    return set_member(run, p, &value, why) && finish_set(run, p, rest);
 }
 
 json_t *properties_list(const struct controlled *run)
@@ -256,8 +312,6 @@ void properties_add(const struct property *rows, const struct settings *settings
         if (!p->member || json_object_get(state, p->name)) // the state has the path of the frame, not the requested one
             continue;
         json_object_set_new(state, p->name, member_json(p, settings));
-        if (p->was)
-            json_object_set(state, p->was, json_object_get(state, p->name));
     }
 }
 

@@ -24,7 +24,6 @@ enum property_type {
 
 struct property {
     const char *name; // also the field of the JSON state; "param/": the rest of the name is an argument
-    const char *was;  // its name in the version before, which `properties_get` and the JSON state still know
     enum property_type type;
     const char *choices; // "off|small|full|large"
     float min, max;      // of a number that is a member
@@ -80,7 +79,7 @@ bool properties_cycle(const struct controlled *run, const char *name, const char
 struct json_t *properties_list(const struct controlled *run);
 
 // The next three are for the members of `rows`.
-// Adds them to the state, under the present and the earlier name. A field that is there stays.
+// Adds them to the state. A field that is there stays.
 void properties_add(const struct property *rows, const struct settings *settings, struct json_t *state);
 // Writes the kept members as lines for the file of the last run: "overlay = small".
 void properties_kept(const struct property *rows, const struct settings *settings, char text[PROPERTIES_KEPT]);

@@ -114,12 +114,11 @@ void status_add_run(const struct status *s, json_t *object)
                           (json_int_t)s->skipped, "captured", (json_int_t)s->captured, "damaged",
                           (json_int_t)health->damaged, "lost", (json_int_t)health->lost, "outages", health->outages,
                           "delivered", json_thousandths(health->rate), "trouble", text_json(health->trouble)));
-    json_object_update_new(object,
-                           json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "path", pane->kind, "sharing",
-                                     pane->sharing, "rung", pane->sharing /* the earlier name */, "in", pane->input,
-                                     "why", text_json(pane->why), "device", text_json(pane->device), "chain",
-                                     text_json(chain), "passes", passes_json(pane->pass, pane->passes), "tuning",
-                                     json_tuning(s), "virtual_camera", json_camera(&s->outputs)));
+    json_object_update_new(object, json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "path", pane->kind, "sharing",
+                                             pane->sharing, "in", pane->input, "why", text_json(pane->why), "device",
+                                             text_json(pane->device), "chain", text_json(chain), "passes",
+                                             passes_json(pane->pass, pane->passes), "tuning", json_tuning(s),
+                                             "virtual_camera", json_camera(&s->outputs)));
 }
 
 void status_add_state(const struct status *s, json_t *object)

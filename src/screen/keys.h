@@ -20,13 +20,44 @@ enum key_group {
     KEY_GROUPS
 };
 
+// What a key does. KEY_NONE: nothing, in a row of text.
+enum key_action {
+    KEY_NONE,
+    KEY_CYCLE,
+    KEY_LOOK,
+    KEY_SAVE_LOOK,
+    KEY_LIST_LOOKS,
+    KEY_SELECT,
+    KEY_CHANGE,
+    KEY_ADD,
+    KEY_REPLACE,
+    KEY_MOVE,
+    KEY_REMOVE,
+    KEY_UNDO,
+    KEY_SEEK,
+    KEY_STEP,
+    KEY_SELECT_CONTROL,
+    KEY_CHANGE_CONTROL,
+    KEY_SCREENSHOT,
+    KEY_RECORD,
+    KEY_BACK,
+    KEY_QUIT
+};
+
+struct key_command {
+    enum key_action action;
+    int number;           // of the action: steps, the digit of a look, 1 for a variant of the action; 0: none
+    const char *property; // KEY_CYCLE: the property whose next value is set
+    const char *value[3]; // KEY_CYCLE: its values in turn, ended by NULL; none: all choices
+};
+
 struct key_row {
-    const char *name;          // of the action, for remapping: "path"
-    const char *command;       // that the key carries out: "cycle path"; NULL in a row of text
+    const char *name; // of the action, for remapping: "path"
+    struct key_command command;
     uint32_t key[KEY_CHOICES]; // keys of window_event; 0: none
     enum key_group group;
     bool heading; // a row of text: the heading of a group
-    bool digits;  // the keys are the range from key[0] to key[1], and the digit follows the command
+    bool digits;  // the keys are the range from key[0] to key[1], and the digit is the command's number
     bool repeats; // repeats while the key is held down
     const char *help;
 };

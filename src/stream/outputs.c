@@ -427,7 +427,7 @@ static bool fill(struct outputs *o)
 }
 
 // Closes the recording that a thread has ended. Returns false if it is incomplete (logged).
-static bool take_ended(struct outputs *o, bool frozen)
+static bool take_ended(struct outputs *o, bool paused)
 {
     const struct outputs_file *file = &o->ending;
     if (!file->recording || !recording_ended(file->recording))
@@ -435,7 +435,7 @@ static bool take_ended(struct outputs *o, bool frozen)
     const bool ok = close_ending(o);
     if (ok && file->frames == 0)
         note_set(o->note, true, NOTE_S, "nothing recorded to %s: %s", file->name,
-                 frozen ? "the view is paused" : "no frame arrived");
+                 paused ? "the view is paused" : "no frame arrived");
     else if (!ok)
         note_set(o->note, true, NOTE_S, "recording to %s failed; see standard error", file->name);
     else if (!o->file.recording) // else the message names the new recording
@@ -443,10 +443,10 @@ static bool take_ended(struct outputs *o, bool frozen)
     return ok;
 }
 
-bool outputs_follow(struct outputs *o, bool frozen)
+bool outputs_follow(struct outputs *o, bool paused)
 {
     const bool filled = fill(o);
-    return take_ended(o, frozen) && filled;
+    return take_ended(o, paused) && filled;
 }
 
 bool outputs_send(struct outputs *o, const struct panes *panes)

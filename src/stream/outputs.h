@@ -94,9 +94,9 @@ void outputs_toggle_recording(struct outputs *outputs, const char *suffix, bool 
 // Returns true while a thread ends a recording.
 bool outputs_ending(const struct outputs *outputs);
 // Call it at each turn of the loop. While a live source delivers no frame, repeats the last one. Closes a recording
-// that the thread has ended; the note reports the result. `frozen`: the view is paused, so the note blames this if the
-// recording has no frame. False: the recording is incomplete (logged).
-bool outputs_follow(struct outputs *outputs, bool frozen);
+// that the thread has ended; the note reports the result. If `paused`, the note of a recording without a frame
+// says that the view was paused. False: the recording is incomplete (logged).
+bool outputs_follow(struct outputs *outputs, bool paused);
 // Returns why the recording that ended last is incomplete; NULL: it is complete.
 const char *outputs_end_failure(const struct outputs *outputs);
 

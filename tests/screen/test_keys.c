@@ -84,7 +84,7 @@ static void test_table(void)
             seen[row - keys.row] = true;
     }
     for (int i = 0; i < keys.count; i++)
-        check_that(&unit, seen[i] && keys.row[i].command, "no key for %s", keys.row[i].name);
+        check_that(&unit, seen[i] && keys.row[i].command.action != KEY_NONE, "no key for %s", keys.row[i].name);
 }
 
 static void test_repeats(void)
@@ -220,8 +220,8 @@ static void test_list(void)
         found += row->key[0] == '[' && row->key[1] == WINDOW_KEY_F1 + 1 && row->key[2] == WINDOW_KEY_F1 + 2 &&
                  strcmp(row->help, "select a parameter") == 0;
         found += row->key[0] == '{' && row->key[1] == '}' && row->key[2] == 0;
-        found += row->key[0] == 'q' && strcmp(row->command, "quit") == 0;
-        headings += row->heading && !row->command && i + 1 < list.count && !list.row[i + 1].heading;
+        found += row->key[0] == 'q' && row->command.action == KEY_QUIT;
+        headings += row->heading && row->command.action == KEY_NONE && i + 1 < list.count && !list.row[i + 1].heading;
     }
     CHECK(found == 3);
     CHECK_NUMBER(headings, KEY_GROUPS);

@@ -1,4 +1,4 @@
-// events.c: carries out keys, pointer events and the requests of the control socket
+// events.c: carries out keys, choices from lists, pointer events and the requests of the control socket
 #include "command/live/events.h"
 
 #include "base/log.h"
@@ -11,10 +11,19 @@
 #include <string.h>
 #include <strings.h>
 
-enum { DIGITS = 9, DECIMALS = 10000, COMMAND_TEXT = 80, COMMAND_WORDS = 6 };
+enum { DIGITS = 9, DECIMALS = 10000 };
 enum { STEPS_MOST = 20 }; // of one turn of the wheel
 #define FULL "a chain has at most %d filters"
 #define CANNOT_SAVE "cannot save a screenshot; see standard error"
+
+// Opens a list; `event` NULL: in the middle of the window, else at the pointer.
+static void chooser_open(struct session *s, enum chooser_kind kind, const struct window_event *event)
+{
+    s->chooser = (struct chooser){.kind = kind};
+    if (event)
+        s->chooser = (struct chooser){.kind = kind, .placed = true, .x = event->x, .y = event->y};
+    note_clear(&s->stream.note, false); // the hint would hide rows
+}
 
 // Inserts lines with each digit's look into the list of keys.
 static void name_digits(struct session *s)
@@ -434,52 +443,39 @@ static void go_back(struct session *s, int number)
         quit(s, number);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(struct session *s, int number);
-} rows[] = {
-    {"look", pick_look},
-    {"save-look", save_look},
-    {"list-looks", list_looks},
-    {"select", select_param},
-    {"change", change_value},
-    {"add", add_stage},
-    {"replace", change_filter},
-    {"move", move_stage},
-    {"remove", remove_stage},
-    {"undo", undo},
-    {"select-control", select_control},
-    {"change-control", change_control},
-    {"seek", seek},
-    {"step", step},
-    {"screenshot", save_picture},
-    {"record", toggle_recording},
-    {"back", go_back},
-    {"quit", quit},
-};
-
-// Carries out the command and its words, which end with NULL.
-static bool carry_out(struct session *s, const char *const *word, char why[PROPERTY_WHY])
+static bool carry_out(struct session *s, const struct key_command *command, char why[PROPERTY_WHY])
 {
-    if (strcmp(word[0], "cycle") == 0)
-        return properties_cycle(&s->controlled, word[1], word + 2, why);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        if (strcmp(word[0], rows[i].name) == 0)
-            rows[i].run(s, word[1] ? atoi(word[1]) : 0);
-    }
+    static void (*const run[])(struct session * s, int number) = {
+        [KEY_LOOK] = pick_look,
+        [KEY_SAVE_LOOK] = save_look,
+        [KEY_LIST_LOOKS] = list_looks,
+        [KEY_SELECT] = select_param,
+        [KEY_CHANGE] = change_value,
+        [KEY_ADD] = add_stage,
+        [KEY_REPLACE] = change_filter,
+        [KEY_MOVE] = move_stage,
+        [KEY_REMOVE] = remove_stage,
+        [KEY_UNDO] = undo,
+        [KEY_SELECT_CONTROL] = select_control,
+        [KEY_CHANGE_CONTROL] = change_control,
+        [KEY_SEEK] = seek,
+        [KEY_STEP] = step,
+        [KEY_SCREENSHOT] = save_picture,
+        [KEY_RECORD] = toggle_recording,
+        [KEY_BACK] = go_back,
+        [KEY_QUIT] = quit,
+    };
+    if (command->action == KEY_CYCLE)
+        return properties_cycle(&s->controlled, command->property, command->value, why);
+    run[command->action](s, command->number);
     return true;
 }
 
-bool events_run(struct session *s, const char *command, char why[PROPERTY_WHY])
+bool events_run(struct session *s, const struct key_command *command, char why[PROPERTY_WHY])
 {
-    char text[COMMAND_TEXT], *rest = NULL;
-    const char *word[COMMAND_WORDS + 1] = {NULL};
-    snprintf(text, sizeof(text), "%s", command);
-    for (int i = 0; i < COMMAND_WORDS && (word[i] = strtok_r(i ? NULL : text, " ", &rest)); i++)
-        ;
     s->redraw = true;
     showcase_end(s);
-    const bool ok = carry_out(s, word, why);
+    const bool ok = carry_out(s, command, why);
     if (!ok)
         note_set(&s->stream.note, true, NOTE_S, "%s", why);
     report_state(&s->report, "state", session_status(s));
@@ -495,11 +491,12 @@ static void hold_slide(struct session *s)
 
 static bool press(struct session *s, const struct key_row *row, int digit, char why[PROPERTY_WHY])
 {
-    char command[COMMAND_TEXT];
-    snprintf(command, sizeof(command), "%s %d", row->command, digit);
+    struct key_command command = row->command;
+    if (row->digits)
+        command.number = digit;
     if (row->group <= KEYS_VIEW)
         hold_slide(s);
-    return events_run(s, row->digits ? command : row->command, why);
+    return events_run(s, &command, why);
 }
 
 bool events_press(struct session *s, const char *action, long long digit, char why[PROPERTY_WHY])
@@ -536,8 +533,199 @@ static void handle_key(struct session *s, const struct window_event *event, bool
         return;
     if (!quit_only)
         press(s, row, (int)key - '0', why);
-    else if (strcmp(row->command, "quit") == 0 || strcmp(row->command, "back") == 0)
-        carry_out(s, (const char *const[]){row->command, NULL}, why);
+    else if (row->command.action == KEY_QUIT || row->command.action == KEY_BACK)
+        carry_out(s, &row->command, why);
+}
+
+// ---- the lists in the window ----
+
+// Returns the key row that is number `index` in the list of actions: by groups, those first that a mouse needs.
+static const struct key_row *list_action(const struct keys *keys, int index)
+{
+    static const enum key_group order[KEY_GROUPS] = {KEYS_WINDOW,  KEYS_FILES, KEYS_VIEW,   KEYS_LOOKS,
+                                                     KEYS_FILTERS, KEYS_FILM,  KEYS_CAMERA, KEYS_PATH};
+    for (int group = 0; group < KEY_GROUPS; group++)
+        for (int i = 0; i < keys->count; i++) {
+            if (keys->row[i].group == order[group] && index-- == 0)
+                return &keys->row[i];
+        }
+    return NULL;
+}
+
+// Writes row number `index` as "label\tdetail". Returns false after the last one. A row that cannot be chosen is empty.
+static bool list_text(const struct session *s, int index, char text[CHOICE_TEXT])
+{
+    const struct key_row *action;
+    const struct filter *filter;
+    char key[16];
+    text[0] = '\0';
+    switch (s->chooser.kind) {
+    case CHOOSER_FILTERS:
+        if (!(filter = filter_at(index)))
+            return false;
+        if (strcmp(filter->name, "none") != 0)
+            snprintf(text, CHOICE_TEXT, "%s\t%s", filter->name, filter->summary);
+        return true;
+    case CHOOSER_LOOKS:
+        if (index < s->looks.count)
+            snprintf(text, CHOICE_TEXT, "%s\t%s", s->looks.look[index].name, s->looks.look[index].chain);
+        return index < s->looks.count;
+    case CHOOSER_ACTIONS:
+        if (!(action = list_action(&s->options.key_map, index)))
+            return false;
+        keys_key_name(action->key[0], key);
+        if (!action->digits)
+            snprintf(text, CHOICE_TEXT, "%s\t%s", key, action->help);
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Returns the index of a row, by its place among the rows that contain the typed text; -1: there is none. Rows that
+// begin with it come first.
+static int list_find(const struct session *s, int place, char text[CHOICE_TEXT])
+{
+    const char *typed = s->chooser.typed;
+    for (int begins = 1; begins >= 0; begins--)
+        for (int i = 0; list_text(s, i, text); i++) {
+            const char *at = text[0] ? strcasestr(text, typed) : NULL;
+            if (at && (at == text) == begins && place-- == 0)
+                return i;
+        }
+    return -1;
+}
+
+static void list_move(struct session *s, int steps)
+{
+    struct chooser *chooser = &s->chooser;
+    char text[CHOICE_TEXT];
+    chooser->selected += steps;
+    int rows = 0;
+    while (rows <= chooser->selected && list_find(s, rows, text) >= 0)
+        rows++;
+    if (chooser->selected > rows - 1)
+        chooser->selected = rows - 1;
+    if (chooser->selected < 0)
+        chooser->selected = 0;
+    if (chooser->first > chooser->selected)
+        chooser->first = chooser->selected;
+    if (chooser->first < chooser->selected - CHOICE_ROWS + 1)
+        chooser->first = chooser->selected - CHOICE_ROWS + 1;
+}
+
+static void list_choose(struct session *s)
+{
+    char text[CHOICE_TEXT], why[PROPERTY_WHY];
+    const int index = list_find(s, s->chooser.selected, text);
+    const enum chooser_kind kind = s->chooser.kind;
+    if (index < 0)
+        return;
+    s->chooser.kind = CHOOSER_NONE;
+    if (kind == CHOOSER_ACTIONS) { // it reports the change
+        events_press(s, list_action(&s->options.key_map, index)->name, -1, why);
+        return;
+    }
+    if (kind == CHOOSER_FILTERS)
+        events_add_filter(s, filter_at(index));
+    else
+        events_show_look(s, &s->looks.look[index]);
+    report_state(&s->report, "state", session_status(s));
+}
+
+static void list_type(struct session *s, uint32_t key)
+{
+    struct chooser *chooser = &s->chooser;
+    const size_t length = strlen(chooser->typed);
+    if (key == WINDOW_KEY_DELETE && length > 0)
+        chooser->typed[length - 1] = '\0';
+    else if (key > ' ' && key <= '~' && length + 1 < sizeof(chooser->typed))
+        chooser->typed[length] = (char)key;
+    else
+        return;
+    chooser->selected = chooser->first = 0;
+}
+
+// Returns how many rows down the key moves the selection; 0: none.
+static int list_steps(uint32_t key)
+{
+    enum { ALL = 1 << 16 };
+    switch (key) {
+    case WINDOW_KEY_UP:
+        return -1;
+    case WINDOW_KEY_DOWN:
+        return 1;
+    case WINDOW_KEY_PAGE_UP:
+        return 1 - CHOICE_ROWS;
+    case WINDOW_KEY_PAGE_DOWN:
+        return CHOICE_ROWS - 1;
+    case WINDOW_KEY_HOME:
+        return -ALL;
+    case WINDOW_KEY_END:
+        return ALL;
+    default:
+        return 0;
+    }
+}
+
+static void list_press(struct session *s, uint32_t key)
+{
+    if (key == WINDOW_KEY_ESCAPE)
+        s->chooser.kind = CHOOSER_NONE;
+    else if (key == WINDOW_KEY_ENTER)
+        list_choose(s);
+    else if (list_steps(key) != 0)
+        list_move(s, list_steps(key));
+    else
+        list_type(s, key);
+}
+
+static void list_click(struct session *s, const struct window_event *event)
+{
+    const int row = view_choice(s->view, event->x, event->y);
+    if (row >= 0) {
+        list_move(s, s->chooser.first + row - s->chooser.selected);
+        list_choose(s);
+    } else if (row < -1) {
+        s->chooser.kind = CHOOSER_NONE;
+    }
+}
+
+// Handles a key or a pointer event. Returns false if no list is open.
+static bool chooser_event(struct session *s, const struct window_event *event)
+{
+    if (s->chooser.kind == CHOOSER_NONE || event->type == WINDOW_RESIZE || event->type == WINDOW_CLOSE)
+        return false;
+    s->redraw = true;
+    if (event->type == WINDOW_KEY)
+        list_press(s, event->key);
+    else if (event->type == WINDOW_WHEEL)
+        list_move(s, -event->steps);
+    else if (event->type == WINDOW_DRAG && event->begins)
+        list_click(s, event);
+    else if (event->type == WINDOW_RIGHT_CLICK || event->type == WINDOW_DROP)
+        s->chooser.kind = CHOOSER_NONE;
+    return event->type != WINDOW_DROP;
+}
+
+void events_fill_list(const struct session *s, struct choice_list *list)
+{
+    static const char *const titles[] = {
+        [CHOOSER_FILTERS] = "Add a filter", [CHOOSER_LOOKS] = "Looks", [CHOOSER_ACTIONS] = "Actions"};
+    const struct chooser *chooser = &s->chooser;
+    char text[CHOICE_TEXT];
+    *list = (struct choice_list){.placed = chooser->placed, .x = chooser->x, .y = chooser->y};
+    if (chooser->kind == CHOOSER_NONE)
+        return;
+    while (list->rows < CHOICE_ROWS && list_find(s, chooser->first + list->rows, list->row[list->rows]) >= 0)
+        list->rows++;
+    list->selected = chooser->selected - chooser->first;
+    list->above = chooser->first > 0;
+    const char *hint = chooser->typed[0] == '\0' ? "  type to find; Esc closes" : "";
+    if (list->rows == 0)
+        hint = "  nothing has this text";
+    list->below = list_find(s, chooser->first + list->rows, text) >= 0;
+    snprintf(list->title, sizeof(list->title), "%s: %s_%s", titles[chooser->kind], chooser->typed, hint);
 }
 
 // ---- mouse ----
@@ -569,7 +757,7 @@ static void turn_wheel(struct session *s, const struct path_result *result, cons
         return;
     }
     for (int i = 0; i < steps && !event->control; i++)
-        events_run(s, event->steps > 0 ? "change 1" : "change -1", why);
+        events_run(s, &(struct key_command){.action = KEY_CHANGE, .number = event->steps > 0 ? 1 : -1}, why);
 }
 
 static void handle_mouse(struct session *s, const struct window_event *event)
@@ -587,7 +775,7 @@ static void handle_mouse(struct session *s, const struct window_event *event)
         turn_wheel(s, result, event);
         break;
     case WINDOW_DOUBLE_CLICK:
-        events_run(s, "cycle fullscreen", why);
+        events_run(s, &(struct key_command){.action = KEY_CYCLE, .property = "fullscreen"}, why);
         break;
     case WINDOW_RIGHT_CLICK:
         showcase_end(s);

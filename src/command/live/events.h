@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+struct choice_list;
 struct look;
 struct filter;
 struct session;
@@ -19,9 +20,9 @@ void events_hint(struct session *session, double seconds);
 // Handles all events that have arrived; reports the state after each key. `quit_only`: ignores all keys but quit and
 // back, and serves no control socket.
 void events_handle(struct session *session, bool quit_only);
-// Carries out the command of a key, such as "cycle scope" or "seek -1", redraws and reports the state. False: it is
+// Carries out the command of a key, redraws and reports the state. False: it is
 // impossible; `why` is one line, which the note shows.
-bool events_run(struct session *session, const char *command, char why[PROPERTY_WHY]);
+bool events_run(struct session *session, const struct key_command *command, char why[PROPERTY_WHY]);
 // The same for a key's action. `digit`: of an action with digits; -1: none.
 bool events_press(struct session *session, const char *action, long long digit, char why[PROPERTY_WHY]);
 // Shows the look instead of the chain; NULL: no filter. A mirror at the end of the chain stays: it is a setting of the
@@ -32,3 +33,5 @@ void events_save_picture(struct session *session);
 // Call often. When a picture is saved or has failed, the note reports the name or the failure. `wait`: waits until all
 // are.
 void events_picture_saved(struct session *session, bool wait);
+// Fills in the rows of the open list that the window shows; nothing if no list is open.
+void events_fill_list(const struct session *session, struct choice_list *list);

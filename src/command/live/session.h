@@ -1,17 +1,15 @@
 // session.h: one run of the `live` command: its stream and the user's side of it. session.c opens and closes the parts,
-// live.c runs frames through them, and events.c handles keys and pointer events. A part does not know the session. Main
-// thread.
+// live.c runs frames
+// through them, events.c handles keys and pointer events, and property_table.c has the settings. These four files know
+// the session; the parts do not. Main thread.
 #pragma once
 
 #include "base/log.h"
 #include "command/command.h"
-#include "command/live/chooser.h"
 #include "command/live/controls.h"
 #include "command/live/edits.h"
-#include "command/live/last_run.h"
 #include "command/live/live_options.h"
 #include "command/live/report.h"
-#include "command/live/showcase.h"
 #include "command/live/view.h"
 #include "command/looks.h"
 #include "control/control.h"
@@ -20,6 +18,40 @@
 #include "tune/captures.h"
 
 enum { DIGIT_LINES = 6, DIGIT_COLUMNS = 36 };
+
+enum chooser_kind { CHOOSER_NONE, CHOOSER_FILTERS, CHOOSER_LOOKS, CHOOSER_ACTIONS };
+
+// The open list in the window, from which the user chooses a filter, a look or an action. Zeroed is closed. Only
+// events.c uses the members.
+struct chooser {
+    enum chooser_kind kind;
+    char typed[24];
+    int selected, first; // among the rows that contain the typed text; `first` is at the top
+    bool placed;         // at the pointer (x, y)
+    float x, y;
+};
+
+// Shows the looks one after another beside the original, until the user does something. Zeroed is off.
+struct showcase {
+    bool on;
+    int look;           // index in the session's looks
+    int64_t look_ns;    // when this look was complete
+    int64_t from_ns;    // when the showcase began
+    int64_t divider_ns; // when the divider last moved
+};
+
+// What one run with a window keeps for the next, in the file $XDG_STATE_HOME/monocle/live: the window's size and place,
+// kept properties (the overlay) and the chain.
+struct last_run {
+    bool kept;                            // the file is read and written
+    struct window_area area;              // from the file; width 0: unknown
+    char settings[PROPERTIES_KEPT];       // lines for the file
+    char chain[CHAIN_TEXT];               // the last chain that the user has changed; "": none
+    struct window_area first;             // of this run's window
+    char first_settings[PROPERTIES_KEPT]; // of the start of this run
+    char first_chain[CHAIN_TEXT];         // of the start of this run, or of the showcase
+    bool resumed;                         // this run began with the last chain
+};
 
 struct session {
     struct live_options options;
@@ -63,6 +95,20 @@ struct session {
 void session_limit(struct session *session);
 // Reads the state of all parts. Valid until the session changes or the next call.
 const struct status *session_status(struct session *session);
+
+// ---- showcase and last run ----
+
+// Starts with the first look, if the user wants a showcase: with --showcase, or without a source, a chain and a camera.
+// Call after events_open and before a path is built.
+void showcase_open(struct session *session);
+// Moves the divider, and selects the next look when it is time. Call between two frames.
+void showcase_step(struct session *session);
+// Ends the showcase: the look stays, and the divider goes to the middle. Does nothing if it is off.
+void showcase_end(struct session *session);
+// Returns the name of the look that is shown; NULL: the showcase is off.
+const char *showcase_look(const struct session *session);
+
+void last_run_chain(struct session *session); // the user has not chosen the present chain: it is not kept
 
 // live.c: what the session does for its stream, whose context is the session.
 extern const struct stream_client live_client;
