@@ -2,7 +2,7 @@
 #include "check.h"
 #include "codec_files.h"
 #include "image/codec/codec_kind.h"
-#include "image/codec/exif.h"
+#include "image/codec/metadata.h"
 
 #include <libdeflate.h>
 

@@ -2,8 +2,7 @@
 // format has a place, else named
 #include "check.h"
 #include "codec_files.h"
-#include "image/codec/exif.h"
-#include "image/codec/photoshop.h"
+#include "image/codec/metadata.h"
 
 #include <math.h>
 #include <stdio.h>

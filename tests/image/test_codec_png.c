@@ -1,7 +1,7 @@
 // test_codec_png.c: PNG files: read as by stb_image (16 bits rounded to 8), and written so that stb_image reads them
 #include "check.h"
 #include "codec_files.h"
-#include "image/codec/runs.h"
+#include "image/codec/deflate.h"
 
 #include <libdeflate.h>
 #include <stb_image.h>
@@ -141,7 +141,7 @@ static void test_written(struct codec *codec, struct random *random)
 // A block that begins with zeros after a block that ends with another byte: black rows with a last pixel of any colour.
 static void test_seams(struct codec *codec, struct random *random)
 {
-    const struct image_shape shape = {.format = PIXFMT_GREY, .width = 3000, .height = 3 * RUNS_BLOCK / 3000};
+    const struct image_shape shape = {.format = PIXFMT_GREY, .width = 3000, .height = 3 * DEFLATE_BLOCK / 3000};
     const struct codec_settings settings = {.format = CODEC_PNG, .compression = 1};
     struct codec_buffer file = {0};
     struct image image = {0}, back = {0};
@@ -255,11 +255,11 @@ static void fill_deep(uint8_t *data, size_t size, struct random *random)
     }
 }
 
-// A strict inflater restores the output of runs_block, of one block or several.
+// A strict inflater restores the output of deflate_block, of one block or several.
 static void test_runs(struct random *random)
 {
     enum { SIZE = 300000, BEFORE = 8 };
-    uint8_t *data = calloc(1, BEFORE + SIZE + RUNS_SLACK), *packed = malloc(2 * runs_room(SIZE));
+    uint8_t *data = calloc(1, BEFORE + SIZE + DEFLATE_SLACK), *packed = malloc(2 * deflate_room(SIZE));
     uint8_t *plain = malloc(SIZE);
     struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();
     for (int round = 0; round < 40; round++) {
@@ -270,12 +270,12 @@ static void test_runs(struct random *random)
         else
             fill_skewed(data + BEFORE, size, random_range(random, 1, 60), random);
         data[BEFORE - 1] = (uint8_t)~data[BEFORE];
-        struct runs runs = {.at = packed};
+        struct deflate deflate = {.at = packed};
         for (size_t at = 0; at < size; at += block)
-            runs_block(&runs, data + BEFORE + at, size - at < block ? size - at : block, at + block >= size);
+            deflate_block(&deflate, data + BEFORE + at, size - at < block ? size - at : block, at + block >= size);
         size_t back = 0;
         const enum libdeflate_result result =
-            libdeflate_deflate_decompress(inflater, packed, (size_t)(runs.at - packed), plain, SIZE, &back);
+            libdeflate_deflate_decompress(inflater, packed, (size_t)(deflate.at - packed), plain, SIZE, &back);
         check_that(&check, result == LIBDEFLATE_SUCCESS && back == size && memcmp(plain, data + BEFORE, size) == 0,
                    "%zu bytes in blocks of %zu are not restored", size, block);
     }

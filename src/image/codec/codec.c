@@ -1,7 +1,7 @@
 // codec.c: the table of codecs, and the checks of all formats
 #include "image/codec/codec_kind.h"
 
-#include "image/codec/exif.h"
+#include "image/codec/metadata.h"
 
 #include <stdio.h>
 #include <stdlib.h>

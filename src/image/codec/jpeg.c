@@ -1,7 +1,6 @@
 // jpeg.c: JPEG files, by libjpeg-turbo: planes as the file codes them (raw data), other files as RGBA
 #include "image/codec/codec_kind.h"
-#include "image/codec/exif.h"
-#include "image/codec/photoshop.h"
+#include "image/codec/metadata.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,12 +1,12 @@
-// png.c: PNG files (PNG specification, third edition): libdeflate unpacks; png_filter.c and runs.c do the rest
+// png.c: PNG files (PNG specification, third edition): libdeflate unpacks; png_filter.c and deflate.c do the rest
 #include "image/codec/codec_kind.h"
-#include "image/codec/photoshop.h"
-#include "image/codec/png_chunk.h"
+#include "image/codec/deflate.h"
+#include "image/codec/metadata.h"
 #include "image/codec/png_filter.h"
-#include "image/codec/png_profile.h"
-#include "image/codec/runs.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +20,8 @@ enum {
     UNPACKED_MAX = 16 << 20, // bytes of a profile, or of XMP data
     SLACK = 16,              // bytes behind and before rows that png_filter may read
     DEFLATE_MOST = 1032,     // maximum bytes per byte of deflated data (258 for two bits)
+    CHUNK_HEAD = 8,          // bytes: length and type of a chunk
+    CHUNK_EXTRA = 12,        // bytes: also its checksum
     LEVEL_QUICK = 1,
     LEVEL_MAX = 9,
 };
@@ -50,6 +52,68 @@ struct header {
     struct codec_bytes pixels;       // data of the first of them; size of all of them
 };
 
+struct chunk {
+    char type[5];
+    struct codec_bytes bytes;
+    bool whole; // the checksum is right
+};
+
+static uint32_t read_u32(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+static void write_u32(uint8_t *at, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+// Reads the chunk at *at, and sets *at to the next chunk. chunk->bytes are borrowed from `data`. Returns false if the
+// file ends within the chunk. `pixels`: also verify the checksums of chunks with pixels.
+static bool chunk_next(struct chunk *chunk, const uint8_t *data, size_t size, size_t *at, bool pixels)
+{
+    const uint8_t *from = data + *at;
+    if (size - *at < CHUNK_EXTRA || read_u32(from) > size - *at - CHUNK_EXTRA)
+        return false;
+    const size_t length = read_u32(from);
+    *chunk = (struct chunk){.bytes = {from + CHUNK_HEAD, length}};
+    memcpy(chunk->type, from + 4, 4);
+    chunk->whole = (!pixels && memcmp(chunk->type, "IDAT", 4) == 0) ||
+                   libdeflate_crc32(0, from + 4, length + 4) == read_u32(from + CHUNK_HEAD + length);
+    *at += length + CHUNK_EXTRA;
+    return true;
+}
+
+static bool chunk_is(const struct chunk *chunk, const char *type)
+{
+    return memcmp(chunk->type, type, 4) == 0;
+}
+
+// Begins a chunk with its first data, and sets *start for chunk_end. Append the rest before that call. This and the
+// next two return false if there is no memory.
+static bool chunk_begin(struct codec_buffer *buffer, const char *type, const void *data, size_t size, size_t *start)
+{
+    *start = buffer->size;
+    return codec_buffer_append(buffer, (const uint8_t[4]){0}, 4) && codec_buffer_append(buffer, type, 4) &&
+           codec_buffer_append(buffer, data, size);
+}
+
+static bool chunk_end(struct codec_buffer *buffer, size_t start)
+{
+    const size_t size = buffer->size - start - CHUNK_HEAD;
+    uint8_t sum[4];
+    write_u32(buffer->data + start, (uint32_t)size);
+    write_u32(sum, libdeflate_crc32(0, buffer->data + start + 4, size + 4));
+    return codec_buffer_append(buffer, sum, sizeof(sum));
+}
+
+static bool chunk_write(struct codec_buffer *buffer, const char *type, const void *data, size_t size)
+{
+    size_t start;
+    return chunk_begin(buffer, type, data, size, &start) && chunk_end(buffer, start);
+}
+
 static bool looks_so(const uint8_t *data, size_t size)
 {
     return size >= SIGNATURE_BYTES && memcmp(data, signature, SIGNATURE_BYTES) == 0;
@@ -60,14 +124,14 @@ static int channels_of(enum colour colour)
     return colour == RGB ? 3 : colour == RGBA ? 4 : colour == GREY_ALPHA ? 2 : 1;
 }
 
-static bool take_header(struct header *header, const struct png_chunk *chunk, struct codec_error *error)
+static bool take_header(struct header *header, const struct chunk *chunk, struct codec_error *error)
 {
     static const uint8_t depths[] = {
         [GREY] = 1 | 2 | 4 | 8 | 16, [RGB] = 8 | 16, [PALETTE] = 1 | 2 | 4 | 8, [GREY_ALPHA] = 8 | 16, [RGBA] = 8 | 16};
     const uint8_t *data = chunk->bytes.data;
-    if (!png_chunk_is(chunk, "IHDR") || chunk->bytes.size != 13 || !chunk->whole)
+    if (!chunk_is(chunk, "IHDR") || chunk->bytes.size != 13 || !chunk->whole)
         return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its header (IHDR) is invalid");
-    const uint32_t width = png_read_u32(data), height = png_read_u32(data + 4);
+    const uint32_t width = read_u32(data), height = read_u32(data + 4);
     header->depth = data[8];
     header->colour = data[9];
     header->interlaced = data[12] == 1;
@@ -83,7 +147,7 @@ static bool take_header(struct header *header, const struct png_chunk *chunk, st
     return true;
 }
 
-static bool take_palette(struct header *header, const struct png_chunk *chunk, struct codec_error *error)
+static bool take_palette(struct header *header, const struct chunk *chunk, struct codec_error *error)
 {
     const size_t count = chunk->bytes.size / 3;
     if (chunk->bytes.size % 3 != 0 || count > PALETTE_MAX || count == 0)
@@ -94,7 +158,7 @@ static bool take_palette(struct header *header, const struct png_chunk *chunk, s
     return true;
 }
 
-static bool take_transparency(struct header *header, const struct png_chunk *chunk, struct codec_error *error)
+static bool take_transparency(struct header *header, const struct chunk *chunk, struct codec_error *error)
 {
     const size_t size = chunk->bytes.size;
     const uint8_t *data = chunk->bytes.data;
@@ -144,16 +208,79 @@ static bool unpack(struct png *png, struct codec_buffer *buffer, struct codec_by
     return result == LIBDEFLATE_SUCCESS;
 }
 
-// Returns the metadata in a chunk.
-static bool read_metadata(struct png *png, const struct png_chunk *chunk, int kind, struct codec_bytes *bytes)
+// EXIF, XMP and IPTC data in text chunks, as ImageMagick and ExifTool write them: a line with a name, the size, and the
+// bytes as hexadecimal digits, in lines.
+//
+// Returns true for the data of a text chunk with EXIF, XMP or IPTC data.
+static bool is_profile(struct codec_bytes chunk)
 {
-    bool ok = chunk->whole, packed = png_chunk_is(chunk, "iCCP") || png_chunk_is(chunk, "zTXt");
+    static const char *const names[] = {"exif", "APP1", "iptc", "8bim", "xmp"};
+    static const char start[] = "Raw profile type ";
+    bool found = false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        found |= chunk.size > sizeof(start) + strlen(names[i]) && codec_begins(chunk, start, strlen(start)) &&
+                 strcmp((const char *)chunk.data + strlen(start), names[i]) == 0;
+    return found;
+}
+
+static int hex_digit(int letter)
+{
+    return letter >= '0' && letter <= '9' ? letter - '0' : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+}
+
+// Unpacks the text into the buffer, and sets *text to the result. The text may be in the buffer itself. Returns false
+// if it is damaged, or there is no memory.
+static bool profile_read(struct codec_buffer *buffer, struct codec_bytes *text)
+{
+    const uint8_t *at = text->data, *end = at + text->size;
+    size_t size = 0;
+    while (at < end && *at == '\n')
+        at++;
+    while (at < end && *at != '\n')
+        at++;
+    while (at < end && isspace(*at))
+        at++;
+    for (; at < end && isdigit(*at) && size <= text->size; at++)
+        size = size * 10 + (size_t)(*at - '0');
+    if (size > text->size / 2 || !codec_buffer_room(buffer, size))
+        return false;
+    buffer->size = 0;
+    for (int high = -1; at < end && buffer->size < size; at++) {
+        const int digit = hex_digit(*at);
+        if (digit < 0 && !isspace(*at))
+            return false;
+        if (digit >= 0 && high >= 0)
+            buffer->data[buffer->size++] = (uint8_t)(high << 4 | digit);
+        high = digit < 0 ? high : high < 0 ? digit : -1;
+    }
+    *text = (struct codec_bytes){buffer->data, buffer->size};
+    return buffer->size == size;
+}
+
+// Appends bytes as text. Returns false if there is no memory.
+static bool profile_write(struct codec_buffer *text, const char *name, struct codec_bytes bytes)
+{
+    enum { LINE = 36 }; // bytes
+    char digits[64];
+    snprintf(digits, sizeof(digits), "\n%s\n%8zu", name, bytes.size);
+    bool ok = codec_buffer_append(text, digits, strlen(digits));
+    for (size_t i = 0; ok && i < bytes.size; i++) {
+        snprintf(digits, sizeof(digits), "%s%02x", i % LINE == 0 ? "\n" : "", bytes.data[i]);
+        ok = codec_buffer_append(text, digits, strlen(digits));
+    }
+    return ok && codec_buffer_append(text, "\n", 1);
+}
+
+// Returns the metadata in a chunk.
+static bool read_metadata(struct png *png, const struct chunk *chunk, int kind, struct codec_bytes *bytes)
+{
+    bool ok = chunk->whole, packed = chunk_is(chunk, "iCCP") || chunk_is(chunk, "zTXt");
     *bytes = chunk->bytes;
     if (packed) { // name, method 0, packed profile or text
         ok = ok && skip_text(bytes) && bytes->size > 1 && bytes->data[0] == 0 && skip(bytes, 1);
-    } else if (png_chunk_is(chunk, "tEXt")) {
+    } else if (chunk_is(chunk, "tEXt")) {
         ok = ok && skip_text(bytes);
-    } else if (png_chunk_is(chunk, "iTXt")) { // keyword, whether packed, method 0, language, translated keyword, text
+    } else if (chunk_is(chunk, "iTXt")) { // keyword, whether packed, method 0, language, translated keyword, text
         ok = ok && skip_text(bytes) && bytes->size >= 2;
         packed = ok && bytes->data[0] == 1;
         ok = ok && skip(bytes, 2) && skip_text(bytes) && skip_text(bytes);
@@ -169,12 +296,12 @@ static void keep_profile(struct codec_bytes *part, struct codec_buffer *buffer, 
 }
 
 // Takes EXIF, XMP or IPTC data from a text chunk. A chunk of their own has precedence.
-static void take_profile(struct png *png, const struct png_chunk *chunk, struct codec_metadata *metadata)
+static void take_profile(struct png *png, const struct chunk *chunk, struct codec_metadata *metadata)
 {
     static const char exif_name[] = "Exif\0", xmp_name[] = "http://ns.adobe.com/xap/1.0/"; // each with its final NUL
     struct codec_buffer *unpacked = png->unpacked;
     struct codec_bytes bytes = {0};
-    const bool ok = read_metadata(png, chunk, PROFILE, &bytes) && png_profile_read(&unpacked[PROFILE], &bytes);
+    const bool ok = read_metadata(png, chunk, PROFILE, &bytes) && profile_read(&unpacked[PROFILE], &bytes);
     const struct codec_bytes iptc = photoshop_iptc(ok ? bytes : (struct codec_bytes){0});
     if (ok && codec_begins(bytes, exif_name, sizeof(exif_name)))
         skip(&bytes, sizeof(exif_name));
@@ -198,35 +325,34 @@ static bool is_ascii(struct codec_bytes bytes)
 }
 
 // Takes the resolution, a comment, and chunks that a PNG file can keep as they are.
-static void take_other(struct png *png, const struct png_chunk *chunk, struct codec_metadata *metadata)
+static void take_other(struct png *png, const struct chunk *chunk, struct codec_metadata *metadata)
 {
     static const char kept[][5] = {"cICP", "cHRM", "gAMA", "sRGB", "mDCV", "cLLI", "pHYs", "tEXt", "zTXt", "iTXt"};
     static const double inch = 0.0254;
     struct codec_bytes text = chunk->bytes;
     bool keep = false;
     for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
-        keep |= png_chunk_is(chunk, kept[i]);
+        keep |= chunk_is(chunk, kept[i]);
     if (!keep)
         return;
     if (!chunk->whole) {
         codec_lacks(metadata, "a damaged chunk is left out");
-    } else if (png_chunk_is(chunk, "pHYs") && text.size == 9 &&
+    } else if (chunk_is(chunk, "pHYs") && text.size == 9 &&
                text.data[8] == 1) { // per metre; otherwise the shape of a pixel
-        metadata->density[0] = png_read_u32(text.data) * inch;
-        metadata->density[1] = png_read_u32(text.data + 4) * inch;
-    } else if (png_chunk_is(chunk, "tEXt") && codec_begins(text, "Comment", 8) && skip(&text, 8) && is_ascii(text) &&
+        metadata->density[0] = read_u32(text.data) * inch;
+        metadata->density[1] = read_u32(text.data + 4) * inch;
+    } else if (chunk_is(chunk, "tEXt") && codec_begins(text, "Comment", 8) && skip(&text, 8) && is_ascii(text) &&
                !metadata->comment.data && text.size > 0) {
         metadata->comment = text;
     } else if (png->chunks.size + chunk->bytes.size > UNPACKED_MAX) {
         codec_lacks(metadata, "texts beyond 16 MiB are left out");
-    } else if (codec_buffer_append(&png->chunks, chunk->bytes.data - PNG_CHUNK_HEAD,
-                                   chunk->bytes.size + PNG_CHUNK_EXTRA)) {
+    } else if (codec_buffer_append(&png->chunks, chunk->bytes.data - CHUNK_HEAD, chunk->bytes.size + CHUNK_EXTRA)) {
         metadata->chunks = (struct codec_bytes){png->chunks.data, png->chunks.size};
     }
 }
 
 // Takes the first chunk of each kind, as libpng does: unpacking hundreds of them could take seconds.
-static void take_metadata(struct png *png, const struct png_chunk *chunk, struct header *header,
+static void take_metadata(struct png *png, const struct chunk *chunk, struct header *header,
                           struct codec_metadata *metadata)
 {
     enum { PROFILES_MOST = 4 };
@@ -238,11 +364,11 @@ static void take_metadata(struct png *png, const struct png_chunk *chunk, struct
     };
     struct codec_bytes *const parts[METADATA] = {&metadata->icc, &metadata->exif, &metadata->xmp};
     struct codec_bytes bytes;
-    const bool is_xmp = png_chunk_is(chunk, "iTXt") && chunk->bytes.size >= sizeof(xmp) &&
-                        memcmp(chunk->bytes.data, xmp, sizeof(xmp)) == 0;
-    const int kind = png_chunk_is(chunk, "iCCP") ? ICC : png_chunk_is(chunk, "eXIf") ? EXIF : is_xmp ? XMP : METADATA;
-    const bool profile = (png_chunk_is(chunk, "tEXt") || png_chunk_is(chunk, "zTXt") || png_chunk_is(chunk, "iTXt")) &&
-                         png_is_profile(chunk->bytes);
+    const bool is_xmp =
+        chunk_is(chunk, "iTXt") && chunk->bytes.size >= sizeof(xmp) && memcmp(chunk->bytes.data, xmp, sizeof(xmp)) == 0;
+    const int kind = chunk_is(chunk, "iCCP") ? ICC : chunk_is(chunk, "eXIf") ? EXIF : is_xmp ? XMP : METADATA;
+    const bool profile =
+        (chunk_is(chunk, "tEXt") || chunk_is(chunk, "zTXt") || chunk_is(chunk, "iTXt")) && is_profile(chunk->bytes);
     if (profile && header->profiles++ < PROFILES_MOST)
         take_profile(png, chunk, metadata);
     else if (kind == METADATA && !profile)
@@ -256,7 +382,7 @@ static void take_metadata(struct png *png, const struct png_chunk *chunk, struct
         *parts[kind] = bytes;
 }
 
-static bool take_pixels(struct header *header, const struct png_chunk *chunk, bool follows, struct codec_error *error)
+static bool take_pixels(struct header *header, const struct chunk *chunk, bool follows, struct codec_error *error)
 {
     if (header->pieces > 0 && !follows)
         return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its IDAT chunks are not consecutive");
@@ -267,22 +393,22 @@ static bool take_pixels(struct header *header, const struct png_chunk *chunk, bo
     return true;
 }
 
-static bool take_chunk(struct png *png, const struct png_chunk *chunk, bool follows, struct header *header,
+static bool take_chunk(struct png *png, const struct chunk *chunk, bool follows, struct header *header,
                        struct codec_metadata *metadata, struct codec_error *error)
 {
-    const bool critical = (chunk->type[0] & 0x20) == 0 && !png_chunk_is(chunk, "IEND");
-    header->animated |= png_chunk_is(chunk, "acTL") && chunk->bytes.size >= 4 && png_read_u32(chunk->bytes.data) > 1;
+    const bool critical = (chunk->type[0] & 0x20) == 0 && !chunk_is(chunk, "IEND");
+    header->animated |= chunk_is(chunk, "acTL") && chunk->bytes.size >= 4 && read_u32(chunk->bytes.data) > 1;
     if (!critical && metadata)
         take_metadata(png, chunk, header, metadata);
     if (!chunk->whole) // without its transparency it would be another image
-        return !(critical || png_chunk_is(chunk, "tRNS")) ||
+        return !(critical || chunk_is(chunk, "tRNS")) ||
                codec_refuse(error, CODEC_DAMAGED, "the image is damaged: the checksum of its %s chunk is wrong",
                             chunk->type);
-    if (png_chunk_is(chunk, "IDAT"))
+    if (chunk_is(chunk, "IDAT"))
         return take_pixels(header, chunk, follows, error);
-    if (png_chunk_is(chunk, "PLTE"))
+    if (chunk_is(chunk, "PLTE"))
         return header->colour != PALETTE || take_palette(header, chunk, error);
-    if (png_chunk_is(chunk, "tRNS"))
+    if (chunk_is(chunk, "tRNS"))
         return take_transparency(header, chunk, error);
     if (critical)
         return codec_refuse(error, CODEC_UNSUPPORTED,
@@ -295,20 +421,20 @@ static bool take_chunk(struct png *png, const struct png_chunk *chunk, bool foll
 static bool read_header(struct png *png, const uint8_t *data, size_t size, struct header *header,
                         struct codec_metadata *metadata, struct codec_error *error)
 {
-    struct png_chunk chunk;
+    struct chunk chunk;
     size_t at = SIGNATURE_BYTES;
     bool pixels = false; // the previous chunk was IDAT
     *header = (struct header){0};
     if (metadata)
         png->unpacked[EXIF].size = png->unpacked[XMP].size = png->iptc.size = png->chunks.size = 0;
     do {
-        if (!png_chunk_next(&chunk, data, size, &at, !metadata))
+        if (!chunk_next(&chunk, data, size, &at, !metadata))
             return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
         if (header->depth == 0 ? !take_header(header, &chunk, error)
                                : !take_chunk(png, &chunk, pixels, header, metadata, error))
             return false;
-        pixels = png_chunk_is(&chunk, "IDAT");
-    } while (!png_chunk_is(&chunk, "IEND"));
+        pixels = chunk_is(&chunk, "IDAT");
+    } while (!chunk_is(&chunk, "IEND"));
     header->format = header->transparent || header->colour == GREY_ALPHA || header->colour == RGBA ? PIXFMT_RGBA
                      : header->colour == GREY                                                      ? PIXFMT_GREY
                                                                                                    : PIXFMT_RGB24;
@@ -433,10 +559,10 @@ static const uint8_t *join_pixels(struct png *png, const struct header *header)
         return NULL;
     size_t size = 0;
     for (const uint8_t *at = header->pixels.data; size < header->pixels.size;) {
-        const size_t length = png_read_u32(at - PNG_CHUNK_HEAD);
+        const size_t length = read_u32(at - CHUNK_HEAD);
         memcpy(png->packed.data + size, at, length);
         size += length;
-        at += length + PNG_CHUNK_EXTRA;
+        at += length + CHUNK_EXTRA;
     }
     return png->packed.data;
 }
@@ -514,9 +640,9 @@ static bool write_iptc(struct png *png, struct codec_buffer *buffer, struct code
     size_t start;
     blocks->size = text->size = 0;
     return photoshop_append(blocks, PHOTOSHOP_IPTC, iptc) &&
-           png_profile_write(text, "iptc", (struct codec_bytes){blocks->data, blocks->size}) &&
-           png_chunk_begin(buffer, "zTXt", head, sizeof(head), &start) &&
-           append_packed(png, buffer, LEVEL_MAX, text->data, text->size) && png_chunk_end(buffer, start);
+           profile_write(text, "iptc", (struct codec_bytes){blocks->data, blocks->size}) &&
+           chunk_begin(buffer, "zTXt", head, sizeof(head), &start) &&
+           append_packed(png, buffer, LEVEL_MAX, text->data, text->size) && chunk_end(buffer, start);
 }
 
 // tEXt is Latin-1 and iTXt UTF-8. A comment that is not ASCII is taken for UTF-8.
@@ -525,16 +651,16 @@ static bool write_comment(struct codec_buffer *buffer, struct codec_bytes commen
     static const char head[] = "Comment\0\0\0\0"; // keyword, not packed, no language, no translation
     const bool ascii = is_ascii(comment);
     size_t start;
-    return png_chunk_begin(buffer, ascii ? "tEXt" : "iTXt", head, ascii ? 8 : sizeof(head), &start) &&
-           codec_buffer_append(buffer, comment.data, comment.size) && png_chunk_end(buffer, start);
+    return chunk_begin(buffer, ascii ? "tEXt" : "iTXt", head, ascii ? 8 : sizeof(head), &start) &&
+           codec_buffer_append(buffer, comment.data, comment.size) && chunk_end(buffer, start);
 }
 
 static bool write_density(struct codec_buffer *buffer, const double density[2])
 {
     uint8_t data[9] = {[8] = 1}; // per metre
-    png_write_u32(data, (uint32_t)lround(density[0] / 0.0254));
-    png_write_u32(data + 4, (uint32_t)lround(density[1] / 0.0254));
-    return png_chunk_write(buffer, "pHYs", data, sizeof(data));
+    write_u32(data, (uint32_t)lround(density[0] / 0.0254));
+    write_u32(data + 4, (uint32_t)lround(density[1] / 0.0254));
+    return chunk_write(buffer, "pHYs", data, sizeof(data));
 }
 
 static bool write_metadata(struct png *png, struct codec_buffer *buffer, const struct codec_metadata *metadata)
@@ -545,16 +671,16 @@ static bool write_metadata(struct png *png, struct codec_buffer *buffer, const s
     size_t start;
     bool ok = true;
     if (icc.data)
-        ok = png_chunk_begin(buffer, "iCCP", icc_head, sizeof(icc_head), &start) &&
-             append_packed(png, buffer, LEVEL_MAX, icc.data, icc.size) && png_chunk_end(buffer, start);
+        ok = chunk_begin(buffer, "iCCP", icc_head, sizeof(icc_head), &start) &&
+             append_packed(png, buffer, LEVEL_MAX, icc.data, icc.size) && chunk_end(buffer, start);
     ok = ok && (!metadata->chunks.data || codec_buffer_append(buffer, metadata->chunks.data, metadata->chunks.size));
     ok = ok && (metadata->density[0] <= 0 || write_density(buffer, metadata->density));
-    ok = ok && (!exif.data || png_chunk_write(buffer, "eXIf", exif.data, exif.size));
+    ok = ok && (!exif.data || chunk_write(buffer, "eXIf", exif.data, exif.size));
     ok = ok && (!metadata->iptc.data || write_iptc(png, buffer, metadata->iptc));
     ok = ok && (!metadata->comment.data || write_comment(buffer, metadata->comment));
     if (ok && xmp.data)
-        ok = png_chunk_begin(buffer, "iTXt", xmp_head, sizeof(xmp_head), &start) &&
-             codec_buffer_append(buffer, xmp.data, xmp.size) && png_chunk_end(buffer, start);
+        ok = chunk_begin(buffer, "iTXt", xmp_head, sizeof(xmp_head), &start) &&
+             codec_buffer_append(buffer, xmp.data, xmp.size) && chunk_end(buffer, start);
     return ok;
 }
 
@@ -605,13 +731,13 @@ static void rows_make(struct rows *rows, int y, int filter, uint8_t *to)
 static bool write_quick(struct png *png, struct rows *rows, struct codec_buffer *buffer)
 {
     const size_t row = 1 + rows->bytes;
-    const size_t block = row > RUNS_BLOCK ? row : RUNS_BLOCK;
-    if (!codec_buffer_room(&png->plain, SLACK + block + RUNS_SLACK) ||
+    const size_t block = row > DEFLATE_BLOCK ? row : DEFLATE_BLOCK;
+    if (!codec_buffer_room(&png->plain, SLACK + block + DEFLATE_SLACK) ||
         !codec_buffer_append(buffer, "\x78\x01", 2)) // zlib's head
         return false;
     uint8_t *from = png->plain.data + SLACK;
     uint32_t sum = 1;
-    struct runs runs = {0};
+    struct deflate deflate = {0};
     size_t filled = 0;
     for (int y = 0; y < rows->image->shape.height; y++) {
         rows_make(rows, y, filled == 0 ? PNG_FILTER_BEST : from[0], from + filled);
@@ -621,17 +747,17 @@ static bool write_quick(struct png *png, struct rows *rows, struct codec_buffer 
         const bool last = y + 1 == rows->image->shape.height;
         if (!last && filled + row <= block)
             continue;
-        if (!codec_buffer_room(buffer, buffer->size + runs_room(filled)))
+        if (!codec_buffer_room(buffer, buffer->size + deflate_room(filled)))
             return false;
         sum = libdeflate_adler32(sum, from, filled);
-        runs.at = buffer->data + buffer->size;
-        runs_block(&runs, from, filled, last);
-        buffer->size = (size_t)(runs.at - buffer->data);
+        deflate.at = buffer->data + buffer->size;
+        deflate_block(&deflate, from, filled, last);
+        buffer->size = (size_t)(deflate.at - buffer->data);
         from[-1] = from[filled - 1];
         filled = 0;
     }
     uint8_t bytes[4];
-    png_write_u32(bytes, sum);
+    write_u32(bytes, sum);
     return codec_buffer_append(buffer, bytes, sizeof(bytes));
 }
 
@@ -659,15 +785,15 @@ static bool encode(void *state, const struct image *image, const struct codec_se
     struct png *png = state;
     struct rows rows;
     uint8_t head[13] = {[8] = 8, [9] = colour_of(format, settings)};
-    png_write_u32(head, (uint32_t)image->shape.width);
-    png_write_u32(head + 4, (uint32_t)image->shape.height);
+    write_u32(head, (uint32_t)image->shape.width);
+    write_u32(head + 4, (uint32_t)image->shape.height);
     size_t start = 0;
     bool ok = codec_buffer_append(buffer, signature, SIGNATURE_BYTES) &&
-              png_chunk_write(buffer, "IHDR", head, sizeof(head)) && write_metadata(png, buffer, &settings->metadata) &&
-              rows_open(&rows, png, image, settings) && png_chunk_begin(buffer, "IDAT", "", 0, &start);
+              chunk_write(buffer, "IHDR", head, sizeof(head)) && write_metadata(png, buffer, &settings->metadata) &&
+              rows_open(&rows, png, image, settings) && chunk_begin(buffer, "IDAT", "", 0, &start);
     ok = ok && (settings->compression <= LEVEL_QUICK ? write_quick(png, &rows, buffer)
                                                      : write_small(png, &rows, buffer, settings->compression));
-    ok = ok && png_chunk_end(buffer, start) && png_chunk_write(buffer, "IEND", "", 0);
+    ok = ok && chunk_end(buffer, start) && chunk_write(buffer, "IEND", "", 0);
     return ok || codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
 }
 

@@ -1,6 +1,6 @@
 // stb.c: reads PSD and TGA files, by stb_image, which is compiled only here
 #include "image/codec/codec_kind.h"
-#include "image/codec/photoshop.h"
+#include "image/codec/metadata.h"
 #include "image/rgb_rows.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 // tiff.c: TIFF files of one image, by libtiff, from and to memory
 #include "image/codec/codec_kind.h"
-#include "image/codec/exif.h"
-#include "image/codec/photoshop.h"
+#include "image/codec/metadata.h"
 
 #include <stdio.h>
 #include <string.h>

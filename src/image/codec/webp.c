@@ -1,6 +1,6 @@
 // webp.c: WebP files, by libwebp; the container with the metadata is read and written here
 #include "image/codec/codec_kind.h"
-#include "image/codec/exif.h"
+#include "image/codec/metadata.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// runs.c: a fast deflate encoder: single bytes and runs of one byte
-#include "image/codec/runs.h"
+// deflate.c: a fast deflate encoder: single bytes and runs of one byte
+#include "image/codec/deflate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,71 +177,71 @@ static void make_codes(const uint8_t *depths, int symbols, struct run_code *code
 }
 
 // At most 57 bits, these included, may wait.
-static inline void put(struct runs *runs, uint32_t bits, int count)
+static inline void put(struct deflate *deflate, uint32_t bits, int count)
 {
-    runs->bits |= (uint64_t)bits << runs->count;
-    runs->count += count;
+    deflate->bits |= (uint64_t)bits << deflate->count;
+    deflate->count += count;
 }
 
-static inline void flush(struct runs *runs)
+static inline void flush(struct deflate *deflate)
 {
-    memcpy(runs->at, &runs->bits, sizeof(runs->bits));
-    runs->at += runs->count >> 3;
-    runs->bits >>= runs->count & ~7;
-    runs->count &= 7;
+    memcpy(deflate->at, &deflate->bits, sizeof(deflate->bits));
+    deflate->at += deflate->count >> 3;
+    deflate->bits >>= deflate->count & ~7;
+    deflate->count &= 7;
 }
 
 // Writes the lengths of the codes, in a fixed code: 0 to 13 have four bits; 14, 15, 17 and 18 have five. The only code
 // of distances is for distance 1.
-static void put_head(struct runs *runs, const uint8_t depths[SYMBOLS], bool last)
+static void put_head(struct deflate *deflate, const uint8_t depths[SYMBOLS], bool last)
 {
     enum { CODES = 19 };
     static const uint8_t order[CODES] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
     static const uint8_t own[CODES] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 0, 5, 5};
     struct run_code codes[CODES];
     make_codes(own, CODES, codes);
-    put(runs, last ? 1 : 0, 1);
-    put(runs, 2, 2);
-    put(runs, SYMBOLS - 257, 5);
-    put(runs, 0, 5);
-    put(runs, CODES - 4, 4);
-    flush(runs);
+    put(deflate, last ? 1 : 0, 1);
+    put(deflate, 2, 2);
+    put(deflate, SYMBOLS - 257, 5);
+    put(deflate, 0, 5);
+    put(deflate, CODES - 4, 4);
+    flush(deflate);
     for (int i = 0; i < CODES; i++) {
-        put(runs, own[order[i]], 3);
-        flush(runs);
+        put(deflate, own[order[i]], 3);
+        flush(deflate);
     }
     for (int i = 0, zeros; i < SYMBOLS; i += zeros) {
         for (zeros = 0; i + zeros < SYMBOLS && depths[i + zeros] == 0 && zeros < 138; zeros++)
             ;
         const int code = zeros >= 11 ? 18 : zeros >= 3 ? 17 : depths[i];
-        put(runs, codes[code].bits, codes[code].count);
+        put(deflate, codes[code].bits, codes[code].count);
         if (code >= 17)
-            put(runs, (uint32_t)(zeros - (code == 18 ? 11 : 3)), code == 18 ? 7 : 3);
+            put(deflate, (uint32_t)(zeros - (code == 18 ? 11 : 3)), code == 18 ? 7 : 3);
         else
             zeros = 1;
-        flush(runs);
+        flush(deflate);
     }
-    put(runs, codes[1].bits, codes[1].count);
-    flush(runs);
+    put(deflate, codes[1].bits, codes[1].count);
+    flush(deflate);
 }
 
-static void put_run(struct runs *runs, const struct run_code codes[SYMBOLS], size_t left)
+static void put_run(struct deflate *deflate, const struct run_code codes[SYMBOLS], size_t left)
 {
     for (size_t piece; left > 0; left -= piece) {
         piece = run_piece(left);
         const int length = length_code(piece);
         const struct run_code code = codes[END + 1 + length];
-        put(runs, code.bits, code.count);
-        put(runs, (uint32_t)(piece - lengths[length].first), lengths[length].extra);
-        put(runs, 0, 1); // the distance
-        flush(runs);
+        put(deflate, code.bits, code.count);
+        put(deflate, (uint32_t)(piece - lengths[length].first), lengths[length].extra);
+        put(deflate, 0, 1); // the distance
+        flush(deflate);
     }
 }
 
-static void put_symbols(struct runs *runs, const struct run_code codes[SYMBOLS], const uint8_t *from, size_t size)
+static void put_symbols(struct deflate *deflate, const struct run_code codes[SYMBOLS], const uint8_t *from, size_t size)
 {
     const uint8_t *const end = from + size;
-    struct runs local = *runs; // in registers
+    struct deflate local = *deflate; // in registers
     while (from < end) {
         if (end - from >= WORD && word_at(from) == word_at(from - 1)) {
             const size_t length = run_length(from, end);
@@ -260,15 +260,15 @@ static void put_symbols(struct runs *runs, const struct run_code codes[SYMBOLS],
     }
     put(&local, codes[END].bits, codes[END].count);
     flush(&local);
-    *runs = local;
+    *deflate = local;
 }
 
-size_t runs_room(size_t size)
+size_t deflate_room(size_t size)
 {
     return size + size / 4 + 512; // nine bits per byte always suffice; limited codes take a little more
 }
 
-void runs_block(struct runs *runs, const uint8_t *from, size_t size, bool last)
+void deflate_block(struct deflate *deflate, const uint8_t *from, size_t size, bool last)
 {
     uint32_t counts[SYMBOLS];
     uint8_t depths[SYMBOLS];
@@ -276,10 +276,10 @@ void runs_block(struct runs *runs, const uint8_t *from, size_t size, bool last)
     count_symbols(from, size, counts);
     make_depths(counts, depths);
     make_codes(depths, SYMBOLS, codes);
-    put_head(runs, depths, last);
-    put_symbols(runs, codes, from, size);
-    if (last && runs->count > 0) {
-        runs->count = 8;
-        flush(runs);
+    put_head(deflate, depths, last);
+    put_symbols(deflate, codes, from, size);
+    if (last && deflate->count > 0) {
+        deflate->count = 8;
+        flush(deflate);
     }
 }

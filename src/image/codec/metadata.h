@@ -1,12 +1,7 @@
-// exif.h: reads and changes EXIF data, and copies them between TIFF files (TIFF 6.0; CIPA DC-008, EXIF 2.32)
+// metadata.h: EXIF data, also of TIFF files (TIFF 6.0; CIPA DC-008, EXIF 2.32), and Photoshop's blocks
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct codec_buffer;
-struct codec_bytes;
+#include "image/codec/codec.h"
 
 // Returns the orientation, 1 to 8; 1 if there is none or the data are damaged.
 int exif_orientation(const uint8_t *data, size_t size);
@@ -39,3 +34,22 @@ bool exif_from_tiff(const uint8_t *file, size_t size, int orientation, struct co
 // Adds EXIF data to a TIFF file of the same byte order. Tags that the file has itself, such as the orientation, stay.
 // Returns false if entries were left out; the file is complete in any case.
 bool exif_into_tiff(const uint8_t *exif, size_t size, struct codec_buffer *file);
+
+// Image resource blocks of Photoshop, in PSD, JPEG and TIFF files (Adobe Photoshop File Formats Specification, "Image
+// Resources Section")
+enum {
+    PHOTOSHOP_RESOLUTION = 0x03ed,
+    PHOTOSHOP_IPTC = 0x0404,
+    PHOTOSHOP_ICC = 0x040f,
+    PHOTOSHOP_EXIF = 0x0422,
+    PHOTOSHOP_XMP = 0x0424,
+};
+
+// Returns the data of the first block with this number, borrowed from `blocks`; no data if there is none.
+struct codec_bytes photoshop_find(struct codec_bytes blocks, unsigned number);
+
+// Returns the IPTC data, borrowed from `bytes`: those in the blocks, or all bytes if they are IPTC data, not blocks.
+struct codec_bytes photoshop_iptc(struct codec_bytes bytes);
+
+// Appends a block. Returns false if there is no memory.
+bool photoshop_append(struct codec_buffer *buffer, unsigned number, struct codec_bytes bytes);
