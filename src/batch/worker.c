@@ -145,16 +145,15 @@ static struct codec_settings settings_of(const struct work *work)
         .grey = chain_is_grey(&o->chain, head->shape.format == PIXFMT_GREY),
         .opaque = !head->alpha && !chain_changes_alpha(&o->chain),
         .orientation = encoding->keep_orientation ? 0 : 1,
+        .turned = work->job.turn.transpose != chain_turns(&o->chain),
         .remarks = head->remarks,
     };
     name_format(work->outcome->task->output, &settings.format);
+    if (chain_changes_alpha(&o->chain) && codec_info(settings.format)->subsampling)
+        settings.remarks |= CODEC_CLEAR;
     if (encoding->strip_metadata)
         return settings;
     settings.metadata = head->metadata;
-    if (work->job.turn.transpose) {
-        settings.metadata.density[0] = head->metadata.density[1];
-        settings.metadata.density[1] = head->metadata.density[0];
-    }
     return settings;
 }
 
@@ -231,6 +230,8 @@ static bool decode_whole(struct work *work)
                             work->outcome->height);
     if (!codec_decode(work->worker->codec, work->file.data, work->file.size, &work->head, &work->decoded, &error))
         return fail_codec(work, "", &error);
+    if (work->head.alpha && codec_info(work->settings.format)->subsampling && !image_is_opaque(&work->decoded))
+        work->settings.remarks |= CODEC_CLEAR;
     if (!work->job.turn.transpose)
         return true;
     const struct image_shape shape = image_transposed(&work->head.shape);

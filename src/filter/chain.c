@@ -46,6 +46,20 @@ bool chain_changes_alpha(const struct chain *chain)
     return changes;
 }
 
+bool chain_turns(const struct chain *chain)
+{
+    bool turns = false;
+    for (int i = 0; i < chain->count; i++) {
+        const struct stage *stage = &chain->stage[i];
+        struct filter_map map = {0};
+        if (stage->filter->kind != FILTER_WARP || stage->filter->returns)
+            continue;
+        stage->filter->map(&stage->values, CHAIN_SIDE_MAX, CHAIN_SIDE_MAX, &map);
+        turns ^= map.matrix[0] == 0 && map.matrix[4] == 0 && map.matrix[1] != 0 && map.matrix[3] != 0;
+    }
+    return turns;
+}
+
 bool chain_output_size(const struct chain *chain, int *width, int *height, char error[CHAIN_ERROR])
 {
     for (int i = 0; i < chain->count; i++) {

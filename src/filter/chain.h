@@ -42,6 +42,9 @@ bool chain_is_grey(const struct chain *chain, bool grey);
 
 bool chain_changes_alpha(const struct chain *chain);
 
+// Returns true if the chain exchanges rows and columns: an odd number of rotations by 90 degrees or -90 degrees.
+bool chain_turns(const struct chain *chain);
+
 // Replaces the size of the chain's input by the size of its output. False: a result is too large; `error` then gets one
 // line.
 bool chain_output_size(const struct chain *chain, int *width, int *height, char error[CHAIN_ERROR]);

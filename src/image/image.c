@@ -189,6 +189,15 @@ void image_transpose(struct image *to, const struct image *from)
     }
 }
 
+bool image_is_opaque(const struct image *image)
+{
+    uint8_t all = 255;
+    for (int y = 0; y < image->shape.height; y++)
+        for (int x = 0; x < image->shape.width; x++)
+            all &= image->plane[0][(size_t)y * image->stride[0] + 4 * (size_t)x + 3];
+    return all == 255;
+}
+
 bool image_shape_equal(const struct image_shape *a, const struct image_shape *b)
 {
     return a->format == b->format && a->width == b->width && a->height == b->height &&

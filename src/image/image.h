@@ -67,6 +67,8 @@ void image_transpose(struct image *to, const struct image *from);
 void image_copy(struct image *to, const struct image *from);
 // The same for part 0 to parts - 1 of the rows.
 void image_copy_rows(struct image *to, const struct image *from, int part, int parts);
+// Returns true if no pixel of an RGBA image is transparent, not even partly.
+bool image_is_opaque(const struct image *image);
 bool image_shape_equal(const struct image_shape *a, const struct image_shape *b);
 
 // A frame of a source, lent by source_next until source_return.

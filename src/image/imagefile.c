@@ -101,20 +101,11 @@ bool imagefile_read(struct image *image, const char *path)
     return false;
 }
 
-static bool is_opaque(const struct image *image)
-{
-    uint8_t all = 255;
-    for (int y = 0; y < image->shape.height; y++)
-        for (int x = 0; x < image->shape.width; x++)
-            all &= image->plane[0][(size_t)y * image->stride[0] + 4 * (size_t)x + 3];
-    return all == 255;
-}
-
 bool imagefile_write_claimed(struct claim *claim, const struct image *image)
 {
     enum { COMPRESSION = 6 };
     const struct codec_settings settings = {
-        .format = CODEC_PNG, .compression = COMPRESSION, .opaque = is_opaque(image)};
+        .format = CODEC_PNG, .compression = COMPRESSION, .opaque = image_is_opaque(image)};
     struct codec_buffer file = {0};
     struct codec_error error = {.why = "out of memory"};
     struct codec *codec = codec_open();

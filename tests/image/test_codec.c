@@ -43,7 +43,7 @@ static void test_exif(void)
         const size_t size = make_exif(exif, i % 2, last);
         check_that(&check, exif_orientation(exif, size) == 6, "orientation %d", exif_orientation(exif, size));
         memcpy(cut, exif, sizeof(cut));
-        const size_t left = exif_settle(cut, size, 1);
+        const size_t left = exif_settle(cut, size, &(struct metadata_target){4, 3, 1, false});
         check_that(&check, left == (last ? 80 : size) && exif_orientation(cut, left) == 1, "settled: %zu bytes, %d",
                    left, exif_orientation(cut, left));
         check_that(&check, !memmem(cut, left, "thumb", 5), "the thumbnail is still there");
@@ -52,18 +52,24 @@ static void test_exif(void)
         memcpy(cut, exif, sizeof(cut));
         memset(cut + 50, 0, 4);
         cut[i % 2 ? 53 : 50] = 12; // a thumbnail within the first directory: all is kept
-        check_that(&check, exif_settle(cut, size, 3) == size && exif_orientation(cut, size) == 3,
+        check_that(&check,
+                   exif_settle(cut, size, &(struct metadata_target){4, 3, 3, false}) == size &&
+                       exif_orientation(cut, size) == 3,
                    "a thumbnail in place of the directory");
         memcpy(cut, exif, sizeof(cut));
-        check_that(&check, exif_orientation(cut, exif_settle(cut, size, 0)) == 6, "0 leaves the orientation");
+        check_that(&check,
+                   exif_orientation(cut, exif_settle(cut, size, &(struct metadata_target){4, 3, 0, false})) == 6,
+                   "0 leaves the orientation");
         cut[i % 2 ? 18 : 19] = 1; // 256 more
         check_that(&check, exif_orientation(cut, size) == 1, "an invalid orientation counts as 1");
-        exif_settle(cut, size, 8);
+        exif_settle(cut, size, &(struct metadata_target){4, 3, 8, false});
         check_that(&check, exif_orientation(cut, size) == 8, "both bytes of an orientation are set");
         for (size_t end = 0; end < size; end++) {
             uint8_t *part = fenced(exif, end);
             const int orientation = exif_orientation(part, end);
-            check_that(&check, orientation == (end < 22 ? 1 : 6) && exif_settle(part, end, 3) <= end,
+            check_that(&check,
+                       orientation == (end < 22 ? 1 : 6) &&
+                           exif_settle(part, end, &(struct metadata_target){4, 3, 3, false}) <= end,
                        "cut at %zu: orientation %d", end, orientation);
         }
     }
@@ -246,11 +252,12 @@ static void test_left_out(struct codec *codec, struct random *random)
         {"iTXt", "XML:com.adobe.xmp\0\1\0\0", "its XMP data are damaged or larger than 16 MiB", 22, MOST + 1, 0, 0},
         {"iTXt", "XML:com.adobe.xmp\0\1\0\0", "its XMP data are damaged", 22, 100, 3, 0},
         {"iTXt", "XML:com.adobe.xmp\0\0\0\0", "its XMP data are damaged", 22, 100, 0, 1},
-        {"iTXt", "another text\0\0\0\0", "a damaged chunk is left out", 17, 100, 0, 1},
+        {"iTXt", "another text\0\0\0\0", "its damaged iTXt chunk is left out", 17, 100, 0, 1},
         {"eXIf", "MM\0*", "its EXIF data are damaged", 4, 100, 0, 1},
     };
     struct libdeflate_compressor *deflater = libdeflate_alloc_compressor(1);
     struct codec_buffer file = {0}, made = {0};
+    memset(plain, 'x', sizeof(plain));
     struct image image = {0};
     image_reserve(&image, &(struct image_shape){.width = 3, .height = 3});
     memset(image.memory, 0, image.memory_bytes);
@@ -287,7 +294,7 @@ static void test_twice(struct codec *codec, struct random *random)
     } cases[] = {
         {"iCCP", "a profile\0\0\x78\x01\1\3\0\xfc\xffICC\1\xa7\0\xd0", 25, 3},
         {"iTXt", "XML:com.adobe.xmp\0\0\0\0\0<x/>", 26, 4},
-        {"eXIf", "MM\0*\0\0\0\10\0\0", 10, 10},
+        {"eXIf", "MM\0*\0\0\0\10\0\1\1\x12\0\3\0\0\0\1\0\1\0\0", 22, 22},
     };
     struct codec_buffer file = {0};
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -300,7 +307,7 @@ static void test_twice(struct codec *codec, struct random *random)
         check_that(&check, ok && has->icc.size + has->xmp.size + has->exif.size == cases[i].carried,
                    "%s twice: %zu bytes carried, %s", cases[i].type, has->icc.size + has->xmp.size + has->exif.size,
                    error.why);
-        check_that(&check, ok && !has->left_out[0], "%s twice says: %s", cases[i].type, has->left_out);
+        check_that(&check, ok && strstr(has->left_out, "second"), "%s twice says: %s", cases[i].type, has->left_out);
     }
     codec_buffer_free(&file);
 }

@@ -161,8 +161,9 @@ static void test_jpeg(struct codec *codec)
     file.data[UNIT_AT] = 0;
     check_that(&check,
                codec_head(codec, file.data, file.size, 0, &head, &error) && head.metadata.density[0] == 0 &&
-                   strstr(head.metadata.left_out, "the shape of its pixels"),
-               "a shape without a unit: %s", head.metadata.left_out);
+                   is_near(head.metadata.aspect, 100, 50) && !head.metadata.left_out[0],
+               "a shape without a unit: %g by %g, %s", head.metadata.aspect[0], head.metadata.aspect[1],
+               head.metadata.left_out);
     codec_buffer_free(&file);
 }
 
@@ -213,7 +214,7 @@ static void test_orientations(void)
         exif[18 + (big ? bytes - 1 : 0)] = 6;
         check_that(&check, exif_orientation(exif, sizeof(exif)) == 6, "type %d, big-endian %d: orientation %d", type,
                    big, exif_orientation(exif, sizeof(exif)));
-        exif_settle(exif, sizeof(exif), 1);
+        exif_settle(exif, sizeof(exif), &(struct metadata_target){4, 3, 1, false});
         check_that(&check, exif[18 + (big ? bytes - 1 : 0)] == 1 && exif_orientation(exif, sizeof(exif)) == 1,
                    "type %d, big-endian %d: set to %d", type, big, exif_orientation(exif, sizeof(exif)));
     }
@@ -338,6 +339,230 @@ static void test_psd(struct codec *codec)
                head.metadata.icc.size, head.metadata.iptc.size, head.metadata.density[0], head.metadata.density[1]);
 }
 
+// EXIF data of 77x78 pixels, 300 by 150 per inch, with the subject's place. `type`: of the sizes.
+enum { DESCRIBED_INNER = 74, DESCRIBED_ACROSS = 126, DESCRIBED = 150 };
+static void make_described(uint8_t exif[DESCRIBED], bool big, int type)
+{
+    enum { AT = DESCRIBED_ACROSS };
+    const int bytes = type == 3 ? 2 : type, mark = big ? 'M' : 'I';
+    const struct {
+        int at, bytes, value;
+    } fields[] = {{0, 1, mark},     {1, 1, mark},    {2, 2, 42},       {4, 4, 8},       {8, 2, 5},
+                  {10, 2, 0x100},   {12, 2, type},   {14, 4, 1},       {18, bytes, 77}, {22, 2, 0x101},
+                  {24, 2, type},    {26, 4, 1},      {30, bytes, 78},  {34, 2, 0x11a},  {36, 2, 5},
+                  {38, 4, 1},       {42, 4, AT},     {46, 2, 0x11b},   {48, 2, 5},      {50, 4, 1},
+                  {54, 4, AT + 8},  {58, 2, 0x8769}, {60, 2, 4},       {62, 4, 1},      {66, 4, DESCRIBED_INNER},
+                  {74, 2, 3},       {76, 2, 0x9214}, {78, 2, 3},       {80, 4, 2},      {84, 2, 9},
+                  {88, 2, 0xa002},  {90, 2, type},   {92, 4, 1},       {96, bytes, 77}, {100, 2, 0xa003},
+                  {102, 2, type},   {104, 4, 1},     {108, bytes, 78}, {AT, 4, 300},    {AT + 4, 4, 1},
+                  {AT + 8, 4, 150}, {AT + 12, 4, 1}};
+    memset(exif, 0, DESCRIBED);
+    for (size_t f = 0; f < sizeof(fields) / sizeof(*fields); f++)
+        for (int b = 0; b < fields[f].bytes; b++)
+            exif[fields[f].at + (big ? fields[f].bytes - 1 - b : b)] = (uint8_t)(fields[f].value >> 8 * b);
+}
+
+// EXIF data describe the new picture: sizes of two, four and one byte, which is too small for the width.
+static void test_settled(void)
+{
+    enum { WIDTH = 300, HEIGHT = 200 };
+    for (int i = 0; i < 6; i++) {
+        const bool big = i % 2;
+        const int type = (int[]){3, 4, 1}[i / 2], at[] = {10, 22, DESCRIBED_INNER + 2, DESCRIBED_INNER + 14};
+        uint8_t exif[DESCRIBED];
+        double density[2];
+        make_described(exif, big, type);
+        const size_t left = exif_settle(exif, DESCRIBED, &(struct metadata_target){WIDTH, HEIGHT, 1, true});
+        check_that(&check, left == DESCRIBED && exif_density(exif, DESCRIBED, density) && is_near(density, 150, 300),
+                   "case %d: turned to %g by %g", i, density[0], density[1]);
+        check_that(&check, exif[DESCRIBED_INNER + big] == 2, "case %d: %d of two entries remain", i,
+                   exif[DESCRIBED_INNER + big]);
+        for (int k = 0; k < 4; k++) {
+            const uint8_t *entry = exif + at[k];
+            const int now = entry[2 + big], size = now == 3 ? 2 : now;
+            int value = 0;
+            for (int b = 0; b < size; b++)
+                value |= entry[8 + (big ? size - 1 - b : b)] << 8 * b;
+            check_that(&check, now == (type == 1 && k % 2 == 0 ? 4 : type) && value == (k % 2 ? HEIGHT : WIDTH),
+                       "case %d: entry %d of type %d is %d", i, k, now, value);
+        }
+    }
+}
+
+#define TIFF_SPACE "http://ns.adobe.com/tiff/1.0/"
+#define EXIF_SPACE "http://ns.adobe.com/exif/1.0/"
+
+// XMP data of a picture that is turned and 75x100: attributes and elements, any prefix, before or after its namespace.
+static void test_xmp(void)
+{
+    static const char *const cases[][2] = {
+        {"<d xmlns:tiff='" TIFF_SPACE "'><tiff:Orientation>6</tiff:Orientation></d>",
+         "<d xmlns:tiff='" TIFF_SPACE "'><tiff:Orientation>1</tiff:Orientation></d>"},
+        {"<d tiff:Orientation=\"6\"\n tiff:ImageWidth = '4032' tiff:ImageLength='3024' xmlns:tiff=\"" TIFF_SPACE "\"/>",
+         "<d tiff:Orientation=\"1\"\n tiff:ImageWidth = '75' tiff:ImageLength='100' xmlns:tiff=\"" TIFF_SPACE "\"/>"},
+        {"<d xmlns:e='" EXIF_SPACE "'><e:PixelXDimension> 4032 </e:PixelXDimension><e:PixelYDimension><rdf:value>9"
+         "</rdf:value></e:PixelYDimension></d>",
+         "<d xmlns:e='" EXIF_SPACE "'><e:PixelXDimension> 75 </e:PixelXDimension><e:PixelYDimension><rdf:value>100"
+         "</rdf:value></e:PixelYDimension></d>"},
+        {"<d xmlns:tiff='" TIFF_SPACE "' tiff:XResolution='300/1'><tiff:YResolution>150/1</tiff:YResolution></d>",
+         "<d xmlns:tiff='" TIFF_SPACE "' tiff:YResolution='300/1'><tiff:XResolution>150/1</tiff:XResolution></d>"},
+        {"<d xmlns:tiff='other' tiff:Orientation='6' n:Orientation='6'/>", NULL},
+        {"<d xmlns:tiff='" TIFF_SPACE "' tiff:Orientations='6' xtiff:Orientation='6'><tiff:Orientation/></d>", NULL},
+        {"<d xmlns:tiff='" TIFF_SPACE "'><tiff:Orientation>6</d>", NULL}, // damaged
+        {"<d xmlns:x='http://ns.adobe.com/xap/1.0/' x:Rating='5'><x:Thumbnails><a>b</a></x:Thumbnails>.</d>",
+         "<d xmlns:x='http://ns.adobe.com/xap/1.0/' x:Rating='5'>.</d>"},
+        {"<d xmlns:n='http://ns.adobe.com/xmp/note/' n:HasExtendedXMP='0123'/>",
+         "<d xmlns:n='http://ns.adobe.com/xmp/note/'/>"},
+        {"<d xmlns:GCamera='http://ns.google.com/photos/1.0/camera/' GCamera:MotionPhoto='1' GCamera:Other='1'/>",
+         "<d xmlns:GCamera='http://ns.google.com/photos/1.0/camera/' GCamera:Other='1'/>"},
+    };
+    struct codec_buffer settled = {0};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const char *expected = cases[i][1] ? cases[i][1] : cases[i][0];
+        const size_t size = strlen(cases[i][0]);
+        const bool ok = xmp_settle((struct codec_bytes){fenced(cases[i][0], size), size},
+                                   &(struct metadata_target){75, 100, 1, true}, &settled);
+        check_that(&check, ok && settled.size == strlen(expected) && memcmp(settled.data, expected, settled.size) == 0,
+                   "case %zu of XMP: %.*s", i, (int)settled.size, (const char *)settled.data);
+        for (size_t cut = 0; cut < size; cut++) // an end anywhere
+            xmp_settle((struct codec_bytes){fenced(cases[i][0], cut), cut}, &(struct metadata_target){75, 100, 1, true},
+                       &settled);
+    }
+    codec_buffer_free(&settled);
+}
+
+// Returns the number of chunks of this type in a PNG file.
+static int count_chunks(const struct codec_buffer *file, const char *type)
+{
+    int count = 0;
+    for (size_t at = 8; at + 12 <= file->size;) {
+        const uint8_t *from = file->data + at;
+        count += memcmp(from + 4, type, 4) == 0;
+        at += 12 + ((size_t)from[0] << 24 | (size_t)from[1] << 16 | (size_t)from[2] << 8 | from[3]);
+    }
+    return count;
+}
+
+// Chunks that a PNG file must not have, or not there: they are named, and never written. Valid ones are written.
+static void test_chunks(struct codec *codec)
+{
+    static const char chrm[] = "\0\0\x7a\x26\0\0\x80\x84\0\0\xfa\0\0\0\x80\xe8\0\0\x75\x30\0\0\xea\x60\0\0\x3a\x98"
+                               "\0\0\x17\x70";
+    static const struct {
+        const char *type, *data;
+        size_t bytes;
+        int times;
+        bool last;            // behind the pixels
+        const char *expected; // NULL: it is kept
+    } cases[] = {{"sRGB", "", 1, 1, false, NULL},
+                 {"sRGB", "", 0, 1, false, "damaged"},
+                 {"sRGB", "\4", 1, 1, false, "damaged"},
+                 {"sRGB", "", 1, 1, true, "misplaced"},
+                 {"gAMA", "\0\0\xb1\x8f", 4, 1, false, NULL},
+                 {"gAMA", "\0\0\xb1\x8f", 4, 2, false, "second"},
+                 {"gAMA", "\0\0\0\0", 4, 1, false, "damaged"},
+                 {"gAMA", "\0\0\xb1\x8f", 3, 1, false, "damaged"},
+                 {"cHRM", chrm, 32, 1, false, NULL},
+                 {"cHRM", chrm, 31, 1, false, "damaged"},
+                 {"cHRM", chrm, 32, 1, true, "misplaced"},
+                 {"cICP", "\11\20\0\1", 4, 1, false, NULL},
+                 {"cICP", "\11\20\1\1", 4, 1, false, "damaged"},
+                 {"pHYs", "\0\0\0\2\0\0\0\1", 9, 1, false, NULL},
+                 {"pHYs", "\0\0\0\2\0\0\0\1", 8, 1, false, "damaged"},
+                 {"pHYs", "\0\0\0\2\0\0\0\1\2", 9, 1, false, "damaged"},
+                 {"pHYs", "\0\0\0\2\0\0\0\1", 9, 2, false, "second"},
+                 {"tEXt", "Author\0Nobody", 13, 2, true, NULL},
+                 {"tEXt", "Author", 6, 1, false, "damaged"},
+                 {"tEXt", " Author\0Nobody", 14, 1, false, "damaged"},
+                 {"tEXt", "Author\0No\0body", 14, 1, false, "damaged"},
+                 {"zTXt", "Author\0\1Nobody", 14, 1, false, "damaged"},
+                 {"zTXt", "Author\0\0Nobody", 14, 1, false, "damaged"},
+                 {"iTXt", "Author\0\2\0\0\0Nobody", 17, 1, false, "damaged"},
+                 {"iTXt", "Author\0\0\0\0\0Nobody", 17, 1, false, NULL}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        enum { BEHIND_HEAD = 33, END = 12 };
+        struct random random = {1};
+        struct codec_buffer file = {0}, chunk = {0};
+        struct codec_head head = {0};
+        struct codec_error error;
+        for (int k = 0; k < cases[i].times; k++)
+            png_add(&chunk, cases[i].type, cases[i].data, cases[i].bytes);
+        png_make(&file, 4, 4, &(struct png_wish){2, 8, 0, 0, 1}, &random);
+        insert(&file, cases[i].last ? file.size - END : BEHIND_HEAD, chunk.data, chunk.size);
+        const bool ok = codec_head(codec, file.data, file.size, 0, &head, &error) &&
+                        write_file(codec, CODEC_PNG, &head.metadata, &file, &error);
+        const int again = cases[i].expected && strcmp(cases[i].expected, "second") ? 0
+                          : cases[i].expected                                      ? 1
+                                                                                   : cases[i].times;
+        check_that(&check, ok && count_chunks(&file, cases[i].type) == again, "%s, case %zu: %d are written: %s",
+                   cases[i].type, i, count_chunks(&file, cases[i].type), error.why);
+        check_that(&check,
+                   ok && (cases[i].expected ? strstr(error.why, cases[i].expected) && strstr(error.why, cases[i].type)
+                                            : !error.why[0]),
+                   "%s, case %zu says: %s", cases[i].type, i, error.why);
+        codec_buffer_free(&file);
+        codec_buffer_free(&chunk);
+    }
+}
+
+// The shape of pixels without a resolution goes from format to format, and turns. EXIF data have their own resolution.
+static void test_aspect(struct codec *codec)
+{
+    uint8_t exif[EXIF_DENSITY_BYTES];
+    exif_from_density((const double[]){72, 72}, exif);
+    for (int i = 0; i < FORMATS; i++) {
+        struct codec_metadata metadata = {.aspect = {2, 1}};
+        struct codec_buffer file = {0};
+        struct codec_head head = {0};
+        struct codec_error error;
+        if (!codec_info(formats[i].format)->writes)
+            continue;
+        bool ok = write_file(codec, formats[i].format, &metadata, &file, &error);
+        const bool named = strstr(error.why, "shape of its pixels");
+        ok = ok && codec_head(codec, file.data, file.size, 0, &head, &error);
+        const bool webp = formats[i].format == CODEC_WEBP;
+        check_that(&check, ok && named == webp && is_near(head.metadata.aspect, webp ? 0 : 2, webp ? 0 : 1),
+                   "%s: a shape of %g by %g", codec_info(formats[i].format)->name, head.metadata.aspect[0],
+                   head.metadata.aspect[1]);
+        metadata = (struct codec_metadata){.aspect = {1, 1}, .exif = {exif, sizeof(exif)}};
+        ok = write_file(codec, CODEC_PNG, &metadata, &file, &error) && count_chunks(&file, "pHYs") == 1 &&
+             codec_head(codec, file.data, file.size, 0, &head, &error) && head.metadata.density[0] == 72 &&
+             write_file(codec, CODEC_PNG, &head.metadata, &file, &error);
+        check_that(&check, ok && count_chunks(&file, "pHYs") == 1, "%d pHYs chunks", count_chunks(&file, "pHYs"));
+        codec_buffer_free(&file);
+    }
+}
+
+// EXIF data of more than a marker: whole, with a remark. A second block is named.
+static void test_long_exif(struct codec *codec)
+{
+    enum { LONG = 150000, BEHIND_JFIF = 20 };
+    static uint8_t exif[LONG] = "II*\0\x08\0\0\0\1\0\x98\x82\2\0\x08\0\0\0\0\0\2\0"; // the copyright comes last
+    const struct codec_metadata metadata = {.exif = {exif, LONG}};
+    struct codec_buffer file = {0};
+    struct codec_head head = {0};
+    struct codec_error error;
+    memcpy(exif + 18, "\xe8\x49\2", 4); // 149992
+    memcpy(exif + LONG - 8, "nobody's", 8);
+    bool ok = write_file(codec, CODEC_JPEG, &metadata, &file, &error) && strstr(error.why, "several segments");
+    check_that(&check, ok, "long EXIF data say: %s", error.why);
+    ok = ok && codec_head(codec, file.data, file.size, 0, &head, &error);
+    check_that(&check, ok && same(head.metadata.exif, metadata.exif) && !head.metadata.left_out[0],
+               "EXIF data of several markers: %zu bytes, %s", head.metadata.exif.size, head.metadata.left_out);
+    insert(&file, BEHIND_JFIF,
+           "\xff\xe1\0\x22"
+           "Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\3\0\0\0\0\0\0\0",
+           36);
+    ok = codec_head(codec, file.data, file.size, 0, &head, &error);
+    check_that(&check, ok && head.orientation == 3 && strstr(head.metadata.left_out, "second block"),
+               "two blocks of EXIF data: %s", head.metadata.left_out);
+    memcpy(file.data + BEHIND_JFIF + 10, "XX", 2);
+    ok = codec_head(codec, file.data, file.size, 0, &head, &error);
+    check_that(&check, ok && !head.metadata.exif.data && strstr(head.metadata.left_out, "damaged"),
+               "damaged EXIF data: %s", head.metadata.left_out);
+    codec_buffer_free(&file);
+}
+
 int main(void)
 {
     struct codec *codec = codec_open();
@@ -350,6 +575,11 @@ int main(void)
     test_bmp(codec);
     test_profiles(codec);
     test_psd(codec);
+    test_settled();
+    test_xmp();
+    test_chunks(codec);
+    test_aspect(codec);
+    test_long_exif(codec);
     codec_close(codec);
     return check_end(&check);
 }

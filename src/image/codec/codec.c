@@ -65,11 +65,12 @@ static const struct {
     {CODEC_NO_END, "the file has all pixels, but no end marker (EOI)"},
     {CODEC_DEEP, "its 16 bits per channel are reduced to 8"},
     {CODEC_FRAMES, "it is an animation: all frames but the first are left out"},
+    {CODEC_CLEAR, "its transparency is left out: transparent pixels show their hidden colours"},
 };
 
 struct codec {
     void *state[CODEC_FORMATS];
-    struct codec_buffer exif; // of the file that is written
+    struct codec_buffer exif, xmp; // of the file that is written
 };
 
 const char *codec_fault_name(enum codec_fault fault)
@@ -188,6 +189,7 @@ void codec_close(struct codec *codec)
         free(codec->state[i]);
     }
     codec_buffer_free(&codec->exif);
+    codec_buffer_free(&codec->xmp);
     free(codec);
 }
 
@@ -222,6 +224,37 @@ static bool density_ok(const double density[2])
     return density[0] > 0 && density[1] > 0 && density[0] < MOST && density[1] < MOST;
 }
 
+// Removes what is damaged, and completes orientation and resolution. Pixels that are not square keep their shape; for
+// others, a resolution in the EXIF data is more than the shape.
+static void check_metadata(struct codec_head *head)
+{
+    struct codec_metadata *metadata = &head->metadata;
+    struct codec_bytes *exif = &metadata->exif, *xmp = &metadata->xmp;
+    bool usable = true;
+    const char *fault = exif->data ? exif_fault(exif->data, exif->size, &usable) : NULL;
+    if (fault)
+        codec_lacks(metadata, fault);
+    if (!usable)
+        *exif = (struct codec_bytes){0};
+    while (xmp->size > 0 && xmp->data[xmp->size - 1] == '\0')
+        xmp->size--;
+    if (xmp->size > 0 && memchr(xmp->data, '\0', xmp->size)) {
+        codec_lacks(metadata, "its XMP data are not in UTF-8 and are left out");
+        xmp->size = 0;
+    }
+    if (xmp->size == 0)
+        xmp->data = NULL;
+    head->orientation = exif_orientation(exif->data, exif->size);
+    if (!density_ok(metadata->aspect))
+        metadata->aspect[0] = metadata->aspect[1] = 0;
+    if (!density_ok(metadata->density) && metadata->aspect[0] == metadata->aspect[1])
+        exif_density(exif->data, exif->size, metadata->density);
+    if (!density_ok(metadata->density))
+        metadata->density[0] = metadata->density[1] = 0;
+    else
+        metadata->aspect[0] = metadata->aspect[1] = 0;
+}
+
 // Reads the head with the codec of head->format.
 static bool read_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,
                       struct codec_error *error)
@@ -232,13 +265,7 @@ static bool read_head(struct codec *codec, const void *data, size_t size, uint64
         return false;
     if (!ok)
         return false;
-    struct codec_metadata *metadata = &head->metadata;
-    if (metadata->exif.data)
-        head->orientation = exif_orientation(metadata->exif.data, metadata->exif.size);
-    if (!density_ok(metadata->density))
-        exif_density(metadata->exif.data, metadata->exif.size, metadata->density);
-    if (!density_ok(metadata->density))
-        metadata->density[0] = metadata->density[1] = 0;
+    check_metadata(head);
     return true;
 }
 
@@ -347,18 +374,45 @@ static void remove_unkept(const struct codec_kind *kind, struct codec_metadata *
     }
 }
 
+static void exchange(double pair[2])
+{
+    const double first = pair[0];
+    pair[0] = pair[1];
+    pair[1] = first;
+}
+
+// Adapts the metadata to the image. Returns false if there is no memory.
+static bool settle(struct codec *codec, const struct image_shape *shape, struct codec_settings *settings)
+{
+    struct codec_bytes *exif = &settings->metadata.exif, *xmp = &settings->metadata.xmp;
+    const struct metadata_target target = {shape->width, shape->height, settings->orientation, settings->turned};
+    codec->exif.size = 0;
+    if (settings->turned) {
+        exchange(settings->metadata.density);
+        exchange(settings->metadata.aspect);
+    }
+    if (exif->data && codec_buffer_append(&codec->exif, exif->data, exif->size))
+        *exif = (struct codec_bytes){codec->exif.data, exif_settle(codec->exif.data, exif->size, &target)};
+    else if (exif->data)
+        return false;
+    if (xmp->data && !xmp_settle(*xmp, &target, &codec->xmp))
+        return false;
+    if (xmp->data)
+        *xmp = (struct codec_bytes){codec->xmp.data, codec->xmp.size};
+    return true;
+}
+
 // Checks that the image can be encoded, and empties the buffer. Writes the settings to `fitting`, without a profile
-// that does not fit and with EXIF data for the new pixels.
+// that does not fit and with metadata for the new pixels.
 static bool prepare(struct codec *codec, const struct image *image, const struct codec_settings *settings,
                     struct codec_buffer *buffer, struct codec_settings *fitting, struct codec_error *error)
 {
     const struct codec_kind *kind = kinds[settings->format];
     const bool can_be_grey = settings->format == CODEC_PNG || settings->format == CODEC_TIFF;
     const bool grey = image->shape.format == PIXFMT_GREY || (settings->grey && can_be_grey);
-    struct codec_bytes *exif = &fitting->metadata.exif;
     *fitting = *settings;
     *error = (struct codec_error){0};
-    buffer->size = codec->exif.size = 0;
+    buffer->size = 0;
     if (kind->encodes == 0)
         return codec_refuse(error, CODEC_UNSUPPORTED, "monocle cannot write %s files", kind->info.name);
     if (!(kind->encodes & 1u << image->shape.format))
@@ -373,12 +427,7 @@ static bool prepare(struct codec *codec, const struct image *image, const struct
     remove_unkept(kind, &fitting->metadata, error);
     if (is_misfit(&fitting->metadata.icc, grey))
         fitting->metadata.icc = (struct codec_bytes){0};
-    if (!exif->data)
-        return true;
-    if (!codec_buffer_append(&codec->exif, exif->data, exif->size))
-        return codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
-    *exif = (struct codec_bytes){codec->exif.data, exif_settle(codec->exif.data, exif->size, settings->orientation)};
-    return true;
+    return settle(codec, &image->shape, fitting) || codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
 }
 
 bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,

@@ -79,7 +79,8 @@ void codec_buffer_free(struct codec_buffer *buffer);
 struct codec_metadata {
     struct codec_bytes icc, exif, xmp, iptc, comment;
     struct codec_bytes chunks; // a sequence of whole PNG chunks, for PNG outputs only
-    double density[2];         // pixels per inch across and down; 0: unknown. Rotate it with the image.
+    double density[2];         // pixels per inch across and down; 0: unknown
+    double aspect[2];          // pixels per length across and down, if only their ratio is known; otherwise 0
     char left_out[CODEC_WHY];  // "its colour profile is damaged and is left out"; "": nothing
 };
 
@@ -88,6 +89,7 @@ enum codec_remark {
     CODEC_NO_END = 1, // a JPEG has all pixels, but no end marker
     CODEC_DEEP = 2,   // it has 16 bits per channel
     CODEC_FRAMES = 4, // it is an animation
+    CODEC_CLEAR = 8,  // it has transparent pixels, which the output shows
 };
 
 struct codec_head {
@@ -140,14 +142,16 @@ struct codec_settings {
     int compression;  // PNG, TIFF: 1 (fast) to 9 (small); 0: 1
     bool grey;        // PNG, TIFF from rgba: all pixels are grey, write one channel
     bool opaque;      // PNG, WebP, TIFF from rgba: leave alpha out
-    int orientation;  // to write into the EXIF data, 1 to 8; 0: unchanged
+    int orientation;  // to write into the EXIF and XMP data, 1 to 8; 0: unchanged
+    bool turned;      // rows and columns have been exchanged since the metadata were read
     unsigned remarks; // of the head; codec_encode adds them to error->why
     struct codec_metadata metadata;
 };
 
 // Encodes an image into `buffer`: JPEG from yu12, 422p, 444p or grey (601, full range), PNG from rgba, rgb24 or grey,
-// WebP and TIFF from rgba. If metadata had to be left out, it returns true and error->why says which. It always removes
-// the EXIF thumbnail, which shows the unfiltered image. It also removes a colour profile from a grey file and a grey
+// WebP and TIFF from rgba. If metadata had to be left out, it returns true and error->why says which. Sizes,
+// resolution and orientation in the metadata become those of the image. It always removes
+// the thumbnail, which shows the unfiltered image. It also removes a colour profile from a grey file and a grey
 // profile from a colour file, without a message.
 bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,
                   struct codec_buffer *buffer, struct codec_error *error);

@@ -35,6 +35,8 @@ bool codec_fits(const struct image *image, const struct image_shape *shape, stru
 static void add_text(char text[CODEC_WHY], const char *more)
 {
     const size_t used = strlen(text);
+    if (strstr(text, more)) // many parts of a file may have the same fault
+        return;
     snprintf(text + used, CODEC_WHY - used, "%s%s", used > 0 ? "; " : "", more);
 }
 

@@ -13,8 +13,8 @@ struct codec_kind {
     bool (*head)(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error);
     unsigned keeps;   // set of CODEC_KEEPS_*: metadata that it can write, besides ICC profile, EXIF and XMP
     unsigned encodes; // set of bits 1 << enum pixfmt: the formats that it encodes; 0: it only decodes
-    // As codec_decode and codec_encode; NULL for a codec that goes by rows. `encode` gets an empty buffer. exif_settle
-    // has adapted its EXIF data.
+    // As codec_decode and codec_encode; NULL for a codec that goes by rows. `encode` gets an empty buffer. Its EXIF
+    // and XMP data have been adapted to the image.
     bool (*decode)(void *state, const uint8_t *data, size_t size, const struct codec_head *head, struct image *image,
                    struct codec_error *error);
     bool (*encode)(void *state, const struct image *image, const struct codec_settings *settings,

@@ -44,6 +44,7 @@ struct jpeg {
     struct codec_buffer metadata; // of the last head
     struct codec_buffer blocks;   // of Photoshop: of the last head, or to be written
     struct codec_buffer comment;  // of the last head
+    struct codec_buffer exif;     // of the last head, joined
 };
 
 static enum codec_fault fault_of(int code)
@@ -115,11 +116,12 @@ static void jpeg_close(void *state)
     codec_buffer_free(&jpeg->metadata);
     codec_buffer_free(&jpeg->blocks);
     codec_buffer_free(&jpeg->comment);
+    codec_buffer_free(&jpeg->exif);
 }
 
 static bool looks_so(const uint8_t *data, size_t size)
 {
-    return size >= 3 && data[0] == 0xff && data[1] == 0xd8 && data[2] == 0xff;
+    return size >= 3 && data[0] == 0xff && data[1] == SOI; // some writers put bytes before the first marker
 }
 
 // The formats that files code as planes, and the sampling factors of their luma; those of chroma are 1.
@@ -168,16 +170,38 @@ static bool read_texts(struct jpeg *jpeg, struct codec_metadata *metadata)
     return ok;
 }
 
-// Reads the resolution of the JFIF header.
+// Reads the resolution of the JFIF header, or the shape of its pixels.
 static void read_density(const struct jpeg_decompress_struct *info, struct codec_metadata *metadata)
 {
     const double inch = info->density_unit == 1 ? 1 : info->density_unit == 2 ? 2.54 : 0;
     if (!info->saw_JFIF_marker || info->X_density == 0 || info->Y_density == 0)
         return;
-    metadata->density[0] = info->X_density * inch;
-    metadata->density[1] = info->Y_density * inch;
-    if (inch == 0 && info->X_density != info->Y_density)
-        codec_lacks(metadata, "the shape of its pixels (JFIF) is left out");
+    double *density = inch > 0 ? metadata->density : metadata->aspect;
+    if (inch == 0 && info->X_density == info->Y_density) // also of files that do not know it
+        return;
+    density[0] = info->X_density * (inch > 0 ? inch : 1);
+    density[1] = info->Y_density * (inch > 0 ? inch : 1);
+}
+
+// Takes EXIF or XMP data. EXIF data may continue in further markers, as ExifTool and Pillow write them: these do not
+// begin as a TIFF file does. Returns false if there is no memory.
+static bool take_app1(struct jpeg *jpeg, jpeg_saved_marker_ptr marker, struct codec_metadata *metadata)
+{
+    const struct codec_bytes exif = behind(marker, exif_name, sizeof(exif_name));
+    const struct codec_bytes xmp = behind(marker, xmp_name, sizeof(xmp_name));
+    const bool begins = codec_begins(exif, "II*", 4) || codec_begins(exif, "MM\0*", 4);
+    if (xmp.data && metadata->xmp.data)
+        codec_lacks(metadata, "its second packet of XMP data is left out");
+    else if (xmp.data)
+        metadata->xmp = xmp;
+    if (exif.data && begins && jpeg->exif.size > 0) {
+        codec_lacks(metadata, "its second block of EXIF data is left out");
+    } else if (exif.data) {
+        if (!codec_buffer_append(&jpeg->exif, exif.data, exif.size))
+            return false;
+        metadata->exif = (struct codec_bytes){jpeg->exif.data, jpeg->exif.size};
+    }
+    return true;
 }
 
 // Returns the ICC profile, EXIF and XMP data of the markers that libjpeg has saved.
@@ -187,11 +211,10 @@ static bool read_markers(struct jpeg *jpeg, struct codec_metadata *metadata)
     JOCTET *profile = NULL;
     unsigned profile_bytes = 0;
     bool has_profile = false, more = false;
+    jpeg->exif.size = 0;
     for (jpeg_saved_marker_ptr marker = jpeg->reader.marker_list; marker; marker = marker->next) {
-        if (marker->marker == APP1 && !metadata->exif.data)
-            metadata->exif = behind(marker, exif_name, sizeof(exif_name));
-        if (marker->marker == APP1 && !metadata->xmp.data)
-            metadata->xmp = behind(marker, xmp_name, sizeof(xmp_name));
+        if (marker->marker == APP1 && !take_app1(jpeg, marker, metadata))
+            return codec_refuse(jpeg->error, CODEC_NO_MEMORY, "out of memory");
         if (marker->marker == APP1 && behind(marker, more_xmp, sizeof(more_xmp)).data)
             more = true;
         has_profile |= marker->marker == APP2 && behind(marker, "ICC_PROFILE", 12).data;
@@ -527,12 +550,19 @@ static void end(j_compress_ptr info)
     file->size = file->room - info->dest->free_in_buffer;
 }
 
-// Writes the resolution into the JFIF header: in the unit in which it is nearer to whole numbers.
-static void set_density(struct jpeg_compress_struct *info, const double density[2])
+// Writes the resolution into the JFIF header, in the unit in which it is nearer to whole numbers, or the shape of
+// pixels.
+static void set_density(struct jpeg_compress_struct *info, const double density[2], const double aspect[2])
 {
     const double inch[] = {1, 2.54};
     const int unit = fabs(density[0] - round(density[0])) <= fabs(density[0] / 2.54 - round(density[0] / 2.54)) ? 0 : 1;
     const double across = round(density[0] / inch[unit]), down = round(density[1] / inch[unit]);
+    const double most = fmax(aspect[0], aspect[1]), scale = most > UINT16_MAX ? UINT16_MAX / most : 1;
+    if (aspect[0] * scale >= 1 && aspect[1] * scale >= 1) {
+        info->density_unit = 0;
+        info->X_density = (UINT16)round(aspect[0] * scale);
+        info->Y_density = (UINT16)round(aspect[1] * scale);
+    }
     if (across < 1 || down < 1 || across > UINT16_MAX || down > UINT16_MAX)
         return;
     info->density_unit = (UINT8)(unit + 1);
@@ -558,7 +588,7 @@ static void start_writing(struct jpeg *jpeg, const struct image_shape *shape, co
     info->in_color_space = grey ? JCS_GRAYSCALE : JCS_YCbCr;
     jpeg_set_defaults(info);
     jpeg_set_quality(info, settings->quality ? settings->quality : QUALITY, TRUE);
-    set_density(info, settings->metadata.density);
+    set_density(info, settings->metadata.density, settings->metadata.aspect);
     info->raw_data_in = TRUE;
     info->comp_info[0].h_samp_factor = sampling->across;
     info->comp_info[0].v_samp_factor = sampling->down;
@@ -580,10 +610,21 @@ static bool write_marker(struct jpeg *jpeg, int kind, const char *name, size_t n
     return true;
 }
 
+// Writes EXIF data in as many markers as they need.
+static void write_exif(struct jpeg *jpeg, struct codec_bytes exif)
+{
+    enum { PART_MOST = SEGMENT_MAX - sizeof(exif_name) };
+    if (exif.size > PART_MOST)
+        codec_leave_out(jpeg->error, "its EXIF data need several segments, which not all programs read");
+    for (size_t at = 0, size; at < exif.size; at += size) {
+        size = exif.size - at < PART_MOST ? exif.size - at : PART_MOST;
+        write_marker(jpeg, APP1, exif_name, sizeof(exif_name), (struct codec_bytes){exif.data + at, size});
+    }
+}
+
 static void write_metadata(struct jpeg *jpeg, const struct codec_metadata *metadata)
 {
-    if (!write_marker(jpeg, APP1, exif_name, sizeof(exif_name), metadata->exif))
-        codec_leave_out(jpeg->error, "its EXIF data are too long for a JPEG and are left out");
+    write_exif(jpeg, metadata->exif);
     if (!write_marker(jpeg, APP1, xmp_name, sizeof(xmp_name), metadata->xmp))
         codec_leave_out(jpeg->error, "its XMP data are too long for a JPEG and are left out");
     jpeg->blocks.size = 0;

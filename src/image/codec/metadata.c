@@ -1,12 +1,16 @@
-// metadata.c: reads and changes EXIF data, copies them between TIFF files; image resource blocks of Photoshop
+// metadata.c: reads and changes EXIF and XMP data, copies EXIF data between TIFF files; Photoshop's blocks
 #include "image/codec/metadata.h"
 
 #include "image/codec/codec_kind.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
+    TAG_WIDTH = 0x0100,
+    TAG_HEIGHT = 0x0101,
     TAG_ORIENTATION = 0x0112,
     TAG_RESOLUTION_ACROSS = 0x011a,
     TAG_RESOLUTION_DOWN = 0x011b,
@@ -16,6 +20,12 @@ enum {
     TAG_EXIF = 0x8769, // this and the next two: the offset of another directory
     TAG_GPS = 0x8825,
     TAG_INTEROPERABILITY = 0xa005,
+    TAG_SUBJECT_AREA = 0x9214,
+    TAG_PIXELS_ACROSS = 0xa002,
+    TAG_PIXELS_DOWN = 0xa003,
+    TAG_FOCAL_PLANE_ACROSS = 0xa20e,
+    TAG_FOCAL_PLANE_DOWN = 0xa20f,
+    TAG_SUBJECT_PLACE = 0xa214,
     TYPE_BYTE = 1,
     TYPE_SHORT = 3,
     TYPE_LONG = 4,
@@ -103,31 +113,32 @@ static bool read_entry(const struct tiff *tiff, size_t at, struct ifd_entry *ent
     return entry->bytes > 0 && entry->value <= tiff->size && entry->bytes <= tiff->size - entry->value;
 }
 
-// Returns the place of an entry's number; 0: none. The standard has 2 bytes (SHORT); some programs write other
-// types.
-static size_t number_place(const struct tiff *tiff, uint32_t tag, int *bytes)
+// Returns the place of a number in the directory at `from`; 0: none. The standard has SHORT or LONG; some programs
+// write other types.
+static size_t number_place(const struct tiff *tiff, size_t from, uint32_t tag, int *bytes)
 {
     static const uint8_t sizes[] = {
         [TYPE_BYTE] = 1, [TYPE_SHORT] = 2, [TYPE_LONG] = 4, [TYPE_SBYTE] = 1, [TYPE_SSHORT] = 2, [TYPE_SLONG] = 4};
     struct ifd_entry entry;
-    const size_t at = find_entry(tiff, first_directory(tiff), tag);
+    const size_t at = find_entry(tiff, from, tag);
     if (!at || !read_entry(tiff, at, &entry) || entry.type >= sizeof(sizes))
         return 0;
     *bytes = sizes[entry.type];
-    return *bytes > 0 && entry.bytes <= 4 ? entry.value : 0; // a list beside the entry is no orientation
+    return *bytes > 0 && entry.bytes <= 4 ? entry.value : 0; // a list beside the entry is no number
 }
 
-static uint32_t read_number(const struct tiff *tiff, uint32_t tag, uint32_t none)
+static uint32_t read_number(const struct tiff *tiff, size_t from, uint32_t tag, uint32_t none)
 {
     int bytes;
-    const size_t place = number_place(tiff, tag, &bytes);
+    const size_t place = number_place(tiff, from, tag, &bytes);
     return place ? read_int(tiff, place, bytes) : none;
 }
 
 int exif_orientation(const uint8_t *data, size_t size)
 {
     struct tiff tiff;
-    const uint32_t orientation = tiff_open(&tiff, data, size) ? read_number(&tiff, TAG_ORIENTATION, 1) : 1;
+    const uint32_t orientation =
+        tiff_open(&tiff, data, size) ? read_number(&tiff, first_directory(&tiff), TAG_ORIENTATION, 1) : 1;
     return orientation >= 1 && orientation <= 8 ? (int)orientation : 1;
 }
 
@@ -155,16 +166,100 @@ static size_t remove_thumbnail(const struct tiff *tiff, uint8_t *data)
     return tiff->size;
 }
 
-size_t exif_settle(uint8_t *data, size_t size, int orientation)
+static void put_int(const struct tiff *tiff, uint8_t *data, size_t at, size_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        data[at + (size_t)(tiff->big_endian ? bytes - 1 - i : i)] = (uint8_t)(value >> 8 * i);
+}
+
+// Sets the number of an entry of the directory at `from`, if there is one. An entry that has no place for it becomes
+// one number of this type.
+static void set_number(const struct tiff *tiff, uint8_t *data, size_t from, uint32_t tag, int type, size_t value)
+{
+    int bytes;
+    const size_t place = number_place(tiff, from, tag, &bytes), at = find_entry(tiff, from, tag);
+    if (place && (bytes == 4 || value >> 8 * bytes == 0)) {
+        put_int(tiff, data, place, value, bytes);
+    } else if (at) {
+        memset(data + at + 8, 0, 4);
+        put_int(tiff, data, at + 2, (size_t)type, 2);
+        put_int(tiff, data, at + 4, 1, 4);
+        put_int(tiff, data, at + 8, value, type == TYPE_SHORT ? 2 : 4);
+    }
+}
+
+// Exchanges the values of two entries, if there are both.
+static void exchange(const struct tiff *tiff, uint8_t *data, size_t from, uint32_t tag, uint32_t other)
+{
+    const size_t one = find_entry(tiff, from, tag), two = find_entry(tiff, from, other);
+    uint8_t value[ENTRY - 2];
+    if (!one || !two)
+        return;
+    memcpy(value, data + one + 2, sizeof(value));
+    memcpy(data + one + 2, data + two + 2, sizeof(value));
+    memcpy(data + two + 2, value, sizeof(value));
+}
+
+static void remove_entry(const struct tiff *tiff, uint8_t *data, size_t from, uint32_t tag)
+{
+    size_t first;
+    const size_t count = (size_t)directory(tiff, from, &first), at = find_entry(tiff, from, tag);
+    const size_t end = first + count * ENTRY + LINK;
+    if (!at || end > tiff->size)
+        return;
+    memmove(data + at, data + at + ENTRY, end - at - ENTRY);
+    memset(data + end - ENTRY, 0, ENTRY);
+    put_int(tiff, data, from, count - 1, COUNT);
+}
+
+size_t exif_settle(uint8_t *data, size_t size, const struct metadata_target *target)
 {
     struct tiff tiff;
+    const size_t width = (size_t)target->width, height = (size_t)target->height;
     if (!tiff_open(&tiff, data, size))
         return size;
-    int bytes;
-    const size_t place = orientation > 0 ? number_place(&tiff, TAG_ORIENTATION, &bytes) : 0;
-    for (int i = 0; place && i < bytes; i++)
-        data[place + (size_t)(tiff.big_endian ? bytes - 1 - i : i)] = i == 0 ? (uint8_t)orientation : 0;
+    const size_t main = first_directory(&tiff), inner = read_number(&tiff, main, TAG_EXIF, 0);
+    const bool moved = target->turned || read_number(&tiff, inner, TAG_PIXELS_ACROSS, 0) != width ||
+                       read_number(&tiff, inner, TAG_PIXELS_DOWN, 0) != height;
+    if (target->orientation > 0)
+        set_number(&tiff, data, main, TAG_ORIENTATION, TYPE_SHORT, (size_t)target->orientation);
+    set_number(&tiff, data, main, TAG_WIDTH, TYPE_LONG, width);
+    set_number(&tiff, data, main, TAG_HEIGHT, TYPE_LONG, height);
+    set_number(&tiff, data, inner, TAG_PIXELS_ACROSS, TYPE_LONG, width);
+    set_number(&tiff, data, inner, TAG_PIXELS_DOWN, TYPE_LONG, height);
+    if (target->turned) {
+        exchange(&tiff, data, main, TAG_RESOLUTION_ACROSS, TAG_RESOLUTION_DOWN);
+        exchange(&tiff, data, inner, TAG_FOCAL_PLANE_ACROSS, TAG_FOCAL_PLANE_DOWN);
+    }
+    if (moved) {
+        remove_entry(&tiff, data, inner, TAG_SUBJECT_AREA);
+        remove_entry(&tiff, data, inner, TAG_SUBJECT_PLACE);
+    }
     return remove_thumbnail(&tiff, data);
+}
+
+// Returns true if an entry of the directory has its value beyond the end of the data.
+static bool is_cut(const struct tiff *tiff, size_t from)
+{
+    size_t first;
+    bool cut = false;
+    struct ifd_entry entry;
+    const int count = directory(tiff, from, &first);
+    for (int i = 0; i < count; i++)
+        cut |= !read_entry(tiff, first + (size_t)i * ENTRY, &entry) && entry.bytes > 4;
+    return cut || (count == 0 && (from > tiff->size - COUNT || read_int(tiff, from, COUNT) > 0));
+}
+
+const char *exif_fault(const uint8_t *data, size_t size, bool *usable)
+{
+    struct tiff tiff;
+    size_t first;
+    *usable = tiff_open(&tiff, data, size) && directory(&tiff, first_directory(&tiff), &first) > 0;
+    if (!*usable)
+        return "its EXIF data are damaged and are left out";
+    const size_t main = first_directory(&tiff), inner = read_number(&tiff, main, TAG_EXIF, 0);
+    return is_cut(&tiff, main) || (inner && is_cut(&tiff, inner)) ? "its EXIF data are cut off and lack some entries"
+                                                                  : NULL;
 }
 
 // Copies directories to the end of the TIFF data in `to`, which has the same byte order.
@@ -191,7 +286,7 @@ bool exif_density(const uint8_t *data, size_t size, double density[2])
     struct tiff tiff;
     if (!tiff_open(&tiff, data, size))
         return false;
-    const uint32_t unit = read_number(&tiff, TAG_RESOLUTION_UNIT, INCH);
+    const uint32_t unit = read_number(&tiff, first_directory(&tiff), TAG_RESOLUTION_UNIT, INCH);
     for (int i = 0; i < 2; i++) {
         struct ifd_entry entry;
         const size_t at = find_entry(&tiff, first_directory(&tiff), i ? TAG_RESOLUTION_DOWN : TAG_RESOLUTION_ACROSS);
@@ -235,8 +330,7 @@ void exif_from_density(const double density[2], uint8_t exif[EXIF_DENSITY_BYTES]
 
 static void write_int(struct copy *copy, size_t at, size_t value, int bytes)
 {
-    for (int i = 0; i < bytes; i++)
-        copy->to->data[at + (size_t)(copy->from.big_endian ? bytes - 1 - i : i)] = (uint8_t)(value >> 8 * i);
+    put_int(&copy->from, copy->to->data, at, value, bytes);
 }
 
 // Appends zeros at an even place, *at.
@@ -358,6 +452,212 @@ bool exif_into_tiff(const uint8_t *exif, size_t size, struct codec_buffer *file)
     const int count = directory(&own, first_directory(&own), &first);
     merge_directories(&copy, first, (size_t)count, 1);
     return !copy.left_out;
+}
+
+// ---- XMP (ISO 16684-1): RDF as XML, in which a property is an attribute or an element
+
+enum { XMP_NAME = 64, XMP_PREFIXES = 32 };
+enum xmp_change { XMP_ORIENTATION, XMP_WIDTH, XMP_HEIGHT, XMP_EXCHANGE, XMP_REMOVE };
+
+#define XMP_CAMERA "http://ns.google.com/photos/1.0/camera/"
+#define XMP_EXIF "http://ns.adobe.com/exif/1.0/"
+#define XMP_TIFF "http://ns.adobe.com/tiff/1.0/"
+
+static const struct xmp_property {
+    const char *space, *name;
+    enum xmp_change change;
+} xmp_properties[] = {
+    {XMP_TIFF, "Orientation", XMP_ORIENTATION},
+    {XMP_TIFF, "ImageWidth", XMP_WIDTH},
+    {XMP_TIFF, "ImageLength", XMP_HEIGHT},
+    {XMP_EXIF, "PixelXDimension", XMP_WIDTH},
+    {XMP_EXIF, "PixelYDimension", XMP_HEIGHT},
+    {XMP_TIFF, "XResolution", XMP_EXCHANGE},
+    {XMP_TIFF, "YResolution", XMP_EXCHANGE},
+    {XMP_EXIF, "FocalPlaneXResolution", XMP_EXCHANGE},
+    {XMP_EXIF, "FocalPlaneYResolution", XMP_EXCHANGE},
+    {"http://ns.adobe.com/xap/1.0/", "Thumbnails", XMP_REMOVE},
+    {"http://ns.adobe.com/xmp/note/", "HasExtendedXMP", XMP_REMOVE},
+    {"http://ns.adobe.com/hdr-gain-map/1.0/", "Version", XMP_REMOVE},
+    {"http://ns.google.com/photos/1.0/container/", "Directory", XMP_REMOVE},
+    {XMP_CAMERA, "MotionPhoto", XMP_REMOVE},
+    {XMP_CAMERA, "MicroVideo", XMP_REMOVE},
+    {XMP_CAMERA, "MicroVideoOffset", XMP_REMOVE},
+};
+enum { XMP_PROPERTIES = sizeof(xmp_properties) / sizeof(*xmp_properties) };
+
+struct xmp {
+    const char *text, *end;
+    struct {
+        char name[XMP_NAME];
+        const char *space; // of a row of xmp_properties
+    } prefix[XMP_PREFIXES];
+    int prefixes;
+};
+
+static const char *skip_space(const char *at, const char *end)
+{
+    while (at < end && isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+// Returns the place of a letter; `end` if there is none.
+static const char *find_letter(const char *at, const char *end, char letter)
+{
+    const char *found = at < end ? memchr(at, letter, (size_t)(end - at)) : NULL;
+    return found ? found : end;
+}
+
+// Sets `value` to the text between the quotes of an attribute whose name ends at `at`. Returns the place behind them;
+// NULL: there is no such text.
+static const char *attribute_value(const char *at, const char *end, struct codec_bytes *value)
+{
+    at = skip_space(at, end);
+    if (at == end || *at != '=')
+        return NULL;
+    at = skip_space(at + 1, end);
+    if (at == end || (*at != '"' && *at != '\''))
+        return NULL;
+    const char *last = find_letter(at + 1, end, *at);
+    *value = (struct codec_bytes){(const uint8_t *)at + 1, (size_t)(last - at - 1)};
+    return last == end ? NULL : last + 1;
+}
+
+// Collects the prefixes of the namespaces in the table.
+static void find_prefixes(struct xmp *xmp)
+{
+    static const char word[] = "xmlns:";
+    const char *at = xmp->text;
+    while (xmp->prefixes < XMP_PREFIXES && (at = memmem(at, (size_t)(xmp->end - at), word, sizeof(word) - 1))) {
+        const char *name = at + sizeof(word) - 1;
+        struct codec_bytes uri;
+        size_t length = 0;
+        while (name + length < xmp->end && length < XMP_NAME && name[length] != '=' &&
+               !isspace((unsigned char)name[length]))
+            length++;
+        at = name;
+        const char *space = NULL;
+        if (length > 0 && length < XMP_NAME && attribute_value(name + length, xmp->end, &uri))
+            for (int i = 0; i < XMP_PROPERTIES; i++)
+                if (uri.size == strlen(xmp_properties[i].space) &&
+                    memcmp(uri.data, xmp_properties[i].space, uri.size) == 0)
+                    space = xmp_properties[i].space;
+        bool known = !space;
+        for (int i = 0; i < xmp->prefixes; i++)
+            known |= strlen(xmp->prefix[i].name) == length && memcmp(xmp->prefix[i].name, name, length) == 0;
+        if (known)
+            continue;
+        snprintf(xmp->prefix[xmp->prefixes].name, XMP_NAME, "%.*s", (int)length, name);
+        xmp->prefix[xmp->prefixes++].space = space;
+    }
+}
+
+// Returns the property whose prefix ends at the colon, and sets *start to the prefix. NULL: none.
+static const struct xmp_property *property_at(const struct xmp *xmp, const char *colon, const char **start)
+{
+    for (int p = 0; p < xmp->prefixes; p++) {
+        const size_t length = strlen(xmp->prefix[p].name);
+        if ((size_t)(colon - xmp->text) <= length || memcmp(colon - length, xmp->prefix[p].name, length) != 0)
+            continue;
+        *start = colon - length;
+        const char before = (*start)[-1];
+        for (int i = 0; i < XMP_PROPERTIES && (before == '<' || before == '/' || isspace((unsigned char)before)); i++) {
+            const struct xmp_property *property = &xmp_properties[i];
+            const size_t size = strlen(property->name);
+            if (strcmp(property->space, xmp->prefix[p].space) == 0 && (size_t)(xmp->end - colon) > size + 1 &&
+                memcmp(colon + 1, property->name, size) == 0 && strchr("=/> \t\r\n", colon[1 + size]))
+                return property;
+        }
+    }
+    return NULL;
+}
+
+// Sets `value` to the text of the element whose name ends at `at`, or of its first inner element. Returns the place
+// behind the element of this name; NULL: it does not end.
+static const char *element_value(const char *name, const char *at, const char *end, struct codec_bytes *value)
+{
+    const char *open = find_letter(at, end, '>');
+    *value = (struct codec_bytes){0};
+    if (open == end)
+        return NULL;
+    if (open[-1] == '/')
+        return open + 1;
+    char tail[2 * XMP_NAME + 4];
+    const int length = snprintf(tail, sizeof(tail), "</%.*s", (int)(at - name), name);
+    const char *text = skip_space(open + 1, end), *close = memmem(open, (size_t)(end - open), tail, (size_t)length);
+    while (close && text < close && *text == '<')
+        text = skip_space(find_letter(text, close - 1, '>') + 1, close);
+    if (!close)
+        return NULL;
+    const char *last = find_letter(text, close, '<');
+    while (last > text && isspace((unsigned char)last[-1]))
+        last--;
+    *value = (struct codec_bytes){(const uint8_t *)text, (size_t)(last - text)};
+    return find_letter(close, end - 1, '>') + 1;
+}
+
+// Writes the new value of a property. Returns false if it keeps its value.
+static bool new_value(const struct xmp_property *property, const struct metadata_target *target, char text[16])
+{
+    const int value = property->change == XMP_WIDTH    ? target->width
+                      : property->change == XMP_HEIGHT ? target->height
+                                                       : target->orientation;
+    snprintf(text, 16, "%d", value);
+    return property->change <= XMP_HEIGHT && value > 0;
+}
+
+// Appends the text from *copied up to the property at `start`, whose name ends at `at`, and the changed property. Moves
+// *copied behind it. Returns false if there is no memory.
+static bool change_property(const struct xmp *xmp, const struct xmp_property *property, const char *start,
+                            const char *at, const struct metadata_target *target, struct codec_buffer *to,
+                            const char **copied)
+{
+    char text[16];
+    struct codec_bytes value = {0};
+    const char *from = *copied, *letter = strstr(property->name, "XRes"), *end;
+    if (property->change == XMP_EXCHANGE) { // its name becomes that of the other one
+        const char *changed = at - strlen(letter ? letter : strstr(property->name, "YRes"));
+        if (!target->turned)
+            return true;
+        *copied = changed + 1;
+        return codec_buffer_append(to, from, (size_t)(changed - from)) &&
+               codec_buffer_append(to, letter ? "Y" : "X", 1);
+    }
+    const bool removed = property->change == XMP_REMOVE, element = start[-1] == '<';
+    if (start[-1] == '/' || (!removed && !new_value(property, target, text)))
+        return true;
+    end = element ? element_value(start, at, xmp->end, &value) : attribute_value(at, xmp->end, &value);
+    if (!end && element) { // damaged: the rest stays, because a search in it could take very long
+        *copied = xmp->end;
+        return codec_buffer_append(to, from, (size_t)(xmp->end - from));
+    }
+    if (end && removed) {
+        *copied = end;
+        return codec_buffer_append(to, from, (size_t)(start - 1 - from));
+    }
+    if (!end || !value.data)
+        return true;
+    *copied = (const char *)value.data + value.size;
+    return codec_buffer_append(to, from, (size_t)((const char *)value.data - from)) &&
+           codec_buffer_append(to, text, strlen(text));
+}
+
+bool xmp_settle(struct codec_bytes bytes, const struct metadata_target *target, struct codec_buffer *settled)
+{
+    const char *text = (const char *)bytes.data;
+    struct xmp xmp = {.text = text, .end = text + bytes.size};
+    const char *copied = text, *start;
+    bool ok = true;
+    settled->size = 0;
+    find_prefixes(&xmp);
+    for (const char *at = text; ok && (at = find_letter(at, xmp.end, ':')) < xmp.end; at = at > copied ? at : copied) {
+        const struct xmp_property *property = property_at(&xmp, at, &start);
+        at++;
+        if (property)
+            ok = change_property(&xmp, property, start, at + strlen(property->name), target, settled, &copied);
+    }
+    return ok && codec_buffer_append(settled, copied, (size_t)(xmp.end - copied));
 }
 
 // ---- Photoshop's blocks

@@ -1,4 +1,4 @@
-// metadata.h: EXIF data, also of TIFF files (TIFF 6.0; CIPA DC-008, EXIF 2.32), and Photoshop's blocks
+// metadata.h: EXIF data, also of TIFF files (TIFF 6.0; CIPA DC-008, EXIF 2.32), XMP data, and Photoshop's blocks
 #pragma once
 
 #include "image/codec/codec.h"
@@ -6,9 +6,26 @@
 // Returns the orientation, 1 to 8; 1 if there is none or the data are damaged.
 int exif_orientation(const uint8_t *data, size_t size);
 
-// Adapts EXIF data to changed pixels: sets their orientation, if they have one (0: leaves it), and removes the
-// thumbnail. Returns the remaining size.
-size_t exif_settle(uint8_t *data, size_t size, int orientation);
+// Returns NULL if the data are a TIFF structure whose entries are in the data; otherwise what is wrong with them. Sets
+// *usable to false if no entry can be read.
+const char *exif_fault(const uint8_t *data, size_t size, bool *usable);
+
+// The picture that metadata are written with.
+struct metadata_target {
+    int width, height;
+    int orientation; // 1 to 8; 0: that of the metadata
+    bool turned;     // rows and columns of the described picture have been exchanged
+};
+
+// Adapts EXIF data to the target: orientation and sizes, if they have such entries, and for a turned picture the
+// resolutions. Removes the thumbnail; removes the subject's place if the picture has another size or was turned.
+// Returns the remaining size.
+size_t exif_settle(uint8_t *data, size_t size, const struct metadata_target *target);
+
+// The same for XMP data in UTF-8, whose changed copy goes into `settled`. Also removes properties that refer to parts
+// which no output has: thumbnails, extended XMP, gain maps and the video of a motion photo. Returns false if there is
+// no memory.
+bool xmp_settle(struct codec_bytes xmp, const struct metadata_target *target, struct codec_buffer *settled);
 
 // Reads the resolution in pixels per inch, across and down. Returns false if there is none, or if it has no unit.
 bool exif_density(const uint8_t *data, size_t size, double density[2]);

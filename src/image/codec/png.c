@@ -43,6 +43,9 @@ struct header {
     enum colour colour;
     enum pixfmt format; // of the decoded image
     bool interlaced, has_palette, animated;
+    bool after_palette;              // a PLTE chunk was read, of whatever use
+    unsigned kept;                   // bits of the rows of kept_chunks that the file has
+    size_t text_bytes;               // of its texts, unpacked
     bool seen[METADATA];             // the file has such a chunk, damaged or not
     int profiles;                    // text chunks with profiles
     bool transparent;                // the palette has alpha, or one colour is transparent
@@ -129,6 +132,10 @@ static bool take_header(struct header *header, const struct chunk *chunk, struct
     static const uint8_t depths[] = {
         [GREY] = 1 | 2 | 4 | 8 | 16, [RGB] = 8 | 16, [PALETTE] = 1 | 2 | 4 | 8, [GREY_ALPHA] = 8 | 16, [RGBA] = 8 | 16};
     const uint8_t *data = chunk->bytes.data;
+    if (chunk_is(chunk, "CgBI"))
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "it is a CgBI PNG of Xcode, which only Apple's systems read; convert it with pngcrush "
+                            "-revert-iphone-optimizations first");
     if (!chunk_is(chunk, "IHDR") || chunk->bytes.size != 13 || !chunk->whole)
         return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its header (IHDR) is invalid");
     const uint32_t width = read_u32(data), height = read_u32(data + 4);
@@ -283,7 +290,7 @@ static bool read_metadata(struct png *png, const struct chunk *chunk, int kind, 
     } else if (chunk_is(chunk, "iTXt")) { // keyword, whether packed, method 0, language, translated keyword, text
         ok = ok && skip_text(bytes) && bytes->size >= 2;
         packed = ok && bytes->data[0] == 1;
-        ok = ok && skip(bytes, 2) && skip_text(bytes) && skip_text(bytes);
+        ok = ok && bytes->data[0] <= 1 && bytes->data[1] == 0 && skip(bytes, 2) && skip_text(bytes) && skip_text(bytes);
     }
     return ok && (!packed || unpack(png, &png->unpacked[kind], bytes));
 }
@@ -324,23 +331,96 @@ static bool is_ascii(struct codec_bytes bytes)
     return ascii;
 }
 
-// Takes the resolution, a comment, and chunks that a PNG file can keep as they are.
-static void take_other(struct png *png, const struct chunk *chunk, struct codec_metadata *metadata)
+// Chunks that a PNG file may keep as they are: bytes (0: a text), and after which chunk they count no more.
+static const struct kept_chunk {
+    char type[5];
+    size_t bytes;
+    bool before_palette; // and before the pixels
+} kept_chunks[] = {{"cICP", 4, true}, {"cHRM", 32, true}, {"gAMA", 4, true},  {"sRGB", 1, true},  {"mDCV", 24, true},
+                   {"cLLI", 8, true}, {"pHYs", 9, false}, {"tEXt", 0, false}, {"zTXt", 0, false}, {"iTXt", 0, false}};
+enum { KEPT_CHUNKS = sizeof(kept_chunks) / sizeof(*kept_chunks) };
+
+static void lacks_chunk(struct codec_metadata *metadata, const char *fault, const char *type)
 {
-    static const char kept[][5] = {"cICP", "cHRM", "gAMA", "sRGB", "mDCV", "cLLI", "pHYs", "tEXt", "zTXt", "iTXt"};
+    char text[64];
+    snprintf(text, sizeof(text), "its %s %s chunk is left out", fault, type);
+    codec_lacks(metadata, text);
+}
+
+// Returns true if the keyword of a text is valid: Latin-1 without spaces that nobody sees (11.3.3.1).
+static bool is_keyword(struct codec_bytes text)
+{
+    enum { MOST = 79 };
+    const uint8_t *end = memchr(text.data, 0, text.size < MOST + 1 ? text.size : MOST + 1);
+    bool ok = end && end > text.data;
+    for (const uint8_t *at = text.data; ok && at < end; at++) {
+        const bool edge = at == text.data || at + 1 == end || at[-1] == ' ';
+        ok = *at == ' ' ? !edge : (*at > ' ' && *at < 127) || *at > 160;
+    }
+    return ok;
+}
+
+// Returns true if a text chunk is valid, and what it unpacks to is not too large together with earlier ones.
+static bool is_text(struct png *png, const struct chunk *chunk, struct header *header)
+{
+    struct codec_bytes text;
+    if (!is_keyword(chunk->bytes) || header->text_bytes > UNPACKED_MAX)
+        return false;
+    const bool ok = read_metadata(png, chunk, PROFILE, &text) && (text.size == 0 || !memchr(text.data, 0, text.size));
+    header->text_bytes += ok ? text.size : UNPACKED_MAX / 8; // damaged data may be as slow as good ones
+    return ok;
+}
+
+// Returns true if the values of a chunk other than a text are valid (PNG specification, 11.3).
+static bool is_valid(const struct chunk *chunk)
+{
+    enum { ONE = 100000, INTENTS = 4 };
+    const uint8_t *data = chunk->bytes.data;
+    bool ok = true;
+    if (chunk_is(chunk, "gAMA"))
+        ok = read_u32(data) > 0 && read_u32(data) <= INT32_MAX;
+    if (chunk_is(chunk, "sRGB"))
+        ok = data[0] < INTENTS;
+    if (chunk_is(chunk, "cICP"))
+        ok = data[2] == 0 && data[3] <= 1;
+    if (chunk_is(chunk, "pHYs"))
+        ok = data[8] <= 1 && read_u32(data) > 0 && read_u32(data + 4) > 0;
+    for (int i = 0; chunk_is(chunk, "cHRM") && i < 4; i++) { // x and y of white, red, green, blue
+        const uint64_t x = read_u32(data + 8 * i), y = read_u32(data + 8 * i + 4);
+        ok = ok && x + y <= ONE && (i > 0 || y > 0);
+    }
+    return ok;
+}
+
+static void take_resolution(const uint8_t *data, struct codec_metadata *metadata)
+{
     static const double inch = 0.0254;
+    double *density = data[8] == 1 ? metadata->density : metadata->aspect;
+    for (int i = 0; i < 2; i++)
+        density[i] = read_u32(data + 4 * i) * (data[8] == 1 ? inch : 1);
+}
+
+// Takes the resolution, a comment, and chunks that a PNG file can keep as they are.
+static void take_other(struct png *png, const struct chunk *chunk, struct header *header,
+                       struct codec_metadata *metadata)
+{
     struct codec_bytes text = chunk->bytes;
-    bool keep = false;
-    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
-        keep |= chunk_is(chunk, kept[i]);
-    if (!keep)
+    int row = 0;
+    while (row < KEPT_CHUNKS && !chunk_is(chunk, kept_chunks[row].type))
+        row++;
+    if (row == KEPT_CHUNKS)
         return;
-    if (!chunk->whole) {
-        codec_lacks(metadata, "a damaged chunk is left out");
-    } else if (chunk_is(chunk, "pHYs") && text.size == 9 &&
-               text.data[8] == 1) { // per metre; otherwise the shape of a pixel
-        metadata->density[0] = read_u32(text.data) * inch;
-        metadata->density[1] = read_u32(text.data + 4) * inch;
+    const struct kept_chunk *kept = &kept_chunks[row];
+    const bool once = kept->bytes > 0, again = once && header->kept & 1u << row;
+    header->kept |= 1u << row;
+    if (once && (header->pieces > 0 || (kept->before_palette && header->after_palette))) {
+        lacks_chunk(metadata, "misplaced", kept->type);
+    } else if (again) {
+        lacks_chunk(metadata, "second", kept->type);
+    } else if (!chunk->whole || (once ? text.size != kept->bytes || !is_valid(chunk) : !is_text(png, chunk, header))) {
+        lacks_chunk(metadata, "damaged", kept->type);
+    } else if (chunk_is(chunk, "pHYs")) {
+        take_resolution(text.data, metadata);
     } else if (chunk_is(chunk, "tEXt") && codec_begins(text, "Comment", 8) && skip(&text, 8) && is_ascii(text) &&
                !metadata->comment.data && text.size > 0) {
         metadata->comment = text;
@@ -349,6 +429,22 @@ static void take_other(struct png *png, const struct chunk *chunk, struct codec_
     } else if (codec_buffer_append(&png->chunks, chunk->bytes.data - CHUNK_HEAD, chunk->bytes.size + CHUNK_EXTRA)) {
         metadata->chunks = (struct codec_bytes){png->chunks.data, png->chunks.size};
     }
+}
+
+// Removes the sRGB chunk if there is a colour profile: a file must not have both.
+static void remove_srgb(struct png *png, struct codec_metadata *metadata)
+{
+    struct codec_buffer *chunks = &png->chunks;
+    for (size_t at = 0; metadata->icc.data && at < chunks->size; at += CHUNK_EXTRA + read_u32(chunks->data + at)) {
+        const size_t end = at + CHUNK_EXTRA + 1;
+        if (memcmp(chunks->data + at + 4, "sRGB", 4) != 0)
+            continue;
+        memmove(chunks->data + at, chunks->data + end, chunks->size - end);
+        chunks->size -= end - at;
+        lacks_chunk(metadata, "needless", "sRGB");
+        break;
+    }
+    metadata->chunks = (struct codec_bytes){chunks->size > 0 ? chunks->data : NULL, chunks->size};
 }
 
 // Takes the first chunk of each kind, as libpng does: unpacking hundreds of them could take seconds.
@@ -372,8 +468,11 @@ static void take_metadata(struct png *png, const struct chunk *chunk, struct hea
     if (profile && header->profiles++ < PROFILES_MOST)
         take_profile(png, chunk, metadata);
     else if (kind == METADATA && !profile)
-        take_other(png, chunk, metadata);
-    if (kind == METADATA || header->seen[kind])
+        take_other(png, chunk, header, metadata);
+    const bool misplaced = kind == ICC && (header->pieces > 0 || header->after_palette);
+    if (kind != METADATA && (header->seen[kind] || misplaced))
+        lacks_chunk(metadata, misplaced ? "misplaced" : "second", kind == XMP ? "XMP" : chunk->type);
+    if (kind == METADATA || header->seen[kind] || misplaced)
         return;
     header->seen[kind] = true;
     if (!read_metadata(png, chunk, kind, &bytes))
@@ -406,8 +505,14 @@ static bool take_chunk(struct png *png, const struct chunk *chunk, bool follows,
                             chunk->type);
     if (chunk_is(chunk, "IDAT"))
         return take_pixels(header, chunk, follows, error);
+    header->after_palette |= chunk_is(chunk, "PLTE");
     if (chunk_is(chunk, "PLTE"))
         return header->colour != PALETTE || take_palette(header, chunk, error);
+    if (chunk_is(chunk, "tRNS") && (header->transparent || header->pieces > 0)) { // as libpng does
+        if (metadata)
+            lacks_chunk(metadata, header->transparent ? "second" : "misplaced", "tRNS");
+        return true;
+    }
     if (chunk_is(chunk, "tRNS"))
         return take_transparency(header, chunk, error);
     if (critical)
@@ -438,6 +543,8 @@ static bool read_header(struct png *png, const uint8_t *data, size_t size, struc
     header->format = header->transparent || header->colour == GREY_ALPHA || header->colour == RGBA ? PIXFMT_RGBA
                      : header->colour == GREY                                                      ? PIXFMT_GREY
                                                                                                    : PIXFMT_RGB24;
+    if (metadata)
+        remove_srgb(png, metadata);
     if (header->pieces == 0)
         return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: it has no pixels (IDAT)");
     if (header->colour == PALETTE && !header->has_palette)
@@ -655,11 +762,16 @@ static bool write_comment(struct codec_buffer *buffer, struct codec_bytes commen
            codec_buffer_append(buffer, comment.data, comment.size) && chunk_end(buffer, start);
 }
 
-static bool write_density(struct codec_buffer *buffer, const double density[2])
+// Writes the resolution, or the shape of pixels.
+static bool write_density(struct codec_buffer *buffer, const struct codec_metadata *metadata)
 {
-    uint8_t data[9] = {[8] = 1}; // per metre
-    write_u32(data, (uint32_t)lround(density[0] / 0.0254));
-    write_u32(data + 4, (uint32_t)lround(density[1] / 0.0254));
+    const bool known = metadata->density[0] > 0;
+    const double *density = known ? metadata->density : metadata->aspect, unit = known ? 0.0254 : 1;
+    uint8_t data[9] = {[8] = known};
+    if (density[0] <= 0)
+        return true;
+    write_u32(data, (uint32_t)lround(density[0] / unit));
+    write_u32(data + 4, (uint32_t)lround(density[1] / unit));
     return chunk_write(buffer, "pHYs", data, sizeof(data));
 }
 
@@ -674,7 +786,7 @@ static bool write_metadata(struct png *png, struct codec_buffer *buffer, const s
         ok = chunk_begin(buffer, "iCCP", icc_head, sizeof(icc_head), &start) &&
              append_packed(png, buffer, LEVEL_MAX, icc.data, icc.size) && chunk_end(buffer, start);
     ok = ok && (!metadata->chunks.data || codec_buffer_append(buffer, metadata->chunks.data, metadata->chunks.size));
-    ok = ok && (metadata->density[0] <= 0 || write_density(buffer, metadata->density));
+    ok = ok && write_density(buffer, metadata);
     ok = ok && (!exif.data || chunk_write(buffer, "eXIf", exif.data, exif.size));
     ok = ok && (!metadata->iptc.data || write_iptc(png, buffer, metadata->iptc));
     ok = ok && (!metadata->comment.data || write_comment(buffer, metadata->comment));

@@ -302,14 +302,15 @@ static bool has_exif(TIFF *file)
     return has;
 }
 
-static void take_density(TIFF *file, double density[2])
+static void take_density(TIFF *file, struct codec_metadata *metadata)
 {
     float across = 0, down = 0;
     uint16_t unit = RESUNIT_INCH;
     TIFFGetField(file, TIFFTAG_XRESOLUTION, &across);
     TIFFGetField(file, TIFFTAG_YRESOLUTION, &down);
     TIFFGetField(file, TIFFTAG_RESOLUTIONUNIT, &unit);
-    if (unit == RESUNIT_NONE || !(across > 0) || !(down > 0))
+    double *density = unit == RESUNIT_NONE ? metadata->aspect : metadata->density;
+    if (!(across > 0) || !(down > 0) || (unit == RESUNIT_NONE && across == down)) // also of files that do not know it
         return;
     density[0] = across * (unit == RESUNIT_CENTIMETER ? 2.54 : 1);
     density[1] = down * (unit == RESUNIT_CENTIMETER ? 2.54 : 1);
@@ -330,7 +331,7 @@ static bool take_metadata(struct tiff *tiff, TIFF *file, const struct tiff_file 
     metadata->iptc = exif_value(stream->data, stream->size, TIFFTAG_RICHTIFFIPTC);
     if (!metadata->iptc.data)
         metadata->iptc = photoshop_iptc(exif_value(stream->data, stream->size, TIFFTAG_PHOTOSHOP));
-    take_density(file, metadata->density);
+    take_density(file, metadata);
     if (left_out)
         codec_lacks(metadata, EXIF_LEFT_OUT);
     else if (TIFFIsBigTIFF(file) && has_exif(file))
@@ -441,10 +442,11 @@ static void set_fields(TIFF *file, const struct image *image, const struct codec
     if (!settings->opaque)
         TIFFSetField(file, TIFFTAG_EXTRASAMPLES, 1, &alpha);
     double density[2];
-    if (metadata->density[0] > 0 && !exif_density(metadata->exif.data, metadata->exif.size, density)) {
-        TIFFSetField(file, TIFFTAG_XRESOLUTION, metadata->density[0]);
-        TIFFSetField(file, TIFFTAG_YRESOLUTION, metadata->density[1]);
-        TIFFSetField(file, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+    const double *own = metadata->density[0] > 0 ? metadata->density : metadata->aspect;
+    if (own[0] > 0 && !exif_density(metadata->exif.data, metadata->exif.size, density)) {
+        TIFFSetField(file, TIFFTAG_XRESOLUTION, own[0]);
+        TIFFSetField(file, TIFFTAG_YRESOLUTION, own[1]);
+        TIFFSetField(file, TIFFTAG_RESOLUTIONUNIT, own == metadata->density ? RESUNIT_INCH : RESUNIT_NONE);
     }
     if (metadata->icc.data)
         TIFFSetField(file, TIFFTAG_ICCPROFILE, (uint32_t)metadata->icc.size, metadata->icc.data);

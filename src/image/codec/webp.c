@@ -207,6 +207,8 @@ static bool encode(void *state, const struct image *image, const struct codec_se
     if (metadata->density[0] > 0 && metadata->exif.data &&
         !exif_density(metadata->exif.data, metadata->exif.size, density))
         codec_leave_out(error, "its resolution is left out");
+    if (metadata->aspect[0] != metadata->aspect[1])
+        codec_leave_out(error, "the shape of its pixels is left out, because a webp file cannot hold it");
     return ok || codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
 }
 

@@ -9,9 +9,10 @@ import shutil
 import struct
 import subprocess
 import sys
+import zlib
 
 sys.path.append(sys.path[0] + "/../../support")
-from batch_support import batch, outcome
+from batch_support import batch, outcome, png_chunk
 from checks import Checks, at, programs, skip
 from live_support import png
 
@@ -240,6 +241,52 @@ def damaged(c):
             c.check(code in (0, 1, 3), what, "cut at", end, code)
 
 
+def sizes(c):
+    """Sizes, resolutions and orientation in EXIF and XMP data are those of the output, in every format."""
+    exif = make_exif("<", {0x100: (LONG, (40,)), 0x101: (LONG, (20,)), ORIENTATION: (SHORT, (6,)),
+                           0x11a: (RATIONAL, (300, 1)), 0x11b: (RATIONAL, (150, 1)), 0x128: (SHORT, (2,)),
+                           EXIF: {0xa002: (SHORT, (40,)), 0xa003: (SHORT, (20,))}})
+    xmp = (b"<d xmlns:tiff='http://ns.adobe.com/tiff/1.0/' tiff:Orientation='6'><tiff:ImageWidth>40</tiff:ImageWidth>"
+           b"<tiff:ImageLength>20</tiff:ImageLength></d>")
+    app1 = b"http://ns.adobe.com/xap/1.0/\0" + xmp
+    with_exif("sized.jpg", exif)
+    with open(at("sized.jpg"), "rb") as f:
+        data = f.read()
+    with open(at("sized.jpg"), "wb") as f:
+        f.write(data[:2] + b"\xff\xe1" + struct.pack(">H", len(app1) + 2) + app1 + data[2:])
+    cases = [("none", 20, 40, True), ("scale=most=10", 5, 10, True), ("rotate=90", 40, 20, False),
+             ("crop=8:6", 8, 6, True)]
+    for suffix in "jpg", "png", "webp", "tif":
+        for chain, width, height, turned in cases:
+            if suffix == "webp" and not has_format("webp"):
+                continue
+            out = "sized-out." + suffix
+            outcome(c, BINARY, ["-p", "cpu", "--overwrite", "-f", chain, "-o", out, "sized.jpg"], 0)
+            _, found = read_exif(exif_of(at(out)))
+            numbers = [int.from_bytes(value, "little") for value in (
+                found[0x100][1], found[0x101][1], found[EXIF][0xa002][1],
+                found[EXIF][0xa003][1], found[ORIENTATION][1])]
+            c.check(numbers == [width, height, width, height, 1], suffix, chain, numbers)
+            first = struct.unpack("<II", found[0x11a][1])
+            c.check(first[0] == (150 if turned else 300) * first[1], suffix, chain, first)
+            with open(at(out), "rb") as f:
+                text = f.read()
+            expected = (b"tiff:Orientation='1'><tiff:ImageWidth>%d</tiff:ImageWidth><tiff:ImageLength>%d</tiff"
+                        % (width, height))
+            c.check(expected in text, suffix, chain, text[text.find(b"<d xmlns"):][:200])
+
+
+def transparent(c):
+    """A JPEG file of an image with transparent pixels, not of one whose alpha is 255 everywhere, gets a remark."""
+    for name, alpha, said in ("clear", 0, "hidden colours"), ("opaque", 255, ""):
+        rows = (b"\0" + bytes((0, 255, 0, alpha)) + bytes((255, 0, 0, 255))) * 2
+        with open(at(name + ".png"), "wb") as f:
+            f.write(b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 2, 8, 6, 0, 0, 0)) +
+                    png_chunk(b"IDAT", zlib.compress(rows)) + png_chunk(b"IEND", b""))
+        outcome(c, BINARY, ["-p", "cpu", "--overwrite", "-o", name + ".jpg", name + ".png"], 0, said)
+        outcome(c, BINARY, ["-p", "cpu", "--overwrite", "-o", name + "-2.png", name + ".png"], 0)
+
+
 def has_format(name):
     return batch(BINARY, "-p", "cpu", "--overwrite", "--format", name, "-o", "x-" + name, "plain.png")[0] == 0
 
@@ -251,4 +298,4 @@ def prepare(c):
     convert(c, "plain.png", "plain.jpg")
 
 
-sys.exit(Checks().run(carried, big, nothing_to_say, damaged, before=prepare))
+sys.exit(Checks().run(carried, big, nothing_to_say, damaged, sizes, transparent, before=prepare))
