@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "source/road_truth.h"
+#include "road/road.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -3,7 +3,7 @@
 #include "base/options.h"
 #include "image/convert.h"
 #include "source/generated.h"
-#include "source/road_draw.h"
+#include "road/road_draw.h"
 
 #include <errno.h>
 #include <stdlib.h>

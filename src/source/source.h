@@ -56,7 +56,7 @@ struct source_info {
     bool slides;                          // a slide show: source_slide returns true
     bool controls;                        // the source may have controls
     char missing[SOURCE_WHY];             // why there is no camera, if the source replaces one; else ""
-    const struct road_spec *road;         // of a road, whose lane lines are known (road_truth.h); else NULL
+    const struct road_spec *road;         // of a road, whose lane lines are known (road/road.h); else NULL
 };
 
 enum { SOURCE_DEFAULT_RATE = 30 }; // for pacing, if neither the user nor the source has a rate

@@ -21,7 +21,8 @@ COLUMNS = 120
 LAYERS = {
     "base": [],
     "image": ["base"],
-    "source": ["image", "base"],
+    "road": [],
+    "source": ["road", "image", "base"],
     "sink": ["image", "base"],
     "filter": ["image", "base"],
     "compute": ["base"],
@@ -31,13 +32,13 @@ LAYERS = {
     "tune/study": ["tune", "screen", "path", "compute", "filter", "image", "base"],
     "screen": ["image", "base"],
     "measure": ["path", "screen", "compute", "filter", "image", "base"],
-    "lane": ["source", "path", "compute", "filter", "image", "base"],
+    "lane": ["source", "road", "path", "compute", "filter", "image", "base"],
     "batch": ["tune", "path", "compute", "filter", "image", "base"],
-    "inspect": ["source", "path", "screen", "compute", "filter", "image", "base"],
-    "stream": ["tune", "source", "sink", "screen", "path", "compute", "filter", "image", "base"],
-    "control": ["stream", "tune", "source", "sink", "screen", "path", "compute", "filter", "image", "base"],
+    "inspect": ["source", "road", "path", "screen", "compute", "filter", "image", "base"],
+    "stream": ["tune", "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
+    "control": ["stream", "tune", "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
     "command": ["control", "stream", "inspect", "batch", "lane", "measure", "tune", "tune/kernel", "tune/study",
-                "source", "sink", "screen", "path", "compute", "filter", "image", "base"],
+                "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
     "": ["command", "base"],  # main.c
 }
 

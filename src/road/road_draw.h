@@ -1,7 +1,7 @@
 // road_draw.h: draws a synthetic road
 #pragma once
 
-#include "source/road.h"
+#include "road/road.h"
 
 struct road_painter;
 

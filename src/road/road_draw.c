@@ -1,8 +1,5 @@
 // road_draw.c: draws a synthetic road, row by row: the ground point of each pixel, its surface, its light
-#include "source/road_draw.h"
-
-#include "source/road_hard.h"
-#include "source/road_objects.h"
+#include "road/road_draw.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,6 +33,283 @@ static const struct road_look looks[ROAD_MIXED] = {
     [ROAD_RAIN] = {74, 200, 14, 110, 9, 0.75f, .haze = {168, 174, 180}, .sky = {140, 146, 152}},
     [ROAD_NIGHT] = {84, 235, 7, 4000, 6, 1, .haze = {9, 10, 15}, .sky = {5, 6, 12}},
 };
+
+// ---- things that look like lane lines: seams, joints, arrows, crossings, kerbs ----
+
+// A point of the ground that a pixel shows.
+struct road_point {
+    double offset, way; // metres: from the middle of the own lane to the right; along the road
+    double middle;      // metres from the camera to the middle of the own lane
+    double left, right; // edges of the asphalt, as offsets
+    float wide, length; // size of the pixel on the road, across and along
+};
+
+enum { FOR_DIRT = 300 };
+
+static const double joint_every = 5, arrow_every = 45, crossing_every = 90;                    // metres along the road
+static const double barrier_high = 0.8, barrier_joints = 6, rail_low = 0.44, rail_high = 0.75; // metres
+static const float wave = 40.5f;                                                               // radians per metre
+static const float seam_dark = -58, arrow_paint = 214;
+static const float kerb[3] = {158, 156, 150}, pavement[3] = {132, 128, 122}, rail[3] = {176, 180, 186};
+static const float barrier[3] = {150, 148, 144}, barrier_top[3] = {190, 188, 182};
+
+// Returns the share of a pixel that a bar covers: of this half width, `distance` metres from the pixel's middle.
+static float cover(double distance, double half, float pixel)
+{
+    const double inside = half + (double)pixel / 2 - fabs(distance);
+    return (float)fmin(fmax(inside, 0), fmin(2 * half, (double)pixel)) / pixel;
+}
+
+static void blend(float rgb[3], const float color[3], float share)
+{
+    for (int c = 0; c < 3; c++)
+        rgb[c] += (color[c] - rgb[c]) * share;
+}
+
+// Slabs of concrete: a dark seam beside each line, and joints across the road.
+static void draw_seams(const struct road_scene *scene, const struct road_point *at, float rgb[3])
+{
+    float dark = cover(remainder(at->way, joint_every), 0.015, at->length);
+    for (int line = 0; line <= scene->lanes; line++)
+        dark = fmaxf(dark, cover(at->offset - road_line_offset(scene, line) - 0.3, 0.03, at->wide));
+    for (int c = 0; c < 3; c++)
+        rgb[c] += seam_dark * dark;
+}
+
+// An arrow straight ahead in the middle of each lane: a shaft of 3 m, and a head of 1.5 m.
+static void draw_arrow(const struct road_scene *scene, const struct road_point *at, float rgb[3])
+{
+    static const float paint[3] = {arrow_paint, arrow_paint, arrow_paint};
+    const double first = road_line_offset(scene, 0), across = remainder(at->offset - first, ROAD_LANE_WIDTH);
+    const double aside = ROAD_LANE_WIDTH / 2 - fabs(across), along = remainder(at->way, arrow_every);
+    const bool road = at->offset > first && at->offset < road_line_offset(scene, scene->lanes);
+    if (road && along > 0 && along < 3)
+        blend(rgb, paint, cover(aside, 0.08, at->wide));
+    else if (road && along >= 3 && along < 4.5)
+        blend(rgb, paint, cover(aside, 0.35 * (4.5 - along) / 1.5, at->wide));
+}
+
+// A pedestrian crossing: bars of 50 cm along the road, 3.5 m long.
+static void draw_crossing(const struct road_scene *scene, const struct road_point *at, float rgb[3])
+{
+    static const float paint[3] = {arrow_paint, arrow_paint, arrow_paint};
+    const double first = road_line_offset(scene, 0), last = road_line_offset(scene, scene->lanes);
+    const double along = remainder(at->way - crossing_every / 4, crossing_every);
+    if (at->offset > first && at->offset < last && fabs(along) < 1.75)
+        blend(rgb, paint, cover(remainder(at->offset - first, 1), 0.25, at->wide));
+}
+
+// A kerb of 15 cm at each edge, then a pavement.
+static void draw_kerbs(const struct road_point *at, float rgb[3])
+{
+    const double behind = fmax(at->left - at->offset, at->offset - at->right);
+    if (behind > 0)
+        blend(rgb, pavement, 0.8f);
+    blend(rgb, kerb, cover(behind - 0.075, 0.075, at->wide));
+}
+
+// A point of a vertical plane along the road.
+struct wall_point {
+    double up, way;     // metres: above the road; along it
+    float high, length; // size of the pixel on the plane: up, and along the road
+};
+
+// Finds where the pixel's ray meets the plane, `edge` metres beside the middle of the own lane: at `share`, 0 to 1, of
+// its way to the ground. The distances are then `share` times those of the ground's point. False: it does not meet it.
+static bool meet_wall(const struct road_scene *scene, const struct road_point *at, double edge, struct wall_point *wall)
+{
+    const double x = at->offset + at->middle, z = at->way - scene->way;
+    double share = (edge + at->middle) / x;
+    for (int i = 0; i < 2 && share > 0 && share < 1; i++) // a bend: the road's middle is elsewhere there
+        share = (edge + road_middle(scene, share * z)) / x;
+    *wall = (struct wall_point){.up = ROAD_CAMERA_HEIGHT * (1 - share),
+                                .way = scene->way + share * z,
+                                .high = (float)(at->wide * share),
+                                .length = (float)(at->length * share)};
+    return share > 0 && share < 1;
+}
+
+// Returns the brightness of dirt along a wall, around 1, with a dark joint every `every` metres.
+static float dirt_at(const struct road_scene *scene, const struct wall_point *wall, double every)
+{
+    const float dirt = 1 + 0.1f * (float)road_noise(scene->seed + FOR_DIRT, wall->way / 1.5, NULL);
+    return dirt * (1 - 0.5f * cover(remainder(wall->way, every), 0.02, wall->length));
+}
+
+static void blend_dirty(float rgb[3], const float color[3], float light, float share)
+{
+    const float dirty[3] = {light * color[0], light * color[1], light * color[2]};
+    blend(rgb, dirty, share);
+}
+
+// A concrete barrier, 0.9 m to the left of the left line. It is 80 cm high, and its top is 20 cm wide.
+static void draw_barrier(const struct road_scene *scene, const struct road_point *at, float rgb[3])
+{
+    const double edge = road_line_offset(scene, 0) - 0.9;
+    struct wall_point front, back;
+    if (!meet_wall(scene, at, edge, &front) || front.up > barrier_high + 0.3)
+        return;
+    if (front.up < barrier_high)
+        blend_dirty(rgb, barrier, dirt_at(scene, &front, barrier_joints), 1);
+    else if (meet_wall(scene, at, edge - 0.2, &back) && back.up < barrier_high)
+        blend_dirty(rgb, barrier_top, dirt_at(scene, &back, barrier_joints), 1);
+}
+
+// A guard rail on posts, 1 m to the right of the right line. It has two waves, from 44 to 75 cm above the road.
+static void draw_rail(const struct road_scene *scene, const struct road_point *at, float rgb[3])
+{
+    struct wall_point wall;
+    if (!meet_wall(scene, at, road_line_offset(scene, scene->lanes) + 1, &wall) || wall.up > rail_high)
+        return;
+    blend_dirty(rgb, rail, 0.45f, cover(remainder(wall.way, 2), 0.07, wall.length));
+    if (wall.up > rail_low)
+        blend_dirty(rgb, rail, dirt_at(scene, &wall, 4) * (1 - 0.3f * cosf(wave * (float)(wall.up - rail_low))), 1);
+}
+
+// Changes the colour of the point as the level demands. Other levels than the hard ones change nothing.
+static void road_hard(const struct road_scene *scene, const struct road_point *at, float rgb[3])
+{
+    if (scene->level == ROAD_CONCRETE) {
+        draw_seams(scene, at, rgb);
+    } else if (scene->level == ROAD_STREET) {
+        draw_kerbs(at, rgb);
+        draw_arrow(scene, at, rgb);
+        draw_crossing(scene, at, rgb);
+    } else if (scene->level == ROAD_RAILS) {
+        if (at->offset < 0)
+            draw_barrier(scene, at, rgb);
+        else
+            draw_rail(scene, at, rgb);
+    }
+}
+
+// ---- objects between the camera and the road: cars, rain, lights ----
+
+enum { ROAD_RECTS = 384 };
+
+// A slanted rectangle of one colour.
+struct road_rect {
+    int y0, y1;     // first row, and the row behind the last one
+    float x0, x1;   // left and right edge in row y0
+    float slant;    // how much both edges move from row to row
+    float opacity;  // 0 to 1
+    float color[3]; // 0 to 255
+};
+
+enum { STREAKS = 220, BOXES = 24, DROPS = 24, ONCOMING = 3, FOR_STREAK = 100, FOR_DROP };
+
+struct rects {
+    const struct road_scene *scene;
+    int width, height, count;
+    struct road_rect *rect;
+};
+
+static void add_rect(struct rects *to, double x0, double y0, double x1, double y1, double opacity, const float color[3])
+{
+    if (to->count == ROAD_RECTS || y1 < 0 || y0 >= to->height)
+        return;
+    to->rect[to->count++] = (struct road_rect){.y0 = (int)(y0 < 0 ? 0 : y0),
+                                               .y1 = (int)(y1 > to->height ? to->height : y1),
+                                               .x0 = (float)x0,
+                                               .x1 = (float)x1,
+                                               .opacity = (float)opacity,
+                                               .color = {color[0], color[1], color[2]}};
+}
+
+// A flat part of a car that faces the camera, in shares of its width (from the left) and height (from the top).
+struct part {
+    double x0, y0, x1, y1;
+    float color[3];
+    bool dyed; // in the car's own colour
+};
+static const struct part parts[] = {
+    {0.00, 0.00, 1.00, 0.90, {0, 0, 0}, true},        {0.08, 0.06, 0.92, 0.40, {32, 38, 44}, false},
+    {0.00, 0.50, 0.14, 0.62, {190, 20, 20}, false},   {0.86, 0.50, 1.00, 0.62, {190, 20, 20}, false},
+    {0.34, 0.64, 0.66, 0.74, {215, 215, 205}, false}, {0.05, 0.88, 0.95, 0.94, {28, 28, 28}, false},
+    {0.04, 0.90, 0.18, 1.00, {16, 16, 16}, false},    {0.82, 0.90, 0.96, 1.00, {16, 16, 16}, false},
+};
+
+static void add_car(struct rects *to, const struct road_car *car)
+{
+    static const float shade[3] = {20, 20, 22};
+    const double bright = 40 + 190 * (car->paint % 256 / 255.0), tint = (car->paint / 256 % 256 - 127.5) / 6;
+    const float color[3] = {(float)(bright + tint), (float)bright, (float)(bright - tint)};
+    const float side[3] = {0.55f * color[0], 0.55f * color[1], 0.55f * color[2]};
+    double left, top, right, bottom;
+    for (int i = BOXES; i >= 0; i--) { // from the front of the car to its rear
+        const double z = car->distance + car->length * i / BOXES, x = road_middle(to->scene, z) + car->offset;
+        road_project(to->scene, x - car->width / 2, car->height, z, &left, &top);
+        road_project(to->scene, x + car->width / 2, 0, z, &right, &bottom);
+        const double margin = 0.04 * (right - left);
+        add_rect(to, left - margin, bottom - margin, right + margin, bottom + margin, 0.7, shade);
+        add_rect(to, left, top, right, bottom - 0.12 * (bottom - top), 1, side);
+    }
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        const struct part *part = &parts[i];
+        const double width = right - left, height = bottom - top;
+        add_rect(to, left + part->x0 * width, top + part->y0 * height, left + part->x1 * width, top + part->y1 * height,
+                 1, part->dyed ? color : part->color);
+    }
+}
+
+// Streaks are new in each frame. Drops stay on the windscreen for a second.
+static void add_rain(struct rects *to)
+{
+    const uint32_t frame = road_hash(to->scene->seed, FOR_STREAK, (uint32_t)to->scene->frame);
+    const uint32_t second = road_hash(to->scene->seed, FOR_DROP, (uint32_t)to->scene->time);
+    static const float light[3] = {215, 220, 225}, grey[3] = {150, 155, 160};
+    const double unit = to->height / 720.0;
+    for (uint32_t i = 0; i < STREAKS; i++) {
+        const double x = (1.2 * road_unit(frame, i, 0) - 0.1) * to->width;
+        const double y = (1.1 * road_unit(frame, i, 1) - 0.1) * to->height;
+        const double length = (12 + 40 * road_unit(frame, i, 2)) * unit, wide = 0.8 + 1.2 * road_unit(frame, i, 3);
+        const int before = to->count;
+        add_rect(to, x, y, x + wide * unit, y + length, 0.15 + 0.25 * road_unit(frame, i, 4), light);
+        if (to->count > before)
+            to->rect[before].slant = (float)(0.25 * (x / to->width - 0.3));
+    }
+    for (uint32_t i = 0; i < DROPS; i++) {
+        const double x = road_unit(second, i, 0) * to->width, y = road_unit(second, i, 1) * to->height;
+        const double size = (3 + 7 * road_unit(second, i, 2)) * unit;
+        add_rect(to, x - size, y - 0.6 * size, x + size, y + 0.6 * size, 0.35, grey);
+        add_rect(to, x - 0.6 * size, y - size, x + 0.6 * size, y + size, 0.35, grey);
+    }
+}
+
+// The lights of cars that come towards the camera at its own speed, left of the road, and their reflections on it.
+static void add_lights(struct rects *to)
+{
+    static const double every = 60, nearest = 6, up = 0.65, half = 0.7; // metres
+    static const float light[3] = {255, 250, 235};
+    const double first = road_line_offset(to->scene, 0) - 3, period = ONCOMING * every;
+    for (int i = 0; i < 2 * ONCOMING; i++) {
+        const double come = fmod(2 * to->scene->way + (i / 2) * every, period), z = nearest + period - come;
+        const double x = road_middle(to->scene, z) + first + (i % 2 ? half : -half);
+        double px, py, ground_x, ground_y;
+        road_project(to->scene, x, up, z, &px, &py);
+        road_project(to->scene, x, 0, z, &ground_x, &ground_y);
+        const double size = 0.12 * to->scene->focal / z + 1, far = 2 * (ground_y - py);
+        add_rect(to, px - size, ground_y, px + size, ground_y + far, 0.25, light);
+        for (int ring = 3; ring > 0; ring--)
+            add_rect(to, px - ring * size, py - ring * size, px + ring * size, py + ring * size, 0.9 / (ring * ring),
+                     light);
+    }
+}
+
+// Computes the rectangles of a frame, in the order in which they are drawn. Returns their number.
+static int road_rects(const struct road_scene *scene, int width, int height, struct road_rect rects[ROAD_RECTS])
+{
+    struct rects to = {.scene = scene, .width = width, .height = height, .rect = rects};
+    for (int i = 0; i < scene->cars; i++)
+        add_car(&to, &scene->car[i]);
+    if (scene->level == ROAD_RAIN)
+        add_rain(&to);
+    if (scene->level == ROAD_NIGHT)
+        add_lights(&to);
+    return to.count;
+}
+
+// ---- spans ----
 
 // The numbers at one end of a span. Between the ends they are linear.
 struct end {

@@ -1,4 +1,5 @@
-// road.h: a synthetic road with known lane lines: what is where in a frame. docs/lane.md describes it.
+// road.h: a synthetic road with known lane lines: what is where in a frame, and where its lines are in the picture.
+// docs/lane.md describes it.
 #pragma once
 
 #include <stdbool.h>
@@ -98,3 +99,16 @@ uint32_t road_hash(uint32_t a, uint32_t b, uint32_t c);
 double road_unit(uint32_t a, uint32_t b, uint32_t c); // 0 <= u < 1
 // Smooth noise from -1 to 1, with one random value per unit of t; *slope, unless NULL, is its derivative.
 double road_noise(uint32_t seed, double t, double *slope);
+
+enum { ROAD_TRUTH_ROWS = 56, ROAD_TRUTH_LINES = 4 };
+#define ROAD_TRUTH_RANGE 60.0 // metres: farther parts of a line do not count
+
+// The lines of the own lane, and the next line on each side, from left to right. Parts that are hidden or worn away
+// count, too. There are no lines at level empty.
+struct road_truth {
+    int y[ROAD_TRUTH_ROWS]; // (16 + i) / 72 of the height: 160, 170, ..., 710 for 720 rows
+    int lines;
+    double x[ROAD_TRUTH_LINES][ROAD_TRUTH_ROWS]; // in pixels; -2: the line is not in this row of the picture
+};
+
+void road_truth(const struct road_spec *spec, uint64_t frame, struct road_truth *truth);
