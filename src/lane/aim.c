@@ -129,7 +129,7 @@ static void warn_misfit(struct lane_aim *aim, const struct lane_camera *camera, 
 static bool search_pitch(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image *frame,
                          struct lane_tracker *tracker)
 {
-    struct aim_trial *trial = malloc(sizeof(*trial) + LANE_STRIPS_MAX * LANE_COLUMNS_MAX * sizeof(*trial->sums));
+    struct aim_trial *trial = malloc(sizeof(*trial) + LANE_STRIPS * LANE_COLUMNS_MAX * sizeof(*trial->sums));
     double best;
     bool possible = true;
     if (!trial) {

@@ -12,8 +12,7 @@
 
 enum { FILE_LIMIT = 65536 };
 
-const struct lane_settings lane_settings_default = {
-    .contrast = 2, .windows = 40, .window = 0.7, .peak = 0.14, .gap = 1.2, .smoothing = 0.4, .confidence = 0.3};
+const struct lane_settings lane_settings_default = {.contrast = 2, .smoothing = 0.4};
 
 struct lane_config lane_config_default(void)
 {
@@ -24,17 +23,11 @@ struct key {
     const char *name;
     size_t offset;
     double min, max;
-    bool whole;
 };
 #define AT(member) offsetof(struct lane_settings, member)
 static const struct key keys[] = {
-    {"contrast", AT(contrast), 1, 1000, false},
-    {"windows", AT(windows), 10, 64, true},
-    {"window", AT(window), 0.2, 2, false},
-    {"peak", AT(peak), 0.02, 1, false},
-    {"gap", AT(gap), 0.5, 8, false},
-    {"smoothing", AT(smoothing), 0, 0.95, false},
-    {"confidence", AT(confidence), 0, 1, false},
+    {"contrast", AT(contrast), 1, 1000},
+    {"smoothing", AT(smoothing), 0, 0.95},
 };
 enum { KEYS = sizeof(keys) / sizeof(*keys) };
 
@@ -42,10 +35,9 @@ static bool set_key(struct lane_settings *settings, const struct key *key, const
 {
     const double number = json_is_number(value) ? json_number_value(value) : (double)NAN;
     memcpy((char *)settings + key->offset, &number, sizeof(number));
-    if (number >= key->min && number <= key->max && (!key->whole || number == floor(number)))
+    if (number >= key->min && number <= key->max)
         return true;
-    snprintf(error, LANE_ERROR, "%s must be a %s from %g to %g", key->name, key->whole ? "whole number" : "number",
-             key->min, key->max);
+    snprintf(error, LANE_ERROR, "%s must be a number from %g to %g", key->name, key->min, key->max);
     return false;
 }
 

@@ -18,8 +18,9 @@ static const double lanes_narrow = 2.6, lanes_wide = 4.4;  // metres: widths of 
 static const double lanes_usual = 3.4, lanes_other = 0.8;  // mean and standard deviation of this width
 static const double lanes_reach = 0.15, lanes_most = 0.35; // metres beside a line; largest peak that counts
 static const double lanes_outer = 0.7;                     // weight of the lines beside the own lane
-static const double lanes_inside = 0.15;                   // share of the lane at each side where lines may be
-static const double lanes_near = 0.25;                // metres: a peak this near one of the lines may be half as high
+static const double window = 0.7;                     // metres: width of the last windows; the first are twice as wide
+static const double least_peak = 0.14;                // of a new line in the histogram; 1: an unbroken line
+static const double gap = 1.2;                        // metres between lines on one side: cycle lanes are narrow
 static const double window_mass = 0.2;                // a window with less shows no line
 static const double window_grip = 0.2;                // metres: the line is this near the highest mass of a window
 static const double beside[BESIDE] = {0.6, 0.9, 1.2}; // metres: a line's support is compared with that here
@@ -39,7 +40,7 @@ struct strip_scene {
     const struct lane_table *table;
     struct lane_trace *trace; // NULL: none
     double metres;            // per column
-    float mass[LANE_STRIPS_MAX][LANE_COLUMNS_MAX];
+    float mass[LANE_STRIPS][LANE_COLUMNS_MAX];
 };
 
 double lane_distance(const struct lane_shape *shape, double z)
@@ -57,7 +58,7 @@ double lane_x(const struct lane_shape *shape, double offset, double z)
 
 double lane_strip_z(const struct lane_table *table, int strip)
 {
-    return table->far - (strip + 0.5) * (table->far - table->near) / table->strips;
+    return table->far - (strip + 0.5) * (table->far - table->near) / LANE_STRIPS;
 }
 
 static int column_of(const struct strip_scene *scene, double x)
@@ -122,7 +123,7 @@ static void scene_fill(struct strip_scene *scene, const struct lane_table *table
 {
     scene->table = table;
     scene->metres = table->across / table->columns;
-    for (int strip = 0; strip < table->strips; strip++)
+    for (int strip = 0; strip < LANE_STRIPS; strip++)
         fill_masses(scene, strip);
 }
 
@@ -135,7 +136,7 @@ static void fill_histogram(const struct strip_scene *scene, const struct lane_sh
     const struct lane_table *table = scene->table;
     int strips = 0;
     memset(histogram, 0, LANE_COLUMNS_MAX * sizeof(*histogram));
-    for (int strip = table->strips - 1; strip >= 0; strip--) {
+    for (int strip = LANE_STRIPS - 1; strip >= 0; strip--) {
         const double z = lane_strip_z(table, strip);
         if (z > table->near + near_part || lane_distance(shape, z) >= horizon)
             break;
@@ -186,13 +187,6 @@ static void align(const struct strip_scene *scene, struct lane_shape *shape, str
         }
 }
 
-// Three equal lanes, the own one in the middle: four lines.
-struct lanes {
-    double left, width; // metres: offset of the own lane's left line
-    double sum;         // of the histogram at the lines; unlikely widths and other lanes' lines weigh less
-    bool clear;         // both lines of the own lane have marks
-};
-
 // Returns the offset's value in the histogram, or near it: 0 to `most`.
 static double near_value(const struct strip_scene *scene, const float histogram[LANE_COLUMNS_MAX], double offset)
 {
@@ -205,51 +199,33 @@ static double near_value(const struct strip_scene *scene, const float histogram[
     return fmin(best, lanes_most);
 }
 
-// Finds the lanes with the largest sum at their four lines.
-static struct lanes find_lanes(const struct strip_scene *scene, const float histogram[LANE_COLUMNS_MAX])
+// Returns the evidence of three equal lanes, the own one in the middle: the largest sum of the histogram at their four
+// lines. Unlikely widths and the other lanes' lines weigh less.
+static double lanes_sum(const struct strip_scene *scene, const struct lane_shape *shape)
 {
-    const double step = 2 * scene->metres, least = scene->table->settings->peak / 2;
-    struct lanes best = {.clear = false};
+    const double step = 2 * scene->metres;
+    float histogram[LANE_COLUMNS_MAX];
+    double best = 0;
+    fill_histogram(scene, shape, histogram);
     for (double width = lanes_narrow; width <= lanes_wide; width += step) {
         const double unlikely = (width - lanes_usual) / lanes_other;
         for (double left = -width; left <= 0; left += step) {
-            const double a = near_value(scene, histogram, left), b = near_value(scene, histogram, left + width);
+            const double own = near_value(scene, histogram, left) + near_value(scene, histogram, left + width);
             const double outer =
                 near_value(scene, histogram, left - width) + near_value(scene, histogram, left + 2 * width);
-            const double sum = (a + b + lanes_outer * outer) * exp(-unlikely * unlikely / 2);
-            if (sum > best.sum)
-                best = (struct lanes){left, width, sum, a >= least && b >= least};
+            best = fmax(best, (own + lanes_outer * outer) * exp(-unlikely * unlikely / 2));
         }
     }
     return best;
 }
 
-static double lanes_sum(const struct strip_scene *scene, const struct lane_shape *shape)
+static double smallest_peak(const struct lane_shape *prior, bool known, double offset)
 {
-    float histogram[LANE_COLUMNS_MAX];
-    fill_histogram(scene, shape, histogram);
-    return find_lanes(scene, histogram).sum;
-}
-
-static double smallest_peak(const struct strip_scene *scene, const struct lanes *lanes, const struct lane_shape *prior,
-                            bool known, double offset)
-{
-    const double peak = scene->table->settings->peak;
     for (int i = 0; known && i < prior->lines; i++) {
         if (fabs(prior->line[i].offset - offset) < same_line)
-            return fmin(peak_known, peak);
+            return peak_known;
     }
-    const double place = (offset - lanes->left) / lanes->width; // the lines are at -1, 0, 1 and 2
-    const bool at_line = fabs(place - floor(place + 0.5)) * lanes->width < lanes_near;
-    return lanes->clear && place > -1.5 && place < 2.5 && at_line ? peak / 2 : peak;
-}
-
-static bool is_raised(const struct lane_shape *prior, double offset)
-{
-    bool raised = false;
-    for (int i = 0; i < prior->lines; i++)
-        raised = raised || (prior->line[i].raised && fabs(prior->line[i].offset - offset) < same_line);
-    return raised;
+    return least_peak;
 }
 
 // Clears the histogram between two places.
@@ -265,21 +241,16 @@ static void clear_between(const struct strip_scene *scene, float histogram[LANE_
 static void find_peaks(const struct strip_scene *scene, struct lane_shape *shape, const struct lane_shape *prior,
                        bool known)
 {
-    const double gap = scene->table->settings->gap, across = fmax(gap, lane_narrowest);
     float histogram[LANE_COLUMNS_MAX];
     fill_histogram(scene, shape, histogram);
     if (scene->trace)
         memcpy(scene->trace->histogram, histogram, sizeof(histogram));
-    const struct lanes lanes = known ? (struct lanes){.clear = false} : find_lanes(scene, histogram);
-    if (lanes.clear)
-        clear_between(scene, histogram, lanes.left + lanes_inside * lanes.width,
-                      lanes.left + (1 - lanes_inside) * lanes.width);
     shape->lines = 0;
     while (shape->lines < LANE_LINES) {
         int best = -1;
         double best_share = 1;
         for (int column = 0; column < scene->table->columns; column++) {
-            const double least = smallest_peak(scene, &lanes, prior, known, x_of(scene, column));
+            const double least = smallest_peak(prior, known, x_of(scene, column));
             const double share = (double)histogram[column] / least;
             if (share > best_share) {
                 best_share = share;
@@ -289,9 +260,10 @@ static void find_peaks(const struct strip_scene *scene, struct lane_shape *shape
         if (best < 0)
             return;
         const double offset = x_of(scene, best);
-        shape->line[shape->lines++] = (struct lane_line){.offset = offset, .raised = known && is_raised(prior, offset)};
+        shape->line[shape->lines++] = (struct lane_line){.offset = offset};
         clear_between(scene, histogram, offset - gap, offset + gap);
-        clear_between(scene, histogram, offset < 0 ? 0 : offset - across, offset < 0 ? offset + across : 0);
+        clear_between(scene, histogram, offset < 0 ? 0 : offset - lane_narrowest,
+                      offset < 0 ? offset + lane_narrowest : 0);
     }
 }
 
@@ -307,14 +279,14 @@ static struct strip_window look(const struct strip_scene *scene, int strip, doub
     const float *mass = scene->mass[strip];
     const int first = column_of(scene, x - half), last = column_of(scene, x + half);
     const int grip = (int)(window_grip / scene->metres + 0.5);
-    struct strip_window window = {0, 0};
+    struct strip_window found = {0, 0};
     if (first < 0 || last >= scene->table->columns)
-        return window;
+        return found;
     int top = first;
     for (int column = first; column <= last; column++)
         top = mass[column] > mass[top] ? column : top;
     if ((double)mass[top] < window_mass)
-        return window;
+        return found;
     double sum = 0, moment = 0;
     for (int column = top - grip > first ? top - grip : first; column <= last && column <= top + grip; column++) {
         sum += fmax((double)mass[column], 0);
@@ -378,8 +350,6 @@ static void add_window(struct fit *fit, const struct lane_shape *shape, int i, d
         [LANE_TWIST] = z * d * d / 6,
         [LANE_SPREAD] = z * (offset - d * d * (term[LANE_BEND] / 2 + d * term[LANE_TWIST] / 3)),
     };
-    if (shape->line[i].raised) // a rail bends less than the road below the same pixels
-        memset(row, 0, LANE_TERMS * sizeof(*row));
     row[LANE_TERMS + i] = 1;
     double value = error + offset;
     for (int k = 0; k < LANE_TERMS; k++)
@@ -396,24 +366,24 @@ static double window_noise(double z)
 // Fits all lines to the windows as far as `far`. A window far from its line weighs little (Cauchy's weights). `boxes`
 // gets the windows; NULL: it does not.
 static void fit_lines(const struct strip_scene *scene, struct lane_shape *shape, const struct lane_shape *prior,
-                      bool known, double far, double half, struct lane_box (*boxes)[LANE_STRIPS_MAX])
+                      bool known, double far, double half, struct lane_box (*boxes)[LANE_STRIPS])
 {
     const struct lane_table *table = scene->table;
     struct fit fit = {.unknowns = LANE_TERMS + shape->lines};
     add_prior(&fit, shape, prior, known);
     for (int i = 0; i < shape->lines; i++) {
         const double offset = shape->line[i].offset;
-        for (int strip = table->strips - 1; strip >= 0; strip--) {
+        for (int strip = LANE_STRIPS - 1; strip >= 0; strip--) {
             const double z = lane_strip_z(table, strip), x = lane_x(shape, offset, z);
             if (z > far || lane_distance(shape, z) >= horizon)
                 break;
-            const struct strip_window window = look(scene, strip, x, half);
+            const struct strip_window at = look(scene, strip, x, half);
             if (boxes)
-                boxes[i][strip] = (struct lane_box){x, half, window.x, window.mass > 0};
-            if (window.mass <= 0)
+                boxes[i][strip] = (struct lane_box){x, half, at.x, at.mass > 0};
+            if (at.mass <= 0)
                 continue;
-            const double error = (window.x - x) / (half / 3), noise = window_noise(z);
-            add_window(&fit, shape, i, z, window.x - x, window.mass / (1 + error * error) / (noise * noise));
+            const double error = (at.x - x) / (half / 3), noise = window_noise(z);
+            add_window(&fit, shape, i, z, at.x - x, at.mass / (1 + error * error) / (noise * noise));
         }
     }
     fit_solve(&fit);
@@ -426,19 +396,19 @@ static void fit_lines(const struct strip_scene *scene, struct lane_shape *shape,
 static struct lane_line seen_at(const struct strip_scene *scene, const struct lane_shape *shape, double offset)
 {
     const struct lane_table *table = scene->table;
-    const double half = table->settings->window / 2, metres = (table->far - table->near) / table->strips;
+    const double half = window / 2, metres = (table->far - table->near) / LANE_STRIPS;
     int visible = 0, seen = 0, run = 0, longest = 0, near = 0;
     double error = 0; // sum for the near windows, in multiples of their noise
-    for (int strip = table->strips - 1; strip >= 0; strip--) {
+    for (int strip = LANE_STRIPS - 1; strip >= 0; strip--) {
         const double z = lane_strip_z(table, strip), x = lane_x(shape, offset, z);
         if (!(fabs(x) + half < table->across / 2) || lane_distance(shape, z) >= horizon)
             continue;
         visible++;
-        const struct strip_window window = look(scene, strip, x, half);
-        run = window.mass > 0 && fabs(window.x - x) <= half / 2 ? run + 1 : 0;
+        const struct strip_window at = look(scene, strip, x, half);
+        run = at.mass > 0 && fabs(at.x - x) <= half / 2 ? run + 1 : 0;
         seen += run > 0;
         if (run > 0 && z < agreeing) {
-            error += fabs(window.x - x) / window_noise(z);
+            error += fabs(at.x - x) / window_noise(z);
             near++;
         }
         longest = run > longest ? run : longest;
@@ -446,7 +416,6 @@ static struct lane_line seen_at(const struct strip_scene *scene, const struct la
     return (struct lane_line){.offset = offset,
                               .support = visible > 0 ? (double)seen / visible : 0,
                               .longest = fmax(longest - 1, 0) * metres, // from the middle of a strip to the middle
-                              .rest = (seen - longest) * metres,
                               .agreement = near > 0 ? 1 / (1 + error * error / (near * near)) : 0};
 }
 
@@ -496,7 +465,7 @@ static void fit_rounds(const struct strip_scene *scene, struct lane_shape *shape
                        bool known)
 {
     const struct lane_table *table = scene->table;
-    const double last = table->settings->window / 2, first = 2 * last;
+    const double last = window / 2, first = window;
     const double start = known ? table->far : table->near + near_part;
     struct lane_trace *trace = scene->trace;
     for (int round = 0; round < ROUNDS && shape->lines > 0; round++) {
@@ -532,7 +501,6 @@ int lane_find(struct lane_shape *shape, const struct lane_table *table, const st
             memset(trace->box, 0, sizeof(trace->box));
             trace->shape = *shape;
             trace->known = known;
-            trace->strips = table->strips;
             trace->reach = table->near + near_part;
         }
         fit_rounds(&scene, shape, prior, known);

@@ -5,26 +5,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LANE_STRIPS_MAX = 64, LANE_COLUMNS_MAX = 512, LANE_LINES = 6 };
+enum { LANE_STRIPS = 40, LANE_COLUMNS_MAX = 512, LANE_LINES = 6 };
 
 // The numbers of the search that users can change (docs/lane.md)
 struct lane_settings {
-    double contrast;   // times the noise around it: the weakest mark
-    double windows;    // strips of the bird's-eye picture, each with a window per line
-    double window;     // metres: width of the last windows; the first ones are twice as wide
-    double peak;       // smallest height of a new line's peak in the histogram; 1: an unbroken line
-    double gap;        // metres: smallest distance between lines on one side of the car
-    double smoothing;  // share of the old offset in the new one
-    double confidence; // smallest strength and confidence of a reported line
+    double contrast;  // times the noise around it: the weakest mark
+    double smoothing; // share of the old offset in the new one
 };
 
 extern const struct lane_settings lane_settings_default;
 extern const double lane_narrowest; // metres: a lane is at least this wide
 
-// For each horizontal strip of the bird's-eye picture, the sum of the pixels of each column. Strip 0 is the farthest.
+// For each of LANE_STRIPS horizontal strips of the bird's-eye picture, the sum of the pixels of each column. Strip 0 is
+// the farthest.
 struct lane_table {
-    const uint32_t *sums; // strips * columns; borrowed
-    int strips, columns;
+    const uint32_t *sums; // LANE_STRIPS * columns; borrowed
+    int columns;
     uint32_t full;                        // sum of a column of ridges of 255 in a whole strip
     double across, near, far;             // metres: x is -across/2 to across/2, z is near to far
     const struct lane_settings *settings; // of the search; borrowed
@@ -41,9 +37,7 @@ struct lane_line {
     double offset;    // metres to the right of the camera, at z = 0
     double support;   // share of the strips that show the line, minus the share by chance: 0 to 1
     double longest;   // metres: the longest part without a gap that the strips show
-    double rest;      // metres: the other parts together
     double agreement; // of the near windows with the line: 1: exact; 0: none of them shows it
-    bool raised;      // of an expected line: it is above the road, so the fit ignores it
 };
 
 struct lane_shape {
@@ -67,14 +61,13 @@ struct lane_box {
 // The data that gave the lines, for a picture of the search. All are of the last pass. Line i of `shape` is peak i of
 // the histogram, sorted by height relative to the smallest accepted height there. The boxes have the same order.
 struct lane_trace {
-    struct lane_shape shape;                       // the search moved the strips by its terms
-    float mark[LANE_STRIPS_MAX][LANE_COLUMNS_MAX]; // how much each column of a strip looks like a mark: 0 to 1
-    float histogram[LANE_COLUMNS_MAX]; // mean of the moved strips for each column: -1 to 1, full lines are 1
-    double reach;                      // metres: the histogram has the strips up to here
-    int strips;                        // of the table
-    bool known;                        // the lines of an earlier frame guided the search
-    struct lane_box band[LANE_LINES][LANE_STRIPS_MAX]; // windows of the first fit
-    struct lane_box box[LANE_LINES][LANE_STRIPS_MAX];  // windows of the last fit
+    struct lane_shape shape;                   // the search moved the strips by its terms
+    float mark[LANE_STRIPS][LANE_COLUMNS_MAX]; // how much each column of a strip looks like a mark: 0 to 1
+    float histogram[LANE_COLUMNS_MAX];         // mean of the moved strips for each column: -1 to 1, full lines are 1
+    double reach;                              // metres: the histogram has the strips up to here
+    bool known;                                // the lines of an earlier frame guided the search
+    struct lane_box band[LANE_LINES][LANE_STRIPS]; // windows of the first fit
+    struct lane_box box[LANE_LINES][LANE_STRIPS];  // windows of the last fit
 };
 
 // Finds the road's shape and lines. `prior` is the expected shape: its lines are searched first, and its terms guide

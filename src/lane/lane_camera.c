@@ -48,7 +48,7 @@ static bool set_key(struct lane_camera *camera, const char *name, const json_t *
     }
     snprintf(error, LANE_ERROR,
              "there is no key '%.60s'; the keys are height, pitch, fov, roll, yaw, width, near and far, "
-             "in a file also points, lens, contrast, windows, window, peak, gap, smoothing and confidence",
+             "in a file also points, lens, contrast and smoothing",
              name);
     return false;
 }

@@ -54,9 +54,8 @@ void lane_pipeline_close(struct lane_pipeline *pipeline)
 struct lane_table lane_pipeline_table(const struct lane_pipeline *pipeline, const uint32_t *sums)
 {
     return (struct lane_table){.sums = sums,
-                               .strips = (int)pipeline->settings.windows,
                                .columns = lane_view.columns,
-                               .full = (uint32_t)(255 * lane_view.rows / pipeline->settings.windows),
+                               .full = (uint32_t)(255 * lane_view.rows / LANE_STRIPS),
                                .across = lane_view.across,
                                .near = lane_view.near,
                                .far = lane_view.far,
@@ -93,15 +92,14 @@ bool lane_pipeline_sums(const struct lane_pipeline *pipeline, const struct image
     const struct path_setup setup = {.kind = PATH_CPU,
                                      .input = frame->shape,
                                      .measures = MEASURE_COLUMNS,
-                                     .strips = (int)pipeline->settings.windows,
+                                     .strips = LANE_STRIPS,
                                      .measured_only = true,
                                      .threads = pipeline->setup.threads};
     struct path *path = open_stage(pipeline, setup, LANE_RIDGE);
     struct path_result result;
     const bool ok = path && path_submit(path, frame, 0) && path_collect(path, &result);
     if (ok)
-        memcpy(sums, result.measures.columns,
-               (size_t)pipeline->settings.windows * (size_t)lane_view.columns * sizeof(*sums));
+        memcpy(sums, result.measures.columns, LANE_STRIPS * (size_t)lane_view.columns * sizeof(*sums));
     path_close(path);
     return ok;
 }

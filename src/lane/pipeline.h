@@ -24,11 +24,10 @@ struct lane_pipeline {
 void lane_pipeline_close(struct lane_pipeline *pipeline);
 // Makes the chain. Returns false on failure (logged).
 bool lane_pipeline_chain(const struct lane_pipeline *pipeline, struct chain *chain);
-// Makes the table of the chain's column sums, which are in settings.windows strips. The table borrows the sums and the
-// settings.
+// Makes the table of the chain's column sums, which borrows the sums and the settings.
 struct lane_table lane_pipeline_table(const struct lane_pipeline *pipeline, const uint32_t *sums);
 
-// Makes the column sums of one frame with the cpu path, which has the bytes of every path: settings.windows rows of
+// Makes the column sums of one frame with the cpu path, which has the bytes of every path: LANE_STRIPS rows of
 // lane_view.columns. Returns false on failure (logged).
 bool lane_pipeline_sums(const struct lane_pipeline *pipeline, const struct image *frame, uint32_t *sums);
 

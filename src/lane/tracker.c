@@ -11,10 +11,11 @@ static const double trust = 0.3;          // of a new support in the strength
 static const double dropped = 0.12;       // a track with less ends
 static const double enough_support = 0.4; // counts as full support, because dashes have gaps
 static const double confirming = 0.4;     // quality of a line that confirms another one
+static const double reported = 0.3;       // smallest strength of a reported line
 static const double sure_line = 0.8;      // strength of a line that separates others
 static const double clear_quality = 0.9;  // of a line that needs no other one
 static const double ahead = 0.06;         // largest heading of a line that needs no other one
-static const double short_bar = 15;       // metres: a shorter bar may be the edge of a patch or of the road
+static const double long_line = 15;       // metres: a shorter one may be the edge of a patch or of the road
 
 static double quality(const struct lane_line *line)
 {
@@ -81,7 +82,7 @@ static void end_tracks(struct lane_tracker *tracker)
 // A line alone may be any edge, with any bend, unless it is clear and long, and leads ahead.
 static bool is_clear(const struct lane_shape *found, int line)
 {
-    return quality(&found->line[line]) >= clear_quality && found->line[line].longest >= short_bar &&
+    return quality(&found->line[line]) >= clear_quality && found->line[line].longest >= long_line &&
            fabs(found->term[LANE_HEADING]) < ahead;
 }
 
@@ -113,13 +114,13 @@ static void sort_tracks(struct lane_tracker *tracker)
     }
 }
 
-// Returns the next confirmed track on the road from `from` on, in steps of 1 or -1, at least `away` metres from
-// `offset` and from each sure track in between (one that is not sure may be an arrow on the road); -1: none.
-static int next_track(const struct lane_tracker *tracker, double shown, int from, int step, double offset, double away)
+// Returns the next confirmed track from `from` on, in steps of 1 or -1, at least `away` metres from `offset` and from
+// each sure track in between (one that is not sure may be an arrow on the road); -1: none.
+static int next_track(const struct lane_tracker *tracker, int from, int step, double offset, double away)
 {
     for (int i = from; i >= 0 && i < tracker->tracks; i += step) {
         const struct lane_track *track = &tracker->track[i];
-        if (track->strength < shown || lane_motion_raised(&track->motion))
+        if (track->strength < reported)
             continue;
         if (fabs(track->line.offset - offset) >= away)
             return i;
@@ -140,21 +141,21 @@ static void add_line(const struct lane_track *track, struct lane_result *result)
 
 // Reports the lines beside the camera, and the next one on each side that is a lane away: a nearer one is a kerb, or
 // the border of a cycle lane.
-static void report(const struct lane_tracker *tracker, double shown, struct lane_result *result)
+static void report(const struct lane_tracker *tracker, struct lane_result *result)
 {
     int middle = 0, line[2 * SIDE_LINES]; // from left to right
     while (middle < tracker->tracks && tracker->track[middle].line.offset < 0)
         middle++;
     for (int side = 0; side < 2; side++) {
-        const int step = side ? 1 : -1, own = next_track(tracker, shown, side ? middle : middle - 1, step, 0, 0);
+        const int step = side ? 1 : -1, own = next_track(tracker, side ? middle : middle - 1, step, 0, 0);
         const double offset = own < 0 ? 0 : tracker->track[own].line.offset;
         line[side ? 2 : 1] = own;
-        line[side ? 3 : 0] = own < 0 ? -1 : next_track(tracker, shown, own, step, offset, lane_narrowest);
+        line[side ? 3 : 0] = own < 0 ? -1 : next_track(tracker, own, step, offset, lane_narrowest);
     }
     *result = (struct lane_result){.shape = tracker->shape, .left = -1, .right = -1};
     result->shape.lines = 0;
     for (int i = 0; i < 2 * SIDE_LINES; i++) {
-        if (line[i] < 0 || tracker->track[line[i]].confidence < shown)
+        if (line[i] < 0)
             continue;
         result->left = i == 1 ? result->shape.lines : result->left;
         result->right = i == 2 ? result->shape.lines : result->right;
@@ -163,36 +164,11 @@ static void report(const struct lane_tracker *tracker, double shown, struct lane
     result->confidence /= result->shape.lines > 0 ? result->shape.lines : 1;
 }
 
-// Returns true for a short bar, and some noise in line with it. Dashes are repeated, so most of them are in the rest.
-static bool is_bar(const struct lane_line *line)
-{
-    return line->longest < short_bar && line->rest < line->longest;
-}
-
-// Compares the tracks with the one that is nearest to the camera, of those with a clear speed: a rail is farther.
-static void measure_heights(struct lane_tracker *tracker, const struct lane_table *table)
-{
-    const struct lane_track *road = NULL;
-    for (int i = 0; i < tracker->tracks; i++) {
-        struct lane_track *track = &tracker->track[i];
-        lane_motion_add(&track->motion, table, &tracker->shape, track->line.offset);
-        const bool nearer = !road || fabs(track->line.offset) < fabs(road->line.offset);
-        road = nearer && lane_motion_clear(&track->motion) ? track : road;
-    }
-    for (int i = 0; road && i < tracker->tracks; i++) {
-        struct lane_track *track = &tracker->track[i];
-        if (fabs(track->line.offset) > fabs(road->line.offset))
-            lane_motion_compare(&track->motion, &road->motion);
-    }
-}
-
 void lane_track(struct lane_tracker *tracker, const struct lane_table *table, struct lane_result *result,
                 struct lane_trace *trace)
 {
     struct lane_shape found;
     lane_find(&found, table, &tracker->shape, tracker->known, trace);
-    if (found.lines == 1 && is_bar(&found.line[0]))
-        found.lines = 0;
     if (tracker->known && !continues(tracker, &found)) {
         found.lines = 0;
         if (++tracker->rejected > REJECTED_MAX)
@@ -208,11 +184,8 @@ void lane_track(struct lane_tracker *tracker, const struct lane_table *table, st
     start_tracks(tracker, &found);
     sort_tracks(tracker);
     tracker->known = tracker->tracks > 0;
-    measure_heights(tracker, table);
     tracker->shape.lines = tracker->tracks;
-    for (int i = 0; i < tracker->tracks; i++) {
+    for (int i = 0; i < tracker->tracks; i++)
         tracker->shape.line[i] = tracker->track[i].line;
-        tracker->shape.line[i].raised = lane_motion_raised(&tracker->track[i].motion);
-    }
-    report(tracker, table->settings->confidence, result);
+    report(tracker, result);
 }

@@ -1,7 +1,7 @@
 // tracker.h: follows lane lines over frames: smooths them, rejects jumps, drops lines that stay out of sight
 #pragma once
 
-#include "lane/height.h"
+#include "lane/finder.h"
 
 enum lane_state { LANE_NONE, LANE_SEEN, LANE_HELD }; // no line; seen in this frame; predicted from earlier frames
 
@@ -9,7 +9,6 @@ struct lane_track {
     struct lane_line line; // smoothed; its support is the latest
     double strength;       // how surely the line is there, 0 to 1
     double confidence;     // how well the line fits its marks, 0 to 1, smoothed: that which is reported
-    struct lane_motion motion;
 };
 
 // The reported lines of a frame: at most two on each side of the camera, with a lane between them.

@@ -22,7 +22,6 @@ enum road_level {
     ROAD_NIGHT,
     ROAD_CONCRETE,
     ROAD_STREET,
-    ROAD_RAILS,
     ROAD_EMPTY,
     ROAD_CHANGES,
     ROAD_MERGE,

@@ -27,7 +27,6 @@ static const struct road_look looks[ROAD_MIXED] = {
     [ROAD_EMPTY] = {98, 0, 16, 700, 4, 1, DAY},
     [ROAD_CONCRETE] = {166, 228, 16, 700, 4, 1, DAY},
     [ROAD_STREET] = {104, 214, 12, 700, 4, 1, DAY},
-    [ROAD_RAILS] = {98, 222, 9, 700, 4, 1, DAY},
     [ROAD_CHANGES] = {92, 228, 7, 700, 3, 1, DAY},
     [ROAD_MERGE] = {92, 228, 7, 700, 3, 1, DAY},
     [ROAD_RAIN] = {74, 200, 14, 110, 9, 0.75f, .haze = {168, 174, 180}, .sky = {140, 146, 152}},
@@ -39,19 +38,13 @@ static const struct road_look looks[ROAD_MIXED] = {
 // A point of the ground that a pixel shows.
 struct road_point {
     double offset, way; // metres: from the middle of the own lane to the right; along the road
-    double middle;      // metres from the camera to the middle of the own lane
     double left, right; // edges of the asphalt, as offsets
     float wide, length; // size of the pixel on the road, across and along
 };
 
-enum { FOR_DIRT = 300 };
-
-static const double joint_every = 5, arrow_every = 45, crossing_every = 90;                    // metres along the road
-static const double barrier_high = 0.8, barrier_joints = 6, rail_low = 0.44, rail_high = 0.75; // metres
-static const float wave = 40.5f;                                                               // radians per metre
+static const double joint_every = 5, arrow_every = 45, crossing_every = 90; // metres along the road
 static const float seam_dark = -58, arrow_paint = 214;
-static const float kerb[3] = {158, 156, 150}, pavement[3] = {132, 128, 122}, rail[3] = {176, 180, 186};
-static const float barrier[3] = {150, 148, 144}, barrier_top[3] = {190, 188, 182};
+static const float kerb[3] = {158, 156, 150}, pavement[3] = {132, 128, 122};
 
 // Returns the share of a pixel that a bar covers: of this half width, `distance` metres from the pixel's middle.
 static float cover(double distance, double half, float pixel)
@@ -108,64 +101,6 @@ static void draw_kerbs(const struct road_point *at, float rgb[3])
     blend(rgb, kerb, cover(behind - 0.075, 0.075, at->wide));
 }
 
-// A point of a vertical plane along the road.
-struct wall_point {
-    double up, way;     // metres: above the road; along it
-    float high, length; // size of the pixel on the plane: up, and along the road
-};
-
-// Finds where the pixel's ray meets the plane, `edge` metres beside the middle of the own lane: at `share`, 0 to 1, of
-// its way to the ground. The distances are then `share` times those of the ground's point. False: it does not meet it.
-static bool meet_wall(const struct road_scene *scene, const struct road_point *at, double edge, struct wall_point *wall)
-{
-    const double x = at->offset + at->middle, z = at->way - scene->way;
-    double share = (edge + at->middle) / x;
-    for (int i = 0; i < 2 && share > 0 && share < 1; i++) // a bend: the road's middle is elsewhere there
-        share = (edge + road_middle(scene, share * z)) / x;
-    *wall = (struct wall_point){.up = ROAD_CAMERA_HEIGHT * (1 - share),
-                                .way = scene->way + share * z,
-                                .high = (float)(at->wide * share),
-                                .length = (float)(at->length * share)};
-    return share > 0 && share < 1;
-}
-
-// Returns the brightness of dirt along a wall, around 1, with a dark joint every `every` metres.
-static float dirt_at(const struct road_scene *scene, const struct wall_point *wall, double every)
-{
-    const float dirt = 1 + 0.1f * (float)road_noise(scene->seed + FOR_DIRT, wall->way / 1.5, NULL);
-    return dirt * (1 - 0.5f * cover(remainder(wall->way, every), 0.02, wall->length));
-}
-
-static void blend_dirty(float rgb[3], const float color[3], float light, float share)
-{
-    const float dirty[3] = {light * color[0], light * color[1], light * color[2]};
-    blend(rgb, dirty, share);
-}
-
-// A concrete barrier, 0.9 m to the left of the left line. It is 80 cm high, and its top is 20 cm wide.
-static void draw_barrier(const struct road_scene *scene, const struct road_point *at, float rgb[3])
-{
-    const double edge = road_line_offset(scene, 0) - 0.9;
-    struct wall_point front, back;
-    if (!meet_wall(scene, at, edge, &front) || front.up > barrier_high + 0.3)
-        return;
-    if (front.up < barrier_high)
-        blend_dirty(rgb, barrier, dirt_at(scene, &front, barrier_joints), 1);
-    else if (meet_wall(scene, at, edge - 0.2, &back) && back.up < barrier_high)
-        blend_dirty(rgb, barrier_top, dirt_at(scene, &back, barrier_joints), 1);
-}
-
-// A guard rail on posts, 1 m to the right of the right line. It has two waves, from 44 to 75 cm above the road.
-static void draw_rail(const struct road_scene *scene, const struct road_point *at, float rgb[3])
-{
-    struct wall_point wall;
-    if (!meet_wall(scene, at, road_line_offset(scene, scene->lanes) + 1, &wall) || wall.up > rail_high)
-        return;
-    blend_dirty(rgb, rail, 0.45f, cover(remainder(wall.way, 2), 0.07, wall.length));
-    if (wall.up > rail_low)
-        blend_dirty(rgb, rail, dirt_at(scene, &wall, 4) * (1 - 0.3f * cosf(wave * (float)(wall.up - rail_low))), 1);
-}
-
 // Changes the colour of the point as the level demands. Other levels than the hard ones change nothing.
 static void road_hard(const struct road_scene *scene, const struct road_point *at, float rgb[3])
 {
@@ -175,11 +110,6 @@ static void road_hard(const struct road_scene *scene, const struct road_point *a
         draw_kerbs(at, rgb);
         draw_arrow(scene, at, rgb);
         draw_crossing(scene, at, rgb);
-    } else if (scene->level == ROAD_RAILS) {
-        if (at->offset < 0)
-            draw_barrier(scene, at, rgb);
-        else
-            draw_rail(scene, at, rgb);
     }
 }
 
@@ -525,7 +455,7 @@ static void surface_at(const struct road_painter *p, const struct row_span *span
 static void draw_ground(struct road_painter *p, const struct terms *t, int px, int count)
 {
     const struct row_span span = span_at(p, t, px);
-    const bool hard = p->scene.level >= ROAD_CONCRETE && p->scene.level <= ROAD_RAILS;
+    const bool hard = p->scene.level >= ROAD_CONCRETE && p->scene.level <= ROAD_STREET;
     const struct end *a = &span.ends[0], *b = &span.ends[1];
     for (int i = 0; i < count; i++) {
         const float at = (float)i / SPAN;
@@ -540,7 +470,6 @@ static void draw_ground(struct road_painter *p, const struct terms *t, int px, i
         if (hard) {
             const struct road_point point = {.offset = (double)offset,
                                              .way = way,
-                                             .middle = x - (double)offset,
                                              .left = (double)span.left,
                                              .right = (double)span.right,
                                              .wide = span.wide,

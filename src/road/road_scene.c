@@ -13,8 +13,8 @@ static const double knot_distance = 120, curvature_max = 1.0 / 250, degree = 3.1
 static const char *const level_names[ROAD_LEVELS + 1] = {
     [ROAD_CLEAN] = "clean",   [ROAD_WORN] = "worn",   [ROAD_SHADOWS] = "shadows", [ROAD_PITCH] = "pitch",
     [ROAD_CARS] = "cars",     [ROAD_RAIN] = "rain",   [ROAD_NIGHT] = "night",     [ROAD_CONCRETE] = "concrete",
-    [ROAD_STREET] = "street", [ROAD_RAILS] = "rails", [ROAD_EMPTY] = "empty",     [ROAD_CHANGES] = "changes",
-    [ROAD_MERGE] = "merge",   [ROAD_MIXED] = "mixed",
+    [ROAD_STREET] = "street", [ROAD_EMPTY] = "empty", [ROAD_CHANGES] = "changes", [ROAD_MERGE] = "merge",
+    [ROAD_MIXED] = "mixed",
 };
 
 const char *road_level_name(int level)

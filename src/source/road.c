@@ -2,8 +2,8 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "image/convert.h"
-#include "source/generated.h"
 #include "road/road_draw.h"
+#include "source/generated.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -124,7 +124,7 @@ extern const struct source_kind source_road;
 const struct source_kind source_road = {
     .name = "road",
     .help = {"road[:seed=N,level=LEVEL,size=WxH@FPS,FORMAT]\tsynthetic road whose lane lines are known; levels: clean, "
-             "worn, shadows, pitch, cars, rain, night, concrete, street, rails, empty, changes, merge, mixed"},
+             "worn, shadows, pitch, cars, rain, night, concrete, street, empty, changes, merge, mixed"},
     .word = true,
     .endless = true,
     .state_bytes = sizeof(struct road),

@@ -234,19 +234,19 @@ static void test_file(void)
     const struct lane_camera *camera = &config.camera;
     if (!CHECK(scratch_open(&scratch)))
         return;
-    const char *text = "{\"height\": 1.2, \"fov\": 50, \"gap\": 3, \"points\": [1, 2, 3, 4, 5, 6, 7, 8]}";
+    const char *text = "{\"height\": 1.2, \"fov\": 50, \"smoothing\": 0.1, \"points\": [1, 2, 3, 4, 5, 6, 7, 8]}";
     CHECK(lane_config_read(&config, scratch_write(&scratch, "camera.json", text, strlen(text)), error));
     CHECK(camera->height == 1.2 && camera->fov == 50 && camera->pitch == 4);
     CHECK(camera->has_points && camera->points[7] == 8);
-    CHECK(config.settings.gap == 3 && config.settings.peak == lane_settings_default.peak);
+    CHECK(config.settings.smoothing == 0.1 && config.settings.contrast == lane_settings_default.contrast);
     CHECK(!lane_config_read(&config, scratch_path(&scratch, "none.json"), error));
     CHECK_HAS(error, "cannot read it");
     write_file(&scratch, "{\"height\": 1.2", false, "line 1");
     write_file(&scratch, "[1.2]", false, "it must be a JSON object");
     write_file(&scratch, "{\"height\": \"1.2\"}", false, "height must be a number");
     write_file(&scratch, "{\"points\": 3}", false, "points must be 8 numbers");
-    write_file(&scratch, "{\"gap\": 0}", false, "gap must be a number from 0.5 to 8");
-    write_file(&scratch, "{\"windows\": 30.5}", false, "windows must be a whole number from 10 to 64");
+    write_file(&scratch, "{\"smoothing\": 1}", false, "smoothing must be a number from 0 to 0.95");
+    write_file(&scratch, "{\"gap\": 1}", false, "there is no key 'gap'");
     write_file(&scratch, "{\"contrast\": true}", false, "contrast must be a number");
     write_file(&scratch, "{\"size\": 3}", false, "there is no key 'size'");
     write_file(&scratch, "{\"lens\": 3}", false, "lens must be a text");

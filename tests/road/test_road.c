@@ -276,7 +276,7 @@ static double above_road(const struct road_spec *spec, uint64_t frame, double of
     return got;
 }
 
-// A street has a crossing, rails have a barrier on the left, and at night cars come towards the camera.
+// A street has a crossing, and at night cars come towards the camera.
 static void test_objects(void)
 {
     struct road_spec spec = clean;
@@ -289,32 +289,10 @@ static void test_objects(void)
     for (int i = 0; i < 2; i++)
         CHECK(at_offset(&street, near_crossing, bar + i) > at_offset(&street, near_crossing, bar + i + 0.5) + 50);
     free(street.rgba);
-    spec.level = ROAD_RAILS;
-    road_scene(&spec, 0, &scene);
-    const double edge = road_line_offset(&scene, 0) - 3; // behind the barrier
-    CHECK(above_road(&spec, 0, edge, 0, 20) > above_road(&clean, 0, edge, 0, 20) + 40);
     spec.level = ROAD_NIGHT;
     road_scene(&spec, 0, &scene);
     const double lamp = road_line_offset(&scene, 0) - 3 - 0.7;
     CHECK(above_road(&spec, 0, lamp, 0.65, 66) > 200 && above_road(&spec, 0, lamp, 2, 66) < 100);
-}
-
-// The rail's upper wave and the joints every 4 m are at their places above the road in each frame.
-static void test_rail(void)
-{
-    struct road_spec spec = clean;
-    struct road_scene scene;
-    spec.level = ROAD_RAILS;
-    spec.seed = 7; // the own lane is beside the rail
-    for (uint64_t frame = 0; frame < 30; frame += 7) {
-        road_scene(&spec, frame, &scene);
-        const double rail = road_line_offset(&scene, scene.lanes) + 1, joint = 11 - fmod(scene.way + 11, 4);
-        const double crest = above_road(&spec, frame, rail, 0.672, joint + 1);
-        const double hollow = above_road(&spec, frame, rail, 0.595, joint + 1);
-        const double dark = above_road(&spec, frame, rail, 0.672, joint);
-        check_that(&unit, crest > hollow + 50 && crest > dark + 20, "frame %d: crest %.0f, hollow %.0f, joint %.0f",
-                   (int)frame, crest, hollow, dark);
-    }
 }
 
 // In a change of lanes, the lines move as the heading says, without a jump, and another lane becomes the own one.
@@ -365,7 +343,6 @@ int main(void)
     test_range();
     test_hard();
     test_objects();
-    test_rail();
     test_changes();
     test_merge();
     test_solid();

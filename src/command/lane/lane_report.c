@@ -103,7 +103,7 @@ static void add_measures(json_t *object, const struct lane_measures *measures)
     const struct lane_table *table = &measures->table;
     const struct lane_shape *shape = &measures->trace->shape;
     json_t *strips = json_array(), *histogram = json_array(), *peaks = json_array();
-    for (int strip = 0; strip < table->strips; strip++) {
+    for (int strip = 0; strip < LANE_STRIPS; strip++) {
         json_t *sums = json_array();
         for (int column = 0; column < table->columns; column++)
             json_array_append_new(sums, json_integer(table->sums[strip * table->columns + column]));

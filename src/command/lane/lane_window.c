@@ -35,9 +35,9 @@ static double z_at(int row)
     return lane_view.far - (row + 0.5) * (lane_view.far - lane_view.near) / lane_view.rows;
 }
 
-static int strip_top(const struct lane_trace *trace, int strip)
+static int strip_top(int strip)
 {
-    return strip * lane_view.rows / trace->strips;
+    return strip * lane_view.rows / LANE_STRIPS;
 }
 
 // ---- marks ----
@@ -46,10 +46,10 @@ static int strip_top(const struct lane_trace *trace, int strip)
 static void trace_draw_marks(const struct sketch *sketch, const struct lane_trace *trace)
 {
     sketch_fill(sketch, (struct rect){0, 0, lane_view.columns, lane_view.rows}, (struct paint){0, 0, 0, 255});
-    for (int strip = 0; strip < trace->strips; strip++)
+    for (int strip = 0; strip < LANE_STRIPS; strip++)
         for (int column = 0; column < lane_view.columns; column++) {
             const uint8_t grey = (uint8_t)(255 * trace->mark[strip][column]);
-            const int top = strip_top(trace, strip), height = strip_top(trace, strip + 1) - top;
+            const int top = strip_top(strip), height = strip_top(strip + 1) - top;
             if (grey > 0)
                 sketch_fill(sketch, (struct rect){column, top, 1, height}, (struct paint){grey, grey, grey, 255});
         }
@@ -114,10 +114,10 @@ static void draw_outline(const struct sketch *sketch, struct rect rect, struct p
     sketch_fill(sketch, (struct rect){rect.x + rect.width - 1, rect.y + 1, 1, rect.height - 2}, paint);
 }
 
-static struct rect box_rect(const struct lane_trace *trace, const struct lane_box *box, int strip)
+static struct rect box_rect(const struct lane_box *box, int strip)
 {
-    const int left = column_at(box->x - box->half), top = strip_top(trace, strip);
-    return (struct rect){left, top, column_at(box->x + box->half) + 1 - left, strip_top(trace, strip + 1) - top};
+    const int left = column_at(box->x - box->half), top = strip_top(strip);
+    return (struct rect){left, top, column_at(box->x + box->half) + 1 - left, strip_top(strip + 1) - top};
 }
 
 // Draws the marks, and the band that the first fit searched.
@@ -125,9 +125,9 @@ static void trace_draw_bands(const struct sketch *sketch, const struct lane_trac
 {
     trace_draw_marks(sketch, trace);
     for (int i = 0; i < trace->shape.lines; i++)
-        for (int strip = 0; strip < trace->strips; strip++) {
+        for (int strip = 0; strip < LANE_STRIPS; strip++) {
             if (trace->band[i][strip].half > 0)
-                sketch_fill(sketch, box_rect(trace, &trace->band[i][strip], strip), band_paint);
+                sketch_fill(sketch, box_rect(&trace->band[i][strip], strip), band_paint);
         }
 }
 
@@ -135,9 +135,9 @@ static void trace_draw_bands(const struct sketch *sketch, const struct lane_trac
 static void trace_draw_windows(const struct sketch *sketch, const struct lane_trace *trace)
 {
     for (int i = 0; i < trace->shape.lines; i++)
-        for (int strip = 0; strip < trace->strips; strip++) {
+        for (int strip = 0; strip < LANE_STRIPS; strip++) {
             const struct lane_box *box = &trace->box[i][strip];
-            const struct rect rect = box_rect(trace, box, strip);
+            const struct rect rect = box_rect(box, strip);
             if (box->half <= 0)
                 continue;
             draw_outline(sketch, rect, box->seen ? seen_paint : unseen_paint);

@@ -42,11 +42,11 @@ struct run {
     unsigned built;        // pipeline.changes of the lanes' chain
     struct lane_aim aim;
     struct lane_tracker tracker;
-    uint32_t sums[LANE_STRIPS_MAX * LANE_COLUMNS_MAX]; // of the latest frame, if the lanes had another map
-    struct lane_table table;                           // of the latest frame
-    struct lane_trace trace;                           // of the latest frame, for the window and --measures
-    struct lane_window *window;                        // NULL: none
-    struct lane_board board; // the latest frame with its lines, for the window and the outputs
+    uint32_t sums[LANE_STRIPS * LANE_COLUMNS_MAX]; // of the latest frame, if the lanes had another map
+    struct lane_table table;                       // of the latest frame
+    struct lane_trace trace;                       // of the latest frame, for the window and --measures
+    struct lane_window *window;                    // NULL: none
+    struct lane_board board;                       // the latest frame with its lines, for the window and the outputs
     // Of the latest frame.
     struct lane_frame frame; // its `file` is NULL: there was no frame
     char file[LANE_FILE_NAME];
@@ -348,7 +348,7 @@ static bool build(struct run *run)
 {
     struct stream *s = &run->stream;
     run->built = run->pipeline.changes;
-    panes_measure(s->panes, MEASURE_COLUMNS, (int)run->pipeline.settings.windows);
+    panes_measure(s->panes, MEASURE_COLUMNS, LANE_STRIPS);
     if (!lane_pipeline_chain(&run->pipeline, &s->settings.chain) || !stream_build(s))
         return false;
     follow_path(run);
