@@ -98,11 +98,13 @@ static void test_short(struct codec *codec)
             check_short(codec, &file, packed ? "packed TGA" : "TGA");
         }
     }
-    for (int channels = 1; channels <= 3; channels++)
-        for (int packed = 0; packed < 2; packed++) {
-            begin_psd(&file, channels, packed, MOST, MOST);
-            check_short(codec, &file, packed ? "packed PSD" : "PSD");
-        }
+    for (int packed = 0; packed < 2; packed++) {
+        begin_psd(&file, 3, packed, MOST, MOST);
+        check_short(codec, &file, packed ? "packed PSD" : "PSD");
+    }
+    begin_psd(&file, 2, false, 1, 1);
+    add(&file, "abc", 3);
+    refuse(codec, &file, CODEC_DAMAGED, "header is invalid");
 }
 
 // A header that is truncated at every byte.
@@ -142,7 +144,50 @@ static void test_just_enough(struct codec *codec)
     image_free(&image);
 }
 
-// stb_image would divide colours by alpha; without premultiplication the result is out of range.
+// The rows of a packed PSD have the lengths of its table: what is too much in one is no part of the next.
+static void test_rows(struct codec *codec)
+{
+    static struct file file;
+    struct codec_head head;
+    struct codec_error error;
+    struct image image = {0};
+    begin_psd(&file, 3, true, 2, 1);
+    add(&file, "\0\4\0\3\0\3", 6);
+    add(&file, "\xfc\1\xfc\1", 4); // 5 times 1, twice
+    add(&file, "\x80\xff\2", 3);
+    add(&file, "\1\3\4", 3);
+    const bool ok = read_file(codec, &file, &head, &image, &error);
+    check_that(&unit, ok && memcmp(image.plane[0], "\1\2\3\377\1\2\4\377", 8) == 0, "rows of a PSD: %s", error.why);
+    file.data[file.size - 3] = 0; // the last row has one pixel
+    refuse(codec, &file, CODEC_DAMAGED, "too short");
+    image_free(&image);
+}
+
+// A PSD that was saved without its merged image has white or black pixels instead.
+static void test_unmerged(struct codec *codec)
+{
+    for (int merged = 0; merged < 2; merged++) {
+        static struct file file;
+        struct codec_head head;
+        struct codec_error error;
+        file.size = 0;
+        add(&file, "8BPS\0\1\0\0\0\0\0\0\0\3\0\0\0\1\0\0\0\2\0\x08\0\3", 26);
+        add_be(&file, 0, 4);
+        add_be(&file, 12 + 6, 4);
+        add(&file, "8BIM\x04\x21\0\0\0\0\0\5\0\0\0\1", 16);
+        add_byte(&file, merged);
+        add_byte(&file, 0);
+        add(&file,
+            "\0\0\0\0\0\0"
+            "abcdef",
+            12);
+        const bool ok = codec_head(codec, file.data, file.size, 0, &head, &error);
+        check_that(&unit, merged ? ok : !ok && error.fault == CODEC_UNSUPPORTED && strstr(error.why, "Maximize"),
+                   "merged %d: %s", merged, error.why);
+    }
+}
+
+// Alpha of a PSD may be transparency or a selection.
 static void test_alpha(struct codec *codec)
 {
     static struct file file;
@@ -236,6 +281,8 @@ int main(void)
     test_cut(codec);
     test_just_enough(codec);
     test_alpha(codec);
+    test_rows(codec);
+    test_unmerged(codec);
     test_exchanged(codec);
     test_right_to_left(codec);
     test_refused(codec);

@@ -1,6 +1,5 @@
-// stb.c: reads PSD and TGA files, by stb_image, which is compiled only here
+// stb.c: reads TGA files, by stb_image, which is compiled only here
 #include "image/codec/codec_kind.h"
-#include "image/codec/metadata.h"
 #include "image/rgb_rows.h"
 
 #include <stdlib.h>
@@ -22,11 +21,10 @@ static void *block_alloc(size_t size)
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
 #define STBI_NO_STDIO
-#define STBI_ONLY_PSD
 #define STBI_ONLY_TGA
 #define STBI_MAX_DIMENSIONS 32768
 #define STBI_MALLOC block_alloc
-#define STBI_REALLOC realloc // not called for these formats
+#define STBI_REALLOC realloc // not called for this format
 #define STBI_FREE free
 #include <stb_image.h>
 
@@ -95,65 +93,6 @@ static uint8_t *load(const uint8_t *data, size_t size, int *width, int *height, 
     return NULL;
 }
 
-static bool is_psd(const uint8_t *data, size_t size)
-{
-    return size >= 4 && memcmp(data, "8BPS", 4) == 0;
-}
-
-static uint32_t read_u16_be(const uint8_t *at)
-{
-    return (uint32_t)at[0] << 8 | at[1];
-}
-
-// Offsets of fields: Adobe Photoshop File Formats Specification, "File Header Section".
-enum { PSD_CHANNELS = 12, PSD_DEPTH = 22, PSD_MODE = 24, PSD_SECTIONS = 26, PSD_RGB = 3 };
-
-static bool psd_supported(const uint8_t *data, size_t size, struct codec_error *error)
-{
-    if (size < PSD_SECTIONS)
-        return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
-    // stb_image reads the depth at a wrong offset and decodes such images wrongly.
-    if (read_u16_be(data + PSD_DEPTH) != 8)
-        return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "PSD files with %u bits per channel are not supported; convert the image to 8 bits first",
-                            read_u16_be(data + PSD_DEPTH));
-    if (read_u16_be(data + PSD_MODE) != PSD_RGB)
-        return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "PSD files that are not in RGB mode are not supported; save the image as PNG first");
-    // stb_image takes any fourth channel for alpha and divides by it, even if the result is out of range.
-    if (read_u16_be(data + PSD_CHANNELS) > 3)
-        return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "PSD files with an alpha channel are not supported; save the image as PNG first");
-    return true;
-}
-
-static size_t read_u32_be(const uint8_t *at)
-{
-    return (size_t)read_u16_be(at) << 16 | read_u16_be(at + 2);
-}
-
-// Reads the image resources, the second of the sections.
-static void psd_metadata(const uint8_t *data, size_t size, struct codec_metadata *metadata)
-{
-    enum { FIXED_ONE = 1 << 16, LENGTH = 4, RESOLUTION_BYTES = 16, DOWN_AT = 8 };
-    if (size < PSD_SECTIONS + 2 * LENGTH) // the lengths of two sections
-        return;
-    const size_t colours = read_u32_be(data + PSD_SECTIONS);
-    if (colours > size - PSD_SECTIONS - 2 * LENGTH)
-        return;
-    const size_t at = PSD_SECTIONS + LENGTH + colours + LENGTH, bytes = read_u32_be(data + at - LENGTH);
-    const struct codec_bytes blocks = {data + at, bytes < size - at ? bytes : size - at};
-    metadata->icc = photoshop_find(blocks, PHOTOSHOP_ICC);
-    metadata->exif = photoshop_find(blocks, PHOTOSHOP_EXIF);
-    metadata->xmp = photoshop_find(blocks, PHOTOSHOP_XMP);
-    metadata->iptc = photoshop_find(blocks, PHOTOSHOP_IPTC);
-    const struct codec_bytes resolution = photoshop_find(blocks, PHOTOSHOP_RESOLUTION); // 16.16 bits, per inch
-    if (resolution.size >= RESOLUTION_BYTES) {
-        metadata->density[0] = (double)read_u32_be(resolution.data) / FIXED_ONE;
-        metadata->density[1] = (double)read_u32_be(resolution.data + DOWN_AT) / FIXED_ONE;
-    }
-}
-
 static bool is_one_of(int value, const uint8_t *choices, size_t count)
 {
     return memchr(choices, value, count) != NULL;
@@ -201,7 +140,7 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
 {
     int channels;
     struct image_shape *shape = &head->shape;
-    if (!(is_psd(data, size) ? psd_supported : tga_supported)(data, size, error))
+    if (!tga_supported(data, size, error))
         return false;
     if (stbi_info_from_memory(data, (int)size, &shape->width, &shape->height, &channels) == 0) {
         // Only the decoder reports the reason. It fails at the same place of the head.
@@ -211,11 +150,9 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
     }
     if (!codec_can_hold(size, (uint64_t)shape->width * (uint64_t)shape->height / CODEC_RUN_MOST, error))
         return false;
-    if (is_psd(data, size))
-        psd_metadata(data, size, &head->metadata);
     shape->format = PIXFMT_RGBA;
     head->jpeg = channels <= 2 ? PIXFMT_GREY : PIXFMT_YU12;
-    head->alpha = (channels == 2 || channels == 4) && !is_psd(data, size);
+    head->alpha = channels == 2 || channels == 4;
     return true;
 }
 
@@ -233,15 +170,13 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
         image_copy(image, &from);
     }
     // stb_image ignores this order.
-    for (int y = 0; ok && !is_psd(data, size) && (data[TGA_ORDER] & TGA_RIGHT_TO_LEFT) && y < shape.height; y++)
+    for (int y = 0; ok && (data[TGA_ORDER] & TGA_RIGHT_TO_LEFT) && y < shape.height; y++)
         rgb_rows()->mirror(image_row(image, 0, y), image_row(image, 0, y), shape.width);
     free(pixels);
     return ok;
 }
 
-static const char *const psd[] = {"psd", NULL}, *const tga[] = {"tga", NULL};
+static const char *const tga[] = {"tga", "icb", "vda", "vst", NULL};
 
-const struct codec_kind codec_psd = {
-    .info = {.name = "psd", .extensions = psd}, .looks_so = is_psd, .head = head_of, .decode = decode};
 const struct codec_kind codec_tga = {
     .info = {.name = "tga", .extensions = tga, .guess = true}, .looks_so = is_tga, .head = head_of, .decode = decode};
