@@ -1,4 +1,5 @@
-// moving.c: see moving.h (GIF89a; JPEG: ITU-T T.81, annex B; multi-picture format: CIPA DC-007)
+// moving.c: see moving.h (GIF89a; PNG specification, third edition, 11.3.6; JPEG: ITU-T T.81, annex B; multi-picture
+// format: CIPA DC-007)
 #include "source/moving.h"
 
 #include <stdint.h>
@@ -60,6 +61,27 @@ static bool gif_has_two(FILE *file)
     }
 }
 
+static uint32_t number_of(const uint8_t bytes[4])
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+// The chunk that gives the number of frames precedes the pixels.
+static bool png_has_two(FILE *file)
+{
+    enum { SIGNATURE = 8, CHECKSUM = 4 };
+    uint8_t head[8], count[4];
+    if (!skip(file, SIGNATURE))
+        return false;
+    while (fread(head, 1, sizeof(head), file) == sizeof(head) && memcmp(head + 4, "IDAT", 4) != 0) {
+        if (memcmp(head + 4, "acTL", 4) == 0)
+            return fread(count, 1, sizeof(count), file) == sizeof(count) && number_of(count) > 1;
+        if (!skip(file, (size_t)number_of(head) + CHECKSUM))
+            return false;
+    }
+    return false;
+}
+
 enum { SOI = 0xd8, EOI = 0xd9, SOS = 0xda, APP2 = 0xe2 };
 
 // Returns the next marker, behind any bytes of a scan; EOF: there is none.
@@ -102,7 +124,7 @@ static bool read_jpeg(FILE *file, bool to_next, int *size)
             if (marker == APP2 && memcmp(part, "MPF", 4) == 0)
                 return false;
             if (frame)
-                *size = (int)((unsigned)part[1] << 24 | (unsigned)part[2] << 16 | (unsigned)part[3] << 8 | part[4]);
+                *size = (int)number_of(part + 1);
             if (frame && !to_next)
                 return true;
         }
@@ -131,6 +153,11 @@ static bool look(const char *path, bool (*has_two)(FILE *file))
 bool moving_gif(const char *path)
 {
     return look(path, gif_has_two);
+}
+
+bool moving_png(const char *path)
+{
+    return look(path, png_has_two);
 }
 
 bool moving_jpeg(const char *path)

@@ -549,12 +549,15 @@ static enum source_status video_next(struct source *source, struct frame *frame,
 // Returns true for a file that also begins as an image does.
 static bool is_moving(const struct source_target *target)
 {
-    static const uint8_t gif[] = {'G', 'I', 'F', '8'}, jpeg[] = {0xff, 0xd8, 0xff};
-    if (target->head_bytes < sizeof(gif))
-        return false;
-    return memcmp(target->head, gif, sizeof(gif)) == 0     ? moving_gif(target->text)
-           : memcmp(target->head, jpeg, sizeof(jpeg)) == 0 ? moving_jpeg(target->text)
-                                                           : false;
+    static const struct {
+        char begin[5];
+        size_t bytes;
+        bool (*moving)(const char *path);
+    } kinds[] = {{"GIF8", 4, moving_gif}, {"\x89PNG", 4, moving_png}, {"\xff\xd8", 2, moving_jpeg}};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        if (target->head_bytes >= kinds[i].bytes && memcmp(target->head, kinds[i].begin, kinds[i].bytes) == 0)
+            return kinds[i].moving(target->text);
+    return false;
 }
 
 // Claims URLs, and files that no other kind reads. Without ffmpeg, the first picture remains an image.
@@ -572,9 +575,10 @@ static bool video_claims(const struct source_target *target, const struct source
 extern const struct source_kind source_video;
 const struct source_kind source_video = {
     .name = "video",
-    .help = {"FILE.mp4, .mkv, .webm, ...\tany other video, an animated GIF and JPEGs in one file, through ffmpeg; "
-             "video:FILE forces this",
-             "rtsp://..., http://...\ta stream or a video from a server, through ffmpeg; also rtsps and https"},
+    .help =
+        {"FILE.mp4, .mkv, .webm, ...\tany other video, an animated GIF or PNG, and JPEGs in one file, through ffmpeg; "
+         "video:FILE forces this",
+         "rtsp://..., http://...\ta stream or a video from a server, through ffmpeg; also rtsps and https"},
     .word = true,
     .claims = video_claims,
     .state_bytes = sizeof(struct video),

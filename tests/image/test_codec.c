@@ -365,6 +365,22 @@ static void test_turns(struct random *random)
     }
 }
 
+static void test_names(void)
+{
+    static const char *const foreign[] = {"HIF", "nrw", "crw", "3fr", "iiq",   "x3f", "dcr",
+                                          "kdc", "mrw", "erf", "rwl", "avifs", "j2k", "jxr"};
+    static const struct {
+        const char *name;
+        enum codec_format format;
+    } own[] = {{"mpo", CODEC_JPEG}, {"JPS", CODEC_JPEG}, {"insp", CODEC_JPEG}, {"apng", CODEC_PNG}, {"dib", CODEC_BMP}};
+    enum codec_format format;
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
+        check_that(&check, codec_is_foreign_name(foreign[i]) && !codec_from_name(foreign[i], &format), "%s",
+                   foreign[i]);
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+        check_that(&check, codec_from_name(own[i].name, &format) && format == own[i].format, "%s", own[i].name);
+}
+
 static void test_table(struct codec *codec)
 {
     static const struct {
@@ -373,8 +389,29 @@ static void test_table(struct codec *codec)
         const char *why;
     } others[] = {{"\xff\x0a", 2, "JPEG XL"},
                   {"\0\0\0\x18"
-                   "ftypheic",
-                   12, "HEIF"},
+                   "ftypheic\0\0\0\0",
+                   16, "HEIF"},
+                  {"\0\0\0\x18"
+                   "ftypheix\0\0\0\0",
+                   16, "HEIF"},
+                  {"\0\0\0\x18"
+                   "ftyphevc\0\0\0\0",
+                   16, "HEIF"},
+                  {"\0\0\0\x18"
+                   "ftypmsf1\0\0\0\0mif1heic",
+                   24, "HEIF"},
+                  {"\0\0\0\x18"
+                   "ftypmif1\0\0\0\0mif1avif",
+                   24, "AVIF"},
+                  {"\0\0\0\x18"
+                   "ftypavis\0\0\0\0avis",
+                   20, "AVIF"},
+                  {"\0\0\0\x18"
+                   "ftypcrx \0\0\0\1",
+                   16, "CR3"},
+                  {"II\x1a\0\0\0HEAPCCDR", 14, "CRW"},
+                  {"II\xbc\1", 4, "JPEG XR"},
+                  {"\xff\x4f\xff\x51", 4, "JPEG 2000"},
                   {"#?RADIANCE\n", 11, "HDR"}};
     enum codec_format format;
     struct codec_head head;
@@ -382,6 +419,11 @@ static void test_table(struct codec *codec)
     check_that(&check, codec_from_name("JPG", &format) && format == CODEC_JPEG, "JPG is a name of JPEG");
     check_that(&check, codec_from_name("png", &format) && format == CODEC_PNG, "png is PNG");
     check_that(&check, !codec_from_name("heic", &format), "heic is none");
+    check_that(&check,
+               !codec_probe("\0\0\0\x18"
+                            "ftypisom\0\0\0\0avif",
+                            20, &format),
+               "a film is no picture");
     check_that(&check, !codec_probe("some text, which is no picture at all", 37, &format), "text is no picture");
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         check_that(&check,
@@ -411,6 +453,7 @@ int main(void)
     test_too_long(codec);
     test_exchanged(codec);
     test_turns(&random);
+    test_names();
     test_table(codec);
     codec_close(codec);
     return check_end(&check);

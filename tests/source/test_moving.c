@@ -66,6 +66,14 @@ static const struct row {
      true,
      {PART("\xff\xd8\xff\xe2\0\x08ICC_PR"), PART(FRAME), PART(SCAN), PART("\xff\xd9\xff\xd8"), PART(FRAME),
       PART(SCAN)}},
+#define PNG_HEAD "\x89PNG\r\n\x1a\n\0\0\0\3IHDR...sum."
+#define PNG_FRAMES(count)                                                                                              \
+    "\0\0\0\x08"                                                                                                       \
+    "acTL\0\0\0" count "\0\0\0\0sum."
+    {"a PNG of two frames", false, true, {PART(PNG_HEAD), PART(PNG_FRAMES("\2")), PART("\0\0\0\0IDATsum.")}},
+    {"a PNG of one frame", false, false, {PART(PNG_HEAD), PART(PNG_FRAMES("\1")), PART("\0\0\0\0IDATsum.")}},
+    {"a PNG with late frames", false, false, {PART(PNG_HEAD), PART("\0\0\0\0IDATsum."), PART(PNG_FRAMES("\2"))}},
+    {"a PNG that ends in a chunk", false, false, {PART("\x89PNG\r\n\x1a\n\0\0\1\0IHDR")}},
     {"a JPEG that ends in its head", false, false, {PART("\xff\xd8\xff\xe1\0\x50")}},
 };
 
@@ -82,7 +90,11 @@ int main(void)
         }
         scratch_write(&scratch, "file", data, size);
         const char *path = scratch_path(&scratch, "file");
-        check_that(&check, (rows[i].gif ? moving_gif : moving_jpeg)(path) == rows[i].moving, "%s", rows[i].name);
+        check_that(&check,
+                   (rows[i].gif         ? moving_gif
+                    : data[0] == '\x89' ? moving_png
+                                        : moving_jpeg)(path) == rows[i].moving,
+                   "%s", rows[i].name);
     }
     check_that(&check, !moving_gif("/nowhere") && !moving_jpeg("/nowhere"), "a file that is not there");
     scratch_close(&scratch);

@@ -37,20 +37,49 @@ static bool is_built(int format)
 }
 
 // Other image formats, to name them in errors. `library`: builds with this library read them.
-static const struct {
+static const struct other {
     const char *name, *library;
     size_t at;
     const char *bytes;
     size_t count;
 } others[] = {
-    {"HDR", NULL, 0, "#?RADIANCE", 10},          {"HDR", NULL, 0, "#?RGBE", 6},
-    {"WebP", "libwebp", 8, "WEBP", 4},           {"TIFF", "libtiff", 0, "II*\0", 4},
-    {"TIFF", "libtiff", 0, "MM\0*", 4},          {"TIFF", "libtiff", 0, "II+\0", 4},
-    {"TIFF", "libtiff", 0, "MM\0+", 4},          {"HEIF or AVIF", NULL, 4, "ftypheic", 8},
-    {"HEIF or AVIF", NULL, 4, "ftypmif1", 8},    {"HEIF or AVIF", NULL, 4, "ftypavif", 8},
-    {"JPEG XL", NULL, 0, "\xff\x0a", 2},         {"JPEG XL", NULL, 4, "JXL \r\n\x87\n", 8},
-    {"GIF", "giflib", 0, "GIF87a", 6},           {"GIF", "giflib", 0, "GIF89a", 6},
+    {"HDR", NULL, 0, "#?RADIANCE", 10},
+    {"HDR", NULL, 0, "#?RGBE", 6},
+    {"WebP", "libwebp", 8, "WEBP", 4},
+    {"TIFF", "libtiff", 0, "II*\0", 4},
+    {"TIFF", "libtiff", 0, "MM\0*", 4},
+    {"TIFF", "libtiff", 0, "II+\0", 4},
+    {"TIFF", "libtiff", 0, "MM\0+", 4},
+    {"JPEG XL", NULL, 0, "\xff\x0a", 2},
+    {"JPEG XL", NULL, 4, "JXL \r\n\x87\n", 8},
+    {"JPEG XR", NULL, 0, "II\xbc\0", 4},
+    {"JPEG XR", NULL, 0, "II\xbc\1", 4},
+    {"GIF", "giflib", 0, "GIF87a", 6},
+    {"GIF", "giflib", 0, "GIF89a", 6},
     {"JPEG 2000", NULL, 4, "jP  \r\n\x87\n", 8},
+    {"JPEG 2000", NULL, 0, "\xff\x4f\xff\x51", 4},
+    {"CRW (camera raw)", NULL, 6, "HEAPCCDR", 8},
+    {"MRW (camera raw)", NULL, 0, "\0MRM", 4},
+    {"ORF (camera raw)", NULL, 0, "IIRO", 4},
+    {"ORF (camera raw)", NULL, 0, "IIRS", 4},
+    {"ORF (camera raw)", NULL, 0, "MMOR", 4},
+    {"RAF (camera raw)", NULL, 0, "FUJIFILMCCD-RAW", 15},
+    {"RW2 (camera raw)", NULL, 0, "IIU\0", 4},
+    {"X3F (camera raw)", NULL, 0, "FOVb", 4},
+};
+
+// Images in an ISO base media file, by its major brand (ISO 14496-12, 4.3).
+static const struct {
+    char brand[5];
+    struct other other;
+} brands[] = {
+    {"avif", {.name = "AVIF"}}, {"avis", {.name = "AVIF"}},
+    {"heic", {.name = "HEIF"}}, {"heix", {.name = "HEIF"}},
+    {"heim", {.name = "HEIF"}}, {"heis", {.name = "HEIF"}},
+    {"hevc", {.name = "HEIF"}}, {"hevx", {.name = "HEIF"}},
+    {"hevm", {.name = "HEIF"}}, {"hevs", {.name = "HEIF"}},
+    {"mif1", {.name = "HEIF"}}, {"mif2", {.name = "HEIF"}},
+    {"msf1", {.name = "HEIF"}}, {"crx ", {.name = "CR3 (camera raw)"}},
 };
 
 static const char *const fault_names[] = {
@@ -116,35 +145,47 @@ const char *codec_missing_library(const char *name)
 
 bool codec_is_foreign_name(const char *name)
 {
-    static const char *const names[] = {"heic", "heif", "avif", "jxl", "jp2", "hdr", "exr", "cr2", "cr3",
-                                        "nef",  "arw",  "dng",  "orf", "raf", "rw2", "pef", "srw"};
+    static const char *const names[] = {"heic", "heif", "hif", "heics", "heifs", "avif", "avifs", "jxl", "jp2", "j2k",
+                                        "j2c",  "jpc",  "jpf", "jpx",   "jxr",   "wdp",  "hdp",   "hdr", "exr", "3fr",
+                                        "arw",  "cap",  "cr2", "cr3",   "crw",   "dcr",  "dcs",   "dng", "eip", "erf",
+                                        "fff",  "gpr",  "iiq", "k25",   "kdc",   "mef",  "mos",   "mrw", "nef", "nrw",
+                                        "orf",  "pef",  "raf", "rw2",   "rwl",   "sr2",  "srf",   "srw", "x3f"};
     bool found = false;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         found = found || strcasecmp(name, names[i]) == 0;
     return found;
 }
 
-// Returns the index in `others`; -1 if the data is none of them.
-static int find_other(const uint8_t *data, size_t size)
+// Returns the format, also of an ISO base media file; NULL if the data is none of `others`.
+static const struct other *find_other(const uint8_t *data, size_t size)
 {
+    enum { MAJOR_AT = 8, OTHERS_AT = 16, BRAND = 4 };
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         if (size >= others[i].at + others[i].count &&
             memcmp(data + others[i].at, others[i].bytes, others[i].count) == 0)
-            return (int)i;
-    return -1;
+            return &others[i];
+    const struct other *found = NULL;
+    const bool media = size >= OTHERS_AT && memcmp(data + 4, "ftyp", 4) == 0;
+    for (size_t i = 0; media && i < sizeof(brands) / sizeof(*brands); i++)
+        if (memcmp(data + MAJOR_AT, brands[i].brand, BRAND) == 0)
+            found = &brands[i].other;
+    // mif1 and msf1 say only that it has images; the compatible brands say which.
+    for (size_t at = OTHERS_AT; found && at + BRAND <= size && at + BRAND <= CODEC_PROBE_BYTES; at += BRAND)
+        if (data[MAJOR_AT] == 'm' && memcmp(data + at, "avi", 3) == 0)
+            found = &brands[0].other;
+    return found;
 }
 
 static bool refuse_other(const uint8_t *data, size_t size, struct codec_error *error)
 {
-    const int other = find_other(data, size);
-    const char *name = others[other].name, *library = others[other].library;
-    if (library)
+    const struct other *other = find_other(data, size);
+    if (other->library)
         return codec_refuse(
             error, CODEC_UNSUPPORTED,
-            "this build of monocle has no %s and cannot read %s files; convert the file to PNG or JPEG first", library,
-            name);
+            "this build of monocle has no %s and cannot read %s files; convert the file to PNG or JPEG first",
+            other->library, other->name);
     return codec_refuse(error, CODEC_UNSUPPORTED, "monocle cannot read %s files; convert the file to PNG or JPEG first",
-                        name);
+                        other->name);
 }
 
 bool codec_probe(const void *data, size_t size, enum codec_format *format)
@@ -153,7 +194,7 @@ bool codec_probe(const void *data, size_t size, enum codec_format *format)
     for (int i = 0; i < CODEC_FORMATS; i++) {
         if (!is_built(i))
             continue;
-        if (kinds[i]->info.guess && find_other(data, size) >= 0)
+        if (kinds[i]->info.guess && find_other(data, size))
             return true;
         if (kinds[i]->looks_so(data, size)) {
             *format = (enum codec_format)i;

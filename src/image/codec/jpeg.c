@@ -706,7 +706,7 @@ static bool encode_rows(void *state, const struct image *image, int count, struc
     return true;
 }
 
-static const char *const extensions[] = {"jpg", "jpeg", "jpe", "jfif", NULL};
+static const char *const extensions[] = {"jpg", "jpeg", "jpe", "jfif", "jfi", "jif", "jps", "mpo", "insp", NULL};
 
 const struct codec_kind codec_jpeg = {
     .info = {.name = "jpeg", .extensions = extensions, .writes = true, .quality = true, .subsampling = true},

@@ -923,7 +923,7 @@ static void png_close(void *state)
         codec_buffer_free(&png->unpacked[i]);
 }
 
-static const char *const extensions[] = {"png", NULL};
+static const char *const extensions[] = {"png", "apng", NULL};
 
 const struct codec_kind codec_png = {
     .info = {.name = "png", .extensions = extensions, .writes = true, .compression = true},

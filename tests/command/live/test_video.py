@@ -53,6 +53,9 @@ def colours(c):
     c.check((start["width"], start["height"]) == (48, 64), "turned", start)
     ffmpeg("-i", "709.mp4", "-frames:v", "1", "-loop", "-1", "still.gif")
     c.check(live("still.gif")[1][0]["kind"] == "image", "a GIF without repetition")
+    ffmpeg("-f", "lavfi", "-i", "testsrc=size=32x24:rate=5:duration=2", "-f", "apng", "moves.png")
+    said = live("moves.png")[1]
+    c.check(said[0]["kind"] == "video" and said[-1]["frames"] == 10, "an animated PNG", said[0], said[-1])
     film("moves.gif")
     c.check(live("moves.gif", PATH="/nonexistent")[1][0]["kind"] == "image", "a GIF without ffmpeg")
     code, _, err = run(BINARY, "batch", "-f", "gray", "-o", at("out"), "709.mp4", cwd=at())
