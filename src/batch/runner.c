@@ -247,11 +247,10 @@ static bool pump(struct runner *runner, bool *lost, char **why)
         struct runner_fit *fit = fit_for(runner, job, why);
         if (fit && path_info(fit->path)->in_flight == path_info(fit->path)->depth)
             return true; // a cpu path has replaced the device and takes one image at a time
-        if (fit)
-            path_source(fit->path, job->name);
+        const struct moment moment = {.source = job->name};
         if (fit && job->feed)
-            path_feed(fit->path, job->feed);
-        else if (!fit || !path_submit(fit->path, job->picture, 0)) {
+            path_feed(fit->path, job->feed, &moment);
+        else if (!fit || !path_submit(fit->path, job->picture, &moment)) {
             *lost = fit && path_info(fit->path)->lost;
             return runner->submitted > 0 && !*lost;
         }

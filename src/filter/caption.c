@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "image/font.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -75,12 +76,13 @@ const char *caption_check(const char *text)
 static void print_field(int field, const struct moment *moment, char text[FIELD_MOST])
 {
     const char *source = moment->source ? moment->source : "", *slash = strrchr(source, '/');
-    const int ms = moment->time_ms;
+    const int64_t ms = moment->time_ns / 1000000;
     text[0] = '\0';
     if (field == FIELD_FRAME)
-        snprintf(text, FIELD_MOST, "%d", moment->frame);
+        snprintf(text, FIELD_MOST, "%" PRIu64, moment->number);
     else if (field == FIELD_TIME)
-        snprintf(text, FIELD_MOST, "%d:%02d:%02d.%03d", ms / 3600000, ms / 60000 % 60, ms / 1000 % 60, ms % 1000);
+        snprintf(text, FIELD_MOST, "%lld:%02d:%02d.%03d", (long long)(ms / 3600000), (int)(ms / 60000 % 60),
+                 (int)(ms / 1000 % 60), (int)(ms % 1000));
     else if (field == FIELD_SOURCE)
         snprintf(text, FIELD_MOST, "%.*s", FIELD_MOST - 1, slash && slash[1] ? slash + 1 : source);
     else if (gethostname(text, FIELD_MOST - 1) != 0)

@@ -136,14 +136,21 @@ struct stage_size {
     int from_width, from_height, width, height;
 };
 
-// The frame that the path filters. Number and time are 0 to 2^31 - 1, and then begin at 0 again.
+// The moment of a frame, as its source says. Zeroed for a picture that belongs to no source.
 struct moment {
-    int32_t previous; // 1: the path has the picture of the previous frame; 0: a filter gets its own input instead
-    bool alone;       // the pass runs outside its chain (tuning): the picture of SECOND_KEPT does not exist
-    int32_t frame, time_ms;
-    int64_t clock_s;    // seconds since 1970
-    const char *source; // its name; NULL: unknown
+    uint64_t number;    // of the frame in its source, from 0 on
+    int64_t time_ns;    // its time there
+    const char *source; // its name, valid while the frame is submitted; NULL: unknown
+    bool previous;      // the source's frame before is the one before it; else filters get their input instead
+    // The path sets these.
+    bool alone;      // the pass runs outside its chain (tuning): the picture of SECOND_KEPT does not exist
+    int64_t clock_s; // seconds since 1970
 };
+// For arguments, which have 32 bits: after 2^31 - 1, they begin at 0 again.
+static inline int32_t moment_argument(uint64_t value)
+{
+    return (int32_t)(value & INT32_MAX);
+}
 
 struct user_filter; // user_filter.h
 struct stage;       // chain.h

@@ -18,7 +18,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 static int follow(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
                   int32_t *arguments)
 {
-    arguments[ARGUMENT_FRAME] = moment->frame;
+    arguments[ARGUMENT_FRAME] = moment_argument(moment->number);
     return 1;
 }
 

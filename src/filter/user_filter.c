@@ -452,8 +452,8 @@ static int follow(const struct stage *stage, const struct stage_size *size, cons
                   int32_t *arguments)
 {
     arguments[FACT_PREVIOUS] = moment->previous;
-    arguments[FACT_FRAME] = moment->frame;
-    arguments[FACT_TIME] = moment->time_ms;
+    arguments[FACT_FRAME] = moment_argument(moment->number);
+    arguments[FACT_TIME] = moment_argument((uint64_t)moment->time_ns / 1000000);
     return FACT_TIME + 1;
 }
 

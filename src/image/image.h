@@ -74,12 +74,14 @@ bool image_shape_equal(const struct image_shape *a, const struct image_shape *b)
 // A frame of a source, lent by source_next until source_return.
 struct frame {
     struct image image;  // borrowed pixels
-    uint64_t number;     // the source counts from 0; a gap: frames lost before monocle received them
+    uint64_t number;     // of the frame in its source, from 0 on; of a film also after a seek and in each round. A
+                         // gap without a seek: frames lost before monocle received them
     int64_t captured_ns; // time of capture; all times are of clock_now_ns
     int64_t decode_ns;   // start of decoding; 0: not encoded
     int64_t ready_ns;    // when the pixels were complete in memory
-    int64_t video_ns;    // its time in a source that can seek, from 0 on; else 0
+    int64_t video_ns;    // its time in the source: in the film, or since a device's first frame
     int64_t elapsed_ns;  // for a recording: time on the clock if live, else since the first frame, without seeks
+    bool follows;        // it comes after the source's frame before; false: the first one, or after a seek
     const char *file;    // of a list of images: its path, borrowed until source_close; else NULL
     int slot;            // for the source
 };

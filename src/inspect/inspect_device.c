@@ -61,7 +61,7 @@ static bool run_frame(struct path *path, const struct image_shape *shape, char w
         const size_t bytes = image_bytes(shape);
         for (size_t i = 0; i < bytes; i++)
             frame.plane[0][i] = (uint8_t)(i * 37 + i / 64);
-        same = path_submit(path, &frame, 0) && path_collect(path, &result) && path_read(path, &result, &back) &&
+        same = path_submit(path, &frame, NULL) && path_collect(path, &result) && path_read(path, &result, &back) &&
                memcmp(frame.plane[0], back.plane[0], bytes) == 0;
     }
     if (!same)

@@ -18,7 +18,7 @@ static bool filter(const struct path_setup *setup, const struct image *frame, st
     struct path_result result;
     struct path *path = path_open(setup, &error);
     const bool ok =
-        path && path_submit(path, frame, 0) && path_collect(path, &result) && path_read(path, &result, rgba);
+        path && path_submit(path, frame, NULL) && path_collect(path, &result) && path_read(path, &result, rgba);
     if (!ok)
         snprintf(why, 256, "%.*s", (int)strcspn(error ? error : "", "\n"), error ? error : "it cannot filter a frame");
     path_close(path);

@@ -84,7 +84,7 @@ const struct image *lane_pipeline_stage(struct lane_pipeline *pipeline, const st
     struct path_result *result = &pipeline->picture[stage];
     if (!*path && !(*path = open_stage(pipeline, pipeline->setup, stage)))
         return NULL;
-    return path_submit(*path, frame, 0) && path_collect(*path, result) ? &result->image : NULL;
+    return path_submit(*path, frame, NULL) && path_collect(*path, result) ? &result->image : NULL;
 }
 
 bool lane_pipeline_sums(const struct lane_pipeline *pipeline, const struct image *frame, uint32_t *sums)
@@ -97,7 +97,7 @@ bool lane_pipeline_sums(const struct lane_pipeline *pipeline, const struct image
                                      .threads = pipeline->setup.threads};
     struct path *path = open_stage(pipeline, setup, LANE_RIDGE);
     struct path_result result;
-    const bool ok = path && path_submit(path, frame, 0) && path_collect(path, &result);
+    const bool ok = path && path_submit(path, frame, NULL) && path_collect(path, &result);
     if (ok)
         memcpy(sums, result.measures.columns, LANE_STRIPS * (size_t)lane_view.columns * sizeof(*sums));
     path_close(path);

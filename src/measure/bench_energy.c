@@ -45,7 +45,7 @@ static bool run_frames(void *context, int runs)
     if (e->meter->resident)
         return resident_run(e->meter->resident, e->built, 0, runs, &timing);
     for (int i = 0; ok && i < runs; i++)
-        ok = path_submit(e->frames.path, &e->frames.pictures->image[0], 0) && path_collect(e->frames.path, &result);
+        ok = path_submit(e->frames.path, &e->frames.pictures->image[0], NULL) && path_collect(e->frames.path, &result);
     return ok;
 }
 

@@ -109,7 +109,7 @@ static bool run_path(struct bench_subject *subject, int runs, struct path_result
     bool ok = true;
     for (int i = 0; ok && i < runs; i++) {
         const struct image *picture = &subject->pictures->image[(subject->next + i) % subject->pictures->count];
-        ok = path_submit(subject->path, picture, 0) && path_collect(subject->path, result);
+        ok = path_submit(subject->path, picture, NULL) && path_collect(subject->path, result);
         if (ok)
             add_draws(result, draws_ms);
     }

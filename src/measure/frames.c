@@ -103,7 +103,7 @@ bool frames_run(struct frames *frames, int runs, double *ms)
             const struct image *picture = &frames->pictures->image[frames->next];
             frames->next = (frames->next + 1) % frames->pictures->count;
             submitted_ns[submitted % frames->depth] = clock_now_ns();
-            if (!path_submit(frames->path, picture, 0))
+            if (!path_submit(frames->path, picture, NULL))
                 return false;
         }
         end_ns = finish_frame(frames, submitted_ns[done % frames->depth]);
@@ -120,6 +120,6 @@ bool frames_first(void *context, struct image *rgba)
 {
     const struct frames *frames = context;
     struct path_result result;
-    return path_submit(frames->path, &frames->pictures->image[0], 0) && path_collect(frames->path, &result) &&
+    return path_submit(frames->path, &frames->pictures->image[0], NULL) && path_collect(frames->path, &result) &&
            path_read(frames->path, &result, rgba);
 }

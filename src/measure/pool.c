@@ -55,7 +55,7 @@ static bool run_stage(const struct image *from, const struct stage *stage, struc
     const struct path_setup setup = {.kind = PATH_CPU, .input = from->shape, .chain = &chain};
     struct path_result result;
     struct path *path = path_open(&setup, NULL);
-    const bool ok = path && path_submit(path, from, 0) && path_collect(path, &result) &&
+    const bool ok = path && path_submit(path, from, NULL) && path_collect(path, &result) &&
                     image_alloc(to, &result.image.shape) && path_read(path, &result, to);
     path_close(path);
     return ok;

@@ -14,7 +14,7 @@ struct backend {
     void *(*build)(const struct path *path, const struct chain *chain, char **error);
     void (*build_free)(void *build); // accepts NULL
     // As path_submit and path_collect; these count the frames in flight.
-    bool (*submit)(struct path *path, const struct image *frame, uint64_t tag);
+    bool (*submit)(struct path *path, const struct image *frame);
     void (*feed)(struct path *path, const struct path_feed *feed); // as path_feed; NULL: never fed
     bool (*collect)(struct path *path, struct path_result *result);
     bool (*ready)(const struct path *path); // as path_ready; NULL: collect never waits for a device
@@ -32,7 +32,7 @@ struct path {
     struct image_shape encode; // width 0: none
     bool encoded_only, measured_only, fed;
     struct measuring measuring;
-    struct moment moment; // of the next frame
+    struct moment moment; // of the frame that is being submitted
     const void *ran;      // the build of the frame before, whose output filters may get; NULL: none
     void *build;          // made by backend->build, in use
     void *pending;        // the next one, until path_swap

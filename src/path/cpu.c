@@ -40,7 +40,7 @@ struct cpu_build {
 struct cpu_slot {
     struct image output, encoded;
     uint32_t *values; // of the measures
-    uint64_t tag;
+    uint64_t number; // of the frame, as in struct moment
     int64_t measure_start_ns, measure_end_ns;
     int64_t run_start_ns[PLAN_PASSES], run_end_ns[PLAN_PASSES];
 };
@@ -329,11 +329,11 @@ static void measure_result(struct cpu_path *cpu, struct cpu_slot *slot)
     slot->measure_end_ns = clock_now_ns();
 }
 
-static bool cpu_submit(struct path *path, const struct image *frame, uint64_t tag)
+static bool cpu_submit(struct path *path, const struct image *frame)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
     struct image from = *frame;
-    cpu->slot[cpu->write_slot].tag = tag;
+    cpu->slot[cpu->write_slot].number = path->moment.number;
     run_passes(path, &from, NULL);
     measure_result(cpu, &cpu->slot[cpu->write_slot]);
     cpu->write_slot = (cpu->write_slot + 1) % cpu->slots;
@@ -367,7 +367,7 @@ static bool cpu_collect(struct path *path, struct path_result *result)
     if (!path->measured_only)
         result->image = slot->output;
     result->image.memory = NULL; // borrowed
-    result->tag = slot->tag;
+    result->number = slot->number;
     const struct pass *passes = build->plan.pass;
     for (int i = 0; i < build->runs; passes += build->run[i++]) {
         const bool encodes = i == build->runs - 1 && path->encode.width > 0;

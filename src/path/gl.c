@@ -21,7 +21,7 @@ enum {
 
 // A frame in flight, or the latest result.
 struct slot {
-    uint64_t tag;
+    uint64_t number; // of the frame, as in struct moment
     struct gl_chain *chain; // of the frame
     unsigned unpack;        // buffer with the frame's planes
     unsigned shown;         // texture with the result
@@ -232,7 +232,7 @@ static void prepare_context(struct gl_path *gl)
     gl->stamped = has_stamps(gl->target.es);
 }
 
-static bool submit(struct path *path, const struct image *frame, uint64_t tag)
+static bool submit(struct path *path, const struct image *frame)
 {
     struct gl_path *gl = (struct gl_path *)path;
     struct slot *slot = &gl->slot[gl->write_slot];
@@ -240,7 +240,7 @@ static bool submit(struct path *path, const struct image *frame, uint64_t tag)
         ; // an error of other code
     prepare_context(gl);
     synchronise_clocks(gl);
-    slot->tag = tag;
+    slot->number = path->moment.number;
     slot->chain = path->build;
     slot->stamps = 0;
     gl_chain_begin(gl->target.es);
@@ -270,11 +270,11 @@ static bool submit(struct path *path, const struct image *frame, uint64_t tag)
     return true;
 }
 
-static bool gl_submit(struct path *path, const struct image *frame, uint64_t tag)
+static bool gl_submit(struct path *path, const struct image *frame)
 {
     const struct gl_context *context = ((const struct gl_path *)path)->context;
     gl_software_lock(context);
-    const bool ok = submit(path, frame, tag);
+    const bool ok = submit(path, frame);
     gl_software_unlock(context);
     return ok;
 }
@@ -339,7 +339,7 @@ static bool gl_collect(struct path *path, struct path_result *result)
     struct gl_path *gl = (struct gl_path *)path;
     struct slot *slot = &gl->slot[gl->read_slot];
     gl->read_slot = (gl->read_slot + 1) % gl->slots;
-    result->tag = slot->tag;
+    result->number = slot->number;
     gl_software_lock(gl->context);
     const bool ok = await(slot) && (!slot->pack || map(gl, slot));
     if (ok)

@@ -11,7 +11,7 @@
 
 // A frame in flight, or the latest result.
 struct slot {
-    uint64_t tag;
+    uint64_t number; // of the frame, as in struct moment
     struct opencl_chain *chain; // that the frame runs; borrowed until the frame is collected
     // Input.
     struct pinned staging; // uploads come from here; empty if the input is host memory itself
@@ -239,7 +239,7 @@ static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct im
     return result;
 }
 
-static bool opencl_submit(struct path *path, const struct image *frame, uint64_t tag)
+static bool opencl_submit(struct path *path, const struct image *frame)
 {
     struct opencl_path *cl = (struct opencl_path *)path;
     struct slot *slot = &cl->slot[cl->write_slot];
@@ -249,7 +249,7 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
         path->info.lost = true; // this path cannot continue, but another kind can
         return false;
     }
-    slot->tag = tag;
+    slot->number = path->moment.number;
     slot->chain = path->tried ? path->tried : path->build;
     path->tried = NULL;
     cl_int result = device_turn_begin(cl->device, cl->compute_queue);
@@ -348,7 +348,7 @@ static bool opencl_collect(struct path *path, struct path_result *result)
     cl->lent_slot = cl->read_slot;
     cl->read_slot = (cl->read_slot + 1) % cl->slots;
     const cl_int waited = compute_wait(slot->end_count, slot->ends);
-    result->tag = slot->tag;
+    result->number = slot->number;
     if (waited == CL_SUCCESS)
         add_stages(cl, slot, result);
     release_frame(slot);

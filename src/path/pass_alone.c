@@ -94,7 +94,7 @@ bool pass_alone_expect(const struct pass *pass, const struct image *picture, str
     const struct path_setup setup = {.kind = PATH_CPU, .input = picture->shape, .chain = &chain, .threads = 1};
     struct path *path = path_open(&setup, NULL);
     const bool ok =
-        path && path_submit(path, picture, 0) && path_collect(path, &result) && path_read(path, &result, rgba);
+        path && path_submit(path, picture, NULL) && path_collect(path, &result) && path_read(path, &result, rgba);
     path_close(path);
     return ok;
 }

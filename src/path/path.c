@@ -147,23 +147,18 @@ bool path_ready(const struct path *path)
     return path->info.in_flight == 0 || !path->backend->ready || path->backend->ready(path);
 }
 
-void path_time(struct path *path, uint64_t number, int64_t time_ns)
-{
-    path->moment.frame = (int32_t)(number & INT32_MAX);
-    path->moment.time_ms = (int32_t)(time_ns / 1000000 & INT32_MAX);
-}
-
-void path_source(struct path *path, const char *name)
-{
-    path->moment.source = name;
-}
-
 void path_forget(struct path *path)
 {
     path->ran = NULL;
 }
 
-bool path_submit(struct path *path, const struct image *frame, uint64_t tag)
+static void set_moment(struct path *path, const struct moment *moment)
+{
+    path->moment = moment ? *moment : (struct moment){0};
+    path->moment.clock_s = time(NULL);
+}
+
+bool path_submit(struct path *path, const struct image *frame, const struct moment *moment)
 {
     path->info.lost = false;
     if (path->info.in_flight == path->info.depth) {
@@ -177,19 +172,19 @@ bool path_submit(struct path *path, const struct image *frame, uint64_t tag)
         return false;
     }
     const void *build = path->tried ? path->tried : path->build;
-    path->moment.clock_s = time(NULL);
-    path->moment.previous = path->moment.frame > 0 && path->ran == build;
+    set_moment(path, moment);
+    path->moment.previous = path->moment.previous && path->ran == build;
     path->ran = NULL;
-    if (!path->backend->submit(path, frame, tag))
+    if (!path->backend->submit(path, frame))
         return false;
     path->ran = build;
     path->info.in_flight++;
     return true;
 }
 
-void path_feed(struct path *path, const struct path_feed *feed)
+void path_feed(struct path *path, const struct path_feed *feed, const struct moment *moment)
 {
-    path->moment.clock_s = time(NULL);
+    set_moment(path, moment);
     path->backend->feed(path, feed);
     path->info.in_flight++;
 }

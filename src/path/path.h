@@ -103,7 +103,7 @@ struct path_result {
     int width, height;
     struct image encoded;          // in the shape path_setup.encode, borrowed for the same time; planes NULL: none
     struct path_measures measures; // borrowed for the same time; NULL members: not wanted
-    uint64_t tag;                  // as given to path_submit
+    uint64_t number;               // of the frame in its source: moment.number
     struct stage_time stage[PATH_STAGES];
     int stages;
 };
@@ -167,20 +167,14 @@ const struct opencl_chain *path_chain(const struct path *path);
 void path_try(struct path *path, struct opencl_chain *chain); // NULL: the path's own chain
 void path_adopt(struct path *path, struct opencl_chain *chain);
 
-// Sets the number and the time of the frames that are submitted next, for users' filters; both begin at 0. Frame 0 has
-// no previous output.
-void path_time(struct path *path, uint64_t number, int64_t time_ns);
-// Sets the name of the source of the frames that are submitted next, for the filter `text`. The name must stay valid
-// until then. NULL: unknown.
-void path_source(struct path *path, const char *name);
 // The next frame has no previous output.
 void path_forget(struct path *path);
 // Starts work on a frame, whose pixels must stay valid until the frame is collected. At most `depth` frames may be in
-// flight. False on failure (logged once): see path_info.lost.
-bool path_submit(struct path *path, const struct image *frame, uint64_t tag);
+// flight. `moment` NULL: the picture belongs to no source. False on failure (logged once): see path_info.lost.
+bool path_submit(struct path *path, const struct image *frame, const struct moment *moment);
 // Submits a frame by rows, for a path with `fed`. All rows have arrived and left when this returns. The result of
 // path_collect has no pixels, and its stage times include the feed's time.
-void path_feed(struct path *path, const struct path_feed *feed);
+void path_feed(struct path *path, const struct path_feed *feed, const struct moment *moment);
 // Waits for the oldest frame in flight and fills `result`, whose memory stays valid until the next collect. False as in
 // path_submit.
 bool path_collect(struct path *path, struct path_result *result);

@@ -53,11 +53,12 @@ static void publish(struct capture *capture, const struct frame *frame)
     if (skipped)
         unread = capture->newest;
     capture->newest = *frame;
+    capture->newest.follows = frame->follows && !(skipped && !unread.follows);
     capture->full = true;
     capture->wanted = false;
     capture->counts.captured++;
     capture->counts.skipped += skipped;
-    if (capture->counts.captured > 1 && frame->number > capture->next_number)
+    if (frame->follows && capture->counts.captured > 1 && frame->number > capture->next_number)
         capture->counts.dropped += frame->number - capture->next_number;
     capture->next_number = frame->number + 1;
     mark(capture, true);

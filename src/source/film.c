@@ -24,7 +24,7 @@ struct film {
     off_t first;      // offset of the first frame
     bool loop;        // start again at the end
     bool warned;      // the warning about an incomplete frame was logged
-    uint64_t number;  // number of the next frame
+    bool played;      // a frame was lent
     uint64_t round;   // frames since the last start
     bool headed;      // the next frame's header was read
     int slot;         // pool slot of the next frame; -1: none
@@ -132,7 +132,7 @@ static bool film_holds(const struct source *source, const char *path)
 // The stream has ended, with `left` bytes of an incomplete frame. Returns SOURCE_FRAME if it begins again.
 static enum source_status end_round(struct film *film, size_t left)
 {
-    if (film->loop && film->round == 0 && film->number > 0) {
+    if (film->loop && film->round == 0 && film->played) {
         log_error("cannot loop %s: it was truncated while it played and contains no complete frame now",
                   film->reader.name);
         return SOURCE_FAILED;
@@ -203,7 +203,8 @@ static enum source_status film_next(struct source *source, struct frame *frame, 
         if (status != SOURCE_FRAME)
             return status;
     }
-    pool_lend(&source->pool, film->slot, film->number++, film->begun_ns, frame);
+    film->played = true;
+    pool_lend(&source->pool, film->slot, film->round, film->begun_ns, frame);
     frame->video_ns = (int64_t)((double)film->round * source->info.frame_s * 1e9);
     film->round++;
     film->slot = -1;

@@ -77,7 +77,9 @@ struct source {
     int64_t due_ns;                      // when the next frame is due; 0 before the first frame
     double elapsed_s;                    // time of the newest frame; negative before the first one
     int64_t video_ns;                    // its frame.video_ns
-    bool sought;                         // the next frame is the first one after a seek
+    uint64_t number;                     // its frame.number
+    int64_t first_ns;                    // when a device captured its first frame; 0: not yet
+    bool sought;                         // the next frame is the first one of all, or after a seek
     _Atomic(struct pages_owner *) owner; // set by source_place
 };
 

@@ -24,7 +24,6 @@ struct list {
     struct image waiting;      // an image that was read early: the first one, or one of a new size
     int at;                    // index of the next entry
     int latest;                // index of the latest image that was read
-    uint64_t number;           // number of the next frame
     uint64_t round;            // images since the last start
 };
 
@@ -233,9 +232,10 @@ static enum source_status list_next(struct source *source, struct frame *frame, 
         return status;
     }
     list->round++;
-    pool_lend(&source->pool, slot, list->number++, begin, frame);
+    const int number = images_before(list, list->latest);
+    pool_lend(&source->pool, slot, (uint64_t)number, begin, frame);
     frame->file = list->entries.entry[list->latest].path;
-    frame->video_ns = (int64_t)(images_before(list, list->latest) * source->info.frame_s * 1e9);
+    frame->video_ns = (int64_t)(number * source->info.frame_s * 1e9);
     return SOURCE_FRAME;
 }
 

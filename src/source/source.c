@@ -156,7 +156,7 @@ static struct source *open_kind(const struct source_kind *kind, const struct sou
         free(state);
         return NULL;
     }
-    *source = (struct source){.kind = kind, .state = state, .elapsed_s = -1};
+    *source = (struct source){.kind = kind, .state = state, .elapsed_s = -1, .sought = true};
     source->info = (struct source_info){
         .kind = kind->name, .endless = kind->endless, .still = kind->still, .controls = kind->control != NULL};
     if (!kind->open(source, setup, text)) {
@@ -290,6 +290,23 @@ static void advance_due(struct source *source)
         source->due_ns = now;
 }
 
+static double rate_of(const struct source *source)
+{
+    return source->info.rate > 0 ? source->info.rate : SOURCE_DEFAULT_RATE;
+}
+
+// Sets the frame's time in the source, if its kind has not: a device gives only the time of capture.
+static void set_place(struct source *source, struct frame *frame)
+{
+    if (source->first_ns == 0)
+        source->first_ns = frame->captured_ns;
+    if (source->info.frame_s <= 0)
+        frame->video_ns = source->info.live && source->period_ns == 0
+                              ? frame->captured_ns - source->first_ns
+                              : llround((double)frame->number * 1e9 / rate_of(source));
+    frame->follows = !source->sought && frame->number > source->number;
+}
+
 // Sets the frame's time in a recording: when it was due, when a camera captured it, or the time since the first frame.
 static void set_time(struct source *source, struct frame *frame, int64_t due_ns)
 {
@@ -297,14 +314,12 @@ static void set_time(struct source *source, struct frame *frame, int64_t due_ns)
         frame->elapsed_ns = due_ns > 0 ? due_ns : frame->captured_ns;
         return;
     }
-    const double rate = source->info.rate > 0 ? source->info.rate : SOURCE_DEFAULT_RATE;
     const int64_t step_ns = frame->video_ns - source->video_ns;
     if (source->elapsed_s < 0)
         source->elapsed_s = 0;
     else
-        source->elapsed_s += source->info.timed && !source->sought && step_ns > 0 ? (double)step_ns / 1e9 : 1 / rate;
-    source->sought = false;
-    source->video_ns = frame->video_ns;
+        source->elapsed_s +=
+            source->info.timed && !source->sought && step_ns > 0 ? (double)step_ns / 1e9 : 1 / rate_of(source);
     frame->elapsed_ns = llround(source->elapsed_s * 1e9);
 }
 
@@ -321,8 +336,13 @@ enum source_status source_next(struct source *source, struct frame *frame, int t
         source->ending = status;
     if (status == SOURCE_FRAME && source->period_ns > 0)
         advance_due(source);
-    if (status == SOURCE_FRAME)
-        set_time(source, frame, due_ns);
+    if (status != SOURCE_FRAME)
+        return status;
+    set_place(source, frame);
+    set_time(source, frame, due_ns);
+    source->sought = false;
+    source->video_ns = frame->video_ns;
+    source->number = frame->number;
     return status;
 }
 

@@ -295,13 +295,13 @@ bool panes_finish(struct panes *l)
     return true;
 }
 
-// Tells a path the number of the frame that it gets next. Its time follows from the source's rate, so that every run
-// and every path have the same.
-static void set_time(const struct panes *l, struct path *path, const struct frame *frame)
+static bool submit(const struct panes *l, struct path *path, const struct frame *frame)
 {
-    const double rate = source_info(l->set.source)->rate;
-    path_source(path, source_info(l->set.source)->name);
-    path_time(path, frame->number, (int64_t)((double)frame->number * 1e9 / (rate > 0 ? rate : SOURCE_DEFAULT_RATE)));
+    const struct moment moment = {.number = frame->number,
+                                  .time_ns = frame->video_ns,
+                                  .source = source_info(l->set.source)->name,
+                                  .previous = frame->follows};
+    return path_submit(path, &frame->image, &moment);
 }
 
 // Replaces the main pane's failed path by the cpu path and submits all frames in flight again. False if that fails, too
@@ -324,10 +324,8 @@ static bool recover(struct panes *l)
     l->set.state->why = NULL;
     l->news = PANES_CHANGED;
     bool ok = panes_open(l, NULL);
-    for (int i = 0; ok && i < l->flights; i++) {
-        set_time(l, pane->path, &l->flight[i].frame);
-        ok = path_submit(pane->path, &l->flight[i].frame.image, l->flight[i].frame.number);
-    }
+    for (int i = 0; ok && i < l->flights; i++)
+        ok = submit(l, pane->path, &l->flight[i].frame);
     if (!ok)
         log_error("the cpu path cannot replace the %s path", facts.kind);
     return ok;
@@ -353,7 +351,7 @@ static bool submit_without_candidate(struct panes *l)
     if (!l->online || !online_frame_failed(l->online))
         return false;
     path_try(path, NULL);
-    return path_submit(path, &frame->image, frame->number);
+    return submit(l, path, frame);
 }
 
 bool panes_submit(struct panes *l, const struct frame *frame, int64_t taken_ns)
@@ -362,12 +360,9 @@ bool panes_submit(struct panes *l, const struct frame *frame, int64_t taken_ns)
     l->flight[l->flights++] = (struct flight){*frame, taken_ns};
     if (l->online && online_submit(l->online, pane->path, &frame->image) && l->news == PANES_UNCHANGED)
         l->news = PANES_CHANGED;
-    set_time(l, pane->path, frame);
-    if (!path_submit(pane->path, &frame->image, frame->number) && !submit_without_candidate(l))
+    if (!submit(l, pane->path, frame) && !submit_without_candidate(l))
         return recover(l);
-    if (other->path)
-        set_time(l, other->path, frame);
-    if (other->path && !path_submit(other->path, &frame->image, frame->number))
+    if (other->path && !submit(l, other->path, frame))
         drop_other(l);
     return true;
 }

@@ -112,7 +112,7 @@ static struct path *open_path(const struct cpu_chain *of, const struct image_sha
 
 static bool run(struct path *path, const struct image *picture, struct path_result *result)
 {
-    return path_submit(path, picture, 0) && path_collect(path, result);
+    return path_submit(path, picture, NULL) && path_collect(path, result);
 }
 
 // ---- validation ----

@@ -112,7 +112,7 @@ static int run_path(struct work *work)
     bool ok = path != NULL;
     for (int i = 0; ok && i < work->frames; i++) {
         struct path_result result;
-        ok = path_submit(path, &work->from.image, 0) && path_collect(path, &result);
+        ok = path_submit(path, &work->from.image, NULL) && path_collect(path, &result);
     }
     path_close(path);
     return !ok;

@@ -32,7 +32,7 @@ struct path {
     struct path_info info;
     struct device *device;
     struct image frame[PATH_DEPTH_MAX], result;
-    uint64_t tag[PATH_DEPTH_MAX];
+    uint64_t number[PATH_DEPTH_MAX];
     bool tried; // the next frame, or the frame in flight, is one of path_try
 };
 
@@ -142,19 +142,9 @@ static bool is_lost(struct path *path, atomic_int *count, int at)
 }
 
 // Counts as a misuse: only JPEG files are fed by rows, and the tests have none.
-void path_feed(struct path *path, const struct path_feed *feed)
+void path_feed(struct path *path, const struct path_feed *feed, const struct moment *moment)
 {
     atomic_fetch_add(&world.misuses, 1);
-}
-
-void path_time(struct path *path, uint64_t number, int64_t time_ns)
-{
-    (void)path, (void)number, (void)time_ns;
-}
-
-void path_source(struct path *path, const char *name)
-{
-    (void)path, (void)name;
 }
 
 void path_forget(struct path *path)
@@ -162,14 +152,14 @@ void path_forget(struct path *path)
     (void)path;
 }
 
-bool path_submit(struct path *path, const struct image *frame, uint64_t tag)
+bool path_submit(struct path *path, const struct image *frame, const struct moment *moment)
 {
     atomic_fetch_add(&world.misuses, path->info.in_flight >= path->info.depth);
     path->info.lost = is_lost(path, &world.submitted, world.submit_fails_at);
     if (path->info.lost || tried_fails(path, 1))
         return false;
     path->frame[path->info.in_flight] = *frame;
-    path->tag[path->info.in_flight++] = tag;
+    path->number[path->info.in_flight++] = moment ? moment->number : 0;
     return true;
 }
 
@@ -186,12 +176,12 @@ bool path_collect(struct path *path, struct path_result *result)
     static const uint32_t sums[MEASURE_STRIPS_MAX * SUMS_MAX],
         histogram[MEASURE_CHANNELS][FILTER_LEVELS] = {{1 << 30}, {1 << 30}, {1 << 30}};
     *result = (struct path_result){
-        .image = path->result, .tag = path->tag[0], .measures = {.columns = sums, .histogram = histogram}};
+        .image = path->result, .number = path->number[0], .measures = {.columns = sums, .histogram = histogram}};
     result->width = path->result.shape.width;
     result->height = path->result.shape.height;
     path->info.in_flight--;
     memmove(&path->frame[0], &path->frame[1], sizeof(path->frame) - sizeof(path->frame[0]));
-    memmove(&path->tag[0], &path->tag[1], sizeof(path->tag) - sizeof(path->tag[0]));
+    memmove(&path->number[0], &path->number[1], sizeof(path->number) - sizeof(path->number[0]));
     return true;
 }
 

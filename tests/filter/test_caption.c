@@ -7,7 +7,7 @@
 #include <time.h>
 
 static const struct moment moment = {
-    .frame = 7, .time_ms = 3723004, .clock_s = 86400 + 3661, .source = "/a/b{frame}%F.jpg"};
+    .number = 7, .time_ns = 3723004000000, .clock_s = 86400 + 3661, .source = "/a/b{frame}%F.jpg"};
 
 static void check_words(void)
 {
@@ -26,6 +26,9 @@ static void check_words(void)
         caption_expand(rows[i].text, &moment, expanded);
         CHECK_TEXT(expanded, rows[i].expanded);
     }
+    const struct moment later = {.number = 1ull << 40, .time_ns = 40ll * 24 * 3600 * 1000000000};
+    caption_expand("{frame} {time}", &later, expanded); // after 2^31 ms
+    CHECK_TEXT(expanded, "1099511627776 960:00:00.000");
     caption_expand("{host}", &moment, expanded);
     CHECK(strlen(expanded) > 0 && !strchr(expanded, '{'));
 }

@@ -234,7 +234,7 @@ static int collected;
 
 int64_t __real_clock_now_ns(void);
 int64_t __wrap_clock_now_ns(void);
-bool __wrap_path_submit(struct path *path, const struct image *frame, uint64_t tag);
+bool __wrap_path_submit(struct path *path, const struct image *frame, const struct moment *moment);
 bool __wrap_path_collect(struct path *path, struct path_result *result);
 
 int64_t __wrap_clock_now_ns(void)
@@ -242,9 +242,9 @@ int64_t __wrap_clock_now_ns(void)
     return made_ns > 0 ? made_ns : __real_clock_now_ns();
 }
 
-bool __wrap_path_submit(struct path *path, const struct image *frame, uint64_t tag)
+bool __wrap_path_submit(struct path *path, const struct image *frame, const struct moment *moment)
 {
-    (void)path, (void)tag;
+    (void)path, (void)moment;
     return frame != NULL;
 }
 

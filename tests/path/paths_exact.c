@@ -27,7 +27,7 @@ static struct path *open_rgba(struct path_test *test, const char *text, const st
 
 static bool run_rgba(struct path_test *test, struct path *path, const struct image *frame, struct path_result *result)
 {
-    return check_that(&test->check, path_submit(path, frame, 0) && path_collect(path, result),
+    return check_that(&test->check, path_submit(path, frame, NULL) && path_collect(path, result),
                       "%s: a frame of exact values fails", path_kind_name(test->kind));
 }
 

@@ -154,8 +154,8 @@ static bool frame_collect(struct path_test *test, const char *place, struct path
     struct path_result result;
     memset(&result, 0xEE, sizeof(result));
     if (!check_that(&test->check, path_collect(path, &result), "%s: path_collect failed", place) ||
-        !check_that(&test->check, result.tag == tag, "%s: tag %llu, expected %llu", place,
-                    (unsigned long long)result.tag, (unsigned long long)tag))
+        !check_that(&test->check, result.number == tag, "%s: number %llu, expected %llu", place,
+                    (unsigned long long)result.number, (unsigned long long)tag))
         return false;
     const bool copied = strcmp(result.stage[0].name, "copy in") == 0;
     if (!check_that(&test->check, copied == (strcmp(way_in(test, lent), "copy") == 0),
@@ -236,7 +236,7 @@ static bool frames_run(struct path_test *test, const char *place, struct path *p
             else
                 renew(test, lent, shape, content, submitted == 0);
             hash[submitted % depth] = frame_hash(frame);
-            ok = check_that(&test->check, path_submit(path, &frame->image, tag + (uint64_t)submitted),
+            ok = check_that(&test->check, path_submit(path, &frame->image, &(struct moment){.number = tag + (uint64_t)submitted}),
                             "%s: path_submit failed", place) &&
                  came_in_right(test, place, path, lent);
             submitted++;

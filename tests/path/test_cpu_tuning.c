@@ -29,7 +29,7 @@ static void check_frame(struct path *path, const struct test_frame *frame, const
 {
     struct path_result result;
     bool same = true;
-    const bool made = path && path_submit(path, &frame->image, 0) && path_collect(path, &result);
+    const bool made = path && path_submit(path, &frame->image, NULL) && path_collect(path, &result);
     for (int y = 0; made && y < want->height; y++)
         same = same && memcmp(result.image.plane[0] + (size_t)y * result.image.stride[0], picture_pixel(want, 0, y),
                               4 * (size_t)want->width) == 0;

@@ -62,14 +62,14 @@ static bool lab_open(struct lab *lab, const struct image_shape *shape)
 static bool collect_same(struct lab *lab, const struct image *frame)
 {
     struct path_result got, want;
-    return path_collect(lab->path, &got) && path_submit(lab->plain, frame, 0) && path_collect(lab->plain, &want) &&
+    return path_collect(lab->path, &got) && path_submit(lab->plain, frame, NULL) && path_collect(lab->plain, &want) &&
            same_images(&got.image, &want.image);
 }
 
 // Returns true if the frame arrives this way and the result is correct.
 static bool comes(struct lab *lab, const struct image *frame, const char *way)
 {
-    return CHECK(path_submit(lab->path, frame, 0)) && CHECK(collect_same(lab, frame)) &&
+    return CHECK(path_submit(lab->path, frame, NULL)) && CHECK(collect_same(lab, frame)) &&
            (CHECK_TEXT(path_info(lab->path)->input, way), true);
 }
 
@@ -115,7 +115,7 @@ static void wait_for_driver(struct lab *lab, const struct image *frame)
     pthread_t thread;
     handed_back = false;
     importing.gate = clCreateUserEvent(lab->device->context, &result);
-    CHECK(path_submit(lab->path, frame, 0));
+    CHECK(path_submit(lab->path, frame, NULL));
     usleep(20000);
     CHECK(!path_ready(lab->path));
     CHECK(pthread_create(&thread, NULL, hand_back, NULL) == 0);
@@ -147,7 +147,7 @@ static void test_memory(const struct image_shape *shape)
         if (importing.way == DMABUF_KHR)
             wait_for_driver(&lab, &frame);
         // Its memory is given back while the device reads it.
-        CHECK(path_submit(lab.path, &frame, 0));
+        CHECK(path_submit(lab.path, &frame, NULL));
         owner->give(owner, frame.plane[0]);
         CHECK(collect_same(&lab, &frame));
         paint(&frame, FRAMES);
@@ -281,7 +281,7 @@ static void take(struct lab *lab, struct source *source, const char *way)
         if (!CHECK(status == SOURCE_FRAME))
             return;
         CHECK(frame.image.plane[0][5] == bytes[5]);
-        CHECK(path_submit(lab->path, &frame.image, 0) && collect_same(lab, &frame.image));
+        CHECK(path_submit(lab->path, &frame.image, NULL) && collect_same(lab, &frame.image));
         count += strcmp(path_info(lab->path)->input, way) == 0;
         source_return(source, &frame);
     }

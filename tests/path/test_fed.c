@@ -97,7 +97,7 @@ static void give_up(const struct feeding *feeding, struct path *path, const stru
     struct path_result result;
     ends->brought = ends->taken = ends->late_calls = 0;
     ends->fails_at = random_range(ends->random, 0, ends->frame->shape.height - 1);
-    path_feed(path, feed);
+    path_feed(path, feed, NULL);
     check_that(&check, path_collect(path, &result) && ends->failed && ends->late_calls == 0,
                "\"%s\", %d rows: %d calls after row %d could not be brought", feeding->chain, ends->frame->shape.height,
                ends->late_calls, ends->fails_at);
@@ -120,8 +120,8 @@ static void compare(const struct feeding *feeding, struct path_setup *setup, con
         give_up(feeding, other, &feed, &ends);
         for (int i = 0; i < 2; i++) {
             ends.brought = ends.taken = 0;
-            path_feed(other, &feed);
-            const bool ok = path_submit(one, frame, 0) && path_collect(one, &whole) && path_collect(other, &fed);
+            path_feed(other, &feed, NULL);
+            const bool ok = path_submit(one, frame, NULL) && path_collect(one, &whole) && path_collect(other, &fed);
             check_that(&check, ok && same_images(&whole.encoded, &ends.result),
                        "\"%s\", %s %dx%d to %s, %d threads, picture %d: other bytes", feeding->chain,
                        pixfmt_info(shape->format)->name, shape->width, shape->height,

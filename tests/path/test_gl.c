@@ -51,7 +51,7 @@ static bool run_frame(struct path *path, bool *submitted)
     if (!CHECK(image_alloc(&frame, &shape)))
         return false;
     memset(frame.memory, 9, image_bytes(&shape));
-    *submitted = path_submit(path, &frame, 0);
+    *submitted = path_submit(path, &frame, NULL);
     const bool ok = *submitted && path_collect(path, &result);
     image_free(&frame);
     return ok;

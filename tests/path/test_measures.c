@@ -93,7 +93,7 @@ static void check_size(struct path_setup setup, int width, int height, int count
         return;
     for (int i = 0; i < 2; i++) {
         frame_fill(&frame, &setup.input, LAYOUT_TIGHT, i ? SHAPE_NOISE : SHAPE_FLAT, &noise);
-        if (CHECK(path_submit(path, &frame.image, 0) && path_collect(path, &result)) &&
+        if (CHECK(path_submit(path, &frame.image, NULL) && path_collect(path, &result)) &&
             CHECK(!result.image.plane[0] == setup.measured_only)) {
             check_histogram(&frame.image, &result.measures);
             check_sums(&frame.image, &result.measures, count);

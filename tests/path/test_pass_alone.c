@@ -23,7 +23,7 @@ static void check_passes(const char *text, enum pixfmt format, bool tiles)
     pass_alone_fill(&frame, &plan, 0);
     const struct path_setup setup = {.kind = PATH_CPU, .input = target.input, .chain = &chain, .threads = 1};
     struct path *path = path_open(&setup, NULL);
-    CHECK(path_submit(path, &frame, 0) && path_collect(path, &result) && path_read(path, &result, &want));
+    CHECK(path_submit(path, &frame, NULL) && path_collect(path, &result) && path_read(path, &result, &want));
     path_close(path);
     for (int number = 0; number < plan.count; number++) {
         const struct image_shape shape = pass_alone_shape(&target, &plan, number);

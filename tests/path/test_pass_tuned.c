@@ -169,7 +169,7 @@ static void check_path(const struct device_info *info, const char *wanted, const
     opencl_chain_close(opened);
     frame_fill(&frame, &shape, LAYOUT_TIGHT, SHAPE_NOISE, &random);
     struct path *path = path_open(&setup, NULL);
-    const bool made = path && path_submit(path, &frame.image, 0) && path_collect(path, &result);
+    const bool made = path && path_submit(path, &frame.image, NULL) && path_collect(path, &result);
     CHECK(made);
     if (made) {
         struct picture expected = reference_frame(&frame.image);

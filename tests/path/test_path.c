@@ -144,13 +144,13 @@ static void lab_close(struct lab *lab)
 
 static bool submit(struct lab *lab, int frame)
 {
-    return path_submit(lab->path, &lab->frame[frame].image, (uint64_t)frame);
+    return path_submit(lab->path, &lab->frame[frame].image, &(struct moment){.number = (uint64_t)frame});
 }
 
 static bool is_right(const struct lab *lab, const struct path_result *result, int frame, const char *text)
 {
     struct picture expected = reference_frame(&lab->frame[frame].image);
-    bool same = result->tag == (uint64_t)frame && reference_chain(&expected, text);
+    bool same = result->number == (uint64_t)frame && reference_chain(&expected, text);
     for (int y = 0; same && y < expected.height; y++)
         same = memcmp(result->image.plane[0] + (size_t)y * result->image.stride[0], picture_pixel(&expected, 0, y),
                       4 * (size_t)expected.width) == 0;
@@ -173,7 +173,7 @@ static void test_launch(const struct device_info *info, cl_int result, bool is_l
         CHECK(submit(&lab, 1));
         capture_stderr(&said);
         launch_result = result;
-        const bool submitted = path_submit(lab.path, &lab.frame[0].image, 0), lost = path_info(lab.path)->lost;
+        const bool submitted = path_submit(lab.path, &lab.frame[0].image, NULL), lost = path_info(lab.path)->lost;
         CHECK_HAS(captured_stderr(&said), "cannot run a frame on the device");
         check_that(&unit, !submitted && lost == is_lost && path_info(lab.path)->in_flight == 1,
                    "a launch that gives %d: submitted %d, lost %d, %d in flight", result, submitted, lost,
@@ -213,7 +213,7 @@ static void test_misuse(const struct device_info *info)
         other.shape.color.range = COLOR_RANGE_LIMITED;
         capture_stderr(&said);
         const bool none = path_collect(lab.path, &result);
-        const bool another = path_submit(lab.path, &other, 0);
+        const bool another = path_submit(lab.path, &other, NULL);
         const bool two = submit(&lab, 0) && submit(&lab, 1);
         const bool three = submit(&lab, 0);
         captured_stderr(&said);

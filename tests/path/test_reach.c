@@ -31,7 +31,7 @@ static void run(struct device *device, const char *variant, const struct image *
     const struct path_setup setup = {
         .kind = PATH_OPENCL, .device = device, .input = frame->shape, .chain = &chain, .depth = 1, .variant = variant};
     struct path *path = path_open(&setup, &why);
-    if (CHECK(path && path_submit(path, frame, 0) && path_collect(path, &result))) {
+    if (CHECK(path && path_submit(path, frame, NULL) && path_collect(path, &result))) {
         struct picture expected = reference_frame(frame);
         reference_chain(&expected, text);
         CHECK_TEXT(path_info(path)->input, way);

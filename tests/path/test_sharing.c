@@ -24,7 +24,7 @@ static void fill(struct image *image, unsigned seed)
 static bool run(struct path *path, const struct image *frame, uint64_t tag, struct image *rgba)
 {
     struct path_result result;
-    return path_submit(path, frame, tag) && path_collect(path, &result) && result.tag == tag &&
+    return path_submit(path, frame, &(struct moment){.number = tag}) && path_collect(path, &result) && result.number == tag &&
            path_read(path, &result, rgba);
 }
 
@@ -83,13 +83,13 @@ static void compare_many(struct device *device)
     }
     for (int i = 0; ok && i < FRAMES + 1; i++) {
         if (i < FRAMES)
-            ok = path_submit(shared, &frame[i], (uint64_t)i);
+            ok = path_submit(shared, &frame[i], &(struct moment){.number = (uint64_t)i});
         struct path_result result;
         if (i == 0)
             continue;
         ok = ok && path_collect(shared, &result) && path_read(shared, &result, &got) &&
              run(cpu, &frame[i - 1], 0, &want);
-        check_that(&test, ok && result.tag == (uint64_t)(i - 1), "frame %d was returned as another", i - 1);
+        check_that(&test, ok && result.number == (uint64_t)(i - 1), "frame %d was returned as another", i - 1);
         check_that(&test, ok && memcmp(want.plane[0], got.plane[0], image_bytes(&rgba)) == 0, "frame %d differs",
                    i - 1);
     }

@@ -42,7 +42,7 @@ static void run(struct device *device, enum path_kind kind, const char *text, co
     const struct path_setup setup = {
         .kind = kind, .device = device, .input = shape, .chain = &chain, .depth = 1, .variant = variant};
     struct path *path = path_open(&setup, NULL);
-    const bool made = path && path_submit(path, &frame.image, 0) && path_collect(path, &result);
+    const bool made = path && path_submit(path, &frame.image, NULL) && path_collect(path, &result);
     CHECK(made);
     if (made) {
         struct picture expected = reference_frame(&frame.image);

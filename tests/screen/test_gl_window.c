@@ -34,7 +34,7 @@ static struct path *open_path(struct screen_test *test, enum path_kind kind, con
 static struct path_result run(struct screen_test *test, struct path *path, const struct image *frame)
 {
     struct path_result result = {0};
-    check_that(test->check, path_submit(path, frame, 0) && path_collect(path, &result), "a frame runs");
+    check_that(test->check, path_submit(path, frame, NULL) && path_collect(path, &result), "a frame runs");
     return result;
 }
 

@@ -39,7 +39,8 @@ static enum source_status fake_next(struct source *source, struct frame *frame, 
     if (fake->next < fake->last) {
         if (fake->gap_at != 0 && fake->next == fake->gap_at)
             fake->next += 3;
-        *frame = (struct frame){.number = fake->next++};
+        *frame = (struct frame){.number = fake->next, .follows = fake->next > 0};
+        fake->next++;
         fake->out[frame->number] = 1;
         fake->lent++;
         fake->most = fake->lent > fake->most ? fake->lent : fake->most;

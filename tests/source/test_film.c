@@ -74,7 +74,7 @@ static int play(struct source *source, enum source_status *status)
     struct frame frame;
     int count = 0;
     while ((*status = source_next(source, &frame, 1000)) == SOURCE_FRAME) {
-        const bool right = frame.number == (uint64_t)count && frame_is(&frame, count % PICTURES);
+        const bool right = frame.number == (uint64_t)count % PICTURES && frame_is(&frame, count % PICTURES);
         source_return(source, &frame);
         if (!right)
             return -1;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """test_seek.py MONOCLE: pause, seek and step in films and videos, over the control socket"""
+import os
 import struct
 import sys
 import time
@@ -7,7 +8,7 @@ import zlib
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs, slow
-from live_support import Control, Live, png, wait_until, y4m
+from live_support import Control, Live, picture, png, run, wait_until, y4m
 from video_support import ffmpeg, need_ffmpeg
 
 BINARY, = programs(1)
@@ -223,4 +224,40 @@ def often(c):
         end(c, running, client)
 
 
-sys.exit(Checks().run(seek, seek_in_others, beyond, beyond_videos, messages, pause, refusals, often))
+MOMENT = """//!SUMMARY the moment of the frame
+//!KIND point
+INLINE pixel filter_moment(pixel p, int x, int y, arguments args)
+{
+    p.r = FRAME(args) % 256;
+    p.g = TIME(args) / 20 % 256;
+    p.b = TIME(args) / 20 / 256;
+    return p;
+}
+"""
+
+
+def moments(c):
+    """Filters get the number and the time that a frame has in its film: after a seek, in the next round, and with
+    intervals that differ."""
+    film()
+    ffmpeg("-i", "film.y4m", "-vf", "select='not(mod(n,3))+gt(n,40)',setpts=PTS-STARTPTS", "-fps_mode", "passthrough",
+           "-c:v", "ffv1", "vfr.mkv")
+    os.mkdir(at("filters"))
+    with open(at("filters", "moment.cl"), "w", encoding="utf-8") as file:
+        file.write(MOMENT)
+    code, _, err = run(BINARY, "live", "vfr.mkv", "--headless", "--fast", "-p", "cpu", "-f", "moment", "--filters",
+                       at("filters"), "--screenshot", "last.png", cwd=at())
+    red, green, blue = picture(at("last.png"))[:3]
+    c.check(code == 0 and (red, green, blue) == (22, 98, 0), code, err, red, green, blue)
+    running, client = view("film.y4m", "-f", "moment", "--filters", at("filters"), "--loop")
+    client.set("paused", True)
+    for number in 40, 3, 49, 0:
+        client.set("position", number / 25)
+        client.ask("wait_frame")
+        client.ask("screenshot", at("shot.png"))
+        red, green, blue = picture(at("shot.png"))[:3]
+        c.check((red, green + 256 * blue) == (number, 2 * number), number, (red, green, blue))
+    end(c, running, client)
+
+
+sys.exit(Checks().run(moments, seek, seek_in_others, beyond, beyond_videos, messages, pause, refusals, often))
