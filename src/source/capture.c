@@ -155,7 +155,7 @@ struct capture *capture_start(struct source *source, struct trace *trace)
         return NULL;
     capture->source = source;
     capture->trace = trace;
-    capture->live = source_info(source)->live;
+    capture->live = source_info(source)->live && !source_info(source)->pictures;
     capture->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_mutex_init(&capture->lock, NULL);
     thread_condition_init(&capture->changed);

@@ -129,6 +129,7 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
         !source_convert(&list->waiting, setup, text))
         return false;
     source->info.shape = list->waiting.shape;
+    source->info.pictures = true;
     if (setup->slides) {
         source->info.rate = setup->rate > 0 ? setup->rate : 1.0 / SLIDE_S;
         source->info.frame_s = 1 / source->info.rate;

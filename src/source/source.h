@@ -50,6 +50,7 @@ struct source_info {
     bool live;                            // frames are lost if the caller is too slow
     bool endless;                         // the frames do not end, even without `loop`
     double frame_s, duration_s;           // of a source that can seek: time of a frame, and of all frames (0: unknown,
+    bool pictures;                        // each frame is a picture of its own, so none may be skipped
                                           // or a slide show); else 0. `rate` does not change them.
     bool timed;                           // frame.video_ns is the frame's own time: the intervals may differ
     bool still;                           // one image: one frame, or the same frame repeatedly with `loop`

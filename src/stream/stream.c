@@ -472,7 +472,7 @@ static const struct frame *collect(struct stream *s)
 
 const struct image *stream_picture(struct stream *s)
 {
-    const bool drawn = s->drawn && panes_result(s->panes, PANE_MAIN);
+    const bool drawn = s->drawn && (s->meter.frames > 0 || panes_result(s->panes, PANE_MAIN));
     return drawn ? s->drawn : panes_picture(s->panes);
 }
 

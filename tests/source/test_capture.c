@@ -94,11 +94,13 @@ static void all_returned(struct fake *fake, const char *test)
     pthread_mutex_destroy(&fake->lock);
 }
 
-// A source that is not live: every frame, in order, and the end after the last.
-static void test_complete(void)
+// A source that is not live, or has pictures: every frame, in order, and the end after the last.
+static void test_complete(bool pictures)
 {
-    static struct fake fake = {.last = 300, .ending = SOURCE_END};
-    struct source source = source_of(&fake, false);
+    static struct fake fake;
+    fake = (struct fake){.last = 300, .ending = SOURCE_END};
+    struct source source = source_of(&fake, pictures);
+    source.info.pictures = pictures;
     struct capture *capture = capture_start(&source, NULL);
     struct frame frame;
     uint64_t expected = 0;
@@ -321,7 +323,8 @@ static void test_seek(void)
 
 int main(void)
 {
-    test_complete();
+    test_complete(false);
+    test_complete(true);
     test_newest();
     test_fresh();
     test_gap_and_failure();
