@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "base/system_calls.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NS_PER_MS = 1000000, TURN_MS = 10, KILLED_MS = 2000, PIPE_BYTES = 1 << 20 };
+enum { NS_PER_MS = 1000000, TURN_MS = 10, TOLD_MS = 5000, KILLED_MS = 2000, PIPE_BYTES = 1 << 20 };
 
 bool program_find(const char *name, char *path, size_t size)
 {
@@ -79,7 +80,9 @@ int program_start(struct program *program, const char *const arguments[], enum p
 {
     char path[PATH_MAX];
     struct ends ends = {{-1, -1}, {-1, -1}};
+    program->name = arguments[0];
     program->process = 0;
+    program->ended = false;
     program->pipe = program->errors = -1;
     program->line_bytes = 0;
     if (!program_find(arguments[0], path, sizeof(path)))
@@ -95,6 +98,7 @@ int program_start(struct program *program, const char *const arguments[], enum p
         become(path, (char *const *)arguments, &ends, pipe, program->file, parent);
     const int error = errno, ours = pipe == PROGRAM_READS;
     if (child > 0) {
+        setpgid(child, child); // as the child does, so that program_end can end it from now on
         program->process = child;
         program->pipe = ends.pipe[ours];
         program->errors = ends.errors[0];
@@ -139,13 +143,23 @@ void program_listen(struct program *program)
     program->errors = -1;
 }
 
-char *program_read(struct program *program, size_t limit, int limit_ms)
+// Says once that the program is waited for.
+static void tell_wait(const struct program *program, int64_t begun_ns, bool *told)
 {
-    const int64_t deadline_ns = clock_now_ns() + (int64_t)limit_ms * NS_PER_MS;
+    if (!*told && clock_ms_since(begun_ns) > TOLD_MS)
+        log_warn("waiting for %s, which still runs", program->name);
+    *told = *told || clock_ms_since(begun_ns) > TOLD_MS;
+}
+
+char *program_read(struct program *program, size_t limit)
+{
+    const int64_t begun_ns = clock_now_ns();
     char *text = malloc(limit + 2);
     size_t size = 0;
     ssize_t bytes = -1;
-    while (text && size <= limit && clock_now_ns() < deadline_ns) {
+    bool told = false;
+    while (text && size <= limit && !process_interrupted() && !(program->given_up && *program->given_up)) {
+        tell_wait(program, begun_ns, &told);
         struct pollfd ready = {.fd = program->pipe, .events = POLLIN};
         program_listen(program);
         if (poll(&ready, 1, TURN_MS) < 0 && errno != EINTR)
@@ -163,34 +177,42 @@ char *program_read(struct program *program, size_t limit, int limit_ms)
     return text;
 }
 
-// Returns false if the program still runs after `limit_ms`.
-static bool ends_within(struct program *program, int limit_ms, int *status)
+bool program_ended(struct program *program, int64_t deadline_ns)
 {
-    for (int ms = 0; ms <= limit_ms; ms += TURN_MS) {
+    const int64_t begun_ns = clock_now_ns();
+    bool told = deadline_ns < INT64_MAX;
+    for (;;) {
         program_listen(program);
-        if (waitpid(program->process, status, WNOHANG) == program->process)
-            return true;
+        if (!program->ended && waitpid(program->process, &program->status, WNOHANG) == program->process)
+            program->ended = true;
+        if (program->ended || clock_now_ns() >= deadline_ns)
+            return program->ended;
+        tell_wait(program, begun_ns, &told);
         clock_sleep_until_ns(clock_now_ns() + (int64_t)TURN_MS * NS_PER_MS);
     }
-    return false;
+}
+
+static bool ends_within(struct program *program, int limit_ms)
+{
+    return program_ended(program, limit_ms < 0 ? INT64_MAX : clock_now_ns() + (int64_t)limit_ms * NS_PER_MS);
 }
 
 enum child_end program_end(struct program *program, int limit_ms, int *value)
 {
     enum child_end end = CHILD_EXITED;
-    int status = 0;
     *value = 0;
     if (program->process == 0)
         return end;
     if (program->pipe >= 0)
         close(program->pipe);
     program->pipe = -1;
-    if (ends_within(program, limit_ms, &status)) {
+    if (ends_within(program, limit_ms)) {
+        const int status = program->status;
         end = WIFSIGNALED(status) ? CHILD_KILLED : CHILD_EXITED;
         *value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     } else {
         kill(-program->process, SIGKILL);
-        ends_within(program, KILLED_MS, &status);
+        ends_within(program, KILLED_MS);
         end = CHILD_LATE;
     }
     program_listen(program);

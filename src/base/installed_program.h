@@ -4,6 +4,7 @@
 
 #include "base/child.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,11 +13,15 @@
 enum { PROGRAM_LINE = 256, PROGRAM_FILE = 3 };
 
 struct program {
-    pid_t process;           // 0: not running
-    int pipe;                // our end, which does not block; -1: closed
-    int errors;              // its standard error; -1: closed
-    int file;                // an open file of ours that it gets as PROGRAM_FILE; 0: none
-    char line[PROGRAM_LINE]; // the line of standard error that is being read
+    const char *name;            // for messages; of the arguments
+    pid_t process;               // 0: not running
+    bool ended;                  // program_ended has seen its end, and
+    int status;                  // its wait status
+    int pipe;                    // our end, which does not block; -1: closed
+    int errors;                  // its standard error; -1: closed
+    int file;                    // an open file of ours that it gets as PROGRAM_FILE; 0: none
+    const atomic_bool *given_up; // true: program_read returns; NULL: never
+    char line[PROGRAM_LINE];     // the line of standard error that is being read
     size_t line_bytes;
     // Called by program_listen for each line of standard error, without its newline, cut at PROGRAM_LINE - 1 bytes.
     void (*heard)(void *context, const char *line);
@@ -32,16 +37,20 @@ enum program_pipe {
 bool program_find(const char *name, char *path, size_t size);
 
 // Starts a program of PATH without a shell, in a process group of its own. Its other standard stream is /dev/null; it
-// has no other open files but `file`. Sets all members except `file`, `heard` and `context`. Returns 0, or errno:
-// ENOENT if the program is not installed. On any thread; later calls on one thread at a time.
+// has no other open files but `file`. Sets all members except `file`, `given_up`, `heard` and `context`. Returns 0, or
+// errno: ENOENT if the program is not installed. On any thread; later calls on one thread at a time.
 int program_start(struct program *program, const char *const arguments[], enum program_pipe pipe);
 // Reads the lines that have arrived on standard error. Call it often: a full pipe stops the program.
 void program_listen(struct program *program);
-// Reads all that the program writes, at most `limit` bytes, and adds a NUL. The caller frees. NULL if it writes more,
-// if the time is over, or if memory is full.
-char *program_read(struct program *program, size_t limit, int limit_ms);
-// Closes the pipe, waits until the program ends, kills it after `limit_ms`, and listens meanwhile. Returns how it
-// ended, as child_run does. Accepts one that is not running: CHILD_EXITED with *value 0.
+// Reads all that the program writes, at most `limit` bytes, and adds a NUL. The caller frees. Waits as long as the
+// program runs, and logs a long wait once. NULL if it writes more, after a signal to monocle or `given_up`, or if
+// memory is full.
+char *program_read(struct program *program, size_t limit);
+// Waits until the program ends, at most until this time of clock_now_ns (INT64_MAX: without limit; a long wait is
+// logged once), and listens meanwhile. False: it still runs.
+bool program_ended(struct program *program, int64_t deadline_ns);
+// Closes the pipe, waits until the program ends, kills it after `limit_ms` (negative: never), and listens meanwhile.
+// Returns how it ended, as child_run does. Accepts one that is not running: CHILD_EXITED with *value 0.
 enum child_end program_end(struct program *program, int limit_ms, int *value);
 
 // ---- ffmpeg ----

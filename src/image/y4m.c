@@ -181,7 +181,7 @@ static const char frame_head[] = "FRAME\n";
 enum {
     FRAME_HEAD = sizeof(frame_head) - 1,
     PATIENCE_MS = 500, // limit for a reader after a signal, or at the end
-    ENCODER_MS = 5000, // for an encoder, which takes long for a frame
+    ENCODER_MS = -1,   // for an encoder, which may take any time: its end closes the pipe
     STALL_MS = 100,    // a reader that reads nothing for this long has stalled
     BUSY_MS = 500,     // the same for an encoder
 };

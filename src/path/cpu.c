@@ -40,7 +40,7 @@ struct cpu_build {
 struct cpu_slot {
     struct image output, encoded;
     uint32_t *values; // of the measures
-    uint64_t number; // of the frame, as in struct moment
+    uint64_t number;  // of the frame, as in struct moment
     int64_t measure_start_ns, measure_end_ns;
     int64_t run_start_ns[PLAN_PASSES], run_end_ns[PLAN_PASSES];
 };

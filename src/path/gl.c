@@ -21,7 +21,7 @@ enum {
 
 // A frame in flight, or the latest result.
 struct slot {
-    uint64_t number; // of the frame, as in struct moment
+    uint64_t number;        // of the frame, as in struct moment
     struct gl_chain *chain; // of the frame
     unsigned unpack;        // buffer with the frame's planes
     unsigned shown;         // texture with the result

@@ -11,7 +11,7 @@
 
 // A frame in flight, or the latest result.
 struct slot {
-    uint64_t number; // of the frame, as in struct moment
+    uint64_t number;            // of the frame, as in struct moment
     struct opencl_chain *chain; // that the frame runs; borrowed until the frame is collected
     // Input.
     struct pinned staging; // uploads come from here; empty if the input is host memory itself

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/installed_program.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "base/thread.h"
 #include "image/y4m.h"
 
@@ -22,13 +23,10 @@
 #include <unistd.h>
 
 enum {
-    LIST_MS = 10000,      // for ffmpeg to list its encoders
     LIST_BYTES = 1 << 20, // of this list
-    BEGIN_MS = 10000,     // until ffmpeg reads the Y4M header
     FAILED_MS = 2000,     // from a failed write to the end of ffmpeg
-    END_MS = 20000,       // from the last frame to the end of ffmpeg, which still encodes some frames
+    END_MS = -1,          // from the last frame to the end of ffmpeg, which still encodes: as long as it runs
     TURN_NS = 2000000,
-    NS_PER_MS = 1000000,
 };
 
 enum { ANIMATION_RATE = 15, ANIMATION_WIDTH = 640 }; // what messages and web pages show without delay
@@ -161,7 +159,7 @@ static const struct recording_encoder *choose_encoder(struct recording *recordin
     int value;
     if (!start(recording, arguments, PROGRAM_WRITES))
         return NULL;
-    char *list = program_read(&recording->ffmpeg, LIST_BYTES, LIST_MS);
+    char *list = program_read(&recording->ffmpeg, LIST_BYTES);
     program_end(&recording->ffmpeg, FAILED_MS, &value);
     for (int i = 0; i < ENCODERS && !found; i++) {
         if (encoders[i].kind != recording->container->kind)
@@ -171,10 +169,10 @@ static const struct recording_encoder *choose_encoder(struct recording *recordin
         found = list && strstr(list, word) ? &encoders[i] : NULL;
     }
     free(list);
-    if (!found)
+    if (!found && (list || !process_interrupted()))
         log_error("cannot record %s: the installed ffmpeg %s%s; record Y4M instead", recording->name,
                   list ? "lacks the encoder " : "does not list its encoders", list ? wanted->name : "");
-    else if (found->note)
+    else if (found && found->note)
         log_warn("%s: %s", recording->name, found->note);
     return found;
 }
@@ -317,11 +315,9 @@ static bool finish(struct recording *recording, int limit_ms)
 // Waits until ffmpeg has read the Y4M header, because a reader that starts would count as a stalled one.
 static bool await_encoder(struct recording *recording, int pipe)
 {
-    const int64_t deadline_ns = clock_now_ns() + (int64_t)BEGIN_MS * NS_PER_MS;
     int waiting = 1;
-    while (ioctl(pipe, FIONREAD, &waiting) == 0 && waiting > 0 && clock_now_ns() < deadline_ns &&
-           recording->ffmpeg.errors >= 0) {
-        program_listen(&recording->ffmpeg);
+    while (ioctl(pipe, FIONREAD, &waiting) == 0 && waiting > 0 && !process_interrupted() &&
+           !program_ended(&recording->ffmpeg, 0)) {
         clock_sleep_until_ns(clock_now_ns() + TURN_NS);
     }
     return waiting == 0;
@@ -344,7 +340,12 @@ static bool begin_encoded(struct recording *recording, const struct recording_se
     }
     if (await_encoder(recording, pipe))
         return true;
-    finish(recording, FAILED_MS);
+    if (process_interrupted()) {
+        y4m_writer_close(recording->writer);
+        abandon(recording);
+    } else {
+        finish(recording, FAILED_MS);
+    }
     return false;
 }
 

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/installed_program.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "image/y4m.h"
 #include "source/byte_reader.h"
 #include "source/kind.h"
@@ -12,9 +13,6 @@
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-
-// Longest wait for the program at the other end of a pipe.
-#define HEADER_WAIT_NS ((int64_t)10 * 1000000000)
 
 static const char frame_head[] = "FRAME\n"; // of a Y4M frame, as most programs write it
 
@@ -203,31 +201,47 @@ static enum source_status film_next(struct source *source, struct frame *frame, 
         if (status != SOURCE_FRAME)
             return status;
     }
-    film->played = true;
     pool_lend(&source->pool, film->slot, film->round, film->begun_ns, frame);
     frame->video_ns = (int64_t)((double)film->round * source->info.frame_s * 1e9);
+    film->played = true;
     film->round++;
     film->slot = -1;
     begin_frame(film);
     return SOURCE_FRAME;
 }
 
-static bool read_header(struct byte_reader *reader, struct y4m_header *header)
+// Waits for the program at the other end of a pipe; says so once.
+static enum byte_reader_status await_header(struct byte_reader *reader, char line[Y4M_LINE_MAX + 1], size_t *length,
+                                            const atomic_bool *given_up)
+{
+    enum { TURN_NS = 100000000, TOLD_MS = 5000 };
+    const int64_t begun_ns = clock_now_ns();
+    enum byte_reader_status status;
+    bool told = false;
+    while ((status = byte_reader_line(reader, line, Y4M_LINE_MAX, length, clock_now_ns() + TURN_NS)) ==
+               READER_TIMEOUT &&
+           !process_interrupted() && !(given_up && *given_up)) {
+        if (!told && clock_ms_since(begun_ns) > TOLD_MS)
+            log_warn("waiting for the Y4M header of %s", reader->name);
+        told = told || clock_ms_since(begun_ns) > TOLD_MS;
+    }
+    return status;
+}
+
+static bool read_header(struct byte_reader *reader, struct y4m_header *header, const atomic_bool *given_up)
 {
     char line[Y4M_LINE_MAX + 1];
     size_t length;
     const char *why;
-    switch (byte_reader_line(reader, line, Y4M_LINE_MAX, &length, clock_now_ns() + HEADER_WAIT_NS)) {
+    switch (await_header(reader, line, &length, given_up)) {
     case READER_OK:
         if (y4m_parse_header(line, length, header, &why))
             return true;
         break;
-    case READER_TIMEOUT:
-        why = "no Y4M header arrived within 10 s";
-        break;
     case READER_END:
         why = length > 0 ? "its header is truncated" : "it is empty";
         break;
+    case READER_TIMEOUT:
     case READER_FAILED:
         return false;
     default:
@@ -252,7 +266,7 @@ static bool y4m_open(struct source *source, const struct source_setup *setup, co
 {
     struct film *film = source->state;
     struct y4m_header header;
-    if (!byte_reader_open(&film->reader, text) || !read_header(&film->reader, &header))
+    if (!byte_reader_open(&film->reader, text) || !read_header(&film->reader, &header, setup->given_up))
         return false;
     struct image_shape *shape = &header.shape;
     if (!wish_fits(setup, shape, film->reader.name))

@@ -3,6 +3,7 @@
 
 #include "image/image.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -36,7 +37,8 @@ struct source_setup {
     // files and the pattern deliver frames at their rate (default: 30) and are live; otherwise source_next returns the
     // next frame at once
     bool paced;
-    bool brief; // this thread ends before the source is closed
+    bool brief;                  // this thread ends before the source is closed
+    const atomic_bool *given_up; // true: nobody waits for source_open any more, which then fails. NULL: somebody does
 };
 
 enum { SOURCE_WHY = 512 };
@@ -48,9 +50,9 @@ struct source_info {
     double rate;                          // nominal frames per second; 0: unknown
     int rate_numerator, rate_denominator; // the same rate as a ratio, if the source has one; else 0/0
     bool live;                            // frames are lost if the caller is too slow
+    bool pictures;                        // each frame is a picture of its own, so none may be skipped
     bool endless;                         // the frames do not end, even without `loop`
     double frame_s, duration_s;           // of a source that can seek: time of a frame, and of all frames (0: unknown,
-    bool pictures;                        // each frame is a picture of its own, so none may be skipped
                                           // or a slide show); else 0. `rate` does not change them.
     bool timed;                           // frame.video_ns is the frame's own time: the intervals may differ
     bool still;                           // one image: one frame, or the same frame repeatedly with `loop`
@@ -71,7 +73,8 @@ enum source_status {
 };
 
 // Opens a source. Returns NULL on failure (logged, with advice). May block while a device opens, up to 5 s for the
-// first frame of an MJPEG camera, and up to 10 s for the header of a Y4M pipe, unless a signal arrives.
+// first frame of an MJPEG camera, and as long as it takes for the header of a Y4M pipe
+// and for ffprobe, unless a signal arrives.
 struct source *source_open(const struct source_setup *setup);
 // Checks what shows without opening the source: false if no kind of source takes the text, for example because the file
 // does not exist or cannot be read; `why` is then one line.

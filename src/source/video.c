@@ -16,11 +16,10 @@
 #include <unistd.h>
 
 enum {
-    PROBE_MS = 20000,       // ffprobe may wait for a server
     ANSWER_BYTES = 1 << 20, // of ffprobe
-    END_MS = 2000,          // from the end of the frames to the end of ffmpeg
     SILENT_MS = 2000,       // without frames for so long, the view says so
-    STALLED_MS = 5000,      // without frames for so long, ffmpeg starts again
+    TOLD_MS = 5000,         // and the log
+    BROKEN_MS = 30000,      // a camera that promised a rate has gone without closing its connection
     NS_PER_MS = 1000000,
 };
 
@@ -28,7 +27,7 @@ enum {
 static const struct way {
     const char *scheme, *protocols;
     const char *options[4]; // of the demuxer
-    bool live;              // the server sets the pace
+    bool promises;          // a camera that announces its rate
 } ways[] = {
     {"rtsp://", "rtsp,rtp,udp,tcp", {"-rtsp_transport", "tcp", "-fflags", "nobuffer"}, true},
     {"rtsps://", "rtsp,rtp,udp,tcp,tls", {"-rtsp_transport", "tcp", "-fflags", "nobuffer"}, true},
@@ -46,12 +45,14 @@ struct times {
 
 struct video {
     const struct way *way;
-    char *input; // for ffmpeg: the URL, or "file:PATH"
-    bool jpegs;  // the file holds JPEGs, one after the other
+    char *input;                 // for ffmpeg: the URL, or "file:PATH"
+    bool jpegs;                  // the file holds JPEGs, one after the other
+    const atomic_bool *given_up; // as in struct source_setup
     struct video_info info;
     struct program ffmpeg;
     struct byte_reader reader; // of its standard output
-    bool every;                // each frame of the file once, with its own time; else a constant rate
+    bool live;                 // the server sets the pace: each frame once, with the time of its arrival
+    bool every;                // each frame of the file once, with its own time
     bool older;                // ffmpeg before 5.1: the option is -vsync, not -fps_mode
     bool refused;              // ffmpeg does not know -fps_mode
     struct times times;        // of `every`
@@ -59,14 +60,15 @@ struct video {
     bool resized;                // a change of the frame size was reported
     double begin_s;              // where ffmpeg started
     double next_s;               // the expected time of the next frame
-    uint64_t number;             // number of the next frame
-    uint64_t round;              // frames since the start of ffmpeg
+    uint64_t first;              // number of the first frame since the start of ffmpeg
+    uint64_t round;              // frames since then
     int slot;                    // pool slot of the next frame; -1: none
     size_t filled;               // bytes read into the slot
     size_t seen;                 // `filled` when bytes last arrived
     int64_t asked_ns;            // time of the last call of video_next
     int64_t heard_ns;            // when bytes last arrived; the time between calls does not count
-    int64_t begun_ns;            // when the reading into the slot began; 0: not yet
+    int64_t begun_ns;            // when the reading into the slot began; of `live`: when bytes arrived; 0: not yet
+    bool told;                   // the log has said that this ffmpeg is waited for
     char fault[PROGRAM_LINE];    // ffmpeg's last error; ""
     char changed[PROGRAM_LINE];  // the last line about a new frame size; ""
     struct source_health health; // guarded by the pool's lock
@@ -215,21 +217,18 @@ static char *ask(struct video *video, const char *name, const char *const option
     count = add_input_options(video, arguments, count);
     arguments[count] = "-i";
     arguments[count + 1] = video->input;
-    struct program ffprobe = {.heard = hear_ffprobe, .context = video};
+    struct program ffprobe = {.heard = hear_ffprobe, .context = video, .given_up = video->given_up};
     const int error = program_start(&ffprobe, arguments, PROGRAM_WRITES);
     if (error != 0) {
         ffmpeg_log_not_started("play", name, "ffprobe", error);
         return NULL;
     }
-    char *answer = program_read(&ffprobe, ANSWER_BYTES, PROBE_MS);
-    const enum child_end end = program_end(&ffprobe, answer ? END_MS : 0, &value);
+    char *answer = program_read(&ffprobe, ANSWER_BYTES);
+    const enum child_end end = program_end(&ffprobe, answer ? -1 : 0, &value);
     if (answer && end == CHILD_EXITED && value == 0)
         return answer;
-    if (answer)
-        log_unreadable(video, name, NULL);
-    else
-        log_error("cannot play %s: ffprobe did not answer within %d s%s%s", name, PROBE_MS / 1000,
-                  video->fault[0] ? ": " : "", video->fault);
+    if (!video->given_up || !*video->given_up)
+        log_unreadable(video, name, answer ? NULL : "ffprobe gave no answer");
     free(answer);
     return NULL;
 }
@@ -249,7 +248,8 @@ static bool probe(struct video *video, const char *name)
         log_unreadable(video, name, why);
         return false;
     }
-    if (video->info.paired && !video->way->live) {
+    video->live = video->way->promises || (video->way->scheme && video->info.untimed);
+    if (video->info.paired && !video->live) {
         if (!(answer = ask(video, name, frames)))
             return false;
         video_info_pair(&video->info, answer, strlen(answer));
@@ -295,11 +295,16 @@ static bool start(struct source *source)
     int count = add_input_options(video, arguments, 6);
     for (int i = 0; i < 4 && video->way->options[i]; i++)
         arguments[count++] = video->way->options[i];
+    if (video->live) { // else each of several threads decodes a frame, and the newest ones wait
+        arguments[count++] = "-thread_type";
+        arguments[count++] = "slice";
+    }
     if (video->begin_s > 0) {
         arguments[count++] = "-ss";
         arguments[count++] = begin;
     }
-    const char *const pace = !video->every ? "-r" : video->older ? "-vsync" : "-fps_mode";
+    const bool passes = video->every || video->live;
+    const char *const pace = !passes ? "-r" : video->older ? "-vsync" : "-fps_mode";
     const char *const rest[] = {"-i",
                                 video->input,
                                 "-map",
@@ -310,7 +315,9 @@ static bool start(struct source *source)
                                 "-vf",
                                 filters,
                                 pace,
-                                video->every ? "passthrough" : rate,
+                                passes ? "passthrough" : rate,
+                                "-flush_packets",
+                                "1",
                                 "-f",
                                 "rawvideo",
                                 "-pix_fmt",
@@ -332,6 +339,7 @@ static bool start(struct source *source)
     video->round = 0;
     video->filled = video->seen = 0;
     video->begun_ns = video->asked_ns = 0;
+    video->told = false;
     return byte_reader_from_pipe(&video->reader, video->ffmpeg.pipe, source->info.name);
 }
 
@@ -358,12 +366,14 @@ static bool take_colour_and_rate(struct source *source, const struct source_setu
         log_warn("%s is interlaced: each frame shows both fields, without deinterlacing", source->info.name);
     source->info.shape = info->shape;
     source->info.shape.color = source_color(setup, info->shape.color, &info->shape);
-    source->info.rate = (double)info->rate_numerator / info->rate_denominator;
-    source->info.rate_numerator = info->rate_numerator;
-    source->info.rate_denominator = info->rate_denominator;
-    source->info.live = video->way->live;
-    source->info.timed = video->every = !video->way->live && !setup->paced;
-    if (!video->way->live) {
+    if (!info->untimed || !video->live) { // else the rate is ffmpeg's invention
+        source->info.rate = (double)info->rate_numerator / info->rate_denominator;
+        source->info.rate_numerator = info->rate_numerator;
+        source->info.rate_denominator = info->rate_denominator;
+    }
+    source->info.live = video->live;
+    source->info.timed = video->every = !video->live && !setup->paced;
+    if (!video->live) {
         source->info.frame_s = (double)info->rate_denominator / info->rate_numerator;
         source->info.duration_s = info->seconds;
     }
@@ -387,6 +397,7 @@ static bool video_open(struct source *source, const struct source_setup *setup, 
     video->jpegs = !video->way->scheme && moving_jpeg(text);
     snprintf(source->info.name, sizeof(source->info.name), "%s", text);
     video->loop = setup->loop;
+    video->given_up = setup->given_up;
     // Linux kills ffmpeg at the end of the thread that starts it (program.h), so here video_next starts it.
     return probe(video, text) && take_colour_and_rate(source, setup) &&
            pool_init(&source->pool, source, &source->info.shape) && (setup->brief || start(source));
@@ -407,10 +418,12 @@ static bool video_holds(const struct source *source, const char *path)
     return !video->way->scheme && file_same(path, video->input + strlen("file:"));
 }
 
+// A live stream has no place: its frames are counted on.
 static enum source_status start_at(struct source *source, double seconds)
 {
     struct video *video = source->state;
     video->begin_s = seconds;
+    video->first = video->live ? video->first + video->round : (uint64_t)llround(seconds / source->info.frame_s);
     return start(source) ? SOURCE_TIMEOUT : SOURCE_FAILED;
 }
 
@@ -423,8 +436,8 @@ static bool video_seek(struct source *source, double seconds)
     return start_at(source, seconds) != SOURCE_FAILED;
 }
 
-// ffmpeg was killed or stalled. Starts it again at the next frame, or at the present of a live stream, if it has
-// delivered a frame since its last start.
+// ffmpeg was killed, or a camera has gone. Starts it again at the next frame, or at the present of a live stream, if it
+// has delivered a frame since its last start.
 static enum source_status revive(struct source *source, const char *what)
 {
     struct video *video = source->state;
@@ -437,19 +450,18 @@ static enum source_status revive(struct source *source, const char *what)
     }
     log_warn("%s: %s at %.1f s; starting it again", name, what, video->next_s);
     set_trouble(source, what, true);
-    return start_at(source, video->way->live ? 0 : video->next_s);
+    return start_at(source, video->live ? 0 : video->next_s);
 }
 
-// ffmpeg's output has ended. Returns SOURCE_TIMEOUT if it was started again.
+// ffmpeg's output has ended; its end says whether this was all. Returns SOURCE_TIMEOUT if it was started again.
 static enum source_status end_round(struct source *source)
 {
     struct video *video = source->state;
     const char *name = source->info.name;
     char what[64];
     int value;
-    const enum child_end end = stop(video, END_MS, &value);
-    if (end != CHILD_EXITED) {
-        snprintf(what, sizeof(what), end == CHILD_LATE ? "ffmpeg hung" : "ffmpeg was killed by signal %d", value);
+    if (stop(video, 0, &value) != CHILD_EXITED) {
+        snprintf(what, sizeof(what), "ffmpeg was killed by signal %d", value);
         return revive(source, what);
     }
     if (video->refused && !video->older) {
@@ -472,7 +484,24 @@ static enum source_status end_round(struct source *source)
     return video->loop ? start_at(source, 0) : SOURCE_END;
 }
 
-// Called after each read: reports new frame sizes, and waits that are too long.
+// Says what is waited for: in the state from SILENT_MS on, in the log from TOLD_MS on. ffmpeg may need any time: for a
+// place far behind a key frame, on a busy machine, stopped, or while its server pauses.
+static void tell_wait(struct source *source, int64_t silent_ms)
+{
+    struct video *video = source->state;
+    char what[64] = "waiting for ffmpeg, which delivers no frames";
+    if (video->round == 0 && video->begin_s > 0)
+        snprintf(what, sizeof(what), "waiting for ffmpeg to reach %.1f s", video->begin_s);
+    else if (video->round == 0)
+        snprintf(what, sizeof(what), "waiting for ffmpeg's first frame");
+    if (!video->health.trouble[0])
+        set_trouble(source, what, false);
+    if (silent_ms > TOLD_MS && !video->told)
+        log_warn("%s: %s", source->info.name, what);
+    video->told = video->told || silent_ms > TOLD_MS;
+}
+
+// Called after each read: reports new frame sizes and long waits.
 static enum source_status watch(struct source *source, enum source_status status)
 {
     struct video *video = source->state;
@@ -492,10 +521,10 @@ static enum source_status watch(struct source *source, enum source_status status
     video->seen = video->filled;
     video->asked_ns = now;
     const int64_t silent_ms = (now - video->heard_ns) / NS_PER_MS;
-    if (silent_ms > STALLED_MS)
-        return revive(source, "no frame arrived for 5 s");
-    if (silent_ms > SILENT_MS && !video->health.trouble[0])
-        set_trouble(source, "ffmpeg delivers no frames", false);
+    if (silent_ms > BROKEN_MS && video->way->promises && video->round > 0)
+        return revive(source, "no frame arrived for 30 s");
+    if (silent_ms > SILENT_MS)
+        tell_wait(source, silent_ms);
     return status;
 }
 
@@ -509,7 +538,7 @@ static void take_time(struct source *source, struct frame *frame)
     const bool first = video->round == 0 && video->begin_s > 0;
     if (us != TIME_UNKNOWN && !first)
         video->next_s = video->begin_s + (double)us / 1e6;
-    frame->video_ns = video->way->live ? 0 : llround(video->next_s * 1e9);
+    frame->video_ns = llround(video->next_s * 1e9);
     video->next_s += (double)video->info.rate_denominator / video->info.rate_numerator;
 }
 
@@ -523,21 +552,17 @@ static enum source_status video_next(struct source *source, struct frame *frame,
         video->slot = pool_take(&source->pool, deadline_ns);
     if (video->slot < 0)
         return SOURCE_TIMEOUT;
-    if (video->begun_ns == 0)
+    if (video->begun_ns == 0 && !video->live)
         video->begun_ns = clock_now_ns();
-    switch (byte_reader_read(&video->reader, source->pool.image[video->slot].plane[0], bytes, &video->filled,
-                             deadline_ns)) {
-    case READER_OK:
-        break;
-    case READER_TIMEOUT:
+    const enum byte_reader_status read =
+        byte_reader_read(&video->reader, source->pool.image[video->slot].plane[0], bytes, &video->filled, deadline_ns);
+    if (video->begun_ns == 0 && video->filled > 0)
+        video->begun_ns = clock_now_ns();
+    if (read == READER_TIMEOUT || (read == READER_END && !program_ended(&video->ffmpeg, deadline_ns)))
         return watch(source, SOURCE_TIMEOUT);
-    case READER_END:
-        program_listen(&video->ffmpeg);
-        return end_round(source);
-    default:
-        return SOURCE_FAILED;
-    }
-    pool_lend(&source->pool, video->slot, video->number++, video->begun_ns, frame);
+    if (read != READER_OK)
+        return read == READER_END ? end_round(source) : SOURCE_FAILED;
+    pool_lend(&source->pool, video->slot, video->first + video->round, video->begun_ns, frame);
     take_time(source, frame);
     video->round++;
     video->slot = -1;

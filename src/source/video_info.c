@@ -156,6 +156,16 @@ static bool is_sized(const json_t *stream)
     return width > 0 && height > 0 && width <= IMAGE_MAX_SIDE && height <= IMAGE_MAX_SIDE;
 }
 
+// A file of such a format has a length, and thus a duration; JPEGs in parts (multipart/x-mixed-replace) never end.
+static bool is_untimed(const char *format, double seconds)
+{
+    static const char *const bare[] = {"mjpeg", "mjpeg_2000", "h264", "hevc", "m4v", "mpegvideo", "obu", "image2pipe"};
+    bool untimed = false;
+    for (size_t i = 0; i < sizeof(bare) / sizeof(*bare); i++)
+        untimed = untimed || strcmp(format, bare[i]) == 0;
+    return strcmp(format, "mpjpeg") == 0 || (untimed && seconds <= 0);
+}
+
 static bool read_stream(const json_t *root, struct video_info *info, char why[VIDEO_WHY])
 {
     const json_t *stream = json_array_get(json_object_get(root, "streams"), 0);
@@ -193,6 +203,7 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
     const char *fields = text_of(stream, "field_order");
     info->interlaced = fields[0] && strcmp(fields, "progressive") != 0 && strcmp(fields, "unknown") != 0;
     info->seconds = read_seconds(stream, format);
+    info->untimed = is_untimed(text_of(format, "format_name"), info->seconds);
     take_rate(stream, info);
     if (pixfmt_size_ok(info->shape.format, info->shape.width, info->shape.height, &size_why))
         return true;

@@ -91,6 +91,7 @@ bool source_change_request(struct stream *s, const char *text, char why[SOURCE_W
     s->change.list = list;
     free(s->change.wanted);
     s->change.wanted = copy;
+    s->change.given_up = true; // what is being opened now
     s->change.requests++;
     note_set(&s->note, false, 0, "opening %s", text[0] ? text : "the first camera");
     return true;
@@ -129,8 +130,12 @@ bool source_change_busy(const struct source_change *change)
 static void *run(void *context)
 {
     struct source_change *change = context;
-    const struct source_setup setup = {
-        .text = change->text, .loop = change->loop, .paced = change->paced, .slides = change->paced, .brief = true};
+    const struct source_setup setup = {.text = change->text,
+                                       .loop = change->loop,
+                                       .paced = change->paced,
+                                       .slides = change->paced,
+                                       .brief = true,
+                                       .given_up = &change->given_up};
     log_keep_error(change->why, sizeof(change->why));
     change->source = source_open(&setup);
     change->done = true;
@@ -157,7 +162,7 @@ static void start(struct stream *s)
     change->paced = s->set.paced;
     change->source = NULL;
     change->why[0] = '\0';
-    change->done = false;
+    change->done = change->given_up = false;
     change->running = thread_start(&change->thread, run, change, "open source");
     if (!change->running)
         fail(s, "cannot open the source: no thread can start");
@@ -248,6 +253,7 @@ bool source_change_step(struct stream *s)
 bool source_change_close(struct source_change *change)
 {
     const int64_t end_ns = clock_now_ns() + (int64_t)PATIENCE_MS * NS_PER_MS;
+    change->given_up = true;
     while (change->running && !change->done && clock_now_ns() < end_ns)
         clock_sleep_until_ns(clock_now_ns() + (int64_t)POLL_MS * NS_PER_MS);
     if (change->running && !change->done)

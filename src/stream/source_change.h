@@ -44,6 +44,7 @@ struct source_change {
     bool loop, paced;      // of source_setup
     bool running;          // the thread runs, or waits to be joined
     atomic_bool done;      // the thread has ended
+    atomic_bool given_up;  // of source_setup: the run ends, or another source is wanted
     struct source *source; // that the thread opened; NULL: it failed (logged)
     char why[SOURCE_WHY];  // error of the latest change; "": none
     unsigned requests;

@@ -236,7 +236,8 @@ static bool frames_run(struct path_test *test, const char *place, struct path *p
             else
                 renew(test, lent, shape, content, submitted == 0);
             hash[submitted % depth] = frame_hash(frame);
-            ok = check_that(&test->check, path_submit(path, &frame->image, &(struct moment){.number = tag + (uint64_t)submitted}),
+            ok = check_that(&test->check,
+                            path_submit(path, &frame->image, &(struct moment){.number = tag + (uint64_t)submitted}),
                             "%s: path_submit failed", place) &&
                  came_in_right(test, place, path, lent);
             submitted++;

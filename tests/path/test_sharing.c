@@ -24,8 +24,8 @@ static void fill(struct image *image, unsigned seed)
 static bool run(struct path *path, const struct image *frame, uint64_t tag, struct image *rgba)
 {
     struct path_result result;
-    return path_submit(path, frame, &(struct moment){.number = tag}) && path_collect(path, &result) && result.number == tag &&
-           path_read(path, &result, rgba);
+    return path_submit(path, frame, &(struct moment){.number = tag}) && path_collect(path, &result) &&
+           result.number == tag && path_read(path, &result, rgba);
 }
 
 // One frame through both paths.

@@ -11,8 +11,8 @@ import threading
 import time
 
 sys.path.append(sys.path[0] + "/../../support")
-from checks import Checks, at, programs, slow
-from live_support import Live, alive, wait_until
+from checks import Checks, at, programs
+from live_support import Live, alive, events, run, wait_until, y4m_pictures
 from video_support import children, film, live, need_ffmpeg
 
 BINARY, = programs(1)
@@ -141,14 +141,63 @@ def urls(c):
         c.check(code == 3 and "404" in err, code, err)
 
 
-@slow
-def stalled_server(c):
-    """A server that stops in the middle ends the run with status 1."""
-    film("half-b.mp4", "-c:v", "mpeg4", "-movflags", "+faststart", size="640x480", seconds=4)
-    with server() as url:
-        code, said, err = live(url + "half-b.mp4")
-        c.check(code == 1 and 20 < said[-1]["frames"] < 100, code, said[-1])
-        c.check("no frame arrived for 5 s at " in err and "cannot play http" in err.splitlines()[-1], err)
+def stopped(c):
+    """While ffmpeg is stopped, the view waits and says so; the socket, a seek and a recording work meanwhile."""
+    film("a.mkv", "-c:v", "mpeg4", size="320x240", seconds=20)
+    view = Live(BINARY, at(), "a.mkv", "--headless", "-p", "cpu", "--record", "a.y4m", asks=True)
+    view.shown(3)
+    victim, = children(view.process.pid)
+    os.kill(victim, signal.SIGSTOP)
+    client = view.control()
+    c.check(wait_until(lambda: client.get("trouble") == "waiting for ffmpeg, which delivers no frames", 20),
+            client.get("trouble"))
+    os.kill(victim, signal.SIGCONT)
+    c.check(wait_until(lambda: not client.get("trouble"), 20), client.get("trouble"))
+    os.kill(victim, signal.SIGSTOP)
+    client.set("position", 10)
+    client.ask("wait_frame")
+    c.check(client.get("position") >= 10 and client.get("outages") == 0, client.get("position"))
+    code, _, err = view.quit()
+    c.check(code == 0 and err == "", code, err)
 
 
-sys.exit(Checks().run(new_size, damage, killed, processes, orphans, switched, urls, stalled_server))
+def live_parts(c):
+    """JPEGs in parts, which have no times, are a live stream: the newest frame, and as long as on the clock."""
+    film("%d.jpg", size="64x48")
+    jpegs = []
+    for number in range(1, 26):
+        with open(at("%d.jpg" % number), "rb") as file:
+            jpegs.append(file.read())
+
+    class Parts(http.server.BaseHTTPRequestHandler):
+        """Sends 25 JPEGs in 2.5 s."""
+
+        def log_message(self, *args):
+            pass
+
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=part")
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                for jpeg in jpegs:
+                    length = b"Content-Length: %d\r\n" % len(jpeg) if self.path == "/long" else b""
+                    self.wfile.write(b"--part\r\nContent-Type: image/jpeg\r\n" + length + b"\r\n" + jpeg + b"\r\n")
+                    time.sleep(0.1)
+                self.wfile.write(b"--part--\r\n")
+
+    socketserver.ThreadingTCPServer.daemon_threads = True
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Parts) as host:
+        threading.Thread(target=host.serve_forever, args=(0.01,), daemon=True).start()
+        for path in "long", "short":
+            code, out, err = run(BINARY, "live", "http://127.0.0.1:%d/%s" % (host.server_address[1], path),
+                                 "--headless", "--json", "-p", "cpu", "--record", path + ".y4m", cwd=at())
+            said = events(out)
+            c.check(code == 0 and said[-1]["captured"] == 25, path, code, said[-1], err)
+            with open(at(path + ".y4m"), "rb") as file:
+                frames = len(y4m_pictures(file.read()))
+            c.check(2.2 < frames / 30 < 3.2, path, frames, "frames at 30 per second")  # ffmpeg's rate gave 1 s
+        host.shutdown()
+
+
+sys.exit(Checks().run(new_size, damage, killed, processes, orphans, switched, urls, stopped, live_parts))
