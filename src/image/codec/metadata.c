@@ -178,7 +178,8 @@ static void set_number(const struct tiff *tiff, uint8_t *data, size_t from, uint
 {
     int bytes;
     const size_t place = number_place(tiff, from, tag, &bytes), at = find_entry(tiff, from, tag);
-    if (place && (bytes == 4 || value >> 8 * bytes == 0)) {
+    const bool one = place && read_int(tiff, at + 4, 4) == 1; // some cameras write a list
+    if (one && (bytes == 4 || value >> 8 * bytes == 0)) {
         put_int(tiff, data, place, value, bytes);
     } else if (at) {
         memset(data + at + 8, 0, 4);
