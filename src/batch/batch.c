@@ -26,7 +26,8 @@ enum {
 };
 
 struct batch {
-    const struct batch_setup *setup;
+    const struct batch_setup *setup; // `held`
+    struct batch_setup held;         // its chain is held: all images get the same one
     const struct batch_hooks *hooks;
     struct inputs inputs;
     struct tasks tasks;
@@ -317,7 +318,9 @@ static int filter_files(const struct batch_setup *setup, const struct batch_hook
         log_error("cannot start: out of memory");
         return EXIT_NOTHING;
     }
-    batch->setup = setup;
+    batch->held = *setup;
+    batch->setup = &batch->held;
+    chain_hold(&batch->held.chain);
     batch->hooks = hooks;
     batch->earlier = earlier;
     queue_init(&batch->queue, &batch->tasks, setup->fail_fast, setup->memory_bytes);
@@ -328,6 +331,7 @@ static int filter_files(const struct batch_setup *setup, const struct batch_hook
     tuned_finish(&batch->tuned);
     tasks_free(&batch->tasks);
     inputs_free(&batch->inputs);
+    chain_release(&batch->held.chain);
     free(batch);
     return code;
 }

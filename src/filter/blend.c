@@ -22,7 +22,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 {
     arguments->count = ARGUMENT_PIXELS;
     arguments->value[ARGUMENT_MODE] = (int32_t)values->value[BLEND_MODE];
-    return values->value[BLEND_FILE] == 0 || picture_check(values->file, why);
+    return true;
 }
 
 static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
@@ -35,9 +35,9 @@ static bool fill(const struct stage *stage, const struct stage_size *size, int32
 {
     const float *value = stage->values.value;
     int32_t *pixels = numbers + ARGUMENT_PIXELS;
-    if (value[BLEND_FILE] == 0)
+    if (!stage->values.resource)
         return true; // alpha is 0
-    const bool ok = (value[BLEND_FIT] == FIT_COVER ? picture_cover : picture_tile)(stage->values.file, size->width,
+    const bool ok = (value[BLEND_FIT] == FIT_COVER ? picture_cover : picture_tile)(stage->values.resource, size->width,
                                                                                    size->height, pixels, why);
     const int share = (int)floor(256 * (double)value[BLEND_OPACITY] + 0.5);
     uint8_t *alpha = (uint8_t *)pixels + 3;

@@ -20,10 +20,50 @@ bool stage_init(struct stage *stage, const struct filter *filter)
     return stage_prepare(stage, &why);
 }
 
+static void hold(struct stage *stage)
+{
+    const struct file_resource **resource = &stage->values.resource;
+    if (*resource)
+        file_resource_keep(*resource);
+    else if (filter_file_wanted(stage->filter, &stage->values))
+        *resource = file_resource_get(stage->values.file, stage->filter->reads);
+}
+
+static void release(struct stage *stage)
+{
+    file_resource_put(stage->values.resource);
+    stage->values.resource = NULL;
+}
+
+void chain_hold(struct chain *chain)
+{
+    for (int i = 0; i < chain->count; i++)
+        hold(&chain->stage[i]);
+}
+
+void chain_release(struct chain *chain)
+{
+    for (int i = 0; i < chain->count; i++)
+        release(&chain->stage[i]);
+}
+
+// Returns false if the file of a stage is refused.
+static bool check_file(const struct stage *stage, const char **why)
+{
+    struct stage held = *stage;
+    hold(&held);
+    const struct file_resource *resource = held.values.resource;
+    const bool ok = !filter_file_wanted(stage->filter, &stage->values) || (resource && resource->numbers);
+    *why = ok ? "" : resource ? resource->why : "out of memory";
+    release(&held);
+    return ok;
+}
+
 bool stage_prepare(struct stage *stage, const char **why)
 {
     stage->arguments = (struct filter_arguments){.radius = stage->filter->radius};
-    const bool ok = !stage->filter->prepare || stage->filter->prepare(&stage->values, &stage->arguments, why);
+    const bool ok = check_file(stage, why) &&
+                    (!stage->filter->prepare || stage->filter->prepare(&stage->values, &stage->arguments, why));
     if (stage->filter->user)
         user_filter_prepare(stage->filter->user, &stage->values, &stage->arguments);
     const bool one_row = stage->filter->one_row || (stage->filter->separable && !stage->arguments.whole);
@@ -63,11 +103,14 @@ bool chain_turns(const struct chain *chain)
 bool chain_output_size(const struct chain *chain, int *width, int *height, char error[CHAIN_ERROR])
 {
     for (int i = 0; i < chain->count; i++) {
-        const struct stage *stage = &chain->stage[i];
+        struct stage *stage = &(struct stage){.filter = NULL};
         struct filter_map map = {0};
+        *stage = chain->stage[i];
         if (stage->filter->kind != FILTER_WARP || stage->filter->returns)
             continue;
+        hold(stage);
         stage->filter->map(&stage->values, *width, *height, &map);
+        release(stage);
         if (map.width > CHAIN_SIDE_MAX || map.height > CHAIN_SIDE_MAX ||
             (int64_t)map.width * map.height > CHAIN_PIXELS_MAX) {
             snprintf(error, CHAIN_ERROR,

@@ -21,6 +21,11 @@ bool stage_init(struct stage *stage, const struct filter *filter); // default va
 // Computes the arguments from the values. False: the combination is impossible; *why is then a static text.
 bool stage_prepare(struct stage *stage, const char **why);
 
+// Files of filters may change at any time. chain_hold reads them, so that sizes, plan and numbers are of one reading. A
+// stage that is held already (the copy of a held chain) keeps its reading once more. chain_release ends this.
+void chain_hold(struct chain *chain);
+void chain_release(struct chain *chain);
+
 // Parses chain text. False on failure; `error` then gets one line with the place and a suggestion.
 bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR]);
 // Writes text that parses to the same chain, without default values and without stages `none`. It has a parameter's

@@ -94,13 +94,21 @@ const struct file_resource *file_resource_get(const char *path, resource_maker *
     return found ? &found->resource : gone ? &missing : NULL;
 }
 
-void file_resource_put(const struct file_resource *resource)
+static void add_users(const struct file_resource *resource, int users)
 {
-    if (!resource || resource == &missing)
-        return;
     pthread_mutex_lock(&resources.lock);
     for (struct kept_resource *kept = resources.first; kept; kept = kept->next)
-        kept->users -= &kept->resource == resource;
+        kept->users += &kept->resource == resource ? users : 0;
     free_old();
     pthread_mutex_unlock(&resources.lock);
+}
+
+void file_resource_keep(const struct file_resource *resource)
+{
+    add_users(resource, 1);
+}
+
+void file_resource_put(const struct file_resource *resource)
+{
+    add_users(resource, -1);
 }

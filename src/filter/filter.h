@@ -79,6 +79,8 @@ struct filter_values {
     int matrix_count; // the count of numbers; 0: none
     float matrix[FILTER_MATRIX];
     char file[FILTER_FILE]; // the file's absolute name, or the text; "": none
+    // What filter.reads made of the file, while the stage is held (chain_hold); without `numbers`: it is refused.
+    const struct file_resource *resource; // NULL: no file, or not held
 };
 
 struct filter;
@@ -178,6 +180,9 @@ struct filter {
     bool placed;
     bool returns; // FILTER_WARP: another warp, to the nearest pixels, returns to the size of the input
 
+    // Makes the numbers of the file, for filter_values.resource, from one reading. All other functions use these
+    // numbers, never the file. NULL: no parameter is a PARAM_FILE.
+    resource_maker *reads;
     // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
     // then a static text. NULL: no arguments.
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
@@ -188,7 +193,7 @@ struct filter {
     // Sets the arguments that depend on the sizes, and their count if that does. NULL: none do.
     void (*fit)(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments);
     // Makes a resource: as many numbers as arguments. They begin with those of `prepare` and `fit`; the others are 0.
-    // False: `why` gets one line. NULL: the filter has no resource.
+    // Not called if the file is refused. False: `why` gets one line. NULL: the filter has no resource.
     bool (*fill)(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY]);
     // Sets the first arguments for a frame, and returns their count. NULL: no argument depends on the frame.
     int (*follow)(const struct stage *stage, const struct stage_size *size, const struct moment *moment,

@@ -2,7 +2,6 @@
 #include "filter/chain.h"
 #include "filter/cube.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const struct param params[] = {
@@ -15,27 +14,21 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     arguments->count = 1 + FILTER_LEVELS;
     for (int i = 0; i < FILTER_LEVELS; i++)
         arguments->value[1 + i] = i * 0x010101;
-    if (values->value[0] == 0)
-        return true;
-    const struct file_resource *table = file_resource_get(values->file, cube_file);
-    const bool ok = table && table->numbers;
-    *why = table ? table->why : "out of memory";
-    arguments->count = ok ? table->count : 0;
-    file_resource_put(table);
-    return ok;
+    return true;
+}
+
+static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
+{
+    if (values->resource && values->resource->numbers)
+        arguments->count = values->resource->count;
 }
 
 static bool fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])
 {
-    if (stage->values.value[0] == 0)
-        return true;
-    const struct file_resource *table = file_resource_get(stage->values.file, cube_file);
-    const bool ok = table && table->numbers && table->count == stage->arguments.count;
-    if (ok)
+    const struct file_resource *table = stage->values.resource;
+    if (table)
         memcpy(numbers, table->numbers, sizeof(*numbers) * (size_t)table->count);
-    snprintf(why, FILTER_WHY, "%s", table && table->why[0] ? table->why : "it has changed; try again");
-    file_resource_put(table);
-    return ok;
+    return true;
 }
 
 extern const struct filter filter_lut;
@@ -47,6 +40,8 @@ const struct filter filter_lut = {
     .kind = FILTER_POINT,
     .color = FILTER_COLORS,
     .params = params,
+    .reads = cube_file,
     .prepare = prepare,
+    .fit = fit,
     .fill = fill,
 };

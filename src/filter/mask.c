@@ -16,7 +16,7 @@ static const struct param params[] = {
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
     arguments->count = ARGUMENT_FACTORS;
-    return values->value[MASK_FILE] == 0 || picture_check(values->file, why);
+    return true;
 }
 
 static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
@@ -40,6 +40,7 @@ const struct filter filter_mask = {
     .params = params,
     .alpha = true,
     .placed = true,
+    .reads = picture_file,
     .prepare = prepare,
     .fit = fit,
     .fill = fill,

@@ -4,7 +4,6 @@
 #include "filter/picture.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { OVERLAY_FILE, OVERLAY_X, OVERLAY_Y, OVERLAY_OPACITY, OVERLAY_AT, OVERLAY_SCALE };
@@ -37,7 +36,7 @@ int place_row(int word, int y, int height, int all)
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
     arguments->count = ARGUMENT_PIXELS;
-    return values->value[OVERLAY_FILE] == 0 || picture_check(values->file, why);
+    return true;
 }
 
 static int proportion(double count, double over, double under)
@@ -49,13 +48,11 @@ static void fit(const struct filter_values *values, const struct stage_size *siz
 {
     const float *value = values->value;
     int32_t *to = arguments->value, width = 0, height = 0;
-    const struct file_resource *picture =
-        value[OVERLAY_FILE] > 0 ? file_resource_get(values->file, picture_file) : NULL;
+    const struct file_resource *picture = values->resource;
     if (picture && picture->numbers) {
         width = value[OVERLAY_SCALE] > 0 ? proportion(size->width, value[OVERLAY_SCALE], 100) : picture->width;
         height = value[OVERLAY_SCALE] > 0 ? proportion(width, picture->height, picture->width) : picture->height;
     }
-    file_resource_put(picture);
     to[ARGUMENT_X] = place_column((int)value[OVERLAY_AT], (int)value[OVERLAY_X], width, size->width);
     to[ARGUMENT_Y] = place_row((int)value[OVERLAY_AT], (int)value[OVERLAY_Y], height, size->height);
     to[ARGUMENT_WIDTH] = width;
@@ -86,17 +83,14 @@ static bool fill(const struct stage *stage, const struct stage_size *size, int32
     const int width = numbers[ARGUMENT_WIDTH], height = numbers[ARGUMENT_HEIGHT];
     if (width == 0)
         return true;
-    const struct file_resource *picture = file_resource_get(stage->values.file, picture_file);
-    struct file_resource own = {.why = "out of memory"};
-    bool ok = picture && picture->numbers && picture_copy_of(picture, &own);
+    struct file_resource own = {.numbers = NULL};
+    bool ok = picture_copy_of(stage->values.resource, &own);
     if (ok) {
         premultiply(own.numbers, own.count);
         ok = picture_scale(&own, width, height, numbers + ARGUMENT_PIXELS);
         fade(numbers + ARGUMENT_PIXELS, width * height, stage->values.value[OVERLAY_OPACITY]);
     }
-    snprintf(why, FILTER_WHY, "%s", picture && picture->why[0] ? picture->why : own.why);
     free(own.numbers);
-    file_resource_put(picture);
     return ok;
 }
 

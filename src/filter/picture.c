@@ -89,7 +89,7 @@ bool picture_scale(const struct file_resource *from, int width, int height, int3
     return ok;
 }
 
-static bool cover(const struct file_resource *from, int width, int height, int32_t *to, char why[FILTER_WHY])
+bool picture_cover(const struct file_resource *from, int width, int height, int32_t *to, char why[FILTER_WHY])
 {
     const double factor = fmax((double)width / from->width, (double)height / from->height);
     const double wide = fmax(floor(from->width * factor + 0.5), width);
@@ -108,34 +108,13 @@ static bool cover(const struct file_resource *from, int width, int height, int32
     return ok;
 }
 
-static bool tile(const struct file_resource *from, int width, int height, int32_t *to, char why[FILTER_WHY])
+bool picture_tile(const struct file_resource *from, int width, int height, int32_t *to, char why[FILTER_WHY])
 {
     for (int y = 0; y < height; y++) {
         for (int x = 0; x < width; x++)
             to[(size_t)y * (size_t)width + (size_t)x] = from->numbers[y % from->height * from->width + x % from->width];
     }
     return true;
-}
-
-static bool with_file(bool (*make)(const struct file_resource *from, int width, int height, int32_t *to, char *why),
-                      const char *path, int width, int height, int32_t *to, char why[FILTER_WHY])
-{
-    const struct file_resource *picture = file_resource_get(path, picture_file);
-    const bool read = picture && picture->numbers;
-    snprintf(why, FILTER_WHY, "%s", picture && !read ? picture->why : "out of memory");
-    const bool ok = read && make(picture, width, height, to, why);
-    file_resource_put(picture);
-    return ok;
-}
-
-bool picture_cover(const char *path, int width, int height, int32_t *to, char why[FILTER_WHY])
-{
-    return with_file(cover, path, width, height, to, why);
-}
-
-bool picture_tile(const char *path, int width, int height, int32_t *to, char why[FILTER_WHY])
-{
-    return with_file(tile, path, width, height, to, why);
 }
 
 // Returns the mask's number for a pixel of the file.
@@ -149,19 +128,10 @@ static int32_t mask_of(int32_t word, bool black)
 bool picture_mask(const struct filter_values *values, int width, int height, int32_t *to, char why[FILTER_WHY])
 {
     const float *value = values->value;
-    const bool has_file = value[MASK_FILE] != 0, black = value[MASK_COLOR] != 0;
-    if (has_file && !(value[MASK_FIT] == 0 ? picture_cover : picture_tile)(values->file, width, height, to, why))
+    const bool has_file = values->resource, black = value[MASK_COLOR] != 0;
+    if (has_file && !(value[MASK_FIT] == 0 ? picture_cover : picture_tile)(values->resource, width, height, to, why))
         return false;
     for (size_t i = 0; i < (size_t)width * (size_t)height; i++)
         to[i] = has_file ? mask_of(to[i], black) : 255;
     return true;
-}
-
-bool picture_check(const char *path, const char **why)
-{
-    const struct file_resource *picture = file_resource_get(path, picture_file);
-    const bool ok = picture && picture->numbers;
-    *why = picture ? picture->why : "out of memory";
-    file_resource_put(picture);
-    return ok;
 }

@@ -6,8 +6,8 @@
 
 // Initializes a filter that lays a picture on the image. Its file must define `params`, `prepare`, `fit` and `fill`.
 #define LAYS_PICTURE                                                                                                   \
-    .kind = FILTER_POINT, .color = FILTER_COLORS, .params = params, .placed = true, .prepare = prepare, .fit = fit,    \
-    .fill = fill
+    .kind = FILTER_POINT, .color = FILTER_COLORS, .params = params, .placed = true, .reads = picture_file,             \
+    .prepare = prepare, .fit = fit, .fill = fill
 
 resource_maker picture_file; // the pixels, row by row; sets width and height
 
@@ -15,15 +15,12 @@ resource_maker picture_file; // the pixels, row by row; sets width and height
 bool picture_copy_of(const struct file_resource *from, struct file_resource *to);
 // Scales pixels as the filter `scale` does. False: out of memory.
 bool picture_scale(const struct file_resource *from, int width, int height, int32_t *to);
-// Make pixels of an image of this size from a picture file: scaled to cover it, and cut at the sides; or repeated from
-// the top left. False: `why` gets one line.
-bool picture_cover(const char *path, int width, int height, int32_t *to, char why[FILTER_WHY]);
-bool picture_tile(const char *path, int width, int height, int32_t *to, char why[FILTER_WHY]);
+// Make pixels of an image of this size from a picture: scaled to cover it, and cut at the sides; or repeated from the
+// top left. False: `why`, which says "out of memory", may get another line.
+bool picture_cover(const struct file_resource *from, int width, int height, int32_t *to, char why[FILTER_WHY]);
+bool picture_tile(const struct file_resource *from, int width, int height, int32_t *to, char why[FILTER_WHY]);
 // Makes a mask for an image of this size: for each pixel from 0, where the file is black or transparent, to 255, where
 // it is white. The first parameters of the filter are the file, the choice white|black, where black inverts the mask,
-// and the choice cover|tile. Without a file, the mask is 255. False: `why` gets one line.
+// and the choice cover|tile. Without a file, the mask is 255. False: as picture_cover.
 enum { MASK_FILE, MASK_COLOR, MASK_FIT };
 bool picture_mask(const struct filter_values *values, int width, int height, int32_t *to, char why[FILTER_WHY]);
-
-// Returns false if the file is no picture; *why is then a static text. For filter.prepare.
-bool picture_check(const char *path, const char **why);

@@ -128,6 +128,14 @@ static void fit(struct plan *plan, const struct stage *stage, const struct pass 
         stage->filter->fit(&stage->values, &plan->size[number], &plan->stage[number].arguments);
 }
 
+static void free_numbers(struct plan *plan)
+{
+    for (int i = 0; i < plan->stages; i++) {
+        free(plan->stage[i].arguments.resource);
+        plan->stage[i].arguments.resource = NULL;
+    }
+}
+
 bool plan_fill(struct plan *plan, char error[CHAIN_ERROR])
 {
     for (int i = 0; i < plan->stages; i++) {
@@ -140,10 +148,14 @@ bool plan_fill(struct plan *plan, char error[CHAIN_ERROR])
         if (arguments->resource)
             memcpy(arguments->resource, arguments->value, sizeof(*arguments->value) * (size_t)few);
         char why[FILTER_WHY] = "out of memory";
-        if (!arguments->resource || !stage->filter->fill(stage, &plan->size[i], arguments->resource, why)) {
+        const struct file_resource *file = stage->values.resource;
+        const bool refused = filter_file_wanted(stage->filter, &stage->values) && !(file && file->numbers);
+        if (refused && file)
+            memcpy(why, file->why, sizeof(why));
+        if (!arguments->resource || refused || !stage->filter->fill(stage, &plan->size[i], arguments->resource, why)) {
             snprintf(error, CHAIN_ERROR, "%s: cannot use the file '%.90s': %s", stage->filter->name, stage->values.file,
                      why);
-            plan_free(plan);
+            free_numbers(plan);
             return false;
         }
     }
@@ -152,10 +164,8 @@ bool plan_fill(struct plan *plan, char error[CHAIN_ERROR])
 
 void plan_free(struct plan *plan)
 {
-    for (int i = 0; i < plan->stages; i++) {
-        free(plan->stage[i].arguments.resource);
-        plan->stage[i].arguments.resource = NULL;
-    }
+    free_numbers(plan);
+    chain_release(&plan->chain);
 }
 
 bool stage_follows(const struct stage *stage)
@@ -335,6 +345,7 @@ const struct pass *plan_keeper(const struct plan *plan, const struct pass *pass)
 void plan_make(struct plan *plan, const struct chain *chain, int width, int height)
 {
     plan->chain = *chain;
+    chain_hold(&plan->chain);
     plan->count = plan->stages = 0;
     add_stages(plan);
     struct pass *pass = next_pass(plan);

@@ -34,7 +34,7 @@ struct pass {
 enum { PLAN_STAGES = FILTER_STEPS * CHAIN_MAX, PLAN_PASSES = PLAN_STAGES + 1 }; // one pass more for a conversion
 
 struct plan {
-    struct chain chain; // a copy
+    struct chain chain; // a held copy
     // Its stages, with the steps of FILTER_SEVERAL and both parts of separable stencils. Passes point into them.
     struct stage stage[PLAN_STAGES];
     struct stage_size size[PLAN_STAGES]; // of the stages
@@ -65,12 +65,12 @@ bool pass_measures(const struct pass *pass);
 struct counted pass_counted(const struct pass *pass); // these histograms
 
 // Fills `plan` for an input of this size, which chain_output_size accepts. Do not move or copy it afterwards, because
-// passes point into it.
+// passes point into it. It holds its chain (chain_hold) until plan_free.
 void plan_make(struct plan *plan, const struct chain *chain, int width, int height);
 
-// Makes the resources of the stages, for a plan that runs. False: `error` gets one line. plan_free frees them.
+// Makes the resources of the stages, for a plan that runs. False: there are none, and `error` gets one line.
 bool plan_fill(struct plan *plan, char error[CHAIN_ERROR]);
-void plan_free(struct plan *plan); // accepts a plan without resources
+void plan_free(struct plan *plan); // accepts a zeroed plan
 
 // Makes a separate pass of the conversion before a warp. `input_rgba`: the chain's input is RGBA.
 void plan_split_warp(struct plan *plan, bool input_rgba);

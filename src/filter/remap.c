@@ -3,10 +3,9 @@
 #include "filter/place_file.h"
 #include "filter/warp.h"
 
-#include <stdio.h>
 #include <string.h>
 
-enum { REMAP_FILE, REMAP_FILL };
+enum { REMAP_FILL = 1 };
 enum { ARGUMENT_RED, ARGUMENT_GREEN, ARGUMENT_BLUE, ARGUMENT_WIDTH, ARGUMENT_BITS };
 enum { BITS = 32 };
 
@@ -18,50 +17,34 @@ static const struct param params[] = {
     {0},
 };
 
-// Returns the places of the file, without `numbers` if it cannot be read. NULL: there is no file, or no memory. The
-// caller returns them with file_resource_put.
-static const struct file_resource *places_of(const struct filter_values *values)
-{
-    return values->value[REMAP_FILE] > 0 ? file_resource_get(values->file, place_file) : NULL;
-}
-
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
-    const struct file_resource *places = places_of(values);
-    const bool ok = values->value[REMAP_FILE] == 0 || (places && places->numbers);
-    *why = places ? places->why : "out of memory";
     filter_split_color(values->value[REMAP_FILL], arguments->value + ARGUMENT_RED);
     arguments->count = ARGUMENT_BITS + 1;
-    file_resource_put(places);
-    return ok;
+    return true;
+}
+
+static bool has_places(const struct filter_values *values)
+{
+    return values->resource && values->resource->numbers;
 }
 
 static void map(const struct filter_values *values, int width, int height, struct filter_map *map)
 {
-    const struct file_resource *places = places_of(values);
-    const bool ok = places && places->numbers;
-    map->width = ok ? places->width : width;
-    map->height = ok ? places->height / 2 : height;
+    map->width = has_places(values) ? values->resource->width : width;
+    map->height = has_places(values) ? values->resource->height / 2 : height;
     memcpy(map->matrix, (double[]){1, 0, 0, 0, 1, 0, 0, 0, 1}, sizeof(map->matrix));
-    file_resource_put(places);
-}
-
-// Returns true if the file still has the size of a result.
-static bool fits(const struct file_resource *places, int width, int height)
-{
-    return places && places->numbers && places->width == width && places->height == 2 * height;
 }
 
 static void set_places(const struct filter_values *values, const struct filter_map *map, int32_t *nodes)
 {
-    const struct file_resource *places = places_of(values);
+    const struct file_resource *places = values->resource;
     const size_t count = (size_t)map->width * (size_t)map->height, columns = (size_t)map->width + 1;
-    for (size_t i = 0; fits(places, map->width, map->height) && i < count; i++) {
+    for (size_t i = 0; has_places(values) && i < count; i++) {
         int32_t *node = nodes + 2 * (i / (size_t)map->width * columns + i % (size_t)map->width);
         node[0] = (places->numbers[i] < CHAIN_SIDE_MAX ? places->numbers[i] : 0) * 256;
         node[1] = (places->numbers[count + i] < CHAIN_SIDE_MAX ? places->numbers[count + i] : 0) * 256;
     }
-    file_resource_put(places);
 }
 
 static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
@@ -72,17 +55,14 @@ static void fit(const struct filter_values *values, const struct stage_size *siz
 
 static bool fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])
 {
-    const struct file_resource *places = places_of(&stage->values);
-    const bool ok = stage->values.value[REMAP_FILE] == 0 || fits(places, size->width, size->height);
+    const struct file_resource *places = stage->values.resource;
     const int count = size->width * size->height;
     uint32_t *bits = (uint32_t *)numbers + ARGUMENT_BITS;
-    for (int i = 0; ok && places && i < count; i++) {
+    for (int i = 0; places && i < count; i++) {
         if (places->numbers[i] >= size->from_width || places->numbers[count + i] >= size->from_height)
             bits[i / BITS] |= 1u << i % BITS;
     }
-    snprintf(why, FILTER_WHY, "%s", places && places->why[0] ? places->why : "it has changed; try again");
-    file_resource_put(places);
-    return ok;
+    return true;
 }
 
 extern const struct filter filter_remap;
@@ -95,6 +75,7 @@ const struct filter filter_remap = {
     .color = FILTER_COLORS,
     .params = params,
     .placed = true,
+    .reads = place_file,
     .prepare = prepare,
     .map = map,
     .places = set_places,

@@ -468,8 +468,8 @@ static void fit_picture(const struct filter_values *values, const struct stage_s
 static bool fill_picture(const struct stage *stage, const struct stage_size *size, int32_t *numbers,
                          char why[FILTER_WHY])
 {
-    return !filter_file_wanted(stage->filter, &stage->values) ||
-           picture_cover(stage->values.file, size->width, size->height, numbers + FACTS + USER_PARAMS, why);
+    return !stage->values.resource ||
+           picture_cover(stage->values.resource, size->width, size->height, numbers + FACTS + USER_PARAMS, why);
 }
 
 struct user_filter *user_filter_make(const char *name, char *text, size_t size, char error[USER_ERROR])
@@ -499,6 +499,7 @@ struct user_filter *user_filter_make(const char *name, char *text, size_t size, 
         if (user->filter.kind == FILTER_WARP)
             user->filter.map = keep_size;
         if (user->filter.second == SECOND_PICTURE) {
+            user->filter.reads = picture_file;
             user->filter.fit = fit_picture;
             user->filter.fill = fill_picture;
         }

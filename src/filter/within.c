@@ -23,7 +23,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 {
     arguments->spans = (int)values->value[WITHIN_FILTERS];
     arguments->count = ARGUMENT_SHARES + 1; // NVIDIA's compiler of GLSL refuses an index beyond the arguments
-    return values->value[MASK_FILE] == 0 || picture_check(values->file, why);
+    return true;
 }
 
 static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
@@ -57,6 +57,7 @@ const struct filter filter_within = {
     .color = FILTER_COLORS,
     .second = SECOND_KEPT,
     .params = params,
+    .reads = picture_file,
     .prepare = prepare,
     .fit = fit,
     .fill = fill,

@@ -523,6 +523,7 @@ void cpu_tuning_preset(const struct path_setup *setup, struct cpu_tuning *tuning
         preset(build.pass, setup->threads > 0 ? setup->threads : workers_available(), is_larger_than_caches(setup));
     for (int i = 0; i < build.plan.count; i++)
         cpu_pass_finish(&build.pass[i]);
+    plan_free(&build.plan);
 }
 
 int cpu_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS])
@@ -540,5 +541,6 @@ int cpu_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS
                 names[count++] = row->name;
         }
     }
+    plan_free(&plan);
     return count;
 }

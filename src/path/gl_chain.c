@@ -369,6 +369,8 @@ bool gl_chain_builds(const struct gl_target *target, const struct chain *chain, 
         ok = text && probe_shader_builds(target->context, text, target->es, error);
         free(text);
     }
+    if (planned)
+        plan_free(&planned->plan);
     free(planned);
     return ok;
 }

@@ -88,6 +88,7 @@ static bool plan_passes(struct plan *plan, struct pass_choice *choices, const st
     opencl_plan(plan, target, chain, true);
     if (choose(target, plan, false, choices) && choose(target, plan, probed, choices))
         return true;
+    plan_free(plan);
     opencl_plan(plan, target, chain, false);
     choose(target, plan, probed, choices);
     return false;
@@ -108,6 +109,7 @@ int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIA
             used = used || choices[i].choice.variant == variants[v];
         if (used && variants[v]->devices & setup->device->info.type && strcmp(variants[v]->name, names[0]) != 0)
             names[count++] = variants[v]->name;
+        plan_free(&plan);
     }
     return count;
 }

@@ -79,14 +79,16 @@ struct path *path_open(const struct path_setup *setup, char **error)
     if (error)
         *error = NULL;
     char refused[CHAIN_ERROR];
-    const char *why = refusal(setup, refused);
-    if (why) {
-        path_fail(error, why);
-        return NULL;
-    }
+    struct chain chain = *setup->chain; // held, so that the path has the size of the chain's results
+    chain_hold(&chain);
     struct path_setup checked = *setup;
+    checked.chain = &chain;
     checked.depth = setup->depth < 1 ? 1 : setup->depth > PATH_DEPTH_MAX ? PATH_DEPTH_MAX : setup->depth;
-    struct path *path = kinds[setup->kind].open(&checked, error);
+    const char *why = refusal(&checked, refused);
+    struct path *path = why ? NULL : kinds[setup->kind].open(&checked, error);
+    chain_release(&chain);
+    if (why)
+        path_fail(error, why);
     if (path && !path->info.why[0])
         snprintf(path->info.why, sizeof(path->info.why), "as requested");
     return path;
@@ -221,11 +223,14 @@ bool path_prepare(struct path *path, const struct chain *chain, char **error)
         *error = NULL;
     char text[CHAIN_ERROR] = "the chain changes the size of the results";
     int width = path->input.width, height = path->input.height;
-    if (!chain_output_size(chain, &width, &height, text) || width != path->info.width || height != path->info.height) {
+    struct chain held = *chain;
+    void *build = NULL;
+    chain_hold(&held);
+    if (chain_output_size(&held, &width, &height, text) && width == path->info.width && height == path->info.height)
+        build = path->backend->build(path, &held, error);
+    else
         path_fail(error, text);
-        return false;
-    }
-    void *build = path->backend->build(path, chain, error);
+    chain_release(&held);
     if (!build)
         return false;
     pthread_mutex_lock(&path->lock);

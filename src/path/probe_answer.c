@@ -169,6 +169,7 @@ static bool find_pass(struct pass_task *task, struct device *device, const char 
         task->pass = &task->plan.pass[task->number];
         if (task->number < task->plan.count && has_key(task, device, wanted))
             return true;
+        plan_free(&task->plan);
     }
     return false;
 }

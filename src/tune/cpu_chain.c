@@ -317,6 +317,7 @@ static void close_chain(struct subject *subject)
     struct cpu_chain *of = (struct cpu_chain *)subject;
     for (int i = 0; i < of->pictures; i++)
         image_free(&of->picture[i]);
+    chain_release(&of->chain);
     free(of);
 }
 
@@ -327,6 +328,7 @@ static void name_chain(struct cpu_chain *of)
     plan_make(&plan, &of->chain, of->input.width, of->input.height);
     for (int i = 0, used = 0; i < plan.count && used < (int)sizeof(of->name); i++)
         used += snprintf(of->name + used, sizeof(of->name) - (size_t)used, "%s%s", i > 0 ? "+" : "", plan.pass[i].name);
+    plan_free(&plan);
 }
 
 // Sets the configuration in use, where `preset` are the defaults.
@@ -372,6 +374,7 @@ struct subject *tune_cpu_open(const struct chain *chain, const struct image_shap
         return NULL;
     }
     of->chain = *chain;
+    chain_hold(&of->chain); // all paths make the same pixels
     of->input = *input;
     of->frame = frame;
     of->threads = threads > 0 ? threads : workers_available();

@@ -84,6 +84,7 @@ static void forget(struct online *o)
 {
     answer(o, false);
     o->has_job = false;
+    chain_release(&o->job.chain);
     o->number++;
     o->wanted = false;
     pthread_cond_broadcast(&o->changed);
@@ -584,8 +585,10 @@ static void *run(void *context)
         }
         number = o->number;
         *job = o->job;
+        chain_hold(&job->chain);
         pthread_mutex_unlock(&o->lock);
         tune_job(o, number, job);
+        chain_release(&job->chain);
         pthread_mutex_lock(&o->lock);
     }
     o->done = true;

@@ -228,6 +228,8 @@ int tune_passes(const struct tune_target *target, bool tiles)
     opencl_plan(&fused, &opencl, target->chain, true);
     opencl_plan(&split, &opencl, target->chain, false);
     const bool possible = has_variants(&opencl, &fused);
+    plan_free(&fused);
+    plan_free(&split);
     if (tiles)
         return possible ? fused.count : 0;
     return possible && split.count == fused.count ? 0 : split.count;

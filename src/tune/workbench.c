@@ -18,6 +18,7 @@ bool workbench_job_of(struct workbench_job *job, const struct path *path)
         return false;
     *job = (struct workbench_job){
         .target = *target, .chain = chain->plan.chain, .tiles = chain->tiles, .passes = chain->plan.count};
+    chain_hold(&job->chain);
     for (int i = 0; i < job->passes; i++)
         job->choice[i] = (struct pass_choice){chain->pass[i].choice, chain->pass[i].tuned};
     return true;

@@ -7,7 +7,7 @@
 // What a path runs.
 struct workbench_job {
     struct opencl_target target;
-    struct chain chain;
+    struct chain chain; // held
     bool tiles;
     struct pass_choice choice[PLAN_PASSES];
     int passes;
@@ -22,11 +22,13 @@ struct workbench {
     struct image expected, got; // results
 };
 
-// Fills a job. False: the path needs no device, its user has chosen the variant, or a filter gets its previous output.
+// Fills a job, whose chain the caller releases (chain_hold). False: the path needs no device, its user has chosen the
+// variant, or a filter gets its previous output.
 bool workbench_job_of(struct workbench_job *job, const struct path *path);
 
 // Builds the job's chain and runs it on the frame. After a failure, `why` has the reason; the caller closes the
-// workbench in any case. The device must stay open. All functions are for one thread; the path may be closed meanwhile.
+// workbench in any case. The job's chain must stay held and the device must stay open. All functions are for one
+// thread; the path may be closed meanwhile.
 bool workbench_open(struct workbench *bench, const struct workbench_job *job, const struct image *frame,
                     char why[VERDICT_TEXT]);
 void workbench_close(struct workbench *bench); // accepts a zeroed workbench
