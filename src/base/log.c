@@ -119,13 +119,13 @@ static void call_hook(const char *message)
 
 // Writes each message at once, so that messages of several threads do not mix. Lines after the first, as in a
 // compiler's log, are indented: only messages begin with "monocle: ".
-static void print(const char *kind, char message[MESSAGE_BYTES])
+static void print(const char *kind, char message[MESSAGE_BYTES], bool lines)
 {
     char text[2 * MESSAGE_BYTES];
     const char *clear = atomic_exchange(&log_state.status, false) ? "\r\033[K" : "";
     size_t used = (size_t)snprintf(text, sizeof(text), "%smonocle: %s", clear, kind);
     char *rest = message, *line;
-    for (bool first = true; (line = strsep(&rest, "\n")); first = false) {
+    for (bool first = true; (line = strsep(&rest, lines ? "\n" : "")); first = false) {
         if (!first && *line && used + sizeof(indent) < sizeof(text)) {
             memcpy(text + used, indent, sizeof(indent) - 1);
             used += sizeof(indent) - 1;
@@ -137,13 +137,15 @@ static void print(const char *kind, char message[MESSAGE_BYTES])
     fwrite(text, 1, used, stderr);
 }
 
-void log_message(enum log_level level, const char *format, ...)
+void log_message(int level, const char *format, ...)
 {
     static const char *const kinds[] = {
         [LOG_ERROR] = "error: ", [LOG_WARN] = "warning: ", [LOG_INFO] = "", [LOG_DEBUG] = "debug: "};
     char message[MESSAGE_BYTES];
     va_list arguments;
-    if (level > log_state.level && level != LOG_ERROR)
+    const bool lines = level & LOG_LINES;
+    level &= ~LOG_LINES;
+    if (level > (int)log_state.level && level != LOG_ERROR)
         return;
     const int used = snprintf(message, MESSAGE_BYTES / 2, "%s", level == LOG_ERROR && place ? place : "");
     const size_t from = used < MESSAGE_BYTES / 2 ? (size_t)used : MESSAGE_BYTES / 2 - 1;
@@ -156,8 +158,8 @@ void log_message(enum log_level level, const char *format, ...)
         call_hook(message);
     if (level == LOG_ERROR && kept.text)
         snprintf(kept.text, kept.size, "%s", message);
-    if (level <= log_state.level)
-        print(kinds[level], message); // modifies the message
+    if (level <= (int)log_state.level)
+        print(kinds[level], message, lines); // modifies the message
 }
 
 void log_warn_once(const char *text)

@@ -21,8 +21,10 @@ void log_keep_error(char *text, size_t size);
 void log_set_place(const char *place);
 
 // The code that detects an error logs it once: what failed, where, and what to do. Safe on any thread. Names may
-// contain any bytes: log_escape escapes the message. A newline starts an indented line of the same message.
-void log_message(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// contain any bytes: log_escape escapes the message, newlines too. With LOG_LINES, for a compiler's log, a newline
+// starts an indented line of the same message instead.
+enum { LOG_LINES = 8 }; // added to a level
+void log_message(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #define log_error(...) log_message(LOG_ERROR, __VA_ARGS__)
 #define log_warn(...) log_message(LOG_WARN, __VA_ARGS__)
 #define log_info(...) log_message(LOG_INFO, __VA_ARGS__)

@@ -160,8 +160,8 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
     fit->bytes = (image_bytes(input) + 8 * result_pixels(input, &chain)) * RUNNER_FLIGHTS;
     fit->path = path_open(&setup, why);
     if (!fit->path && setup.kind != PATH_CPU && !process_interrupted() && may_leave_device(runner)) {
-        log_warn("an image of %dx%d pixels runs on the cpu path: %s", input->width, input->height,
-                 *why ? *why : "the device cannot run it");
+        log_message(LOG_WARN + LOG_LINES, "an image of %dx%d pixels runs on the cpu path: %s", input->width,
+                    input->height, *why ? *why : "the device cannot run it");
         free(*why);
         setup.kind = PATH_CPU;
         fit->path = path_open(&setup, why);

@@ -88,7 +88,7 @@ static bool make_kernel(struct device_copy *copy, struct device *device, int ind
     snprintf(options, sizeof(options), "-cl-std=CL1.2 -DCOPIES=%d", ways[index].copies);
     copy->kernel[index] = program_file_kernel(device, "copy.cl", options, "copy", &why);
     if (!copy->kernel[index])
-        log_error("cannot measure copies: %s", why ? why : "out of memory");
+        log_message(LOG_ERROR + LOG_LINES, "cannot measure copies: %s", why ? why : "out of memory");
     free(why);
     return copy->kernel[index] != NULL;
 }

@@ -18,7 +18,7 @@ void path_fail(char **error, const char *text)
         *error = shown;
         return;
     }
-    log_error("%s", shown ? shown : text);
+    log_message(LOG_ERROR + LOG_LINES, "%s", shown ? shown : text);
     free(shown);
 }
 

@@ -36,7 +36,7 @@ static unsigned compile(const char *name, const char *suffix, GLenum kind)
     if (ok)
         return shader;
     glGetShaderInfoLog(shader, sizeof(message), NULL, message);
-    log_error("cannot compile the shader %s: %s", file, message);
+    log_message(LOG_ERROR + LOG_LINES, "cannot compile the shader %s: %s", file, message);
     glDeleteShader(shader);
     return 0;
 }
@@ -48,7 +48,7 @@ unsigned shader_build(const char *name)
     const unsigned fragment = compile(name, "frag", GL_FRAGMENT_SHADER);
     const unsigned program = gl_link(vertex, fragment, why, sizeof(why));
     if (!program && vertex && fragment)
-        log_error("cannot link the shader %s: %s", name, why);
+        log_message(LOG_ERROR + LOG_LINES, "cannot link the shader %s: %s", name, why);
     return program;
 }
 

@@ -627,9 +627,9 @@ static void build_failed(struct panes *l, const struct pane *pane)
     chain_print(&l->build.chain, text);
     if (l->awaited)
         l->news = PANES_FAILED;
-    log_error("%s",
-              note_set(l->set.note, true, 0, "cannot build \"%s\" for the %s path\n%s", text,
-                       path_kind_name(l->build.setup.kind), l->build.error ? l->build.error : "see standard error"));
+    log_message(LOG_ERROR + LOG_LINES, "%s",
+                note_set(l->set.note, true, 0, "cannot build \"%s\" for the %s path\n%s", text,
+                         path_kind_name(l->build.setup.kind), l->build.error ? l->build.error : "see standard error"));
     if (pane == &l->pane[PANE_MAIN])
         settings_restore_filters(l->set.settings, &pane->chain);
     if (l->build.path)

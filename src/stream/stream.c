@@ -110,9 +110,9 @@ bool stream_build(struct stream *s)
         const char *kind = path_kind_name(s->state.kind), *why = error ? error : "see above";
         const bool last = s->settings.path != PATH_AUTO || s->state.kind == PATH_CPU;
         if (last)
-            log_error("cannot build the %s path: %s", kind, why);
+            log_message(LOG_ERROR + LOG_LINES, "cannot build the %s path: %s", kind, why);
         else
-            log_warn("cannot build the %s path; using the cpu path: %s", kind, why);
+            log_message(LOG_WARN + LOG_LINES, "cannot build the %s path; using the cpu path: %s", kind, why);
         free(error);
         error = NULL;
         if (last)

@@ -68,10 +68,12 @@ static void test_messages(void)
     struct captured c;
     capture_stderr(&c);
     log_error("cannot open %s: it is %d", "x\x1b]0;title\ay", 7);
-    log_warn("the compiler says:\n%s\n\n", "a.cl:1: error\n\tx\n   ^");
+    log_message(LOG_WARN + LOG_LINES, "the compiler says:\n%s\n\n", "a.cl:1: error\n\tx\n   ^");
+    log_error("%s: %s", "a\nmonocle: error: forged", "b\r\n\xc2\x9b");
     log_info("not shown");
     CHECK_TEXT(captured_stderr(&c), "monocle: error: cannot open x\\x1b]0;title\\x07y: it is 7\n"
-                                    "monocle: warning: the compiler says:\n  a.cl:1: error\n  \tx\n     ^\n");
+                                    "monocle: warning: the compiler says:\n  a.cl:1: error\n  \tx\n     ^\n"
+                                    "monocle: error: a\\x0amonocle: error: forged: b\\x0d\\x0a\\xc2\\x9b\n");
     char huge[5000];
     memset(huge, '\x1b', sizeof(huge) - 1);
     huge[sizeof(huge) - 1] = '\0';
@@ -82,7 +84,7 @@ static void test_messages(void)
     memset(huge, '\n', sizeof(huge) - 1);
     capture_stderr(&c);
     log_error("a%sb", huge);
-    CHECK_TEXT(captured_stderr(&c), "monocle: error: a\n");
+    CHECK_HAS(captured_stderr(&c), "monocle: error: a\\x0a\\x0a");
 }
 
 // Lines of any length are printed; newlines in their texts are escaped.
