@@ -1,0 +1,111 @@
+// fuzz_files.c: hostile reports of `batch merge`, T4 tables, lists of images, and images that may move; a libFuzzer
+// target, and by itself a run over seeds and their mutations
+#include "base/log.h"
+#include "batch/merge.h"
+#include "source/entries.h"
+#include "source/moving.h"
+#include "tune/study/t4.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_report(const char *path)
+{
+    struct merge *merge = merge_open(&path, 1);
+    if (!merge)
+        return;
+    const struct merge_sum sum = merge_sum(merge);
+    if (sum.shards < 0 || sum.shards_missing > sum.shards || sum.unstarted < 0)
+        abort();
+    for (int i = 0; i < sum.shards; i++)
+        merge_shard_fault(merge, i);
+    merge_close(merge);
+}
+
+// A table that is read has a result for each configuration, and a best one has a time.
+static void check_table(const char *path)
+{
+    struct t4_table table;
+    const bool ok = t4_read(&table, path);
+    const int best = t4_best(&table);
+    if (!ok && table.space.count > 0)
+        abort();
+    if (best >= table.space.count || (best >= 0 && !(table.result[best].ms > 0)))
+        abort();
+    t4_finish(&table);
+}
+
+static void check_list(const char *text)
+{
+    struct entries entries = {0};
+    if (entries_from_lines(&entries, text)) {
+        for (int i = 0; i < entries.count; i++) {
+            if (!entries.entry[i].path[0] || strchr(entries.entry[i].path, '\n'))
+                abort();
+        }
+    }
+    entries_free(&entries);
+}
+
+// Writes the bytes to a file without a name. In an image, a `~` becomes a NUL, which the text of a seed cannot have.
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static int file = -1;
+    char path[64], *text = malloc(size + 1);
+    log_set_level(LOG_SILENT);
+    if (file < 0)
+        file = memfd_create("fuzz", 0);
+    if (!text)
+        return 0;
+    if (size > 0)
+        memcpy(text, data, size);
+    text[size] = '\0';
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+    const bool bytes = size > 0 && (text[0] == 'G' || (uint8_t)text[0] == 0xff);
+    for (size_t i = 0; bytes && i < size; i++)
+        text[i] = (char)(text[i] == '~' ? 0 : text[i]);
+    if (ftruncate(file, 0) != 0 || pwrite(file, text, size, 0) != (ssize_t)size)
+        abort();
+    if (bytes) {
+        moving_gif(path);
+        moving_jpeg(path);
+    } else {
+        check_report(path);
+        check_table(path);
+        check_list(text);
+    }
+    free(text);
+    return 0;
+}
+
+#ifndef FUZZER
+#include "fuzz_texts.h"
+
+static const char *const seeds[] = {
+    "{\"start\":{\"work\":\"w\",\"shard\":1,\"shards\":2,\"files\":2}}\n"
+    "{\"input\":\"a\",\"output\":\"b\",\"status\":\"done\"}\n"
+    "{\"input\":\"c\",\"output\":\"d\",\"status\":\"failed\",\"error\":\"damaged\"}\n"
+    "{\"start\":{\"work\":\"w\",\"shard\":2,\"shards\":2,\"files\":1}}\n"
+    "{\"input\":\"a\",\"output\":\"b\",\"status\":\"done\"}\n{\"end\":{}}\n{\"reports_without_start\":3}\n",
+    "{\"results\":[{\"configuration\":{\"x\":1,\"y\":\"b\"},\"invalidity\":\"correct\",\"measurements\":[{\"name\":"
+    "\"time\",\"value\":1.5,\"unit\":\"ms\"}],\"objectives\":[\"time\"]},\n{\"configuration\":{\"x\":2,\"y\":\"b\"},"
+    "\"invalidity\":\"timeout\"}],\"schema_version\":\"1.0.0\"}",
+    "a.png\n\n  b b.jpg\r\n./-x\n#c\n\n",
+    "GIF89a\x10\x10\x10\x10\x80\x01\x01rgbRGB!\xff\x0bNETSCAPE2.0\x03\x01\x01\x01~,\x01\x01\x01\x01\x08\x01\x08\x01\x01"
+    "\x02\x02\x4c\x01~,\x01\x01\x01\x01\x08\x01\x08\x01\x81rgbRGB\x02\x02\x4c\x01~;",
+    "\xff\xd8\xff\xe0~\x04JF\xff\xc0~\x0b\x08~\x10~\x10\x01\x01\x11~\xff\xda~\x08\x01\x01~~?~ab\xff~cd\xff\xd9"
+    "\xff\xd8\xff\xe0~\x04JF\xff\xc0~\x0b\x08~\x10~\x10\x01\x01\x11~\xff\xda~\x08\x01\x01~~?~ab\xff~cd\xff\xd9",
+};
+
+int main(int argc, char **argv)
+{
+    return fuzz_texts(&(struct fuzz_texts){seeds, sizeof(seeds) / sizeof(*seeds), "0123456789.-e\n\"{}[]:,\\u~", 3},
+                      argc, argv);
+}
+#endif
