@@ -129,14 +129,17 @@ static bool take_line(struct cube *cube, const char *text)
         return set_range(cube, rest, found == RANGE_3D ? &cube->solid : &cube->curve);
     if (found == LOW || found == HIGH)
         return set_domain(cube, rest, found == LOW);
+    if (word > 12 && strncasecmp(text + word - 12, "_VIDEO_RANGE", 12) == 0) // of DaVinci Resolve
+        return fail(cube, "video range is not supported; export the table for full (data) levels");
     return fail(cube, "this is no line of a .cube file");
 }
 
 static bool read_lines(struct cube *cube, char *text)
 {
+    const char end = strchr(text, '\n') ? '\n' : '\r';
     for (char *next = text; next; cube->line++) {
         char *line = next;
-        next = strchr(line, '\n');
+        next = strchr(line, end);
         if (next)
             *next++ = '\0';
         size_t length = strlen(line);

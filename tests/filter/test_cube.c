@@ -29,6 +29,11 @@ static const struct {
     {"LUT_1D_SIZE 2\nDOMAIN_MIN 0 0\n", "line 2: the domain must be three numbers"},
     {"LUT_1D_SIZE 2\nDOMAIN_MIN 1 0 0\n0 0 0\n1 1 1", "line 4: the end of the domain must be above its begin"},
     {"LUT_3D_INPUT_RANGE 0\n", "line 1: the input range must be two numbers"},
+    {"TITLE \"x\"\nLUT_IN_VIDEO_RANGE\nLUT_1D_SIZE 2\n0 0 0\n1 1 1\n",
+     "line 2: video range is not supported; export the table for full (data) levels"},
+    {"LUT_3D_SIZE 2\nlut_out_video_range\n",
+     "line 2: video range is not supported; export the table for full (data) levels"},
+    {"LUT_1D_SIZE 2\r0 0 0\r1 x 1\r", "line 3: an entry must be three numbers from -1000000 to 1000000"},
     {"LUT_2D_SIZE 2\n", "line 1: this is no line of a .cube file"},
     {"\x89PNG\r\n", "line 1: this is no line of a .cube file"},
 };
@@ -53,6 +58,9 @@ static void check_values(void)
     int32_t *line = cube_read("LUT_1D_SIZE 3\r\n0 1 0\r\n0.5 0.5 .25\r\n1 0 1e0\r\n", &count, why);
     CHECK(line && count == 257 && line[0] == 0 && line[1] == 255 << 8 && line[256] == (255 | 255 << 16));
     CHECK(line && line[1 + 64] == (64 | 191 << 8 | 32 << 16));
+    free(line);
+    line = cube_read("LUT_1D_SIZE 2\r0 1 0\r1 0 1\r", &count, why); // lines of old Macs
+    CHECK(line && count == 257 && line[1] == 255 << 8 && line[256] == (255 | 255 << 16));
     free(line);
     // 128 is between 0.2 and 0.7 at 0.6039 of the way.
     int32_t *solid = cube_read(" LUT_3D_SIZE 2 \n\tDOMAIN_MIN 0.2 0 0\nDOMAIN_MAX 0.7 1 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n"
