@@ -30,6 +30,7 @@ static bool needs_layout(uint32_t letter)
     static const struct {
         uint32_t first, last;
     } ranges[] = {{0, 0x1f},        {0x7f, 0x9f},       {0x300, 0x36f},    {0x483, 0x489},   {0x590, 0x8ff},
+                  {0xad, 0xad},     {0xeb1, 0xeb1},     {0xeb4, 0xebc},    {0xec8, 0xecd},   {0xfff9, 0xfffb},
                   {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff},   {0x200b, 0x200f},  {0x2028, 0x202e}, {0x2060, 0x206f},
                   {0x20d0, 0x20ff}, {0xfb1d, 0xfdff},   {0xfe00, 0xfe0f},  {0xfe20, 0xfe2f}, {0xfe70, 0xfeff},
                   {0xfffd, 0xfffd}, {0x10800, 0x10fff}, {0x1e800, 0x1efff}};
@@ -38,6 +39,86 @@ static bool needs_layout(uint32_t letter)
             return true;
     }
     return false;
+}
+
+static bool span_same(struct span a, struct span b)
+{
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
+
+// Canonical compositions of Unicode whose letter the font has: a mark, then pairs of a letter and the same with the
+// mark.
+static const struct {
+    const char *mark, *pairs;
+} compositions[] = {
+    {"\u0300", "AÀEÈIÌOÒUÙaàeèiìoòuùÜǛüǜNǸnǹЕЀИЍеѐиѝWẀwẁĂẰăằƠỜơờƯỪưừYỲyỳἀἂἁἃἈἊἉἋἐἒἑἓἘἚἙἛἠἢἡἣἨἪἩἫἰἲἱἳἸἺἹἻὀὂὁὃὈὊὉὋὐὒὑὓ"
+               "ὙὛὠὢὡὣὨὪὩὫαὰεὲηὴιὶοὸυὺωὼΑᾺΕῈΗῊ᾿῍ϊῒΙῚ῾῝ϋῢΥῪ¨῭ΟῸΩῺ"},
+    {"\u0301", "AÁEÉIÍOÓUÚYÝaáeéiíoóuúyýCĆcćLĹlĺNŃnńRŔrŕSŚsśZŹzźÜǗüǘGǴgǵÆǼæǽØǾøǿ¨΅ΑΆΕΈΗΉΙΊΟΌΥΎΩΏϊΐαάεέηήιίϋΰοόυύωώϒϓ"
+               "ГЃКЌгѓкќÇḈçḉKḰkḱMḾmḿÕṌõṍPṔpṕŨṸũṹWẂwẃĂẮăắƠỚơớƯỨưứἀἄἁἅἈἌἉἍἐἔἑἕἘἜἙἝἠἤἡἥἨἬἩἭἰἴἱἵἸἼἹἽὀὄὁὅὈὌὉὍὐὔὑὕὙὝὠὤὡὥὨὬ"
+               "ὩὭ᾿῎῾῞"},
+    {"\u0302", "AÂEÊIÎOÔUÛaâeêiîoôuûCĈcĉGĜgĝHĤhĥJĴjĵSŜsŝWŴwŵYŶyŷZẐzẑẠẬạậẸỆẹệỌỘọộ"},
+    {"\u0303", "AÃNÑOÕaãnñoõIĨiĩUŨuũVṼvṽEẼeẽƠỠơỡƯỮưữYỸyỹ"},
+    {"\u0304", "AĀaāEĒeēIĪiīOŌoōUŪuūÜǕüǖÄǞäǟȦǠȧǡÆǢæǣǪǬǫǭÖȪöȫÕȬõȭȮȰȯȱYȲyȳИӢиӣУӮуӯGḠgḡḶḸḷḹṚṜṛṝαᾱΑᾹιῑΙῙυῡΥῩ"},
+    {"\u0306", "AĂaăEĔeĕGĞgğIĬiĭOŎoŏUŬuŭУЎИЙийуўЖӁжӂАӐаӑЕӖеӗȨḜȩḝẠẶạặαᾰΑᾸιῐΙῘυῠΥῨ"},
+    {"\u0307", "CĊcċEĖeėGĠgġIİZŻzżAȦaȧOȮoȯBḂbḃDḊdḋFḞfḟHḢhḣMṀmṁNṄnṅPṖpṗRṘrṙSṠsṡṢṨṣṩTṪtṫWẆwẇXẊxẋYẎyẏſẛ"},
+    {"\u0308", "AÄEËIÏOÖUÜaäeëiïoöuüyÿYŸΙΪΥΫιϊυϋϒϔЕЁІЇеёіїАӒаӓӘӚәӛЖӜжӝЗӞзӟИӤиӥОӦоӧӨӪөӫЭӬэӭУӰуӱЧӴчӵЫӸыӹHḦhḧWẄwẅXẌxẍtẗ"},
+    {"\u0309", "EẺeẻIỈiỉ"},
+    {"\u030a", "AÅaåUŮuůwẘyẙ"},
+    {"\u030b", "OŐoőUŰuűУӲуӳ"},
+    {"\u030c", "CČcčDĎdďEĚeěLĽlľNŇnňRŘrřSŠsšTŤtťZŽzžAǍaǎIǏiǐOǑoǒUǓuǔÜǙüǚGǦgǧKǨkǩƷǮʒǯjǰHȞhȟ"},
+    {"\u030f", "AȀaȁEȄeȅIȈiȉOȌoȍRȐrȑUȔuȕ"},
+    {"\u0311", "AȂaȃEȆeȇIȊiȋOȎoȏRȒrȓUȖuȗ"},
+    {"\u0313", "αἀΑἈεἐΕἘηἠΗἨιἰΙἸοὀΟὈυὐωὠΩὨρῤ"},
+    {"\u0314", "αἁΑἉεἑΕἙηἡΗἩιἱΙἹοὁΟὉυὑΥὙωὡΩὩρῥΡῬ"},
+    {"\u031b", "OƠoơUƯuư"},
+    {"\u0323", "BḄbḅDḌdḍHḤhḥKḲkḳLḶlḷMṂmṃNṆnṇRṚrṛSṢsṣTṬtṭVṾvṿWẈwẉZẒzẓAẠaạEẸeẹIỊiịOỌoọƠỢơợUỤuụƯỰưựYỴyỵ"},
+    {"\u0324", "UṲuṳ"},
+    {"\u0325", "AḀaḁ"},
+    {"\u0326", "SȘsșTȚtț"},
+    {"\u0327", "CÇcçGĢgģKĶkķLĻlļNŅnņRŖrŗSŞsşTŢtţEȨeȩDḐdḑHḨhḩ"},
+    {"\u0328", "AĄaąEĘeęIĮiįUŲuųOǪoǫ"},
+    {"\u032d", "DḒdḓEḘeḙLḼlḽNṊnṋTṰtṱUṶuṷ"},
+    {"\u032e", "HḪhḫ"},
+    {"\u0330", "EḚeḛIḬiḭUṴuṵ"},
+    {"\u0331", "BḆbḇDḎdḏKḴkḵLḺlḻNṈnṉRṞrṟTṮtṯZẔzẕhẖ"},
+    {"\u0338", "←↚→↛↔↮⇐⇍⇔⇎⇒⇏∃∄∈∉∋∌∼≁≃≄≅≇≈≉=≠≡≢≍≭<≮>≯≤≰≥≱≲≴≳≵≶≸≷≹≺⊀≻⊁⊂⊄⊃⊅⊆⊈⊇⊉≼⋠≽⋡⊑⋢⊒⋣"},
+    {"\u0342", "ἀἆἁἇἈἎἉἏἠἦἡἧἨἮἩἯἰἶἱἷἸἾἹἿὐὖὑὗὙὟὠὦὡὧὨὮὩὯαᾶ¨῁ηῆ᾿῏ιῖϊῗ῾῟υῦϋῧωῶ"},
+    {"\u0345", "ἀᾀἁᾁἂᾂἃᾃἄᾄἅᾅἆᾆἇᾇἈᾈἉᾉἊᾊἋᾋἌᾌἍᾍἎᾎἏᾏἠᾐἡᾑἢᾒἣᾓἤᾔἥᾕἦᾖἧᾗἨᾘἩᾙἪᾚἫᾛἬᾜἭᾝἮᾞἯᾟὠᾠὡᾡὢᾢὣᾣὤᾤὥᾥὦᾦὧᾧὨᾨὩᾩὪᾪὫᾫὬᾬὭᾭὮᾮὯᾯὰᾲαᾳ"
+               "άᾴᾶᾷΑᾼὴῂηῃήῄῆῇΗῌὼῲωῳώῴῶῷΩῼ"},
+};
+
+// Returns the letter with its mark as one letter; length 0: the font has none.
+static struct span with_mark(struct span letter, struct span mark)
+{
+    for (size_t i = 0; i < sizeof(compositions) / sizeof(*compositions); i++) {
+        struct span pairs = span_of(compositions[i].pairs);
+        while (span_same(span_of(compositions[i].mark), mark) && pairs.length > 0) {
+            const struct span plain = span_head(pairs, 1);
+            span_next(&pairs);
+            const struct span composed = span_head(pairs, 1);
+            span_next(&pairs);
+            if (span_same(plain, letter))
+                return composed;
+        }
+    }
+    return (struct span){0};
+}
+
+// Composes letters and marks, as the names of macOS have them, in place.
+static void compose(char *text)
+{
+    struct span rest = span_of(text), last = {text, 0};
+    char *end = text;
+    while (rest.length > 0) {
+        const struct span next = span_head(rest, 1), composed = with_mark(last, next),
+                          now = composed.length ? composed : next;
+        span_next(&rest);
+        end -= composed.length > 0 ? last.length : 0;
+        memmove(end, now.text, now.length);
+        last = (struct span){end, now.length};
+        end += now.length;
+    }
+    *end = '\0';
 }
 
 uint32_t caption_letter(const struct font *font, uint32_t letter)
@@ -50,7 +131,10 @@ static bool has_letters(const char *text)
 {
     struct font font;
     bool has = font_open(&font, 16);
-    struct span span = span_of(text);
+    char composed[CAPTION_MOST];
+    snprintf(composed, sizeof(composed), "%s", text);
+    compose(composed);
+    struct span span = span_of(composed);
     for (uint32_t letter = span_next(&span); has && letter; letter = span_next(&span))
         has = caption_letter(&font, letter) == letter;
     font_close(&font);
@@ -107,4 +191,5 @@ void caption_expand(const char *text, const struct moment *moment, char expanded
         used += (size_t)snprintf(expanded + used, CAPTION_MOST - used, "%s", field);
         at += found < FIELDS ? strlen(fields[found]) : 1;
     }
+    compose(expanded);
 }

@@ -19,6 +19,8 @@ static void check_words(void)
         {"{time}", "1:02:03.004"},
         {"é {source}", "é b{frame}%F.jpg"},
         {"frame}", "frame}"},
+        {"Cafe\u0301 U\u0308bung", "Caf\u00e9 \u00dcbung"},                                 // names of macOS
+        {"a\u0323\u0302\u0438\u0306\u03b1\u0313\u0300=\u0338", "\u1ead\u0439\u1f02\u2260"}, // one mark after the other
     };
     char expanded[CAPTION_MOST];
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -46,6 +48,7 @@ static void check_long(void)
 
 static void check_refused(void)
 {
+    static const unsigned lao[][2] = {{0xeb1, 0xeb1}, {0xeb4, 0xebc}, {0xec8, 0xecd}};
     static const char *const fields = "there is no such field; use {frame}, {time}, {source} or {host}";
     static const char *const percent = "a % begins a conversion of strftime, such as %H; write %% for a percent sign";
     static const char *const letters =
@@ -58,7 +61,14 @@ static void check_refused(void)
     CHECK_TEXT(caption_check("\u05e9\u05dc\u05d5\u05dd"), letters); // Hebrew
     CHECK_TEXT(caption_check("\u0633"), letters);                   // Arabic
     CHECK_TEXT(caption_check("\u6f22"), letters);                   // a wide letter
-    CHECK_TEXT(caption_check("e\u0301"), letters);                  // a mark on a letter
+    CHECK_TEXT(caption_check("x\u0301"), letters);                  // a mark on a letter
+    CHECK_TEXT(caption_check("\u00ad"), letters);
+    for (int i = 0; i < 3; i++) // Lao letter, mark
+        for (unsigned mark = lao[i][0]; mark <= lao[i][1]; mark++) {
+            const char text[] = {
+                '\xe0', '\xba', '\x81', '\xe0', (char)(0x80 | mark >> 6 & 63), (char)(0x80 | (mark & 63)), 0};
+            CHECK_TEXT(caption_check(text), letters);
+        }
     CHECK_TEXT(caption_check("\xff"), letters);
 }
 
