@@ -84,6 +84,7 @@ struct source {
 };
 
 bool video_is_url(const char *text); // in video.c: ffmpeg opens such a text
+extern const char video_schemes[];   // of these texts, as a list
 
 // Returns the colour of a source's frames: from the user, else from the source (`said`), else from the default rules.
 struct color source_color(const struct source_setup *setup, struct color said, const struct image_shape *shape);

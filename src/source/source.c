@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,12 +72,19 @@ bool source_has_word(const char *text)
     return kind_of_word(text, &text) != NULL;
 }
 
+// Returns the path of "file://PATH"; any other text as it is.
+static const char *without_scheme(const char *text)
+{
+    static const char scheme[] = "file://";
+    return text && strncasecmp(text, scheme, strlen(scheme)) == 0 ? text + strlen(scheme) : text;
+}
+
 const char *source_path(const char *text)
 {
     const char *rest;
     if (!text)
         return NULL;
-    return kind_of_word(text, &rest) ? rest : text + (text[0] == '@');
+    return kind_of_word(text, &rest) ? rest : without_scheme(text) + (text[0] == '@');
 }
 
 static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYTES], char why[SOURCE_WHY])
@@ -104,18 +112,21 @@ static void explain_missing(const char *path, int error, char why[SOURCE_WHY])
     const char *slash = strrchr(path, '/');
     char directory[PATH_MAX];
     snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - path) : 0, path);
-    if (error == ENOENT && directory[0] && access(directory, F_OK) != 0)
+    if (strstr(path, "://"))
+        snprintf(why, SOURCE_WHY, "cannot open %.200s: monocle plays %s and file", path, video_schemes);
+    else if (error == ENOENT && directory[0] && access(directory, F_OK) != 0)
         snprintf(why, SOURCE_WHY, "cannot open %.200s: there is no directory %.200s", path, directory);
     else
         snprintf(why, SOURCE_WHY, "cannot open %.300s: %s; to list the kinds of sources, run: monocle live --help",
                  path, strerror(error));
 }
 
-// Returns the kind that claims the path, "-" or "@LIST". NULL if no kind claims it: `why` is set.
-static const struct source_kind *kind_of_target(const struct source_setup *setup, char why[SOURCE_WHY])
+// Returns the kind that claims `text`: a path, "-" or "@LIST". NULL if no kind claims it: `why` is set.
+static const struct source_kind *kind_of_target(const struct source_setup *setup, const char *text,
+                                                char why[SOURCE_WHY])
 {
     uint8_t head[CODEC_PROBE_BYTES];
-    struct source_target target = {.text = setup->text};
+    struct source_target target = {.text = text};
     struct stat status;
     if (target.text[0] != '@' && strcmp(target.text, "-") != 0 && !video_is_url(target.text)) {
         if (stat(target.text, &status) != 0) {
@@ -138,8 +149,8 @@ static const struct source_kind *kind_of_target(const struct source_setup *setup
 
 bool source_check(const struct source_setup *setup, char why[SOURCE_WHY])
 {
-    const char *text = setup->text;
-    return !text || !text[0] || kind_of_word(text, &text) || kind_of_target(setup, why);
+    const char *text = without_scheme(setup->text);
+    return !text || !text[0] || kind_of_word(text, &text) || kind_of_target(setup, text, why);
 }
 
 static struct source *open_kind(const struct source_kind *kind, const struct source_setup *setup, const char *text)
@@ -181,11 +192,11 @@ static struct source *open_kind(const struct source_kind *kind, const struct sou
 
 struct source *source_open(const struct source_setup *setup)
 {
-    const char *text = setup->text;
+    const char *text = without_scheme(setup->text);
     if (text && text[0] != '\0') {
         char reason[SOURCE_WHY];
         const struct source_kind *kind = kind_of_word(text, &text);
-        if (!kind && !(kind = kind_of_target(setup, reason)))
+        if (!kind && !(kind = kind_of_target(setup, text, reason)))
             log_error("%s", reason);
         return kind ? open_kind(kind, setup, text) : NULL;
     }

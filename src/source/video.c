@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum {
@@ -31,10 +32,19 @@ static const struct way {
 } ways[] = {
     {"rtsp://", "rtsp,rtp,udp,tcp", {"-rtsp_transport", "tcp", "-fflags", "nobuffer"}, true},
     {"rtsps://", "rtsp,rtp,udp,tcp,tls", {"-rtsp_transport", "tcp", "-fflags", "nobuffer"}, true},
+    {"rtmp://", "rtmp,tcp", {"-fflags", "nobuffer"}, true},
+    {"rtmps://", "rtmps,rtmp,tcp,tls", {"-fflags", "nobuffer"}, true},
+    {"srt://", "srt", {"-fflags", "nobuffer"}, true},
+    {"udp://", "udp", {"-fflags", "nobuffer"}, true},
+    {"rtp://", "rtp,udp", {"-fflags", "nobuffer"}, true},
+    {"tcp://", "tcp", {"-fflags", "nobuffer"}, true},
+    {"ftp://", "ftp,tcp", {NULL}, false},
     {"http://", "http,https,tcp,tls,httpproxy,crypto,data", {NULL}, false},
     {"https://", "http,https,tcp,tls,httpproxy,crypto,data", {NULL}, false},
     {NULL, "file,crypto,data", {NULL}, false},
 };
+
+const char video_schemes[] = "rtsp, rtsps, http, https, rtmp, rtmps, srt, udp, rtp, tcp, ftp";
 
 // Times that ffmpeg has reported for frames which were not read yet.
 struct times {
@@ -77,7 +87,7 @@ struct video {
 static const struct way *way_of(const char *text)
 {
     const struct way *way = ways;
-    while (way->scheme && strncmp(text, way->scheme, strlen(way->scheme)) != 0)
+    while (way->scheme && strncasecmp(text, way->scheme, strlen(way->scheme)) != 0)
         way++;
     return way;
 }
@@ -105,13 +115,38 @@ static void video_health(struct source *source, struct source_health *health)
     pthread_mutex_unlock(&source->pool.lock);
 }
 
-// Copies the message of a line "[component] [error] message", without the input's name.
-static void take_fault(struct video *video, const char *line)
+// Returns true for an error of ffmpeg that follows from another one, or that says nothing.
+static bool is_vague(const char *fault)
 {
+    static const char *const begins[] = {"Invalid data found",
+                                         "Invalid argument",
+                                         "Invalid pixel format",
+                                         "Error ",
+                                         "Conversion failed",
+                                         "Cannot determine format",
+                                         "Could not ",
+                                         "Failed to ",
+                                         "Task finished",
+                                         "error reading header",
+                                         "no frame!"};
+    for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++) {
+        if (strncmp(fault, begins[i], strlen(begins[i])) == 0)
+            return true;
+    }
+    return !fault[0];
+}
+
+// Keeps the message, without the input's name, of a line "[component] [error] message"; a vague one only if there is
+// no other. Returns the message; NULL: the line is no error.
+static const char *take_fault(struct video *video, const char *line)
+{
+    const char *fault = ffmpeg_fault(line);
     const size_t bytes = strlen(video->input);
-    if (strncmp(line, video->input, bytes) == 0 && strncmp(line + bytes, ": ", 2) == 0)
-        line += bytes + 2;
-    snprintf(video->fault, sizeof(video->fault), "%s", line);
+    if (fault && strncmp(fault, video->input, bytes) == 0 && strncmp(fault + bytes, ": ", 2) == 0)
+        fault += bytes + 2;
+    if (fault && (!is_vague(fault) || is_vague(video->fault)))
+        snprintf(video->fault, sizeof(video->fault), "%s", fault);
+    return fault;
 }
 
 static void hear_ffprobe(void *context, const char *line)
@@ -152,9 +187,7 @@ static void hear_ffmpeg(void *context, const char *line)
     struct video *video = context;
     int width, height;
     long long us;
-    const char *fault = ffmpeg_fault(line), *time = video->every ? strstr(line, "[info] frame:") : NULL;
-    if (fault)
-        take_fault(video, fault);
+    const char *fault = take_fault(video, line), *time = video->every ? strstr(line, "[info] frame:") : NULL;
     video->refused = video->refused || (fault && strstr(fault, "Unrecognized option 'fps_mode'"));
     if (time && strncmp(line, "[Parsed_metadata", 16) == 0)
         push_time(&video->times, sscanf(time, "[info] frame:%*d pts:%lld", &us) == 1 ? us : TIME_UNKNOWN);
@@ -182,17 +215,15 @@ static bool is_misnamed(const char *name)
 static void log_unreadable(const struct video *video, const char *name, const char *why)
 {
     const char *fault = video->fault[0] ? video->fault : "ffprobe failed";
-    const bool told = strncmp(fault, "Invalid data found", 18) != 0; // which says nothing
-    if (video->way->scheme || access(name, F_OK) != 0)
-        log_error("cannot play %s: %s", name, why ? why : fault);
-    else if (is_misnamed(name))
+    const bool is_file = !video->way->scheme && access(name, F_OK) == 0;
+    if (is_file && is_misnamed(name))
         log_error("cannot show %s: it is not an image, despite its name; name an image or a video", name);
-    else if (why)
-        log_error("cannot play %s: %s", name, why);
+    else if (why || !is_file || !is_vague(video->fault))
+        log_error("cannot play %s: %s", name, why ? why : fault);
     else
-        log_error("cannot play %s: ffmpeg cannot read it%s%s%s; for raw frames add --size and --pixel-format, for a "
-                  "list of files name @%s",
-                  name, told ? " (" : "", told ? fault : "", told ? ")" : "", name);
+        log_error("cannot play %s: ffmpeg cannot read it; for raw frames add --size and --pixel-format, for a list of "
+                  "files name @%s",
+                  name, name);
 }
 
 // Adds ffmpeg's or ffprobe's options for the input. Returns the number of all arguments.
@@ -210,7 +241,7 @@ static int add_input_options(const struct video *video, const char *arguments[],
 // Runs ffprobe. Returns its answer, which the caller frees; NULL on failure (logged).
 static char *ask(struct video *video, const char *name, const char *const options[4])
 {
-    const char *arguments[20] = {"ffprobe", "-v", "error", "-of", "json", "-select_streams", "V:0"};
+    const char *arguments[20] = {"ffprobe", "-v", "level+error", "-of", "json", "-select_streams", "V:0"};
     int count = 7, value;
     for (int i = 0; i < 4 && options[i]; i++)
         arguments[count++] = options[i];
@@ -259,27 +290,33 @@ static bool probe(struct video *video, const char *name)
     return true;
 }
 
-// Writes the filters that map an HDR film to BT.709. Its white is at 203 cd/m2 (ITU-R BT.2408).
-static void write_hdr(const struct video_info *info, char *text, size_t size)
+// Writes the filters that convert a film to the matrix of BT.709, and map HDR; its white is at 203 cd/m2 (ITU-R
+// BT.2408). zscale needs 4:4:4 for odd sizes.
+static void write_color(const struct video_info *info, char *text, size_t size)
 {
-    if (info->transfer)
-        snprintf(text, size,
-                 "setparams=color_primaries=bt2020:color_trc=%s:colorspace=bt2020nc:range=%s,"
-                 "zscale=t=linear:npl=203,format=gbrpf32le,zscale=p=bt709,tonemap=mobius:desat=0,"
-                 "zscale=t=bt709:m=bt709:r=limited,format=%s,",
-                 info->transfer, info->full ? "pc" : "tv", info->format);
+    const char *range = info->full ? "pc" : "tv", *transfer = info->transfer ? info->transfer : "bt709";
+    const char *matrix = info->matrix ? info->matrix : "bt2020nc";
+    if (!info->transfer && !info->matrix)
+        return;
+    snprintf(text, size,
+             "scale=in_range=%s:out_range=%s,format=yuv444p16,setparams=%scolor_trc=%s:colorspace=%s:range=%s,%s,"
+             "format=yuv444p16,",
+             range, range, info->transfer ? "color_primaries=bt2020:" : "", transfer, matrix, range,
+             info->transfer ? "zscale=t=linear:npl=203,format=gbrpf32le,zscale=p=bt709,tonemap=mobius:desat=0,"
+                              "zscale=t=bt709:m=bt709:r=limited"
+                            : "zscale=m=bt709:r=pc");
 }
 
 // Writes ffmpeg's filters. All frames get the size of the first one; the range stays.
 static void write_filters(const struct source *source, char *text, size_t size)
 {
-    char hdr[320] = "";
+    char color[400] = "";
     static const char times[] = ",settb=1/1000000,metadata=mode=add:key=monocle:value=1,metadata=mode=print";
     const struct video *video = source->state;
     const struct image_shape *shape = &source->info.shape;
     const char *range = shape->color.range == COLOR_RANGE_FULL ? "full" : "limited";
-    write_hdr(&video->info, hdr, sizeof(hdr));
-    snprintf(text, size, "%sscale=%d:%d:in_range=%s:out_range=%s%s", hdr, shape->width, shape->height, range, range,
+    write_color(&video->info, color, sizeof(color));
+    snprintf(text, size, "%sscale=%d:%d:in_range=%s:out_range=%s%s", color, shape->width, shape->height, range, range,
              video->every ? times : "");
 }
 
@@ -287,7 +324,7 @@ static void write_filters(const struct source *source, char *text, size_t size)
 static bool start(struct source *source)
 {
     struct video *video = source->state;
-    char begin[32], rate[32], filters[560];
+    char begin[32], rate[32], filters[640];
     snprintf(begin, sizeof(begin), "%.6f", video->begin_s);
     snprintf(rate, sizeof(rate), "%d/%d", video->info.rate_numerator, video->info.rate_denominator);
     write_filters(source, filters, sizeof(filters));
@@ -389,7 +426,8 @@ static bool video_open(struct source *source, const struct source_setup *setup, 
         return false;
     }
     video->way = way_of(text);
-    if (asprintf(&video->input, "%s%s", video->way->scheme ? "" : "file:", text) < 0) {
+    const char *scheme = video->way->scheme; // ffmpeg knows it only in lower case
+    if (asprintf(&video->input, "%s%s", scheme ? scheme : "file:", text + (scheme ? strlen(scheme) : 0)) < 0) {
         video->input = NULL;
         log_error("cannot play %s: out of memory", text);
         return false;
@@ -603,7 +641,8 @@ const struct source_kind source_video = {
     .help =
         {"FILE.mp4, .mkv, .webm, ...\tany other video, an animated GIF or PNG, and JPEGs in one file, through ffmpeg; "
          "video:FILE forces this",
-         "rtsp://..., http://...\ta stream or a video from a server, through ffmpeg; also rtsps and https"},
+         "rtsp://..., http://...\ta stream or a video from a server, through ffmpeg; also https, rtsps, rtmp, "
+         "rtmps, srt, udp, rtp, tcp, ftp"},
     .word = true,
     .claims = video_claims,
     .state_bytes = sizeof(struct video),

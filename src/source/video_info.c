@@ -88,27 +88,25 @@ static void take_rate(const json_t *stream, struct video_info *info)
     info->rate_denominator = known ? denominator : 1;
 }
 
-static struct color read_color(const json_t *stream, const struct layout *layout)
-{
-    static const struct {
-        const char *name;
-        enum color_matrix matrix;
-    } matrices[] = {
-        {"bt709", COLOR_MATRIX_709},     {"smpte170m", COLOR_MATRIX_601}, {"bt470bg", COLOR_MATRIX_601},
-        {"bt2020nc", COLOR_MATRIX_2020}, {"bt2020c", COLOR_MATRIX_2020},
-    };
-    const char *space = text_of(stream, "color_space"), *range = text_of(stream, "color_range");
-    struct color color = {0};
-    for (size_t i = 0; i < sizeof(matrices) / sizeof(*matrices); i++) {
-        if (strcmp(space, matrices[i].name) == 0)
-            color.matrix = matrices[i].matrix;
-    }
-    if (layout->full || strcmp(range, "pc") == 0)
-        color.range = COLOR_RANGE_FULL;
-    else if (strcmp(range, "tv") == 0)
-        color.range = COLOR_RANGE_LIMITED;
-    return color;
-}
+// Matrices of ffmpeg; `converted`: monocle does not have it, but zscale does.
+static const struct matrix {
+    const char *name;
+    enum color_matrix matrix;
+    bool converted;
+} matrices[] = {
+    {"", COLOR_MATRIX_DEFAULT, false},
+    {"unknown", COLOR_MATRIX_DEFAULT, false},
+    {"reserved", COLOR_MATRIX_DEFAULT, false},
+    {"bt709", COLOR_MATRIX_709, false},
+    {"smpte170m", COLOR_MATRIX_601, false},
+    {"bt470bg", COLOR_MATRIX_601, false},
+    {"bt2020nc", COLOR_MATRIX_2020, false},
+    {"fcc", COLOR_MATRIX_709, true},
+    {"smpte240m", COLOR_MATRIX_709, true},
+    {"ycgco", COLOR_MATRIX_709, true},
+    {"chroma-derived-nc", COLOR_MATRIX_709, true},
+    {"ictcp", COLOR_MATRIX_709, true},
+};
 
 // Returns ffmpeg's name of the transfer function if it is one of HDR films (ITU-R BT.2100), else NULL.
 static const char *hdr_transfer(const json_t *stream, const struct layout *layout)
@@ -120,6 +118,44 @@ static const char *hdr_transfer(const json_t *stream, const struct layout *layou
             return names[i];
     }
     return NULL;
+}
+
+static bool known_primaries(const json_t *stream)
+{
+    const char *primaries = text_of(stream, "color_primaries");
+    return primaries[0] && strcmp(primaries, "unknown") != 0 && strcmp(primaries, "reserved") != 0;
+}
+
+// Sets the colour of `shape`, the transfer function and the matrix. Returns false if there is no conversion: sets
+// `why`.
+static bool read_color(const json_t *stream, const struct layout *layout, struct video_info *info, char why[VIDEO_WHY])
+{
+    const char *space = text_of(stream, "color_space"), *range = text_of(stream, "color_range");
+    const bool yuv = pixfmt_info(layout->format)->planes > 1, derived = strcmp(space, "chroma-derived-nc") == 0;
+    const struct matrix *end = matrices + sizeof(matrices) / sizeof(*matrices), *row = yuv ? matrices : end;
+    struct color *color = &info->shape.color;
+    while (row < end && strcmp(space, row->name) != 0)
+        row++;
+    if (layout->full || strcmp(range, "pc") == 0)
+        color->range = COLOR_RANGE_FULL;
+    else if (strcmp(range, "tv") == 0)
+        color->range = COLOR_RANGE_LIMITED;
+    info->full = color->range == COLOR_RANGE_FULL;
+    info->transfer = hdr_transfer(stream, layout);
+    if (!yuv)
+        return true;
+    if (row == end || (strcmp(space, "ictcp") == 0 && !info->transfer) || (derived && !known_primaries(stream))) {
+        snprintf(why, VIDEO_WHY, "monocle cannot convert its colour matrix %.32s%s", space,
+                 derived ? " without primaries" : "");
+        return false;
+    }
+    info->matrix = row->converted ? row->name : NULL;
+    color->matrix = row->matrix;
+    if (info->transfer)
+        *color = (struct color){COLOR_MATRIX_709, COLOR_RANGE_LIMITED};
+    else if (info->matrix)
+        color->range = COLOR_RANGE_FULL; // finer
+    return true;
 }
 
 // Returns true if the video is stored on its side. ffmpeg rotates it upright.
@@ -166,6 +202,21 @@ static bool is_untimed(const char *format, double seconds)
     return strcmp(format, "mpjpeg") == 0 || (untimed && seconds <= 0);
 }
 
+// Returns true if ffmpeg can decode the stream; else says why not.
+static bool check_codec(const json_t *stream, char why[VIDEO_WHY])
+{
+    const char *codec = text_of(stream, "codec_name"), *tag = text_of(stream, "codec_tag_string");
+    const bool known = codec[0] && strcmp(codec, "unknown") != 0;
+    const bool encrypted = text_of(json_object_get(stream, "tags"), "enc_key_id")[0] != '\0'; // of Matroska
+    if (encrypted)
+        snprintf(why, VIDEO_WHY, "it is encrypted");
+    else if (!known)
+        snprintf(why, VIDEO_WHY, "the installed ffmpeg does not know its codec%s%.16s",
+                 tag[0] && tag[0] != '[' ? " " : "",
+                 tag[0] != '[' ? tag : ""); // "[0][0][0][0]": none
+    return known && !encrypted;
+}
+
 static bool read_stream(const json_t *root, struct video_info *info, char why[VIDEO_WHY])
 {
     const json_t *stream = json_array_get(json_object_get(root, "streams"), 0);
@@ -179,6 +230,8 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
         snprintf(why, VIDEO_WHY, "it contains no video");
         return false;
     }
+    if (!check_codec(stream, why))
+        return false;
     if (!is_sized(stream)) {
         snprintf(why, VIDEO_WHY, "ffmpeg finds no frame in it, or one that is larger than %dx%d", IMAGE_MAX_SIDE,
                  IMAGE_MAX_SIDE);
@@ -193,11 +246,8 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
         source_square(&width, &height, across, down);
     const bool turned = is_sideways(stream);
     info->shape.format = layout->format;
-    info->shape.color = read_color(stream, layout);
-    info->full = info->shape.color.range == COLOR_RANGE_FULL;
-    info->transfer = hdr_transfer(stream, layout);
-    if (info->transfer)
-        info->shape.color = (struct color){COLOR_MATRIX_709, COLOR_RANGE_LIMITED};
+    if (!read_color(stream, layout, info, why))
+        return false;
     info->shape.width = turned ? height : width;
     info->shape.height = turned ? width : height;
     const char *fields = text_of(stream, "field_order");

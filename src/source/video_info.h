@@ -18,6 +18,7 @@ struct video_info {
     bool interlaced, full; // full: the range of the film, of which `shape` has what ffmpeg makes of it
     const char *transfer;  // of an HDR film, PQ or HLG: ffmpeg's name, static; ffmpeg maps it to BT.709. NULL: SDR
     bool untimed;          // its format has no times, so those of ffmpeg follow from an invented rate
+    const char *matrix;    // ffmpeg's name, static, of one that ffmpeg converts to that of BT.709; NULL: of `shape`
     bool paired;           // perhaps each frame is two samples of the file: ask video_info_pair
 };
 

@@ -66,7 +66,7 @@ static void check_refused(void)
     for (int i = 0; i < 3; i++) // Lao letter, mark
         for (unsigned mark = lao[i][0]; mark <= lao[i][1]; mark++) {
             const char text[] = {
-                '\xe0', '\xba', '\x81', '\xe0', (char)(0x80 | mark >> 6 & 63), (char)(0x80 | (mark & 63)), 0};
+                '\xe0', '\xba', '\x81', '\xe0', (char)(0x80 | (mark >> 6 & 63)), (char)(0x80 | (mark & 63)), 0};
             CHECK_TEXT(caption_check(text), letters);
         }
     CHECK_TEXT(caption_check("\xff"), letters);

@@ -39,11 +39,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #include "fuzz_texts.h"
 
 static const char *const seeds[] = {
-    ("{\"streams\":[{\"width\":320,\"height\":180,\"pix_fmt\":\"yuvj420p\",\"r_frame_rate\":\"30000/1001\","
+    ("{\"streams\":[{\"codec_name\":\"vp9\",\"width\":320,\"height\":180,\"pix_fmt\":\"yuvj420p\",\"r_frame_rate\":"
+     "\"30000/1001\","
      "\"avg_frame_rate\":\"25/1\",\"color_range\":\"tv\",\"color_space\":\"bt709\",\"field_order\":\"tt\","
      "\"duration\":\"2.0\",\"tags\":{\"rotate\":\"90\"},\"side_data_list\":[{\"rotation\":-90}]}],"
      "\"format\":{\"format_name\":\"mov\",\"duration\":\"2.000000\"}}"),
-    ("{\"streams\":[{\"width\":32768,\"height\":32768,\"pix_fmt\":\"gray\",\"r_frame_rate\":\"90000/1\","
+    ("{\"streams\":[{\"codec_name\":\"ffv1\",\"width\":32768,\"height\":32768,\"pix_fmt\":\"gray\",\"r_frame_rate\":"
+     "\"90000/1\","
      "\"avg_frame_rate\":\"0/0\"}],\"format\":{}}"),
     ("{\"streams\":[{\"width\":32,\"height\":32,\"codec_name\":\"h264\",\"r_frame_rate\":\"25/1\"}],\"frames\":["
      "{\"best_effort_timestamp_time\":\"0\",\"interlaced_frame\":1},"

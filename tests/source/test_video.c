@@ -74,7 +74,8 @@ static struct source *open_video(const char *name, const char *format, const cha
 {
     char answer[512];
     snprintf(answer, sizeof(answer),
-             "{\"streams\": [{\"width\": 4, \"height\": 2, \"pix_fmt\": \"gray\", \"r_frame_rate\": \"25/1\", "
+             "{\"streams\": [{\"codec_name\": \"vp9\", \"width\": 4, \"height\": 2, \"pix_fmt\": \"gray\", "
+             "\"r_frame_rate\": \"25/1\", "
              "\"avg_frame_rate\": \"25/1\"}], \"format\": {\"format_name\": \"%s\", \"duration\": \"%s\"}}",
              format, duration);
     write_text("answer", answer);

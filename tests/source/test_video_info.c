@@ -12,7 +12,8 @@ static struct check check = {.name = "video info"};
 static bool parse(const char *stream, struct video_info *info, char why[VIDEO_WHY])
 {
     char text[1024];
-    snprintf(text, sizeof(text), "{\"streams\": [{%s}], \"format\": {\"duration\": \"2.5\"}}", stream);
+    snprintf(text, sizeof(text), "{\"streams\": [{\"codec_name\": \"vp9\", %s}], \"format\": {\"duration\": \"2.5\"}}",
+             stream);
     return video_info_parse(text, strlen(text), info, why);
 }
 
@@ -220,6 +221,27 @@ static void test_refusals(void)
     for (size_t i = 0; i < sizeof(streams) / sizeof(*streams); i++) {
         char why[VIDEO_WHY] = "";
         check_that(&check, !parse(streams[i], &info, why) && why[0], "%s is accepted", streams[i]);
+    }
+    static const struct {
+        const char *stream, *why;
+    } codecs[] = {
+        {"\"codec_name\": \"unknown\", \"codec_tag_string\": \"vvc1\", \"width\": 32, \"height\": 18",
+         "the installed ffmpeg does not know its codec vvc1"},
+        {"\"codec_name\": null, \"codec_tag_string\": \"[0][0][0][0]\", \"width\": 32, \"height\": 18",
+         "the installed ffmpeg does not know its codec"},
+        {"\"width\": 32, \"height\": 18, \"pix_fmt\": \"yuv420p\", \"color_space\": \"ycgco-re\"",
+         "monocle cannot convert its colour matrix ycgco-re"},
+        {"\"width\": 32, \"height\": 18, \"color_space\": \"chroma-derived-nc\", \"color_primaries\": \"unknown\"",
+         "monocle cannot convert its colour matrix chroma-derived-nc without primaries"},
+        {"\"width\": 32, \"height\": 18, \"color_space\": \"ictcp\"", "monocle cannot convert its colour matrix ictcp"},
+        {"\"width\": 32, \"height\": 18, \"color_space\": \"bt2020c\"",
+         "monocle cannot convert its colour matrix bt2020c"},
+        {"\"width\": 32, \"height\": 18, \"tags\": {\"enc_key_id\": \"AQID\"}", "it is encrypted"},
+    };
+    for (size_t i = 0; i < sizeof(codecs) / sizeof(*codecs); i++) {
+        char reason[VIDEO_WHY] = "";
+        check_that(&check, !parse(codecs[i].stream, &info, reason) && strcmp(reason, codecs[i].why) == 0, "codec: %s",
+                   reason);
     }
     char why[VIDEO_WHY] = "";
     check_that(&check, !video_info_parse("{\"stre", 6, &info, why) && strstr(why, "not JSON"), "half an answer: %s",

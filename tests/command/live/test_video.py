@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """test_video.py MONOCLE: videos through the installed ffmpeg: formats, bytes, refusals"""
+import contextlib
 import functools
 import os
+import socket
 import subprocess
 import sys
+import threading
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs, slow
@@ -60,6 +63,39 @@ def colours(c):
     c.check(live("moves.gif", PATH="/nonexistent")[1][0]["kind"] == "image", "a GIF without ffmpeg")
     code, _, err = run(BINARY, "batch", "-f", "gray", "-o", at("out"), "709.mp4", cwd=at())
     c.check(code == 3 and "not a JPEG" in err, "batch takes no video", code, err)
+
+
+MATRICES = {"bt709": (.2126, .0722), "bt470bg": (.299, .114), "smpte170m": (.299, .114), "bt2020nc": (.2627, .0593),
+            "fcc": (.3, .11), "smpte240m": (.212, .087), "chroma-derived-nc": (.2126, .0722), "ycgco": None}
+COLOURS = ((0, 0, 0), (255, 255, 255), (255, 0, 0), (0, 255, 0), (0, 0, 255), (200, 100, 50), (20, 180, 90))
+
+
+def to_yuv(rgb, matrix, full):
+    """Returns Y, Cb and Cr of 8 bits (ITU-T H.273)."""
+    r, g, b = (value / 255 for value in rgb)
+    if matrix == "ycgco":
+        y, cb, cr = (r + 2 * g + b) / 4, (2 * g - r - b) / 4, (r - b) / 2
+    else:
+        kr, kb = MATRICES[matrix]
+        y = kr * r + (1 - kr - kb) * g + kb * b
+        cb, cr = (b - y) / 2 / (1 - kb), (r - y) / 2 / (1 - kr)
+    luma, chroma, black = (255, 255, 0) if full else (219, 224, 16)
+    return [min(255, round(value)) for value in (black + luma * y, 128 + chroma * cb, 128 + chroma * cr)]
+
+
+def matrices(c):
+    """Each matrix shows the colours of the film."""
+    for number, matrix in enumerate(MATRICES):
+        full = number % 2 == 1
+        with open(at("a.yuv"), "wb") as file:
+            for plane in zip(*(to_yuv(rgb, matrix, full) for rgb in COLOURS)):
+                file.write(b"".join(bytes([value]) * 4 for value in plane) * 3)
+        ffmpeg("-f", "rawvideo", "-pix_fmt", "yuv444p", "-s", "%dx3" % (4 * len(COLOURS)), "-i", "a.yuv", "-c:v", "ffv1",
+               "-colorspace", matrix, "-color_primaries", "bt709", "-color_range", "pc" if full else "tv", "a.mkv")
+        code, _, err = live("a.mkv", "--screenshot", "a.png", "--overwrite")
+        got = picture(at("a.png"))
+        away = [max(abs(a - b) for a, b in zip(got[(4 * i + 1) * 3:], rgb)) for i, rgb in enumerate(COLOURS)]
+        c.check(code == 0 and not err and max(away) <= 2, matrix, full, away, err)
 
 
 def hdr(c):
@@ -136,6 +172,30 @@ def long_end(c):
         c.check(code == 0 and least <= frames <= most, name, code, frames, err)
 
 
+def schemes(c):
+    """file://PATH is a film or an image; tcp:// is played as it arrives."""
+    film("a.ts", "-pix_fmt", "yuv420p")
+    ffmpeg("-i", "a.ts", "-frames:v", "1", "a.png")
+    for scheme in "file://", "FILE://":
+        code, _, err = live(scheme + at("a.ts"))
+        c.check(code == 0 and not err, scheme, code, err)
+    code, found, err = live("file://" + at("a.png"))
+    c.check(code == 0 and found[0]["kind"] == "image", found, err)
+    with open(at("a.ts"), "rb") as file:
+        data = file.read()
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        for _ in range(2):
+            with contextlib.suppress(OSError), server.accept()[0] as connection:
+                while True:
+                    connection.sendall(data)
+
+    threading.Thread(target=serve, daemon=True).start()
+    code, found, err = live("TCP://127.0.0.1:%d" % server.getsockname()[1], "--frames", "5")
+    c.check(code == 0 and found[-1]["frames"] == 5, code, found, err)
+
+
 def refusals(c):
     """Each fault is one line, with the exit status."""
     film("a.mp4", "-pix_fmt", "yuv420p")
@@ -151,14 +211,18 @@ def refusals(c):
         file.write("a.mp4\n")
     with open(at("text.png"), "w", encoding="utf-8") as file:
         file.write("hello\n")
-    rows = [(["cut.mp4"], {}, 3, "cannot play cut.mp4: ffmpeg cannot read it; for raw frames"),
+    rows = [(["cut.mp4"], {}, 3, "cannot play cut.mp4: moov atom not found\n"),
+            (["file://" + at("text.txt")], {}, 3, "text.txt: it is a text file"),
+            (["gopher://a/b.mp4"], {}, 3, "monocle plays rtsp, rtsps, http, https, rtmp, rtmps, srt, udp, rtp, tcp, ftp and"),
             (["text.txt"], {}, 3, "text.txt: it is a text file; name a video, or @FILE for a list of images"),
             (["list.txt"], {}, 3, "add --size and --pixel-format, for a list of files name @list.txt"),
             (["text.png"], {}, 3, "cannot show text.png: it is not an image, despite its name; name an image"),
             (["sound.mp3"], {}, 3, "it contains no video"),
             (["video:nothing.mp4"], {}, 3, "cannot play nothing.mp4: No such file"),
             (["video:"], {}, 3, "video needs a file"),
-            (["http://127.0.0.1:1/a.mp4"], {}, 3, "Connection refused"),
+            (["HTTP://127.0.0.1:1/a.mp4"], {}, 3, "Connection refused"),
+            (["tcp://127.0.0.1:1"], {}, 3, "Connection refused"),
+            (["rtmp://127.0.0.1:1/a"], {}, 3, "Connection refused"),
             (["a.mp4", "--size", "32x32"], {}, 3, "leave out --size"),
             (["a.mp4", "--pixel-format", "yv12"], {}, 3, "cannot convert a.mp4 to yv12"),
             (["a.mp4"], {"PATH": at("empty")}, 3, "ffprobe is not installed; run: sudo apt install ffmpeg")]
@@ -167,4 +231,4 @@ def refusals(c):
         c.check(code == want and word in err and err.count("\n") == 1, args, code, err)
 
 
-sys.exit(Checks().run(formats, times, long_end, other_formats, colours, hdr, same_bytes, refusals))
+sys.exit(Checks().run(formats, times, long_end, other_formats, colours, matrices, hdr, same_bytes, schemes, refusals))
