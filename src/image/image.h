@@ -82,6 +82,6 @@ struct frame {
     int64_t video_ns;    // its time in the source: in the film, or since a device's first frame
     int64_t elapsed_ns;  // for a recording: time on the clock if live, else since the first frame, without seeks
     bool follows;        // it comes after the source's frame before; false: the first one, or after a seek
-    const char *file;    // of a list of images: its path, borrowed until source_close; else NULL
+    const char *file;    // of an image file: its path, borrowed until source_close; else NULL
     int slot;            // for the source
 };

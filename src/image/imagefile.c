@@ -101,12 +101,34 @@ bool imagefile_read(struct image *image, const char *path)
     return false;
 }
 
-bool imagefile_write_claimed(struct claim *claim, const struct image *image)
+// Copies the colour profile of an image file. Returns an empty one if there is none.
+static struct codec_bytes profile_of(const char *path, struct codec_buffer *buffer)
+{
+    struct stat status;
+    struct codec_head head;
+    struct codec_error error;
+    struct codec_metadata kept = {.left_out = ""};
+    size_t size;
+    const bool is_file = path && stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    char *data = is_file ? file_read(path, IMAGE_MAX_BYTES, &size) : NULL;
+    struct codec *codec = data ? codec_open() : NULL;
+    if (codec && codec_head(codec, data, size, 0, &head, &error))
+        kept.icc = head.metadata.icc;
+    if (!codec_metadata_keep(&kept, buffer))
+        kept.icc = (struct codec_bytes){0};
+    codec_close(codec);
+    free(data);
+    return kept.icc;
+}
+
+bool imagefile_write_claimed(struct claim *claim, const struct image *image, const char *like)
 {
     enum { COMPRESSION = 6 };
-    const struct codec_settings settings = {
-        .format = CODEC_PNG, .compression = COMPRESSION, .opaque = image_is_opaque(image)};
-    struct codec_buffer file = {0};
+    struct codec_buffer file = {0}, profile = {0};
+    const struct codec_settings settings = {.format = CODEC_PNG,
+                                            .compression = COMPRESSION,
+                                            .opaque = image_is_opaque(image),
+                                            .metadata.icc = profile_of(like, &profile)};
     struct codec_error error = {.why = "out of memory"};
     struct codec *codec = codec_open();
     bool ok = codec && codec_encode(codec, image, &settings, &file, &error);
@@ -118,12 +140,13 @@ bool imagefile_write_claimed(struct claim *claim, const struct image *image)
     }
     codec_close(codec);
     codec_buffer_free(&file);
+    codec_buffer_free(&profile);
     return ok;
 }
 
-bool imagefile_write_png(const char *path, const struct image *image)
+bool imagefile_write_png(const char *path, const struct image *image, const char *like)
 {
     struct claim claim = {.missing = false};
     snprintf(claim.path, sizeof(claim.path), "%s", path);
-    return imagefile_write_claimed(&claim, image);
+    return imagefile_write_claimed(&claim, image, like);
 }

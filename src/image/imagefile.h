@@ -14,6 +14,8 @@ bool imagefile_try(struct image *image, const char *path, char why[IMAGEFILE_WHY
 // The same for a file in memory.
 bool imagefile_decode(struct image *image, const void *data, size_t size, char why[IMAGEFILE_WHY]);
 
-// Writes RGBA pixels as PNG, completely or not at all (temporary name, rename). Returns false on failure (logged).
-bool imagefile_write_png(const char *path, const struct image *image);
-bool imagefile_write_claimed(struct claim *claim, const struct image *image); // the same with claim_write
+// Writes RGBA pixels as PNG, completely or not at all (temporary name, rename). The file gets the colour profile of the
+// image file `like`, if it is there and has one; NULL: none. Returns false on failure (logged).
+bool imagefile_write_png(const char *path, const struct image *image, const char *like);
+// The same with claim_write.
+bool imagefile_write_claimed(struct claim *claim, const struct image *image, const char *like);

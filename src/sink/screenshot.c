@@ -12,6 +12,7 @@
 struct screenshot {
     struct claim claim;
     char name[PATH_MAX]; // when it began; the thread may change the claim's
+    char like[PATH_MAX]; // "": none
     bool created;
     struct image picture;
     pthread_t thread;
@@ -25,7 +26,7 @@ static void *run(void *context)
 {
     struct screenshot *screenshot = context;
     log_keep_error(screenshot->why, sizeof(screenshot->why));
-    screenshot->ok = imagefile_write_claimed(&screenshot->claim, &screenshot->picture);
+    screenshot->ok = imagefile_write_claimed(&screenshot->claim, &screenshot->picture, screenshot->like);
     log_keep_error(NULL, 0);
     if (!screenshot->ok && screenshot->created)
         file_remove(screenshot->claim.path, screenshot->claim.own);
@@ -33,7 +34,8 @@ static void *run(void *context)
     return NULL;
 }
 
-struct screenshot *screenshot_start(const struct claim *claim, bool created, const struct image *picture)
+struct screenshot *screenshot_start(const struct claim *claim, bool created, const struct image *picture,
+                                    const char *like)
 {
     struct screenshot *screenshot = calloc(1, sizeof(*screenshot));
     if (!screenshot || !image_alloc(&screenshot->picture, &picture->shape)) {
@@ -47,6 +49,7 @@ struct screenshot *screenshot_start(const struct claim *claim, bool created, con
     screenshot->claim = *claim;
     screenshot->created = created;
     snprintf(screenshot->name, sizeof(screenshot->name), "%s", claim->path);
+    snprintf(screenshot->like, sizeof(screenshot->like), "%s", like);
     screenshot->running = thread_start(&screenshot->thread, run, screenshot, "screenshot");
     if (!screenshot->running)
         run(screenshot);

@@ -5,9 +5,12 @@
 #include "source/kind.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct still {
     struct image image;
+    char *path;
     struct image placed; // a copy in the memory of source_place's owner; empty without an owner
     atomic_int lent;     // how many frames use `placed`
     uint64_t next;
@@ -24,6 +27,7 @@ static bool still_open(struct source *source, const struct source_setup *setup, 
     source->info.shape = still->image.shape;
     snprintf(source->info.name, sizeof(source->info.name), "%s", text);
     still->loop = setup->loop;
+    still->path = strdup(text); // NULL: the path is unknown
     return true;
 }
 
@@ -32,6 +36,7 @@ static void still_close(struct source *source)
     struct still *still = source->state;
     image_free(&still->image);
     image_free(&still->placed);
+    free(still->path);
 }
 
 // Returns the image in the owner's memory. Returns the original if the owner has none, or while frames use the copy of
@@ -54,8 +59,12 @@ static enum source_status still_next(struct source *source, struct frame *frame,
         return SOURCE_END;
     const int64_t now = clock_now_ns();
     const struct image *image = place(still, source->owner);
-    *frame = (struct frame){
-        .image = *image, .number = still->next++, .captured_ns = now, .ready_ns = now, .slot = image == &still->placed};
+    *frame = (struct frame){.image = *image,
+                            .number = still->next++,
+                            .captured_ns = now,
+                            .ready_ns = now,
+                            .file = still->path,
+                            .slot = image == &still->placed};
     frame->image.memory = NULL; // lent; nobody writes to it, so several frames may use it
     still->lent += frame->slot;
     return SOURCE_FRAME;

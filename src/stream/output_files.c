@@ -298,7 +298,7 @@ static bool save_screenshot(struct stream *s)
     const char *path = s->files.options->screenshot;
     const struct image *picture = path ? stream_picture(s) : NULL;
     if (picture)
-        return imagefile_write_claimed(&s->files.claim[OUTPUT_SCREENSHOT], picture);
+        return imagefile_write_claimed(&s->files.claim[OUTPUT_SCREENSHOT], picture, s->shown_file);
     if (!path || process_interrupted())
         return true; // a signal ended the run before the first picture
     log_error("cannot write the screenshot %s: %s", path,

@@ -84,12 +84,12 @@ bool output_claim_new(struct claim *claim)
 }
 
 // Writes a picture under a new name. On failure returns false (logged) and leaves no file.
-static bool save_new(const struct image *picture, char name[OUTPUT_NAME])
+static bool save_new(const struct image *picture, const char *like, char name[OUTPUT_NAME])
 {
     struct claim claim;
     if (!output_claim_new(&claim))
         return false;
-    const bool ok = imagefile_write_claimed(&claim, picture);
+    const bool ok = imagefile_write_claimed(&claim, picture, like);
     if (!ok)
         file_remove(claim.path, claim.own);
     memcpy(name, claim.path, sizeof(claim.path));
@@ -109,7 +109,7 @@ void output_place(const char *name, char text[OUTPUT_NAME])
         snprintf(text, OUTPUT_NAME, "%s", path);
 }
 
-bool output_save_last(const struct image *picture, const struct source *source, const char *text,
+bool output_save_last(const struct image *picture, const struct source *source, const char *text, const char *like,
                       char name[OUTPUT_NAME])
 {
     struct stat status;
@@ -119,7 +119,7 @@ bool output_save_last(const struct image *picture, const struct source *source, 
                ours = none || (S_ISREG(status.st_mode) && !source_holds(source, last_name) &&
                                !(path && file_same(path, last_name)));
     snprintf(file, sizeof(file), "%s", last_name);
-    if (!(ours ? imagefile_write_png(file, picture) : save_new(picture, file)))
+    if (!(ours ? imagefile_write_png(file, picture, like) : save_new(picture, like, file)))
         return false;
     if (!realpath(file, name))
         snprintf(name, OUTPUT_NAME, "%s", file);

@@ -25,8 +25,8 @@ bool output_claim_new(struct claim *claim);
 void output_place(const char *name, char text[OUTPUT_NAME]);
 // Writes the last frame of a run as monocle-last.png in the current directory; `name` becomes the absolute path.
 // Replaces an existing file only if it is a regular file that the source, named `text`, does not read. Otherwise writes
-// the file of output_claim_new.
-bool output_save_last(const struct image *picture, const struct source *source, const char *text,
+// the file of output_claim_new. `like`: as of imagefile_write_png.
+bool output_save_last(const struct image *picture, const struct source *source, const char *text, const char *like,
                       char name[OUTPUT_NAME]);
 // Returns true if output_save_last can write; tries it. False is logged.
 bool output_last_possible(void);

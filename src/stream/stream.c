@@ -485,7 +485,7 @@ struct screenshot *stream_save(struct stream *s, bool both, const char *path)
     if (picture && path && !claim_take(&claim, path))
         log_error("cannot write %s: %s", path, strerror(errno));
     else if (picture && (path || output_claim_new(&claim)))
-        screenshot = screenshot_start(&claim, !path, picture);
+        screenshot = screenshot_start(&claim, !path, picture, s->shown_file);
     image_free(&pair);
     return screenshot;
 }
@@ -509,6 +509,7 @@ static bool finish_frame(struct stream *s, bool again)
         return false;
     const int64_t collected_ns = clock_now_ns();
     const struct path_result *result = panes_result(s->panes, PANE_MAIN);
+    snprintf(s->shown_file, sizeof(s->shown_file), "%s", frame->file ? frame->file : "");
     if (!s->drawn && !outputs_resize(&s->outputs, result->width, result->height))
         stream_output_failed(s);
     panes_set_encode(s->panes, outputs_camera_shape(&s->outputs));

@@ -75,10 +75,11 @@ struct stream {
     struct note note;
     struct source_change change;
     struct edit_watch watch;
-    uint64_t taken; // frames taken from the capture
-    bool still;     // the source is one image, shown once
-    bool reshaped;  // the source's next frames have another shape
-    bool ended;     // the source has no more frames
+    uint64_t taken;            // frames taken from the capture
+    char shown_file[PATH_MAX]; // the image file of the latest result; "": none
+    bool still;                // the source is one image, shown once
+    bool reshaped;             // the source's next frames have another shape
+    bool ended;                // the source has no more frames
     bool quit;
     enum exit_code code;
 };

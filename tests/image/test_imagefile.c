@@ -283,14 +283,14 @@ static void test_write(void)
         struct image back;
         frame_fill(&frame, &shape, round % 2 ? LAYOUT_PADDED : LAYOUT_TIGHT, SHAPE_NOISE, &random);
         const char *path = scratch_path(&scratch, "written.png");
-        check_that(&check, imagefile_write_png(path, &frame.image), "a PNG is written");
+        check_that(&check, imagefile_write_png(path, &frame.image, NULL), "a PNG is written");
         if (check_that(&check, imagefile_read(&back, path), "and read")) {
             check_that(&check, same_rows(&back, &frame.image), "PNG of %dx%d is read back unchanged", shape.width,
                        shape.height);
         }
         image_free(&back);
         capture_stderr(&scratch.said);
-        const bool ok = imagefile_write_png("/nonexistent/dir/x.png", &frame.image);
+        const bool ok = imagefile_write_png("/nonexistent/dir/x.png", &frame.image, NULL);
         check_that(&check, captured_lines(&scratch.said) == 1 && !ok, "an unwritable place is logged in one line");
         frame_free(&frame);
     }
@@ -309,14 +309,15 @@ static void test_alpha(void)
         memset(image.memory, 255, image.memory_bytes);
         pixel[3] = 254;
         const char *path = scratch_path(&scratch, "alpha.png");
-        if (check_that(&check, imagefile_write_png(path, &image) && imagefile_read(&back, path), "alpha is written"))
+        if (check_that(&check, imagefile_write_png(path, &image, NULL) && imagefile_read(&back, path),
+                       "alpha is written"))
             check_that(&check, same_rows(&back, &image), "alpha in row %d", y);
         image_free(&back);
     }
     memset(image.memory, 255, image.memory_bytes);
     size_t size = 0;
     const char *path = scratch_path(&scratch, "opaque.png");
-    char *file = imagefile_write_png(path, &image) ? file_read(path, 1 << 20, &size) : NULL;
+    char *file = imagefile_write_png(path, &image, NULL) ? file_read(path, 1 << 20, &size) : NULL;
     check_that(&check, file && size > COLOUR_AT && file[COLOUR_AT] == RGB, "an opaque image is written without alpha");
     free(file);
     image_free(&image);
@@ -338,7 +339,7 @@ static void test_no_memory(void)
     check_that(&check, logged == 0, "imagefile_try logs %d errors", logged);
     imagefile_read(&other, path);
     check_that(&check, logged == 1, "imagefile_read logs %d errors", logged);
-    imagefile_write_png(scratch_path(&scratch, "none.png"), &image);
+    imagefile_write_png(scratch_path(&scratch, "none.png"), &image, NULL);
     check_that(&check, logged == 2, "imagefile_write_png logs %d errors", logged - 1);
     no_memory = false;
     log_set_error_hook(NULL, NULL);

@@ -92,7 +92,7 @@ static void write_still(struct scratch *scratch, const char *name)
         abort();
     for (size_t i = 0; i < image.memory_bytes; i++)
         image.plane[0][i] = (uint8_t)(i * 11 % 253);
-    imagefile_write_png(scratch_path(scratch, name), &image);
+    imagefile_write_png(scratch_path(scratch, name), &image, NULL);
     image_free(&image);
 }
 

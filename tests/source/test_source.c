@@ -27,7 +27,7 @@ static void write_picture(const char *name, int width, int height, int value)
     struct image image;
     image_alloc(&image, &(struct image_shape){.width = width, .height = height});
     memset(image.plane[0], value, image_bytes(&image.shape));
-    imagefile_write_png(scratch_path(&scratch, name), &image);
+    imagefile_write_png(scratch_path(&scratch, name), &image, NULL);
     image_free(&image);
 }
 

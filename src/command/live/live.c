@@ -163,7 +163,7 @@ static bool save_last(struct session *s)
     if (!picture)
         return true;
     char name[OUTPUT_NAME];
-    if (!output_save_last(picture, s->stream.source, source_change_text(&s->stream), name))
+    if (!output_save_last(picture, s->stream.source, source_change_text(&s->stream), s->stream.shown_file, name))
         return false;
     log_print_line(stderr, "monocle: ran %llu frame%s of %s without a window; the last frame is %s",
                    (unsigned long long)s->stream.meter.frames, s->stream.meter.frames == 1 ? "" : "s",

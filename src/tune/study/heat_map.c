@@ -159,7 +159,7 @@ static bool draw(const struct grid *grid, struct claim *claim)
         draw_cell(&sketch, grid, i % grid->columns, i / grid->columns);
     if (ok)
         draw_labels(&sketch, grid);
-    ok = ok && imagefile_write_claimed(claim, &image);
+    ok = ok && imagefile_write_claimed(claim, &image, NULL);
     sketch_finish(&sketch);
     image_free(&image);
     return ok;

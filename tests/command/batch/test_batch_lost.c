@@ -101,7 +101,7 @@ static void make_inputs(struct scratch *scratch)
         for (size_t k = 0; k < image_bytes(&shape); k++)
             image.plane[0][k] = k % 4 == 3 ? 255 : (uint8_t)(k * 7 + (size_t)i);
         snprintf(name, sizeof(name), "in/%d.png", i);
-        CHECK(imagefile_write_png(scratch_path(scratch, name), &image));
+        CHECK(imagefile_write_png(scratch_path(scratch, name), &image, NULL));
         image_free(&image);
     }
 }

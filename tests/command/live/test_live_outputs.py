@@ -2,8 +2,10 @@
 """test_live_outputs.py MONOCLE: outputs of the live view: screenshots, recordings, traces; refusals before the run"""
 import json
 import os
+import struct
 import subprocess
 import sys
+import zlib
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
@@ -302,6 +304,34 @@ def last_pictures(c):
     c.check(code == 3 and os.listdir(at("kept")) == files, "no picture, no file:", code, err, os.listdir(at("kept")))
 
 
+def profiles(c):
+    """Screenshots and the last picture have the colour profile of their image file."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    def profile_of(name):
+        with open(at(name), "rb") as file:
+            data = file.read()
+        place = data.find(b"iCCP")
+        size, = struct.unpack(">I", data[place - 4:place])
+        return zlib.decompress(data[place + 4:place + 4 + size].split(b"\0\0", 1)[1]) if place > 0 else None
+
+    os.mkdir(at("slides"))
+    profiled = [bytes(16) + b"RGB " + bytes([number]) * 400 for number in range(2)]
+    for number, profile in enumerate(profiled):
+        png(at("slides/%d.png" % number), 32, 24)
+        with open(at("slides/%d.png" % number), "rb") as file:
+            data = file.read()
+        with open(at("slides/%d.png" % number), "wb") as file:
+            file.write(data[:33] + chunk(b"iCCP", b"own\0\0" + zlib.compress(profile)) + data[33:])
+    for source, want in ("slides/0.png", profiled[0]), ("slides", profiled[1]), ("pattern:32x24", None):
+        code, _, err = live(source, "-p", "cpu", "--headless", "--fast", "--frames", "2", "-f", "mirror", "--overwrite",
+                            "--screenshot", "shot.png")
+        c.check(code == 0 and profile_of("shot.png") == want, source, code, err)
+    live("slides/1.png", "-p", "cpu", "--fast", DISPLAY="", WAYLAND_DISPLAY="")
+    c.check(profile_of("monocle-last.png") == profiled[1], "the last picture")
+
+
 def words(c):
     """Wrong arguments are refused with a message."""
     rows = [
@@ -433,4 +463,4 @@ def config(c):
 
 
 sys.exit(Checks().run(unwritable, no_room, full_trace, unprivileged, taken, standard_output, existing, rates, formats,
-                      sources, last_pictures, words, config, before=prepare))
+                      sources, last_pictures, profiles, words, config, before=prepare))

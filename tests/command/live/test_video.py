@@ -90,8 +90,9 @@ def matrices(c):
         with open(at("a.yuv"), "wb") as file:
             for plane in zip(*(to_yuv(rgb, matrix, full) for rgb in COLOURS)):
                 file.write(b"".join(bytes([value]) * 4 for value in plane) * 3)
-        ffmpeg("-f", "rawvideo", "-pix_fmt", "yuv444p", "-s", "%dx3" % (4 * len(COLOURS)), "-i", "a.yuv", "-c:v", "ffv1",
-               "-colorspace", matrix, "-color_primaries", "bt709", "-color_range", "pc" if full else "tv", "a.mkv")
+        ffmpeg("-f", "rawvideo", "-pix_fmt", "yuv444p", "-s", "%dx3" % (4 * len(COLOURS)), "-i", "a.yuv",
+               "-c:v", "ffv1", "-colorspace", matrix, "-color_primaries", "bt709",
+               "-color_range", "pc" if full else "tv", "a.mkv")
         code, _, err = live("a.mkv", "--screenshot", "a.png", "--overwrite")
         got = picture(at("a.png"))
         away = [max(abs(a - b) for a, b in zip(got[(4 * i + 1) * 3:], rgb)) for i, rgb in enumerate(COLOURS)]
@@ -213,7 +214,7 @@ def refusals(c):
         file.write("hello\n")
     rows = [(["cut.mp4"], {}, 3, "cannot play cut.mp4: moov atom not found\n"),
             (["file://" + at("text.txt")], {}, 3, "text.txt: it is a text file"),
-            (["gopher://a/b.mp4"], {}, 3, "monocle plays rtsp, rtsps, http, https, rtmp, rtmps, srt, udp, rtp, tcp, ftp and"),
+            (["gopher://a/b.mp4"], {}, 3, "plays rtsp, rtsps, http, https, rtmp, rtmps, srt, udp, rtp, tcp, ftp and"),
             (["text.txt"], {}, 3, "text.txt: it is a text file; name a video, or @FILE for a list of images"),
             (["list.txt"], {}, 3, "add --size and --pixel-format, for a list of files name @list.txt"),
             (["text.png"], {}, 3, "cannot show text.png: it is not an image, despite its name; name an image"),
