@@ -197,6 +197,7 @@ struct y4m_writer {
     off_t whole_bytes;  // file size behind the last complete frame
     uint64_t frames;    // written
     struct image frame; // pixels as C444, behind the frame header in `buffer`
+    bool alpha;         // below each plane of `frame` are as many rows; alpha is in those of luma
     uint8_t *buffer;
     size_t buffer_bytes;
     size_t pending; // bytes at the buffer's end that a stalled reader has not taken yet
@@ -299,21 +300,22 @@ struct color y4m_writer_color(int width, int height)
 
 static bool prepare(struct y4m_writer *writer, int width, int height)
 {
-    struct image_shape shape = {.format = PIXFMT_444P, .width = width, .height = height};
+    struct image_shape shape = {.format = PIXFMT_444P, .width = width, .height = writer->alpha ? 2 * height : height};
     const char *why;
-    if (!pixfmt_size_ok(shape.format, width, height, &why)) {
+    if (!pixfmt_size_ok(shape.format, width, shape.height, &why)) {
         log_error("cannot record frames of %dx%d pixels: %s", width, height, why);
         return false;
     }
     shape.color = y4m_writer_color(width, height);
     writer->buffer_bytes = FRAME_HEAD + image_bytes(&shape);
-    writer->buffer = malloc(writer->buffer_bytes);
+    writer->buffer = calloc(1, writer->buffer_bytes);
     if (!writer->buffer) {
         log_error("cannot record frames of %dx%d pixels: out of memory", width, height);
         return false;
     }
     memcpy(writer->buffer, frame_head, FRAME_HEAD);
     image_wrap(&writer->frame, &shape, writer->buffer + FRAME_HEAD);
+    writer->frame.shape.height = height;
     return true;
 }
 
@@ -353,9 +355,9 @@ static bool write_header(struct y4m_writer *writer, int rate_numerator, int rate
     if (rate_numerator <= 0 || rate_denominator <= 0)
         rate_numerator = rate_denominator = 0;
     char line[160];
-    const int length =
-        snprintf(line, sizeof(line), "YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 C444 XCOLORRANGE=LIMITED\n",
-                 writer->frame.shape.width, writer->frame.shape.height, rate_numerator, rate_denominator);
+    const int length = snprintf(line, sizeof(line), "YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 C444 XCOLORRANGE=LIMITED\n",
+                                writer->frame.shape.width, writer->frame.shape.height * (writer->alpha ? 2 : 1),
+                                rate_numerator, rate_denominator);
     if (write_some(writer, (const uint8_t *)line, (size_t)length, -1) < (size_t)length)
         return give_up(writer);
     writer->whole_bytes += length;
@@ -388,11 +390,14 @@ struct y4m_writer *y4m_writer_open(const char *path, int file, int width, int he
     return NULL;
 }
 
-struct y4m_writer *y4m_writer_to_pipe(int pipe, int width, int height, int rate_numerator, int rate_denominator)
+struct y4m_writer *y4m_writer_to_pipe(int pipe, int width, int height, int rate_numerator, int rate_denominator,
+                                      bool alpha)
 {
     struct y4m_writer *writer = new_writer("a pipe", pipe, ENCODER_MS, BUSY_MS);
     if (!writer)
         close(pipe);
+    else
+        writer->alpha = alpha;
     if (writer && prepare(writer, width, height)) {
         write_header(writer, rate_numerator, rate_denominator);
         return writer;
@@ -415,6 +420,19 @@ static bool write_pending(struct y4m_writer *writer, int patience_ms)
     return true;
 }
 
+// Converts the pixels, and copies their alpha if the frames have it.
+static void encode(struct y4m_writer *writer, const struct image *rgba)
+{
+    struct image *frame = &writer->frame;
+    encode_image(frame, rgba);
+    for (int y = 0; writer->alpha && y < frame->shape.height; y++) {
+        const uint8_t *from = rgba->plane[0] + (size_t)y * rgba->stride[0];
+        uint8_t *to = frame->plane[0] + (size_t)(frame->shape.height + y) * frame->stride[0];
+        for (int x = 0; x < frame->shape.width; x++)
+            to[x] = from[4 * x + 3];
+    }
+}
+
 bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba, bool *left_out)
 {
     const int patience_ms = left_out && !writer->regular ? writer->stall_ms : -1;
@@ -428,7 +446,7 @@ bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba, bool *l
     if (writer->pending > 0)
         return true;
     if (rgba)
-        encode_image(&writer->frame, rgba);
+        encode(writer, rgba);
     writer->pending = writer->buffer_bytes;
     if (!write_pending(writer, patience_ms))
         return false;

@@ -34,7 +34,9 @@ struct y4m_writer *y4m_writer_open(const char *path, int file, int width, int he
                                    int rate_denominator);
 // As y4m_writer_open, for the input of a program. The writer owns the pipe, also on failure. It waits up to 5 s for the
 // program, and does not log failed writes, because the program knows their reason: y4m_writer_add then returns false.
-struct y4m_writer *y4m_writer_to_pipe(int pipe, int width, int height, int rate_numerator, int rate_denominator);
+// `alpha`: the frames have twice the height; alpha is the luma of the lower half.
+struct y4m_writer *y4m_writer_to_pipe(int pipe, int width, int height, int rate_numerator, int rate_denominator,
+                                      bool alpha);
 // Returns the colour of the frames that a writer makes.
 struct color y4m_writer_color(int width, int height);
 // Writes one complete frame (`rgba` NULL: the last one again) or nothing: after a failed or interrupted write the file

@@ -31,7 +31,7 @@ enum {
 
 enum { ANIMATION_RATE = 15, ANIMATION_WIDTH = 640 }; // what messages and web pages show without delay
 
-enum kind { KIND_H264, KIND_VP9, KIND_GIF, KIND_WEBP };
+enum kind { KIND_NONE, KIND_H264, KIND_VP9, KIND_GIF, KIND_WEBP, KIND_VP9_ALPHA, KIND_WEBP_ALPHA, KIND_PRORES };
 
 // The encoders, the preferred one of a kind first.
 static const struct recording_encoder {
@@ -40,13 +40,21 @@ static const struct recording_encoder {
     enum kind kind;
     bool even;               // encodes odd sizes only as 4:4:4
     bool animation;          // at most ANIMATION_RATE and ANIMATION_WIDTH
+    const char *format;      // ffmpeg's pixel format; NULL: yuv420p
     const char *filter;      // after all others; it chooses the pixel format; NULL: none
     const char *scale;       // option of the quality; NULL: it has none
     int worst, best;         // its values for the qualities 1 and 100
-    const char *options[10]; // fast enough for a live view
+    const char *options[12]; // fast enough for a live view
 } encoders[] = {
-    {.name = "libx264", .even = true, .scale = "-crf", .worst = 51, .best = 1, .options = {"-preset", "veryfast"}},
+    {.name = "libx264",
+     .kind = KIND_H264,
+     .even = true,
+     .scale = "-crf",
+     .worst = 51,
+     .best = 1,
+     .options = {"-preset", "veryfast"}},
     {.name = "mpeg4",
+     .kind = KIND_H264,
      .note = "this ffmpeg lacks the encoder libx264 for H.264, so monocle records MPEG-4 part 2",
      .scale = "-q:v",
      .worst = 31,
@@ -69,21 +77,44 @@ static const struct recording_encoder {
      .worst = 1,
      .best = 100,
      .options = {"-compression_level", "2", "-loop", "0"}},
+    {.name = "libvpx-vp9",
+     .kind = KIND_VP9_ALPHA,
+     .format = "yuva420p",
+     .scale = "-crf",
+     .worst = 63,
+     .best = 1,
+     .options = {"-b:v", "0", "-deadline", "realtime", "-cpu-used", "6", "-row-mt", "1", "-auto-alt-ref", "0"}},
+    {.name = "libwebp_anim",
+     .kind = KIND_WEBP_ALPHA,
+     .format = "yuva420p",
+     .animation = true,
+     .scale = "-quality",
+     .worst = 1,
+     .best = 100,
+     .options = {"-compression_level", "2", "-loop", "0"}},
+    {.name = "prores_ks",
+     .kind = KIND_PRORES,
+     .format = "yuva444p10le",
+     .scale = "-q:v",
+     .worst = 31,
+     .best = 1,
+     .options = {"-profile:v", "4444"}},
 };
 enum { ENCODERS = sizeof(encoders) / sizeof(*encoders) };
 
 static const struct container {
     const char *suffix, *muxer;
     enum kind kind;
-    bool whole; // cannot be read without its end
+    enum kind alpha; // with transparency; KIND_NONE: it has none
+    bool whole;      // cannot be read without its end
 } containers[] = {
-    {.suffix = "mp4", .muxer = "mp4", .whole = true},
-    {.suffix = "m4v", .muxer = "mp4", .whole = true},
-    {.suffix = "mov", .muxer = "mov", .whole = true},
-    {.suffix = "mkv", .muxer = "matroska"},
-    {.suffix = "webm", .muxer = "webm", .kind = KIND_VP9},
-    {.suffix = "gif", .muxer = "gif", .kind = KIND_GIF, .whole = true},
-    {.suffix = "webp", .muxer = "webp", .kind = KIND_WEBP, .whole = true},
+    {.suffix = "mp4", .muxer = "mp4", .kind = KIND_H264, .whole = true},
+    {.suffix = "m4v", .muxer = "mp4", .kind = KIND_H264, .whole = true},
+    {.suffix = "mov", .muxer = "mov", .kind = KIND_H264, .alpha = KIND_PRORES, .whole = true},
+    {.suffix = "mkv", .muxer = "matroska", .kind = KIND_H264, .alpha = KIND_VP9_ALPHA},
+    {.suffix = "webm", .muxer = "webm", .kind = KIND_VP9, .alpha = KIND_VP9_ALPHA},
+    {.suffix = "gif", .muxer = "gif", .kind = KIND_GIF, .alpha = KIND_GIF, .whole = true},
+    {.suffix = "webp", .muxer = "webp", .kind = KIND_WEBP, .alpha = KIND_WEBP_ALPHA, .whole = true},
 };
 
 struct recording {
@@ -95,6 +126,7 @@ struct recording {
     int file;                 // the open file, until the writer of Y4M owns it; -1: none
     char fault[PROGRAM_LINE]; // the first error of ffmpeg
     double rate;              // frames per second
+    bool transparent;         // a WebP with transparency
     uint64_t most;            // frames that the video may have
     uint64_t frames;          // in the video, repeated ones included
     int64_t first_ns, end_ns; // time of the first frame, and of the end (recording_set_end)
@@ -151,8 +183,9 @@ static bool start(struct recording *recording, const char *const arguments[], en
 }
 
 // Returns the preferred encoder of the installed ffmpeg, or NULL (logged).
-static const struct recording_encoder *choose_encoder(struct recording *recording)
+static const struct recording_encoder *choose_encoder(struct recording *recording, bool alpha)
 {
+    const enum kind kind = alpha ? recording->container->alpha : recording->container->kind;
     static const char *const arguments[] = {"ffmpeg", "-hide_banner", "-v", "level+error", "-encoders", NULL};
     const struct recording_encoder *found = NULL, *wanted = NULL;
     char word[32];
@@ -162,7 +195,7 @@ static const struct recording_encoder *choose_encoder(struct recording *recordin
     char *list = program_read(&recording->ffmpeg, LIST_BYTES);
     program_end(&recording->ffmpeg, FAILED_MS, &value);
     for (int i = 0; i < ENCODERS && !found; i++) {
-        if (encoders[i].kind != recording->container->kind)
+        if (encoders[i].kind != kind)
             continue;
         wanted = wanted ? wanted : &encoders[i];
         snprintf(word, sizeof(word), " %s ", encoders[i].name);
@@ -182,12 +215,17 @@ static void write_filters(const struct recording_encoder *encoder, const struct 
                           size_t size)
 {
     const struct color color = y4m_writer_color(setup->width, setup->height);
-    int used = snprintf(text, size, "setparams=range=tv:colorspace=%s",
-                        color.matrix == COLOR_MATRIX_709 ? "bt709" : "smpte170m");
+    int used = snprintf(text, size, "setparams=range=tv:colorspace=%s%s",
+                        color.matrix == COLOR_MATRIX_709 ? "bt709" : "smpte170m",
+                        setup->alpha ? ",split[i][j];[i]crop=iw:ih/2:0:0[k];[j]crop=iw:ih/2:0:ih/2,extractplanes=y,"
+                                       "setparams=range=pc[l];[k][l]alphamerge"
+                                     : "");
     if (encoder->animation && setup->rate_numerator > ANIMATION_RATE * (int64_t)setup->rate_denominator)
         used += snprintf(text + used, size - (size_t)used, ",fps=%d", ANIMATION_RATE);
     if (encoder->animation && setup->width > ANIMATION_WIDTH)
-        used += snprintf(text + used, size - (size_t)used, ",scale=%d:-2", ANIMATION_WIDTH);
+        used += snprintf(text + used, size - (size_t)used,
+                         setup->alpha ? ",premultiply=inplace=1,scale=%d:-2,unpremultiply=inplace=1" : ",scale=%d:-2",
+                         ANIMATION_WIDTH);
     if (encoder->filter)
         snprintf(text + used, size - (size_t)used, ",%s", encoder->filter);
 }
@@ -198,7 +236,7 @@ static bool start_encoder(struct recording *recording, const struct recording_en
 {
     const bool whole_chroma = encoder->even && (setup->width % 2 != 0 || setup->height % 2 != 0);
     const int quality = setup->quality ? setup->quality : RECORDING_QUALITY;
-    char scale[16], filters[240], output[32];
+    char scale[16], filters[400], output[32];
     snprintf(scale, sizeof(scale), "%d",
              encoder->best +
                  (encoder->worst - encoder->best) * (RECORDING_QUALITY_BEST - quality) / (RECORDING_QUALITY_BEST - 1));
@@ -209,7 +247,8 @@ static bool start_encoder(struct recording *recording, const struct recording_en
     const char *arguments[40] = {"ffmpeg",  "-hide_banner", "-nostats",     "-y",         "-v",     "level+error",
                                  "-xerror", "-f",           "yuv4mpegpipe", "-i",         "pipe:0", "-vf",
                                  filters,   "-an",          "-c:v",         encoder->name};
-    const char *const format[] = {"-pix_fmt", whole_chroma ? "yuv444p" : "yuv420p"};
+    const char *const plain = whole_chroma ? "yuv444p" : "yuv420p";
+    const char *const format[] = {"-pix_fmt", encoder->format ? encoder->format : plain};
     const char *const options[] = {encoder->scale, scale};
     const char *const rest[] = {"-f", recording->container->muxer, output, NULL};
     int count = 16;
@@ -271,6 +310,25 @@ static void log_encoder(const struct recording *recording, bool written, enum ch
                   strstr(fault, strerror(ENOSPC)) ? "; free some space" : "");
 }
 
+// Sets the flag of transparency in the head of a WebP, which libwebp leaves out if all transparent pixels are outside
+// the rectangles of its frames.
+static bool mark_transparent(int file)
+{
+    enum { FLAGS_AT = 20, ALPHA = 0x10 };
+    uint8_t head[FLAGS_AT + 1] = "";
+    char name[32];
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", file); // `file` is open for writing only
+    const int fd = open(name, O_RDWR | O_CLOEXEC);
+    bool ok = fd >= 0 && pread(fd, head, sizeof(head), 0) == sizeof(head);
+    if (ok && memcmp(head + 12, "VP8X", 4) == 0) {
+        head[FLAGS_AT] |= ALPHA;
+        ok = pwrite(fd, head + FLAGS_AT, 1, FLAGS_AT) == 1;
+    }
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
 // Ends ffmpeg and the file. Returns true if ffmpeg has encoded all; otherwise logs why.
 static bool end_encoder(struct recording *recording, bool written, int limit_ms)
 {
@@ -284,7 +342,8 @@ static bool end_encoder(struct recording *recording, bool written, int limit_ms)
     bool ok = written && complete && keep;
     if (!ok)
         log_encoder(recording, written, end, value);
-    if (!close_file(recording, keep)) {
+    const bool marked = !ok || !recording->transparent || mark_transparent(recording->file);
+    if (!close_file(recording, keep) || !marked) {
         log_error("cannot record to %s: %s", recording->name, strerror(errno));
         ok = false;
     }
@@ -326,14 +385,15 @@ static bool await_encoder(struct recording *recording, int pipe)
 // Begins an encoded video. Returns false on failure (logged).
 static bool begin_encoded(struct recording *recording, const struct recording_setup *setup)
 {
-    const struct recording_encoder *encoder = choose_encoder(recording);
+    const struct recording_encoder *encoder = choose_encoder(recording, setup->alpha);
+    recording->transparent = encoder && encoder->kind == KIND_WEBP_ALPHA;
     if (!encoder || !start_encoder(recording, encoder, setup)) {
         abandon(recording);
         return false;
     }
     const int pipe = recording->ffmpeg.pipe;
-    recording->writer =
-        y4m_writer_to_pipe(pipe, setup->width, setup->height, setup->rate_numerator, setup->rate_denominator);
+    recording->writer = y4m_writer_to_pipe(pipe, setup->width, setup->height, setup->rate_numerator,
+                                           setup->rate_denominator, setup->alpha);
     if (!recording->writer) {
         abandon(recording);
         return false;
@@ -377,10 +437,17 @@ struct recording *recording_open(const char *path, const struct recording_setup 
         return NULL;
     }
     recording->container = container_of(path);
+    struct recording_setup able = *setup;
+    able.alpha = setup->alpha && recording->container && recording->container->alpha;
+    if (setup->alpha && !able.alpha)
+        log_warn(
+            "%s cannot be transparent: transparent pixels show their hidden colour; record .webm, .webp, .gif, .mkv "
+            "or .mov",
+            recording->name);
     recording->file = setup->file;
     recording->most = setup->most ? setup->most : UINT64_MAX;
     recording->rate = (double)setup->rate_numerator / setup->rate_denominator;
-    if (begin(recording, setup))
+    if (begin(recording, &able))
         return recording;
     recording->failed = true;
     recording_close(recording);

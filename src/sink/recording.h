@@ -16,6 +16,7 @@ struct recording_setup {
     // The file, which the caller has created and opened for writing: recording_open takes it over, also on failure. -1:
     // the video replaces the file at its end; Y4M to a pipe or a device is written to it.
     int file;
+    bool alpha; // pixels may be transparent: MKV becomes VP9, MOV ProRes 4444; MP4 and Y4M are opaque (logged)
 };
 enum { RECORDING_QUALITY_BEST = 100, RECORDING_QUALITY = 75 };
 

@@ -125,6 +125,7 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
                   list->directory ? "directory" : "list");
         return false;
     }
+    source->info.alpha = !image_is_opaque(&list->waiting);
     if (!source_size_fits(setup, list->waiting.shape.width, list->waiting.shape.height, text) ||
         !source_convert(&list->waiting, setup, text))
         return false;

@@ -45,6 +45,7 @@ enum { SOURCE_WHY = 512 };
 struct source_info {
     const char *kind;                     // "camera", "pattern", "noise", "raccoon", "road", "image", "y4m", "raw",
                                           // "video" or "list"
+    bool alpha;                           // its pixels may be transparent
     char name[256];                       // for messages: the file, or the camera's name and mode
     struct image_shape shape;             // of every frame until source_reshape; colour resolved
     double rate;                          // nominal frames per second; 0: unknown

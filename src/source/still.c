@@ -20,8 +20,10 @@ struct still {
 static bool still_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct still *still = source->state;
-    if (!imagefile_read(&still->image, text) ||
-        !source_size_fits(setup, still->image.shape.width, still->image.shape.height, text) ||
+    if (!imagefile_read(&still->image, text))
+        return false;
+    source->info.alpha = !image_is_opaque(&still->image);
+    if (!source_size_fits(setup, still->image.shape.width, still->image.shape.height, text) ||
         !source_convert(&still->image, setup, text))
         return false;
     source->info.shape = still->image.shape;

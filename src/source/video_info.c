@@ -246,6 +246,7 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
         source_square(&width, &height, across, down);
     const bool turned = is_sideways(stream);
     info->shape.format = layout->format;
+    info->alpha = layout->format == PIXFMT_RGBA && strchr(text_of(stream, "pix_fmt"), 'a'); // "bgra", "gbrap", "pal8"
     if (!read_color(stream, layout, info, why))
         return false;
     info->shape.width = turned ? height : width;

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "filter/chain.h"
 #include "image/imagefile.h"
 #include "image/y4m.h"
 
@@ -195,7 +196,9 @@ static bool begin(struct outputs *o, int open_file)
         y4m_rate(rate_of(o), &numerator, &denominator);
     file->rate = rate_of(o);
     file->frames = file->left_out = 0;
-    const struct recording_setup setup = {o->width, o->height, numerator, denominator, o->quality, o->most, open_file};
+    const struct recording_setup setup = {
+        o->width,   o->height, numerator, denominator,
+        o->quality, o->most,   open_file, info->alpha || (o->chain && chain_changes_alpha(o->chain))};
     file->recording = recording_open(file->name, &setup);
     if (!file->recording)
         remove_own(file);

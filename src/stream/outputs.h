@@ -37,6 +37,7 @@ struct outputs {
     struct meter *meter;
     struct note *note;
     int width, height;             // of the results
+    const struct chain *chain;     // of the results; borrowed; set after outputs_open; NULL: none
     const char *node;              // of the virtual camera
     struct virtual_camera *camera; // NULL: none
     bool on_demand;                // the source rests while no program reads the virtual camera

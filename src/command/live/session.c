@@ -191,9 +191,10 @@ static bool open_outputs(struct session *s)
 {
     int width, height;
     stream_size(&s->stream, &width, &height);
-    return outputs_open(&s->stream.outputs, s->options.virtual_camera, s->stream.info, width, height, &s->stream.meter,
-                        &s->stream.note) &&
-           (!s->options.on_demand || outputs_watch(&s->stream.outputs));
+    const bool ok = outputs_open(&s->stream.outputs, s->options.virtual_camera, s->stream.info, width, height,
+                                 &s->stream.meter, &s->stream.note);
+    s->stream.outputs.chain = &s->stream.settings.chain;
+    return ok && (!s->options.on_demand || outputs_watch(&s->stream.outputs));
 }
 
 // Returns the number of frames after which a run without a window ends if the user has set none; 0: the source ends, or

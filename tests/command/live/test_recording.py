@@ -157,6 +157,33 @@ def animations(c):
     c.check(int(probe("monocle-0002.gif")[1]["nb_read_frames"]) >= 5, probe("monocle-0002.gif"))
 
 
+def transparent(c):
+    """Transparent pixels stay transparent, or one warning names the formats in which they do."""
+    def alpha(name, *decoder):
+        out = subprocess.run(["ffmpeg", "-nostdin", "-v", "error", *decoder, "-i", "file:" + at(name), "-f", "rawvideo",
+                              "-pix_fmt", "rgba", "-"], check=True, stdout=subprocess.PIPE, timeout=60).stdout
+        return [out[i + 3:i + 4 * 64 * 48:4] for i in range(0, len(out), 4 * 64 * 48)]
+
+    subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "color=lime:size=64x48:rate=10:duration=0.4,"
+                    "format=rgb24,drawbox=x=24:y=12:w=24:h=24:color=red:t=fill", "-c:v", "ffv1", at("box.mkv")],
+                   check=True)
+    for name, decoder in (("a.gif", ()), ("a.mkv", ("-c:v", "libvpx-vp9")), ("a.mov", ()),
+                          ("a.webp", None), ("a.mp4", ())):
+        code, err = record(name, "-f", "colorkey=lime:0.3:0", source="box.mkv", frames=4)
+        opaque = name == "a.mp4"
+        c.check(code == 0 and err.count("monocle:") == opaque == ("%s cannot be transparent" % name in err), name, err)
+        if name == "a.webp":
+            with open(at(name), "rb") as file:
+                head = file.read(21)
+            c.check(head[12:16] == b"VP8X" and head[20] & 16, name, head)
+            continue
+        frames = alpha(name, *decoder)
+        c.check(len(frames) == 4 and all(f[24 * 64 + 32] == 255 and f[2 * 64 + 2] == 255 * opaque for f in frames),
+                name, [(f[24 * 64 + 32], f[2 * 64 + 2]) for f in frames])
+    code, err = record("b.webm", source="box.mkv", frames=4)
+    c.check("alpha_mode" not in probe("b.webm")[1].get("tags", {}), "an opaque film")
+
+
 def next_names(c):
     """After --record talk.mp4, the key r records to the next free name. The property recording takes a new name."""
     with open(at("talk-2.y4m"), "w", encoding="utf-8") as file:
@@ -458,5 +485,6 @@ def two_runs(c):
     c.check(sorted(os.listdir(at())) == ["a.mp4", "b-2.y4m", "b.y4m", "link"], os.listdir(at()))
 
 
-sys.exit(Checks().run(formats, other_formats, shapes, animations, next_names, keeps_time, goes_on, new_size,
-                      late_ffmpeg, killed, no_room, last_bytes, other_ffmpeg, early_signal, outlived, two_runs))
+sys.exit(Checks().run(formats, other_formats, shapes, animations, transparent, next_names, keeps_time, goes_on,
+                      new_size, late_ffmpeg, killed, no_room, last_bytes, other_ffmpeg, early_signal, outlived,
+                      two_runs))
