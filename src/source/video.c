@@ -145,7 +145,8 @@ static const char *take_fault(struct video *video, const char *line)
     if (fault && strncmp(fault, video->input, bytes) == 0 && strncmp(fault + bytes, ": ", 2) == 0)
         fault += bytes + 2;
     if (fault && (!is_vague(fault) || is_vague(video->fault)))
-        snprintf(video->fault, sizeof(video->fault), "%s", fault);
+        snprintf(video->fault, sizeof(video->fault), "%s%s", strstr(fault, "encryption") ? "it is encrypted: " : "",
+                 fault);
     return fault;
 }
 
