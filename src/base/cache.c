@@ -1,6 +1,7 @@
 // cache.c: files kept between runs, in directories that only this user can write, and the user's settings files
 #include "base/cache.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 
 #include <errno.h>
@@ -278,17 +279,10 @@ bool config_append(const char *name, size_t limit, const char *line)
         return false;
     if (!old && (!path[0] || !make_settings(path)))
         return false;
-    const size_t size = old ? strlen(old) : 0, more = strlen(line);
-    char *text = malloc(size + more + 2);
-    bool ok = text != NULL;
-    if (ok) {
-        memcpy(text, old ? old : "", size);
-        const size_t gap = size > 0 && text[size - 1] != '\n';
-        text[size] = '\n';
-        memcpy(text + size + gap, line, more);
-        text[size + gap + more] = '\n';
-        ok = file_write_atomic(path, text, size + gap + more + 1);
-    }
+    const size_t size = old ? strlen(old) : 0;
+    const bool open = size > 0 && old[size - 1] != '\n'; // the last line has no end
+    char *text = xprintf("%s%s%s\n", old ? old : "", open ? "\n" : "", line);
+    const bool ok = file_write_atomic(path, text, strlen(text));
     const int saved = errno;
     free(text);
     free(old);

@@ -1,6 +1,7 @@
 // csv.c: see csv.h
 #include "base/csv.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 
 #include <stdlib.h>
@@ -9,9 +10,7 @@
 void csv_print(FILE *out, const char *text)
 {
     const size_t room = 4 * strlen(text) + 1;
-    char *shown = malloc(room);
-    if (!shown)
-        return;
+    char *shown = xmalloc(room);
     log_escape(shown, room, text);
     const bool quoted = strpbrk(shown, ",\"") != NULL;
     fputs(quoted ? "\"" : "", out);

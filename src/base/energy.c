@@ -1,6 +1,7 @@
 // energy.c: counters of the energy that a device uses: RAPL, NVML and the power sensors of boards
 #include "base/energy.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/nvml.h"
@@ -213,12 +214,8 @@ static bool read_samples(struct energy *energy, uint64_t *uj)
 
 struct energy *energy_open(const struct energy_device *device, char why[ENERGY_WHY])
 {
-    struct energy *energy = calloc(1, sizeof(*energy));
+    struct energy *energy = xalloc(sizeof(*energy));
     const char *root = device->root ? device->root : "";
-    if (!energy) {
-        snprintf(why, ENERGY_WHY, "out of memory");
-        return NULL;
-    }
     pthread_mutex_init(&energy->lock, NULL);
     thread_condition_init(&energy->ended);
     snprintf(why, ENERGY_WHY, "there is no INA3221 sensor, and monocle knows no other counter of such devices");

@@ -1,6 +1,7 @@
 // json_text.c: see json_text.h
 #include "base/json_text.h"
 
+#include "base/alloc.h"
 #include "base/text.h"
 
 #include <jansson.h>
@@ -12,13 +13,14 @@
 json_t *text_json(const char *text)
 {
     json_t *value = json_string(text);
-    char *ascii = value ? NULL : strdup(text);
-    for (char *c = ascii; c && *c; c++) {
+    if (value)
+        return value;
+    char *ascii = xstrdup(text);
+    for (char *c = ascii; *c; c++) {
         if (*c & 0x80)
             *c = '?';
     }
-    if (ascii)
-        value = json_string(ascii);
+    value = json_string(ascii);
     free(ascii);
     return value;
 }

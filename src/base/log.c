@@ -1,6 +1,7 @@
 // log.c: messages and the status line on standard error
 #include "base/log.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -95,18 +96,14 @@ void log_print_line(FILE *out, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *text = NULL;
-    const int length = vasprintf(&text, format, arguments);
+    char *text = xvprintf(format, arguments);
     va_end(arguments);
-    const size_t size = length >= 0 ? 4 * (size_t)length + 1 : 0;
-    char *shown = size > 0 ? malloc(size) : NULL;
-    if (shown) {
-        log_escape(shown, size, text);
-        fprintf(out, "%s\n", shown);
-    }
+    const size_t size = 4 * strlen(text) + 1;
+    char *shown = xmalloc(size);
+    log_escape(shown, size, text);
+    fprintf(out, "%s\n", shown);
     free(shown);
-    if (length >= 0)
-        free(text);
+    free(text);
 }
 
 static void call_hook(const char *message)

@@ -1,12 +1,12 @@
 // resource.c: finds embedded files and reads kernels
 #include "base/resource.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -63,12 +63,5 @@ char *resource_kernel(const char *file, const char *override_dir, char why[RESOU
         snprintf(why, RESOURCE_WHY, "monocle has no kernel named %s", file);
         return NULL;
     }
-    char *text = malloc(embedded->size + 1);
-    if (!text) {
-        snprintf(why, RESOURCE_WHY, "cannot read kernel %s: out of memory", file);
-        return NULL;
-    }
-    memcpy(text, embedded->data, embedded->size);
-    text[embedded->size] = '\0';
-    return text;
+    return xstrndup((const char *)embedded->data, embedded->size);
 }

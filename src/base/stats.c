@@ -1,6 +1,8 @@
 // stats.c: percentiles of measured values, and the rank test
 #include "base/stats.h"
 
+#include "base/alloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,19 +49,10 @@ double stats_recent(const struct stats *stats, size_t age)
     return stats->value[(stats->count - 1 - age) % STATS_WINDOW];
 }
 
-bool samples_add(struct samples *samples, double value)
+void samples_add(struct samples *samples, double value)
 {
-    enum { ROOM_FIRST = 32 };
-    if (samples->count == samples->room) {
-        const int room = samples->room ? 2 * samples->room : ROOM_FIRST;
-        double *grown = realloc(samples->value, (size_t)room * sizeof(*grown));
-        if (!grown)
-            return false;
-        samples->value = grown;
-        samples->room = room;
-    }
+    samples->value = xgrow(samples->value, (size_t)samples->count, sizeof(*samples->value));
     samples->value[samples->count++] = value;
-    return true;
 }
 
 void samples_free(struct samples *samples)
@@ -71,9 +64,9 @@ void samples_free(struct samples *samples)
 double samples_percentile(const struct samples *samples, double percent)
 {
     const size_t count = (size_t)samples->count;
-    double *sorted = count > 0 ? malloc(count * sizeof(*sorted)) : NULL;
-    if (!sorted)
+    if (count == 0)
         return 0;
+    double *sorted = xcalloc(count, sizeof(*sorted));
     memcpy(sorted, samples->value, count * sizeof(*sorted));
     const double value = values_percentile(sorted, count, percent);
     free(sorted);
@@ -89,9 +82,9 @@ struct ranked {
 double samples_same(const struct samples *a, const struct samples *b)
 {
     const double na = a->count, nb = b->count, n = na + nb;
-    struct ranked *all = na > 0 && nb > 0 ? malloc((size_t)n * sizeof(*all)) : NULL;
-    if (!all)
+    if (a->count == 0 || b->count == 0)
         return 1;
+    struct ranked *all = xcalloc((size_t)n, sizeof(*all));
     for (int i = 0; i < a->count; i++)
         all[i] = (struct ranked){a->value[i], true};
     for (int i = 0; i < b->count; i++)

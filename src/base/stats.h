@@ -24,10 +24,10 @@ double stats_recent(const struct stats *stats, size_t age);
 // All values of a measurement. Zeroed: empty.
 struct samples {
     double *value;
-    int count, room;
+    int count;
 };
 
-bool samples_add(struct samples *samples, double value);                  // false: out of memory (not logged)
+void samples_add(struct samples *samples, double value);
 void samples_free(struct samples *samples);                               // leaves it empty
 double samples_percentile(const struct samples *samples, double percent); // as stats_percentile
 
@@ -36,6 +36,6 @@ double values_percentile(double *values, size_t count, double percent);
 
 // Mann-Whitney U test, two-sided, by its normal approximation with corrections for ties and continuity (Mann and
 // Whitney, 1947; Hollander and Wolfe, Nonparametric Statistical Methods, section 4.1). Returns the probability that two
-// sets from the same source differ at least as much as these; 1 if one is empty or there is no memory. With fewer than
-// 8 values in each set, the result is never below 0.001. It does not measure how large the difference is.
+// sets from the same source differ at least as much as these; 1 if one is empty. With fewer than 8 values in each set,
+// the result is never below 0.001. It does not measure how large the difference is.
 double samples_same(const struct samples *a, const struct samples *b);

@@ -1,6 +1,7 @@
 // trace.c: writes spans as a Chrome trace; each span overwrites the closing bracket of the one before
 #include "base/trace.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -91,14 +92,8 @@ static void add_event(struct trace *t, const char *format, ...)
 
 struct trace *trace_open(const char *path, int file)
 {
-    struct trace *t = calloc(1, sizeof(*t));
-    if (!t || !(t->path = strdup(path))) {
-        log_error("cannot write the trace to %s: out of memory", path);
-        if (file >= 0)
-            close(file);
-        free(t);
-        return NULL;
-    }
+    struct trace *t = xalloc(sizeof(*t));
+    t->path = xstrdup(path);
     pthread_mutex_init(&t->lock, NULL);
     t->empty = true;
     struct stat status;
@@ -151,10 +146,9 @@ static int track_number(struct trace *t, const char *track)
         if (strcmp(t->track[i], track) == 0)
             return i + 1;
     }
-    char *copy = t->tracks < TRACKS_MAX ? strdup(track) : NULL;
-    if (!copy)
+    if (t->tracks == TRACKS_MAX)
         return 0; // the track of the process
-    t->track[t->tracks++] = copy;
+    t->track[t->tracks++] = xstrdup(track);
     char name[QUOTED_BYTES];
     quote(track, name);
     add_event(t, "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"args\":{\"name\":%s}}", t->tracks,

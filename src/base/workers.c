@@ -1,6 +1,7 @@
 // workers.c: threads that share the parts of one job
 #include "base/workers.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -64,11 +65,7 @@ static void *worker_main(void *argument)
 
 struct workers *workers_open(int threads)
 {
-    struct workers *w = calloc(1, sizeof(*w));
-    if (!w) {
-        log_error("cannot start worker threads: out of memory");
-        return NULL;
-    }
+    struct workers *w = xalloc(sizeof(*w));
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->start, NULL);
     pthread_cond_init(&w->done, NULL);

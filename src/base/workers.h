@@ -8,7 +8,7 @@ struct workers;
 // Returns the number of CPUs that this process may run on.
 int workers_available(void);
 
-// `threads` includes the caller; 0: one per available CPU. May start fewer (log_warn). NULL on failure (logged).
+// `threads` includes the caller; 0: one per available CPU. May start fewer (log_warn). Never NULL.
 struct workers *workers_open(int threads);
 void workers_close(struct workers *workers); // accepts NULL
 int workers_count(const struct workers *workers);

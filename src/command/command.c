@@ -1,12 +1,15 @@
 // command.c: finds the subcommand and runs it
 #include "command/command.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "compute/drivers.h"
 #include "compute/pocl.h"
 #include "source/source.h"
 
 #include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -175,6 +178,7 @@ void command_clean_up(void)
 int command_main(int argc, char **argv)
 {
     const char *first = argc > 1 ? argv[1] : "-";
+    json_set_alloc_funcs(xmalloc, free); // so no call of jansson needs a check for memory
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
         printf("monocle %s\n", MONOCLE_VERSION);
         return EXIT_OK;

@@ -270,11 +270,13 @@ static void measure(struct bench_case *c)
     if (c->runs > 1)
         time_case(c, 1); // restores caches and clock rates after the other cases
     const double run_s = runs(c) ? time_case(c, c->runs) : 0;
-    bool kept = !runs(c) || samples_add(&c->values, value_of(c, run_s));
-    for (int i = 0; kept && runs(c) && i < c->parts; i++)
-        kept = c->part[i].value < 0 || samples_add(&c->part[i].values, c->part[i].value);
-    if (!kept)
-        bench_fail(c, "out of memory");
+    if (!runs(c))
+        return;
+    samples_add(&c->values, value_of(c, run_s));
+    for (int i = 0; i < c->parts; i++) {
+        if (c->part[i].value >= 0)
+            samples_add(&c->part[i].values, c->part[i].value);
+    }
 }
 
 static void release(struct bench_case *c)

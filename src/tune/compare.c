@@ -93,8 +93,7 @@ static struct series *series_of(struct finalist *finalist, bool energy)
     return energy ? &finalist->mj : &finalist->ms;
 }
 
-// Measures each finalist once. One that fails leaves the comparison. False: the one in use fails, or there is no
-// memory.
+// Measures each finalist once. One that fails leaves the comparison. False: the one in use fails.
 static bool run_round(struct comparison *comparison, int round, bool energy)
 {
     double value[FINALISTS_MAX];
@@ -107,9 +106,10 @@ static bool run_round(struct comparison *comparison, int round, bool energy)
     }
     for (int i = 0; comparison->finalist[0].build && i < count; i++) {
         struct series *series = series_of(&comparison->finalist[i], energy);
-        if (comparison->finalist[i].build &&
-            (!samples_add(&series->value, value[i]) || !samples_add(&series->ratio, value[0] / value[i])))
-            return false;
+        if (comparison->finalist[i].build) {
+            samples_add(&series->value, value[i]);
+            samples_add(&series->ratio, value[0] / value[i]);
+        }
     }
     return comparison->finalist[0].build != NULL;
 }
@@ -196,7 +196,9 @@ static void add_energy(struct comparison *comparison, int winner)
     struct finalist *both[2] = {&comparison->finalist[comparison->base], &comparison->finalist[winner]};
     double mj;
     for (int i = 0; comparison->setup->energy && comparison->type->run && i < (both[0] == both[1] ? 1 : 2); i++) {
-        if (!both[i]->build || !measure_mj(comparison, both[i], &mj) || !samples_add(&both[i]->mj.value, mj))
+        if (both[i]->build && measure_mj(comparison, both[i], &mj))
+            samples_add(&both[i]->mj.value, mj);
+        else
             log_info("%s: the energy counter cannot be read, or does not change", comparison->setup->subject->name);
     }
 }

@@ -54,7 +54,7 @@ static struct samples filled(const double *values, int count)
 {
     struct samples samples = {0};
     for (int i = 0; i < count; i++)
-        CHECK(samples_add(&samples, values[i]));
+        samples_add(&samples, values[i]);
     return samples;
 }
 
@@ -63,7 +63,7 @@ static void test_percentiles(void)
     struct samples samples = {0};
     CHECK_NUMBER(samples_percentile(&samples, 50), 0);
     for (int i = 0; i < 100; i++)
-        CHECK(samples_add(&samples, i * 37 % 100 + 1));
+        samples_add(&samples, i * 37 % 100 + 1);
     CHECK_NUMBER(samples.count, 100);
     CHECK_NUMBER(samples_percentile(&samples, 0), 1);
     CHECK_NUMBER(samples_percentile(&samples, 5), 5);

@@ -32,18 +32,19 @@ static bool play(const struct replay *replay, const struct t4_table *table, cons
 {
     const double optimum = table->result[t4_best(table)].ms;
     struct search *search = search_open(strategy, &table->space, replay->budget, seed, NULL, 0);
-    bool ok = search != NULL;
-    for (int tried = 1, mark = 0; ok && mark < MARKS; tried++) {
+    if (!search)
+        return false;
+    for (int tried = 1, mark = 0; mark < MARKS; tried++) {
         const int next = search_next(search);
         if (next >= 0)
             search_tell(search, next, table->result[next].ms);
-        for (; ok && mark < MARKS && tried == mark_at(replay, mark); mark++) {
+        for (; mark < MARKS && tried == mark_at(replay, mark); mark++) {
             double best;
-            ok = samples_add(&nearness->at[mark], search_best(search, &best) < 0 ? 0 : optimum / best);
+            samples_add(&nearness->at[mark], search_best(search, &best) < 0 ? 0 : optimum / best);
         }
     }
     search_close(search);
-    return ok;
+    return true;
 }
 
 // ---- output ----
