@@ -5,6 +5,7 @@
 // ":directories" asks the shell for names of files; ":nospace" means that more may follow the word.
 #include "command/shared.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "command/bench/bench.h"
 #include "command/live/property_table.h"
@@ -133,9 +134,7 @@ static void offer_options(const struct typed *typed, const struct option_list *l
 
 static void offer_looks(const struct typed *typed)
 {
-    struct looks *looks = calloc(1, sizeof(*looks));
-    if (!looks)
-        return;
+    struct looks *looks = xalloc(sizeof(*looks));
     looks_open(looks);
     for (int i = 0; i < looks->count; i++)
         offer(typed, looks->look[i].name, looks->look[i].chain);

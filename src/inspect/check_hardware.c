@@ -1,4 +1,5 @@
 // check_hardware.c: finds GPUs in /sys, and checks that each has an OpenCL device and may be opened
+#include "base/alloc.h"
 #include "inspect/doctor_checks.h"
 
 #include "compute/drivers.h"
@@ -97,9 +98,9 @@ static bool has_device(const struct doctor *doctor, unsigned vendor)
 
 static bool has_driver(const struct doctor *doctor, const char *name)
 {
-    struct driver *drivers = calloc(DRIVERS_MAX, sizeof(*drivers));
+    struct driver *drivers = xcalloc(DRIVERS_MAX, sizeof(*drivers));
     bool found = false;
-    const int count = drivers ? drivers_list(doctor->vendors, drivers) : 0;
+    const int count = drivers_list(doctor->vendors, drivers);
     for (int i = 0; i < count; i++)
         found = found || strcasestr(drivers[i].library, name);
     free(drivers);

@@ -1,4 +1,5 @@
 // check_opencl.c: checks the OpenCL drivers and devices
+#include "base/alloc.h"
 #include "inspect/doctor_checks.h"
 
 #include "compute/driver_guard.h"
@@ -67,8 +68,8 @@ static void check_driver(struct doctor *doctor, const struct driver *driver)
 
 void check_drivers(struct doctor *doctor)
 {
-    struct driver *drivers = calloc(DRIVERS_MAX, sizeof(*drivers));
-    const int count = drivers ? drivers_list(doctor->vendors, drivers) : 0;
+    struct driver *drivers = xcalloc(DRIVERS_MAX, sizeof(*drivers));
+    const int count = drivers_list(doctor->vendors, drivers);
     doctor->has_drivers = count > 0;
     for (int i = 0; i < count; i++) {
         char fix[PATH_MAX + 16];

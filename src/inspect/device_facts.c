@@ -1,6 +1,7 @@
 // device_facts.c: the properties of an OpenCL device as JSON
 #include "inspect/inspect.h"
 
+#include "base/alloc.h"
 #include "base/json_text.h"
 #include "compute/device.h"
 
@@ -89,14 +90,14 @@ static json_t *facts_json(cl_device_id id, const struct fact *facts)
     return object;
 }
 
-// Returns a text property, which the caller frees. "" if the driver does not have it; NULL if out of memory.
+// Returns a text property, which the caller frees. "" if the driver does not have it.
 static char *get_text(cl_device_id id, cl_device_info query)
 {
     size_t bytes = 0;
     if (clGetDeviceInfo(id, query, 0, NULL, &bytes) != CL_SUCCESS)
         bytes = 0;
-    char *text = calloc(bytes + 1, 1);
-    if (text && bytes > 0 && clGetDeviceInfo(id, query, bytes, text, NULL) != CL_SUCCESS)
+    char *text = xalloc(bytes + 1);
+    if (bytes > 0 && clGetDeviceInfo(id, query, bytes, text, NULL) != CL_SUCCESS)
         text[0] = '\0';
     return text;
 }

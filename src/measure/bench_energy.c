@@ -2,6 +2,7 @@
 #include "measure/bench_session.h"
 #include "measure/frames.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "compute/device_energy.h"
@@ -145,9 +146,7 @@ static void measure_cases(struct bench_session *session, const struct energy_met
                           const struct pictures *pictures)
 {
     struct bench_case cases[CASES] = {{0}};
-    struct energy_case *energies = calloc(CASES, sizeof(*energies));
-    if (!energies)
-        return;
+    struct energy_case *energies = xcalloc(CASES, sizeof(*energies));
     for (int i = 0; i < CASES; i++) {
         energies[i].meter = &meters[i / CHAINS];
         cases[i] = (struct bench_case){.session = session, .data = &energies[i]};

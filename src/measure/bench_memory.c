@@ -1,6 +1,7 @@
 // bench_memory.c: large random memory on the device, which the cases of a memory test share
 #include "measure/bench_memory.h"
 
+#include "base/alloc.h"
 #include "base/random.h"
 
 #include <stdlib.h>
@@ -21,10 +22,9 @@ static size_t choose_bytes(const struct bench_session *session)
 
 bool memory_open(struct memory *memory, struct bench_session *session)
 {
-    *memory = (struct memory){.bytes = choose_bytes(session), .random = malloc(2 * (size_t)MEMORY_PIECE)};
-    cl_int result = memory->random ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    if (result == CL_SUCCESS)
-        memory->from = clCreateBuffer(session->device->context, CL_MEM_READ_WRITE, memory->bytes, NULL, &result);
+    *memory = (struct memory){.bytes = choose_bytes(session), .random = xmalloc(2 * (size_t)MEMORY_PIECE)};
+    cl_int result;
+    memory->from = clCreateBuffer(session->device->context, CL_MEM_READ_WRITE, memory->bytes, NULL, &result);
     if (result == CL_SUCCESS)
         memory->to = clCreateBuffer(session->device->context, CL_MEM_READ_WRITE, memory->bytes, NULL, &result);
     if (result == CL_SUCCESS)

@@ -1,6 +1,7 @@
 // bench_subject.c: runs a chain, a measure, or a plain copy or read repeatedly, on pictures of one shape
 #include "measure/bench_subject.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/workers.h"
@@ -49,8 +50,10 @@ static bool open_measure(struct bench_subject *subject, const struct bench_subje
         log_error("cannot measure: out of memory");
         return false;
     }
-    if (!subject->resident)
-        return (subject->workers = workers_open(setup->threads)) != NULL;
+    if (!subject->resident) {
+        subject->workers = workers_open(setup->threads);
+        return true;
+    }
     subject->resident_measures = resident_measures_open(subject->resident, &subject->measuring, error);
     return subject->resident_measures != NULL;
 }
@@ -60,8 +63,8 @@ struct bench_subject *bench_subject_open(struct picture_pool *pool, const struct
 {
     *error = NULL;
     const bool on_device = path_kind_info(setup->kind)->needs_device;
-    struct bench_subject *subject = calloc(1, sizeof(*subject));
-    bool ok = subject && (subject->pictures = pool_pictures(pool, &setup->shape));
+    struct bench_subject *subject = xalloc(sizeof(*subject));
+    bool ok = (subject->pictures = pool_pictures(pool, &setup->shape));
     if (ok && on_device) {
         // With images, kernels write images: GL's textures.
         const bool images = path_kind_info(setup->kind)->shares_gl && setup->device->info.images;
@@ -183,7 +186,7 @@ static bool expect_measure(const struct bench_subject *subject, uint32_t *values
 static bool check_measure(struct bench_subject *subject, const char *what)
 {
     const size_t count = measuring_values(&subject->measuring);
-    uint32_t *want = calloc(count, sizeof(*want));
+    uint32_t *want = xcalloc(count, sizeof(*want));
     struct timing timing;
     subject->next = 0;
     bool ok = expect_measure(subject, want) && bench_subject_run(subject, 1, &timing) &&
@@ -266,11 +269,7 @@ bool bench_copy_run(struct bench_copy *copy, int runs, struct timing *timing)
 
 struct bench_copy *bench_copy_open(struct picture_pool *pool, const struct bench_copy_setup *setup)
 {
-    struct bench_copy *copy = calloc(1, sizeof(*copy));
-    if (!copy) {
-        log_error("cannot measure copies: out of memory");
-        return NULL;
-    }
+    struct bench_copy *copy = xalloc(sizeof(*copy));
     copy->pool = pool;
     copy->bytes = setup->bytes;
     copy->reads = setup->reads;

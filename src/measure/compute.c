@@ -1,6 +1,7 @@
 // compute.c: the test of the arithmetic speed: chains of multiply-adds for each type and vector width
 #include "measure/compute.h"
 
+#include "base/alloc.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -162,9 +163,8 @@ static bool check(struct bench_case *c)
     const struct compute *compute = c->data;
     const size_t bytes = compute->items * (size_t)compute->width * compute->element->bytes;
     const cl_command_queue queue = c->session->queue;
-    void *got = calloc(1, bytes);
-    cl_int result =
-        got ? clEnqueueWriteBuffer(queue, compute->to, CL_TRUE, 0, bytes, got, 0, NULL, NULL) : CL_OUT_OF_HOST_MEMORY;
+    void *got = xalloc(bytes);
+    const cl_int result = clEnqueueWriteBuffer(queue, compute->to, CL_TRUE, 0, bytes, got, 0, NULL, NULL);
     bool ok = compute_ok(result, "clear the result") && bench_kernel_once(c, CHECKED_LOOPS);
     if (ok)
         ok = compute_ok(clEnqueueReadBuffer(queue, compute->to, CL_TRUE, 0, bytes, got, 0, NULL, NULL),
@@ -246,9 +246,7 @@ static void open_cases(struct bench_session *session, struct bench_case *cases, 
 struct figure compute_peak(struct bench_session *session, const struct element *element)
 {
     struct bench_case cases[ELEMENT_WIDTHS] = {{0}};
-    struct compute *computes = calloc(ELEMENT_WIDTHS, sizeof(*computes));
-    if (!computes)
-        return (struct figure){.value = 0};
+    struct compute *computes = xcalloc(ELEMENT_WIDTHS, sizeof(*computes));
     open_cases(session, cases, computes, (int)(element - elements) * ELEMENT_WIDTHS, ELEMENT_WIDTHS);
     const struct figure best = bench_best(cases, ELEMENT_WIDTHS);
     close_cases(computes, ELEMENT_WIDTHS);
@@ -259,13 +257,11 @@ struct figure compute_peak(struct bench_session *session, const struct element *
 static void run(struct bench_session *session)
 {
     enum { CASES = ELEMENTS * ELEMENT_WIDTHS };
-    struct bench_case *cases = calloc(CASES, sizeof(*cases));
-    struct compute *computes = calloc(CASES, sizeof(*computes));
-    if (cases && computes) {
-        open_cases(session, cases, computes, 0, CASES);
-        bench_measure(session, cases, CASES);
-        close_cases(computes, CASES);
-    }
+    struct bench_case *cases = xcalloc(CASES, sizeof(*cases));
+    struct compute *computes = xcalloc(CASES, sizeof(*computes));
+    open_cases(session, cases, computes, 0, CASES);
+    bench_measure(session, cases, CASES);
+    close_cases(computes, CASES);
     free(computes);
     free(cases);
 }

@@ -1,6 +1,7 @@
 // convolution.c: the test of a stencil: 5 x 5 pixels with weights
 #include "measure/bench_session.h"
 
+#include "base/alloc.h"
 #include "base/random.h"
 
 #include <stdio.h>
@@ -55,9 +56,8 @@ static bool check(struct bench_case *c)
     const size_t bytes = (size_t)m->width * (size_t)m->height * (size_t)v->channels;
     const cl_uint zero = 0;
     const cl_command_queue queue = c->session->queue;
-    uint8_t *got = malloc(bytes);
-    cl_int result =
-        got ? clEnqueueFillBuffer(queue, m->to, &zero, sizeof(zero), 0, bytes, 0, NULL, NULL) : CL_OUT_OF_HOST_MEMORY;
+    uint8_t *got = xmalloc(bytes);
+    const cl_int result = clEnqueueFillBuffer(queue, m->to, &zero, sizeof(zero), 0, bytes, 0, NULL, NULL);
     bool ok = compute_ok(result, "clear the result") && bench_kernel_once(c, 1) &&
               compute_ok(clEnqueueReadBuffer(queue, m->to, CL_TRUE, 0, bytes, got, 0, NULL, NULL), "read the result");
     for (int i = 0; ok && i < COLUMNS * ROWS; i++)
@@ -85,9 +85,7 @@ static bool open_images(struct bench_session *session, struct images *m)
     *m = (struct images){.width = is_cpu ? 1280 : 3840, .height = is_cpu ? 720 : 2160};
     const size_t bytes = (size_t)m->width * (size_t)m->height * CHANNELS_MOST;
     cl_int result;
-    m->random = malloc(bytes);
-    if (!m->random)
-        return compute_ok(CL_OUT_OF_HOST_MEMORY, "allocate images");
+    m->random = xmalloc(bytes);
     random_fill(m->random, bytes, 1);
     random_fill(random, WEIGHTS, 2);
     for (int i = 0; i < WEIGHTS; i++)

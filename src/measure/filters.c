@@ -2,6 +2,7 @@
 #include "measure/bench_session.h"
 #include "measure/bench_subject.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/workers.h"
 
@@ -67,12 +68,7 @@ const struct picture_measure picture_measures[PICTURE_MEASURES] = {
 
 static bool add_row(struct filter_bench *b, const struct row *row)
 {
-    struct row *grown = realloc(b->row, (size_t)(b->rows + 1) * sizeof(*grown));
-    if (!grown) {
-        log_error("cannot measure: out of memory");
-        return false;
-    }
-    b->row = grown;
+    b->row = xgrow(b->row, (size_t)b->rows, sizeof(*row));
     b->row[b->rows++] = *row;
     return true;
 }
@@ -328,11 +324,9 @@ static bool run(struct bench_session *session, bool variants)
         if (!variants && workers_available() > 1)
             chosen->thread[chosen->threads++] = workers_available();
     }
-    bool ok = choose_rows(&b);
-    b.copy = calloc((size_t)b.rows + 1, sizeof(*b.copy));
-    b.cases = calloc(2 * (size_t)b.rows + 1, sizeof(*b.cases));
-    if (ok && !(ok = b.copy && b.cases))
-        log_error("cannot measure: out of memory");
+    const bool ok = choose_rows(&b);
+    b.copy = xcalloc((size_t)b.rows + 1, sizeof(*b.copy));
+    b.cases = xcalloc(2 * (size_t)b.rows + 1, sizeof(*b.cases));
     if (ok)
         measure(&b);
     for (int i = 0; i < b.rows; i++)

@@ -1,6 +1,7 @@
 // flash_finder.c: which cells of a camera frame follow the flash
 #include "measure/flash_finder.h"
 
+#include "base/alloc.h"
 #include "image/convert.h"
 
 #include <math.h>
@@ -17,9 +18,7 @@ static const double noise_times = 3; // minimum ratio of the step to the noise o
 bool finder_look(const struct image *picture, struct finder_look *look)
 {
     const struct image_shape *shape = &picture->shape;
-    uint8_t *rgba = malloc((size_t)shape->width * 4);
-    if (!rgba)
-        return false;
+    uint8_t *rgba = xmalloc((size_t)shape->width * 4);
     const struct color_coefficients coefficients =
         pixfmt_info(shape->format)->yuv ? color_to_rgb(shape->color) : (struct color_coefficients){0};
     for (int row = 0; row < FINDER_ROWS; row++) {

@@ -1,6 +1,7 @@
 // images.c: the test of images: reads and writes each pixel once
 #include "measure/bench_session.h"
 
+#include "base/alloc.h"
 #include "base/random.h"
 
 #include <stdio.h>
@@ -94,9 +95,8 @@ static bool check_write(struct bench_case *c)
     const struct test_image *image = c->data;
     const cl_uint zero[4] = {0};
     const size_t start[3] = {0}, all[3] = {image->side, image->side, 1}, line[3] = {image->side, 1, 1};
-    void *row = malloc(image->side * image->format->bytes);
-    bool ok = row &&
-              compute_ok(clEnqueueFillImage(c->session->queue, image->image, zero, start, all, 0, NULL, NULL),
+    void *row = xmalloc(image->side * image->format->bytes);
+    bool ok = compute_ok(clEnqueueFillImage(c->session->queue, image->image, zero, start, all, 0, NULL, NULL),
                          "clear an image") &&
               bench_kernel_once(c, 1);
     for (size_t i = 0; ok && i < CHECKED; i++) {
@@ -196,12 +196,10 @@ static void open_case(struct bench_case *c)
     c->work = (double)image->side * (double)image->side * (double)image->format->bytes / 1e9;
 }
 
-// Returns random pixels, which are normal numbers as floating-point numbers, too. NULL: no memory.
+// Returns random pixels, which are normal numbers as floating-point numbers, too.
 static cl_uint *make_random(size_t bytes)
 {
-    cl_uint *random = malloc(bytes + sizeof(*random));
-    if (!random)
-        return NULL;
+    cl_uint *random = xmalloc(bytes + sizeof(*random));
     random_fill(random, bytes, 1);
     for (size_t i = 0; i < bytes / sizeof(*random); i++)
         random[i] = (random[i] & 0xbfffffff) | 0x20000000;

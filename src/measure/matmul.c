@@ -1,4 +1,5 @@
 // matmul.c: the tests of the product of two matrices: by shape of the work-group, and by step of optimization
+#include "base/alloc.h"
 #include "measure/compute.h"
 
 #include <math.h>
@@ -51,10 +52,9 @@ static bool check(struct bench_case *c)
     const size_t row_bytes = (size_t)m->n * m->matrices->element->bytes;
     const cl_uint zero = 0;
     const cl_command_queue queue = c->session->queue;
-    uint8_t *got = malloc(row_bytes);
-    cl_int result = got ? clEnqueueFillBuffer(queue, m->matrices->c, &zero, sizeof(zero), 0, row_bytes * (size_t)m->n,
-                                              0, NULL, NULL)
-                        : CL_OUT_OF_HOST_MEMORY;
+    uint8_t *got = xmalloc(row_bytes);
+    cl_int result =
+        clEnqueueFillBuffer(queue, m->matrices->c, &zero, sizeof(zero), 0, row_bytes * (size_t)m->n, 0, NULL, NULL);
     bool ok = compute_ok(result, "clear the product") && bench_kernel_once(c, 1);
     for (int i = 0; ok && i < ROWS; i++) {
         const int row = i * (m->n - 1) / (ROWS - 1);
@@ -84,9 +84,7 @@ static bool open_matrices(struct bench_session *session, struct matrices *m, con
     const cl_context context = session->device->context;
     const size_t numbers = (size_t)side * (size_t)side, bytes = numbers * element->bytes;
     cl_int result;
-    *m = (struct matrices){.element = element, .random = malloc(bytes)};
-    if (!m->random)
-        return compute_ok(CL_OUT_OF_HOST_MEMORY, "allocate matrices");
+    *m = (struct matrices){.element = element, .random = xmalloc(bytes)};
     element_random(element, m->random, numbers);
     m->a = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, m->random, &result);
     if (result == CL_SUCCESS)

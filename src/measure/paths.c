@@ -3,6 +3,7 @@
 #include "measure/frames.h"
 #include "measure/pool.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/workers.h"
 
@@ -133,13 +134,8 @@ static bool add_paths(struct rows *rows, struct row row)
         row.kind = chosen->path[i / DEPTHS];
         row.depth = 1 + i % DEPTHS;
         for (int t = 0; t < chosen_thread_counts(rows->session, row.kind); t++) {
-            struct row *grown = realloc(rows->row, (size_t)(rows->count + 1) * sizeof(*grown));
-            if (!grown) {
-                log_error("cannot measure: out of memory");
-                return false;
-            }
             row.threads = chosen_threads(rows->session, row.kind, t);
-            rows->row = grown;
+            rows->row = xgrow(rows->row, (size_t)rows->count, sizeof(row));
             rows->row[rows->count++] = row;
         }
     }
@@ -173,11 +169,8 @@ static bool run(struct bench_session *session)
     struct bench_case *cases = NULL;
     if (session->chosen->threads == 0)
         session->chosen->thread[session->chosen->threads++] = workers_available();
-    bool ok = choose_rows(&rows);
-    if (ok && !(cases = calloc((size_t)rows.count + 1, sizeof(*cases)))) {
-        log_error("cannot measure: out of memory");
-        ok = false;
-    }
+    const bool ok = choose_rows(&rows);
+    cases = xcalloc((size_t)rows.count + 1, sizeof(*cases));
     if (ok)
         measure(&rows, cases);
     for (int i = 0; i < rows.count; i++)

@@ -1,6 +1,7 @@
 // pool.c: random pictures, by shape, in the host's memory and in a device's
 #include "measure/pool.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/pages.h"
 #include "base/random.h"
@@ -22,8 +23,8 @@ void pictures_free(struct pictures *pictures)
 
 bool pictures_make(struct pictures *pictures, const struct image_shape *shape, int count)
 {
-    *pictures = (struct pictures){.image = calloc((size_t)count, sizeof(*pictures->image))};
-    while (pictures->image && pictures->count < count && image_alloc(&pictures->image[pictures->count], shape)) {
+    *pictures = (struct pictures){.image = xcalloc((size_t)count, sizeof(*pictures->image))};
+    while (pictures->count < count && image_alloc(&pictures->image[pictures->count], shape)) {
         random_fill(pictures->image[pictures->count].memory, image_bytes(shape), (uint32_t)pictures->count + 1);
         pictures->count++;
     }
@@ -134,11 +135,8 @@ struct picture_pool {
 
 struct picture_pool *pool_open(int pictures)
 {
-    struct picture_pool *pool = calloc(1, sizeof(*pool));
-    if (pool)
-        pool->pictures = pictures;
-    else
-        log_error("cannot measure: out of memory");
+    struct picture_pool *pool = xalloc(sizeof(*pool));
+    pool->pictures = pictures;
     return pool;
 }
 

@@ -1,4 +1,5 @@
 // share.c: the test of GL textures that a kernel writes: the time to hand a texture from GL to OpenCL and back
+#include "base/alloc.h"
 #include "measure/bench_session.h"
 
 #include "compute/texture.h"
@@ -94,8 +95,8 @@ static bool check(struct bench_case *c)
     struct share writer = {share->sharing, WAY_FENCE};
     struct bench_case written = *c;
     written.data = &writer;
-    uint8_t *pixels = malloc((size_t)WIDTH * HEIGHT * PIXEL);
-    bool ok = pixels && (share->way != WAY_EMPTY || run_once(&written)) && run_once(c) && read_pixels(c, pixels);
+    uint8_t *pixels = xmalloc((size_t)WIDTH * HEIGHT * PIXEL);
+    bool ok = (share->way != WAY_EMPTY || run_once(&written)) && run_once(c) && read_pixels(c, pixels);
     for (int i = 0; ok && i < WIDTH * HEIGHT; i++) {
         const uint8_t want[PIXEL] = {(uint8_t)(i % WIDTH), (uint8_t)(i / WIDTH), (uint8_t)share->sharing->number, 255};
         ok = memcmp(pixels + (size_t)i * PIXEL, want, PIXEL) == 0;

@@ -1,6 +1,7 @@
 // small.c: the test of many small images: launches for one or for many, several queues, copies during kernels
 #include "measure/bench_session.h"
 
+#include "base/alloc.h"
 #include "base/random.h"
 
 #include <stdio.h>
@@ -200,9 +201,7 @@ static bool open_images(struct images *m, const struct bench_session *session)
     const struct device *device = session->device;
     cl_int result = CL_SUCCESS;
     place_images(m, &device->info);
-    m->expected = malloc(m->bytes);
-    if (!m->expected)
-        result = CL_OUT_OF_HOST_MEMORY;
+    m->expected = xmalloc(m->bytes);
     for (int i = 0; i < PARTS && result == CL_SUCCESS; i++) {
         struct part *part = &m->part[i];
         m->queue[i] = device_queue(device, false, &result);
@@ -249,9 +248,8 @@ static void run(struct bench_session *session)
     enum { WAYS = 2, QUEUES = 3, CASES = 2 * WAYS * QUEUES };
     struct bench_case cases[CASES] = {{0}};
     struct small all[CASES];
-    struct images *images = calloc(1, sizeof(*images)); // too large for the stack
-    const bool open = compute_ok(images ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "allocate small images") &&
-                      open_images(images, session);
+    struct images *images = xalloc(sizeof(*images)); // too large for the stack
+    const bool open = open_images(images, session);
     for (int i = 0; i < CASES; i++) {
         struct bench_case *c = &cases[i];
         all[i] = (struct small){

@@ -1,6 +1,7 @@
 // transfer.c: the tests of copies between the host's memory and the device's, at sizes of camera frames and in a sweep
 #include "measure/bench_session.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/random.h"
 
@@ -246,15 +247,15 @@ struct transfer_size {
 static void run_sizes(struct bench_session *session, const char *key, const struct transfer_size *sizes, int count)
 {
     const int total = count * WAYS;
-    struct bench_case *cases = calloc((size_t)total, sizeof(*cases));
-    struct transfer *transfers = calloc((size_t)total, sizeof(*transfers));
+    struct bench_case *cases = xcalloc((size_t)total, sizeof(*cases));
+    struct transfer *transfers = xcalloc((size_t)total, sizeof(*transfers));
     struct memories memories = {0};
     size_t most = 0;
     for (int i = 0; i < count; i++)
         most = sizes[i].bytes > most ? sizes[i].bytes : most;
-    const bool open = cases && transfers && open_memories(&memories, session, most);
+    const bool open = open_memories(&memories, session, most);
     const bool zero_copy = open && is_zero_copy(session, &memories);
-    for (int i = 0; cases && transfers && i < total; i++) {
+    for (int i = 0; i < total; i++) {
         const struct way_row *way = &ways[i % WAYS];
         struct bench_case *c = &cases[i];
         c->session = session;

@@ -1,6 +1,7 @@
 // canvas.c: rectangles, panels and letters, drawn over the picture in one GL call
 #include "screen/canvas.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "image/font.h"
 #include "screen/shader.h"
@@ -178,11 +179,7 @@ static struct patch corner_patch(const struct canvas *canvas, int radius)
 bool canvas_init(struct canvas *canvas)
 {
     *canvas =
-        (struct canvas){.quad = malloc(QUADS_MAX * sizeof(*canvas->quad)), .atlas = calloc(1, sizeof(*canvas->atlas))};
-    if (!canvas->quad || !canvas->atlas) {
-        log_error("cannot draw the overlay: out of memory");
-        return false;
-    }
+        (struct canvas){.quad = xcalloc(QUADS_MAX, sizeof(*canvas->quad)), .atlas = xalloc(sizeof(*canvas->atlas))};
     if (!(canvas->program = shader_build("quad")) || !font_open(&canvas->atlas->font, LINE))
         return false;
     make_texture(canvas);

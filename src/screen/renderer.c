@@ -1,6 +1,7 @@
 // renderer.c: one frame on the screen: the pictures, the divider, the overlay
 #include "screen/renderer.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "screen/canvas.h"
 #include "screen/shader.h"
@@ -98,11 +99,7 @@ static unsigned make_sampler(GLint filter)
 
 struct renderer *renderer_open(void)
 {
-    struct renderer *renderer = calloc(1, sizeof(*renderer));
-    if (!renderer) {
-        log_error("cannot draw: out of memory");
-        return NULL;
-    }
+    struct renderer *renderer = xalloc(sizeof(*renderer));
     renderer->es = !epoxy_is_desktop_gl();
     if (!(renderer->program = shader_build("picture")) || !canvas_init(&renderer->canvas)) {
         renderer_close(renderer);

@@ -1,6 +1,7 @@
 // window.c: the GLFW window and its events
 #include "screen/window.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "screen/display.h"
 #include "screen/window_context.h"
@@ -272,13 +273,11 @@ static void on_drop(GLFWwindow *glfw, int count, const char **paths)
     size_t bytes = 1;
     for (int i = 0; i < count; i++)
         bytes += strlen(paths[i]) + 1;
-    char *dropped = calloc(1, bytes), *end = dropped;
-    for (int i = 0; dropped && i < count; i++)
-        end += sprintf(end, "%s%s", i > 0 ? "\n" : "", paths[i]);
-    if (!dropped || count == 0) {
-        free(dropped);
+    if (count == 0)
         return;
-    }
+    char *dropped = xalloc(bytes), *end = dropped;
+    for (int i = 0; i < count; i++)
+        end += sprintf(end, "%s%s", i > 0 ? "\n" : "", paths[i]);
     free(window->dropped);
     window->dropped = dropped;
     push_event(window, (struct window_event){.type = WINDOW_DROP});
@@ -361,11 +360,7 @@ void window_enlarge(struct window_setup *setup)
 struct window *window_open(const struct window_setup *setup, char why[256])
 {
     char reason[256] = "";
-    struct window *window = calloc(1, sizeof(*window));
-    if (!window) {
-        snprintf(reason, sizeof(reason), "out of memory");
-        goto fail;
-    }
+    struct window *window = xalloc(sizeof(*window));
     if (!start_glfw()) {
         window_add_reason(reason, "cannot open the display");
         goto fail;

@@ -1,6 +1,7 @@
 // recording.c: a video file of RGBA images: Y4M, or MP4, MOV, MKV, WebM, GIF and WebP through the installed ffmpeg
 #include "sink/recording.h"
 
+#include "base/alloc.h"
 #include "base/claim.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -428,14 +429,8 @@ static bool begin(struct recording *recording, const struct recording_setup *set
 
 struct recording *recording_open(const char *path, const struct recording_setup *setup)
 {
-    struct recording *recording = calloc(1, sizeof(*recording));
-    if (!recording || !(recording->name = strdup(path))) {
-        log_error("cannot record to %s: out of memory", path);
-        if (setup->file >= 0)
-            close(setup->file);
-        free(recording);
-        return NULL;
-    }
+    struct recording *recording = xalloc(sizeof(*recording));
+    recording->name = xstrdup(path);
     recording->container = container_of(path);
     struct recording_setup able = *setup;
     able.alpha = setup->alpha && recording->container && recording->container->alpha;

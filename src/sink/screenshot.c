@@ -1,6 +1,7 @@
 // screenshot.c: a PNG file that a thread encodes and writes
 #include "sink/screenshot.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "image/imagefile.h"
@@ -37,8 +38,8 @@ static void *run(void *context)
 struct screenshot *screenshot_start(const struct claim *claim, bool created, const struct image *picture,
                                     const char *like)
 {
-    struct screenshot *screenshot = calloc(1, sizeof(*screenshot));
-    if (!screenshot || !image_alloc(&screenshot->picture, &picture->shape)) {
+    struct screenshot *screenshot = xalloc(sizeof(*screenshot));
+    if (!image_alloc(&screenshot->picture, &picture->shape)) {
         log_error("cannot write %s: out of memory", claim->path);
         if (created)
             file_remove(claim->path, claim->own);

@@ -1,6 +1,7 @@
 // virtual_camera.c: a thread writes frames to a V4L2 output device, and repeats the last one when the next is late
 #include "sink/virtual_camera.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -298,11 +299,7 @@ static void *camera_run(void *context)
 
 struct virtual_camera *virtual_camera_open(const char *node, int width, int height, double rate)
 {
-    struct virtual_camera *camera = calloc(1, sizeof(*camera));
-    if (!camera) {
-        log_error("cannot open the virtual camera %s: out of memory", node);
-        return NULL;
-    }
+    struct virtual_camera *camera = xalloc(sizeof(*camera));
     camera->fd = -1;
     pthread_mutex_init(&camera->lock, NULL);
     thread_condition_init(&camera->changed);

@@ -1,6 +1,7 @@
 // bench.c: the command that measures, and its options
 #include "command/bench/bench.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/resource.h"
 #include "command/command.h"
@@ -243,11 +244,7 @@ static int bench_run(int argc, char **argv)
     }
     if (!find_measurement(&bench, operands.word[0]))
         return EXIT_USAGE;
-    struct chosen *chosen = calloc(1, sizeof(*chosen)); // too large for the stack
-    if (!chosen) {
-        log_error("cannot measure: out of memory");
-        return EXIT_USAGE;
-    }
+    struct chosen *chosen = xalloc(sizeof(*chosen)); // too large for the stack
     code = EXIT_USAGE;
     bench.word = operands.word + 1;
     bench.words = operands.count - 1;

@@ -2,6 +2,7 @@
 // camera's frame of it
 #include "command/latency/latency.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "command/shared.h"
 
@@ -168,11 +169,7 @@ static int run(struct latency *l)
 
 static int latency_run(int argc, char **argv)
 {
-    struct latency *l = calloc(1, sizeof(*l)); // too large for the stack
-    if (!l) {
-        log_error("cannot measure: out of memory");
-        return EXIT_NOTHING;
-    }
+    struct latency *l = xalloc(sizeof(*l)); // too large for the stack
     struct command_operands operands;
     l->options = (struct latency_options){.path = -1, .flashes = FLASHES_DEFAULT, .log_level = -1};
     int code;

@@ -1,4 +1,5 @@
 // live.c: the `live` command: shows and reports the frames of its stream
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/workers.h"
@@ -201,11 +202,7 @@ static int run(struct session *s)
 
 static int live_main(int argc, char **argv)
 {
-    struct session *s = calloc(1, sizeof(*s));
-    if (!s) {
-        log_error("cannot start: out of memory");
-        return EXIT_NOTHING;
-    }
+    struct session *s = xalloc(sizeof(*s));
     int code;
     char error[400] = "";
     log_keep_error(error, sizeof(error));

@@ -1,6 +1,7 @@
 // view.c: draws the panes and the overlay
 #include "command/live/view.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/gl_handles.h"
 #include "base/log.h"
@@ -19,11 +20,7 @@ struct view {
 
 struct view *view_open(struct window *window, const struct keys *keys)
 {
-    struct view *view = calloc(1, sizeof(*view));
-    if (!view) {
-        log_error("cannot draw in the window: out of memory");
-        return NULL;
-    }
+    struct view *view = xalloc(sizeof(*view));
     view->window = window;
     view->overlay.keys = keys;
     view->renderer = renderer_open();
