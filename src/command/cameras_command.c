@@ -1,6 +1,7 @@
 // cameras_command.c: the command that lists the cameras
 #include "source/cameras.h"
 
+#include "base/alloc.h"
 #include "base/json_text.h"
 #include "base/log.h"
 #include "command/shared.h"
@@ -91,10 +92,10 @@ static int cameras_run(int argc, char **argv)
     if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))
         return code;
     json_t *array = o.json ? json_array() : NULL;
-    struct camera_offers *offers = malloc(sizeof(*offers));
+    struct camera_offers *offers = xalloc(sizeof(*offers));
     struct camera_node node;
     int count = 0;
-    for (int next = 0; offers && camera_node_next(&next, &node, offers);) {
+    for (int next = 0; camera_node_next(&next, &node, offers);) {
         if (node.opened && node.why) // it is no camera
             continue;
         count++;

@@ -1,4 +1,5 @@
 // ctl.c: the `ctl` command: sends a command to the control socket of a live view and prints the answer
+#include "base/alloc.h"
 #include "base/local_socket.h"
 #include "base/log.h"
 #include "command/shared.h"
@@ -83,9 +84,7 @@ static bool print_value(const json_t *value, bool alone)
         return print_json(json_incref((json_t *)value), JSON_ENCODE_ANY | JSON_REAL_PRECISION(9) |
                                                             (container && alone ? JSON_INDENT(2) : JSON_COMPACT));
     }
-    char *text = malloc(4 * length + 1);
-    if (!text)
-        return false;
+    char *text = xmalloc(4 * length + 1);
     log_escape(text, 4 * length + 1, json_string_value(value));
     const bool ok = printf("%s\n", text) >= 0;
     free(text);

@@ -1,6 +1,7 @@
 // looks.c: named filter chains: reads, finds, saves and lists them
 #include "command/looks.h"
 
+#include "base/alloc.h"
 #include "base/cache.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -120,8 +121,10 @@ void looks_open(struct looks *looks)
     const struct resource *shipped = resource_find("assets/looks");
     *looks = (struct looks){0};
     add_users(looks);
-    if (shipped && (looks->text[1] = strndup((const char *)shipped->data, shipped->size)))
+    if (shipped) {
+        looks->text[1] = xstrndup((const char *)shipped->data, shipped->size);
         add_text(looks, looks->text[1], false, shipped->name);
+    }
     move_saved(looks);
 }
 
@@ -137,15 +140,13 @@ bool look_parse_filters(const char *text, struct chain *chain)
     char error[CHAIN_ERROR];
     if (chain_parse(chain, text, error))
         return true;
-    struct looks *looks = calloc(1, sizeof(*looks));
-    if (looks)
-        looks_open(looks);
-    if (looks && looks_find(looks, text))
+    struct looks *looks = xalloc(sizeof(*looks));
+    looks_open(looks);
+    if (looks_find(looks, text))
         log_error("there is no filter '%s', but a look; use --look %s", text, text);
     else
         log_error("%s", error);
-    if (looks)
-        looks_close(looks);
+    looks_close(looks);
     free(looks);
     return false;
 }
@@ -185,12 +186,8 @@ const struct look *looks_with(const struct looks *looks, const struct chain *cha
 
 bool look_parse(const char *name, struct chain *chain)
 {
-    struct looks *looks = calloc(1, sizeof(*looks));
+    struct looks *looks = xalloc(sizeof(*looks));
     char error[CHAIN_ERROR];
-    if (!looks) {
-        log_error("cannot read the looks: out of memory");
-        return false;
-    }
     looks_open(looks);
     const struct look *look = looks_find(looks, name);
     const bool ok = look && chain_parse(chain, look->chain, error);
@@ -264,16 +261,12 @@ static int looks_run(int argc, char **argv)
 {
     struct list_options o = {0};
     struct command_operands operands;
-    struct looks *looks = calloc(1, sizeof(*looks));
     int code;
-    if (!looks || !command_parse(&list, argc, argv, &o, 0, &operands, &code)) {
-        free(looks);
-        return looks ? code : EXIT_FAILED_SOME;
-    }
-    if (!user_filters_load(getenv("MONOCLE_FILTERS"))) {
-        free(looks);
+    if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))
+        return code;
+    if (!user_filters_load(getenv("MONOCLE_FILTERS")))
         return EXIT_USAGE;
-    }
+    struct looks *looks = xalloc(sizeof(*looks));
     looks_open(looks);
     json_t *array = o.json ? json_array() : NULL;
     for (int i = 0; i < looks->count; i++) {

@@ -1,4 +1,5 @@
 // byte_stores.c: a test whether a device stores single bytes
+#include "base/alloc.h"
 #include "compute/device.h"
 
 #include "compute/memory.h"
@@ -54,6 +55,6 @@ bool byte_stores_work(struct device *device, char **error)
     else
         device->stores_bytes = true;
     if (text[0])
-        *error = strdup(text);
+        *error = xstrdup(text);
     return device->stores_bytes;
 }

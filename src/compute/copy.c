@@ -1,6 +1,7 @@
 // copy.c: copies from one part of a large buffer to another
 #include "compute/copy.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "compute/program.h"
@@ -88,7 +89,7 @@ static bool make_kernel(struct device_copy *copy, struct device *device, int ind
     snprintf(options, sizeof(options), "-cl-std=CL1.2 -DCOPIES=%d", ways[index].copies);
     copy->kernel[index] = program_file_kernel(device, "copy.cl", options, "copy", &why);
     if (!copy->kernel[index])
-        log_message(LOG_ERROR + LOG_LINES, "cannot measure copies: %s", why ? why : "out of memory");
+        log_message(LOG_ERROR + LOG_LINES, "cannot measure copies: %s", why);
     free(why);
     return copy->kernel[index] != NULL;
 }
@@ -96,11 +97,7 @@ static bool make_kernel(struct device_copy *copy, struct device *device, int ind
 // Fills the memory with repetitions of random bytes, because some GPUs copy zeros faster.
 static bool fill(struct device_copy *copy)
 {
-    void *random = malloc(FILL_BYTES);
-    if (!random) {
-        log_error("cannot measure copies: out of memory");
-        return false;
-    }
+    void *random = xmalloc(FILL_BYTES);
     random_fill(random, FILL_BYTES, 1);
     cl_int result = CL_SUCCESS;
     const size_t size = copy->place * (size_t)(copy->sources + TARGETS);
@@ -137,11 +134,7 @@ static bool choose_way(struct device_copy *copy, struct device *device)
 
 struct device_copy *device_copy_open(struct device *device, size_t bytes, int sources)
 {
-    struct device_copy *copy = calloc(1, sizeof(*copy));
-    if (!copy) {
-        log_error("cannot measure copies: out of memory");
-        return NULL;
-    }
+    struct device_copy *copy = xalloc(sizeof(*copy));
     copy->bytes = bytes;
     copy->sources = sources;
     for (int i = 0; i < WAYS; i++)

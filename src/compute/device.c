@@ -1,6 +1,7 @@
 // device.c: lists, chooses and opens OpenCL devices
 #include "compute/device.h"
 
+#include "base/alloc.h"
 #include "base/driver_call.h"
 #include "base/log.h"
 #include "compute/driver_guard.h"
@@ -144,7 +145,7 @@ static cl_int get_platforms(cl_platform_id *platforms, cl_uint *found)
     static const char variable[] = "OCL_ICD_FILENAMES";
     drivers_guard(NULL);
     const char *value = getenv(variable);
-    char *copy = value ? strdup(value) : NULL;
+    char *copy = value ? xstrdup(value) : NULL;
     driver_call_begin();
     const cl_int result = clGetPlatformIDs(PLATFORM_MAX, platforms, found);
     driver_call_end();
@@ -332,11 +333,7 @@ static bool open_alone(struct device *device)
 
 struct device *device_open(const struct device_info *info, const struct gl_handles *gl, const char *kernel_dir)
 {
-    struct device *device = calloc(1, sizeof(*device));
-    if (!device) {
-        log_error("cannot open the OpenCL device '%s': out of memory", info->name);
-        return NULL;
-    }
+    struct device *device = xalloc(sizeof(*device));
     device->info = *info;
     device->takes_turns = device_needs_turns(info);
     pthread_mutex_init(&device->turn, NULL);
@@ -344,8 +341,7 @@ struct device *device_open(const struct device_info *info, const struct gl_handl
     programs_init(&device->programs);
     verdicts_init(&device->verdicts);
     tuned_init(&device->tuned);
-    if (kernel_dir && !(device->kernel_dir = strdup(kernel_dir)))
-        goto fail;
+    device->kernel_dir = kernel_dir ? xstrdup(kernel_dir) : NULL;
     device->shares_gl = gl && (gl->glx_context || gl->egl_context) && open_shared(device, gl);
     if (!device->shares_gl && !open_alone(device))
         goto fail;

@@ -1,6 +1,7 @@
 // driver_guard.c: asks the OpenCL drivers for their devices in a child process, and keeps the verdict
 #include "compute/driver_guard.h"
 
+#include "base/alloc.h"
 #include "base/child.h"
 #include "base/driver_call.h"
 #include "base/log.h"
@@ -50,9 +51,7 @@ static char *make_key(const struct driver *drivers, int count, size_t *lasting, 
 {
     static const char *const variables[] = {"LD_LIBRARY_PATH", "LD_PRELOAD", "RUSTICL_ENABLE", "POCL_DEVICES"};
     char *key = NULL, boot[64] = "";
-    FILE *out = open_memstream(&key, bytes);
-    if (!out)
-        return NULL;
+    FILE *out = xmemstream(&key, bytes);
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
         fprintf(out, "%s=%s\n", variables[i], getenv(variables[i]) ? getenv(variables[i]) : "");
     print_file(out, "/etc/ld.so.cache"); // the linker's cache is written whenever a package with libraries changes
@@ -195,8 +194,8 @@ void drivers_guard(const struct driver_guard *guard)
         return;
     guard = guard ? guard : &usual;
     set_state(""); // for the children, too
-    struct driver *drivers = calloc(DRIVERS_MAX, sizeof(*drivers));
-    const int count = drivers ? drivers_list(guard->vendors ? guard->vendors : DRIVERS_VENDORS, drivers) : 0;
+    struct driver *drivers = xcalloc(DRIVERS_MAX, sizeof(*drivers));
+    const int count = drivers_list(guard->vendors ? guard->vendors : DRIVERS_VENDORS, drivers);
     struct question all = {.guard = guard, .drivers = drivers, .count = count, .all = true};
     char why[VERDICT_TEXT];
     if (count > 0 && !work(&all, why)) {

@@ -1,6 +1,7 @@
 // drivers.c: finds the OpenCL drivers that the loader would load
 #include "compute/drivers.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 
 #include <dirent.h>
@@ -191,21 +192,20 @@ bool drivers_use(struct drivers_choice *choice, const struct driver *drivers, in
     }
     char *names = NULL;
     size_t bytes;
-    FILE *list = open_memstream(&names, &bytes);
-    for (; list && choice->count < count; choice->count++) {
+    FILE *list = xmemstream(&names, &bytes);
+    for (; choice->count < count; choice->count++) {
         char path[DRIVER_PATH];
         driver_path(choice->path, choice->count, path);
         if (!write_driver(path, &drivers[choice->count]))
             break;
         fprintf(list, "%s%s", choice->count ? ":" : "", drivers[choice->count].library);
     }
-    if (list)
-        fclose(list);
-    choice->vendors = vendors ? strdup(vendors) : NULL;
-    choice->libraries = libraries ? strdup(libraries) : NULL;
+    xmemclose(list);
+    choice->vendors = vendors ? xstrdup(vendors) : NULL;
+    choice->libraries = libraries ? xstrdup(libraries) : NULL;
     setenv(vendors_variable, choice->path, 1);
     restore(libraries_variable, names);
-    return list && choice->count == count;
+    return choice->count == count;
 }
 
 void drivers_restore(struct drivers_choice *choice)

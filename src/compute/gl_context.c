@@ -1,6 +1,7 @@
 // gl_context.c: opens GL contexts without a window, over EGL
 #include "compute/gl_context.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 
 #include <dlfcn.h>
@@ -133,11 +134,7 @@ static const char *make_contexts(struct headless *headless, bool es)
 
 static struct headless *open_kind(EGLDisplay display, const char *display_name, bool es, char why[256])
 {
-    struct headless *headless = calloc(1, sizeof(*headless));
-    if (!headless) {
-        add_reason(why, display_name, "out of memory");
-        return NULL;
-    }
+    struct headless *headless = xalloc(sizeof(*headless));
     *headless = (struct headless){.base = {.bind = bind_headless, .unbind = unbind_headless}, .display = display};
     pthread_mutex_init(&headless->lock, NULL);
     const struct gl_context unknown = {.software = true}; // until GL names its renderer

@@ -1,6 +1,7 @@
 // kept.c: data kept between runs in the cache directory
 #include "compute/kept.h"
 
+#include "base/alloc.h"
 #include "base/cache.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -66,9 +67,9 @@ void kept_write(const struct kept *kept, const void *data, size_t bytes)
 {
     const size_t before = sizeof(struct head) + kept->key_bytes;
     const struct head head = head_of(kept, data, bytes);
-    char *file = kept->directory >= 0 ? malloc(before + bytes) : NULL;
-    if (!file)
+    if (kept->directory < 0)
         return;
+    char *file = xmalloc(before + bytes);
     memcpy(file, &head, sizeof(head));
     memcpy(file + sizeof(head), kept->key, kept->key_bytes);
     memcpy(file + before, data, bytes);

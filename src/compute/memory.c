@@ -1,6 +1,7 @@
 // memory.c: host memory that a device copies without the host: pinned buffers, lent memory, imported dma-bufs
 #include "compute/memory.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 
 #include <pthread.h>
@@ -164,7 +165,7 @@ static struct piece *piece_open(struct lender *lender, const bool *cannot)
     pthread_mutex_lock(&lender->lock);
     const bool tries = !*cannot;
     pthread_mutex_unlock(&lender->lock);
-    struct piece *piece = tries ? calloc(1, sizeof(*piece)) : NULL;
+    struct piece *piece = tries ? xalloc(sizeof(*piece)) : NULL;
     if (piece)
         piece->fd = -1;
     return piece;
@@ -243,11 +244,7 @@ struct pages_owner *lender_open(cl_context context, cl_device_id device, bool le
                                 const struct dmabuf_importer *importer)
 {
     cl_int result;
-    struct lender *lender = calloc(1, sizeof(*lender));
-    if (!lender) {
-        log_error("cannot pin memory: out of memory");
-        return NULL;
-    }
+    struct lender *lender = xalloc(sizeof(*lender));
     *lender = (struct lender){
         .owner = {lends ? lender_take : NULL, lender_give, importer->way != DMABUF_NONE ? lender_import : NULL},
         .context = context,

@@ -1,6 +1,7 @@
 // program.c: builds OpenCL programs and keeps compiled programs on disk
 #include "compute/program.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/resource.h"
 #include "compute/kept.h"
@@ -13,12 +14,10 @@ char *program_key(const struct device *device, const char *text, const char *opt
 {
     const struct device_info *info = &device->info;
     char *key = NULL;
-    FILE *out = open_memstream(&key, bytes);
-    if (!out)
-        return NULL;
+    FILE *out = xmemstream(&key, bytes);
     fprintf(out, "%s\n%s\n%s\n%s\n%s\n%s\n%s", info->platform_name, info->name, info->vendor, info->version,
             info->driver, options, text);
-    fclose(out);
+    xmemclose(out);
     return key;
 }
 
@@ -49,8 +48,8 @@ static void program_keep(cl_program program, const struct kept *kept)
     if (kept->directory < 0 || // checked first, because PoCL compiles the kernels once more to return the binary
         clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, NULL) != CL_SUCCESS || bytes == 0)
         return;
-    unsigned char *binary = malloc(bytes);
-    if (binary && clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL) == CL_SUCCESS)
+    unsigned char *binary = xmalloc(bytes);
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL) == CL_SUCCESS)
         kept_write(kept, binary, bytes);
     free(binary);
 }
@@ -76,9 +75,7 @@ char *build_log_places(const char *log, const char *text)
     static const char mark[] = "<kernel>:";
     char *out = NULL;
     size_t bytes;
-    FILE *stream = open_memstream(&out, &bytes);
-    if (!stream)
-        return NULL;
+    FILE *stream = xmemstream(&out, &bytes);
     while (*log) {
         char *end;
         struct text_place place;
@@ -91,16 +88,15 @@ char *build_log_places(const char *log, const char *text)
             fputc(*log++, stream);
         }
     }
-    return fclose(stream) == 0 ? out : NULL;
+    xmemclose(stream);
+    return out;
 }
 
 char *program_log(const struct device *device, cl_program program, const char *source, cl_int result)
 {
     size_t size = 0;
     clGetProgramBuildInfo(program, device->info.id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-    char *text = malloc(size + 128);
-    if (!text)
-        return NULL;
+    char *text = xmalloc(size + 128);
     const int head = snprintf(text, 128, "cannot compile the kernels for '%.60s' (%s):\n", device->info.name,
                               compute_result_name(result));
     text[head] = '\0';
@@ -128,7 +124,7 @@ static cl_int load_or_compile(struct device *device, const char *text, const cha
         if (result == CL_SUCCESS)
             program_keep(*program, &kept);
         else
-            *error = *program ? program_log(device, *program, text, result) : strdup(compute_result_name(result));
+            *error = *program ? program_log(device, *program, text, result) : xstrdup(compute_result_name(result));
     }
     kept_close(&kept);
     return result;
@@ -164,10 +160,10 @@ static cl_int build(struct device *device, const char *text, const char *options
     char *key = complete_key(device, text, options, all_options, &key_bytes);
     cl_int result = CL_SUCCESS;
     *error = NULL;
-    *program = key ? programs_find(&device->programs, key, key_bytes) : NULL;
+    *program = programs_find(&device->programs, key, key_bytes);
     if (!*program) {
         result = load_or_compile(device, text, all_options, key, key_bytes, program, error);
-        if (result == CL_SUCCESS && key) {
+        if (result == CL_SUCCESS) {
             programs_add(&device->programs, key, key_bytes, *program);
             return result;
         }
@@ -189,7 +185,7 @@ cl_int program_kernels(struct device *device, const char *text, const char *opti
             char doing[64], why[256];
             snprintf(doing, sizeof(doing), "create kernel %s", names[i]);
             compute_describe(why, sizeof(why), result, doing);
-            *error = strdup(why);
+            *error = xstrdup(why);
         }
     }
     if (program)
@@ -206,7 +202,7 @@ cl_kernel program_file_kernel(struct device *device, const char *file, const cha
     if (text)
         program_kernels(device, text, options, &name, 1, &kernel, error);
     else
-        *error = strdup(why);
+        *error = xstrdup(why);
     free(text);
     return kernel;
 }

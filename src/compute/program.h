@@ -8,7 +8,7 @@
 // device->info.nv_arch. Stores the compiled program in the cache directory under its program_key; rebuilds an entry
 // that is damaged or that the driver rejects. Then opens the kernels with these names: `count`, or up to a NULL; the
 // caller releases them, even after a failure. Safe on any thread. Failure: `*error` is then the compiler's log or one
-// line, which the caller frees (NULL: out of memory); no error is logged. CL_BUILD_PROGRAM_FAILURE: the compiler
+// line, which the caller frees; no error is logged. CL_BUILD_PROGRAM_FAILURE: the compiler
 // refuses the text.
 cl_int program_kernels(struct device *device, const char *text, const char *options, const char *const *names,
                        int count, cl_kernel *kernels, char **error);

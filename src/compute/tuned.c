@@ -90,10 +90,9 @@ bool tuned_next(struct tuned *tuned, const struct tuned_key *key, struct tuned_f
     return best.entry != NULL;
 }
 
-bool tuned_add(struct tuned *tuned, const struct tuned_entry *entry)
+void tuned_add(struct tuned *tuned, const struct tuned_entry *entry)
 {
     pthread_mutex_lock(&tuned->lock);
-    const bool added = tuned_list_add(&tuned->list[TUNED_RUN], entry);
+    tuned_list_add(&tuned->list[TUNED_RUN], entry);
     pthread_mutex_unlock(&tuned->lock);
-    return added;
 }

@@ -42,5 +42,5 @@ struct tuned_found {
 // then the driver of the key, then the latest level and line. The first call for `tuned` reads the files.
 bool tuned_next(struct tuned *tuned, const struct tuned_key *key, struct tuned_found *found);
 
-// Adds an entry to the level TUNED_RUN. False: out of memory.
-bool tuned_add(struct tuned *tuned, const struct tuned_entry *entry);
+// Adds an entry to the level TUNED_RUN.
+void tuned_add(struct tuned *tuned, const struct tuned_entry *entry);

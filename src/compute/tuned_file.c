@@ -1,6 +1,7 @@
 // tuned_file.c: the text files with tuning results: shipped, the system's and the user's
 #include "compute/tuned_file.h"
 
+#include "base/alloc.h"
 #include "base/cache.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -76,9 +77,7 @@ struct tuned_entry *tuned_entry_copy(const struct tuned_entry *entry)
     size_t bytes = sizeof(*entry);
     for (int i = 0; i < TUNED_FIELDS; i++)
         bytes += is_text(&fields[i]) ? strlen(*text_of(entry, &fields[i])) + 1 : 0;
-    struct tuned_entry *copy = malloc(bytes);
-    if (!copy)
-        return NULL;
+    struct tuned_entry *copy = xmalloc(bytes);
     *copy = *entry;
     char *at = (char *)(copy + 1);
     for (int i = 0; i < TUNED_FIELDS; i++) {
@@ -226,7 +225,7 @@ bool tuned_entry_parse(char *line, struct tuned_entry *entry, char why[TUNED_WHY
 
 static const char file_name[] = "tuned", lock_name[] = "tuned.lock";
 static const char head[] = "monocle tuned ";
-enum { VERSION = 1, LINE_BYTES = 4096, LIST_ROOM = 16 };
+enum { VERSION = 1, LINE_BYTES = 4096 };
 
 const char *tuned_level_name(enum tuned_level level)
 {
@@ -236,18 +235,10 @@ const char *tuned_level_name(enum tuned_level level)
 
 // ---- lists ----
 
-bool tuned_list_add(struct tuned_list *list, const struct tuned_entry *entry)
+void tuned_list_add(struct tuned_list *list, const struct tuned_entry *entry)
 {
-    if (list->count == list->room) {
-        const size_t room = list->room > 0 ? 2 * list->room : LIST_ROOM;
-        struct tuned_entry **larger = realloc(list->entry, room * sizeof(struct tuned_entry *));
-        if (!larger)
-            return false;
-        list->entry = larger;
-        list->room = room;
-    }
-    list->entry[list->count] = tuned_entry_copy(entry);
-    return list->entry[list->count] && ++list->count > 0;
+    list->entry = xgrow(list->entry, list->count, sizeof(struct tuned_entry *));
+    list->entry[list->count++] = tuned_entry_copy(entry);
 }
 
 void tuned_list_free(struct tuned_list *list)
@@ -325,10 +316,8 @@ bool tuned_parse(const char *text, size_t size, struct tuned_list *list, struct 
         return false;
     while (next_line(&line, text, size)) {
         const enum line_kind kind = read_line(&line, &entry, damaged);
-        if (kind == LINE_ENTRY && !tuned_list_add(list, &entry)) {
-            snprintf(why, TUNED_TEXT_WHY, "out of memory");
-            return false;
-        }
+        if (kind == LINE_ENTRY)
+            tuned_list_add(list, &entry);
         if (kind == LINE_DAMAGED && damage->lines++ == 0) {
             damage->first = line.number;
             memcpy(damage->why, damaged, sizeof(damaged));
@@ -499,11 +488,9 @@ static void change_end(struct user_change *change)
 // Closes `out`, a stream to `text` and `size`. If `changed`, replaces the file by the text. Frees the text.
 static bool change_write(struct user_change *change, bool changed, FILE *out, char **text, const size_t *size)
 {
-    bool ok = !ferror(out);
-    ok = fclose(out) == 0 && ok;
-    if (!ok)
-        ok = fail(change, "out of memory");
-    else if (changed && *size > TUNED_FILE_BYTES)
+    bool ok = true;
+    xmemclose(out);
+    if (changed && *size > TUNED_FILE_BYTES)
         ok = fail(change, "it would have more than 16 MiB; remove entries with 'monocle tuned clear'");
     else if (changed && !file_replace(change->directory, file_name, 0600, true, *text, *size))
         ok = fail(change, strerror(errno));
@@ -557,11 +544,9 @@ static int compare_key(const void *key, const void *row)
 }
 
 // Sorts the entries. The last one with the same key counts.
-static bool merge_sort(struct line_merge *merge, const struct tuned_list *entries)
+static void merge_sort(struct line_merge *merge, const struct tuned_list *entries)
 {
-    merge->row = calloc(entries->count + 1, sizeof(*merge->row));
-    if (!merge->row)
-        return false;
+    merge->row = xcalloc(entries->count + 1, sizeof(*merge->row));
     for (size_t i = 0; i < entries->count; i++)
         merge->row[i] = (struct merge_row){entries->entry[i], i, MERGE_ADDED};
     qsort(merge->row, entries->count, sizeof(*merge->row), compare_rows);
@@ -569,7 +554,6 @@ static bool merge_sort(struct line_merge *merge, const struct tuned_list *entrie
         if (i + 1 == entries->count || compare_key(&merge->row[i].entry->key, &merge->row[i + 1]) != 0)
             merge->row[merge->count++] = merge->row[i];
     }
-    return true;
 }
 
 // Returns true if a new entry replaces this line of the file.
@@ -588,9 +572,7 @@ static bool merge_write(struct user_change *change, struct line_merge *merge, st
 {
     char *text = NULL;
     size_t size, count[MERGE_SKIPPED + 1] = {0};
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return fail(change, "out of memory");
+    FILE *out = xmemstream(&text, &size);
     print_rest(change, out, drop_replaced, merge);
     for (size_t i = 0; i < merge->count; i++) {
         count[merge->row[i].state]++;
@@ -607,9 +589,10 @@ bool tuned_merge(const struct tuned_list *entries, bool newer, struct tuned_coun
     struct line_merge merge = {.newer = newer};
     *counts = (struct tuned_counts){0};
     bool ok = change_begin(&change);
-    if (ok && !merge_sort(&merge, entries))
-        ok = fail(&change, "out of memory");
-    ok = ok && merge_write(&change, &merge, counts);
+    if (ok) {
+        merge_sort(&merge, entries);
+        ok = merge_write(&change, &merge, counts);
+    }
     free(merge.row);
     change_end(&change);
     return ok;
@@ -638,10 +621,8 @@ bool tuned_remove(bool (*match)(void *context, const struct tuned_entry *entry),
     char *text = NULL;
     size_t size;
     bool ok = change_begin(&change);
-    FILE *out = ok ? open_memstream(&text, &size) : NULL;
-    if (ok && !out)
-        ok = fail(&change, "out of memory");
-    if (out) {
+    if (ok) {
+        FILE *out = xmemstream(&text, &size);
         print_rest(&change, out, drop_matching, &removal);
         ok = change_write(&change, removal.count > 0, out, &text, &size);
     }

@@ -68,9 +68,9 @@ const char *tuned_level_name(enum tuned_level level); // "user"
 
 struct tuned_list {
     struct tuned_entry **entry; // each one is a block of its own
-    size_t count, room;
+    size_t count;
 };
-bool tuned_list_add(struct tuned_list *list, const struct tuned_entry *entry); // adds a copy; false: out of memory
+void tuned_list_add(struct tuned_list *list, const struct tuned_entry *entry); // adds a copy
 void tuned_list_free(struct tuned_list *list);
 
 enum { TUNED_TEXT_WHY = 160, TUNED_FILE_BYTES = 16 << 20 };

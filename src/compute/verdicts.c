@@ -1,6 +1,7 @@
 // verdicts.c: looks up the verdicts of probes in memory and in the cache directory
 #include "compute/verdicts.h"
 
+#include "base/alloc.h"
 #include "base/hash.h"
 #include "compute/kept.h"
 
@@ -51,11 +52,8 @@ static void find_out(const char *key, size_t bytes, verdict_find *find, void *co
 
 static void remember(struct verdicts *verdicts, const char *hash, const char *verdict)
 {
-    struct known_verdict *grown = realloc(verdicts->known, (size_t)(verdicts->count + 1) * sizeof(*grown));
-    if (!grown)
-        return;
-    verdicts->known = grown;
-    struct known_verdict *added = &grown[verdicts->count++];
+    verdicts->known = xgrow(verdicts->known, (size_t)verdicts->count, sizeof(*verdicts->known));
+    struct known_verdict *added = &verdicts->known[verdicts->count++];
     memcpy(added->hash, hash, HASH_TEXT);
     snprintf(added->verdict, sizeof(added->verdict), "%s", verdict);
 }

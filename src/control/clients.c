@@ -1,6 +1,7 @@
 // clients.c: the clients of a Unix socket
 #include "control/clients.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -75,11 +76,7 @@ static void accept_new(struct clients *c)
             continue;
         }
         *client = (struct client){
-            .fd = fd, .number = ++c->accepted, .in = malloc(CLIENT_LINE + 1), .out = malloc(CLIENT_QUEUE)};
-        if (!client->in || !client->out) {
-            log_warn("a client of the control socket was refused: out of memory");
-            drop(client);
-        }
+            .fd = fd, .number = ++c->accepted, .in = xmalloc(CLIENT_LINE + 1), .out = xmalloc(CLIENT_QUEUE)};
     }
 }
 

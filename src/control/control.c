@@ -1,6 +1,7 @@
 // control.c: carries out the requests of the control socket's clients
 #include "control/control.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/json_text.h"
 #include "base/log.h"
@@ -445,10 +446,8 @@ static void tell_watchers(struct control_socket *c)
 
 struct control_socket *control_open(const struct controlled *run, const char *path)
 {
-    struct control_socket *c = calloc(1, sizeof(*c));
-    if (!c)
-        log_error("cannot make the control socket %s: out of memory", path);
-    else if (clients_open(&c->clients, path)) {
+    struct control_socket *c = xalloc(sizeof(*c));
+    if (clients_open(&c->clients, path)) {
         c->run = run;
         return c;
     }

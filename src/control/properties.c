@@ -146,8 +146,6 @@ static json_t *get(const struct controlled *run, const struct property *p, const
     json_t *value = p->get      ? p->get(run, rest, why)
                     : p->member ? member_json(p, &run->stream->settings)
                                 : json_incref(json_object_get(*report, p->name));
-    if (!value && !why[0])
-        property_fail(why, "out of memory");
     return value;
 }
 

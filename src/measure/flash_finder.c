@@ -15,7 +15,7 @@ enum {
 };
 static const double noise_times = 3; // minimum ratio of the step to the noise of single frames
 
-bool finder_look(const struct image *picture, struct finder_look *look)
+void finder_look(const struct image *picture, struct finder_look *look)
 {
     const struct image_shape *shape = &picture->shape;
     uint8_t *rgba = xmalloc((size_t)shape->width * 4);
@@ -37,7 +37,6 @@ bool finder_look(const struct image *picture, struct finder_look *look)
             look->cell[row * FINDER_COLUMNS + column] = count[column] ? (float)sum[column] / (float)count[column] : 0;
     }
     free(rgba);
-    return true;
 }
 
 void finder_learn(struct finder *finder, bool light, const struct finder_look *look)

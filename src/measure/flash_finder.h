@@ -29,8 +29,8 @@ struct finder {
     float strongest;                               // largest step of any cell
 };
 
-// Measures a frame. False: out of memory (not logged).
-bool finder_look(const struct image *picture, struct finder_look *look);
+// Measures a frame.
+void finder_look(const struct image *picture, struct finder_look *look);
 
 void finder_learn(struct finder *finder, bool light, const struct finder_look *look);
 // Ends a round. A round without a dark or without a light look does not count.

@@ -281,10 +281,8 @@ static bool store(const struct subject *subject, int configuration, double ms, d
     print(subject, configuration, choice);
     tuned_date(date);
     const struct tuned_entry entry = {key.key, choice, "", date, ms, default_ms};
-    bool ok = tuned_list_add(&list, &entry);
-    if (!ok)
-        log_error("cannot store the result of chain %s: out of memory", key.chain);
-    ok = ok && tuned_merge(&list, false, &counts);
+    tuned_list_add(&list, &entry);
+    const bool ok = tuned_merge(&list, false, &counts);
     tuned_list_free(&list);
     return ok;
 }

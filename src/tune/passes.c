@@ -366,11 +366,10 @@ static bool store_choice(const struct tune_pass *pass, const struct variant_choi
     tuned_date(date);
     const bool has_source = pass_source(&pass->of, choice, pass->target.device->kernel_dir, source);
     const struct tuned_entry entry = {key.key, text, has_source ? source : "", date, ms, default_ms};
-    bool ok = tuned_add(&pass->target.device->tuned, &entry) && tuned_list_add(&list, &entry);
-    if (!ok)
-        log_error("cannot store the result of pass %s: out of memory", pass->of.pass->name);
+    tuned_add(&pass->target.device->tuned, &entry);
+    tuned_list_add(&list, &entry);
     const char *kernels = pass->target.device->kernel_dir;
-    ok = ok && ((kernels && kernels[0]) || tuned_merge(&list, false, &counts));
+    const bool ok = ((kernels && kernels[0]) || tuned_merge(&list, false, &counts));
     tuned_list_free(&list);
     return ok;
 }

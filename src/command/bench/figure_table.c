@@ -1,6 +1,7 @@
 // figure_table.c: the figures of a test as a table: names of rows and columns, figures with their spread, notes
 #include "command/bench/figure_table.h"
 
+#include "base/alloc.h"
 #include "base/json_text.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -288,13 +289,13 @@ static void print_notes(const struct table *table)
         bool printed = false;
         for (int before = 0; before < i; before++)
             printed = printed || same_note(table->figure[before], f);
-        FILE *out = f->note[0] && !printed ? open_memstream(&text, &size) : NULL;
-        if (!out)
+        if (!f->note[0] || printed)
             continue;
+        FILE *out = xmemstream(&text, &size);
         list_noted(table, f, out);
         fprintf(out, f->status == FIGURE_OK ? ": " : " %s: ", figure_status_name(f->status));
         fprintf(out, "%s", f->note);
-        fclose(out);
+        xmemclose(out);
         printf("%*s", GAP, "");
         options_print_text(stdout, text, GAP, 2 * GAP, FIGURE_LINE);
         free(text);
@@ -304,43 +305,39 @@ static void print_notes(const struct table *table)
 // ---- the table ----
 
 // Prints the figures that have the parameters of the first; `shown` marks them.
-static bool print_alike(const struct figure *figures, int count, bool *shown)
+static void print_alike(const struct figure *figures, int count, bool *shown)
 {
     struct table table = {0};
     const size_t room = (size_t)count;
-    int *const places = calloc(2 * room, sizeof(*places));
-    table.figure = calloc(room, sizeof(*table.figure));
-    table.rows.name = calloc(room, sizeof(*table.rows.name));
-    table.columns.name = calloc(room, sizeof(*table.columns.name));
-    const bool ok = places && table.figure && table.rows.name && table.columns.name;
-    if (ok) {
-        table.row = places;
-        table.column = places + room;
-        split(figures, false, table.rows.key, table.columns.key);
-        for (int i = 0; i < count; i++) {
-            if (shown[i] || !has_keys(&table, &figures[i]))
-                continue;
-            shown[i] = true;
-            add_figure(&table, &figures[i]);
-        }
-        turn(&table);
-        const int fit = columns_in_line(&table), blocks = (table.columns.count + fit - 1) / fit;
-        for (int b = 0; figures->parameters[0] && b < blocks; b++)
-            print_columns(&table, table.columns.count * b / blocks, table.columns.count * (b + 1) / blocks);
-        print_notes(&table);
+    int *const places = xcalloc(2 * room, sizeof(*places));
+    table.figure = xcalloc(room, sizeof(*table.figure));
+    table.rows.name = xcalloc(room, sizeof(*table.rows.name));
+    table.columns.name = xcalloc(room, sizeof(*table.columns.name));
+    table.row = places;
+    table.column = places + room;
+    split(figures, false, table.rows.key, table.columns.key);
+    for (int i = 0; i < count; i++) {
+        if (shown[i] || !has_keys(&table, &figures[i]))
+            continue;
+        shown[i] = true;
+        add_figure(&table, &figures[i]);
     }
+    turn(&table);
+    const int fit = columns_in_line(&table), blocks = (table.columns.count + fit - 1) / fit;
+    for (int b = 0; figures->parameters[0] && b < blocks; b++)
+        print_columns(&table, table.columns.count * b / blocks, table.columns.count * (b + 1) / blocks);
+    print_notes(&table);
     free(table.columns.name);
     free(table.rows.name);
     free(table.figure);
     free(places);
-    return ok;
 }
 
 // Copies the figures with texts that a terminal can show.
 static struct figure *copy_clean(const struct figure *figures, int count)
 {
-    struct figure *clean = calloc((size_t)count, sizeof(*clean));
-    for (int i = 0; clean && i < count; i++) {
+    struct figure *clean = xcalloc((size_t)count, sizeof(*clean));
+    for (int i = 0; i < count; i++) {
         clean[i] = figures[i];
         log_escape(clean[i].test, sizeof(clean[i].test), figures[i].test);
         log_escape(clean[i].parameters, sizeof(clean[i].parameters), figures[i].parameters);
@@ -353,18 +350,17 @@ void figure_table_print(const struct measure_test *test, const struct figure *fi
 {
     char name[FIGURE_TEST + TEXT], definition[1024];
     struct figure *clean = copy_clean(figures, count);
-    bool *shown = calloc((size_t)count, sizeof(*shown)), ok = clean && shown;
+    bool *shown = xcalloc((size_t)count, sizeof(*shown));
     log_escape(name, sizeof(name), test->name);
     printf("\n%s, ", name);
     log_escape(name, sizeof(name), test->unit);
     log_escape(definition, sizeof(definition), test->definition);
     printf("%s%s:\n%*s", name, figure_less_is_better(test->unit) ? " (less is better)" : "", GAP, "");
     options_print_text(stdout, definition, GAP, GAP, FIGURE_LINE);
-    for (int i = 0; ok && i < count; i++)
+    for (int i = 0; i < count; i++) {
         if (!shown[i])
-            ok = print_alike(clean + i, count - i, shown + i);
-    if (!ok)
-        log_error("cannot print the figures of %s: out of memory", test->name);
+            print_alike(clean + i, count - i, shown + i);
+    }
     free(shown);
     free(clean);
 }

@@ -1,6 +1,7 @@
 // figures.c: runs measurements or reads saved results, and prints their figures
 #include "command/bench/bench.h"
 
+#include "base/alloc.h"
 #include "base/claim.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -28,7 +29,7 @@ struct figures {
     int devices, tests;
     int running;           // index of the test that runs
     struct figure *figure; // of one device, without samples
-    int count, room;
+    int count;
     struct json_t *values;  // the same as JSON
     struct json_t *results; // of the devices so far
     bool any, failed;       // figures
@@ -170,17 +171,7 @@ static void print_csv(const json_t *result)
 static void take(void *context, const struct figure *figure)
 {
     struct figures *figures = context;
-    if (figures->count == figures->room) {
-        const int room = figures->room ? 2 * figures->room : 256;
-        struct figure *more = realloc(figures->figure, (size_t)room * sizeof(*more));
-        if (!more) {
-            log_error("cannot store a figure: out of memory");
-            figures->failed = true;
-            return;
-        }
-        figures->figure = more;
-        figures->room = room;
-    }
+    figures->figure = xgrow(figures->figure, (size_t)figures->count, sizeof(*figure));
     figures->figure[figures->count] = *figure;
     figures->figure[figures->count++].samples = NULL;
     json_array_append_new(figures->values, figure_json(figure));
@@ -484,12 +475,8 @@ static bool write_report(struct figures *figures)
 
 int figures_run(const struct bench *bench, struct chosen *chosen)
 {
-    struct figures *figures = calloc(1, sizeof(*figures)); // too large for the stack
+    struct figures *figures = xalloc(sizeof(*figures)); // too large for the stack
     int code = EXIT_USAGE;
-    if (!figures) {
-        log_error("cannot measure: out of memory");
-        return EXIT_NOTHING;
-    }
     bool files = false;
     figures->bench = bench;
     figures->chosen = chosen;

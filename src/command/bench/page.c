@@ -1,6 +1,7 @@
 // page.c: the page of --report: a template with the chart library, and the results as JSON inside
 #include "command/bench/bench.h"
 
+#include "base/alloc.h"
 #include "base/claim.h"
 #include "base/log.h"
 #include "base/resource.h"
@@ -50,12 +51,11 @@ bool page_write(struct claim *claim, const json_t *results)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    bool ok = out && write_page(out, results);
-    ok = out && fclose(out) == 0 && ok;
+    FILE *out = xmemstream(&text, &size);
+    write_page(out, results);
+    xmemclose(out);
+    const bool ok = claim_write(claim, text, size);
     if (!ok)
-        log_error("cannot write %s: out of memory", claim->path);
-    else if (!(ok = claim_write(claim, text, size)))
         log_error("cannot write %s: %s", claim->path, strerror(errno));
     free(text);
     return ok;

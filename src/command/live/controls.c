@@ -1,6 +1,7 @@
 // controls.c: a camera's controls
 #include "command/live/controls.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -43,11 +44,7 @@ bool controls_load(struct controls *c, const char *file, const struct option_tex
     }
     for (const char *at = c->text; at && (at = strchr(at, '\n')); at++)
         most++;
-    c->setting = calloc(most, sizeof(*c->setting));
-    if (!c->setting) {
-        log_error("cannot set the camera's controls: out of memory");
-        return false;
-    }
+    c->setting = xcalloc(most, sizeof(*c->setting));
     if (c->text && !parse_settings(c, file))
         return false;
     for (int i = 0; i < texts->count; i++)
@@ -67,9 +64,9 @@ bool controls_save(const struct controls *c, const char *source, const struct so
     }
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    bool ok = out && source_print_controls(source, out, true);
-    ok = out && fclose(out) == 0 && ok;
+    FILE *out = xmemstream(&text, &size);
+    bool ok = source_print_controls(source, out, true);
+    xmemclose(out);
     if (ok && !claim_write(claim, text, size)) {
         log_error("cannot write %s: %s", claim->path, strerror(errno));
         ok = false;
