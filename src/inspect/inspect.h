@@ -3,8 +3,6 @@
 
 #include <stdbool.h>
 
-struct device;
-struct device_info;
 struct json_t;
 
 // ---- the parent ----
@@ -20,7 +18,7 @@ enum { INSPECT_WHY = 320 };
 
 // Runs `monocle inspect WHAT ARGUMENT` in a child process with time limits. Returns the members of the JSON objects
 // that the child wrote, as one object, which the caller releases. If the child crashed or was too slow, the object has
-// the members that it wrote before, and `why` has the reason; otherwise `why` is "". NULL if out of memory.
+// the members that it wrote before, and `why` has the reason; otherwise `why` is "".
 struct json_t *inspect(const char *what, const char *argument, char why[INSPECT_WHY]);
 
 // ---- the child ----
@@ -30,12 +28,5 @@ enum { INSPECT_WORDS = 4 };
 int inspect_answer(char *const *argv);
 // Writes what the device of this number can do: one JSON object per line, the reliable facts first.
 void inspect_device(int number);
-// Writes the GL contexts, by name: without a window ("headless"), and of windows ("GLX", "EGL", "ES").
-void inspect_gl(void);
 struct json_t *inspect_device_list(void);  // {"devices": [...], "why": "..."}
 void inspect_write(struct json_t *object); // writes it to the parent as one line, and releases it
-// Returns the properties that need no context; `monocle devices --help` lists the members. A property that the driver
-// does not have is null. NULL if out of memory.
-struct json_t *device_facts(const struct device_info *info);
-// Returns {"read": ["RGBA/UNORM_INT8", ...], "write": [...]}: the formats of 2D images. NULL if out of memory.
-struct json_t *device_image_formats(const struct device *device);
