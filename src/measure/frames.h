@@ -3,7 +3,7 @@
 
 #include "measure/pool.h"
 #include "path/path.h"
-#include "screen/upload.h"
+#include "screen/renderer.h"
 
 // The times of a frame. Not every path has all of them.
 enum frame_part {

@@ -52,3 +52,10 @@ void canvas_show(struct canvas *canvas);
 
 struct letters canvas_letters(const struct canvas *canvas, int x_height);
 int canvas_pixels(const struct canvas *canvas, float units); // units times the content scale; at least 1
+
+// Returns the program of shaders/NAME.vert and shaders/NAME.frag for the current context (GL 3.3 core or ES 3.0); the
+// caller deletes it. 0 on failure (logged with the compiler's message).
+unsigned shader_build(const char *name);
+
+// Returns true if desktop GL draws on the CPU (Mesa's llvmpipe). To copy pixels is then much faster than to draw them.
+bool shader_on_cpu(void);

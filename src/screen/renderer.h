@@ -1,9 +1,12 @@
-// renderer.h: draws pictures and the overlay with GL (main thread, current context)
+// renderer.h: draws pictures and the overlay with GL, and uploads pictures (main thread, current context)
 #pragma once
 
+#include "image/copier.h"
 #include "image/image.h"
 #include "screen/overlay.h"
 #include "screen/window.h"
+
+#include <stdbool.h>
 
 struct renderer;
 
@@ -38,3 +41,25 @@ struct renderer_box {
 // As choice_list_row, for the place (x, y) of the framebuffer, 0..1, and the frame that was drawn last.
 int renderer_choice(const struct renderer *renderer, const struct choice_list *list, float x, float y);
 struct renderer_box renderer_picture_box(const struct scene *scene, const struct window_size *size);
+
+// The driver reads one buffer while the next picture is written to the other.
+struct upload {
+    unsigned texture; // 0: none was made, or GL refused it
+    unsigned buffer[2];
+    int next;
+    int width, height; // of the picture
+    int step;          // the texture has every `step`th pixel of the picture, in both directions
+    bool failed;       // the failure was logged
+    struct copier copier;
+};
+
+// Copies an RGBA picture. The texture keeps its name when the size changes. If GL accepts no texture of the picture's
+// size, the texture has every second pixel, or every third, and so on: `step`. False on failure (logged once per size).
+bool upload_picture(struct upload *upload, const struct image *rgba);
+// Waits until GL has finished all commands so far. False after one second (not logged).
+bool upload_wait(void);
+void upload_finish(struct upload *upload); // accepts a zeroed one
+
+// Shows the text until the user closes the window or presses a key, or a signal arrives. Does nothing if no window can
+// be opened.
+void error_window_show(const char *text);

@@ -1,22 +1,276 @@
-// window.c: the GLFW window and its events
+// window.c: a GLFW window: its GL context, its events, and the size and scale of the display
 #include "screen/window.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "screen/display.h"
-#include "screen/window_context.h"
 
+#include <epoxy/gl.h> // before GLFW, which includes GL
+
+#include <GLFW/glfw3.h>
+#include <X11/Xresource.h>
+#include <X11/Xutil.h>
+#include <dlfcn.h>
 #include <epoxy/egl.h>
 #include <epoxy/glx.h>
-
-#define GLFW_INCLUDE_NONE
-#include <GLFW/glfw3.h>
-
 #include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+// ---- the display ----
+
+// Weak, because GLFW may be built without X11. GLFW's header for it needs headers of more libraries.
+extern Display *glfwGetX11Display(void) __attribute__((weak));
+
+// Xlib's functions. GLFW 3.4 loads Xlib privately, so they are not global symbols.
+struct xlib {
+    __typeof__(&XSetIOErrorHandler) set_io_handler;
+    void (*set_exit_handler)(Display *display, void (*handler)(Display *display, void *lost), void *lost);
+    __typeof__(&XSetErrorHandler) set_handler;
+    __typeof__(&XGetErrorText) get_text;
+    __typeof__(&XrmStringToQuark) quark;
+    __typeof__(&XSaveContext) save;
+    __typeof__(&XFindContext) find;
+};
+
+static const char kept[] = "monocle: lost"; // the name under which Xlib stores a display's `lost`
+
+static bool take(void *function, void *library, const char *name)
+{
+    void *const found = dlsym(library, name);
+    memcpy(function, &found, sizeof(found));
+    return found != NULL;
+}
+
+// Returns false if no libX11 is loaded, or one before 1.7.
+static bool xlib_take(struct xlib *xlib)
+{
+    void *const library = dlopen("libX11.so.6", RTLD_NOW | RTLD_NOLOAD);
+    if (!library)
+        return false;
+    const bool all = take(&xlib->set_io_handler, library, "XSetIOErrorHandler") &&
+                     take(&xlib->set_exit_handler, library, "XSetIOErrorExitHandler") &&
+                     take(&xlib->set_handler, library, "XSetErrorHandler") &&
+                     take(&xlib->get_text, library, "XGetErrorText") &&
+                     take(&xlib->quark, library, "XrmStringToQuark") && take(&xlib->save, library, "XSaveContext") &&
+                     take(&xlib->find, library, "XFindContext");
+    dlclose(library); // GLFW keeps it loaded
+    return all;
+}
+
+// Replaces Xlib's message.
+static int say_lost(Display *display)
+{
+    log_error("lost the display %s: its X server ended, became unreachable, or closed the connection "
+              "to monocle",
+              DisplayString(display));
+    return 0;
+}
+
+// Replaces Xlib's exit. From now on, Xlib's calls fail silently.
+static void on_lost(Display *display, void *lost)
+{
+    *(bool *)lost = true;
+}
+
+// Replaces Xlib's message and exit. It must not send a request, because the error may have arrived with a reply.
+static int on_error(Display *display, XErrorEvent *error)
+{
+    struct xlib xlib;
+    char text[128] = "";
+    XPointer lost = NULL;
+    if (!xlib_take(&xlib))
+        return 0; // impossible: it was loaded when this handler was set
+    const bool watched = xlib.find(display, None, xlib.quark(kept), &lost) == 0;
+    if (watched && *(bool *)lost)
+        return 0; // a consequence of the first error
+    xlib.get_text(display, error->error_code, text, sizeof(text));
+    if (!watched) {
+        log_warn("the display %s rejected a request of a driver: %s", DisplayString(display), text);
+        return 0;
+    }
+    log_error("the display %s rejected a request: %s; another program may have destroyed the window",
+              DisplayString(display), text);
+    *(bool *)lost = true;
+    return 0;
+}
+
+// From now on, a broken connection to the X server sets *lost and is logged, as is a request that the server rejects,
+// for example because another program destroyed the window. Xlib alone would end the process. It happens on the main
+// thread, in the call of GLFW or GL that notices it, and the call then returns. Call after GLFW was initialised. Does
+// nothing on Wayland and with libX11 before 1.7.
+static void display_watch(bool *lost)
+{
+    struct xlib xlib;
+    Display *display = glfwGetX11Display ? glfwGetX11Display() : NULL;
+    if (!display || !xlib_take(&xlib))
+        return;
+    xlib.set_io_handler(say_lost);
+    xlib.set_exit_handler(display, on_lost, lost);
+    if (xlib.save(display, None, xlib.quark(kept), (const char *)lost) == 0)
+        xlib.set_handler(on_error);
+}
+
+// Makes the functions of the loaded GL libraries (GLX, EGL) global symbols, in which some OpenCL drivers look them up.
+// GLFW and libepoxy load them privately. Call after the GL context was made.
+static void display_publish_gl(void)
+{
+    static const char *const names[] = {"libGLX.so.0", "libGL.so.1", "libEGL.so.1"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        void *const library = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+        if (library)
+            dlclose(library); // it stays global for as long as GLFW or libepoxy keeps it loaded
+    }
+}
+
+// ---- the context ----
+
+struct window_context {
+    struct gl_context gl;
+    const struct context_kind *kind;
+    struct GLFWwindow *window;  // the user's window owns the first context
+    struct GLFWwindow *builder; // a hidden window owns the builder; NULL: GLFW cannot make it
+    bool egl;                   // over EGL, otherwise over GLX
+    pthread_mutex_t lock;       // held while the builder is bound
+    struct GLFWwindow *before;  // owner of the context that was current before the builder
+};
+
+#define GLFW_INCLUDE_NONE
+
+// Kinds of contexts, best first.
+struct context_kind {
+    bool es, egl;
+    const char *name;
+};
+
+static const struct context_kind context_kinds[] = {
+    {false, false, "OpenGL 3.3"},
+    {true, false, "OpenGL ES 3.0"},
+    {false, true, "OpenGL 3.3 over EGL"},
+    {true, true, "OpenGL ES 3.0 over EGL"},
+};
+
+// Adds GLFW's last error to the reason.
+static void window_add_reason(char why[256], const char *what)
+{
+    const char *text = NULL;
+    const int code = glfwGetError(&text);
+    const size_t used = strlen(why);
+    snprintf(why + used, 256 - used, "%s%s: %s", used ? "; " : "", what,
+             code != GLFW_NO_ERROR && text ? text : "no reason given");
+}
+
+static bool bind_window(struct gl_context *gl, bool builder)
+{
+    struct window_context *context = (struct window_context *)gl;
+    GLFWwindow *const owner = builder ? context->builder : context->window;
+    const char *text = "there is none";
+    if (builder) {
+        pthread_mutex_lock(&context->lock);
+        context->before = glfwGetCurrentContext();
+    }
+    glfwGetError(NULL);
+    if (owner) {
+        glfwMakeContextCurrent(owner);
+        if (glfwGetError(&text) == GLFW_NO_ERROR)
+            return true;
+    }
+    log_error("cannot make the %s GL context current: %s", builder ? "second" : "window's", text);
+    if (builder)
+        pthread_mutex_unlock(&context->lock);
+    return false;
+}
+
+static void unbind_window(struct gl_context *gl, bool builder)
+{
+    struct window_context *context = (struct window_context *)gl;
+    glfwMakeContextCurrent(builder ? context->before : NULL);
+    if (builder)
+        pthread_mutex_unlock(&context->lock);
+}
+
+static void set_hints(const struct context_kind *kind, bool debug)
+{
+    glfwDefaultWindowHints();
+    glfwWindowHint(GLFW_CLIENT_API, kind->es ? GLFW_OPENGL_ES_API : GLFW_OPENGL_API);
+    glfwWindowHint(GLFW_CONTEXT_CREATION_API, kind->egl ? GLFW_EGL_CONTEXT_API : GLFW_NATIVE_CONTEXT_API);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, kind->es ? 0 : 3);
+    if (!kind->es) {
+        glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+        glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+    }
+    glfwWindowHint(GLFW_OPENGL_DEBUG_CONTEXT, debug);
+    // Plain 8-bit RGB: with alpha, a compositor would blend the window; the other buffers are unused.
+    glfwWindowHint(GLFW_ALPHA_BITS, 0);
+    glfwWindowHint(GLFW_DEPTH_BITS, 0);
+    glfwWindowHint(GLFW_STENCIL_BITS, 0);
+    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+    glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE); // full screen stays when another monitor gets the focus
+    glfwWindowHintString(GLFW_X11_CLASS_NAME, "monocle");
+    glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "monocle");
+#ifdef GLFW_WAYLAND_APP_ID                                // GLFW 3.4
+    glfwWindowHintString(GLFW_WAYLAND_APP_ID, "monocle"); // the name of the desktop entry
+#endif
+}
+
+static void make_builder(struct window_context *context, bool debug)
+{
+    set_hints(context->kind, debug);
+    context->builder = glfwCreateWindow(1, 1, "monocle builder", NULL, context->window);
+    if (!context->builder) {
+        char why[256] = "";
+        window_add_reason(why, context->kind->name);
+        log_info("cannot make a second GL context: %s", why);
+    }
+}
+
+// Opens the window with the first kind of context that works, and makes it current. False: none does, and `why` has the
+// reasons.
+static bool window_context_open(struct window_context *context, const struct window_setup *setup, int width, int height,
+                                char why[256])
+{
+    *context = (struct window_context){.gl = {.bind = bind_window, .unbind = unbind_window}};
+    pthread_mutex_init(&context->lock, NULL);
+    for (size_t i = 0; !context->window && i < sizeof(context_kinds) / sizeof(*context_kinds); i++) {
+        context->kind = &context_kinds[i];
+        if ((setup->es && !context->kind->es) || (setup->egl && !context->kind->egl))
+            continue;
+        set_hints(context->kind, setup->debug);
+        context->window = glfwCreateWindow(width, height, setup->title ? setup->title : "monocle", NULL, NULL);
+        if (!context->window)
+            window_add_reason(why, context->kind->name);
+    }
+    if (!context->window)
+        return false;
+    glfwMakeContextCurrent(context->window);
+    context->egl = epoxy_has_egl() && eglGetCurrentContext() != EGL_NO_CONTEXT;
+    gl_context_describe(&context->gl, !epoxy_is_desktop_gl(), (const char *)glGetString(GL_VERSION),
+                        (const char *)glGetString(GL_RENDERER), context->egl ? "EGL" : "GLX");
+    make_builder(context, setup->debug);
+    return true;
+}
+
+// Accepts a zeroed one.
+static void window_context_close(struct window_context *context)
+{
+    if (context->builder) {
+        glfwMakeContextCurrent(context->window);
+        gl_context_finish(&context->gl);
+        glfwDestroyWindow(context->builder);
+    }
+    if (context->window) {
+        glfwDestroyWindow(context->window);
+        pthread_mutex_destroy(&context->lock);
+    }
+}
+
+// ---- the window ----
+
+#define GLFW_INCLUDE_NONE
 
 enum { EVENT_ROOM = 256 }; // far more than one frame's typing and dragging
 

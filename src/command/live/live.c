@@ -6,7 +6,7 @@
 #include "command/live/events.h"
 #include "command/live/session.h"
 #include "control/control.h"
-#include "screen/error_window.h"
+#include "screen/renderer.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "base/gl_handles.h"
 #include "base/log.h"
 #include "screen/renderer.h"
-#include "screen/upload.h"
 
 #include <math.h>
 #include <stdlib.h>
