@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "command/command.h"
-#include "measure/flash_finder.h"
+#include "command/latency/flash_finder.h"
 #include "screen/renderer.h"
 #include "stream/stream.h"
 
@@ -61,7 +61,6 @@ extern const struct stream_client latency_client;
 // stream.code.
 bool latency_measure(struct latency *latency);
 
-// report.c
-void latency_report_start(const struct latency *latency);
+// latency_command.c: print a sample when it is measured, and the report.
 void latency_report_sample(const struct latency *latency, int index);
 void latency_report(const struct latency *latency);

@@ -1,22 +1,162 @@
-// small.c: the test of many small images: launches for one or for many, several queues, copies during kernels
+// launch.c: tests of the time of a launch, and of small launches
 #include "measure/bench_session.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/random.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+// ---- one launch ----
+
+enum { STAMPS = 4 };
+static const cl_profiling_info stamp_names[STAMPS] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
+                                                      CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
+
+// A part of a launch: between two stamps of its event, or by the host's clock.
+struct launch_part {
+    const char *name;
+    enum { PART_EVENT, PART_HOST, PART_RESOLUTION } clock;
+    int from, to;  // PART_EVENT: stamps
+    bool profiled; // PART_HOST: on a queue with profiling
+};
+
+static const struct launch_part parts[] = {
+    {"queued", PART_EVENT, 0, 1, true},  {"submitted", PART_EVENT, 1, 2, true},
+    {"running", PART_EVENT, 2, 3, true}, {"roundtrip", PART_HOST, 0, 0, false},
+    {"profiled", PART_HOST, 0, 0, true}, {"resolution", PART_RESOLUTION, 0, 0, true},
+};
+enum { PARTS = sizeof(parts) / sizeof(*parts) };
+
+struct launches {
+    const struct launch_part *part;
+    cl_command_queue queue; // of the session, or one without profiling
+    cl_mem launches;
+};
+
+// Launches the kernel once, waits, and reads the stamps. Returns the host's seconds; negative on failure (logged).
+static double launch(struct bench_case *c, cl_ulong stamps[STAMPS])
+{
+    const struct launches *latency = c->data;
+    static const size_t none[2] = {0};
+    struct device_span span = {0};
+    const int64_t start_ns = clock_now_ns();
+    cl_int result = kernel_run(c->kernel, latency->queue, c->arguments, (cl_uint)c->argument_count, none, c->size,
+                               c->local, NULL, &span);
+    if (result == CL_SUCCESS)
+        result = compute_finish(latency->queue);
+    const double seconds = (double)(clock_now_ns() - start_ns) / 1e9;
+    for (int i = 0; i < STAMPS; i++)
+        stamps[i] = latency->part->profiled ? event_stamp(span.first, stamp_names[i]) : 0;
+    span_release(&span);
+    return compute_ok(result, "launch a kernel") ? seconds : -1;
+}
+
+// Returns the smaller of `least` and the smallest difference between stamps.
+static double smallest_step(const cl_ulong stamps[STAMPS], double least)
+{
+    for (int i = 1; i < STAMPS; i++) {
+        if (stamps[i] > stamps[i - 1])
+            least = fmin(least, (double)(stamps[i] - stamps[i - 1]) / 1e9);
+    }
+    return least;
+}
+
+static double time_launches(struct bench_case *c, int runs)
+{
+    const struct launches *latency = c->data;
+    const struct launch_part *part = latency->part;
+    double sum_s = 0, least_s = 1;
+    for (int i = 0; i < runs; i++) {
+        cl_ulong stamps[STAMPS];
+        const double host_s = launch(c, stamps);
+        if (host_s < 0)
+            return -1;
+        if (part->clock == PART_EVENT && (stamps[part->from] == 0 || stamps[part->to] < stamps[part->from]))
+            return -1; // impossible
+        least_s = smallest_step(stamps, least_s);
+        sum_s += part->clock == PART_HOST ? host_s : (double)(stamps[part->to] - stamps[part->from]) / 1e9;
+    }
+    return part->clock == PART_RESOLUTION ? least_s : sum_s / runs;
+}
+
+// Every launch must have run.
+static bool check(struct bench_case *c)
+{
+    enum { LAUNCHES = 10 };
+    const struct launches *latency = c->data;
+    cl_uint count = 0;
+    cl_ulong stamps[STAMPS];
+    cl_int result =
+        clEnqueueWriteBuffer(latency->queue, latency->launches, CL_TRUE, 0, sizeof(count), &count, 0, NULL, NULL);
+    for (int i = 0; i < LAUNCHES; i++)
+        if (launch(c, stamps) < 0)
+            return false;
+    if (result == CL_SUCCESS)
+        result =
+            clEnqueueReadBuffer(latency->queue, latency->launches, CL_TRUE, 0, sizeof(count), &count, 0, NULL, NULL);
+    return compute_ok(result, "read the number of launches") && count == LAUNCHES;
+}
+
+static void open_case(struct bench_case *c)
+{
+    struct launches *latency = c->data;
+    if (!bench_kernel(c, "", "empty"))
+        return;
+    for (int i = 0; i < 2; i++)
+        c->size[i] = c->local[i] = 1;
+    bench_argument(c, &latency->launches, sizeof(cl_mem));
+    c->time = time_launches;
+    c->check = check;
+}
+
+static void run(struct bench_session *session)
+{
+    struct bench_case cases[PARTS] = {{0}};
+    struct launches latencies[PARTS];
+    cl_int result;
+    cl_command_queue plain = device_queue(session->device, false, &result);
+    cl_mem launches = result == CL_SUCCESS
+                          ? clCreateBuffer(session->device->context, CL_MEM_READ_WRITE, sizeof(cl_uint), NULL, &result)
+                          : NULL;
+    for (int i = 0; i < PARTS; i++) {
+        latencies[i] = (struct launches){&parts[i], parts[i].profiled ? session->queue : plain, launches};
+        cases[i].data = &latencies[i];
+        snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "part=%s", parts[i].name);
+    }
+    bench_run(session, cases, PARTS, compute_ok(result, "open a second queue and its memory"), open_case);
+    memory_release(launches);
+    if (plain)
+        clReleaseCommandQueue(plain);
+}
+
+const struct measure_test measure_latency = {
+    .name = "latency",
+    .unit = "µs",
+    .definition =
+        "launch of an almost empty kernel; queued, submitted, running: time in this state, by the event clock; "
+        "roundtrip: from enqueue to finish, by the host's clock; profiled: the same on a queue with "
+        "profiling; resolution: smallest step of the event clock",
+    .file = "bench/empty.cl",
+    .seconds = 1,
+    .run = run,
+};
+
+// ---- small launches ----
+
 enum { SIDE_LEAST = 64, SIDE_MOST = 300, GROUP_WIDTH = 16, GROUP_HEIGHT = 8, PIXEL = 4, ROWS = 16 };
-enum { PARTS = 4, BATCHES = 2, IMAGES_GPU = 1000, IMAGES_CPU = 48, IMAGES_LEAST = PARTS * BATCHES };
+enum { QUEUE_PARTS = 4, BATCHES = 2, IMAGES_GPU = 1000, IMAGES_CPU = 48, IMAGES_LEAST = QUEUE_PARTS * BATCHES };
 
 struct small_image {
     cl_int at, width, height, unused; // at: offset in its part, in pixels
 };
 
-// Each part has its own memory objects, because two queues must not change the same one at the same time.
-struct part {
+// Each part has its own memory objects, because two queues must not change the same one at the same
+// time.
+struct queue_part {
     cl_mem from, to;
     int first, count;     // of the images
     size_t offset, bytes; // in the host's memory
@@ -24,13 +164,13 @@ struct part {
 
 struct images {
     struct small_image image[IMAGES_GPU];
-    struct part part[PARTS];
+    struct queue_part part[QUEUE_PARTS];
     int count;
     size_t bytes;
     cl_mem table;
     struct pinned from, to; // the host's memory
     uint8_t *expected;
-    cl_command_queue queue[PARTS];
+    cl_command_queue queue[QUEUE_PARTS];
 };
 
 struct small {
@@ -41,8 +181,8 @@ struct small {
 
 // ---- one run ----
 
-static cl_int launch(const struct bench_case *c, cl_command_queue queue, const struct part *part, cl_int first,
-                     int count)
+static cl_int launch_small(const struct bench_case *c, cl_command_queue queue, const struct queue_part *part,
+                           cl_int first, int count)
 {
     const struct small *small = c->data;
     const struct small_image *image = &small->images->image[first];
@@ -62,7 +202,8 @@ static cl_int launch(const struct bench_case *c, cl_command_queue queue, const s
 }
 
 // Enqueues the work on the images from `first`. The queue runs its commands in order.
-static cl_int enqueue(const struct bench_case *c, cl_command_queue queue, const struct part *part, int first, int count)
+static cl_int enqueue(const struct bench_case *c, cl_command_queue queue, const struct queue_part *part, int first,
+                      int count)
 {
     const struct small *small = c->data;
     const struct images *m = small->images;
@@ -74,7 +215,7 @@ static cl_int enqueue(const struct bench_case *c, cl_command_queue queue, const 
         result = clEnqueueWriteBuffer(queue, part->from, CL_FALSE, begin, bytes, m->from.at + part->offset + begin, 0,
                                       NULL, NULL);
     if (result == CL_SUCCESS)
-        result = launch(c, queue, part, first, count);
+        result = launch_small(c, queue, part, first, count);
     if (result == CL_SUCCESS && small->copies)
         result = clEnqueueReadBuffer(queue, part->to, CL_FALSE, begin, bytes, m->to.at + part->offset + begin, 0, NULL,
                                      NULL);
@@ -88,12 +229,13 @@ static bool run_once(const struct bench_case *c)
     const struct images *m = small->images;
     cl_int result = CL_SUCCESS;
     const int batches = small->packed ? BATCHES : m->part[0].count;
-    for (int i = 0; result == CL_SUCCESS && i < batches * PARTS; i++) {
-        const struct part *part = &m->part[i % PARTS];
-        const int begin = part->count * (i / PARTS) / batches, end = part->count * (i / PARTS + 1) / batches;
-        const cl_command_queue queue = m->queue[i % PARTS % small->queues];
+    for (int i = 0; result == CL_SUCCESS && i < batches * QUEUE_PARTS; i++) {
+        const struct queue_part *part = &m->part[i % QUEUE_PARTS];
+        const int begin = part->count * (i / QUEUE_PARTS) / batches,
+                  end = part->count * (i / QUEUE_PARTS + 1) / batches;
+        const cl_command_queue queue = m->queue[i % QUEUE_PARTS % small->queues];
         result = enqueue(c, queue, part, part->first + begin, end - begin);
-        if (result == CL_SUCCESS && i < PARTS)
+        if (result == CL_SUCCESS && i < QUEUE_PARTS)
             result = clFlush(queue); // starts early; drivers start long queues themselves
     }
     for (int i = 0; result == CL_SUCCESS && i < small->queues; i++)
@@ -108,15 +250,15 @@ static bool run_once(const struct bench_case *c)
 // ---- check ----
 
 // Clears the memory first. The run must then write all pixels, and copy them both ways if the case copies.
-static bool check(struct bench_case *c)
+static bool check_small(struct bench_case *c)
 {
     const struct small *small = c->data;
     const struct images *m = small->images;
     const cl_uint zero = 0;
     cl_int result = CL_SUCCESS;
     memset(m->to.at, 0, m->bytes);
-    for (int i = 0; i < PARTS && result == CL_SUCCESS; i++) {
-        const struct part *part = &m->part[i];
+    for (int i = 0; i < QUEUE_PARTS && result == CL_SUCCESS; i++) {
+        const struct queue_part *part = &m->part[i];
         result = clEnqueueFillBuffer(m->queue[0], part->to, &zero, sizeof(zero), 0, part->bytes, 0, NULL, NULL);
         if (result == CL_SUCCESS && small->copies)
             result = clEnqueueFillBuffer(m->queue[0], part->from, &zero, sizeof(zero), 0, part->bytes, 0, NULL, NULL);
@@ -127,7 +269,7 @@ static bool check(struct bench_case *c)
     const cl_int finished = compute_finish(m->queue[0]);
     if (!compute_ok(result == CL_SUCCESS ? finished : result, "clear the images") || !run_once(c))
         return false;
-    for (int i = 0; i < PARTS && result == CL_SUCCESS && !small->copies; i++)
+    for (int i = 0; i < QUEUE_PARTS && result == CL_SUCCESS && !small->copies; i++)
         result = clEnqueueReadBuffer(m->queue[0], m->part[i].to, CL_TRUE, 0, m->part[i].bytes,
                                      m->to.at + m->part[i].offset, 0, NULL, NULL);
     return compute_ok(result, "read the images") && memcmp(m->to.at, m->expected, m->bytes) == 0;
@@ -153,16 +295,17 @@ static void emboss(const struct small_image *image, const uint8_t *from, uint8_t
 
 // ---- memory ----
 
-// Chooses the number and the sizes of images, and places them. The sizes are the same in each run of the program.
+// Chooses the number and the sizes of images, and places them. The sizes are the same in each run of the
+// program.
 static void place_images(struct images *m, const struct device_info *info)
 {
     uint64_t random = 1;
     m->count = info->type & CL_DEVICE_TYPE_CPU ? IMAGES_CPU : IMAGES_GPU;
     while (m->count / 2 >= IMAGES_LEAST && (size_t)m->count * SIDE_MOST * SIDE_MOST * PIXEL > info->memory_bytes / 8)
         m->count /= 2;
-    for (int p = 0; p < PARTS; p++) {
-        struct part *part = &m->part[p];
-        part->count = m->count / PARTS;
+    for (int p = 0; p < QUEUE_PARTS; p++) {
+        struct queue_part *part = &m->part[p];
+        part->count = m->count / QUEUE_PARTS;
         part->first = p * part->count;
         part->offset = m->bytes;
         cl_int at = 0;
@@ -176,14 +319,14 @@ static void place_images(struct images *m, const struct device_info *info)
         part->bytes = (size_t)at * PIXEL;
         m->bytes += part->bytes;
     }
-    m->count = PARTS * m->part[0].count;
+    m->count = QUEUE_PARTS * m->part[0].count;
 }
 
 static void close_images(struct images *m)
 {
     pinned_close(&m->from, m->queue[0]);
     pinned_close(&m->to, m->queue[0]);
-    for (int i = 0; i < PARTS; i++) {
+    for (int i = 0; i < QUEUE_PARTS; i++) {
         if (m->queue[i]) {
             compute_finish(m->queue[i]);
             clReleaseCommandQueue(m->queue[i]);
@@ -202,8 +345,8 @@ static bool open_images(struct images *m, const struct bench_session *session)
     cl_int result = CL_SUCCESS;
     place_images(m, &device->info);
     m->expected = xmalloc(m->bytes);
-    for (int i = 0; i < PARTS && result == CL_SUCCESS; i++) {
-        struct part *part = &m->part[i];
+    for (int i = 0; i < QUEUE_PARTS && result == CL_SUCCESS; i++) {
+        struct queue_part *part = &m->part[i];
         m->queue[i] = device_queue(device, false, &result);
         if (result == CL_SUCCESS)
             part->from = clCreateBuffer(device->context, CL_MEM_READ_ONLY, part->bytes, NULL, &result);
@@ -229,7 +372,7 @@ static bool open_images(struct images *m, const struct bench_session *session)
 
 // ---- the cases ----
 
-static void open_case(struct bench_case *c)
+static void open_small(struct bench_case *c)
 {
     const struct small *small = c->data;
     char options[32];
@@ -239,11 +382,11 @@ static void open_case(struct bench_case *c)
         return;
     c->time = bench_host_time;
     c->once = run_once;
-    c->check = check;
+    c->check = check_small;
     c->work = small->images->count;
 }
 
-static void run(struct bench_session *session)
+static void run_small(struct bench_session *session)
 {
     enum { WAYS = 2, QUEUES = 3, CASES = 2 * WAYS * QUEUES };
     struct bench_case cases[CASES] = {{0}};
@@ -262,7 +405,7 @@ static void run(struct bench_session *session)
         snprintf(c->figure.parameters, sizeof(c->figure.parameters), "copies=%s queues=%d way=%s",
                  all[i].copies ? "both" : "none", all[i].queues, all[i].packed ? "packed" : "each");
     }
-    bench_run(session, cases, CASES, open, open_case);
+    bench_run(session, cases, CASES, open, open_small);
     if (images)
         close_images(images);
     free(images);
@@ -278,5 +421,5 @@ const struct measure_test measure_small = {
         "back; none: the images stay on the device",
     .file = "bench/small.cl",
     .seconds = 2,
-    .run = run,
+    .run = run_small,
 };

@@ -1,7 +1,7 @@
 // test_flash_finder.c: flashes in small parts of noisy images are found; other changes are not flashes
 #include "unit.h"
 
-#include "measure/flash_finder.h"
+#include "command/latency/flash_finder.h"
 #include "pictures.h"
 
 enum { WIDTH = 160, HEIGHT = 90, LOOKS = 6, ROUNDS = 3, CHANCES = 40 }; // a lamp rarely follows the flash by chance
