@@ -1,9 +1,9 @@
 // child_commands.c: the hidden commands that monocle itself runs in child processes, for code that may crash or hang
 #include "base/child.h"
 #include "base/log.h"
+#include "bench/bench.h"
 #include "command/command.h"
 #include "inspect/inspect.h"
-#include "measure/measure.h"
 #include "path/probe.h"
 #include "tune/kernel/user_kernel.h"
 
@@ -22,8 +22,7 @@ static const struct job {
         {SHADER_WORDS, SHADER_WORD_KIND, "shader", probe_shader_answer},
         {WORDS, 0, NULL, probe_answer},
 },
-  inspections[] = {{INSPECT_WORDS, 0, NULL, inspect_answer}},
-  measurements[] = {{MEASURE_WORDS, 0, NULL, measure_answer}};
+  inspections[] = {{INSPECT_WORDS, 0, NULL, inspect_answer}}, measurements[] = {{BENCH_WORDS, 0, NULL, bench_reply}};
 
 // Runs the job that the arguments name. EXIT_AT_ONCE, because a faulty driver could crash in the functions that exit()
 // runs.
@@ -55,5 +54,5 @@ static int run(const struct option_list *list, const struct job *job, size_t job
     const struct command name##_command = {.list = &name##_list, .run = run_##name, .hidden = true};
 
 CHILD_COMMAND(probe, probes, "test a kernel variant")
-CHILD_COMMAND(measure, measurements, "run a test of `monocle bench device`")
+CHILD_COMMAND(bench_test, measurements, "run a test of `monocle bench device`")
 CHILD_COMMAND(inspect, inspections, "query drivers")

@@ -24,7 +24,7 @@ const struct command *const commands[] = {
     &tune_command,       &tuned_command,   &devices_command,
     &doctor_command,     &cameras_command, &help_command,
     &completion_command, &manual_command,  &probe_command,
-    &measure_command,    &inspect_command, NULL,
+    &bench_test_command, &inspect_command, NULL,
 };
 
 // The help prints a title before each of these commands.

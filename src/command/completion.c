@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "command/bench/bench.h"
+#include "command/bench/bench_command.h"
 #include "command/live/property_table.h"
 #include "command/looks.h"
 #include "filter/user_filters.h"
@@ -195,13 +195,13 @@ static void offer_values(struct typed typed, const char *choices, const char *ki
 static void offer_tests(const struct typed *typed)
 {
     const char *before = "";
-    for (int i = 0; measure_tests[i]; before = measure_tests[i++]->name) {
-        const char *name = measure_tests[i]->name, *dot = strchr(name, '.');
+    for (int i = 0; bench_tests[i]; before = bench_tests[i++]->name) {
+        const char *name = bench_tests[i]->name, *dot = strchr(name, '.');
         char group[64];
         snprintf(group, sizeof(group), "%.*s", dot ? (int)(dot - name) : 0, name);
         if (dot && strncmp(before, name, (size_t)(dot + 1 - name)) != 0)
             offer(typed, group, "all tests of this group");
-        offer(typed, name, measure_tests[i]->definition);
+        offer(typed, name, bench_tests[i]->definition);
     }
 }
 

@@ -2,9 +2,9 @@
 #include "command/command.h"
 
 #include "base/log.h"
+#include "bench/bench.h"
 #include "command/shared.h"
 #include "filter/chain.h"
-#include "measure/measure.h"
 #include "screen/keys.h"
 #include "source/source.h"
 
@@ -168,8 +168,8 @@ static void print_measurements(void)
         ".SH MEASUREMENTS\nThe measurements of\n.BR \"monocle bench\" ,\nand the tests of its measurement device.\n");
     for (int i = 0; measurement_list[i]; i++)
         print_term(measurement_list[i]->name, SIZE_MAX, measurement_list[i]->details);
-    for (int i = 0; measure_tests[i]; i++)
-        print_term(measure_tests[i]->name, SIZE_MAX, measure_tests[i]->definition);
+    for (int i = 0; bench_tests[i]; i++)
+        print_term(bench_tests[i]->name, SIZE_MAX, bench_tests[i]->definition);
 }
 
 static void print_keys(void)

@@ -5,7 +5,7 @@
 //   npp [--sizes WxH,...] [--rounds N] [--all]
 //
 // Prints a row of JSON for each case, with "npp" as the path. CUDA events around runs that are
-// queued back to back give the times. Several pictures are used in turn, as in src/measure/pool.c. NPP has no
+// queued back to back give the times. Several pictures are used in turn, as in src/bench/pool.c. NPP has no
 // equivalent of maxrgb. Its emboss is less work than monocle's: NPP's filters have no bias, so 128 is not added.
 #include "npp.h"
 
@@ -117,7 +117,7 @@ void add_works(bench &b, bool all)
         b.out.push_back(make_buffer(pixels * 8)); // some cases enlarge the picture
     for (auto &scratch : b.scratch)
         scratch = make_buffer(pixels * 4);
-    // The numbers of src/measure/filters.c. NPP turns a kernel by half a circle; the work is the same.
+    // The numbers of src/bench/filters.c. NPP turns a kernel by half a circle; the work is the same.
     b.convolution =
         make_kernel({0.11f,  -0.07f, 0.23f, 0.05f,  -0.13f, 0.31f, 0.17f,  -0.29f, 0.41f, 0.02f,  -0.19f, 0.37f, 0.83f,
                      -0.43f, 0.07f,  0.29f, -0.11f, 0.53f,  0.13f, -0.31f, 0.19f,  0.03f, -0.23f, 0.09f,  -0.59f});

@@ -19,7 +19,7 @@
 namespace
 {
 
-const size_t working_set_bytes = size_t(160) << 20, small_pixels = size_t(4) << 20; // as in src/measure/pool.c
+const size_t working_set_bytes = size_t(160) << 20, small_pixels = size_t(4) << 20; // as in src/bench/pool.c
 const double measurement_ms = 10;
 const int runs_max = 64;
 

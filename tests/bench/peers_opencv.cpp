@@ -120,7 +120,7 @@ template <class mat> void weigh(const mat &from, mat &to, int side, float *weigh
     cv::filter2D(from, to, -1, cv::Mat(side, side, CV_32F, weights), cv::Point(-1, -1), added, cv::BORDER_REPLICATE);
 }
 
-// The numbers of src/measure/filters.c.
+// The numbers of src/bench/filters.c.
 template <class mat> void convolve(const mat &from, mat &to, scratch<mat> &)
 {
     static float weights[25] = {0.11f, -0.07f, 0.23f, 0.05f, -0.13f, 0.31f, 0.17f, -0.29f, 0.41f,

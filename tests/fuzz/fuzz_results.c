@@ -1,8 +1,8 @@
 // fuzz_results.c: hostile results of `bench`; a libFuzzer target, and by itself a run over seeds and their
 // mutations
 #include "base/log.h"
+#include "bench/results.h"
 #include "command/bench/figure_table.h"
-#include "measure/results.h"
 
 #include <jansson.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 static void print_table(const json_t *result)
 {
-    const struct measure_test test = {.name = "a.b", .unit = "ms", .definition = "d"};
+    const struct bench_test test = {.name = "a.b", .unit = "ms", .definition = "d"};
     const json_t *item;
     struct figure figures[64] = {0};
     int count = 0;

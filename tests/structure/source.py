@@ -31,13 +31,13 @@ LAYERS = {
     "tune/kernel": ["tune", "path", "compute", "filter", "image", "base"],
     "tune/study": ["tune", "screen", "path", "compute", "filter", "image", "base"],
     "screen": ["image", "base"],
-    "measure": ["path", "screen", "compute", "filter", "image", "base"],
+    "bench": ["path", "screen", "compute", "filter", "image", "base"],
     "lane": ["source", "road", "path", "compute", "filter", "image", "base"],
     "batch": ["tune", "path", "compute", "filter", "image", "base"],
     "inspect": ["source", "road", "path", "screen", "compute", "filter", "image", "base"],
     "stream": ["tune", "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
     "control": ["stream", "tune", "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
-    "command": ["control", "stream", "inspect", "batch", "lane", "measure", "tune", "tune/kernel", "tune/study",
+    "command": ["control", "stream", "inspect", "batch", "lane", "bench", "tune", "tune/kernel", "tune/study",
                 "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
     "": ["command", "base"],  # main.c
 }
@@ -68,7 +68,7 @@ HOMES = {
     r"immintrin\.h": r"src/base/vector\.h",
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h":
-        r"src/(command/.*|control/.*|measure/(answer|figure|measure|results)|inspect/.*|batch/(batch|merge|record)|"
+        r"src/(command/.*|control/.*|bench/(bench|figure|results)|inspect/.*|batch/(batch|merge|record)|"
         r"tune/(captures|journal|kernel/spec_read|study/(replay|t4))|base/(json_text|trace)|"
         r"lane/(calibration|config|lane_camera|lines|truth)|path/passes_json|source/video_info)\.c",
 }
@@ -78,7 +78,7 @@ ROWS = {
         r"src/path/.*|src/batch/(batch|choose|runner)\.c|src/inspect/inspect_device\.c",
     r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # formats of files, cameras and measurements, and defaults
         r"src/(image/(pixfmt|image|y4m|codec/).*|sink/virtual_camera\.c|source/(camera.*|generated|video_info)\.c|"
-        r"measure/(filters|paths|pool)\.c|batch/worker\.c)",
+        r"bench/(filters|paths|pool)\.c|batch/worker\.c)",
     # The name of a kind of source.
     r"str\w*cmp\(.*(?:info->kind|kinds\S*->name|\"(?:camera|pattern|noise|y4m|raw|video|list))":
         r"src/source/source\.c",

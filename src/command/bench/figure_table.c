@@ -346,7 +346,7 @@ static struct figure *copy_clean(const struct figure *figures, int count)
     return clean;
 }
 
-void figure_table_print(const struct measure_test *test, const struct figure *figures, int count)
+void figure_table_print(const struct bench_test *test, const struct figure *figures, int count)
 {
     char name[FIGURE_TEST + TEXT], definition[1024];
     struct figure *clean = copy_clean(figures, count);

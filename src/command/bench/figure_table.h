@@ -1,12 +1,12 @@
 // figure_table.h: the figures of a test as a table on standard output
 #pragma once
 
-#include "measure/measure.h"
+#include "bench/bench.h"
 
 enum { FIGURE_TEXT = 64, FIGURE_LINE = 80 };
 
 // Prints the figures of one test in lines of at most FIGURE_LINE columns, unless names are longer. The last parameter
 // of a figure names its column, the others its row. The texts may come from a file.
-void figure_table_print(const struct measure_test *test, const struct figure *figures, int count);
-// Prints the verdicts of a result that was compared (measure/results.h).
+void figure_table_print(const struct bench_test *test, const struct figure *figures, int count);
+// Prints the verdicts of a result that was compared (bench/results.h).
 void figure_table_verdicts(const struct json_t *result);

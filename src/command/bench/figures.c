@@ -1,15 +1,15 @@
 // figures.c: runs measurements or reads saved results, and prints their figures
-#include "command/bench/bench.h"
+#include "command/bench/bench_command.h"
 
 #include "base/alloc.h"
 #include "base/claim.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/workers.h"
+#include "bench/results.h"
 #include "command/bench/figure_table.h"
 #include "command/shared.h"
 #include "compute/device_energy.h"
-#include "measure/results.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -25,7 +25,7 @@ struct figures {
     struct chosen *chosen; // of a measurement
     struct claim report;   // of --report
     struct device_info device[DEVICE_MAX];
-    const struct measure_test *test[CHOSEN_MAX]; // the chosen ones
+    const struct bench_test *test[CHOSEN_MAX]; // the chosen ones
     int devices, tests;
     int running;           // index of the test that runs
     struct figure *figure; // of one device, without samples
@@ -45,9 +45,9 @@ static bool choose_tests(struct figures *figures)
     for (int w = 0; w < bench->words; w++) {
         const char *names[CHOSEN_MAX + 1] = {NULL};
         bool found = false;
-        for (int i = 0; measure_tests[i]; i++) {
-            names[i] = measure_tests[i]->name;
-            if (measure_is_named(measure_tests[i], bench->word[w]))
+        for (int i = 0; bench_tests[i]; i++) {
+            names[i] = bench_tests[i]->name;
+            if (bench_is_named(bench_tests[i], bench->word[w]))
                 used[i] = found = true;
         }
         if (!found) {
@@ -55,9 +55,9 @@ static bool choose_tests(struct figures *figures)
             return false;
         }
     }
-    for (int i = 0; measure_tests[i]; i++) {
+    for (int i = 0; bench_tests[i]; i++) {
         if (bench->words == 0 || used[i])
-            figures->test[figures->tests++] = measure_tests[i];
+            figures->test[figures->tests++] = bench_tests[i];
     }
     return true;
 }
@@ -105,7 +105,7 @@ static json_t *sensors_json(const struct sensors *sensors)
 }
 
 // Adds a test to those of a result. Its figures follow from others if it is `derived`.
-static void add_test(json_t *tests, const struct measure_test *test, bool derived)
+static void add_test(json_t *tests, const struct bench_test *test, bool derived)
 {
     json_t *json = json_pack("{s:s,s:s}", "unit", test->unit, "definition", test->definition);
     if (derived)
@@ -259,7 +259,7 @@ static void print_heading(const json_t *device)
     printf("figures: median of the rounds ± half the interquartile range, in %% of the median\n");
 }
 
-static void print_figures(const struct measure_test *test, const struct figure *figures, int count)
+static void print_figures(const struct bench_test *test, const struct figure *figures, int count)
 {
     figure_table_print(test, figures, count);
     process_flush();
@@ -279,7 +279,7 @@ static void show_result(struct figures *figures, json_t *result)
     json_object_foreach(json_object_get(result, "tests"), name, test)
     {
         const int before = figures->count;
-        const struct measure_test row = {
+        const struct bench_test row = {
             .name = name, .unit = json_text(test, "unit"), .definition = json_text(test, "definition")};
         struct figure figure;
         json_array_foreach(json_object_get(result, "figures"), i, item)
@@ -308,8 +308,8 @@ static void measure_device(struct figures *figures, int number)
     device_sensors_read(&figures->device[number], &start);
     for (int i = 0; i < figures->tests && !process_interrupted(); i++) {
         const int before = figures->count;
-        const struct measure_test *test = figures->test[i];
-        const struct measure_setup setup = {
+        const struct bench_test *test = figures->test[i];
+        const struct bench_test_setup setup = {
             .test = test,
             .device = number,
             .kernels = o->kernels,
@@ -318,7 +318,7 @@ static void measure_device(struct figures *figures, int number)
             .listener = {take, progress, figures},
         };
         figures->running = i;
-        measure_run(&setup);
+        bench_test_run(&setup);
         status_line_show("");
         if (figures->count == before)
             continue; // interrupted
@@ -335,7 +335,7 @@ static void measure_device(struct figures *figures, int number)
 
 // ---- measurements ----
 
-static json_t *place_json(const struct bench *bench, const struct measure_place *place)
+static json_t *place_json(const struct bench *bench, const struct bench_machine *place)
 {
     json_t *device = place->number >= 0 ? device_json(&place->device, place->number)
                                         : json_pack("{s:o}", "name", text_json(place->processor));
@@ -352,7 +352,7 @@ static int measure_chosen(struct figures *figures)
 {
     const struct bench *bench = figures->bench;
     const struct bench_options *o = bench->options;
-    const struct measure_here setup = {
+    const struct bench_chosen_setup setup = {
         .measurement = bench->measurement,
         .chosen = figures->chosen,
         .device = o->device,
@@ -362,12 +362,12 @@ static int measure_chosen(struct figures *figures)
         .rounds = o->rounds,
         .listener = {take, progress, figures},
     };
-    struct measure_place place;
+    struct bench_machine place;
     begin(figures);
-    const enum measure_end end = measure_here(&setup, &place);
+    const enum bench_outcome end = bench_chosen_run(&setup, &place);
     status_line_show("");
-    if (end != MEASURE_ENDED)
-        return end == MEASURE_CASES ? EXIT_USAGE : EXIT_NOTHING;
+    if (end != BENCH_ENDED)
+        return end == BENCH_CASES ? EXIT_USAGE : EXIT_NOTHING;
     json_t *tests = json_object();
     for (int i = 0; i < MEASUREMENT_TESTS && bench->measurement->test[i].name; i++) {
         for (int k = 0; k < figures->count; k++) {

@@ -1,5 +1,5 @@
 // page.c: the page of --report: a template with the chart library, and the results as JSON inside
-#include "command/bench/bench.h"
+#include "command/bench/bench_command.h"
 
 #include "base/alloc.h"
 #include "base/claim.h"

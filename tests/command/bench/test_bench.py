@@ -286,7 +286,6 @@ def compare(c):
 
 def errors(c):
     write("empty.json", [])
-    write("rows.json", {"case": "gray", "ms_median": 1})
     with open(at("broken.json"), "w", encoding="utf-8") as f:
         f.write('{"case":"gray"')
     for code, text, args in [
@@ -308,8 +307,6 @@ def errors(c):
             (2, "even width", ["filters", "-p", "cpu", "--formats", "yuyv", "--sizes", "33x7"]),
             (3, "nothing.json", ["filters", "-c", at("nothing.json")]),
             (2, "takes only files of saved results", ["filters", "gray"]),
-            (3, "rows of an earlier version of monocle, which this version cannot read; measure again",
-             ["filters", "-c", at("rows.json")]),
             (3, "has no results of 'monocle bench --json'", ["filters", "-c", at("empty.json")]),
             (3, "has no results of 'monocle bench --json'", ["filters", "-c", at("broken.json")])]:
         got, out, err = bench(*args)

@@ -241,7 +241,7 @@ def errors(c):
         c.check(got == code and text in err and err.count("\n") == 1 and out == b"", args, got, err)
     code, out, err = bench("latency", OCL_ICD_VENDORS="/proc/nowhere")
     c.check(code == 3 and "no OpenCL device" in err, code, err)
-    code, out, err = run(BINARY, "measure", "1", "2", cwd=at())
+    code, out, err = run(BINARY, "bench_test", "1", "2", cwd=at())
     c.check(code == 2 and "internal" in err, code, err)
 
 

@@ -1,7 +1,7 @@
 // test_page.c: the page of `bench --report`
 #include "base/claim.h"
 #include "base/file.h"
-#include "command/bench/bench.h"
+#include "command/bench/bench_command.h"
 
 #include "unit.h"
 

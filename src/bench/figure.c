@@ -1,5 +1,5 @@
 // figure.c: writes a measured value as JSON, and reads it
-#include "measure/figure.h"
+#include "bench/figure.h"
 
 #include "base/hash.h"
 #include "base/stats.h"

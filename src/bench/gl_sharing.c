@@ -1,6 +1,6 @@
-// share.c: the test of GL textures that a kernel writes: the time to hand a texture from GL to OpenCL and back
+// gl_sharing.c: the test of GL textures that a kernel writes: the time to hand a texture from GL to OpenCL and back
 #include "base/alloc.h"
-#include "measure/bench_session.h"
+#include "bench/session.h"
 
 #include "compute/texture.h"
 
@@ -161,7 +161,7 @@ static void run(struct bench_session *session)
     memory_release(sharing.image);
 }
 
-const struct measure_test measure_share = {
+const struct bench_test bench_test_share = {
     .name = "share",
     .unit = "µs",
     .definition = "a kernel writes a GL texture of 1920x1080 pixels, by the host's clock; finish: glFinish, acquire, "

@@ -1,5 +1,5 @@
 // launch.c: tests of the time of a launch, and of small launches
-#include "measure/bench_session.h"
+#include "bench/session.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -133,7 +133,7 @@ static void run(struct bench_session *session)
         clReleaseCommandQueue(plain);
 }
 
-const struct measure_test measure_latency = {
+const struct bench_test bench_test_latency = {
     .name = "latency",
     .unit = "µs",
     .definition =
@@ -411,7 +411,7 @@ static void run_small(struct bench_session *session)
     free(images);
 }
 
-const struct measure_test measure_small = {
+const struct bench_test bench_test_small = {
     .name = "small",
     .unit = "image/s",
     .definition =

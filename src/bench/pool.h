@@ -1,9 +1,9 @@
 // pool.h: random pictures to measure with, made once for all cases, and the check of a chain's result
 #pragma once
 
+#include "bench/chosen.h"
 #include "filter/chain.h"
 #include "image/image.h"
-#include "measure/chosen.h"
 #include "path/resident.h"
 
 // ---- pictures ----

@@ -1,5 +1,5 @@
 // transfer.c: the tests of copies between the host's memory and the device's, at sizes of camera frames and in a sweep
-#include "measure/bench_session.h"
+#include "bench/session.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -307,7 +307,7 @@ static void run_sweep(struct bench_session *session)
     run_sizes(session, "size", sizes, sizeof(sizes) / sizeof(*sizes));
 }
 
-const struct measure_test measure_transfer_frame = {
+const struct bench_test bench_test_transfer_frame = {
     .name = "transfer.frame",
     .unit = "GB/s",
     .definition =
@@ -318,7 +318,7 @@ const struct measure_test measure_transfer_frame = {
     .run = run_frames,
 };
 
-const struct measure_test measure_transfer_size = {
+const struct bench_test bench_test_transfer_size = {
     .name = "transfer.size",
     .unit = "GB/s",
     .definition = "as transfer.frame, for sizes from 4 KiB to 64 MiB",

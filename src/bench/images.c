@@ -1,5 +1,5 @@
 // images.c: the test of images: reads and writes each pixel once
-#include "measure/bench_session.h"
+#include "bench/session.h"
 
 #include "base/alloc.h"
 #include "base/random.h"
@@ -232,7 +232,7 @@ static void run(struct bench_session *session)
     free(random);
 }
 
-const struct measure_test measure_memory_image = {
+const struct bench_test bench_test_memory_image = {
     .name = "memory.image",
     .unit = "GB/s",
     .definition = "reads or writes each pixel of a large image once, at whole coordinates; R8 and RGBA8: whole numbers",

@@ -1,9 +1,9 @@
 // bench.c: the lists of tests and measurements; runs a test in a child process
-#include "measure/measure.h"
+#include "bench/bench.h"
 
 #include "base/child.h"
 #include "base/log.h"
-#include "measure/bench_session.h"
+#include "bench/session.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -32,17 +32,18 @@
     X(build)                                                                                                           \
     X(share)                                                                                                           \
     X(energy)
-#define DECLARE(name) extern const struct measure_test measure_##name;
-#define ADDRESS(name) &measure_##name,
+#define DECLARE(name) extern const struct bench_test bench_test_##name;
+#define ADDRESS(name) &bench_test_##name,
 TESTS(DECLARE)
 
-const struct measure_test *const measure_tests[] = {TESTS(ADDRESS) NULL};
+const struct bench_test *const bench_tests[] = {TESTS(ADDRESS) NULL};
 
-extern const struct measurement measure_filters, measure_paths, measure_variants;
+extern const struct measurement measurement_filters, measurement_paths, measurement_variants;
 
-const struct measurement *const measurement_list[] = {&measure_filters, &measure_paths, &measure_variants, NULL};
+const struct measurement *const measurement_list[] = {&measurement_filters, &measurement_paths, &measurement_variants,
+                                                      NULL};
 
-bool measure_is_named(const struct measure_test *test, const char *word)
+bool bench_is_named(const struct bench_test *test, const char *word)
 {
     const size_t length = strlen(word);
     return strncmp(test->name, word, length) == 0 && (test->name[length] == '\0' || test->name[length] == '.');
@@ -51,7 +52,7 @@ bool measure_is_named(const struct measure_test *test, const char *word)
 // ---- the parent ----
 
 struct listener {
-    const struct measure_setup *setup;
+    const struct bench_test_setup *setup;
     int figures;
     bool stopped;
 };
@@ -59,7 +60,7 @@ struct listener {
 static bool hear(void *context, char *text)
 {
     struct listener *listener = context;
-    const struct measure_setup *setup = listener->setup;
+    const struct bench_test_setup *setup = listener->setup;
     json_t *object = text ? json_loads(text, 0, NULL) : NULL;
     const char *progress = json_string_value(json_object_get(object, "progress"));
     struct figure figure;
@@ -72,27 +73,27 @@ static bool hear(void *context, char *text)
     return !listener->stopped;
 }
 
-bool measure_run(const struct measure_setup *setup)
+bool bench_test_run(const struct bench_test_setup *setup)
 {
     struct listener listener = {.setup = setup};
     char parent[16], device[16], milliseconds[16], rounds[16];
-    const int round_count = setup->rounds > 0 ? setup->rounds : MEASURE_ROUNDS;
-    const double time_s = setup->seconds > 0 ? setup->seconds : setup->test->seconds * round_count / MEASURE_ROUNDS;
-    const int limit_s = MEASURE_SETUP_S + 4 * (int)time_s;
+    const int round_count = setup->rounds > 0 ? setup->rounds : BENCH_ROUNDS;
+    const double time_s = setup->seconds > 0 ? setup->seconds : setup->test->seconds * round_count / BENCH_ROUNDS;
+    const int limit_s = BENCH_SETUP_S + 4 * (int)time_s;
     int value = 0;
     snprintf(parent, sizeof(parent), "%d", (int)getpid());
     snprintf(device, sizeof(device), "%d", setup->device);
     snprintf(milliseconds, sizeof(milliseconds), "%d", (int)(time_s * 1e3));
     snprintf(rounds, sizeof(rounds), "%d", round_count);
-    const char *const arguments[1 + MEASURE_WORDS + 1] = {
+    const char *const arguments[1 + BENCH_WORDS + 1] = {
         "monocle",
-        [1 + MEASURE_COMMAND] = "measure",
-        [1 + MEASURE_PARENT] = parent,
-        [1 + MEASURE_DEVICE] = device,
-        [1 + MEASURE_TEST] = setup->test->name,
-        [1 + MEASURE_MS] = milliseconds,
-        [1 + MEASURE_COUNT] = rounds,
-        [1 + MEASURE_KERNELS] = setup->kernels ? setup->kernels : "",
+        [1 + BENCH_WORD_COMMAND] = "bench_test",
+        [1 + BENCH_WORD_PARENT] = parent,
+        [1 + BENCH_WORD_DEVICE] = device,
+        [1 + BENCH_WORD_TEST] = setup->test->name,
+        [1 + BENCH_WORD_MS] = milliseconds,
+        [1 + BENCH_WORD_COUNT] = rounds,
+        [1 + BENCH_WORD_KERNELS] = setup->kernels ? setup->kernels : "",
     };
     const enum child_end end =
         child_talk(child_program, (char *const *)arguments, limit_s * 1000, &value, hear, &listener);
@@ -130,19 +131,19 @@ static bool write_progress(void *context, const char *text)
     return true;
 }
 
-static const struct measure_test *find_test(const char *name)
+static const struct bench_test *find_test(const char *name)
 {
-    for (int i = 0; measure_tests[i]; i++)
-        if (strcmp(measure_tests[i]->name, name) == 0)
-            return measure_tests[i];
+    for (int i = 0; bench_tests[i]; i++)
+        if (strcmp(bench_tests[i]->name, name) == 0)
+            return bench_tests[i];
     return NULL;
 }
 
 static bool open_device(struct bench_session *session, char *const *words)
 {
     struct device_info devices[DEVICE_MAX];
-    const char *why, *kernels = words[MEASURE_KERNELS];
-    const int count = device_list(devices, &why), number = atoi(words[MEASURE_DEVICE]);
+    const char *why, *kernels = words[BENCH_WORD_KERNELS];
+    const int count = device_list(devices, &why), number = atoi(words[BENCH_WORD_DEVICE]);
     if (number >= 0 && number < count)
         return bench_begin(session, &devices[number], *kernels ? kernels : NULL,
                            session->test->gl ? BENCH_WINDOW : BENCH_PLAIN);
@@ -151,14 +152,14 @@ static bool open_device(struct bench_session *session, char *const *words)
 }
 
 // Frees little: the process ends after this call.
-int measure_answer(char *const *words)
+int bench_reply(char *const *words)
 {
     // The parent has a time limit; the processor time of a device with many processors has none.
     enum { CPU_S = 1 << 20 };
-    child_begin(atoi(words[MEASURE_PARENT]), child_memory((size_t)64 << 30), CPU_S);
-    struct bench_session session = {.test = find_test(words[MEASURE_TEST]),
-                                    .seconds = atoi(words[MEASURE_MS]) / 1e3,
-                                    .rounds = atoi(words[MEASURE_COUNT]),
+    child_begin(atoi(words[BENCH_WORD_PARENT]), child_memory((size_t)64 << 30), CPU_S);
+    struct bench_session session = {.test = find_test(words[BENCH_WORD_TEST]),
+                                    .seconds = atoi(words[BENCH_WORD_MS]) / 1e3,
+                                    .rounds = atoi(words[BENCH_WORD_COUNT]),
                                     .listener = {write_figure, write_progress, NULL}};
     session.limit_s = 2 * session.seconds; // a slow device gets fewer rounds
     if (!session.test || session.rounds < 1)

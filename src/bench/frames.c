@@ -1,5 +1,5 @@
 // frames.c: runs whole frames through a path, some of them in flight, and adds up the times of their parts
-#include "measure/frames.h"
+#include "bench/frames.h"
 
 #include "base/clock.h"
 #include "base/log.h"

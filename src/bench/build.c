@@ -1,5 +1,5 @@
 // build.c: the test of compiling a kernel: from a new text, from a known text, and from monocle's cache
-#include "measure/bench_session.h"
+#include "bench/session.h"
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -220,7 +220,7 @@ static void run(struct bench_session *session)
     close_builder(&builder);
 }
 
-const struct measure_test measure_build = {
+const struct bench_test bench_test_build = {
     .name = "build",
     .unit = "ms",
     .definition =

@@ -1,5 +1,5 @@
 // convolution.c: the test of a stencil: 5 x 5 pixels with weights
-#include "measure/bench_session.h"
+#include "bench/session.h"
 
 #include "base/alloc.h"
 #include "base/random.h"
@@ -142,7 +142,7 @@ static void run(struct bench_session *session)
     close_images(&images);
 }
 
-const struct measure_test measure_convolution = {
+const struct bench_test bench_test_convolution = {
     .name = "convolution",
     .unit = "Mpixel/s",
     .definition = "stencil with 5 x 5 integer weights; plain: a pixel per work-item; tile: through local memory; rows: "

@@ -1,11 +1,11 @@
 // results.c: reads results of `bench --json` and compares two of them
-#include "measure/results.h"
+#include "bench/results.h"
 
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/log.h"
 #include "base/stats.h"
-#include "measure/figure.h"
+#include "bench/figure.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -62,10 +62,7 @@ static bool check(const json_t *value, const char *name)
     }
     if (json_is_integer(format) && is_result(value))
         return true;
-    if (json_object_get(value, "ms_median"))
-        log_error("%s has rows of an earlier version of monocle, which this version cannot read; measure again", name);
-    else
-        log_error("%s has no results of 'monocle bench --json'", name);
+    log_error("%s has no results of 'monocle bench --json'", name);
     return false;
 }
 

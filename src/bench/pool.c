@@ -1,5 +1,5 @@
 // pool.c: random pictures, by shape, in the host's memory and in a device's
-#include "measure/pool.h"
+#include "bench/pool.h"
 
 #include "base/alloc.h"
 #include "base/log.h"

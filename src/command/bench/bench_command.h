@@ -1,8 +1,8 @@
-// bench.h: the bench command: its options, and the parts of it; call all on the main thread
+// bench_command.h: the bench command: its options, and the parts of it; call all on the main thread
 #pragma once
 
-#include "measure/chosen.h"
-#include "measure/measure.h"
+#include "bench/bench.h"
+#include "bench/chosen.h"
 
 struct claim;  // of base/claim.h
 struct json_t; // of jansson

@@ -1,7 +1,7 @@
 // paths.c: the measurement `paths`: whole frames through each path, from the source's memory to a texture
-#include "measure/bench_session.h"
-#include "measure/frames.h"
-#include "measure/pool.h"
+#include "bench/frames.h"
+#include "bench/pool.h"
+#include "bench/session.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -180,7 +180,7 @@ static bool run(struct bench_session *session)
     return ok;
 }
 
-const struct measurement measure_paths = {
+const struct measurement measurement_paths = {
     .name = "paths",
     .details =
         "times whole frames, from the source's memory to a texture, with one and with two frames in flight. The "

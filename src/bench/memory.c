@@ -1,5 +1,5 @@
 // memory.c: tests of a device's memory: bandwidth, and the caches and local memory
-#include "measure/bench_session.h"
+#include "bench/session.h"
 
 #include "base/alloc.h"
 #include "base/random.h"
@@ -273,7 +273,7 @@ static void run_misaligned(struct bench_session *session)
 }
 
 #define ROW(id, row_name, text, time_s)                                                                                \
-    const struct measure_test measure_memory_##id = {                                                                  \
+    const struct bench_test bench_test_memory_##id = {                                                                 \
         .name = row_name,                                                                                              \
         .unit = "GB/s",                                                                                                \
         .definition = text,                                                                                            \
@@ -410,7 +410,7 @@ static void run_size(struct bench_session *session)
     memory_close(&memory);
 }
 
-const struct measure_test measure_memory_size = {
+const struct bench_test bench_test_memory_size = {
     .name = "memory.size",
     .unit = "GB/s",
     .definition = "all compute units together read memory of this size again and again",
@@ -466,7 +466,7 @@ static void run_local(struct bench_session *session)
     memory_close(&memory);
 }
 
-const struct measure_test measure_memory_local = {
+const struct bench_test bench_test_memory_local = {
     .name = "memory.local",
     .unit = "GB/s",
     .definition = "each work-group reads 16 KiB of local memory again and again; width: numbers in a vector",

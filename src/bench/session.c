@@ -1,6 +1,6 @@
-// bench_session.c: measures the cases of a test in turns, each once per round, so that disturbances affect all of them
+// session.c: measures the cases of a test in turns, each once per round, so that disturbances affect all of them
 // equally
-#include "measure/bench_session.h"
+#include "bench/session.h"
 
 #include "base/clock.h"
 #include "base/log.h"

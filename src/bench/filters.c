@@ -1,13 +1,13 @@
 // filters.c: the measurements `filters` and `variants`: chains on pictures in memory, beside a plain copy
-#include "measure/bench_session.h"
+#include "bench/session.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/workers.h"
+#include "bench/pool.h"
 #include "compute/copy.h"
 #include "compute/timing.h"
-#include "measure/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -674,7 +674,7 @@ static bool run_variants(struct bench_session *session)
     "time of a plain copy of as many bytes, in % of the time of the case; a measure on the cpu path: of a plain read"
 #define HOST "the time by the host's clock, for paths on a device"
 
-const struct measurement measure_filters = {
+const struct measurement measurement_filters = {
     .name = "filters",
     .details =
         "times whole passes, from an image in memory to RGBA in memory. On an OpenCL device, it uses the "
@@ -692,7 +692,7 @@ const struct measurement measure_filters = {
     .run = run_filters,
 };
 
-const struct measurement measure_variants = {
+const struct measurement measurement_variants = {
     .name = "variants",
     .details =
         "times the generic code of each case, and each variant that fits. A variant computes the same bytes "

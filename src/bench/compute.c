@@ -1,5 +1,5 @@
 // compute.c: tests of arithmetic: the speed of numeric types, and matrix multiplication
-#include "measure/bench_session.h"
+#include "bench/session.h"
 
 #include "base/alloc.h"
 #include "base/random.h"
@@ -285,7 +285,7 @@ static void run(struct bench_session *session)
     free(cases);
 }
 
-const struct measure_test measure_compute = {
+const struct bench_test bench_test_compute = {
     .name = "compute",
     .unit = "Gop/s",
     .definition = "multiply-adds in registers, each counted as 2 operations; width: numbers in a vector",
@@ -581,7 +581,7 @@ static void run_matmul_step(struct bench_session *session)
     measure(session, MATMUL_STEPS, side, side, open_step);
 }
 
-const struct measure_test measure_matmul_group = {
+const struct bench_test bench_test_matmul_group = {
     .name = "matmul.group",
     .unit = "Gop/s",
     .definition =
@@ -592,7 +592,7 @@ const struct measure_test measure_matmul_group = {
     .run = run_matmul_group,
 };
 
-const struct measure_test measure_matmul_step = {
+const struct bench_test bench_test_matmul_step = {
     .name = "matmul.step",
     .unit = "Gop/s",
     .definition =

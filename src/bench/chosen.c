@@ -1,12 +1,12 @@
 // chosen.c: measures what the user chose in this process: takes chains, sizes and formats, opens device and GL
-#include "measure/chosen.h"
+#include "bench/chosen.h"
 
 #include "base/log.h"
 #include "base/processor.h"
 #include "base/vectors.h"
+#include "bench/pool.h"
+#include "bench/session.h"
 #include "image/color.h"
-#include "measure/bench_session.h"
-#include "measure/pool.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -148,7 +148,7 @@ static void default_paths(struct chosen *chosen, bool all)
 }
 
 // Finds the device that the paths need. Returns false if there is none of this name (logged).
-static bool find_device(const struct measure_here *setup, struct measure_place *place, const char **why)
+static bool find_device(const struct bench_chosen_setup *setup, struct bench_machine *place, const char **why)
 {
     struct device_info devices[DEVICE_MAX];
     place->number = -1;
@@ -163,7 +163,7 @@ static bool find_device(const struct measure_here *setup, struct measure_place *
 }
 
 // Leaves out the paths whose device or GL is missing. Returns false if the user insists on them (logged).
-static bool check_place(const struct measure_here *setup, const struct bench_session *session, const char *why)
+static bool check_place(const struct bench_chosen_setup *setup, const struct bench_session *session, const char *why)
 {
     const bool lacks_device = any_needs(setup->chosen, false) && !session->device;
     const bool lacks_gl = any_needs(setup->chosen, true) && !session->gl;
@@ -184,7 +184,7 @@ static bool check_place(const struct measure_here *setup, const struct bench_ses
     return !setup->insist || (!lacks_device && !lacks_gl);
 }
 
-static void describe(struct measure_place *place, const struct bench_session *session)
+static void describe(struct bench_machine *place, const struct bench_session *session)
 {
     char model[PROCESSOR_NAME];
     processor_model(model);
@@ -194,7 +194,7 @@ static void describe(struct measure_place *place, const struct bench_session *se
         place->number = -1;
 }
 
-enum measure_end measure_here(const struct measure_here *setup, struct measure_place *place)
+enum bench_outcome bench_chosen_run(const struct bench_chosen_setup *setup, struct bench_machine *place)
 {
     struct chosen *chosen = setup->chosen;
     struct tuned tuned;
@@ -205,13 +205,13 @@ enum measure_end measure_here(const struct measure_here *setup, struct measure_p
         .tuned = &tuned,
         .slot_s = slot_s,
         .limit_s = setup->seconds > 0 ? setup->seconds : INFINITY,
-        .rounds = setup->seconds > 0  ? MEASURE_ROUNDS_MAX
+        .rounds = setup->seconds > 0  ? BENCH_ROUNDS_MAX
                   : setup->rounds > 0 ? setup->rounds
-                                      : MEASURE_ROUNDS_HERE,
+                                      : BENCH_ROUNDS_CHOSEN,
         .listener = setup->listener,
     };
     const char *why = "cannot open it";
-    enum measure_end end = MEASURE_NOTHING;
+    enum bench_outcome end = BENCH_NOTHING;
     default_paths(chosen, setup->measurement->frames);
     if (!find_device(setup, place, &why))
         return end;
@@ -222,7 +222,7 @@ enum measure_end measure_here(const struct measure_here *setup, struct measure_p
     bench_begin(&session, place->number >= 0 ? &place->device : NULL, setup->kernels, gl);
     describe(place, &session);
     if (check_place(setup, &session, why) && (session.pool = pool_open(chosen->pictures)))
-        end = setup->measurement->run(&session) ? MEASURE_ENDED : MEASURE_CASES;
+        end = setup->measurement->run(&session) ? BENCH_ENDED : BENCH_CASES;
     pool_close(session.pool);
     bench_end(&session);
     tuned_finish(&tuned);

@@ -1,7 +1,7 @@
 // frames.h: whole frames through a path, from the source's memory to a texture or to the host's memory
 #pragma once
 
-#include "measure/pool.h"
+#include "bench/pool.h"
 #include "path/path.h"
 #include "screen/renderer.h"
 

@@ -1,6 +1,6 @@
-// bench_energy.c: the test of the energy that a frame needs on the device and on the cpu path
-#include "measure/bench_session.h"
-#include "measure/frames.h"
+// energy.c: the test of the energy that a frame needs on the device and on the cpu path
+#include "bench/frames.h"
+#include "bench/session.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -175,7 +175,7 @@ static void run(struct bench_session *session)
     pictures_free(&pictures);
 }
 
-const struct measure_test measure_energy = {
+const struct bench_test bench_test_energy = {
     .name = "energy",
     .unit = "Mpixel/J",
     .definition = "pixels of NV21 frames, filtered without pauses, per joule that the whole device, board or processor "

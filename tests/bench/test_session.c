@@ -1,8 +1,8 @@
-// test_bench_session.c: the cases of a session on made times: turns, loops, runs, rounds, medians, failures; whole
+// test_session.c: the cases of a session on made times: turns, loops, runs, rounds, medians, failures; whole
 // frames on a made path; no device
 #include "base/clock.h"
-#include "measure/bench_session.h"
-#include "measure/frames.h"
+#include "bench/frames.h"
+#include "bench/session.h"
 
 #include "unit.h"
 
@@ -10,7 +10,7 @@
 
 enum { CASES = 3, CALLS = 512, FIGURES = 16 };
 
-static const struct measure_test test = {.name = "made", .unit = "Mpixel/s"};
+static const struct bench_test test = {.name = "made", .unit = "Mpixel/s"};
 static struct bench_session session;
 static struct bench_case cases[CASES];
 static struct figure answered[FIGURES];
@@ -182,7 +182,7 @@ static void test_build_log(void)
 // A case warms up. Its value is in the unit ms, with parts of other tests. A silent case is measured, but not reported.
 static void test_units(void)
 {
-    static const struct measure_test in_ms = {.name = "made", .unit = "ms"};
+    static const struct bench_test in_ms = {.name = "made", .unit = "ms"};
     struct bench_part part = {.figure.test = "made.host", .value = 7};
     begin(by_loops, 3);
     session.test = &in_ms;

@@ -1,14 +1,14 @@
-// bench.c: the command that measures, and its options
-#include "command/bench/bench.h"
+// bench_command.c: the command that measures, and its options
+#include "command/bench/bench_command.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/resource.h"
+#include "bench/pool.h"
+#include "bench/results.h"
 #include "command/command.h"
 #include "command/shared.h"
 #include "filter/user_filters.h"
-#include "measure/pool.h"
-#include "measure/results.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -111,10 +111,10 @@ static void print_measurements(FILE *out)
         options_print_row(out, name, measurement_list[i]->details, 22);
     }
     fprintf(out, "\nTests of 'device' (M: 10^6, G: 10^9):\n");
-    for (int i = 0; measure_tests[i]; i++) {
+    for (int i = 0; bench_tests[i]; i++) {
         char name[40], text[512];
-        snprintf(name, sizeof(name), "  %s", measure_tests[i]->name);
-        snprintf(text, sizeof(text), "%s: %s", measure_tests[i]->unit, measure_tests[i]->definition);
+        snprintf(name, sizeof(name), "  %s", bench_tests[i]->name);
+        snprintf(text, sizeof(text), "%s: %s", bench_tests[i]->unit, bench_tests[i]->definition);
         options_print_row(out, name, text, 22);
     }
 }

@@ -1,29 +1,29 @@
-// bench_session.h: the cases of a test: calibrates them, checks their results, measures them in rounds (for
+// session.h: the cases of a test: calibrates them, checks their results, measures them in rounds (for
 // implementers)
 #pragma once
 
 #include "base/stats.h"
+#include "bench/bench.h"
 #include "compute/program.h"
-#include "measure/measure.h"
 #include "screen/window.h"
 
 #include <stdint.h>
 
 // A running test: of a device in the child process, or a measurement in monocle's.
 struct bench_session {
-    const struct measure_test *test; // names the figures
-    struct device *device;           // NULL only in a measurement: none is needed
-    struct window *window;           // with BENCH_WINDOW, its context is current; NULL: none can be opened
-    char window_why[256];            // the reason if there is no window
-    struct gl_context *gl;           // the window's, or one without a window, current; NULL: none
-    char gl_why[256];                // the reason if there is none
-    cl_command_queue queue;          // with profiling
-    double seconds;                  // time to measure, divided among rounds and cases
-    double slot_s;                   // time of one measurement of a case; 0: as `seconds` gives
-    double limit_s;                  // no round begins that would end later, from the fourth on
+    const struct bench_test *test; // names the figures
+    struct device *device;         // NULL only in a measurement: none is needed
+    struct window *window;         // with BENCH_WINDOW, its context is current; NULL: none can be opened
+    char window_why[256];          // the reason if there is no window
+    struct gl_context *gl;         // the window's, or one without a window, current; NULL: none
+    char gl_why[256];              // the reason if there is none
+    cl_command_queue queue;        // with profiling
+    double seconds;                // time to measure, divided among rounds and cases
+    double slot_s;                 // time of one measurement of a case; 0: as `seconds` gives
+    double limit_s;                // no round begins that would end later, from the fourth on
     int rounds;
     char error[FIGURE_NOTE]; // the last error that was logged
-    struct measure_listener listener;
+    struct bench_listener listener;
     bool stopped; // by the listener
 
     // Of a measurement.
