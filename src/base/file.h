@@ -1,4 +1,4 @@
-// file.h: reads and writes whole files; logs nothing
+// file.h: reads and writes whole files, and logs nothing; the output files of a run, from its start to its end
 #pragma once
 
 #include <limits.h>
@@ -32,6 +32,8 @@ char *file_read_all(int fd, size_t limit, size_t *size);
 char *file_take(int fd, size_t limit, size_t *size);
 // Writes all bytes to an open file, at its position. False with errno set on failure.
 bool file_write_all(int fd, const void *data, size_t size);
+// Waits until the disk has the file; true also if its file system cannot tell. False with errno set.
+bool file_sync(int fd);
 
 // Writes a temporary file beside `path` (relative to the open directory, or to AT_FDCWD) with the rights `mode` minus
 // the umask, and renames it. Replaces a symbolic link itself. A system crash may truncate the file without `sync`.
@@ -105,3 +107,38 @@ void file_directory(const char *path, char directory[PATH_MAX]);
 bool file_same(const char *a, const char *b);
 // Returns true if the path names the open file. Always false for character devices.
 bool file_is_open(const char *path, int fd);
+
+// ---- outputs of a run ----
+
+// The name of an output file from the start of a run to its end. If another program creates a file of this name during
+// the run, or replaces the file, the run does not replace that file, but writes its output under another name. One
+// thread at a time.
+struct claim {
+    char path[PATH_MAX]; // of the output; claim_make may change it; "": no output
+    bool missing;        // the file did not exist at claim_take, and claim_make has not created it yet
+    struct file_id own;  // the file that this run may replace; zero: any
+};
+
+// Fills in the claim. Creates no file. False with errno set: the file cannot be written.
+bool claim_take(struct claim *claim, const char *path);
+// Creates the file if it was missing. If another program has created or replaced it meanwhile (logged), uses the first
+// free name of NAME-2.SUFFIX, NAME-3.SUFFIX, ... *file: the descriptor of the file that it created, for writing, which
+// the caller closes; later the name may be that of another file. -1: no file was missing. False with errno set.
+bool claim_make(struct claim *claim, int *file);
+// Calls claim_make, then writes the new file, or replaces the older one as file_write_atomic does. False with errno
+// set; a file that it created is removed.
+bool claim_write(struct claim *claim, const void *data, size_t size);
+
+// An output that grows during the run: the file that the run has created, or a draft that replaces the file at the end.
+struct growing {
+    bool drafted;
+    struct file_draft draft;
+};
+// Opens the output `name`. *file: the descriptor of claim_make, which stays open also on failure; -1: becomes that of a
+// draft, or stays -1 for a pipe or a device, which the caller opens. Locks the file against other runs. Returns NULL,
+// or why the file cannot be written.
+const char *growing_open(struct growing *growing, const char *name, int *file);
+// Call after the descriptor is closed. A `complete` draft replaces the file. If that fails, it keeps its own name. The
+// same if it is not complete; without `keep` it is then removed. Logs where it is. Returns false if a complete one
+// cannot be renamed; true if another program has replaced the file.
+bool growing_close(struct growing *growing, const char *name, bool complete, bool keep);

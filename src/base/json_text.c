@@ -2,6 +2,7 @@
 #include "base/json_text.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/text.h"
 
 #include <jansson.h>
@@ -52,4 +53,17 @@ bool print_json(json_t *value, size_t flags)
     free(text);
     json_decref(value);
     return ok && putchar('\n') != EOF;
+}
+
+void csv_print(FILE *out, const char *text)
+{
+    const size_t room = 4 * strlen(text) + 1;
+    char *shown = xmalloc(room);
+    log_escape(shown, room, text);
+    const bool quoted = strpbrk(shown, ",\"") != NULL;
+    fputs(quoted ? "\"" : "", out);
+    for (const char *at = shown; *at; at++)
+        fprintf(out, *at == '"' ? "\"\"" : "%c", *at);
+    fputs(quoted ? "\"" : "", out);
+    free(shown);
 }

@@ -1,8 +1,9 @@
-// json_text.h: text as JSON, and JSON as text
+// json_text.h: text as JSON, JSON as text, and fields of comma-separated values (RFC 4180)
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct json_t; // of jansson
 
@@ -16,3 +17,6 @@ struct json_t *json_thousandths(double value);
 // Prints a line of JSON on standard output, with all control characters escaped, and frees the value. `flags` are
 // jansson's. Returns false if standard output cannot be written, and logs nothing: main logs the error at the end.
 bool print_json(struct json_t *value, size_t flags);
+
+// Prints a field, with control characters escaped as log_escape does.
+void csv_print(FILE *out, const char *text);

@@ -2,6 +2,7 @@
 #include "base/trace.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -122,7 +123,7 @@ bool trace_close(struct trace *t)
 {
     if (!t)
         return true;
-    bool ok = t->fd < 0 || fsync(t->fd) == 0 || errno == EINVAL;
+    bool ok = t->fd < 0 || file_sync(t->fd);
     ok = (t->fd < 0 || close(t->fd) == 0) && ok;
     if (!ok && !t->error) {
         t->error = errno;

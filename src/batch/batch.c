@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/workers.h"
+#include "base/thread.h"
 #include "batch/inputs.h"
 #include "batch/worker.h"
 

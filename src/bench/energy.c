@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "compute/device_energy.h"
+#include "compute/energy.h"
 #include "path/resident.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/workers.h"
+#include "base/thread.h"
 #include "bench/pool.h"
 #include "compute/copy.h"
 #include "compute/timing.h"

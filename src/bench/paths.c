@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/workers.h"
+#include "base/thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>

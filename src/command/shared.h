@@ -1,7 +1,6 @@
 // shared.h: options that several commands have
 #pragma once
 
-#include "base/csv.h"
 #include "base/json_text.h"
 #include "command/command.h"
 #include "path/path.h"

@@ -1,7 +1,7 @@
 // copier.c: copies large images with several threads
 #include "image/copier.h"
 
-#include "base/workers.h"
+#include "base/thread.h"
 
 enum { PARTS = 16 }; // more than threads, so that a late thread does not delay the others
 

@@ -1,7 +1,7 @@
 // imagefile.h: reads an image file by name as upright RGBA pixels, and writes PNG files
 #pragma once
 
-#include "base/claim.h"
+#include "base/file.h"
 #include "image/image.h"
 
 // Reads `path` as RGBA; free the image with image_free. Returns false on failure (logged): the file is unreadable or

@@ -1,6 +1,7 @@
 // y4m.c: YUV4MPEG2 streams: reads headers, writes frames to a file or a pipe
 #include "image/y4m.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "image/convert.h"
 
@@ -463,7 +464,7 @@ bool y4m_writer_close(struct y4m_writer *writer)
     bool ok = !writer->failed;
     if (writer->fd >= 0) {
         // Some file systems report a full disk only here.
-        ok &= !writer->regular || writer->failed || fsync(writer->fd) == 0 || errno == EINVAL;
+        ok &= !writer->regular || writer->failed || file_sync(writer->fd);
         ok &= close(writer->fd) == 0;
         if (!ok && !writer->failed)
             log_failure(writer);

@@ -1,7 +1,7 @@
 // truth.h: the file of --truth: where the lane lines of a road are, one line of JSON per frame, in TuSimple's format
 #pragma once
 
-#include "base/claim.h"
+#include "base/file.h"
 #include "source/source.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // cpu.c: the path without a device: passes over bands of rows, on threads of the processor
 #include "base/log.h"
 #include "base/pages.h"
-#include "base/workers.h"
+#include "base/thread.h"
 #include "filter/user_filter.h"
 #include "path/backend.h"
 #include "path/cpu_rows.h"

@@ -1,7 +1,7 @@
 // measures.h: the measures of results: their places in memory, and how the host computes them
 #pragma once
 
-#include "base/workers.h"
+#include "base/thread.h"
 #include "path/path.h"
 
 // The measures that a setup requests. The values of a result lie in one array, in the order of enum path_measure.

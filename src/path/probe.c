@@ -7,7 +7,7 @@
 #include "base/gl_handles.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/workers.h"
+#include "base/thread.h"
 #include "compute/program.h"
 #include "filter/user_filters.h"
 #include "path/backend.h"

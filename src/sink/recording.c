@@ -2,7 +2,6 @@
 #include "sink/recording.h"
 
 #include "base/alloc.h"
-#include "base/claim.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/installed_program.h"
@@ -269,9 +268,8 @@ static bool start_encoder(struct recording *recording, const struct recording_en
 static bool close_file(struct recording *recording, bool keep)
 {
     struct stat status;
-    bool ok =
-        fstat(recording->file, &status) == 0 && (keep ? fsync(recording->file) : ftruncate(recording->file, 0)) == 0;
-    if (ok && keep && status.st_nlink == 0) { // another program has removed it
+    bool ok = keep ? file_sync(recording->file) : ftruncate(recording->file, 0) == 0;
+    if (ok && keep && fstat(recording->file, &status) == 0 && status.st_nlink == 0) { // another program has removed it
         errno = ENOENT;
         ok = false;
     }

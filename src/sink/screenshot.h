@@ -1,7 +1,7 @@
 // screenshot.h: a PNG file that a thread encodes and writes. Main thread.
 #pragma once
 
-#include "base/claim.h"
+#include "base/file.h"
 #include "image/image.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // output_files.h: the output files that options name: checks them before a run, opens and completes them. Main thread.
 #pragma once
 
-#include "base/claim.h"
+#include "base/file.h"
 #include "base/process.h"
 #include "source/source.h"
 

@@ -1,7 +1,6 @@
 // outputs.c: writes screenshots, recordings and frames for a virtual camera
 #include "stream/outputs.h"
 
-#include "base/claim.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"

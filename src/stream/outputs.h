@@ -1,7 +1,6 @@
 // outputs.h: screenshots, the recording and the virtual camera. Main thread.
 #pragma once
 
-#include "base/claim.h"
 #include "base/file.h"
 #include "sink/recording.h"
 #include "sink/virtual_camera.h"

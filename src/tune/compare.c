@@ -3,9 +3,9 @@
 #include "tune/compare.h"
 
 #include "base/clock.h"
-#include "base/energy.h"
 #include "base/log.h"
 #include "base/stats.h"
+#include "compute/energy.h"
 
 #include <math.h>
 #include <stdlib.h>

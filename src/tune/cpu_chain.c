@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
-#include "base/workers.h"
+#include "base/thread.h"
 #include "filter/plan.h"
 #include "path/cpu_tuning.h"
 #include "path/path.h"

@@ -5,7 +5,7 @@
 #include "base/driver_call.h"
 #include "base/log.h"
 #include "base/stats.h"
-#include "base/workers.h"
+#include "base/thread.h"
 #include "tune/compare.h"
 #include "tune/journal.h"
 

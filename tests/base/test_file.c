@@ -1,5 +1,4 @@
 // test_file.c: files are read up to a limit, and written completely or not at all
-#include "base/claim.h"
 #include "base/file.h"
 
 #include "close_error.h"

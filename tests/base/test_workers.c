@@ -1,5 +1,5 @@
 // test_workers.c: every part of a job runs once, with any number of threads; ThreadSanitizer runs it too
-#include "base/workers.h"
+#include "base/thread.h"
 
 #include "unit.h"
 

@@ -2,7 +2,7 @@
 #include "compute/kept.h"
 #include "compute/verdicts.h"
 
-#include "base/workers.h"
+#include "base/thread.h"
 #include "scratch.h"
 #include "unit.h"
 

@@ -59,7 +59,7 @@ HOMES = {
     r"libdeflate\.h": r"src/image/codec/png(_chunk)?\.c",
     r"GLFW/.*": r"src/screen/window\.c",
     r"X11/.*": r"src/screen/window\.c",
-    r"dlfcn\.h": r"src/(screen/window|base/nvml|inspect/inspect|compute/gl_context|path/user_rows)\.c",
+    r"dlfcn\.h": r"src/(screen/window|compute/energy|inspect/inspect|compute/gl_context|path/user_rows)\.c",
     r"epoxy/.*|GL/.*|EGL/.*":
         r"src/screen/.*|src/base/gl_handles\.c|src/compute/(texture|gl_context)\.c|src/path/(gl.*|zerocopy)\.c",
     r"CL/cl_gl\.h": r"src/compute/.*\.c",

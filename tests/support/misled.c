@@ -14,13 +14,13 @@
 // - TEST_STUCK_MS: time limit of a driver call after a signal
 // - TEST_MEMORY: size of a device's memory, in bytes
 // - TEST_GROUP: the limit of work-items in a work-group, except for kernels that name the shape of theirs
-// - TEST_ENERGY: directory with sys/class, where the device's energy counter is (base/energy.h)
+// - TEST_ENERGY: directory with sys/class, where the device's energy counter is (compute/energy.h)
 // - TEST_CONFIGURATIONS: number of configurations that a search tries
 // - TEST_CHILDREN: file that gets a line with the process id of each child, and of a program that starts such a build
 #include "base/child.h"
 #include "base/driver_call.h"
-#include "base/energy.h"
 #include "compute/device.h"
+#include "compute/energy.h"
 #include "tune/search.h"
 
 #include <errno.h>
@@ -119,13 +119,13 @@ cl_int __real_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl
 cl_int __wrap_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what,
                                        size_t bytes, void *value, size_t *needed);
 
-struct energy *__real_energy_open(const struct energy_device *device, char why[ENERGY_WHY]);
-struct energy *__wrap_energy_open(const struct energy_device *device, char why[ENERGY_WHY]);
+struct energy *__real_device_energy_open(const struct device_info *info, char why[ENERGY_WHY]);
+struct energy *__wrap_device_energy_open(const struct device_info *info, char why[ENERGY_WHY]);
 
-struct energy *__wrap_energy_open(const struct energy_device *device, char why[ENERGY_WHY])
+struct energy *__wrap_device_energy_open(const struct device_info *info, char why[ENERGY_WHY])
 {
     const char *root = getenv("TEST_ENERGY");
-    return __real_energy_open(root ? &(struct energy_device){.root = root} : device, why);
+    return root ? energy_open(&(struct energy_device){.root = root}, why) : __real_device_energy_open(info, why);
 }
 
 enum child_end __wrap_child_talk(const char *program, char *const arguments[], int limit_ms, int *value,

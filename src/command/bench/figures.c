@@ -2,14 +2,13 @@
 #include "command/bench/bench_command.h"
 
 #include "base/alloc.h"
-#include "base/claim.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/workers.h"
+#include "base/thread.h"
 #include "bench/results.h"
 #include "command/bench/figure_table.h"
 #include "command/shared.h"
-#include "compute/device_energy.h"
+#include "compute/energy.h"
 
 #include <errno.h>
 #include <jansson.h>

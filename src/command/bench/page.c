@@ -2,7 +2,7 @@
 #include "command/bench/bench_command.h"
 
 #include "base/alloc.h"
-#include "base/claim.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/resource.h"
 

@@ -1,7 +1,7 @@
 // controls.h: the controls of a camera source: loaded, saved, and changed with keys. Main thread. Zeroed is empty.
 #pragma once
 
-#include "base/claim.h"
+#include "base/file.h"
 #include "base/options.h"
 #include "source/source.h"
 #include "stream/note.h"

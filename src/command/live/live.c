@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/workers.h"
+#include "base/thread.h"
 #include "command/live/events.h"
 #include "command/live/session.h"
 #include "control/control.h"

@@ -1,14 +1,13 @@
 // chains.c: tunes the passes of chains on a device, the cpu path for chains, or a user's kernel
 #include "command/tune/chains.h"
 
-#include "base/claim.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/processor.h"
 #include "base/resource.h"
 #include "bench/chosen.h"
 #include "command/shared.h"
-#include "compute/device_energy.h"
+#include "compute/energy.h"
 #include "compute/tuned_file.h"
 #include "tune/captures.h"
 #include "tune/cpu_chain.h"

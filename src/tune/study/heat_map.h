@@ -1,7 +1,7 @@
 // heat_map.h: an image of the best times by width and height of the work-group
 #pragma once
 
-#include "base/claim.h"
+#include "base/file.h"
 #include "tune/space.h"
 
 struct heat_map {

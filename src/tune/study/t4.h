@@ -1,7 +1,7 @@
 // t4.h: measured configurations as a T4 results file, the JSON format of the auto-tuning community (Kernel Tuner)
 #pragma once
 
-#include "base/claim.h"
+#include "base/file.h"
 #include "tune/space.h"
 
 enum t4_state {

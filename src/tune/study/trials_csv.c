@@ -1,7 +1,7 @@
 // trials_csv.c: the tried configurations of a run as a CSV file (RFC 4180)
 #include "tune/study/trials_csv.h"
 
-#include "base/csv.h"
+#include "base/json_text.h"
 #include "base/log.h"
 
 #include <errno.h>

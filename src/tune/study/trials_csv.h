@@ -1,7 +1,7 @@
 // trials_csv.h: the tried configurations of a run as a CSV file
 #pragma once
 
-#include "base/claim.h"
+#include "base/file.h"
 #include "tune/tuner.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 // test_page.c: the page of `bench --report`
-#include "base/claim.h"
 #include "base/file.h"
 #include "command/bench/bench_command.h"
 

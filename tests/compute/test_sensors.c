@@ -1,5 +1,5 @@
 // test_sensors.c: the clock rate and the temperature of devices, read from a false /sys and a false NVML
-#include "base/sensors.h"
+#include "compute/energy.h"
 
 #include "scratch.h"
 #include "unit.h"

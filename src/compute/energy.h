@@ -1,8 +1,7 @@
-// energy.h: counters of the energy that a device uses; logs nothing
-//
-// A counter changes only every 1 to 100 ms, so measure for at least 0.3 s. It counts the whole device or board, with
-// all programs that use it.
+// energy.h: the energy that a device uses, its clock rate and its temperature; logs nothing
 #pragma once
+
+#include "compute/device.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,3 +42,15 @@ struct energy_use {
 // read or does not change within 0.5 s.
 bool energy_measure(struct energy *energy, double run_ms, double least_ms, bool (*run)(void *context, int runs),
                     void *context, struct energy_use *use);
+
+struct sensors {
+    int clock_mhz, temperature_c; // 0: unknown
+};
+
+// Reads NVML for an NVIDIA GPU, and /sys for other devices. A processor's clock is that of its fastest core.
+void sensors_read(const struct energy_device *device, struct sensors *sensors);
+
+// Opens the counter of the device (base/energy.h). NULL: there is none; `why` has the reason. Logs nothing.
+struct energy *device_energy_open(const struct device_info *info, char why[ENERGY_WHY]);
+// Reads the clock rate and the temperature now (base/sensors.h).
+void device_sensors_read(const struct device_info *info, struct sensors *sensors);

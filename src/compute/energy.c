@@ -1,18 +1,102 @@
-// energy.c: counters of the energy that a device uses: RAPL, NVML and the power sensors of boards
-#include "base/energy.h"
+// energy.c: the energy, the clock rate and the temperature of a device: RAPL, NVML, and sensors of boards
+#include "compute/energy.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/nvml.h"
 #include "base/thread.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// ---- NVML ----
+
+// The functions for a GPU; they take `device`. A result of 0 is success.
+struct nvml {
+    void *library, *device;
+    int (*init)(void);
+    int (*shutdown)(void);
+    int (*count)(unsigned *count);
+    int (*by_index)(unsigned index, void **device);
+    int (*by_pci)(const char *pci, void **device);
+    int (*power)(void *device, unsigned *mw);
+    // NULL: this library has no such function.
+    int (*energy)(void *device, unsigned long long *mj);
+    int (*clock)(void *device, int clock, unsigned *mhz);
+    int (*temperature)(void *device, int sensor, unsigned *celsius);
+};
+
+enum { NVML_CLOCK_SM = 1, NVML_TEMPERATURE_GPU = 0 };
+
+static bool load(struct nvml *nvml, const char *name)
+{
+    const struct {
+        const char *name;
+        void *function;
+        bool needed;
+    } functions[] = {
+        {"nvmlInit_v2", &nvml->init, true},
+        {"nvmlShutdown", &nvml->shutdown, true},
+        {"nvmlDeviceGetCount_v2", &nvml->count, true},
+        {"nvmlDeviceGetHandleByIndex_v2", &nvml->by_index, true},
+        {"nvmlDeviceGetHandleByPciBusId_v2", &nvml->by_pci, true},
+        {"nvmlDeviceGetPowerUsage", &nvml->power, true},
+        {"nvmlDeviceGetTotalEnergyConsumption", &nvml->energy, false},
+        {"nvmlDeviceGetClockInfo", &nvml->clock, false},
+        {"nvmlDeviceGetTemperature", &nvml->temperature, false},
+    };
+    nvml->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; nvml->library && i < sizeof(functions) / sizeof(*functions); i++) {
+        void *found = dlsym(nvml->library, functions[i].name);
+        memcpy(functions[i].function, &found, sizeof(found));
+        if (!found && functions[i].needed)
+            return false;
+    }
+    return nvml->library;
+}
+
+static bool find_device(struct nvml *nvml, const char *pci)
+{
+    unsigned count;
+    if (pci)
+        return nvml->by_pci(pci, &nvml->device) == 0;
+    return nvml->count(&count) == 0 && count == 1 && nvml->by_index(0, &nvml->device) == 0;
+}
+
+// Finds the GPU with this PCI address; NULL: the only one. `library` NULL: libnvidia-ml.so.1. False on failure: `why`
+// has the reason, and the caller closes it as well.
+static bool nvml_open(struct nvml *nvml, const char *library, const char *pci, char *why, size_t size)
+{
+    const char *name = library ? library : "libnvidia-ml.so.1";
+    *nvml = (struct nvml){0};
+    if (!load(nvml, name) || nvml->init() != 0) {
+        snprintf(why, size, "NVIDIA's library %.100s cannot be used", name);
+        nvml->init = NULL;
+        return false;
+    }
+    snprintf(why, size, "NVML does not have this GPU, or has several and its PCI address is unknown");
+    return find_device(nvml, pci);
+}
+
+// Accepts a zeroed one.
+static void nvml_close(struct nvml *nvml)
+{
+    if (nvml->init)
+        nvml->shutdown();
+    if (nvml->library)
+        dlclose(nvml->library);
+    *nvml = (struct nvml){0};
+}
+
+// ---- energy ----
 
 enum { PACKAGES_MAX = 16, SAMPLE_MS = 20, HWMONS_MAX = 64, CHANNELS = 8 };
 
@@ -300,4 +384,159 @@ bool energy_measure(struct energy *energy, double run_ms, double least_ms, bool 
         return false;
     *use = (struct energy_use){.mj = (double)(end - start) / 1e3 / runs, .ms = clock_ms_since(start_ns) / runs};
     return true;
+}
+
+// ---- sensors ----
+
+enum { KHZ = 1000, HZ = 1000 * 1000, MILLIDEGREES = 1000, MOST = 1 << 17 };
+
+// Raises *value to the highest number in the files that match, in units of `unit`. Ignores impossible values.
+static void raise_to(int *value, uint64_t unit, const char *pattern)
+{
+    glob_t found;
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            uint64_t number;
+            if (file_read_number(found.gl_pathv[i], &number) && number / unit < MOST && (int)(number / unit) > *value)
+                *value = (int)(number / unit);
+        }
+        globfree(&found);
+    }
+}
+
+// Reads the temperature beside each file `pattern` whose text contains one of the words.
+static void read_temperature(int *value, const char *pattern, const char *const *words, const char *file)
+{
+    glob_t found;
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        char *path = found.gl_pathv[i], name[FILE_WORD], beside[PATH_MAX];
+        file_read_word(path, name);
+        for (const char *const *word = words; *word; word++) {
+            if (!strcasestr(name, *word))
+                continue;
+            snprintf(beside, sizeof(beside), "%.*s/%s", (int)(strrchr(path, '/') - path), path, file);
+            raise_to(value, MILLIDEGREES, beside);
+        }
+    }
+    globfree(&found);
+}
+
+static void read_thermal(int *value, const char *root, const char *const *words)
+{
+    char pattern[PATH_MAX];
+    snprintf(pattern, sizeof(pattern), "%s/sys/class/thermal/thermal_zone*/type", root);
+    read_temperature(value, pattern, words, "temp");
+    snprintf(pattern, sizeof(pattern), "%s/sys/class/hwmon/hwmon*/name", root);
+    read_temperature(value, pattern, words, "temp1_input");
+}
+
+static void read_processor(struct sensors *sensors, const char *root)
+{
+    // The first four are the sensors of Intel's and AMD's processors.
+    static const char *const words[] = {"x86_pkg_temp", "coretemp", "k10temp", "zenpower", "cpu", NULL};
+    char pattern[PATH_MAX];
+    snprintf(pattern, sizeof(pattern), "%s/sys/devices/system/cpu/cpufreq/policy*/scaling_cur_freq", root);
+    raise_to(&sensors->clock_mhz, KHZ, pattern);
+    read_thermal(&sensors->temperature_c, root, words);
+}
+
+// Reads the files of a GPU's driver; without a PCI address, those of a GPU on a processor's chip.
+static void read_gpu(struct sensors *sensors, const char *root, const char *pci)
+{
+    static const char *const words[] = {"gpu", NULL};
+    char pattern[PATH_MAX];
+    if (pci)
+        snprintf(pattern, sizeof(pattern), "%s/sys/bus/pci/devices/%s/hwmon/hwmon*/freq1_input", root, pci);
+    else
+        snprintf(pattern, sizeof(pattern), "%s/sys/class/devfreq/*gpu*/cur_freq", root);
+    raise_to(&sensors->clock_mhz, HZ, pattern);
+    if (pci) {
+        snprintf(pattern, sizeof(pattern), "%s/sys/bus/pci/devices/%s/hwmon/hwmon*/temp1_input", root, pci);
+        raise_to(&sensors->temperature_c, MILLIDEGREES, pattern);
+    } else {
+        read_thermal(&sensors->temperature_c, root, words);
+    }
+}
+
+static void read_nvidia(struct sensors *sensors, const struct energy_device *device)
+{
+    struct nvml nvml;
+    char why[ENERGY_WHY];
+    unsigned value;
+    if (nvml_open(&nvml, device->library, device->pci, why, sizeof(why))) {
+        if (nvml.clock && nvml.clock(nvml.device, NVML_CLOCK_SM, &value) == 0 && value < MOST)
+            sensors->clock_mhz = (int)value;
+        if (nvml.temperature && nvml.temperature(nvml.device, NVML_TEMPERATURE_GPU, &value) == 0 && value < MOST)
+            sensors->temperature_c = (int)value;
+    }
+    nvml_close(&nvml);
+}
+
+void sensors_read(const struct energy_device *device, struct sensors *sensors)
+{
+    const char *root = device->root ? device->root : "";
+    *sensors = (struct sensors){0};
+    if (device->cpu)
+        read_processor(sensors, root);
+    else if (device->nvidia)
+        read_nvidia(sensors, device);
+    else
+        read_gpu(sensors, root, device->pci);
+}
+
+// ---- OpenCL devices ----
+
+enum { PCI_TEXT = 24 };
+
+// cl_nv_device_attribute_query, which old headers lack.
+enum { PCI_BUS_NV = 0x4008, PCI_SLOT_NV = 0x4009, PCI_DOMAIN_NV = 0x400a };
+
+static bool read_number(const struct device_info *info, cl_device_info what, cl_uint *number)
+{
+    return clGetDeviceInfo(info->id, what, sizeof(*number), number, NULL) == CL_SUCCESS;
+}
+
+// Writes the device's address, "0000:01:00.0". False: the driver does not report it.
+static bool find_pci(const struct device_info *info, char pci[PCI_TEXT])
+{
+    cl_device_pci_bus_info_khr address = {0};
+    cl_uint slot = 0;
+    bool found = clGetDeviceInfo(info->id, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof(address), &address, NULL) == CL_SUCCESS;
+    if (!found && info->nv_arch > 0) {
+        found = read_number(info, PCI_BUS_NV, &address.pci_bus) && read_number(info, PCI_SLOT_NV, &slot);
+        if (!read_number(info, PCI_DOMAIN_NV, &address.pci_domain))
+            address.pci_domain = 0;
+        address.pci_device = slot >> 3;
+        address.pci_function = slot & 7;
+    }
+    if (found)
+        snprintf(pci, PCI_TEXT, "%04x:%02x:%02x.%x", address.pci_domain & 0xffff, address.pci_bus & 0xff,
+                 address.pci_device & 0xff, address.pci_function & 7);
+    return found;
+}
+
+// Describes the device to base. `pci` is room for its address, which the result borrows.
+static struct energy_device identify(const struct device_info *info, char pci[PCI_TEXT])
+{
+    return (struct energy_device){
+        .cpu = info->type & CL_DEVICE_TYPE_CPU,
+        .nvidia = info->nv_arch > 0,
+        .pci = find_pci(info, pci) ? pci : NULL,
+    };
+}
+
+struct energy *device_energy_open(const struct device_info *info, char why[ENERGY_WHY])
+{
+    char pci[PCI_TEXT];
+    const struct energy_device device = identify(info, pci);
+    return energy_open(&device, why);
+}
+
+void device_sensors_read(const struct device_info *info, struct sensors *sensors)
+{
+    char pci[PCI_TEXT];
+    const struct energy_device device = identify(info, pci);
+    sensors_read(&device, sensors);
 }

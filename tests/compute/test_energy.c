@@ -1,5 +1,5 @@
 // test_energy.c: the energy counters of processors, NVIDIA GPUs and boards, read from a false /sys and a false NVML
-#include "base/energy.h"
+#include "compute/energy.h"
 
 #include "scratch.h"
 #include "unit.h"
