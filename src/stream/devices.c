@@ -1,7 +1,7 @@
 // devices.c: lists, chooses and opens OpenCL devices, and watches their kernels
 #include "stream/devices.h"
 
-#include "base/edited.h"
+#include "base/file_watch.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -139,7 +139,7 @@ int devices_index(const struct devices *d, const struct device *device)
 
 bool devices_watch_kernels(struct devices *d)
 {
-    if ((d->watch = edited_open(d->kernels)) > 0)
+    if ((d->watch = file_watch_open(d->kernels)) > 0)
         return true;
     log_error("cannot watch %s for edited kernels: %s", d->kernels, strerror(errno));
     return false;
@@ -154,7 +154,7 @@ static bool is_kernel(const char *name, const void *context)
 
 bool devices_kernels_changed(const struct devices *d)
 {
-    return edited_any(d->watch, is_kernel, NULL);
+    return file_watch_any(d->watch, is_kernel, NULL);
 }
 
 void devices_close(struct devices *d)

@@ -3,8 +3,8 @@
 #include "stream/stream.h"
 
 #include "base/clock.h"
-#include "base/edited.h"
 #include "base/file.h"
+#include "base/file_watch.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "compute/gl_context.h"
@@ -62,10 +62,10 @@ void stream_watch_filters(struct stream *s)
     if (!uses && !s->set.driven)
         return;
     char path[PATH_MAX];
-    if ((s->watch.descriptor = edited_open(NULL)) < 0)
+    if ((s->watch.descriptor = file_watch_open(NULL)) < 0)
         log_warn("cannot watch users' filters: %s", strerror(errno));
     for (int i = 0; s->watch.descriptor > 0 && user_filters_directory(i, path); i++) {
-        if (!edited_add(s->watch.descriptor, path) && errno != ENOENT)
+        if (file_watch_add(s->watch.descriptor, path) < 0 && errno != ENOENT)
             log_warn("cannot watch %s for edited filters: %s", path, strerror(errno));
     }
 }
@@ -331,7 +331,7 @@ static void watch_files(struct stream *s)
         if (!file)
             continue;
         file_directory(file, directory);
-        if (!edited_add(s->watch.descriptor, directory))
+        if (file_watch_add(s->watch.descriptor, directory) < 0)
             log_warn("cannot watch %s for edited files: %s", directory, strerror(errno));
     }
 }
@@ -388,7 +388,7 @@ static void follow_changes(struct stream *s)
         watch_files(s);
     bool own = false, files = false;
     const bool many =
-        edited_any(s->watch.descriptor, take_edit, &(struct stream_edits){&s->settings.chain, &own, &files});
+        file_watch_any(s->watch.descriptor, take_edit, &(struct stream_edits){&s->settings.chain, &own, &files});
     if (own || many)
         reload_filters(s);
     if (files || many)

@@ -1,7 +1,7 @@
 // run.c: finds lanes in the frames of a source, and reports them
 #include "base/clock.h"
-#include "base/edited.h"
 #include "base/file.h"
+#include "base/file_watch.h"
 #include "base/log.h"
 #include "command/lane/lane.h"
 #include "command/lane/lane_report.h"
@@ -127,7 +127,7 @@ static bool watch_config(struct run *run)
         return true;
     char directory[PATH_MAX];
     file_directory(run->options->config, directory);
-    run->edits = edited_open(directory);
+    run->edits = file_watch_open(directory);
     if (run->edits < 0)
         log_error("cannot watch %s for changes: %s", run->options->config, strerror(errno));
     return run->edits > 0;
@@ -406,7 +406,7 @@ static void follow_config(struct run *run)
     struct lane_config config;
     struct lane_map map;
     char error[CONFIG_ERROR];
-    if (!edited_any(run->edits, is_config, run->options->config))
+    if (!file_watch_any(run->edits, is_config, run->options->config))
         return;
     if (!read_config(run->options, &config, error) || !make_map(run, &config, &map, error)) {
         log_error("%s; the former configuration stays in use", error);
