@@ -5,6 +5,7 @@
 // files: 43 ms in groups, 1600 ms with one commit per file.
 #include "batch/batch.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -73,9 +74,11 @@ static bool find_tasks(struct batch *batch, const char *const *operand, int oper
         log_warn("%zu image%s left out: monocle cannot read camera raw, HEIF, AVIF, JPEG XL, JPEG XR, JPEG 2000, "
                  "OpenEXR and HDR files",
                  batch->inputs.foreign, batch->inputs.foreign == 1 ? " is" : "s are");
-    if (batch->inputs.count > 0 || o->watch)
-        return tasks_make(&batch->tasks, &batch->inputs, &o->naming, &o->chain, &o->shard, o->existing, o->job,
-                          batch->earlier);
+    if (batch->inputs.count > 0 || o->watch) {
+        tasks_make(&batch->tasks, &batch->inputs, &o->naming, &o->chain, &o->shard, o->existing, o->job,
+                   batch->earlier);
+        return true;
+    }
     log_nothing_found(&batch->inputs, operands == 1 ? operand[0] : "the named files and directories");
     return false;
 }
@@ -205,8 +208,8 @@ static void record_one(struct batch *batch, const struct outcome *o)
         tasks_tell(&batch->tasks, o);
     if (o->fault == FAULT_FULL || (o->status == STATUS_FAILED && batch->setup->fail_fast))
         queue_stop(&batch->queue);
-    if (batch->setup->watch && o->status != STATUS_FAILED && !earlier_add(batch->earlier, o->task))
-        queue_stop(&batch->queue);
+    if (batch->setup->watch && o->status != STATUS_FAILED)
+        earlier_add(batch->earlier, o->task);
     if (batch->setup->watch && o->status == STATUS_DONE)
         batch->hooks->file(batch->hooks->context, o, true);
     record_add(&batch->record, o);
@@ -313,11 +316,7 @@ static int run(struct batch *batch, const char *const *operand, int operands)
 static int filter_files(const struct batch_setup *setup, const struct batch_hooks *hooks, const char *const *operand,
                         int operands, struct earlier *earlier)
 {
-    struct batch *batch = calloc(1, sizeof(*batch));
-    if (!batch) {
-        log_error("cannot start: out of memory");
-        return EXIT_NOTHING;
-    }
+    struct batch *batch = xalloc(sizeof(*batch));
     batch->held = *setup;
     batch->setup = &batch->held;
     chain_hold(&batch->held.chain);

@@ -1,6 +1,8 @@
-// inputs.c: finds the input files from operands, directories and lists, and waits for new ones, by inotify
+// inputs.c: finds the input files from operands, directories and lists, and waits for new ones
 #include "batch/inputs.h"
 
+#include "base/alloc.h"
+#include "base/file_watch.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "batch/names.h"
@@ -13,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,7 +31,6 @@ enum {
 };
 
 static const char too_many[] = "there are more than 10 million files; name fewer at a time";
-static const char no_memory[] = "out of memory for the list of files; name fewer files at a time";
 
 struct walk {
     const struct inputs_setup *setup;
@@ -44,33 +44,29 @@ struct walk {
 };
 
 // Adds an input, unless there is one of the same normal name. Takes over `path`; the input's relative name begins at
-// offset `relative`. On failure, sets walk->stopped.
+// offset `relative`. Sets walk->stopped if there are too many.
 static void add(struct walk *walk, char *path, size_t relative, enum fault fault, int error)
 {
     struct inputs *inputs = walk->inputs;
-    struct input *rows = inputs->row;
-    const size_t count = inputs->count, names = walk->names.count;
-    if ((count & (count - 1)) == 0) // the rows are full
-        rows = realloc(inputs->row, (2 * count + 1) * sizeof(*rows));
-    if (rows)
-        inputs->row = rows;
-    char *name = path && rows ? name_normal(walk->directory, path) : NULL;
-    const bool ok = name && table_row(&walk->names, name, sizeof(char *)), full = walk->taken++ == INPUTS_MAX;
+    const size_t names = walk->names.count;
+    char *name = name_normal(walk->directory, path);
+    table_row(&walk->names, name, sizeof(char *));
     free(name);
-    if (!ok || full)
-        walk->stopped = full ? too_many : no_memory;
-    if (walk->names.count > names)
-        rows[inputs->count++] =
-            (struct input){.path = path, .relative = path + relative, .fault = fault, .error = error};
-    else
+    if (walk->taken++ == INPUTS_MAX)
+        walk->stopped = too_many;
+    if (walk->names.count == names) {
         free(path);
+        return;
+    }
+    inputs->row = xgrow(inputs->row, inputs->count, sizeof(*inputs->row));
+    inputs->row[inputs->count++] =
+        (struct input){.path = path, .relative = path + relative, .fault = fault, .error = error};
 }
 
 static char *join(const char *directory, const char *name)
 {
-    char *path;
     const char *slash = *directory && directory[strlen(directory) - 1] == '/' ? "" : "/";
-    return asprintf(&path, "%s%s%s", directory, slash, name) < 0 ? NULL : path;
+    return xprintf("%s%s%s", directory, slash, name);
 }
 
 static bool is_around(const struct place *place, const struct stat *status)
@@ -144,11 +140,8 @@ static void walk_directory(struct walk *walk, char *path, size_t relative, const
     }
     const struct place place = {parent, status.st_dev, status.st_ino};
     for (int i = 0; i < count; i++) {
-        char *name = walk->stopped ? NULL : join(path, entries[i]->d_name);
-        if (name)
-            walk_entry(walk, name, relative, entries[i]->d_type, &place);
-        else if (!walk->stopped)
-            walk->stopped = no_memory;
+        if (!walk->stopped)
+            walk_entry(walk, join(path, entries[i]->d_name), relative, entries[i]->d_type, &place);
         free(entries[i]);
     }
     free(entries);
@@ -158,8 +151,8 @@ static void walk_directory(struct walk *walk, char *path, size_t relative, const
 static void walk_operand(struct walk *walk, const char *operand)
 {
     struct stat status;
-    char *path = strdup(operand);
-    if (path && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+    char *path = xstrdup(operand);
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
         size_t length = strlen(path);
         while (length > 1 && path[length - 1] == '/')
             path[--length] = '\0';
@@ -191,7 +184,7 @@ static void take_name(struct walk *walk, const char *name)
     while (name[0] == '.' && name[1] == '/')
         name += 2 + strspn(name + 2, "/");
     const char *slash = strrchr(name, '/');
-    add(walk, strdup(name), slash && !is_below(name) ? (size_t)(slash - name) + 1 : 0, FAULT_NONE, 0);
+    add(walk, xstrdup(name), slash && !is_below(name) ? (size_t)(slash - name) + 1 : 0, FAULT_NONE, 0);
 }
 
 // Reads the next name up to the byte `end`, and skips empty names. Returns 1, 0 at the end of the list, or -1 if the
@@ -263,23 +256,23 @@ void inputs_free(struct inputs *inputs)
 
 enum {
     SETTLE_MS = 100,  // files that arrive at most this long after another are filtered together
-    NAMES_MAX = 1000, // ... but at most about this number
+    NAMES_MAX = 1000, // ... but none is waited for after this number
 };
 
 bool watch_open(struct watch *watch, const char *const *path, int count)
 {
-    *watch = (struct watch){.fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
+    *watch = (struct watch){.fd = file_watch_open(NULL)};
     if (count > WATCH_DIRECTORIES) {
         log_error("--watch can watch %d directories, but %d are given", WATCH_DIRECTORIES, count);
         return false;
     }
     for (int i = 0; i < count; i++) {
-        const int id = inotify_add_watch(watch->fd, path[i], IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR);
-        if (id < 0) {
+        const int number = file_watch_add(watch->fd, path[i]);
+        if (number < 0) {
             log_error("cannot watch %s: %s", path[i], strerror(errno));
             return false;
         }
-        watch->directory[watch->directories++] = (struct watch_directory){id, path[i]};
+        watch->directory[watch->directories++] = (struct watch_directory){number, path[i]};
     }
     return true;
 }
@@ -298,57 +291,33 @@ void watch_close(struct watch *watch)
     close(watch->fd);
 }
 
-static bool add_name(struct watch *watch, const char *directory, const char *name)
+static void add_name(struct watch *watch, const char *directory, const char *name)
 {
-    char *path;
     enum codec_format format;
     if (name[0] == '.' || !name_format(name, &format))
-        return true;
-    if (watch->names == watch->room) {
-        const int room = 2 * watch->room + 16;
-        char **grown = realloc(watch->name, (size_t)room * sizeof(*grown));
-        if (!grown)
-            return false;
-        watch->name = grown;
-        watch->room = room;
-    }
+        return;
     const char *slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
-    if (asprintf(&path, "%s%s%s", directory, slash, name) < 0)
-        return false;
-    watch->name[watch->names++] = path;
-    return true;
+    watch->name = xgrow(watch->name, (size_t)watch->names, sizeof(*watch->name));
+    watch->name[watch->names++] = xprintf("%s%s%s", directory, slash, name);
 }
 
-static bool take_event(struct watch *watch, const struct inotify_event *event)
+static bool take_event(void *context, const struct file_event *event)
 {
-    if (event->mask & IN_Q_OVERFLOW)
+    struct watch *watch = context;
+    if (event->lost) {
         log_warn("too many files arrived at once, and some were missed; run the command again to filter them");
+        return true;
+    }
     for (int i = 0; i < WATCH_DIRECTORIES && watch->directory[i].path; i++) {
         struct watch_directory *directory = &watch->directory[i];
-        if (directory->id != event->wd)
+        if (directory->id != event->directory)
             continue;
-        if (event->len > 0 && !(event->mask & IN_ISDIR) && !add_name(watch, directory->path, event->name))
-            return false;
-        if (event->mask & IN_IGNORED) {
+        if (event->name && event->written)
+            add_name(watch, directory->path, event->name);
+        if (!event->name) {
             log_error("the directory %s was removed; monocle no longer watches it", directory->path);
             directory->id = -1;
             watch->directories--;
-        }
-    }
-    return true;
-}
-
-// Takes all events that have arrived. Returns false if out of memory.
-static bool take_events(struct watch *watch)
-{
-    _Alignas(struct inotify_event) char buffer[16384];
-    ssize_t got;
-    while (watch->names < NAMES_MAX && (got = read(watch->fd, buffer, sizeof(buffer))) > 0) {
-        for (const char *at = buffer; at < buffer + got;) {
-            const struct inotify_event *event = (const void *)at;
-            if (!take_event(watch, event))
-                return false;
-            at += sizeof(*event) + event->len;
         }
     }
     return true;
@@ -363,10 +332,8 @@ bool watch_wait(struct watch *watch, bool *failed)
         const int count = poll(&ready, 1, watch->names > 0 ? SETTLE_MS : -1);
         if (watch->names > 0 && (count == 0 || watch->names >= NAMES_MAX))
             return true;
-        if (count > 0 && !take_events(watch)) {
-            log_error("out of memory for the names of new files");
-            break;
-        }
+        if (count > 0)
+            file_watch_take(watch->fd, take_event, watch);
     }
     *failed = !process_interrupted();
     return false;

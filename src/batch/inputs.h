@@ -35,7 +35,7 @@ struct inputs_setup {
 // takes the visible files with an image extension. It takes every file that an operand or the list names. It does not
 // enter the directory of the outputs; if that directory is itself an operand, it leaves out the outputs of earlier
 // runs. A file named twice, in any spelling, is one input. Unreadable directories, symbolic-link loops and files of
-// formats that this build lacks become inputs with a fault. Returns false on failure (logged): out of memory, too many
+// formats that this build lacks become inputs with a fault. Returns false on failure (logged): too many
 // files, or a list that cannot be read or has too long names.
 bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup);
 void inputs_free(struct inputs *inputs);
@@ -46,11 +46,11 @@ struct watch {
     int fd;
     int directories; // still watched
     struct watch_directory {
-        int id; // of inotify; -1: removed
+        int id; // of file_watch; -1: removed
         const char *path;
     } directory[WATCH_DIRECTORIES];
     char **name; // the files of the last watch_wait; the watch owns them
-    int names, room;
+    int names;
 };
 
 // Starts to watch directories; the paths are borrowed. Returns false on failure (logged). watch_close is needed in

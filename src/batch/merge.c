@@ -1,6 +1,7 @@
 // merge.c: combines the reports of several runs and shards
 #include "batch/merge.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
 
@@ -66,11 +67,11 @@ static int find_name(const char *text, const char *const *names, int count)
     return -1;
 }
 
-// Replaces the line by a copy of the text. Returns false if out of memory.
-static bool set_line(char **line, const char *text)
+// Replaces the line by a copy of the text.
+static void set_line(char **line, const char *text)
 {
     free(*line);
-    return (*line = strdup(text));
+    *line = xstrdup(text);
 }
 
 // Returns the number of the work's shard; 0 for no known run.
@@ -79,38 +80,35 @@ static int shard_of(const struct merge_work *work)
     return work ? work->shard : 0;
 }
 
-// Adds the line of a file. Returns false if out of memory.
-static bool take_file(struct merge *merge, const json_t *json, const char *line, struct merge_work *work)
+// Adds the line of a file.
+static void take_file(struct merge *merge, const json_t *json, const char *line, struct merge_work *work)
 {
-    char member[64], *key;
+    char member[64];
     const int status = find_name(json_string_value(json_object_get(json, "status")), status_names, STATUSES);
     const int fault = find_name(json_string_value(json_object_get(json, "error")), fault_names, FAULTS);
-    if (status < 0)
-        return ++merge->torn;
-    if (asprintf(&key, "%s\n%s", exact(json, "input", member), exact(json, "output", member)) < 0)
-        return false;
+    if (status < 0) {
+        merge->torn++;
+        return;
+    }
+    char *key = xprintf("%s\n%s", exact(json, "input", member), exact(json, "output", member));
     struct merge_row *row = table_row(&merge->rows, key, sizeof(*row));
     free(key);
-    if (!row)
-        return false;
     const bool done = row->line && row->status == STATUS_DONE, same_shard = shard_of(row->work) == shard_of(work);
     merge->twice += done && status == STATUS_DONE && !same_shard;
     if (done && (status == STATUS_SKIPPED || fault == FAULT_EXISTS)) {
         row->work = same_shard ? work : row->work;
-        return true;
+        return;
     }
     row->status = (enum file_status)status;
     row->fault = fault < 0 ? FAULT_NONE : (enum fault)fault;
     row->work = work;
-    return set_line(&row->line, line);
+    set_line(&row->line, line);
 }
 
-// Returns the work, and adds it if it is new. Returns NULL if out of memory.
+// Returns the work, and adds it if it is new.
 static struct merge_work *find_work(struct merge *merge, int shard, const char *text)
 {
-    char *key;
-    if (asprintf(&key, "%d %s", shard, text) < 0)
-        return NULL;
+    char *key = xprintf("%d %s", shard, text);
     const size_t works = merge->works.count;
     struct merge_work *work = table_row(&merge->works, key, sizeof(*work));
     free(key);
@@ -121,8 +119,8 @@ static struct merge_work *find_work(struct merge *merge, int shard, const char *
     return work;
 }
 
-// Handles the start line of a run. *work becomes its work; NULL if the line is invalid. Returns false if out of memory.
-static bool take_start(struct merge *merge, const json_t *start, const char *line, struct merge_work **work)
+// Handles the start line of a run. *work becomes its work; NULL if the line is invalid.
+static void take_start(struct merge *merge, const json_t *start, const char *line, struct merge_work **work)
 {
     const char *text = json_string_value(json_object_get(start, "work"));
     const json_int_t shard = json_integer_value(json_object_get(start, "shard"));
@@ -130,24 +128,20 @@ static bool take_start(struct merge *merge, const json_t *start, const char *lin
     const json_int_t files = json_integer_value(json_object_get(start, "files"));
     *work = NULL;
     if (files < 0 || shards < 1 || shards > SHARDS_MAX || shard < 1 || shard > shards)
-        return true;
+        return;
     if (!merge->last) {
         merge->shards = (int)shards;
-        merge->last = calloc((size_t)shards, sizeof(struct merge_work *));
-        if (!merge->last)
-            return false;
+        merge->last = xcalloc((size_t)shards, sizeof(struct merge_work *));
     }
     merge->unlike = merge->unlike || merge->shards != shards;
     if (shard > merge->shards)
-        return true;
+        return;
     *work = find_work(merge, (int)shard, text ? text : "");
-    if (!*work)
-        return false;
     merge->last[shard - 1] = *work;
     (*work)->files = (size_t)files;
     free((*work)->end);
     (*work)->end = NULL;
-    return set_line(&(*work)->start, line);
+    set_line(&(*work)->start, line);
 }
 
 // The state of reading one report
@@ -157,40 +151,38 @@ struct reading {
     bool merged;             // the report is a merged one, with its own count of reports without a start line
 };
 
-static bool take_line(struct merge *merge, const char *line, size_t size, struct reading *reading)
+static void take_line(struct merge *merge, const char *line, size_t size, struct reading *reading)
 {
     json_t *json = json_loadb(line, size, 0, NULL);
     const json_t *start = json_object_get(json, "start");
-    bool ok = true;
     if (!json_is_object(json)) {
         merge->torn++;
     } else if (start) {
-        ok = take_start(merge, start, line, &reading->work);
+        take_start(merge, start, line, &reading->work);
     } else if (json_object_get(json, "end")) {
-        ok = !reading->work || set_line(&reading->work->end, line);
+        if (reading->work)
+            set_line(&reading->work->end, line);
     } else if ((start = json_object_get(json, MERGE_UNSTARTED))) {
         const json_int_t count = json_integer_value(start); // an invalid count means 1
         merge->unstarted += count > 0 && count < INT_MAX - merge->unstarted ? (int)count : 1;
         reading->merged = true;
     } else {
         reading->stray = reading->stray || !reading->work;
-        ok = take_file(merge, json, line, reading->work);
+        take_file(merge, json, line, reading->work);
     }
     json_decref(json);
-    return ok;
 }
 
-// Handles all lines of an open report. Returns false if out of memory, or if the file is not a report: *why then has
-// the reason.
+// Handles all lines of an open report. Returns false if the file is not a report: *why then has the reason.
 static bool take_lines(struct merge *merge, FILE *file, struct reading *reading, const char **why)
 {
-    char *line = malloc(LINE_MOST + 1);
+    char *line = xmalloc(LINE_MOST + 1);
     size_t size = 0;
     int got = 0, strange = 0;
-    bool ok = line;
-    while (ok && strange < STRANGE_MOST && (got = file_read_line(file, line, LINE_MOST, &size)) > 0) {
+    while (strange < STRANGE_MOST && (got = file_read_line(file, line, LINE_MOST, &size)) > 0) {
         const size_t torn = merge->torn;
-        ok = size == 0 || take_line(merge, line, size, reading);
+        if (size > 0)
+            take_line(merge, line, size, reading);
         strange = size == 0 || merge->torn > torn ? strange + 1 : 0;
     }
     free(line);
@@ -198,7 +190,7 @@ static bool take_lines(struct merge *merge, FILE *file, struct reading *reading,
         *why = "it has a line of more than 1 MiB";
     else if (strange == STRANGE_MOST)
         *why = "1000 lines in a row are not lines of a report";
-    return ok && !*why;
+    return !*why;
 }
 
 // Adds a report. The last line of a file counts, but a file that is done stays done if a later run skips it or finds
@@ -217,8 +209,6 @@ static bool merge_add(struct merge *merge, const char *path)
                   standard && errno == EBADF ? "it is closed" : strerror(errno));
     else if (why)
         log_error("%s is not a report of a batch: %s", spoken, why);
-    else if (!ok)
-        log_error("cannot read the report %s: out of memory", path);
     if (read && ok && !merge->unlike && !reading.merged && (reading.stray || !reading.work)) {
         log_warn("%s does not begin with the start line of a run; is the report complete?", spoken);
         merge->unstarted++;
@@ -322,12 +312,10 @@ bool merge_write(const struct merge *merge, const char *path)
 {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    bool ok = out != NULL;
-    if (out) {
-        print_lines(merge, out);
-        ok = !ferror(out) && fclose(out) == 0 && file_write_atomic(path, text, size);
-    }
+    FILE *out = xmemstream(&text, &size);
+    print_lines(merge, out);
+    xmemclose(out);
+    const bool ok = file_write_atomic(path, text, size);
     if (!ok)
         log_error("cannot write %s: %s", path, strerror(errno));
     free(text);
@@ -336,10 +324,8 @@ bool merge_write(const struct merge *merge, const char *path)
 
 struct merge *merge_open(const char *const *paths, int count)
 {
-    struct merge *merge = calloc(1, sizeof(*merge));
-    bool ok = merge;
-    if (!merge)
-        log_error("cannot merge: out of memory");
+    struct merge *merge = xalloc(sizeof(*merge));
+    bool ok = true;
     for (int i = 0; i < count && ok; i++)
         ok = merge_add(merge, paths[i]);
     if (ok && merge->unlike)

@@ -1,6 +1,7 @@
 // names.c: names of files, and tables that a name finds
 #include "batch/names.h"
 
+#include "base/alloc.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -79,9 +80,7 @@ char *name_normal(const char *directory, const char *path)
 {
     const size_t above = strlen(directory);
     const size_t most = above > PATH_MAX ? above : PATH_MAX; // longest result of realpath
-    struct spelling spelling = {.text = malloc(most + strlen(path) + 8)};
-    if (!spelling.text)
-        return NULL;
+    struct spelling spelling = {.text = xmalloc(most + strlen(path) + 8)};
     strcpy(spelling.text, *path == '/' ? "/" : directory);
     spelling.length = spelling.direct = strlen(spelling.text);
     for (const char *part = path + strspn(path, "/"); *part;) {
@@ -93,7 +92,7 @@ char *name_normal(const char *directory, const char *path)
         part += size + strspn(part + size, "/");
     }
     const bool below = above > 0 && strncmp(spelling.text, directory, above) == 0 && spelling.text[above] == '/';
-    char *normal = strdup(spelling.text + (below ? above + 1 : 0));
+    char *normal = xstrdup(spelling.text + (below ? above + 1 : 0));
     free(spelling.text);
     return normal;
 }
@@ -200,13 +199,13 @@ static bool ends_with(const char *text, const char *end)
     return length >= size && strcmp(text + length - size, end) == 0;
 }
 
-// Returns the directory before the template's first field. Returns NULL if out of memory.
+// Returns the directory before the template's first field.
 static char *fixed_directory(const char *template)
 {
     size_t size = strcspn(template, "{");
     while (size > 0 && template[size - 1] != '/')
         size--;
-    return size > 0 ? strndup(template, size) : strdup(".");
+    return size > 0 ? xstrndup(template, size) : xstrdup(".");
 }
 
 bool naming_init(struct naming *naming, const char *output, const char *format)
@@ -232,13 +231,8 @@ bool naming_init(struct naming *naming, const char *output, const char *format)
     } else if (!one_file && !format_info(output) && !ends_with(output, "{ext}")) {
         behind = "{ext}";
     }
-    if (asprintf(&naming->template, "%s%s", output, behind) < 0)
-        naming->template = NULL;
-    naming->directory = naming->template && !one_file ? fixed_directory(naming->template) : NULL;
-    if (!naming->template || (!one_file && !naming->directory)) {
-        log_error("cannot start: out of memory");
-        return false;
-    }
+    naming->template = xprintf("%s%s", output, behind);
+    naming->directory = one_file ? NULL : fixed_directory(naming->template);
     return take_extension(naming, format);
 }
 
@@ -295,9 +289,7 @@ char *naming_output(const struct naming *naming, const char *relative, size_t nu
 {
     char *path = NULL;
     size_t size;
-    FILE *out = open_memstream(&path, &size);
-    if (!out)
-        return NULL;
+    FILE *out = xmemstream(&path, &size);
     for (const char *at = naming->template; *at;) {
         if (*at == '{') {
             print_place(out, find_place(at), naming, relative, number);
@@ -306,11 +298,7 @@ char *naming_output(const struct naming *naming, const char *relative, size_t nu
             fputc(*at++, out);
         }
     }
-    const bool ok = !ferror(out);
-    if (fclose(out) != 0 || !ok || !path) {
-        free(path);
-        return NULL;
-    }
+    xmemclose(out);
     tidy(path);
     return path;
 }
@@ -333,33 +321,26 @@ static size_t *find_slot(const struct key_table *table, const char *key)
     return &table->slot[at];
 }
 
-static bool table_grow(struct key_table *table)
+static void table_grow(struct key_table *table)
 {
     const size_t room = table->room ? table->room * 2 : FIRST_ROOM;
-    void **rows = realloc(table->row, room / 2 * sizeof(*rows));
-    table->row = rows ? rows : table->row;
-    size_t *slots = rows ? calloc(room, sizeof(*slots)) : NULL;
-    if (!slots)
-        return false;
+    table->row = xrealloc(table->row, room / 2 * sizeof(*table->row));
     free(table->slot);
-    table->slot = slots;
+    table->slot = xcalloc(room, sizeof(*table->slot));
     table->room = room;
     for (size_t i = 0; i < table->count; i++)
         *find_slot(table, key_of(table->row[i])) = i + 1;
-    return true;
 }
 
 void *table_row(struct key_table *table, const char *key, size_t row_bytes)
 {
-    if (table->count * 2 >= table->room && !table_grow(table))
-        return NULL;
+    if (table->count * 2 >= table->room)
+        table_grow(table);
     size_t *slot = find_slot(table, key);
     if (*slot)
         return table->row[*slot - 1];
     const size_t size = strlen(key) + 1;
-    void *row = calloc(1, row_bytes + size);
-    if (!row)
-        return NULL;
+    void *row = xalloc(row_bytes + size);
     *(const char **)row = memcpy((char *)row + row_bytes, key, size);
     table->row[table->count] = row;
     *slot = ++table->count;

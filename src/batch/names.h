@@ -14,7 +14,7 @@ const char *name_missing_library(const char *path);
 
 // Returns the normal form of `path`, without "." and "..": relative to `directory` if the file is below it, else
 // absolute. `directory` is the working directory; "" if it is unknown. Resolves a symbolic link only if ".."
-// follows it, because the link then decides what ".." means. The caller frees the text; NULL if out of memory.
+// follows it, because the link then decides what ".." means. The caller frees the text.
 char *name_normal(const char *directory, const char *path);
 
 // How the outputs are named
@@ -29,7 +29,7 @@ struct naming {
 // NULL. Returns false on failure (logged); naming_finish is needed in either case.
 bool naming_init(struct naming *naming, const char *output, const char *format);
 void naming_finish(struct naming *naming);
-// Returns the path of the output, which the caller frees; NULL if out of memory. `relative` is the input's path below
+// Returns the path of the output, which the caller frees. `relative` is the input's path below
 // the directory that the user named; `number` counts the inputs from 1.
 char *naming_output(const struct naming *naming, const char *relative, size_t number);
 
@@ -42,7 +42,7 @@ struct key_table {
 };
 
 // Returns the row of the key. If there is none, adds a row of zeros with a copy of the key. Each row is a struct of
-// `row_bytes` whose first member is `const char *`: the key. Returns NULL if out of memory.
+// `row_bytes` whose first member is `const char *`: the key.
 void *table_row(struct key_table *table, const char *key, size_t row_bytes);
 void *table_find(const struct key_table *table, const char *key); // the row of the key; NULL: there is none
 void table_free(struct key_table *table);                         // frees the rows too; leaves the table empty

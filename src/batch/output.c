@@ -1,6 +1,7 @@
 // output.c: writes a file completely or not at all
 #include "batch/output.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/system_calls.h"
 
@@ -25,13 +26,10 @@ enum { ATTEMPTS = 100, DIGITS = 16, LEFTOVER_S = 24 * 60 * 60 };
 struct output_mark output_mark_make(const char *job, const char *relative, const struct stat *input)
 {
     struct output_mark mark = {""};
-    char *text;
-    const int size = asprintf(&text, "%s\n%s\n%lld %lld.%09ld", job, relative, (long long)input->st_size,
-                              (long long)input->st_mtim.tv_sec, input->st_mtim.tv_nsec);
-    if (size >= 0) {
-        hash_128_text(text, (size_t)size, mark.text);
-        free(text);
-    }
+    char *text = xprintf("%s\n%s\n%lld %lld.%09ld", job, relative, (long long)input->st_size,
+                         (long long)input->st_mtim.tv_sec, input->st_mtim.tv_nsec);
+    hash_128_text(text, strlen(text), mark.text);
+    free(text);
     return mark;
 }
 
@@ -65,10 +63,8 @@ static size_t directory_length(const char *path)
 // if there is none.
 static int directory_error(const char *path, size_t length)
 {
-    char *directory;
     // "/." fails for a regular file.
-    if (asprintf(&directory, "%.*s/.", length > 0 ? (int)length : 1, length > 0 ? path : ".") < 0)
-        return ENOMEM;
+    char *directory = xprintf("%.*s/.", length > 0 ? (int)length : 1, length > 0 ? path : ".");
     const int error = access(directory, W_OK | X_OK) == 0 ? 0 : errno;
     free(directory);
     return error;
@@ -149,12 +145,10 @@ bool output_begin(struct output *output, char *path, mode_t mode, gid_t group)
     *output = (struct output){.fd = -1, .path = path};
     for (int i = 0; i < ATTEMPTS; i++) {
         uint64_t random;
-        if (getrandom(&random, sizeof(random), 0) != sizeof(random) ||
-            asprintf(&output->temporary, "%.*s" TEMPORARY "%0*llx", (int)directory_length(path), path, DIGITS,
-                     (unsigned long long)random) < 0) {
-            output->temporary = NULL;
+        if (getrandom(&random, sizeof(random), 0) != sizeof(random))
             return false;
-        }
+        output->temporary =
+            xprintf("%.*s" TEMPORARY "%0*llx", (int)directory_length(path), path, DIGITS, (unsigned long long)random);
         output->fd = open_locked(output->temporary, mode);
         if (output->fd >= 0 && limit_group(output->fd, group))
             return true;
@@ -221,10 +215,8 @@ bool output_commit(struct output *output, bool replace)
 
 bool output_sync_directory(const char *path)
 {
-    char *directory = NULL;
     const size_t length = directory_length(path);
-    if (asprintf(&directory, "%.*s", length ? (int)length : 1, length ? path : ".") < 0)
-        return false;
+    char *directory = xprintf("%.*s", length ? (int)length : 1, length ? path : ".");
     const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(directory);
     const bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);

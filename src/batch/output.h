@@ -13,8 +13,7 @@ struct output_mark {
     char text[HASH_TEXT];
 };
 
-// Makes the mark from the job (text of everything that decides its outputs) and the input's name, size and time. The
-// mark is "" if out of memory.
+// Makes the mark from the job (text of everything that decides its outputs) and the input's name, size and time.
 struct output_mark output_mark_make(const char *job, const char *relative, const struct stat *input);
 // Returns true if the file has this mark (NULL: the mark of any job) and was not changed since.
 bool output_is_made(const char *path, const struct output_mark *mark);

@@ -1,6 +1,7 @@
 // record.c: the report of a batch
 #include "batch/record.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/log.h"
@@ -83,11 +84,11 @@ static void set_text(json_t *row, const char *name, const char *text)
     if (exact)
         return;
     const size_t size = strlen(text);
-    char *hex = calloc(2 * size + 1, 1), key[64];
-    for (size_t i = 0; hex && i < size; i++)
+    char *hex = xalloc(2 * size + 1), key[64];
+    for (size_t i = 0; i < size; i++)
         snprintf(hex + 2 * i, 3, "%02x", (unsigned char)text[i]);
     snprintf(key, sizeof(key), "%s_hex", name);
-    json_object_set_new(row, key, json_string(hex ? hex : ""));
+    json_object_set_new(row, key, json_string(hex));
     free(hex);
 }
 
@@ -185,7 +186,7 @@ static bool add_row(struct record *record, json_t *row)
 {
     const bool ok =
         json_dumpf(row, record->file, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0 && putc('\n', record->file) != EOF;
-    const char *why = ferror(record->file) ? strerror(errno) : "out of memory";
+    const char *why = strerror(errno);
     json_decref(row);
     return ok || fail(record, why);
 }

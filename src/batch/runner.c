@@ -1,6 +1,7 @@
 // runner.c: runs images of any size through one chain
 #include "batch/runner.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/process.h"
 
@@ -138,7 +139,7 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
         chain.stage[chain.count++] = runner->setup.chain->stage[i];
     *fit = (struct runner_fit){.input = *input, .encode = job->encode, .turn = job->turn, .fed = job->feed != NULL};
     if (!runner->device && !may_leave_device(runner)) {
-        *why = strdup("the device was lost");
+        *why = xstrdup("the device was lost");
         return false;
     }
     struct path_setup setup = {

@@ -1,6 +1,7 @@
 // tasks.c: the tasks of a batch: each input of the shard with its output
 #include "batch/tasks.h"
 
+#include "base/alloc.h"
 #include "base/hash.h"
 #include "base/log.h"
 
@@ -82,15 +83,11 @@ struct earlier_output {
     char *input;
 };
 
-bool earlier_add(struct earlier *earlier, const struct task *task)
+void earlier_add(struct earlier *earlier, const struct task *task)
 {
     struct earlier_output *row = table_row(&earlier->outputs, task->output, sizeof(*row));
-    if (row && !row->input)
-        row->input = strdup(task->input->path);
-    if (row && row->input)
-        return true;
-    log_error("out of memory for the names of the files");
-    return false;
+    if (!row->input)
+        row->input = xstrdup(task->input->path);
 }
 
 void earlier_free(struct earlier *earlier)
@@ -108,8 +105,8 @@ static void mark_earlier(const struct earlier *earlier, struct task *task)
         mark_clash(task, row->input);
 }
 
-// Fills one row per input. Returns false if out of memory.
-static bool name_outputs(struct task *rows, const struct inputs *inputs, const struct naming *naming,
+// Fills one row per input.
+static void name_outputs(struct task *rows, const struct inputs *inputs, const struct naming *naming,
                          struct earlier *earlier)
 {
     struct named {
@@ -117,50 +114,46 @@ static bool name_outputs(struct task *rows, const struct inputs *inputs, const s
         struct task *first;
     } * named;
     struct key_table names = {0};
-    bool ok = true;
-    for (size_t i = 0; ok && i < inputs->count; i++) {
+    for (size_t i = 0; i < inputs->count; i++) {
         const struct input *input = &inputs->row[i];
         rows[i] = (struct task){.input = input, .fault = input->fault};
         earlier->inputs++; // also a file with a fault has a number: others keep theirs if it is repaired
         if (input->fault != FAULT_NONE)
             continue;
         rows[i].output = naming_output(naming, input->relative, earlier->inputs);
-        named = rows[i].output ? table_row(&names, rows[i].output, sizeof(*named)) : NULL;
-        ok = named;
-        if (ok && named->first) {
+        named = table_row(&names, rows[i].output, sizeof(*named));
+        if (named->first) {
             mark_clash(&rows[i], named->first->input->path);
             mark_clash(named->first, input->path);
-        } else if (ok) {
+        } else {
             named->first = &rows[i];
             mark_earlier(earlier, &rows[i]);
         }
     }
     table_free(&names);
-    return ok;
 }
 
-// Finds the task's output directory, and adds it if it is new. Returns false if out of memory.
-static bool find_directory(struct tasks *tasks, struct task *task)
+// Finds the task's output directory, and adds it if it is new.
+static void find_directory(struct tasks *tasks, struct task *task)
 {
     const char *slash = strrchr(task->output, '/');
-    char *path = strndup(task->output, slash ? (size_t)(slash - task->output) + 1 : 0);
-    struct directory *row = path ? table_row(&tasks->directories, path, sizeof(*row)) : NULL;
+    char *path = xstrndup(task->output, slash ? (size_t)(slash - task->output) + 1 : 0);
+    struct directory *row = table_row(&tasks->directories, path, sizeof(*row));
     size_t length = 0;
-    if (row && !row->nearest) {
+    if (!row->nearest) {
         row->error = output_possible(task->output, &length) ? 0 : errno;
-        row->nearest = length > 0 ? strndup(path, length) : strdup(".");
+        row->nearest = length > 0 ? xstrndup(path, length) : xstrdup(".");
     }
     free(path);
     task->directory = row;
-    return row && row->nearest;
 }
 
-static bool find_directories(struct tasks *tasks)
+static void find_directories(struct tasks *tasks)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < tasks->count; i++)
-        ok = !tasks->row[i].output || find_directory(tasks, &tasks->row[i]);
-    return ok;
+    for (size_t i = 0; i < tasks->count; i++) {
+        if (tasks->row[i].output)
+            find_directory(tasks, &tasks->row[i]);
+    }
 }
 
 static int compare_sources(const void *a, const void *b)
@@ -171,12 +164,10 @@ static int compare_sources(const void *a, const void *b)
     return one->inode < other->inode ? -1 : one->inode > other->inode;
 }
 
-static bool find_sources(struct tasks *tasks, const struct inputs *inputs, const struct chain *chain)
+static void find_sources(struct tasks *tasks, const struct inputs *inputs, const struct chain *chain)
 {
     struct stat status;
-    tasks->source = malloc((inputs->count + CHAIN_MAX) * sizeof(*tasks->source));
-    if (!tasks->source)
-        return false;
+    tasks->source = xcalloc(inputs->count + CHAIN_MAX, sizeof(*tasks->source));
     for (size_t i = 0; i < inputs->count; i++) {
         if (stat(inputs->row[i].path, &status) == 0)
             tasks->source[tasks->sources++] = (struct source_id){status.st_dev, status.st_ino};
@@ -186,27 +177,25 @@ static bool find_sources(struct tasks *tasks, const struct inputs *inputs, const
             tasks->source[tasks->sources++] = (struct source_id){status.st_dev, status.st_ino};
     }
     qsort(tasks->source, tasks->sources, sizeof(*tasks->source), compare_sources);
-    return true;
 }
 
-bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
+void tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
                 const struct chain *chain, const struct shard *shard, enum existing_rule existing, const char *job,
                 struct earlier *earlier)
 {
     const bool replaces = existing == EXISTING_OVERWRITE || existing == EXISTING_SKIP_NEWER;
     *tasks = (struct tasks){.existing = existing, .job = job};
-    tasks->row = calloc(inputs->count + 1, sizeof(*tasks->row));
-    bool ok = tasks->row && name_outputs(tasks->row, inputs, naming, earlier);
-    for (size_t i = 0; tasks->row && i < inputs->count; i++) {
-        if (!ok || shard_has(shard, inputs->row[i].relative))
+    tasks->row = xcalloc(inputs->count + 1, sizeof(*tasks->row));
+    name_outputs(tasks->row, inputs, naming, earlier);
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (shard_has(shard, inputs->row[i].relative))
             tasks->row[tasks->count++] = tasks->row[i];
         else
             free(tasks->row[i].output);
     }
-    ok = ok && find_directories(tasks) && (!replaces || find_sources(tasks, inputs, chain));
-    if (!ok)
-        log_error("out of memory for the list of files; name fewer files at a time");
-    return ok;
+    find_directories(tasks);
+    if (replaces)
+        find_sources(tasks, inputs, chain);
 }
 
 void tasks_free(struct tasks *tasks)

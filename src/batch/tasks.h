@@ -47,8 +47,8 @@ struct earlier {
     size_t inputs;
 };
 
-// Records which input made the task's output. Returns false if out of memory (logged).
-bool earlier_add(struct earlier *earlier, const struct task *task);
+// Records which input made the task's output.
+void earlier_add(struct earlier *earlier, const struct task *task);
 void earlier_free(struct earlier *earlier);
 
 // Initialise with zeros.
@@ -72,8 +72,7 @@ struct tasks {
 // shard. Checks whether files can be created in the directories of the outputs. `job` is the text of everything that
 // decides the bytes of the outputs. An input also fails if an input of an earlier round made its output. The numbers
 // {n} continue from `earlier`, which also counts these inputs. The inputs, `job` and `earlier` must outlive the tasks.
-// Returns false if out of memory (logged); tasks_free is needed in either case.
-bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
+void tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
                 const struct chain *chain, const struct shard *shard, enum existing_rule existing, const char *job,
                 struct earlier *earlier);
 void tasks_free(struct tasks *tasks);

@@ -1,6 +1,7 @@
 // worker.c: the life of a file: open, read, decode, filter, encode, write under a temporary name
 #include "batch/worker.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -444,12 +445,7 @@ static void *worker_main(void *argument)
     const bool open = runner_open(&worker->runner, &worker->setup.runner);
     while (open && !worker->runner.given_up && (task = queue_take(queue))) {
         struct work *work = &worker->work[(worker->oldest + worker->flights) % RUNNER_FLIGHTS];
-        work->outcome = calloc(1, sizeof(*work->outcome));
-        if (!work->outcome) {
-            log_error("cannot continue: out of memory");
-            queue_stop(queue);
-            break;
-        }
+        work->outcome = xalloc(sizeof(*work->outcome));
         if (!load(work, task, runner_lag(&worker->runner) == 0 && !worker->setup.options->capture)) {
             hand_in(work);
             continue;
@@ -468,8 +464,8 @@ static void *worker_main(void *argument)
 
 struct worker *worker_open(const struct worker_setup *setup)
 {
-    struct worker *worker = calloc(1, sizeof(*worker));
-    struct codec *codec = worker ? codec_open() : NULL;
+    struct worker *worker = xalloc(sizeof(*worker));
+    struct codec *codec = codec_open();
     if (!codec) {
         log_error("cannot start: out of memory");
         free(worker);
