@@ -1,58 +1,195 @@
-// results.c: reads results of `bench --json` and compares two of them
+// results.c: see results.h
 #include "bench/results.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/log.h"
-#include "base/stats.h"
-#include "bench/figure.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { BYTES_MAX = 64 << 20, TESTS_MAX = 256, FIGURES_MAX = 2048 };
+enum { RESULTS_FORMAT = 1, BYTES_MAX = 64 << 20, TESTS_MAX = 256, FIGURES_MAX = 2048 };
 
-// ---- reading ----
-
-// Returns true if the members that --compare adds, and others that need not be there, have their types.
-static bool has_types(const json_t *value)
+const char *result_verdict_name(enum result_verdict verdict)
 {
-    const json_t *measured = json_object_get(value, "measured"), *base = json_object_get(value, "base"), *item;
-    size_t i;
-    bool good = (!measured || json_is_string(measured)) && (!base || json_is_object(json_object_get(base, "device"))) &&
-                (!base || json_is_array(json_object_get(value, "missing")));
-    json_array_foreach(json_object_get(value, "figures"), i, item)
-    {
-        const json_t *event = json_object_get(item, "by_event"), *change = json_object_get(item, "change");
-        const json_t *samples = json_object_get(item, "samples");
-        good = good && (!event || json_is_number(event)) && (!change || json_is_number(change)) &&
-               (!samples || json_is_array(samples));
-    }
-    return good;
+    static const char *const names[VERDICTS] = {"", "slower", "missing", "unclear", "faster", "new", "same"};
+    return names[verdict];
 }
 
-static bool is_result(const json_t *value)
+// ---- one result ----
+
+struct bench_result result_begin(json_t *device, json_t *tests)
 {
-    const json_t *figures = json_object_get(value, "figures"), *item;
+    char measured[32];
+    const time_t now = time(NULL);
+    struct tm utc;
+    strftime(measured, sizeof(measured), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    return (struct bench_result){.head = json_pack("{s:i,s:s,s:s,s:o,s:o}", "format", RESULTS_FORMAT, "monocle",
+                                                   MONOCLE_VERSION, "measured", measured, "device", device, "tests",
+                                                   tests)};
+}
+
+// Adds a figure to a list and returns it; without samples.
+static struct result_figure *append(struct result_figure **list, int *count, const struct figure *figure)
+{
+    *list = xgrow(*list, (size_t)*count, sizeof(**list));
+    struct result_figure *added = &(*list)[(*count)++];
+    *added =
+        (struct result_figure){.figure = *figure, .base_value = NAN, .base_spread = NAN, .change = NAN, .p = NAN};
+    added->figure.samples = NULL;
+    return added;
+}
+
+void result_add(struct bench_result *result, const struct figure *figure)
+{
+    struct result_figure *added = append(&result->figure, &result->figures, figure);
+    for (int i = 0; figure->samples && i < figure->samples->count; i++)
+        samples_add(&added->samples, figure->samples->value[i]);
+}
+
+static void free_figures(struct result_figure *list, int count)
+{
+    for (int i = 0; i < count; i++)
+        samples_free(&list[i].samples);
+    free(list);
+}
+
+void result_free(struct bench_result *result)
+{
+    json_decref(result->head);
+    free_figures(result->figure, result->figures);
+    free_figures(result->missing, result->missings);
+    *result = (struct bench_result){0};
+}
+
+void results_free(struct bench_results *results)
+{
+    for (int i = 0; i < results->count; i++)
+        result_free(&results->result[i]);
+    free(results->result);
+    *results = (struct bench_results){0};
+}
+
+// ---- JSON ----
+
+static void set_number(json_t *object, const char *key, double value)
+{
+    if (!isnan(value))
+        json_object_set_new(object, key, json_real(value));
+}
+
+static json_t *figures_json(const struct result_figure *list, int count)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < count; i++) {
+        struct figure figure = list[i].figure;
+        figure.samples = list[i].samples.count > 0 ? &list[i].samples : NULL;
+        json_t *object = figure_json(&figure);
+        if (list[i].verdict != VERDICT_NONE)
+            json_object_set_new(object, "verdict", json_string(result_verdict_name(list[i].verdict)));
+        if (!isnan(list[i].base_value)) {
+            set_number(object, "base_value", list[i].base_value);
+            json_object_set_new(object, "base_spread", figure_spread_json(list[i].base_spread));
+        }
+        set_number(object, "change", list[i].change);
+        set_number(object, "p", list[i].p);
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+json_t *result_json(const struct bench_result *result)
+{
+    json_t *object = json_copy(result->head);
+    json_object_set_new(object, "figures", figures_json(result->figure, result->figures));
+    if (json_object_get(object, "base"))
+        json_object_set_new(object, "missing", figures_json(result->missing, result->missings));
+    return object;
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *number = json_object_get(object, key);
+    return json_is_number(number) ? json_number_value(number) : NAN;
+}
+
+static bool is_number(const json_t *value)
+{
+    return !value || json_is_number(value);
+}
+
+// Reads a figure of a list. False: it is none.
+static bool read_figure(const json_t *json, struct result_figure **list, int *count)
+{
+    struct figure figure;
+    const json_t *samples = json_object_get(json, "samples"), *value;
+    const char *verdict = json_text(json, "verdict");
+    if (!figure_read(json, &figure) || figure.spread < 0 || !is_number(json_object_get(json, "by_event")) ||
+        !is_number(json_object_get(json, "change")) || (samples && !json_is_array(samples)))
+        return false;
+    struct result_figure *added = append(list, count, &figure);
+    size_t i;
+    json_array_foreach(samples, i, value) samples_add(&added->samples, json_number_value(value));
+    for (int v = VERDICT_NONE + 1; v < VERDICTS; v++) {
+        if (strcmp(verdict, result_verdict_name((enum result_verdict)v)) == 0)
+            added->verdict = (enum result_verdict)v;
+    }
+    added->base_value = number_of(json, "base_value");
+    added->base_spread = number_of(json, "base_spread");
+    added->change = number_of(json, "change");
+    added->p = number_of(json, "p");
+    return true;
+}
+
+// Checks all members but the figures.
+static bool is_head(const json_t *value)
+{
+    const json_t *measured = json_object_get(value, "measured"), *base = json_object_get(value, "base");
     json_t *tests = json_object_get(value, "tests"), *test;
     const char *key;
-    size_t i;
-    struct figure figure;
-    bool good = json_is_array(figures) && json_array_size(figures) <= FIGURES_MAX && json_is_object(tests) &&
-                json_object_size(tests) <= TESTS_MAX && has_types(value) &&
-                json_is_string(json_object_get(json_object_get(value, "device"), "name"));
-    json_object_foreach(tests, key, test) good =
-        good && json_is_string(json_object_get(test, "unit")) && json_is_string(json_object_get(test, "definition"));
-    json_array_foreach(figures, i, item) good =
-        good && figure_read(item, &figure) && json_object_get(tests, figure.test) && !(figure.spread < 0);
-    return good;
+    if (!json_is_object(tests) || json_object_size(tests) > TESTS_MAX || (measured && !json_is_string(measured)) ||
+        !json_is_string(json_object_get(json_object_get(value, "device"), "name")))
+        return false;
+    json_object_foreach(tests, key, test)
+    {
+        if (!json_is_string(json_object_get(test, "unit")) || !json_is_string(json_object_get(test, "definition")))
+            return false;
+    }
+    return !base || (json_is_object(json_object_get(base, "device")) && json_is_array(json_object_get(value, "missing")));
 }
 
-// Returns false if the value is not a result that this program understands (logged).
-static bool check(const json_t *value, const char *name)
+// Reads a result. False: it is none; it is then partly read.
+static bool read_result(json_t *value, struct bench_result *result)
+{
+    const json_t *figures = json_object_get(value, "figures"), *missing = json_object_get(value, "missing"), *item;
+    size_t i;
+    if (!is_head(value) || !json_is_array(figures) || json_array_size(figures) > FIGURES_MAX ||
+        json_array_size(missing) > FIGURES_MAX)
+        return false;
+    result->head = json_copy(value);
+    json_object_del(result->head, "figures");
+    json_object_del(result->head, "missing");
+    json_array_foreach(figures, i, item)
+    {
+        if (!read_figure(item, &result->figure, &result->figures) ||
+            !json_object_get(json_object_get(value, "tests"), result->figure[i].figure.test))
+            return false;
+    }
+    json_array_foreach(missing, i, item)
+    {
+        if (!read_figure(item, &result->missing, &result->missings))
+            return false;
+    }
+    return true;
+}
+
+// Adds the result. False: the value is not a result that this program understands (logged).
+static bool take(struct bench_results *results, json_t *value, const char *name)
 {
     const json_t *format = json_object_get(value, "format");
     if (json_is_integer(format) && json_integer_value(format) != RESULTS_FORMAT) {
@@ -60,48 +197,50 @@ static bool check(const json_t *value, const char *name)
                   (long long)json_integer_value(format), RESULTS_FORMAT);
         return false;
     }
-    if (json_is_integer(format) && is_result(value))
+    results->result = xgrow(results->result, (size_t)results->count, sizeof(*results->result));
+    struct bench_result *result = &results->result[results->count++];
+    *result = (struct bench_result){0};
+    if (json_is_integer(format) && read_result(value, result))
         return true;
     log_error("%s has no results of 'monocle bench --json'", name);
     return false;
 }
 
-json_t *results_parse(const char *text, size_t size, const char *name)
+bool results_parse(struct bench_results *results, const char *text, size_t size, const char *name)
 {
-    json_t *results = json_array(), *value = NULL;
+    json_t *value = NULL;
     json_error_t error;
     size_t at = 0;
-    bool good = results != NULL, bad = false;
+    bool good = true;
+    *results = (struct bench_results){0};
     // One object per line.
     while (good && at < size && (value = json_loadb(text + at, size - at, JSON_DISABLE_EOF_CHECK, &error))) {
-        bad = !check(value, name);
-        good = !bad && json_array_append(results, value) == 0;
+        good = take(results, value, name);
         json_decref(value);
         at += (size_t)error.position;
         while (at < size && strchr(" \t\r\n", text[at]) && text[at])
             at++;
     }
-    if (!bad && (!good || at < size || json_array_size(results) == 0)) {
+    if (good && (at < size || results->count == 0)) {
         log_error("%s has no results of 'monocle bench --json'", name);
         good = false;
     }
-    if (good)
-        return results;
-    json_decref(results);
-    return NULL;
+    if (!good)
+        results_free(results);
+    return good;
 }
 
-json_t *results_read(const char *path)
+bool results_read(struct bench_results *results, const char *path)
 {
     size_t size = 0;
     char *text = file_read(path, BYTES_MAX, &size);
     if (!text) {
         log_error("cannot read %s: %s", path, strerror(errno));
-        return NULL;
+        return false;
     }
-    json_t *results = results_parse(text, size, path);
+    const bool ok = results_parse(results, text, size, path);
     free(text);
-    return results;
+    return ok;
 }
 
 // ---- comparison ----
@@ -114,70 +253,66 @@ static const double p_limit = 0.001;
 static const double spread_factor = 2;
 enum { ROUNDS_LEAST = 8 }; // with fewer in both runs, p never falls below p_limit (samples_same)
 
-// Two figures of the same case. `p`: of the rank test; negative: a result has no rounds.
-struct pair {
-    struct figure now, before;
-    double p, copy_change; // by how much the plain copy of the case became slower; 0: unknown
+// Two figures of the same case. `p`: of the rank test; NAN: a result has no rounds.
+struct result_pair {
+    const struct figure *now, *before; // `before` NULL: the base lacks it
+    double p, copy_change;             // by how much the plain copy of the case became slower; 0: unknown
 };
 
-static const char *judge(const struct pair *pair, const char *unit)
+static bool has_value(const struct figure *figure)
 {
-    const struct figure *now = &pair->now, *before = &pair->before;
-    if (now->status != FIGURE_OK || before->status != FIGURE_OK)
-        return now->status == FIGURE_OK ? "new" : before->status == FIGURE_OK ? "missing" : NULL;
+    return figure && figure->status == FIGURE_OK;
+}
+
+static enum result_verdict judge(const struct result_pair *pair, const char *unit)
+{
+    const struct figure *now = pair->now, *before = pair->before;
+    if (!has_value(now))
+        return has_value(before) ? VERDICT_MISSING : VERDICT_NONE;
+    if (!has_value(before))
+        return VERDICT_NEW;
     const double change = now->value - before->value;
     const double spreads = now->value * now->spread + before->value * before->spread; // NAN if one is unknown
     if (fabs(change) <= noise * before->value || before->value <= 0)
-        return "same";
-    if (pair->p >= 0 ? pair->p >= p_limit : !(fabs(change) > spread_factor * spreads))
-        return "unclear";
+        return VERDICT_SAME;
+    if (isnan(pair->p) ? !(fabs(change) > spread_factor * spreads) : pair->p >= p_limit)
+        return VERDICT_UNCLEAR;
     // The machine became slower or faster, not the case.
     const double copy = change > 0 ? fmax(pair->copy_change, 0) : fmax(-pair->copy_change, 0);
     if (fabs(change) <= (noise + copy) * before->value)
-        return "same";
-    return (change > 0) == figure_less_is_better(unit) ? "slower" : "faster";
+        return VERDICT_SAME;
+    return (change > 0) == figure_less_is_better(unit) ? VERDICT_SLOWER : VERDICT_FASTER;
 }
 
 // Returns the figure with the same test, with this added to its name, and the same parameters; NULL: there is none.
-static const json_t *find(const json_t *result, const struct figure *wanted, const char *more, struct figure *found)
+static const struct result_figure *find(const struct bench_result *result, const struct figure *wanted,
+                                        const char *more)
 {
     const size_t length = strlen(wanted->test);
-    const json_t *item;
-    size_t i;
-    json_array_foreach(json_object_get(result, "figures"), i, item)
-    {
-        if (figure_read(item, found) && strncmp(found->test, wanted->test, length) == 0 &&
-            strcmp(found->test + length, more) == 0 && strcmp(found->parameters, wanted->parameters) == 0)
-            return item;
+    for (int i = 0; i < result->figures; i++) {
+        const struct figure *found = &result->figure[i].figure;
+        if (strncmp(found->test, wanted->test, length) == 0 && strcmp(found->test + length, more) == 0 &&
+            strcmp(found->parameters, wanted->parameters) == 0)
+            return &result->figure[i];
     }
-    *found = (struct figure){.status = FIGURE_SKIPPED};
     return NULL;
 }
 
 // Returns the time of the plain copy of a case, from its part of the case's time; 0: there is none.
-static double copy_time(const json_t *result, const struct figure *figure)
+static double copy_time(const struct bench_result *result, const struct figure *figure)
 {
-    struct figure copy;
-    return find(result, figure, ".copy", &copy) ? copy.value * figure->value : 0;
+    const struct result_figure *copy = figure ? find(result, figure, ".copy") : NULL;
+    return copy ? copy->figure.value * figure->value : 0;
 }
 
 // Returns the p of the rank test, and lowers *least to the number of rounds of a run that has too few.
-static double rank_test(const json_t *now, const json_t *before, int *least)
+static double rank_test(const struct samples *now, const struct samples *before, int *least)
 {
-    const json_t *const rounds[2] = {json_object_get(now, "samples"), json_object_get(before, "samples")};
-    struct samples samples[2] = {{0}};
-    if (!rounds[0] || !rounds[1])
-        return -1;
-    for (int i = 0; i < 2; i++) {
-        const json_t *value;
-        size_t k;
-        json_array_foreach(rounds[i], k, value) samples_add(&samples[i], json_number_value(value));
-        *least = samples[i].count < *least ? samples[i].count : *least;
-    }
-    const double p = samples_same(&samples[0], &samples[1]);
-    samples_free(&samples[0]);
-    samples_free(&samples[1]);
-    return p;
+    if (now->count == 0 || before->count == 0)
+        return NAN;
+    *least = now->count < *least ? now->count : *least;
+    *least = before->count < *least ? before->count : *least;
+    return samples_same(now, before);
 }
 
 // An unknown processor is equal to all.
@@ -190,96 +325,95 @@ static bool same_device(const json_t *a, const json_t *b)
 }
 
 // Several devices may have one name: then prefers the device with the same number.
-static const json_t *find_device(const json_t *result, const json_t *base)
+static const struct bench_result *find_device(const struct bench_result *result, const struct bench_results *base)
 {
-    const json_t *device = json_object_get(result, "device"), *candidate, *named = NULL,
-                 *first = json_array_get(base, 0);
-    size_t i;
-    json_array_foreach(base, i, candidate)
-    {
-        const json_t *other = json_object_get(candidate, "device");
+    const json_t *device = json_object_get(result->head, "device");
+    const struct bench_result *named = NULL;
+    for (int i = 0; i < base->count; i++) {
+        const json_t *other = json_object_get(base->result[i].head, "device");
         if (!same_device(other, device))
             continue;
         if (json_equal(json_object_get(other, "number"), json_object_get(device, "number")))
-            return candidate;
-        named = named ? named : candidate;
+            return &base->result[i];
+        named = named ? named : &base->result[i];
     }
     if (named)
         return named;
-    log_warn("the base is from another device: %s; this one: %s", json_text(json_object_get(first, "device"), "name"),
-             json_text(device, "name"));
-    return first;
+    log_warn("the base is from another device: %s; this one: %s",
+             json_text(json_object_get(base->result[0].head, "device"), "name"), json_text(device, "name"));
+    return &base->result[0];
+}
+
+static const json_t *test_of(const struct bench_result *result, const char *test)
+{
+    return json_object_get(json_object_get(result->head, "tests"), test);
 }
 
 // Returns true if the figures of a test follow from those of another.
-static bool is_derived(const json_t *result, const char *test)
+static bool is_derived(const struct bench_result *result, const char *test)
 {
-    return json_is_true(json_object_get(json_object_get(json_object_get(result, "tests"), test), "derived"));
+    return json_is_true(json_object_get(test_of(result, test), "derived"));
 }
 
-// Returns the base's figures of the same tests that `result` lacks.
-static json_t *missing_figures(const json_t *result, const json_t *base)
+// Lists the base's figures of the same tests that `result` lacks.
+static void find_missing(struct bench_result *result, const struct bench_result *base)
 {
-    json_t *missing = json_array(), *item;
-    size_t i;
-    struct figure figure, found;
-    json_array_foreach(json_object_get(base, "figures"), i, item)
-    {
-        if (figure_read(item, &figure) && figure.status == FIGURE_OK && !is_derived(base, figure.test) &&
-            json_object_get(json_object_get(result, "tests"), figure.test) && !find(result, &figure, "", &found))
-            json_array_append(missing, item);
+    free_figures(result->missing, result->missings);
+    result->missing = NULL;
+    result->missings = 0;
+    for (int i = 0; i < base->figures; i++) {
+        const struct figure *figure = &base->figure[i].figure;
+        if (!has_value(figure) || is_derived(base, figure->test) || !test_of(result, figure->test) ||
+            find(result, figure, ""))
+            continue;
+        const struct samples *samples = &base->figure[i].samples;
+        struct result_figure *added = append(&result->missing, &result->missings, figure);
+        for (int k = 0; k < samples->count; k++)
+            samples_add(&added->samples, samples->value[k]);
     }
-    return missing;
 }
 
-// Replaces the comparison that a saved figure may have. Returns true if the figure is worse than that of `base`.
-static bool compare_figure(const json_t *result, const json_t *base, json_t *item, int *least)
+// Replaces the comparison that a saved figure may have.
+static void compare_figure(const struct bench_result *result, const struct bench_result *base,
+                           struct result_figure *item, int *least)
 {
-    static const char *const keys[] = {"verdict", "base_value", "base_spread", "change", "p"};
-    struct pair pair = {.p = -1};
-    struct figure *now = &pair.now, *before = &pair.before;
-    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-        json_object_del(item, keys[i]);
-    figure_read(item, now);
+    const struct figure *now = &item->figure;
+    item->verdict = VERDICT_NONE;
+    item->base_value = item->base_spread = item->change = item->p = NAN;
     if (is_derived(result, now->test))
-        return false;
-    const json_t *earlier = find(base, now, "", before);
-    const double copy = copy_time(result, now), earlier_copy = copy_time(base, before);
+        return;
+    const struct result_figure *earlier = find(base, now, "");
+    struct result_pair pair = {.now = now, .before = earlier ? &earlier->figure : NULL, .p = NAN};
+    const double copy = copy_time(result, now), earlier_copy = copy_time(base, pair.before);
     int rounds = *least;
-    if (earlier && now->status == FIGURE_OK && before->status == FIGURE_OK)
-        pair.p = rank_test(item, earlier, &rounds);
+    if (has_value(now) && has_value(pair.before))
+        pair.p = rank_test(&item->samples, &earlier->samples, &rounds);
     pair.copy_change = copy > 0 && earlier_copy > 0 ? copy / earlier_copy - 1 : 0;
-    const json_t *test = json_object_get(json_object_get(result, "tests"), now->test);
-    const char *verdict = judge(&pair, json_text(test, "unit"));
-    if (!verdict)
-        return false;
-    if (strcmp(verdict, "unclear") == 0)
+    item->verdict = judge(&pair, json_text(test_of(result, now->test), "unit"));
+    if (item->verdict == VERDICT_UNCLEAR)
         *least = rounds;
-    json_object_set_new(item, "verdict", json_string(verdict));
-    if (before->status == FIGURE_OK) {
-        json_object_set_new(item, "base_value", json_real(before->value));
-        json_object_set_new(item, "base_spread", figure_spread_json(before->spread));
-        if (now->status == FIGURE_OK && before->value > 0 && isfinite(now->value / before->value))
-            json_object_set_new(item, "change", json_real(now->value / before->value - 1));
-        if (pair.p >= 0)
-            json_object_set_new(item, "p", json_real(pair.p));
-    }
-    return strcmp(verdict, "slower") == 0 || strcmp(verdict, "missing") == 0;
+    if (item->verdict == VERDICT_NONE || !has_value(pair.before))
+        return;
+    item->base_value = pair.before->value;
+    item->base_spread = pair.before->spread;
+    item->p = pair.p;
+    if (has_value(now) && pair.before->value > 0 && isfinite(now->value / pair.before->value))
+        item->change = now->value / pair.before->value - 1;
 }
 
-int results_compare(json_t *result, const json_t *base)
+int results_compare(struct bench_result *result, const struct bench_results *base)
 {
-    const json_t *earlier = find_device(result, base);
-    json_t *item, *missing = missing_figures(result, earlier);
-    int worse = (int)json_array_size(missing), least = ROUNDS_LEAST;
-    size_t i;
-    json_array_foreach(json_object_get(result, "figures"), i, item) worse +=
-        compare_figure(result, earlier, item, &least);
+    const struct bench_result *earlier = find_device(result, base);
+    find_missing(result, earlier);
+    int worse = result->missings, least = ROUNDS_LEAST;
+    for (int i = 0; i < result->figures; i++) {
+        compare_figure(result, earlier, &result->figure[i], &least);
+        worse += result->figure[i].verdict == VERDICT_SLOWER || result->figure[i].verdict == VERDICT_MISSING;
+    }
     if (least < ROUNDS_LEAST)
         log_warn("%d rounds are too few for a verdict; use --rounds %d or more in both runs", least, ROUNDS_LEAST);
-    json_object_set_new(result, "missing", missing);
-    json_object_set_new(
-        result, "base",
-        json_pack("{s:O,s:s}", "device", json_object_get(earlier, "device"), "monocle", json_text(earlier, "monocle")));
+    json_object_set_new(result->head, "base",
+                        json_pack("{s:O,s:s}", "device", json_object_get(earlier->head, "device"), "monocle",
+                                  json_text(earlier->head, "monocle")));
     return worse;
 }

@@ -21,48 +21,32 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return freopen("/dev/null", "w", stdout) ? 0 : -1;
 }
 
-static void print_table(const json_t *result)
-{
-    const struct bench_test test = {.name = "a.b", .unit = "ms", .definition = "d"};
-    const json_t *item;
-    struct figure figures[64] = {0};
-    int count = 0;
-    size_t i;
-    json_array_foreach(json_object_get(result, "figures"), i, item)
-    {
-        if (count < 64 && figure_read(item, &figures[count]))
-            count++;
-    }
-    if (count > 0)
-        figure_table_print(&test, figures, count);
-    figure_table_verdicts(result);
-}
-
 // Each result that is read can be compared with the others, shown as tables, and read again.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    json_t *result;
-    size_t i;
+    const struct bench_test test = {.name = "a.b", .unit = "ms", .definition = "d"};
+    struct bench_results results, again;
     char *exact = malloc(size ? size : 1); // so that a sanitizer sees a byte too many
     if (size)
         memcpy(exact, data, size);
     log_set_level(LOG_SILENT);
-    json_t *results = results_parse(exact, size, "fuzz");
+    const bool read = results_parse(&results, exact, size, "fuzz");
     free(exact);
-    json_array_foreach(results, i, result)
-    {
-        json_t *compared = json_deep_copy(result);
-        results_compare(compared, results);
-        print_table(compared);
-        char *text = json_dumps(compared, JSON_REAL_PRECISION(6));
-        json_t *again = text ? results_parse(text, strlen(text), "fuzz") : NULL;
-        if (!again)
+    for (int i = 0; read && i < results.count; i++) {
+        struct bench_result *compared = &results.result[i];
+        results_compare(compared, &results);
+        figure_table_print(&test, compared);
+        figure_table_verdicts(compared);
+        json_t *json = result_json(compared);
+        char *text = json_dumps(json, JSON_REAL_PRECISION(6));
+        if (!text || !results_parse(&again, text, strlen(text), "fuzz"))
             abort();
-        json_decref(again);
-        json_decref(compared);
+        results_free(&again);
+        json_decref(json);
         free(text);
     }
-    json_decref(results);
+    if (read)
+        results_free(&results);
     return 0;
 }
 

@@ -230,6 +230,7 @@ static int bench_run(int argc, char **argv)
 {
     struct bench_options o = {0};
     struct bench bench = {.options = &o};
+    struct bench_results base = {0};
     struct command_operands operands;
     int code;
     if (!command_parse(&list, argc, argv, &o, argc, &operands, &code))
@@ -253,10 +254,11 @@ static int bench_run(int argc, char **argv)
         code = EXIT_NOTHING;
         if (getloadavg(&bench.load, 1) != 1)
             bench.load = -1;
-        if (!o.compare || (bench.base = results_read(o.compare)))
+        bench.base = o.compare ? &base : NULL;
+        if (!o.compare || results_read(&base, o.compare))
             code = figures_run(&bench, chosen);
     }
-    json_decref(bench.base);
+    results_free(&base);
     free(chosen);
     return code;
 }

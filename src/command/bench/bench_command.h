@@ -3,8 +3,9 @@
 
 #include "bench/bench.h"
 #include "bench/chosen.h"
+#include "bench/results.h"
 
-struct claim;  // of base/claim.h
+struct claim;  // of base/file.h
 struct json_t; // of jansson
 
 struct bench_options {
@@ -24,19 +25,15 @@ struct bench {
     const struct measurement *measurement; // NULL: tests of devices
     const char **word;                     // the operands after the measurement's name
     int words;
-    double load;         // average number of processes that ran in the minute before; negative: unknown
-    struct json_t *base; // results to compare with; NULL: none
+    double load;                      // average number of processes that ran in the minute before; negative: unknown
+    const struct bench_results *base; // results to compare with; NULL: none
 };
 
 // Returns the name of a measurement, for completion; NULL after the last.
 const char *bench_word(int index);
 
-// ---- figures.c ----
-
 // Measures, or reads results, and prints them. Returns the exit code.
 int figures_run(const struct bench *bench, struct chosen *chosen);
-
-// ---- page.c ----
 
 // Writes the page of --report from an array of devices. False on failure (logged).
 bool page_write(struct claim *claim, const struct json_t *results);

@@ -333,23 +333,33 @@ static void print_alike(const struct figure *figures, int count, bool *shown)
     free(places);
 }
 
-// Copies the figures with texts that a terminal can show.
-static struct figure *copy_clean(const struct figure *figures, int count)
+// Copies the figures of the test, with texts that a terminal can show. Sets their number.
+static struct figure *copy_clean(const struct bench_result *result, const char *test, int *count)
 {
-    struct figure *clean = xcalloc((size_t)count, sizeof(*clean));
-    for (int i = 0; i < count; i++) {
-        clean[i] = figures[i];
-        log_escape(clean[i].test, sizeof(clean[i].test), figures[i].test);
-        log_escape(clean[i].parameters, sizeof(clean[i].parameters), figures[i].parameters);
-        log_escape(clean[i].note, sizeof(clean[i].note), figures[i].note);
+    struct figure *clean = xcalloc((size_t)result->figures, sizeof(*clean));
+    *count = 0;
+    for (int i = 0; i < result->figures; i++) {
+        const struct figure *figure = &result->figure[i].figure;
+        if (strcmp(figure->test, test) != 0)
+            continue;
+        struct figure *copy = &clean[(*count)++];
+        *copy = *figure;
+        log_escape(copy->test, sizeof(copy->test), figure->test);
+        log_escape(copy->parameters, sizeof(copy->parameters), figure->parameters);
+        log_escape(copy->note, sizeof(copy->note), figure->note);
     }
     return clean;
 }
 
-void figure_table_print(const struct bench_test *test, const struct figure *figures, int count)
+void figure_table_print(const struct bench_test *test, const struct bench_result *result)
 {
     char name[FIGURE_TEST + TEXT], definition[1024];
-    struct figure *clean = copy_clean(figures, count);
+    int count;
+    struct figure *clean = copy_clean(result, test->name, &count);
+    if (count == 0) {
+        free(clean);
+        return;
+    }
     bool *shown = xcalloc((size_t)count, sizeof(*shown));
     log_escape(name, sizeof(name), test->name);
     printf("\n%s, ", name);
@@ -368,48 +378,41 @@ void figure_table_print(const struct bench_test *test, const struct figure *figu
 // ---- verdicts ----
 
 // Prints "slower   latency, part=running: 3.1 ±2% -> 4.5 ±3% µs (+45%)". The texts may come from a file.
-static void print_figure(const char *verdict, const json_t *item, const json_t *tests)
+static void print_figure(enum result_verdict verdict, const struct result_figure *item, const json_t *tests)
 {
     char line[512], value[FIGURE_TEXT], earlier[FIGURE_TEXT];
-    struct figure now;
-    figure_read(item, &now);
-    const json_t *base = json_object_get(item, "base_value"), *change = json_object_get(item, "change");
-    const json_t *spread = json_object_get(item, "base_spread");
-    const struct figure before = {.value = json_number_value(base),
-                                  .spread = json_is_number(spread) ? json_number_value(spread) : NAN};
-    figure_text(&now, value);
+    const struct figure *now = &item->figure, before = {.value = item->base_value, .spread = item->base_spread};
+    const bool base = !isnan(item->base_value);
+    figure_text(now, value);
     figure_text(&before, earlier);
     int used =
-        snprintf(line, sizeof(line), "%-8s %s, %s: %s%s%s %s", verdict, now.test, now.parameters, base ? earlier : "",
-                 base ? " -> " : "", value, json_text(json_object_get(tests, now.test), "unit"));
-    if (change && used < (int)sizeof(line))
-        snprintf(line + used, sizeof(line) - (size_t)used, " (%+.1f%%)", 100 * json_number_value(change));
+        snprintf(line, sizeof(line), "%-8s %s, %s: %s%s%s %s", result_verdict_name(verdict), now->test, now->parameters,
+                 base ? earlier : "", base ? " -> " : "", value, json_text(json_object_get(tests, now->test), "unit"));
+    if (!isnan(item->change) && used < (int)sizeof(line))
+        snprintf(line + used, sizeof(line) - (size_t)used, " (%+.1f%%)", 100 * item->change);
     log_print_line(stdout, "  %s", line);
 }
 
-void figure_table_verdicts(const json_t *result)
+void figure_table_verdicts(const struct bench_result *result)
 {
-    const json_t *base = json_object_get(result, "base"), *item, *missing = json_object_get(result, "missing");
-    const json_t *tests = json_object_get(result, "tests"), *device = json_object_get(base, "device");
-    static const char *const verdicts[] = {"slower", "missing", "unclear", "faster", "new", "same"};
-    enum { VERDICTS = sizeof(verdicts) / sizeof(*verdicts) };
-    size_t i;
-    int count[VERDICTS] = {0};
+    const json_t *tests = json_object_get(result->head, "tests");
+    const json_t *device = json_object_get(json_object_get(result->head, "base"), "device");
+    int count[VERDICTS] = {[VERDICT_MISSING] = result->missings};
     const char *driver = json_text(device, "driver"); // "": the processor
     log_print_line(stdout, "compared with %s%s%s", json_text(device, "name"), driver[0] ? ", driver " : "", driver);
-    for (int v = 0; v < VERDICTS; v++) {
-        json_array_foreach(json_object_get(result, "figures"), i, item)
-        {
-            if (strcmp(json_text(item, "verdict"), verdicts[v]) != 0)
+    for (int v = VERDICT_NONE + 1; v < VERDICTS; v++) {
+        const enum result_verdict verdict = (enum result_verdict)v;
+        for (int i = 0; i < result->figures; i++) {
+            if (result->figure[i].verdict != verdict)
                 continue;
             count[v]++;
-            if (strcmp(verdicts[v], "same") != 0)
-                print_figure(verdicts[v], item, tests);
+            if (verdict != VERDICT_SAME)
+                print_figure(verdict, &result->figure[i], tests);
         }
     }
-    json_array_foreach(missing, i, item) print_figure("missing", item, tests);
-    count[1] += (int)json_array_size(missing);
-    for (int v = 0; v < VERDICTS; v++)
-        printf("%s%d %s", v ? ", " : "", count[v], verdicts[v]);
+    for (int i = 0; i < result->missings; i++)
+        print_figure(VERDICT_MISSING, &result->missing[i], tests);
+    for (int v = VERDICT_NONE + 1; v < VERDICTS; v++)
+        printf("%s%d %s", v > VERDICT_NONE + 1 ? ", " : "", count[v], result_verdict_name((enum result_verdict)v));
     printf("\n\n");
 }

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "bench/bench.h"
+#include "bench/results.h"
 
 enum { FIGURE_TEXT = 64, FIGURE_LINE = 80 };
 
-// Prints the figures of one test in lines of at most FIGURE_LINE columns, unless names are longer. The last parameter
-// of a figure names its column, the others its row. The texts may come from a file.
-void figure_table_print(const struct bench_test *test, const struct figure *figures, int count);
-// Prints the verdicts of a result that was compared (bench/results.h).
-void figure_table_verdicts(const struct json_t *result);
+// Prints the figures of one test in lines of at most FIGURE_LINE columns, unless names are longer; nothing if there are
+// none. The last parameter of a figure names its column, the others its row. The texts may come from a file.
+void figure_table_print(const struct bench_test *test, const struct bench_result *result);
+// Prints the verdicts of a result that was compared.
+void figure_table_verdicts(const struct bench_result *result);

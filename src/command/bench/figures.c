@@ -1,21 +1,78 @@
-// figures.c: runs measurements or reads saved results, and prints their figures
+// figures.c: runs measurements or reads saved results, and prints their figures or the page of --report
 #include "command/bench/bench_command.h"
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/resource.h"
 #include "base/thread.h"
 #include "bench/results.h"
 #include "command/bench/figure_table.h"
 #include "command/shared.h"
 #include "compute/energy.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+// ---- the page of --report: a template with the chart library, and the results as JSON inside ----
+
+// Writes JSON without the letters that mean something to HTML: it cannot end the script element that contains it.
+static int write_escaped(const char *text, size_t size, void *out)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (strchr("<>&", text[i]) && text[i])
+            fprintf(out, "\\u%04x", (unsigned)text[i]);
+        else
+            fputc(text[i], out);
+    }
+    return ferror(out) ? -1 : 0;
+}
+
+static void write_part(FILE *out, const char *name, const json_t *results)
+{
+    if (strcmp(name, "results") == 0) {
+        json_dump_callback(results, write_escaped, out, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
+        return;
+    }
+    const struct resource *part = resource_find(name);
+    assert(part); // the template names only embedded files
+    fwrite(part->data, 1, part->size, out);
+}
+
+// Replaces each {{name}} of the template by an embedded file or by the results.
+static void write_page(FILE *out, const json_t *results)
+{
+    const char *at = (const char *)resource_find("assets/report.html")->data, *open, *close;
+    while ((open = strstr(at, "{{")) && (close = strstr(open, "}}"))) {
+        char name[64];
+        snprintf(name, sizeof(name), "%.*s", (int)(close - open - 2), open + 2);
+        fwrite(at, 1, (size_t)(open - at), out);
+        write_part(out, name, results);
+        at = close + 2;
+    }
+    fputs(at, out);
+}
+
+bool page_write(struct claim *claim, const json_t *results)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = xmemstream(&text, &size);
+    write_page(out, results);
+    xmemclose(out);
+    const bool ok = claim_write(claim, text, size);
+    if (!ok)
+        log_error("cannot write %s: %s", claim->path, strerror(errno));
+    free(text);
+    return ok;
+}
+
+// ---- the run ----
 
 enum { CHOSEN_MAX = 64 };
 
@@ -26,12 +83,10 @@ struct figures {
     struct device_info device[DEVICE_MAX];
     const struct bench_test *test[CHOSEN_MAX]; // the chosen ones
     int devices, tests;
-    int running;           // index of the test that runs
-    struct figure *figure; // of one device, without samples
-    int count;
-    struct json_t *values;  // the same as JSON
-    struct json_t *results; // of the devices so far
-    bool any, failed;       // figures
+    int running;                  // index of the test that runs
+    struct bench_result result;   // of the device that runs
+    struct bench_results results; // of the devices so far
+    bool any, failed;             // figures
 };
 
 // ---- options ----
@@ -112,22 +167,14 @@ static void add_test(json_t *tests, const struct bench_test *test, bool derived)
     json_object_set_new(tests, test->name, json);
 }
 
-// Takes over `device` and `tests`.
-static json_t *result_json(const struct figures *figures, json_t *device, json_t *tests)
-{
-    char measured[32];
-    const time_t now = time(NULL);
-    struct tm utc;
-    strftime(measured, sizeof(measured), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    return json_pack("{s:i,s:s,s:s,s:o,s:o,s:O}", "format", RESULTS_FORMAT, "monocle", MONOCLE_VERSION, "measured",
-                     measured, "device", device, "tests", tests, "figures", figures->values);
-}
-
-static void print_number(const json_t *number)
+// NAN: prints an empty field.
+static void print_number(double value)
 {
     printf(",");
-    if (number && !json_is_null(number))
+    json_t *number = isnan(value) ? NULL : json_real(value);
+    if (number)
         json_dumpf(number, stdout, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)); // does not depend on the locale
+    json_decref(number);
 }
 
 static void print_text(const char *text)
@@ -136,31 +183,30 @@ static void print_text(const char *text)
     csv_print(stdout, text);
 }
 
-static void print_csv(const json_t *result)
+static void print_csv(const struct bench_result *result)
 {
-    const json_t *item, *device = json_object_get(result, "device"), *tests = json_object_get(result, "tests");
-    struct figure f;
-    size_t i;
-    json_array_foreach(json_object_get(result, "figures"), i, item)
-    {
-        figure_read(item, &f);
+    const json_t *device = json_object_get(result->head, "device"), *tests = json_object_get(result->head, "tests");
+    for (int i = 0; i < result->figures; i++) {
+        const struct result_figure *item = &result->figure[i];
+        const struct figure *f = &item->figure;
+        const bool ok = f->status == FIGURE_OK;
         if (json_object_get(device, "number"))
             printf("%d", (int)json_integer_value(json_object_get(device, "number")));
         print_text(json_text(device, "name"));
-        print_text(f.test);
-        print_text(f.parameters);
-        print_text(figure_status_name(f.status));
-        print_number(json_object_get(item, "value"));
-        print_number(json_object_get(item, "by_event"));
-        print_text(json_text(json_object_get(tests, f.test), "unit"));
-        print_number(json_object_get(item, "spread"));
-        printf(",%d,%s", f.rounds, f.checked ? "yes" : "no");
-        print_text(f.note);
-        print_text(json_text(item, "verdict"));
-        print_number(json_object_get(item, "base_value"));
-        print_number(json_object_get(item, "base_spread"));
-        print_number(json_object_get(item, "change"));
-        print_number(json_object_get(item, "p"));
+        print_text(f->test);
+        print_text(f->parameters);
+        print_text(figure_status_name(f->status));
+        print_number(ok ? f->value : NAN);
+        print_number(ok && f->by_event > 0 ? f->by_event : NAN);
+        print_text(json_text(json_object_get(tests, f->test), "unit"));
+        print_number(ok ? f->spread : NAN);
+        printf(",%d,%s", f->rounds, f->checked ? "yes" : "no");
+        print_text(f->note);
+        print_text(result_verdict_name(item->verdict));
+        print_number(item->base_value);
+        print_number(item->base_spread);
+        print_number(item->change);
+        print_number(item->p);
         printf("\n");
     }
 }
@@ -170,10 +216,7 @@ static void print_csv(const json_t *result)
 static void take(void *context, const struct figure *figure)
 {
     struct figures *figures = context;
-    figures->figure = xgrow(figures->figure, (size_t)figures->count, sizeof(*figure));
-    figures->figure[figures->count] = *figure;
-    figures->figure[figures->count++].samples = NULL;
-    json_array_append_new(figures->values, figure_json(figure));
+    result_add(&figures->result, figure);
     figures->any = true;
     figures->failed = figures->failed || figure->status == FIGURE_FAILED;
 }
@@ -189,13 +232,6 @@ static bool progress(void *context, const char *text)
     return !process_interrupted();
 }
 
-static void begin(struct figures *figures)
-{
-    figures->count = 0;
-    json_decref(figures->values);
-    figures->values = json_array();
-}
-
 // Prints a sensor's values, if both are known: a device that becomes hot lowers its clock.
 static void print_sensor(const json_t *device, const char *key, const char *label, const char *unit)
 {
@@ -206,29 +242,34 @@ static void print_sensor(const json_t *device, const char *key, const char *labe
 }
 
 // Compares the figures of a device with the base, prints them unless a table has them, and keeps them for the page.
-static void finish_device(struct figures *figures, json_t *result)
+static void finish_device(struct figures *figures)
 {
     const struct bench_options *o = figures->bench->options;
+    struct bench_result *result = &figures->result;
+    const json_t *device = json_object_get(result->head, "device");
     if (figures->bench->base && results_compare(result, figures->bench->base) > 0)
         figures->failed = true;
     if (o->json)
-        print_json(json_incref(result), JSON_COMPACT | JSON_REAL_PRECISION(6));
+        print_json(result_json(result), JSON_COMPACT | JSON_REAL_PRECISION(6));
     else if (o->csv) {
-        if (json_array_size(figures->results) == 0)
+        if (figures->results.count == 0)
             printf("device,name,test,parameters,status,value,by_event,unit,spread,rounds,checked,note,verdict,"
                    "base_value,base_spread,change,p\n");
         print_csv(result);
     } else {
-        const json_t *load = json_object_get(json_object_get(result, "device"), "load");
+        const json_t *load = json_object_get(device, "load");
         printf("\n");
         if (load)
             printf("load at the start: %.2f\n", json_number_value(load));
-        print_sensor(json_object_get(result, "device"), "clock_mhz", "clock", "MHz");
-        print_sensor(json_object_get(result, "device"), "temperature_c", "temperature", "°C");
+        print_sensor(device, "clock_mhz", "clock", "MHz");
+        print_sensor(device, "temperature_c", "temperature", "°C");
         if (figures->bench->base)
             figure_table_verdicts(result);
     }
-    json_array_append_new(figures->results, result);
+    struct bench_results *all = &figures->results;
+    all->result = xgrow(all->result, (size_t)all->count, sizeof(*all->result));
+    all->result[all->count++] = *result;
+    *result = (struct bench_result){0};
 }
 
 // NULL: nothing. The text may come from a file.
@@ -258,38 +299,32 @@ static void print_heading(const json_t *device)
     printf("figures: median of the rounds ± half the interquartile range, in %% of the median\n");
 }
 
-static void print_figures(const struct bench_test *test, const struct figure *figures, int count)
+static void print_figures(const struct bench_test *test, const struct bench_result *result)
 {
-    figure_table_print(test, figures, count);
+    figure_table_print(test, result);
     process_flush();
 }
 
-// Takes and shows the figures of a result.
-static void show_result(struct figures *figures, json_t *result)
+// Shows the result, which is complete, and keeps it.
+static void show_result(struct figures *figures)
 {
     const struct bench_options *o = figures->bench->options;
+    const struct bench_result *result = &figures->result;
     const char *name;
     json_t *test;
-    const json_t *item;
-    size_t i;
-    begin(figures);
+    figures->any = figures->any || result->figures > 0;
+    for (int i = 0; i < result->figures; i++)
+        figures->failed = figures->failed || result->figure[i].figure.status == FIGURE_FAILED;
     if (!o->json && !o->csv)
-        print_heading(json_object_get(result, "device"));
-    json_object_foreach(json_object_get(result, "tests"), name, test)
+        print_heading(json_object_get(result->head, "device"));
+    json_object_foreach(json_object_get(result->head, "tests"), name, test)
     {
-        const int before = figures->count;
         const struct bench_test row = {
             .name = name, .unit = json_text(test, "unit"), .definition = json_text(test, "definition")};
-        struct figure figure;
-        json_array_foreach(json_object_get(result, "figures"), i, item)
-        {
-            if (figure_read(item, &figure) && strcmp(figure.test, name) == 0)
-                take(figures, &figure);
-        }
-        if (!o->json && !o->csv && figures->count > before)
-            print_figures(&row, figures->figure + before, figures->count - before);
+        if (!o->json && !o->csv)
+            print_figures(&row, result);
     }
-    finish_device(figures, json_incref(result));
+    finish_device(figures);
 }
 
 static void measure_device(struct figures *figures, int number)
@@ -299,14 +334,14 @@ static void measure_device(struct figures *figures, int number)
     double usual_s = 0;
     struct sensors start, end;
     json_t *device = device_json(&figures->device[number], number), *tests = json_object();
-    begin(figures);
+    figures->result = result_begin(device, tests);
     for (int i = 0; i < figures->tests; i++)
         usual_s += figures->test[i]->seconds;
     if (table)
         print_heading(device);
     device_sensors_read(&figures->device[number], &start);
     for (int i = 0; i < figures->tests && !process_interrupted(); i++) {
-        const int before = figures->count;
+        const int before = figures->result.figures;
         const struct bench_test *test = figures->test[i];
         const struct bench_test_setup setup = {
             .test = test,
@@ -319,17 +354,17 @@ static void measure_device(struct figures *figures, int number)
         figures->running = i;
         bench_test_run(&setup);
         status_line_show("");
-        if (figures->count == before)
+        if (figures->result.figures == before)
             continue; // interrupted
         add_test(tests, test, false);
         if (table)
-            print_figures(test, figures->figure + before, figures->count - before);
+            print_figures(test, &figures->result);
     }
     device_sensors_read(&figures->device[number], &end);
     json_object_set_new(device, "start", sensors_json(&start));
     json_object_set_new(device, "load", json_real(figures->bench->load));
     json_object_set_new(device, "end", sensors_json(&end));
-    finish_device(figures, result_json(figures, device, tests));
+    finish_device(figures);
 }
 
 // ---- measurements ----
@@ -362,21 +397,20 @@ static int measure_chosen(struct figures *figures)
         .listener = {take, progress, figures},
     };
     struct bench_machine place;
-    begin(figures);
+    json_t *tests = json_object();
+    figures->result = result_begin(json_object(), tests);
     const enum bench_outcome end = bench_chosen_run(&setup, &place);
     status_line_show("");
     if (end != BENCH_ENDED)
         return end == BENCH_CASES ? EXIT_USAGE : EXIT_NOTHING;
-    json_t *tests = json_object();
     for (int i = 0; i < MEASUREMENT_TESTS && bench->measurement->test[i].name; i++) {
-        for (int k = 0; k < figures->count; k++) {
-            if (strcmp(figures->figure[k].test, bench->measurement->test[i].name) == 0)
+        for (int k = 0; k < figures->result.figures; k++) {
+            if (strcmp(figures->result.figure[k].figure.test, bench->measurement->test[i].name) == 0)
                 add_test(tests, &bench->measurement->test[i], i > 0);
         }
     }
-    json_t *result = result_json(figures, place_json(bench, &place), tests);
-    show_result(figures, result);
-    json_decref(result);
+    json_object_set_new(figures->result.head, "device", place_json(bench, &place));
+    show_result(figures);
     return EXIT_OK;
 }
 
@@ -434,12 +468,15 @@ static bool check_report(struct figures *figures)
 static bool show_files(struct figures *figures)
 {
     for (int w = 0; w < figures->bench->words; w++) {
-        json_t *results = results_read(figures->bench->word[w]), *result;
-        size_t i;
-        if (!results)
+        struct bench_results results;
+        if (!results_read(&results, figures->bench->word[w]))
             return false;
-        json_array_foreach(results, i, result) show_result(figures, result);
-        json_decref(results);
+        for (int i = 0; i < results.count; i++) {
+            figures->result = results.result[i];
+            results.result[i] = (struct bench_result){0};
+            show_result(figures);
+        }
+        results_free(&results);
     }
     return true;
 }
@@ -459,14 +496,15 @@ static bool measure_devices(struct figures *figures)
 
 static bool write_report(struct figures *figures)
 {
-    json_t *results = json_array(), *base;
-    size_t i;
-    json_array_foreach(figures->bench->base, i, base)
-    {
-        json_object_set_new(base, "label", json_string("base"));
-        json_array_append(results, base);
+    const struct bench_results *base = figures->bench->base;
+    json_t *results = json_array();
+    for (int i = 0; base && i < base->count; i++) {
+        json_t *result = result_json(&base->result[i]);
+        json_object_set_new(result, "label", json_string("base"));
+        json_array_append_new(results, result);
     }
-    json_array_extend(results, figures->results);
+    for (int i = 0; i < figures->results.count; i++)
+        json_array_append_new(results, result_json(&figures->results.result[i]));
     const bool ok = page_write(&figures->report, results);
     json_decref(results);
     return ok;
@@ -479,7 +517,6 @@ int figures_run(const struct bench *bench, struct chosen *chosen)
     bool files = false;
     figures->bench = bench;
     figures->chosen = chosen;
-    figures->results = json_array();
     if (check_operands(bench, &files) && check_report(figures) &&
         (files || bench->measurement || choose_tests(figures))) {
         if (!files && bench->measurement)
@@ -493,9 +530,8 @@ int figures_run(const struct bench *bench, struct chosen *chosen)
         if (shown && bench->options->report && !stopped && !write_report(figures))
             code = EXIT_FAILED_SOME;
     }
-    json_decref(figures->results);
-    json_decref(figures->values);
-    free(figures->figure);
+    result_free(&figures->result);
+    results_free(&figures->results);
     free(figures);
     return code;
 }
