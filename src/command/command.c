@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "compute/drivers.h"
-#include "compute/pocl.h"
 #include "source/source.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "command/shared.h"
 #include "compute/device.h"
-#include "compute/driver_guard.h"
-#include "compute/kept.h"
+#include "compute/driver_cache.h"
+#include "compute/drivers.h"
 #include "path/choice.h"
 
 #include <jansson.h>

@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "base/driver_call.h"
 #include "base/log.h"
-#include "compute/driver_guard.h"
-#include "compute/kept.h"
+#include "compute/driver_cache.h"
+#include "compute/drivers.h"
 #include "compute/texture.h"
 #include "compute/timing.h"
 

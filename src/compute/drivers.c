@@ -1,18 +1,29 @@
-// drivers.c: finds the OpenCL drivers that the loader would load
+// drivers.c: the installed OpenCL drivers: their list, the guard that leaves out those that crash, settings of PoCL
 #include "compute/drivers.h"
 
 #include "base/alloc.h"
+#include "base/cache.h"
+#include "base/child.h"
+#include "base/driver_call.h"
 #include "base/file.h"
+#include "base/log.h"
+#include "compute/driver_cache.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { FILE_MAX_BYTES = 4096, DRIVER_PATH = DRIVERS_DIRECTORY + 8 };
@@ -218,4 +229,316 @@ void drivers_restore(struct drivers_choice *choice)
     restore(vendors_variable, choice->vendors);
     restore(libraries_variable, choice->libraries);
     *choice = (struct drivers_choice){.path = ""};
+}
+
+// ---- the guard ----
+
+enum { LIMIT_MS = 20000, ANSWERED = 100 }; // ANSWERED: exit status of `monocle inspect`
+static const char passed[] = "passed";
+// The environment is the state of this file, because children inherit it: "PID:DIRECTORY" of the process that has asked
+// the drivers. DIRECTORY: temporary files that name the drivers; "": all drivers are used.
+static const char state[] = "MONOCLE_DRIVERS";
+
+// ---- what a verdict depends on ----
+
+static void print_file(FILE *out, const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) == 0)
+        fprintf(out, "%s %lld %lld.%09ld\n", path, (long long)status.st_size, (long long)status.st_mtim.tv_sec,
+                status.st_mtim.tv_nsec);
+}
+
+// The dynamic linker finds a library without a directory in LD_LIBRARY_PATH or in its cache.
+static void print_library(FILE *out, const char *library)
+{
+    const char *path = getenv("LD_LIBRARY_PATH");
+    if (strchr(library, '/'))
+        print_file(out, library);
+    while (!strchr(library, '/') && path && *path) {
+        char file[PATH_MAX];
+        const size_t bytes = strcspn(path, ":");
+        if (snprintf(file, sizeof(file), "%.*s/%s", (int)bytes, path, library) < PATH_MAX)
+            print_file(out, file);
+        path += bytes + (path[bytes] == ':');
+    }
+}
+
+// Returns the key of these drivers, which the caller frees. Its first *lasting bytes do not depend on the boot.
+static char *make_key(const struct driver *drivers, int count, size_t *lasting, size_t *bytes)
+{
+    static const char *const variables[] = {"LD_LIBRARY_PATH", "LD_PRELOAD", "RUSTICL_ENABLE", "POCL_DEVICES"};
+    char *key = NULL, boot[64] = "";
+    FILE *out = xmemstream(&key, bytes);
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+        fprintf(out, "%s=%s\n", variables[i], getenv(variables[i]) ? getenv(variables[i]) : "");
+    print_file(out, "/etc/ld.so.cache"); // the linker's cache is written whenever a package with libraries changes
+    for (int i = 0; i < count; i++) {
+        fprintf(out, "%s\n%s\n", drivers[i].file, drivers[i].library);
+        print_library(out, drivers[i].library);
+    }
+    *lasting = (size_t)ftell(out);
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (file && fgets(boot, sizeof(boot), file))
+        fprintf(out, "boot %s", boot);
+    if (file)
+        fclose(file);
+    fclose(out);
+    return key;
+}
+
+// ---- ask ----
+
+struct question {
+    const struct driver_guard *guard;
+    const struct driver *drivers;
+    int count;
+    bool all; // these are all drivers, so the environment need not change
+};
+
+static bool wait_on(void *context, char *text)
+{
+    status_line_tick(context, "waiting for the OpenCL drivers");
+    return true;
+}
+
+static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
+{
+    const struct question *question = context;
+    const int limit_ms = question->guard->limit_ms ? question->guard->limit_ms : LIMIT_MS;
+    struct drivers_choice choice = {.path = ""};
+    struct status_line status = {0};
+    char parent[16];
+    int value;
+    snprintf(parent, sizeof(parent), "%d", (int)getpid());
+    char *const arguments[] = {"monocle", "inspect", parent, "opencl", "", NULL};
+    snprintf(verdict, VERDICT_TEXT, "%s", passed);
+    if (!question->all && !drivers_use(&choice, question->drivers, question->count)) {
+        drivers_restore(&choice);
+        return VERDICT_UNKNOWN;
+    }
+    driver_call_begin(); // so that a signal ends the wait
+    const enum child_end end = child_talk(child_program, arguments, limit_ms, &value, wait_on, &status);
+    driver_call_end();
+    status_line_end(&status);
+    drivers_restore(&choice);
+    // If no child can be started, the drivers are used without a check.
+    if (end == CHILD_NOT_STARTED || (end == CHILD_EXITED && value == ANSWERED))
+        return end == CHILD_EXITED ? VERDICT_LASTS : VERDICT_UNKNOWN;
+    child_explain(end, value, limit_ms / 1000, limit_ms / 1000, verdict);
+    return child_was_killed(end, value) ? VERDICT_UNKNOWN : VERDICT_DOUBTFUL;
+}
+
+struct guard_finding {
+    struct question *question;
+    struct verdicts failures;
+    const char *key; // including the boot
+    size_t bytes;
+    char *why;
+};
+
+// The store of lasting verdicts keeps only successes; failures have a store whose key includes the boot.
+static enum verdict_hold find_lasting(void *context, char verdict[VERDICT_TEXT])
+{
+    struct guard_finding *finding = context;
+    enum verdict_hold hold = VERDICT_LASTS;
+    if (finding->question->guard->again)
+        hold = find(finding->question, verdict);
+    else
+        verdicts_get(&finding->failures, finding->key, finding->bytes, find, finding->question, verdict);
+    return strcmp(verdict, passed) == 0 ? hold : VERDICT_UNKNOWN;
+}
+
+// Returns true if these drivers list their devices; otherwise `why` has the reason.
+static bool work(struct question *question, char why[VERDICT_TEXT])
+{
+    struct guard_finding finding = {.question = question};
+    struct verdicts successes;
+    size_t lasting;
+    char *key = make_key(question->drivers, question->count, &lasting, &finding.bytes);
+    if (!key)
+        return true;
+    finding.key = key;
+    verdicts_init(&successes);
+    verdicts_init(&finding.failures);
+    verdicts_get(&successes, key, lasting, find_lasting, &finding, why);
+    verdicts_finish(&finding.failures);
+    verdicts_finish(&successes);
+    free(key);
+    return strcmp(why, passed) == 0;
+}
+
+static void leave_out(const struct driver_guard *guard, const struct driver *driver, const char *together,
+                      const char *why)
+{
+    if (!guard->quiet)
+        log_warn("left out the OpenCL driver %s: %s%s; for a remedy, run: monocle doctor",
+                 driver->library[0] ? driver->library : driver->file, together, why);
+}
+
+// Moves the drivers that work to the front. Returns their number.
+static int select_working(const struct driver_guard *guard, struct driver *drivers, int count)
+{
+    char why[VERDICT_TEXT];
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        struct question one = {.guard = guard, .drivers = &drivers[i], .count = 1};
+        if (work(&one, why))
+            drivers[kept++] = drivers[i];
+        else
+            leave_out(guard, &drivers[i], "", why);
+    }
+    // Two drivers may use different versions of the same library.
+    while (kept > 1) {
+        struct question rest = {.guard = guard, .drivers = drivers, .count = kept};
+        if (work(&rest, why))
+            break;
+        leave_out(guard, &drivers[--kept], "beside the other drivers, ", why);
+    }
+    return kept;
+}
+
+static void set_state(const char *directory)
+{
+    char text[PATH_MAX];
+    snprintf(text, sizeof(text), "%d:%s", (int)getpid(), directory);
+    setenv(state, text, 1);
+}
+
+void drivers_guard(const struct driver_guard *guard)
+{
+    static const struct driver_guard usual = {0};
+    if (!child_program || getenv(state))
+        return;
+    guard = guard ? guard : &usual;
+    set_state(""); // for the children, too
+    struct driver *drivers = xcalloc(DRIVERS_MAX, sizeof(*drivers));
+    const int count = drivers_list(guard->vendors ? guard->vendors : DRIVERS_VENDORS, drivers);
+    struct question all = {.guard = guard, .drivers = drivers, .count = count, .all = true};
+    char why[VERDICT_TEXT];
+    if (count > 0 && !work(&all, why)) {
+        struct drivers_choice choice;
+        const int kept = select_working(guard, drivers, count);
+        if (drivers_use(&choice, drivers, kept))
+            set_state(choice.path);
+        free(choice.vendors);
+        free(choice.libraries);
+    }
+    free(drivers);
+}
+
+void drivers_guard_skip(void)
+{
+    if (!getenv(state))
+        set_state("");
+}
+
+static const char *directory_of(const char *text)
+{
+    return text && strchr(text, ':') ? strchr(text, ':') + 1 : "";
+}
+
+bool drivers_guard_left_out(void)
+{
+    return directory_of(getenv(state))[0] != '\0';
+}
+
+// ---- PoCL ----
+
+enum { OPEN_FILES = 16 };
+enum { ROOM_BYTES = 8 << 20 }; // for many kernels and the compiler's temporary files
+
+// Finds PoCL's cache directory (pocl_cache.c of PoCL 3.1 and later). False: the path is too long.
+static bool own_place(char path[PATH_MAX])
+{
+    const char *chosen = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (chosen && *chosen)
+        return snprintf(path, PATH_MAX, "%s", chosen) < PATH_MAX;
+    const char *base = cache && *cache ? cache : home ? home : "/tmp";
+    return snprintf(path, PATH_MAX, "%s%s/pocl/kcache", base, base == home ? "/.cache" : "") < PATH_MAX;
+}
+
+// Cuts a path to its part that exists. False with errno set if that cannot be determined.
+static bool cut_to_existing(char *path)
+{
+    struct stat status;
+    while (stat(path, &status) != 0) {
+        char *slash = strrchr(path, '/');
+        if (errno != ENOENT || strcmp(path, ".") == 0)
+            return false;
+        if (!slash)
+            snprintf(path, PATH_MAX, ".");
+        else
+            slash[slash == path] = '\0';
+    }
+    return true;
+}
+
+// Returns why programs cannot be stored in a directory, which may not exist yet, and run from there; NULL if they can.
+static const char *why_unusable(const char *directory)
+{
+    static const char name[] = "/.monocle-probe"; // no such file exists
+    char path[PATH_MAX + sizeof(name)];
+    struct statvfs system;
+    snprintf(path, PATH_MAX, "%s", directory);
+    if (!cut_to_existing(path) || statvfs(path, &system) != 0)
+        return strerror(errno);
+    if (system.f_flag & ST_NOEXEC)
+        return "the file system is mounted noexec";
+    if (system.f_blocks > 0 && (uint64_t)system.f_bavail * system.f_frsize < ROOM_BYTES)
+        return "the file system is full";
+    strcat(path, name);
+    return file_writable(path, false) ? NULL : strerror(errno);
+}
+
+// Returns why other users could store programs there, which PoCL would run; NULL if they cannot.
+static const char *why_unsafe(const char *directory)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    snprintf(path, PATH_MAX, "%s", directory);
+    return cut_to_existing(path) && stat(path, &status) == 0 ? cache_unsafe(&status) : strerror(errno);
+}
+
+// Makes the temporary directory in the first usable place. Sets `path` to "" if no place is usable.
+static void make_temporary(char *path, size_t size)
+{
+    const char *chosen = getenv("TMPDIR");
+    const char *const places[] = {chosen ? chosen : "/tmp", "/tmp", "/var/tmp", "/dev/shm"};
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+        if (!why_unusable(places[i]) && snprintf(path, size, "%s/monocle-pocl-XXXXXX", places[i]) < (int)size &&
+            mkdtemp(path))
+            return;
+    }
+    path[0] = '\0';
+}
+
+void pocl_cache_open(struct pocl_cache *cache)
+{
+    char own[PATH_MAX];
+    const char *why;
+    *cache = (struct pocl_cache){.path = ""};
+    if (!own_place(own) || (!(why = why_unusable(own)) && !(why = why_unsafe(own))))
+        return;
+    snprintf(cache->why, sizeof(cache->why), "%.180s: %s", own, why);
+    make_temporary(cache->path, sizeof(cache->path));
+    if (cache->path[0])
+        setenv("POCL_CACHE_DIR", cache->path, 1);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    return remove(path);
+}
+
+void pocl_cache_close(struct pocl_cache *cache)
+{
+    if (!cache->path[0] || rmdir(cache->path) == 0) // empty: PoCL was not used
+        return;
+    log_warn("PoCL cannot store compiled kernels in %s; it compiles them at every start; set POCL_CACHE_DIR to another "
+             "directory",
+             cache->why);
+    if (nftw(cache->path, remove_entry, OPEN_FILES, FTW_DEPTH | FTW_PHYS) != 0)
+        log_warn("cannot remove the temporary directory %s: %s", cache->path, strerror(errno));
+    cache->path[0] = '\0';
 }

@@ -4,7 +4,9 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/resource.h"
-#include "compute/kept.h"
+#include "compute/device.h"
+#include "compute/driver_cache.h"
+#include "compute/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +24,11 @@ char *program_key(const struct device *device, const char *text, const char *opt
 }
 
 // Returns the stored program; NULL if there is none, or the driver rejects it.
-static cl_program program_load(struct device *device, const struct kept *kept, const char *options)
+static cl_program program_load(struct device *device, const struct cache_entry *kept, const char *options)
 {
     size_t bytes;
     cl_int status, result;
-    unsigned char *data = kept_read(kept, &bytes);
+    unsigned char *data = cache_entry_read(kept, &bytes);
     const unsigned char *binary = data;
     if (!data)
         return NULL;
@@ -42,7 +44,7 @@ static cl_program program_load(struct device *device, const struct kept *kept, c
     return program;
 }
 
-static void program_keep(cl_program program, const struct kept *kept)
+static void program_keep(cl_program program, const struct cache_entry *kept)
 {
     size_t bytes = 0;
     if (kept->directory < 0 || // checked first, because PoCL compiles the kernels once more to return the binary
@@ -50,7 +52,7 @@ static void program_keep(cl_program program, const struct kept *kept)
         return;
     unsigned char *binary = xmalloc(bytes);
     if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL) == CL_SUCCESS)
-        kept_write(kept, binary, bytes);
+        cache_entry_write(kept, binary, bytes);
     free(binary);
 }
 
@@ -113,8 +115,8 @@ char *program_log(const struct device *device, cl_program program, const char *s
 static cl_int load_or_compile(struct device *device, const char *text, const char *options, const char *key,
                               size_t key_bytes, cl_program *program, char **error)
 {
-    struct kept kept;
-    kept_open(&kept, "clbin", key, key_bytes);
+    struct cache_entry kept;
+    cache_entry_open(&kept, "clbin", key, key_bytes);
     cl_int result = CL_SUCCESS;
     *program = program_load(device, &kept, options);
     if (!*program) {
@@ -126,7 +128,7 @@ static cl_int load_or_compile(struct device *device, const char *text, const cha
         else
             *error = *program ? program_log(device, *program, text, result) : xstrdup(compute_result_name(result));
     }
-    kept_close(&kept);
+    cache_entry_close(&kept);
     return result;
 }
 
@@ -142,11 +144,11 @@ bool program_is_kept(const struct device *device, const char *text, const char *
 {
     char all_options[256];
     size_t key_bytes, bytes;
-    struct kept kept;
+    struct cache_entry kept;
     char *key = complete_key(device, text, options, all_options, &key_bytes);
-    kept_open(&kept, "clbin", key, key_bytes);
-    void *data = kept_read(&kept, &bytes);
-    kept_close(&kept);
+    cache_entry_open(&kept, "clbin", key, key_bytes);
+    void *data = cache_entry_read(&kept, &bytes);
+    cache_entry_close(&kept);
     free(key);
     free(data);
     return data != NULL;
@@ -230,4 +232,111 @@ cl_int kernel_run(cl_kernel kernel, cl_command_queue queue, const struct kernel_
     if (result == CL_SUCCESS)
         span_add(span, event);
     return result;
+}
+
+// ---- programs in memory ----
+
+void programs_init(struct programs *programs)
+{
+    *programs = (struct programs){.added = 0};
+    pthread_mutex_init(&programs->lock, NULL);
+}
+
+static void drop(struct built_program *built)
+{
+    if (built->program)
+        clReleaseProgram(built->program);
+    free(built->key);
+    *built = (struct built_program){0};
+}
+
+void programs_forget(struct programs *programs)
+{
+    pthread_mutex_lock(&programs->lock);
+    for (int i = 0; i < PROGRAMS_KEPT; i++)
+        drop(&programs->built[i]);
+    pthread_mutex_unlock(&programs->lock);
+}
+
+void programs_finish(struct programs *programs)
+{
+    programs_forget(programs);
+    pthread_mutex_destroy(&programs->lock);
+}
+
+cl_program programs_find(struct programs *programs, const char *key, size_t key_bytes)
+{
+    cl_program found = NULL;
+    pthread_mutex_lock(&programs->lock);
+    for (int i = 0; i < PROGRAMS_KEPT && !found; i++) {
+        const struct built_program *built = &programs->built[i];
+        if (built->program && built->key_bytes == key_bytes && memcmp(built->key, key, key_bytes) == 0)
+            found = built->program;
+    }
+    if (found)
+        clRetainProgram(found);
+    pthread_mutex_unlock(&programs->lock);
+    return found;
+}
+
+void programs_add(struct programs *programs, char *key, size_t key_bytes, cl_program program)
+{
+    pthread_mutex_lock(&programs->lock);
+    struct built_program *built = &programs->built[programs->added++ % PROGRAMS_KEPT];
+    drop(built);
+    clRetainProgram(program);
+    *built = (struct built_program){key, key_bytes, program};
+    pthread_mutex_unlock(&programs->lock);
+}
+
+// ---- a test whether a device stores bytes ----
+
+enum { BYTES = 67, BEFORE = 0xa5 };
+
+// Runs the kernel on a buffer of these bytes.
+static cl_int run(struct device *device, cl_kernel kernel, uint8_t bytes[BYTES])
+{
+    cl_int result;
+    cl_command_queue queue = device_queue(device, false, &result);
+    cl_mem buffer = NULL;
+    struct device_span span = {0};
+    if (result == CL_SUCCESS)
+        buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, bytes, &result);
+    if (result == CL_SUCCESS)
+        result = kernel_run(kernel, queue, &(struct kernel_argument){sizeof(buffer), &buffer}, 1, (size_t[2]){0, 0},
+                            (size_t[2]){BYTES, 1}, (size_t[2]){1, 1}, NULL, &span);
+    if (result == CL_SUCCESS)
+        result = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, BYTES, bytes, 0, NULL, NULL);
+    span_release(&span);
+    memory_release(buffer);
+    if (queue)
+        clReleaseCommandQueue(queue);
+    return result;
+}
+
+bool byte_stores_work(struct device *device, char **error)
+{
+    uint8_t got[BYTES], want[BYTES];
+    *error = NULL;
+    if (device->info.type & CL_DEVICE_TYPE_CPU || device->stores_bytes)
+        return true;
+    cl_kernel kernel = program_file_kernel(device, "byte_stores.cl", "-cl-std=CL1.2", "store_bytes", error);
+    if (!kernel)
+        return false;
+    for (int i = 0; i < BYTES; i++) {
+        got[i] = BEFORE;
+        want[i] = i % 3 == 1 ? BEFORE : (uint8_t)(i * 7 + 3);
+    }
+    const cl_int result = run(device, kernel, got);
+    clReleaseKernel(kernel);
+    char text[256] = "";
+    if (result != CL_SUCCESS)
+        compute_describe(text, sizeof(text), result, "test whether the device stores bytes");
+    else if (memcmp(got, want, BYTES) != 0)
+        snprintf(text, sizeof(text), "the device does not store single bytes, which kernels need; use -p gl or -p cpu");
+    else
+        device->stores_bytes = true;
+    if (text[0])
+        *error = xstrdup(text);
+    return device->stores_bytes;
 }

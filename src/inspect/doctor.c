@@ -5,7 +5,6 @@
 #include "base/cache.h"
 #include "base/file.h"
 #include "base/installed_program.h"
-#include "compute/driver_guard.h"
 #include "compute/drivers.h"
 #include "inspect/inspect.h"
 

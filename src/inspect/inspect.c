@@ -4,7 +4,7 @@
 #include "base/child.h"
 #include "base/json_text.h"
 #include "base/log.h"
-#include "compute/driver_guard.h"
+#include "compute/drivers.h"
 #include "compute/gl_context.h"
 #include "path/path.h"
 #include "screen/window.h"

@@ -7,7 +7,7 @@
 #include "base/installed_program.h"
 #include "base/log.h"
 #include "base/vectors.h"
-#include "compute/kept.h"
+#include "compute/driver_cache.h"
 #include "filter/user_filter.h"
 #include "path/backend.h"
 #include "path/compose.h"
@@ -208,21 +208,21 @@ static user_row *load(const char *library, size_t bytes, char **error)
 static user_row *find_row(const struct filter *filter, char **error)
 {
     char *program = write_program(filter, error), *key = NULL;
-    struct kept kept;
+    struct cache_entry kept;
     size_t bytes = 0;
     user_row *row = NULL;
     if (!program)
         return NULL;
     if (asprintf(&key, "%s %s\n%s", MONOCLE_VERSION, vectors_name(vectors_level()), program) < 0)
         key = NULL;
-    kept_open(&kept, "so", key, key ? strlen(key) : 0);
+    cache_entry_open(&kept, "so", key, key ? strlen(key) : 0);
     kept_check();
-    char *library = kept_read(&kept, &bytes);
+    char *library = cache_entry_read(&kept, &bytes);
     if (!library && (library = compile(program, &bytes, error)))
-        kept_write(&kept, library, bytes);
+        cache_entry_write(&kept, library, bytes);
     if (library)
         row = load(library, bytes, error);
-    kept_close(&kept);
+    cache_entry_close(&kept);
     free(library);
     free(key);
     free(program);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/hash.h"
-#include "compute/verdicts.h"
+#include "compute/driver_cache.h"
 #include "path/probe.h"
 #include "tune/space.h"
 

@@ -1,7 +1,7 @@
 // workbench.h: builds other variants of a path's chain, and compares and times them on a copy of a frame
 #pragma once
 
-#include "compute/verdicts.h"
+#include "compute/driver_cache.h"
 #include "path/opencl_chain.h"
 
 // What a path runs.

@@ -1,6 +1,5 @@
 // test_drivers.c: drivers that crash or hang are left out and named; verdicts are kept. The argument is libtesticd.so
 #include "compute/device.h"
-#include "compute/driver_guard.h"
 #include "compute/drivers.h"
 
 #include "base/child.h"

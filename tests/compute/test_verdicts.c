@@ -1,6 +1,5 @@
 // test_verdicts.c: a probe's verdict is found once and kept in the directory of the program cache
-#include "compute/kept.h"
-#include "compute/verdicts.h"
+#include "compute/driver_cache.h"
 
 #include "base/thread.h"
 #include "scratch.h"
@@ -104,10 +103,10 @@ static void test_damaged(void)
     static const char too_long[] = "passed, with many more words than there is any room for in a verdict, "
                                    "so that it is none";
     static const char *const entries[] = {"", "passed", "passed\ndevice\ndriver\ntext"};
-    struct kept kept;
-    kept_open(&kept, "verdict", key, strlen(key));
-    kept_write(&kept, too_long, strlen(too_long));
-    kept_close(&kept);
+    struct cache_entry kept;
+    cache_entry_open(&kept, "verdict", key, strlen(key));
+    cache_entry_write(&kept, too_long, strlen(too_long));
+    cache_entry_close(&kept);
     check_asked("a verdict that is too long", key, "failed", VERDICT_LASTS, "failed", 1);
     for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
         write_entry(entries[i], strlen(entries[i]));

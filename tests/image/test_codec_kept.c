@@ -50,7 +50,7 @@ static void make_chunks(struct codec_buffer *chunks)
     png_add(chunks, "tEXt", "Author\0Nobody", 13);
 }
 
-static const struct kept {
+static const struct cache_entry {
     enum codec_format format;
     bool iptc, comment, chunks;
 } formats[] = {{CODEC_JPEG, true, true, false},
@@ -65,7 +65,7 @@ static void test_formats(struct codec *codec)
     struct codec_buffer chunks = {0}, file = {0}, kept = {0}, again = {0};
     make_chunks(&chunks);
     for (int i = 0; i < FORMATS; i++) {
-        const struct kept *expected = &formats[i];
+        const struct cache_entry *expected = &formats[i];
         const struct codec_metadata all = {.iptc = BYTES(iptc),
                                            .comment = BYTES("A comment"),
                                            .chunks = {chunks.data, chunks.size},

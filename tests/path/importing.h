@@ -1,7 +1,7 @@
 // importing.h: a stand-in for the extensions that import dma-bufs, which no driver here has
 #pragma once
 
-#include "compute/dmabuf.h"
+#include "compute/memory.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // user_timer.h: times a user's kernels in a child process, so that no kernel runs in this one
 #pragma once
 
-#include "compute/verdicts.h"
+#include "compute/driver_cache.h"
 #include "tune/space.h"
 
 enum user_timer_action { TIMER_BUILD, TIMER_TIME, TIMER_RUN, TIMER_RELEASE };

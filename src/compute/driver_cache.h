@@ -1,9 +1,29 @@
-// verdicts.h: the verdicts of probes on programs, stored in the cache directory beside the compiled programs
+// driver_cache.h: the results of drivers on disk: entries with their whole key, and verdicts
 #pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+// An entry, which may not exist yet. Use it on one thread.
+struct cache_entry {
+    const void *key; // borrowed
+    size_t key_bytes;
+    int directory; // -1: the directory is unusable, so nothing is read or written
+    char name[40]; // file name
+};
+
+// Finds the entry of a key. `kind` is the file's extension, such as "clbin". `key` NULL: no entry.
+void cache_entry_open(struct cache_entry *kept, const char *kind, const void *key, size_t key_bytes);
+void cache_entry_close(struct cache_entry *kept);
+// Returns the data, which the caller frees. NULL: there are none, or they are damaged, or they belong to another key
+// with the same hash (log_info).
+void *cache_entry_read(const struct cache_entry *kept, size_t *bytes);
+void cache_entry_write(const struct cache_entry *kept, const void *data,
+                       size_t bytes); // a failure is logged (log_info)
+
+// Logs a warning, once in a process, if the cache directory is unsafe: nothing is then read or written.
+void kept_check(void);
 
 enum { VERDICT_TEXT = 80 };
 
