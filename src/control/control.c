@@ -4,16 +4,216 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/json_text.h"
+#include "base/local_socket.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "control/clients.h"
 #include "control/request.h"
 #include "stream/stream.h"
 
+#include <errno.h>
 #include <jansson.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+// ---- the clients of the socket ----
+
+enum { CLIENTS_MAX = 8, CLIENT_LINE = 1 << 16, CLIENT_QUEUE = 1 << 20 };
+
+// Only clients.c uses the members, except `waits`.
+struct client {
+    int fd;           // -1: the place is free
+    unsigned number;  // of this client, from 1 on; 0: the place is free
+    bool waits;       // the caller answers the last line later: take no further lines
+    bool ended;       // it sends no more
+    bool skips;       // the line before was too long: skip its rest
+    size_t got, used; // bytes in `in`, and how many of them are taken
+    size_t queued;    // bytes in `out`
+    char *in;         // CLIENT_LINE + 1 bytes
+    char *out;        // CLIENT_QUEUE bytes
+};
+
+struct clients {
+    struct local_socket socket;
+    unsigned accepted; // clients so far
+    struct client client[CLIENTS_MAX];
+};
+
+enum client_line { CLIENT_NONE, CLIENT_TAKEN, CLIENT_TOO_LONG };
+
+// Takes the client's next line, which stays valid until clients_exchange. Never has a newline; is not NUL-terminated.
+enum client_line client_take(struct client *client, const char **line, size_t *size);
+
+enum { ACCEPTS = 4 }; // new clients in one call
+static const char refusal[] = "{\"error\":\"8 clients are connected; close one of them\",\"request_id\":0}\n";
+_Static_assert(CLIENTS_MAX == 8, "the refusal names the number");
+
+// Listens at this path. False on failure (logged).
+static bool clients_open(struct clients *c, const char *path)
+{
+    char why[LOCAL_WHY];
+    for (int i = 0; i < CLIENTS_MAX; i++)
+        c->client[i] = (struct client){.fd = -1};
+    if (local_socket_listen(&c->socket, path, why))
+        return true;
+    log_error("cannot make the control socket %s", why);
+    return false;
+}
+
+static void drop(struct client *client)
+{
+    if (client->fd >= 0)
+        close(client->fd);
+    free(client->in);
+    free(client->out);
+    *client = (struct client){.fd = -1};
+}
+
+static void send_queued(struct client *client)
+{
+    const ssize_t sent =
+        client->queued ? send(client->fd, client->out, client->queued, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
+    if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+        drop(client);
+        return;
+    }
+    if (sent > 0) {
+        client->queued -= (size_t)sent;
+        memmove(client->out, client->out + sent, client->queued);
+    }
+}
+
+// Sends what the clients accept at once.
+static void clients_close(struct clients *c)
+{
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        if (c->client[i].fd >= 0)
+            send_queued(&c->client[i]);
+        drop(&c->client[i]);
+    }
+    local_socket_close(&c->socket);
+}
+
+static void accept_new(struct clients *c)
+{
+    for (int n = 0; n < ACCEPTS; n++) {
+        const int fd = accept4(c->socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0)
+            return;
+        struct client *client = NULL;
+        for (int i = 0; i < CLIENTS_MAX && !client; i++)
+            client = c->client[i].fd < 0 ? &c->client[i] : NULL;
+        if (!client) {
+            log_warn("a client of the control socket was refused: %d clients are connected", CLIENTS_MAX);
+            send(fd, refusal, sizeof(refusal) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+            close(fd);
+            continue;
+        }
+        *client = (struct client){
+            .fd = fd, .number = ++c->accepted, .in = xmalloc(CLIENT_LINE + 1), .out = xmalloc(CLIENT_QUEUE)};
+    }
+}
+
+static bool has_line(const struct client *client)
+{
+    return client->got - client->used > CLIENT_LINE ||
+           (client->got > 0 && memchr(client->in + client->used, '\n', client->got - client->used));
+}
+
+// Receives once. A client that waits stays unread, but is dropped when it has gone.
+static void receive(struct client *client, bool gone)
+{
+    client->got -= client->used;
+    memmove(client->in, client->in + client->used, client->got); // the bytes that are not taken
+    client->used = 0;
+    const size_t room = CLIENT_LINE + 1 - client->got;
+    if (!client->waits && !client->ended && room > 0) {
+        const ssize_t got = recv(client->fd, client->in + client->got, room, MSG_DONTWAIT);
+        client->ended = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+        client->got += got > 0 ? (size_t)got : 0;
+    }
+    // A line without its newline is not carried out: its end is missing.
+    if ((client->waits && gone) ||
+        (client->ended && !client->waits && !has_line(client) && (gone || client->queued == 0)))
+        drop(client);
+}
+
+// Accepts new clients, receives and sends. Frees the places of clients that have gone.
+static void clients_exchange(struct clients *c)
+{
+    struct pollfd poll_set[CLIENTS_MAX];
+    for (int i = 0; i < CLIENTS_MAX; i++)
+        poll_set[i] = (struct pollfd){.fd = c->client[i].fd, .events = POLLIN | POLLOUT};
+    poll(poll_set, CLIENTS_MAX, 0);
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        struct client *client = &c->client[i];
+        if (client->fd >= 0 && poll_set[i].revents & POLLOUT)
+            send_queued(client);
+        if (client->fd >= 0)
+            receive(client, poll_set[i].revents & (POLLHUP | POLLERR));
+    }
+    accept_new(c);
+}
+
+// Waits until `fd` can be read (-1: none), a client or a new client needs clients_exchange, a signal arrives, or the
+// time is over.
+static void clients_wait(const struct clients *c, int fd, int64_t timeout_ns)
+{
+    struct pollfd set[CLIENTS_MAX + 2] = {{.fd = fd, .events = POLLIN}, {.fd = c->socket.fd, .events = POLLIN}};
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        const struct client *client = &c->client[i];
+        const bool reads = !client->waits && !client->ended;
+        if (client->fd >= 0 && !client->waits && has_line(client))
+            return;
+        set[i + 2] =
+            (struct pollfd){.fd = client->fd, .events = (short)((reads ? POLLIN : 0) | (client->queued ? POLLOUT : 0))};
+    }
+    const struct timespec time = {timeout_ns / 1000000000, timeout_ns % 1000000000};
+    ppoll(set, CLIENTS_MAX + 2, &time, NULL);
+}
+
+enum client_line client_take(struct client *client, const char **line, size_t *size)
+{
+    while (client->fd >= 0 && !client->waits && has_line(client)) {
+        char *begin = client->in + client->used;
+        const size_t left = client->got - client->used;
+        const char *feed = memchr(begin, '\n', left);
+        const bool skipped = client->skips;
+        client->used += feed ? (size_t)(feed - begin) + 1 : left;
+        client->skips = !feed;
+        if (skipped)
+            continue;
+        *line = begin;
+        *size = feed ? (size_t)(feed - begin) : left;
+        return feed ? CLIENT_TAKEN : CLIENT_TOO_LONG;
+    }
+    return CLIENT_NONE;
+}
+
+// Sends text, or queues it. Drops a client that has gone, or whose queue is full (logged).
+static void client_send(struct client *client, const char *text, size_t size)
+{
+    if (client->fd < 0)
+        return;
+    if (size > CLIENT_QUEUE - client->queued) {
+        log_warn("a client of the control socket was dropped: it does not read, and %d bytes wait for it",
+                 CLIENT_QUEUE);
+        drop(client);
+        return;
+    }
+    memcpy(client->out + client->queued, text, size);
+    client->queued += size;
+    send_queued(client);
+}
+
+// ---- requests ----
 
 enum { WATCHES = 32 };                                       // observed properties of a client
 static const int64_t serve_ns = 1000000, watch_ns = 8000000; // longest time for requests; shortest between two reports
