@@ -73,6 +73,16 @@ const char *options_nearest(const char *word, const char *const *words)
     return nearest;
 }
 
+void options_unknown(char *text, size_t size, const char *what, const char *word, const char *const *names,
+                     const char *otherwise)
+{
+    const char *nearest = options_nearest(word, names);
+    if (nearest)
+        snprintf(text, size, "there is no %s '%.80s'; did you mean %s?", what, word, nearest);
+    else
+        snprintf(text, size, "there is no %s '%.80s'; %s", what, word, otherwise);
+}
+
 int options_choose(const char *word, const char *what, const char *const *names)
 {
     char all[1024] = "";
@@ -327,7 +337,8 @@ static bool take_value(struct parser *p, const struct option *o, const char *att
 {
     if (attached)
         return store(p, o, attached, true);
-    const char *placeholder = o->value ? o->value : o->choices ? o->choices : "VALUE";
+    const char *words = o->choices ? o->choices : "VALUE";
+    const char *placeholder = o->value ? o->value : words;
     if (*at + 1 >= argc) {
         log_error("--%s needs a value; write --%s %s", o->name, o->name, placeholder);
         return false;
@@ -618,7 +629,9 @@ static int columns_of(FILE *out)
 {
     struct winsize size;
     const bool narrow = ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_col < COLUMNS_MOST;
-    return !narrow ? COLUMNS_MOST : size.ws_col < COLUMNS_LEAST ? COLUMNS_LEAST : size.ws_col;
+    if (!narrow)
+        return COLUMNS_MOST;
+    return size.ws_col < COLUMNS_LEAST ? COLUMNS_LEAST : size.ws_col;
 }
 
 static const struct option help_row = {.name = "help", .letter = 'h', .type = OPTION_FLAG, .help = "show this help"};

@@ -98,6 +98,10 @@ void options_describe(const struct option *option, char *text, size_t size);
 
 // Returns the most similar entry of `words` (NULL-ended), or NULL if none is similar enough to `word`.
 const char *options_nearest(const char *word, const char *const *words);
+// Writes "there is no WHAT 'WORD'; did you mean NAME?"; if no name (NULL-ended) is similar enough, OTHERWISE instead of
+// the question.
+void options_unknown(char *text, size_t size, const char *what, const char *word, const char *const *names,
+                     const char *otherwise);
 // Returns the index of the word among the names, which end with NULL; -1 if it is none of them (logged, with the
 // nearest name and all names). `what`: "path".
 int options_choose(const char *word, const char *what, const char *const *names);

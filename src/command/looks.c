@@ -156,9 +156,7 @@ void looks_describe_unknown(const struct looks *looks, const char *name, char wh
     const char *names[LOOKS_MAX + 1] = {NULL};
     for (int i = 0; i < looks->count; i++)
         names[i] = looks->look[i].name;
-    const char *near = options_nearest(name, names);
-    snprintf(why, CHAIN_ERROR, "there is no look '%.100s'%s%s; 'monocle looks' lists the looks", name,
-             near ? "; did you mean " : "", near ? near : "");
+    options_unknown(why, CHAIN_ERROR, "look", name, names, "'monocle looks' lists the looks");
 }
 
 bool look_has(const struct look *look, const struct chain *chain)

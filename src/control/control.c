@@ -496,12 +496,8 @@ static const struct verb *find_verb(struct call *call)
         property_fail(call->why, "wrong number of arguments; usage: %s %s", verb->name, verb->usage);
         return NULL;
     }
-    const char *nearest = options_nearest(call->request->command, names);
-    if (nearest)
-        property_fail(call->why, "there is no command '%.80s'; did you mean %s?", call->request->command, nearest);
-    else
-        property_fail(call->why, "there is no command '%.80s'; docs/live.md lists the commands",
-                      call->request->command);
+    options_unknown(call->why, PROPERTY_WHY, "command", call->request->command, names,
+                    "docs/live.md lists the commands");
     return NULL;
 }
 

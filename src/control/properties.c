@@ -57,11 +57,7 @@ static const struct property *find(const struct controlled *run, const char *nam
             return p;
         names[i] = p->name;
     }
-    const char *nearest = options_nearest(name, names);
-    if (nearest)
-        property_fail(why, "there is no property '%.80s'; did you mean %s?", name, nearest);
-    else
-        property_fail(why, "there is no property '%.80s'; `monocle ctl SOCKET list` lists them", name);
+    options_unknown(why, PROPERTY_WHY, "property", name, names, "`monocle ctl SOCKET list` lists them");
     return NULL;
 }
 

@@ -206,11 +206,7 @@ static void describe_unknown(const struct keys *keys, const char *name, char err
         if (!keys->row[i].digits)
             names[count++] = keys->row[i].name;
     }
-    const char *nearest = options_nearest(name, names);
-    if (nearest)
-        snprintf(error, 256, "there is no action '%.100s'; did you mean %s?", name, nearest);
-    else
-        snprintf(error, 256, "there is no action '%.100s'; 'monocle live --help' lists the actions", name);
+    options_unknown(error, 256, "action", name, names, "'monocle live --help' lists the actions");
 }
 
 const struct key_row *keys_named(const struct keys *keys, const char *name, char error[256])
@@ -354,7 +350,9 @@ static void put_utf8(uint32_t code, char text[16])
         snprintf(text, 16, "%c", (char)code);
         return;
     }
-    const int bytes = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    int bytes = 4;
+    if (code < 0x10000)
+        bytes = code < 0x800 ? 2 : 3;
     for (int i = bytes - 1; i > 0; i--) {
         text[i] = (char)(0x80 | (code & 0x3f));
         code >>= 6;

@@ -79,10 +79,9 @@ static void refuse(const char *kind, const char *text, const char *part)
         const char *names[PIXFMT_COUNT + 1] = {NULL};
         for (int i = 0; i < PIXFMT_COUNT; i++)
             names[i] = pixfmt_info((enum pixfmt)i)->name;
-        const char *nearest = options_nearest(part, names);
-        log_error("cannot open %s:%s: there is no pixel format '%s'%s%s%s", kind, text, part,
-                  nearest ? "; did you mean " : "",
-                  nearest ? nearest : "; to list the formats, run: monocle live --help", nearest ? "?" : "");
+        char why[256];
+        options_unknown(why, sizeof(why), "pixel format", part, names, "to list the formats, run: monocle live --help");
+        log_error("cannot open %s:%s: %s", kind, text, why);
         return;
     }
     log_error("cannot open %s:%s: write %s:WIDTHxHEIGHT@RATE,FORMAT, for example %s:640x480@30,nv21 (rate: %g to %d)",
