@@ -20,7 +20,9 @@ static void *need(void *block)
 
 void *xcalloc(size_t count, size_t bytes)
 {
-    return need(calloc(count ? count : 1, bytes ? bytes : 1));
+    if (count == 0 || bytes == 0)
+        count = bytes = 1;
+    return need(calloc(count, bytes));
 }
 
 void *xalloc(size_t bytes)

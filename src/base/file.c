@@ -414,7 +414,9 @@ const char *file_base(const char *path)
 void file_directory(const char *path, char directory[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
-    snprintf(directory, PATH_MAX, "%.*s", slash && slash > path ? (int)(slash - path) : 1, slash ? path : ".");
+    if (!slash)
+        path = ".";
+    snprintf(directory, PATH_MAX, "%.*s", slash && slash > path ? (int)(slash - path) : 1, path);
 }
 
 // Reads the status of the directory of a file, which need not exist.
@@ -504,7 +506,9 @@ const char *growing_open(struct growing *growing, const char *name, int *file)
         growing->drafted = *file >= 0;
         ok = growing->drafted || errno == ESPIPE;
     }
-    return ok ? NULL : errno == EWOULDBLOCK ? "another run writes it; name another file" : strerror(errno);
+    if (ok)
+        return NULL;
+    return errno == EWOULDBLOCK ? "another run writes it; name another file" : strerror(errno);
 }
 
 bool growing_close(struct growing *growing, const char *name, bool complete, bool keep)

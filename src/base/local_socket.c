@@ -27,7 +27,7 @@ static int open_directory(const char *path, int flags, char name[LOCAL_NAME], ch
 {
     char directory[4096];
     const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
-    const int length = slash == path ? 1 : slash ? (int)(slash - path) : 1;
+    const int length = slash && slash != path ? (int)(slash - path) : 1;
     if (snprintf(directory, sizeof(directory), "%.*s", length, slash ? path : ".") >= (int)sizeof(directory) ||
         snprintf(name, LOCAL_NAME, "%s", last) >= LOCAL_NAME) {
         refuse(path, "the name is too long; use at most 80 bytes after the last /", why);

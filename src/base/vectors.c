@@ -19,7 +19,9 @@ static int most(void)
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni");
-    return avx512 ? 2 : __builtin_cpu_supports("avx2") ? 1 : 0;
+    if (avx512)
+        return 2;
+    return __builtin_cpu_supports("avx2") ? 1 : 0;
 #else
     return LEVELS - 1;
 #endif

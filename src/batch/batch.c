@@ -101,7 +101,9 @@ static int dry_run(struct batch *batch)
         }
     }
     hooks->plan_end(hooks->context, batch->inputs.made);
-    return failed == 0 ? EXIT_OK : failed < batch->tasks.count ? EXIT_FAILED_SOME : EXIT_NOTHING;
+    if (failed == 0)
+        return EXIT_OK;
+    return failed < batch->tasks.count ? EXIT_FAILED_SOME : EXIT_NOTHING;
 }
 
 // ---- the workers

@@ -89,7 +89,7 @@ static void walk_entry(struct walk *walk, char *path, size_t relative, int type,
     int error = 0;
     if (type == DT_LNK || type == DT_UNKNOWN) {
         error = stat(path, &status) == 0 ? 0 : errno;
-        type = S_ISDIR(status.st_mode) ? DT_DIR : S_ISREG(status.st_mode) ? DT_REG : DT_CHR;
+        type = IFTODT(status.st_mode);
     }
     const bool file = !error && type == DT_REG && picture, directory = !error && type == DT_DIR;
     const bool made = file && walk->among_outputs && output_is_made(path, NULL);

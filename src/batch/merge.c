@@ -54,7 +54,9 @@ static const char *exact(const json_t *row, const char *name, char key[64])
     snprintf(key, 64, "%s_hex", name);
     const char *hex = json_string_value(json_object_get(row, key));
     const char *text = json_string_value(json_object_get(row, name));
-    return hex ? hex : text ? text : "";
+    if (hex)
+        return hex;
+    return text ? text : "";
 }
 
 // Returns the index of the text among `count` names; -1 if it is none of them.
@@ -341,5 +343,7 @@ struct merge *merge_open(const char *const *paths, int count)
 const char *merge_shard_fault(const struct merge *merge, int shard)
 {
     const struct merge_work *last = merge->last[shard];
-    return last && last->end ? NULL : last ? "did not finish" : "has no report";
+    if (last && last->end)
+        return NULL;
+    return last ? "did not finish" : "has no report";
 }

@@ -144,9 +144,10 @@ static bool open_device(struct bench_session *session, char *const *words)
     struct device_info devices[DEVICE_MAX];
     const char *why, *kernels = words[BENCH_WORD_KERNELS];
     const int count = device_list(devices, &why), number = atoi(words[BENCH_WORD_DEVICE]);
-    if (number >= 0 && number < count)
-        return bench_begin(session, &devices[number], *kernels ? kernels : NULL,
-                           session->test->gl ? BENCH_WINDOW : BENCH_PLAIN);
+    if (number >= 0 && number < count) {
+        const enum bench_gl gl = session->test->gl ? BENCH_WINDOW : BENCH_PLAIN;
+        return bench_begin(session, &devices[number], *kernels ? kernels : NULL, gl);
+    }
     snprintf(session->error, sizeof(session->error), "the device is not there any more");
     return false;
 }

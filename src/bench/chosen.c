@@ -204,20 +204,22 @@ enum bench_outcome bench_chosen_run(const struct bench_chosen_setup *setup, stru
         .chosen = chosen,
         .tuned = &tuned,
         .slot_s = slot_s,
-        .limit_s = setup->seconds > 0 ? setup->seconds : INFINITY,
-        .rounds = setup->seconds > 0  ? BENCH_ROUNDS_MAX
-                  : setup->rounds > 0 ? setup->rounds
-                                      : BENCH_ROUNDS_CHOSEN,
+        .limit_s = INFINITY,
+        .rounds = setup->rounds > 0 ? setup->rounds : BENCH_ROUNDS_CHOSEN,
         .listener = setup->listener,
     };
+    if (setup->seconds > 0) {
+        session.limit_s = setup->seconds;
+        session.rounds = BENCH_ROUNDS_MAX;
+    }
     const char *why = "cannot open it";
     enum bench_outcome end = BENCH_NOTHING;
     default_paths(chosen, setup->measurement->frames);
     if (!find_device(setup, place, &why))
         return end;
-    const enum bench_gl gl = setup->measurement->frames ? BENCH_WINDOW
-                             : any_needs(chosen, true)  ? BENCH_GL
-                                                        : BENCH_PLAIN;
+    enum bench_gl gl = any_needs(chosen, true) ? BENCH_GL : BENCH_PLAIN;
+    if (setup->measurement->frames)
+        gl = BENCH_WINDOW;
     tuned_init(&tuned);
     bench_begin(&session, place->number >= 0 ? &place->device : NULL, setup->kernels, gl);
     describe(place, &session);

@@ -53,7 +53,9 @@ static double half_to_double(uint16_t bits)
 {
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
     const double size = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
-    return exponent == 31 ? NAN : bits >> 15 ? -size : size;
+    if (exponent == 31)
+        return NAN;
+    return bits >> 15 ? -size : size;
 }
 
 static double element_read(const struct element *element, const void *memory, size_t index)
@@ -67,9 +69,16 @@ static double element_read(const struct element *element, const void *memory, si
         int8_t i8;
     } value;
     memcpy(&value, at, element->bytes);
-    if (element->is_float)
-        return element->bytes == 8 ? value.f64 : element->bytes == 4 ? value.f32 : half_to_double((uint16_t)value.i16);
-    return element->bytes == 4 ? value.i32 : element->bytes == 2 ? value.i16 : value.i8;
+    switch (element->bytes) {
+    case 8:
+        return value.f64;
+    case 4:
+        return element->is_float ? value.f32 : value.i32;
+    case 2:
+        return element->is_float ? half_to_double((uint16_t)value.i16) : value.i16;
+    default:
+        return value.i8;
+    }
 }
 
 // Writes random numbers: floating-point numbers from 0.25 to 1, integers of all values.
@@ -114,7 +123,9 @@ struct compute {
 static int chain_count(const struct element *element, int width)
 {
     const int words = width * (int)(element->bytes > 4 ? element->bytes / 4 : 1);
-    return words >= 64 ? 1 : words > 8 ? 64 / words : 8;
+    if (words >= 64)
+        return 1;
+    return words > 8 ? 64 / words : 8;
 }
 
 // ---- the host's result ----
@@ -158,7 +169,9 @@ static double expect_int(const struct compute *compute, size_t item, int lane)
         }
         sum += x + y;
     }
-    return compute->element->bytes == 4 ? (int32_t)sum : compute->element->bytes == 2 ? (int16_t)sum : (int8_t)sum;
+    if (compute->element->bytes == 4)
+        return (int32_t)sum;
+    return compute->element->bytes == 2 ? (int16_t)sum : (int8_t)sum;
 }
 
 static bool same(const struct compute *compute, const void *got, size_t item)

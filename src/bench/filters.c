@@ -417,7 +417,8 @@ static bool add_rows(struct filter_bench *b, struct row row, enum pixfmt format)
     const struct chosen *chosen = b->session->chosen;
     const bool device = path_kind_info(row.path)->needs_device,
                on_gpu = device && !(b->session->device->info.type & CL_DEVICE_TYPE_CPU);
-    const struct option_size *size = chosen->cases.sizes ? chosen->cases.size : on_gpu ? gpu_sizes : cpu_sizes;
+    const struct option_size *usual_sizes = on_gpu ? gpu_sizes : cpu_sizes;
+    const struct option_size *size = chosen->cases.sizes ? chosen->cases.size : usual_sizes;
     const int sizes = chosen->cases.sizes ? chosen->cases.sizes : device ? 1 : 2;
     for (int s = 0; s < sizes; s++) {
         if (!cases_shape(&row.shape, format, size[s]))

@@ -371,7 +371,9 @@ static void open_size(struct bench_case *c)
     // On a CPU, a work-item reads one address after the other. On a GPU, neighbouring work-items read neighbouring
     // addresses.
     const size_t most = kernel_group_limit(info, c->kernel), units = (size_t)info->compute_units;
-    c->local[0] = is_cpu ? 1 : most < CACHE_GROUP ? most : CACHE_GROUP;
+    c->local[0] = most < CACHE_GROUP ? most : CACHE_GROUP;
+    if (is_cpu)
+        c->local[0] = 1;
     c->size[0] = is_cpu ? units : units * 8 * c->local[0];
     c->local[1] = c->size[1] = 1;
     const size_t elements = bytes / ELEMENT_BYTES, share = elements / units;

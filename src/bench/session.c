@@ -191,9 +191,13 @@ void bench_fail(struct bench_case *c, const char *format, ...)
 
 void bench_fail_build(struct bench_case *c, const char *log)
 {
+    if (!log) {
+        bench_fail(c, "%s", c->session->error);
+        return;
+    }
     // The first line names the device. Warnings may precede the error.
-    const char *line = log ? strchr(log, '\n') : NULL;
-    line = line && line[1] ? line + 1 : log ? log : "out of memory";
+    const char *line = strchr(log, '\n');
+    line = line && line[1] ? line + 1 : log;
     const char *error = strstr(line, "error:");
     while (error && error > line && error[-1] != '\n')
         error--;
@@ -262,7 +266,9 @@ static void calibrate(struct bench_case *c, double slot_s)
 static double value_of(const struct bench_case *c, double run_s)
 {
     const bool in_ms = strcmp(c->session->test->unit, "ms") == 0;
-    return c->work > 0 ? c->work * c->loops / run_s : run_s * (in_ms ? 1e3 : 1e6);
+    if (c->work > 0)
+        return c->work * c->loops / run_s;
+    return run_s * (in_ms ? 1e3 : 1e6);
 }
 
 static void measure(struct bench_case *c)
@@ -295,7 +301,9 @@ static void set_value(struct figure *figure, const struct bench_session *session
     if (!figure->test[0])
         snprintf(figure->test, sizeof(figure->test), "%s", session->test->name);
     figure->value = samples_percentile(values, 50);
-    figure->spread = values->count < 2 ? NAN : figure->value > 0 ? (high - low) / 2 / figure->value : 0;
+    figure->spread = figure->value > 0 ? (high - low) / 2 / figure->value : 0;
+    if (values->count < 2)
+        figure->spread = NAN;
     figure->rounds = values->count;
 }
 

@@ -104,7 +104,7 @@ void bench_skip(struct bench_case *c, const char *format, ...) __attribute__((fo
 // Returns true if the driver allows work-groups of this size for the case's kernel. Else marks the case as skipped.
 bool bench_group_fits(struct bench_case *c, size_t items);
 void bench_fail(struct bench_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// `log`: a line that names the device, then the compiler's log. NULL: out of memory.
+// `log`: a line that names the device, then the compiler's log. NULL: the reason was logged.
 void bench_fail_build(struct bench_case *c, const char *log);
 
 // Opens each case, whose data and parameters are set, with `open`, and measures all as bench_measure. `ready` false:

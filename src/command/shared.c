@@ -27,7 +27,9 @@ static const char mjpeg[] = "mjpeg";
 
 const char *pixel_format_name(int index)
 {
-    return index < PIXFMT_COUNT ? pixfmt_info((enum pixfmt)index)->name : index == PIXFMT_COUNT ? mjpeg : NULL;
+    if (index < PIXFMT_COUNT)
+        return pixfmt_info((enum pixfmt)index)->name;
+    return index == PIXFMT_COUNT ? mjpeg : NULL;
 }
 
 void pixel_format_list(char text[PIXEL_FORMAT_LIST])

@@ -58,7 +58,9 @@ static const struct result *find(cl_int result)
 const char *compute_result_name(cl_int result)
 {
     const struct result *known = find(result);
-    return known ? known->name : result == CL_SUCCESS ? "CL_SUCCESS" : "unknown OpenCL error";
+    if (known)
+        return known->name;
+    return result == CL_SUCCESS ? "CL_SUCCESS" : "unknown OpenCL error";
 }
 
 bool compute_device_lost(cl_int result)

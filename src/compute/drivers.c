@@ -454,7 +454,9 @@ static bool own_place(char path[PATH_MAX])
     const char *chosen = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (chosen && *chosen)
         return snprintf(path, PATH_MAX, "%s", chosen) < PATH_MAX;
-    const char *base = cache && *cache ? cache : home ? home : "/tmp";
+    const char *base = home ? home : "/tmp";
+    if (cache && *cache)
+        base = cache;
     return snprintf(path, PATH_MAX, "%s%s/pocl/kcache", base, base == home ? "/.cache" : "") < PATH_MAX;
 }
 

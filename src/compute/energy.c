@@ -369,11 +369,10 @@ static bool run_to_change(const struct batches *batches, double for_ms, uint64_t
 bool energy_measure(struct energy *energy, double run_ms, double least_ms, bool (*run)(void *context, int runs),
                     void *context, struct energy_use *use)
 {
-    const double wanted = batch_ms / run_ms;
-    const struct batches batches = {energy, run, context,
-                                    wanted < 1           ? 1
-                                    : wanted > BATCH_MAX ? BATCH_MAX
-                                                         : (int)wanted};
+    double wanted = batch_ms / run_ms;
+    if (wanted > BATCH_MAX)
+        wanted = BATCH_MAX;
+    const struct batches batches = {energy, run, context, wanted > 1 ? (int)wanted : 1};
     uint64_t start, end;
     double runs;
     if (!energy_read(energy, &start) || !run_to_change(&batches, 0, &start, &runs))

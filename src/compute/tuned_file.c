@@ -359,7 +359,9 @@ static const char *read_error(void)
 {
     if (errno == EPERM)
         return "it is not a file that only you and root can write; remove it, or change its owner and mode";
-    return errno == ELOOP ? "it is a symbolic link" : errno == EFBIG ? "it has more than 16 MiB" : strerror(errno);
+    if (errno == ELOOP)
+        return "it is a symbolic link";
+    return errno == EFBIG ? "it has more than 16 MiB" : strerror(errno);
 }
 
 // Reads the file in an open directory, and closes the directory. `directory` -1: there is none.

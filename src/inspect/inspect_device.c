@@ -78,14 +78,21 @@ static json_t *fact_json(cl_device_id id, const struct fact *fact)
         cl_ulong large;
     } value = {.large = 0};
     const bool wide = fact->kind == FACT_LONG, size = fact->kind == FACT_SIZE;
-    const size_t bytes = wide ? sizeof(value.large) : size ? sizeof(value.size) : sizeof(value.number);
+    size_t bytes = size ? sizeof(value.size) : sizeof(value.number);
+    if (wide)
+        bytes = sizeof(value.large);
     if (clGetDeviceInfo(id, fact->query, bytes, &value, NULL) != CL_SUCCESS)
         return json_null();
-    if (fact->kind == FACT_MEMORY)
-        return json_string(value.number == CL_LOCAL ? "local" : value.number == CL_GLOBAL ? "global" : "none");
+    if (fact->kind == FACT_MEMORY) {
+        if (value.number == CL_LOCAL)
+            return json_string("local");
+        return json_string(value.number == CL_GLOBAL ? "global" : "none");
+    }
     if (fact->kind == FACT_BITS_AS_BYTES)
         value.number /= 8;
-    return json_integer(wide ? (json_int_t)value.large : size ? (json_int_t)value.size : (json_int_t)value.number);
+    if (wide)
+        return json_integer((json_int_t)value.large);
+    return json_integer(size ? (json_int_t)value.size : (json_int_t)value.number);
 }
 
 static json_t *facts_json(cl_device_id id, const struct fact *facts)

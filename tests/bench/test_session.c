@@ -175,8 +175,10 @@ static void test_build_log(void)
     CHECK_TEXT(cases[0].figure.note, "a.cl:2: error: wrong");
     bench_fail_build(&cases[0], "on a device\n\nsomething\nelse");
     CHECK_TEXT(cases[0].figure.note, "something");
+    cases[0].session = &session;
+    snprintf(session.error, sizeof(session.error), "the logged reason");
     bench_fail_build(&cases[0], NULL);
-    CHECK_TEXT(cases[0].figure.note, "out of memory");
+    CHECK_TEXT(cases[0].figure.note, "the logged reason");
 }
 
 // A case warms up. Its value is in the unit ms, with parts of other tests. A silent case is measured, but not reported.

@@ -246,7 +246,9 @@ static bool options_agree(const struct batch_options *o)
         log_error("%s has no effect on %s, the format of all outputs; leave out one or the other", lost, format->name);
         return false;
     }
-    const char *path = o->setup.path == BATCH_CPU ? "cpu" : o->setup.path == BATCH_GL ? "gl" : NULL;
+    const char *path = o->setup.path == BATCH_CPU ? "cpu" : NULL;
+    if (o->setup.path == BATCH_GL)
+        path = "gl";
     return !path || (device_option_unused(o->setup.device, path) && kernels_unused(o->setup.kernels, path));
 }
 
@@ -276,10 +278,13 @@ static bool convert_options(struct batch_options *o, const struct command_operan
         return false;
     }
     o->setup.shard = (struct shard){0, 1};
-    o->setup.existing = o->overwrite                      ? EXISTING_OVERWRITE
-                        : o->skip_existing                ? EXISTING_SKIP
-                        : o->skip_newer || o->setup.watch ? EXISTING_SKIP_NEWER
-                                                          : EXISTING_REFUSE;
+    o->setup.existing = EXISTING_REFUSE;
+    if (o->overwrite)
+        o->setup.existing = EXISTING_OVERWRITE;
+    else if (o->skip_existing)
+        o->setup.existing = EXISTING_SKIP;
+    else if (o->skip_newer || o->setup.watch)
+        o->setup.existing = EXISTING_SKIP_NEWER;
     if (!take_chain(o) || !take_memory(o) || (o->part && !shard_parse(&o->setup.shard, o->part)) ||
         !naming_init(&o->setup.naming, o->output, o->format) || !options_agree(o) ||
         !resource_check_kernels(o->setup.kernels))

@@ -99,7 +99,9 @@ static int merge_reports(const struct report_options *o, const char *const *path
         print_text(merge, &sum);
     const bool written = !o->output || merge_write(merge, o->output);
     merge_close(merge);
-    return !written ? EXIT_NOTHING : complete ? EXIT_OK : EXIT_FAILED_SOME;
+    if (!written)
+        return EXIT_NOTHING;
+    return complete ? EXIT_OK : EXIT_FAILED_SOME;
 }
 
 static int run(int argc, char **argv)

@@ -195,7 +195,9 @@ const char *bench_word(int index)
     int count = 0;
     while (measurement_list[count])
         count++;
-    return index < count ? measurement_list[index]->name : index == count ? "device" : NULL;
+    if (index < count)
+        return measurement_list[index]->name;
+    return index == count ? "device" : NULL;
 }
 
 // Returns false if there is no such measurement, or if an option belongs to another one (logged).

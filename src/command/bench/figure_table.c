@@ -56,7 +56,9 @@ static void print_right(const char *text, int width)
 static void value_text(const struct figure *f, char text[FIGURE_TEXT])
 {
     const double value = f->value;
-    const int digits = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
+    int digits = 3;
+    for (double limit = 1; digits > 0 && value >= limit; limit *= 10)
+        digits--;
     if (f->status != FIGURE_OK)
         snprintf(text, FIGURE_TEXT, "%s", f->status == FIGURE_FAILED ? "failed" : "-");
     else if (value >= 0.01 && value < 1e9)

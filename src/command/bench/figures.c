@@ -521,8 +521,10 @@ int figures_run(const struct bench *bench, struct chosen *chosen)
         (files || bench->measurement || choose_tests(figures))) {
         if (!files && bench->measurement)
             code = measure_chosen(figures);
+        else if (files)
+            code = show_files(figures) ? EXIT_OK : EXIT_NOTHING;
         else
-            code = (files ? show_files(figures) : measure_devices(figures)) ? EXIT_OK : EXIT_NOTHING;
+            code = measure_devices(figures) ? EXIT_OK : EXIT_NOTHING;
         code = code == EXIT_OK && figures->failed ? EXIT_FAILED_SOME : code;
         // A run that is interrupted at once replaces no page.
         const bool stopped = process_interrupted() && !figures->any;
