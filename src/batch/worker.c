@@ -19,7 +19,7 @@ enum { ROWS = 16 }; // rows per call of the encoder: whole MCUs of a JPEG
 static_assert((int)CODEC_ROWS_MORE <= (int)PATH_FEED_MORE, "codecs work with the rows that a path keeps");
 
 // An image that goes through decoder, filters and encoder in groups of rows, which stay in the cache
-struct rows {
+struct fed_rows {
     struct path_feed feed;
     struct image picture; // has only a shape; the path owns the pixels
     int decoded;          // number of rows decoded so far; 0 after a failure
@@ -28,7 +28,7 @@ struct rows {
 };
 
 // One file in flight
-struct work {
+struct file_work {
     struct worker *worker;
     struct outcome *outcome; // until it is handed in
     struct task_file input;
@@ -39,7 +39,7 @@ struct work {
     struct codec_settings settings;
     struct codec_buffer metadata; // copies of the metadata in `settings`
     struct image decoded, turned;
-    struct rows rows; // used if the job has a feed
+    struct fed_rows rows; // used if the job has a feed
     struct runner_job job;
     struct codec_error encoded; // why encoding failed, or which metadata were left out
 };
@@ -50,21 +50,21 @@ struct worker {
     bool started;
     struct codec *codec;
     struct runner runner;
-    struct work work[RUNNER_FLIGHTS]; // a ring; the images in the runner begin at `oldest`
+    struct file_work work[RUNNER_FLIGHTS]; // a ring; the images in the runner begin at `oldest`
     int oldest, flights;
     struct codec_buffer buffer; // the encoded file
 };
 
 static void finish_oldest(struct worker *worker);
 
-static int64_t add_step(struct work *work, enum step step, int64_t start_ns)
+static int64_t add_step(struct file_work *work, enum step step, int64_t start_ns)
 {
     const int64_t now_ns = clock_now_ns();
     work->outcome->step_ns[step] += now_ns - start_ns;
     return now_ns;
 }
 
-static bool fail_codec(struct work *work, const char *what, const struct codec_error *error)
+static bool fail_codec(struct file_work *work, const char *what, const struct codec_error *error)
 {
     return outcome_fail(work->outcome, fault_of_codec(error->fault), "%s%s", what, error->why);
 }
@@ -73,7 +73,7 @@ static bool fail_codec(struct work *work, const char *what, const struct codec_e
 
 // Takes `bytes` of memory. If too few are left, it first finishes the files in flight: a thread that waits must hold no
 // bytes.
-static void reserve(struct work *work, uint64_t bytes)
+static void reserve(struct file_work *work, uint64_t bytes)
 {
     struct worker *worker = work->worker;
     while (!queue_take_memory(worker->setup.queue, bytes, worker->flights == 0))
@@ -81,7 +81,7 @@ static void reserve(struct work *work, uint64_t bytes)
     work->reserved = bytes;
 }
 
-static void release(struct work *work)
+static void release(struct file_work *work)
 {
     if (work->reserved > 0)
         queue_give_memory(work->worker->setup.queue, work->reserved);
@@ -89,7 +89,7 @@ static void release(struct work *work)
 }
 
 // Opens the input and takes memory for the file. The memory for the image is known only after its header is read.
-static bool open_file(struct work *work)
+static bool open_file(struct file_work *work)
 {
     const struct queue *queue = work->worker->setup.queue;
     const int64_t start_ns = clock_now_ns();
@@ -107,7 +107,7 @@ static bool open_file(struct work *work)
 }
 
 // Reads as many bytes as the file had when it was opened; fewer if it was truncated since.
-static bool read_bytes(struct work *work)
+static bool read_bytes(struct file_work *work)
 {
     struct codec_buffer *file = &work->file;
     const size_t size = work->input.bytes;
@@ -134,7 +134,7 @@ static bool read_bytes(struct work *work)
 }
 
 // Returns the settings of the output.
-static struct codec_settings settings_of(const struct work *work)
+static struct codec_settings settings_of(const struct file_work *work)
 {
     const struct batch_setup *o = work->worker->setup.options;
     const struct batch_encoding *encoding = &o->encoding;
@@ -159,7 +159,7 @@ static struct codec_settings settings_of(const struct work *work)
 }
 
 // Reads the file and parses its header. May be called again.
-static bool read_file(struct work *work)
+static bool read_file(struct file_work *work)
 {
     const struct batch_setup *o = work->worker->setup.options;
     struct outcome *outcome = work->outcome;
@@ -186,7 +186,7 @@ static bool read_file(struct work *work)
 }
 
 // Returns the memory that the file needs in all, in bytes.
-static uint64_t needed_bytes(const struct work *work)
+static uint64_t needed_bytes(const struct file_work *work)
 {
     // 4 bytes per pixel each: two outputs, one intermediate result, and an encoder's memory
     const uint64_t input = (uint64_t)work->head.shape.width * (uint64_t)work->head.shape.height;
@@ -197,7 +197,7 @@ static uint64_t needed_bytes(const struct work *work)
 
 // Takes memory for the image too. If the thread must wait, it first frees the file and its memory, because two threads
 // that hold files could wait for each other. Then it reads the file again.
-static bool reserve_picture(struct work *work)
+static bool reserve_picture(struct file_work *work)
 {
     struct queue *queue = work->worker->setup.queue;
     const uint64_t bytes = needed_bytes(work);
@@ -221,7 +221,7 @@ static bool reserve_picture(struct work *work)
 // ---- decode
 
 // Decodes the image, and rotates it by 90 degrees if needed. The path does the rest of a rotation.
-static bool decode_whole(struct work *work)
+static bool decode_whole(struct file_work *work)
 {
     struct codec_error error;
     work->job.picture = &work->decoded;
@@ -246,8 +246,8 @@ static bool decode_whole(struct work *work)
 // The path calls this when it needs the rows up to `last`.
 static bool need_rows(void *context, struct image *picture, int last)
 {
-    struct work *work = context;
-    struct rows *rows = &work->rows;
+    struct file_work *work = context;
+    struct fed_rows *rows = &work->rows;
     struct codec_error error;
     if (work->outcome->status == STATUS_FAILED)
         return false;
@@ -262,8 +262,8 @@ static bool need_rows(void *context, struct image *picture, int last)
 // The path calls this when it has made `count` rows.
 static void made_rows(void *context, const struct image *image, int count)
 {
-    struct work *work = context;
-    struct rows *rows = &work->rows;
+    struct file_work *work = context;
+    struct fed_rows *rows = &work->rows;
     struct codec *codec = work->worker->codec;
     if ((count % ROWS != 0 && count < image->shape.height) || work->outcome->status == STATUS_FAILED)
         return;
@@ -278,11 +278,11 @@ static void made_rows(void *context, const struct image *image, int count)
 }
 
 // Begins to decode by rows. The runner decodes and encodes the rows.
-static bool begin_rows(struct work *work)
+static bool begin_rows(struct file_work *work)
 {
     struct codec_error error;
-    work->rows = (struct rows){.feed = {.context = work, .need = need_rows, .made = made_rows},
-                               .picture.shape = work->head.shape};
+    work->rows = (struct fed_rows){.feed = {.context = work, .need = need_rows, .made = made_rows},
+                                   .picture.shape = work->head.shape};
     work->job.picture = &work->rows.picture;
     work->job.feed = &work->rows.feed;
     return codec_decode_begin(work->worker->codec, work->file.data, work->file.size, &work->head, &work->rows.picture,
@@ -292,7 +292,7 @@ static bool begin_rows(struct work *work)
 
 // Returns the shape that the path must produce: YUV planes for a JPEG, one plane for a grey JPEG or an opaque grey PNG.
 // Width 0 means RGBA.
-static struct image_shape wanted_shape(const struct work *work)
+static struct image_shape wanted_shape(const struct file_work *work)
 {
     static const enum pixfmt subsamplings[] = {
         [SUBSAMPLING_420] = PIXFMT_YU12, [SUBSAMPLING_422] = PIXFMT_422P, [SUBSAMPLING_444] = PIXFMT_444P};
@@ -313,7 +313,7 @@ static struct image_shape wanted_shape(const struct work *work)
 }
 
 // Completes the job. Decodes the whole image, or only begins if the image may go by rows.
-static bool decode(struct work *work, bool by_rows)
+static bool decode(struct file_work *work, bool by_rows)
 {
     const int64_t start_ns = clock_now_ns();
     if (!codec_metadata_keep(&work->settings.metadata, &work->metadata)) // codec_head overwrites them at its next call
@@ -327,7 +327,7 @@ static bool decode(struct work *work, bool by_rows)
 }
 
 // Does all that precedes the filters. Returns false if there is nothing to filter; the outcome has the reason.
-static bool load(struct work *work, const struct task *task, bool by_rows)
+static bool load(struct file_work *work, const struct task *task, bool by_rows)
 {
     work->outcome->task = task;
     work->outcome->output.fd = -1;
@@ -341,7 +341,7 @@ static bool load(struct work *work, const struct task *task, bool by_rows)
 
 // Waits until the runner has filtered the oldest image, which must be this one. On the cpu path, which works here, a
 // JPEG by rows is also decoded and encoded.
-static bool collect(struct work *work, struct path_result *result)
+static bool collect(struct file_work *work, struct path_result *result)
 {
     struct runner *runner = &work->worker->runner;
     struct outcome *outcome = work->outcome;
@@ -366,7 +366,7 @@ static bool collect(struct work *work, struct path_result *result)
     return ok;
 }
 
-static bool encode(struct work *work, const struct path_result *result)
+static bool encode(struct file_work *work, const struct path_result *result)
 {
     struct outcome *outcome = work->outcome;
     struct codec_error *error = &work->encoded;
@@ -386,7 +386,7 @@ static bool encode(struct work *work, const struct path_result *result)
     return outcome->status != STATUS_FAILED;
 }
 
-static void write_output(struct work *work)
+static void write_output(struct file_work *work)
 {
     const int64_t start_ns = clock_now_ns();
     struct outcome *outcome = work->outcome;
@@ -404,7 +404,7 @@ static void write_output(struct work *work)
     add_step(work, STEP_WRITE, start_ns);
 }
 
-static void work_free(struct work *work)
+static void work_free(struct file_work *work)
 {
     codec_buffer_free(&work->file);
     codec_buffer_free(&work->metadata);
@@ -413,7 +413,7 @@ static void work_free(struct work *work)
 }
 
 // Frees the memory of large images.
-static void hand_in(struct work *work)
+static void hand_in(struct file_work *work)
 {
     const struct worker_setup *setup = &work->worker->setup;
     release(work);
@@ -425,7 +425,7 @@ static void hand_in(struct work *work)
 
 static void finish_oldest(struct worker *worker)
 {
-    struct work *work = &worker->work[worker->oldest];
+    struct file_work *work = &worker->work[worker->oldest];
     struct path_result result;
     if (collect(work, &result) && encode(work, &result))
         write_output(work);
@@ -444,7 +444,7 @@ static void *worker_main(void *argument)
     // Each worker opens its device, so that several devices open at the same time.
     const bool open = runner_open(&worker->runner, &worker->setup.runner);
     while (open && !worker->runner.given_up && (task = queue_take(queue))) {
-        struct work *work = &worker->work[(worker->oldest + worker->flights) % RUNNER_FLIGHTS];
+        struct file_work *work = &worker->work[(worker->oldest + worker->flights) % RUNNER_FLIGHTS];
         work->outcome = xalloc(sizeof(*work->outcome));
         if (!load(work, task, runner_lag(&worker->runner) == 0 && !worker->setup.options->capture)) {
             hand_in(work);
@@ -504,7 +504,7 @@ bool worker_close(struct worker *worker)
 bool worker_sample(struct worker *worker, const struct task *task, struct runner_job *job,
                    struct codec_settings *settings)
 {
-    struct work *work = &worker->work[0];
+    struct file_work *work = &worker->work[0];
     struct outcome outcome = {0};
     work->outcome = &outcome;
     const bool ok = load(work, task, false);

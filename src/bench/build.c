@@ -25,7 +25,7 @@ struct builder {
     uint64_t random;
 };
 
-struct build {
+struct build_case {
     struct builder *builder;
     enum origin origin;
     uint32_t number; // of the latest build
@@ -87,7 +87,7 @@ static double launch(const struct builder *b, cl_kernel kernel)
     return compute_ok(result, "launch a kernel") ? seconds : -1;
 }
 
-static void print_options(const struct build *build, char options[64])
+static void print_options(const struct build_case *build, char options[64])
 {
     snprintf(options, 64, "-cl-std=CL1.2 -DNUMBER=%uu", (unsigned)build->number);
 }
@@ -96,7 +96,7 @@ static void print_options(const struct build *build, char options[64])
 // is logged.
 static bool build_once(struct bench_case *c, double *build_s, double launch_s[LAUNCHES])
 {
-    struct build *build = c->data;
+    struct build_case *build = c->data;
     struct builder *b = build->builder;
     char options[64];
     build->number = build->origin == ORIGIN_NEW ? (uint32_t)random_next(&b->random) : 0;
@@ -130,7 +130,7 @@ static double time_builds(struct bench_case *c, int runs)
 }
 
 // Returns true if the build stored the compiled program, where it should.
-static bool is_kept(const struct build *build)
+static bool is_kept(const struct build_case *build)
 {
     char options[64];
     print_options(build, options);
@@ -140,7 +140,7 @@ static bool is_kept(const struct build *build)
 
 static bool check(struct bench_case *c)
 {
-    const struct build *build = c->data;
+    const struct build_case *build = c->data;
     const cl_mem to = build->builder->to;
     const cl_command_queue queue = c->session->queue;
     uint32_t got[PIXELS];
@@ -187,7 +187,7 @@ static bool open_builder(struct builder *b)
     return compute_ok(result, "allocate memory on the device");
 }
 
-static void open_case(struct bench_case *c, struct build *build)
+static void open_case(struct bench_case *c, struct build_case *build)
 {
     const char *text = origins[build->origin];
     snprintf(c->figure.parameters, sizeof(c->figure.parameters), "text=%s step=build", text);
@@ -206,7 +206,7 @@ static void open_case(struct bench_case *c, struct build *build)
 static void run(struct bench_session *session)
 {
     struct bench_case cases[ORIGINS] = {{0}};
-    struct build builds[ORIGINS] = {{0}};
+    struct build_case builds[ORIGINS] = {{0}};
     struct builder builder = {.session = session};
     const bool open = open_builder(&builder);
     for (int i = 0; i < ORIGINS; i++) {

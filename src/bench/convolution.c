@@ -9,32 +9,32 @@
 
 enum { SIDE = 5, WEIGHTS = SIDE * SIDE, CHANNELS_MOST = 4, GROUP = 16 };
 
-struct images {
+struct convolved_images {
     cl_mem from, to, weights;
     uint8_t *random; // of `from`
     cl_int weight[WEIGHTS];
     cl_int width, height;
 };
 
-struct way {
+struct convolution_way {
     const char *name; // of the kernel
     int rows;         // per work-item
 };
 
 struct convolution {
-    const struct images *images;
-    const struct way *way;
+    const struct convolved_images *images;
+    const struct convolution_way *way;
     int channels;
 };
 
-static const struct way ways[] = {{"plain", 1}, {"tile", 1}, {"rows", 4}};
+static const struct convolution_way ways[] = {{"plain", 1}, {"tile", 1}, {"rows", 4}};
 enum { WAYS = sizeof(ways) / sizeof(*ways), CASES = 2 * WAYS };
 
 // ---- the host's result ----
 
 static bool same(const struct convolution *v, const uint8_t *got, int x, int y)
 {
-    const struct images *m = v->images;
+    const struct convolved_images *m = v->images;
     for (int channel = 0; channel < v->channels; channel++) {
         int sum = 0;
         for (int i = 0; i < WEIGHTS; i++) {
@@ -52,7 +52,7 @@ static bool check(struct bench_case *c)
 {
     enum { COLUMNS = 23, ROWS = 29 };
     const struct convolution *v = c->data;
-    const struct images *m = v->images;
+    const struct convolved_images *m = v->images;
     const size_t bytes = (size_t)m->width * (size_t)m->height * (size_t)v->channels;
     const cl_uint zero = 0;
     const cl_command_queue queue = c->session->queue;
@@ -68,7 +68,7 @@ static bool check(struct bench_case *c)
 
 // ---- the cases ----
 
-static void close_images(struct images *m)
+static void close_images(struct convolved_images *m)
 {
     memory_release(m->from);
     memory_release(m->to);
@@ -77,12 +77,12 @@ static void close_images(struct images *m)
 }
 
 // False on failure (logged).
-static bool open_images(struct bench_session *session, struct images *m)
+static bool open_images(struct bench_session *session, struct convolved_images *m)
 {
     const cl_context context = session->device->context;
     const bool is_cpu = session->device->info.type & CL_DEVICE_TYPE_CPU;
     uint8_t random[WEIGHTS];
-    *m = (struct images){.width = is_cpu ? 1280 : 3840, .height = is_cpu ? 720 : 2160};
+    *m = (struct convolved_images){.width = is_cpu ? 1280 : 3840, .height = is_cpu ? 720 : 2160};
     const size_t bytes = (size_t)m->width * (size_t)m->height * CHANNELS_MOST;
     cl_int result;
     m->random = xmalloc(bytes);
@@ -102,8 +102,8 @@ static bool open_images(struct bench_session *session, struct images *m)
 static void open_case(struct bench_case *c)
 {
     const struct convolution *v = c->data;
-    const struct way *way = v->way;
-    const struct images *m = v->images;
+    const struct convolution_way *way = v->way;
+    const struct convolved_images *m = v->images;
     const char *number = v->channels > 1 ? "4" : "";
     const int group = c->session->device->info.max_work_group < GROUP * GROUP ? GROUP / 2 : GROUP;
     char options[160];
@@ -129,10 +129,10 @@ static void run(struct bench_session *session)
 {
     struct bench_case cases[CASES] = {{0}};
     struct convolution all[CASES];
-    struct images images;
+    struct convolved_images images;
     const bool open = open_images(session, &images);
     for (int i = 0; i < CASES; i++) {
-        const struct way *way = &ways[i % WAYS];
+        const struct convolution_way *way = &ways[i % WAYS];
         all[i] = (struct convolution){&images, way, i < WAYS ? 1 : CHANNELS_MOST};
         cases[i].data = &all[i];
         snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "type=uchar%s size=%dx%d way=%s",

@@ -332,7 +332,7 @@ static struct bench_copy *bench_copy_open(struct picture_pool *pool, const struc
 
 enum { TEST_TIME, TEST_COPY, TEST_MORE, TEST_HOST }; // of both measurements; TEST_MORE: pixels, speed
 
-struct row {
+struct filter_row {
     const char *text;
     const struct chain *chain;             // NULL: a measure
     const struct picture_measure *measure; // NULL: a chain
@@ -355,7 +355,7 @@ struct copy_row {
 struct filter_bench {
     struct bench_session *session;
     bool variants; // a row for the generic code, and for each variant that fits
-    struct row *row;
+    struct filter_row *row;
     struct copy_row *copy;    // at most one for each row
     struct bench_case *cases; // of the rows, then of the copies
     int rows, copies;
@@ -386,7 +386,7 @@ const struct picture_measure picture_measures[PICTURE_MEASURES] = {
     {.name = "levels", .measures = MEASURE_HISTOGRAM, .levels = true},
 };
 
-static bool add_row(struct filter_bench *b, const struct row *row)
+static bool add_row(struct filter_bench *b, const struct filter_row *row)
 {
     b->row = xgrow(b->row, (size_t)b->rows, sizeof(*row));
     b->row[b->rows++] = *row;
@@ -394,7 +394,7 @@ static bool add_row(struct filter_bench *b, const struct row *row)
 }
 
 // Adds the row. For `variants`, adds a row for each variant that fits the chain instead.
-static bool add_variants(struct filter_bench *b, struct row *row)
+static bool add_variants(struct filter_bench *b, struct filter_row *row)
 {
     const struct path_setup setup = {
         .kind = row->path, .device = b->session->device, .input = row->shape, .chain = row->chain};
@@ -410,7 +410,7 @@ static bool add_variants(struct filter_bench *b, struct row *row)
 
 // Adds a row with this chain or measure in a format, at each size that its path is measured at, with each number of
 // threads.
-static bool add_rows(struct filter_bench *b, struct row row, enum pixfmt format)
+static bool add_rows(struct filter_bench *b, struct filter_row row, enum pixfmt format)
 {
     static const struct option_size cpu_sizes[] = {{1920, 1080}, {3840, 2160}};
     static const struct option_size gpu_sizes[] = {{7680, 4320}}; // larger than every cache
@@ -464,7 +464,7 @@ static bool add_measures(struct filter_bench *b, enum path_kind path)
         const struct picture_measure *measure = chosen->measure[i];
         if (kind->needs_gl || (kind->needs_device && measure->levels))
             continue;
-        if (!add_rows(b, (struct row){.text = measure->name, .measure = measure, .path = path}, PIXFMT_RGBA))
+        if (!add_rows(b, (struct filter_row){.text = measure->name, .measure = measure, .path = path}, PIXFMT_RGBA))
             return false;
     }
     return true;
@@ -487,7 +487,7 @@ static bool choose_rows(struct filter_bench *b)
         for (int c = 0; c < cases->chains; c++) {
             for (int i = 0; i < (pairs ? 1 : cases->formats); i++) {
                 const struct case_chain *chain = &cases->chain[c];
-                const struct row row = {.text = chain->text, .chain = &chain->chain, .path = chosen->path[p]};
+                const struct filter_row row = {.text = chain->text, .chain = &chain->chain, .path = chosen->path[p]};
                 if (!add_rows(b, row, pairs ? usual[c].format : cases->format[i]))
                     return false;
             }
@@ -511,7 +511,7 @@ static double time_copy(struct bench_case *c, int runs)
 
 // Returns a copy that reads and writes half as many bytes each as the row reads and writes together, or a read of as
 // many bytes as a measure on the host reads. NULL: logged.
-static const struct bench_case *copy_for(struct filter_bench *b, const struct row *row)
+static const struct bench_case *copy_for(struct filter_bench *b, const struct filter_row *row)
 {
     struct image_shape rgba = {.width = row->shape.width, .height = row->shape.height};
     char why[CHAIN_ERROR];
@@ -543,7 +543,7 @@ static const struct bench_case *copy_for(struct filter_bench *b, const struct ro
 
 static double time_row(struct bench_case *c, int runs)
 {
-    struct row *row = c->data;
+    struct filter_row *row = c->data;
     struct timing timing;
     if (!bench_subject_run(row->subject, runs, &timing))
         return -1;
@@ -553,13 +553,13 @@ static double time_row(struct bench_case *c, int runs)
 
 static bool check_row(struct bench_case *c)
 {
-    const struct row *row = c->data;
+    const struct filter_row *row = c->data;
     return bench_subject_check(row->subject, row->what);
 }
 
 static void finish_row(struct bench_case *c)
 {
-    const struct row *row = c->data;
+    const struct filter_row *row = c->data;
     const double ms = c->figure.value;
     if (row->copy && row->copy->values.count > 0)
         bench_derive(c, TEST_COPY, 100 * row->copy->figure.value / ms);
@@ -572,7 +572,7 @@ static void finish_row(struct bench_case *c)
                  "the device's clock reports longer times than the host's; use '%s'", row->host.figure.test);
 }
 
-static void name_row(const struct row *row, struct figure *figure)
+static void name_row(const struct filter_row *row, struct figure *figure)
 {
     char text[FIGURE_CASE];
     snprintf(figure->parameters, sizeof(figure->parameters), "case=%s format=%s path=%s threads=%d size=%dx%d%s%s",
@@ -582,7 +582,7 @@ static void name_row(const struct row *row, struct figure *figure)
 }
 
 // Builds the row's chain, and finds the copy to compare with.
-static void open_row(struct filter_bench *b, struct bench_case *c, struct row *row)
+static void open_row(struct filter_bench *b, struct bench_case *c, struct filter_row *row)
 {
     const struct path_kind_info *kind = path_kind_info(row->path);
     const struct bench_subject_setup setup = {
@@ -626,7 +626,7 @@ static void measure(struct filter_bench *b)
 {
     int opened = 0;
     for (; opened < b->rows && !b->session->stopped; opened++) {
-        struct row *row = &b->row[opened];
+        struct filter_row *row = &b->row[opened];
         bench_progress(b->session, "building, %d of %d: %.60s", opened + 1, b->rows, row->text);
         open_row(b, &b->cases[opened], row);
         const bool is_generic = row->variant && strcmp(row->variant, "generic") == 0;

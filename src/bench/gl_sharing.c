@@ -19,14 +19,14 @@ struct sharing {
     cl_uint number;
 };
 
-struct share {
+struct share_case {
     struct sharing *sharing;
     enum way way;
 };
 
 static cl_int write_pattern(const struct bench_case *c, const cl_mem *image)
 {
-    struct sharing *s = ((const struct share *)c->data)->sharing;
+    struct sharing *s = ((const struct share_case *)c->data)->sharing;
     static const size_t none[2] = {0}, local[2] = {GROUP_WIDTH, GROUP_HEIGHT},
                         size[2] = {WIDTH, (HEIGHT + GROUP_HEIGHT - 1) / GROUP_HEIGHT * GROUP_HEIGHT};
     const struct kernel_argument arguments[] = {{sizeof(*image), image}, {sizeof(s->number), &s->number}};
@@ -40,7 +40,7 @@ static cl_int write_pattern(const struct bench_case *c, const cl_mem *image)
 // GL hands the texture over, the kernel writes it, and GL gets it back.
 static cl_int write_texture(const struct bench_case *c)
 {
-    const struct share *share = c->data;
+    const struct share_case *share = c->data;
     struct shared_texture *shared = &share->sharing->shared;
     const cl_command_queue queue = c->session->queue;
     const bool fence = share->way == WAY_FENCE;
@@ -62,7 +62,7 @@ static cl_int write_texture(const struct bench_case *c)
 
 static bool run_once(const struct bench_case *c)
 {
-    const struct share *share = c->data;
+    const struct share_case *share = c->data;
     cl_int result;
     if (share->way == WAY_IMAGE) {
         result = write_pattern(c, &share->sharing->image);
@@ -80,7 +80,7 @@ static bool run_once(const struct bench_case *c)
 static bool read_pixels(const struct bench_case *c, uint8_t *pixels)
 {
     static const size_t origin[3] = {0}, region[3] = {WIDTH, HEIGHT, 1};
-    const struct share *share = c->data;
+    const struct share_case *share = c->data;
     if (share->way != WAY_IMAGE)
         return shared_texture_read(&share->sharing->shared, WIDTH, HEIGHT, 0, pixels);
     return compute_ok(clEnqueueReadImage(c->session->queue, share->sharing->image, CL_TRUE, origin, region, 0, 0,
@@ -91,8 +91,8 @@ static bool read_pixels(const struct bench_case *c, uint8_t *pixels)
 // Each run writes different pixels. The way 'empty' must not change the pixels.
 static bool check(struct bench_case *c)
 {
-    const struct share *share = c->data;
-    struct share writer = {share->sharing, WAY_FENCE};
+    const struct share_case *share = c->data;
+    struct share_case writer = {share->sharing, WAY_FENCE};
     struct bench_case written = *c;
     written.data = &writer;
     uint8_t *pixels = xmalloc((size_t)WIDTH * HEIGHT * PIXEL);
@@ -130,7 +130,7 @@ static void open_case(struct bench_case *c)
 static void run(struct bench_session *session)
 {
     struct bench_case cases[WAYS] = {{0}};
-    struct share shares[WAYS];
+    struct share_case shares[WAYS];
     struct sharing sharing = {.number = 0};
     const cl_context context = session->device->context;
     const bool shares_gl = session->window && session->device->shares_gl;
@@ -139,7 +139,7 @@ static void run(struct bench_session *session)
     const bool has_image = session->device->info.images && open_image(&sharing, context);
     for (int i = 0; i < WAYS; i++) {
         struct bench_case *c = &cases[i];
-        shares[i] = (struct share){&sharing, (enum way)i};
+        shares[i] = (struct share_case){&sharing, (enum way)i};
         c->session = session;
         c->data = &shares[i];
         snprintf(c->figure.parameters, sizeof(c->figure.parameters), "way=%s", ways[i]);

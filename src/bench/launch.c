@@ -162,7 +162,7 @@ struct queue_part {
     size_t offset, bytes; // in the host's memory
 };
 
-struct images {
+struct small_images {
     struct small_image image[IMAGES_GPU];
     struct queue_part part[QUEUE_PARTS];
     int count;
@@ -173,8 +173,8 @@ struct images {
     cl_command_queue queue[QUEUE_PARTS];
 };
 
-struct small {
-    const struct images *images;
+struct small_case {
+    const struct small_images *images;
     bool packed, copies;
     int queues;
 };
@@ -184,7 +184,7 @@ struct small {
 static cl_int launch_small(const struct bench_case *c, cl_command_queue queue, const struct queue_part *part,
                            cl_int first, int count)
 {
-    const struct small *small = c->data;
+    const struct small_case *small = c->data;
     const struct small_image *image = &small->images->image[first];
     const size_t local[2] = {GROUP_WIDTH, GROUP_HEIGHT};
     const size_t each[2] = {bench_round_up(image->width, GROUP_WIDTH), bench_round_up(image->height, GROUP_HEIGHT)};
@@ -205,8 +205,8 @@ static cl_int launch_small(const struct bench_case *c, cl_command_queue queue, c
 static cl_int enqueue(const struct bench_case *c, cl_command_queue queue, const struct queue_part *part, int first,
                       int count)
 {
-    const struct small *small = c->data;
-    const struct images *m = small->images;
+    const struct small_case *small = c->data;
+    const struct small_images *m = small->images;
     const struct small_image *last = &m->image[first + count - 1];
     const size_t begin = (size_t)m->image[first].at * PIXEL,
                  bytes = (size_t)(last->at + last->width * last->height) * PIXEL - begin;
@@ -225,8 +225,8 @@ static cl_int enqueue(const struct bench_case *c, cl_command_queue queue, const 
 // Processes all images once and waits. The parts take turns, so that all queues have work.
 static bool run_once(const struct bench_case *c)
 {
-    const struct small *small = c->data;
-    const struct images *m = small->images;
+    const struct small_case *small = c->data;
+    const struct small_images *m = small->images;
     cl_int result = CL_SUCCESS;
     const int batches = small->packed ? BATCHES : m->part[0].count;
     for (int i = 0; result == CL_SUCCESS && i < batches * QUEUE_PARTS; i++) {
@@ -252,8 +252,8 @@ static bool run_once(const struct bench_case *c)
 // Clears the memory first. The run must then write all pixels, and copy them both ways if the case copies.
 static bool check_small(struct bench_case *c)
 {
-    const struct small *small = c->data;
-    const struct images *m = small->images;
+    const struct small_case *small = c->data;
+    const struct small_images *m = small->images;
     const cl_uint zero = 0;
     cl_int result = CL_SUCCESS;
     memset(m->to.at, 0, m->bytes);
@@ -297,7 +297,7 @@ static void emboss(const struct small_image *image, const uint8_t *from, uint8_t
 
 // Chooses the number and the sizes of images, and places them. The sizes are the same in each run of the
 // program.
-static void place_images(struct images *m, const struct device_info *info)
+static void place_images(struct small_images *m, const struct device_info *info)
 {
     uint64_t random = 1;
     m->count = info->type & CL_DEVICE_TYPE_CPU ? IMAGES_CPU : IMAGES_GPU;
@@ -322,7 +322,7 @@ static void place_images(struct images *m, const struct device_info *info)
     m->count = QUEUE_PARTS * m->part[0].count;
 }
 
-static void close_images(struct images *m)
+static void close_images(struct small_images *m)
 {
     pinned_close(&m->from, m->queue[0]);
     pinned_close(&m->to, m->queue[0]);
@@ -339,7 +339,7 @@ static void close_images(struct images *m)
 }
 
 // False on failure (logged). Call close_images also after a failure.
-static bool open_images(struct images *m, const struct bench_session *session)
+static bool open_images(struct small_images *m, const struct bench_session *session)
 {
     const struct device *device = session->device;
     cl_int result = CL_SUCCESS;
@@ -374,7 +374,7 @@ static bool open_images(struct images *m, const struct bench_session *session)
 
 static void open_small(struct bench_case *c)
 {
-    const struct small *small = c->data;
+    const struct small_case *small = c->data;
     char options[32];
     snprintf(options, sizeof(options), "-DROWS=%d", ROWS);
     if (!bench_kernel(c, options, small->packed ? "packed" : "each") ||
@@ -390,12 +390,12 @@ static void run_small(struct bench_session *session)
 {
     enum { WAYS = 2, QUEUES = 3, CASES = 2 * WAYS * QUEUES };
     struct bench_case cases[CASES] = {{0}};
-    struct small all[CASES];
-    struct images *images = xalloc(sizeof(*images)); // too large for the stack
+    struct small_case all[CASES];
+    struct small_images *images = xalloc(sizeof(*images)); // too large for the stack
     const bool open = open_images(images, session);
     for (int i = 0; i < CASES; i++) {
         struct bench_case *c = &cases[i];
-        all[i] = (struct small){
+        all[i] = (struct small_case){
             .images = images,
             .packed = i % WAYS == 1,
             .queues = 1 << (i / WAYS % QUEUES),

@@ -15,7 +15,7 @@ enum { CAMERA_SIZES = sizeof(camera_sizes) / sizeof(*camera_sizes), DEPTHS = 2 }
 enum { TEST_TIME, TEST_STAGE, TEST_SPEED };
 enum { FRAMES_LEAST = 4 }; // so that frames in flight overlap with others
 
-struct row {
+struct path_row {
     const struct case_chain *chain;
     struct image_shape shape;
     enum path_kind kind;
@@ -25,9 +25,9 @@ struct row {
     char what[200]; // for messages
 };
 
-struct rows {
+struct path_rows {
     struct bench_session *session;
-    struct row *row; // DEPTHS rows for each case: with one frame in flight, then with two
+    struct path_row *row; // DEPTHS rows for each case: with one frame in flight, then with two
     int count;
 };
 
@@ -36,7 +36,7 @@ struct rows {
 // Also sets the times of the stages. A stage that the path does not have gets no value.
 static double time_frames(struct bench_case *c, int runs)
 {
-    struct row *row = c->data;
+    struct path_row *row = c->data;
     double ms;
     if (!frames_run(&row->frames, runs > FRAMES_LEAST ? runs : FRAMES_LEAST, &ms))
         return -1;
@@ -49,7 +49,7 @@ static double time_frames(struct bench_case *c, int runs)
 
 static bool check(struct bench_case *c)
 {
-    struct row *row = c->data;
+    struct path_row *row = c->data;
     return pictures_check(row->frames.pictures, &row->chain->chain, frames_first, &row->frames, row->what);
 }
 
@@ -58,7 +58,7 @@ static void finish(struct bench_case *c)
     bench_derive(c, TEST_SPEED, 1e3 / c->figure.value);
 }
 
-static void name_row(const struct row *row, const struct bench_session *session, struct figure *figure, int test,
+static void name_row(const struct path_row *row, const struct bench_session *session, struct figure *figure, int test,
                      const char *stage)
 {
     char text[FIGURE_CASE];
@@ -69,7 +69,7 @@ static void name_row(const struct row *row, const struct bench_session *session,
              row->threads, row->depth, row->shape.width, row->shape.height, stage ? " stage=" : "", stage ? stage : "");
 }
 
-static void open_row(struct bench_case *c, struct row *row)
+static void open_row(struct bench_case *c, struct path_row *row)
 {
     struct bench_session *session = c->session;
     const struct path_kind_info *kind = path_kind_info(row->kind);
@@ -102,11 +102,11 @@ static void open_row(struct bench_case *c, struct row *row)
         snprintf(c->figure.note, sizeof(c->figure.note), "sharing mode %s: %.170s", info->sharing, info->why);
 }
 
-static void measure(struct rows *rows, struct bench_case *cases)
+static void measure(struct path_rows *rows, struct bench_case *cases)
 {
     struct bench_session *session = rows->session;
     for (int i = 0; i < rows->count; i++) {
-        struct row *row = &rows->row[i];
+        struct path_row *row = &rows->row[i];
         cases[i] = (struct bench_case){.session = session,
                                        .data = row,
                                        .time = time_frames,
@@ -127,7 +127,7 @@ static void measure(struct rows *rows, struct bench_case *cases)
 
 // ---- what is measured ----
 
-static bool add_paths(struct rows *rows, struct row row)
+static bool add_paths(struct path_rows *rows, struct path_row row)
 {
     const struct chosen *chosen = rows->session->chosen;
     for (int i = 0; i < chosen->paths * DEPTHS; i++) {
@@ -142,7 +142,7 @@ static bool add_paths(struct rows *rows, struct row row)
     return true;
 }
 
-static bool choose_rows(struct rows *rows)
+static bool choose_rows(struct path_rows *rows)
 {
     struct cases *cases = &rows->session->chosen->cases;
     const struct option_size *size = cases->sizes ? cases->size : camera_sizes;
@@ -154,7 +154,7 @@ static bool choose_rows(struct rows *rows)
     for (int s = 0; s < sizes; s++) {
         for (int c = 0; c < cases->chains; c++) {
             for (int f = 0; f < cases->formats; f++) {
-                struct row row = {.chain = &cases->chain[c]};
+                struct path_row row = {.chain = &cases->chain[c]};
                 if (!cases_shape(&row.shape, cases->format[f], size[s]) || !add_paths(rows, row))
                     return false;
             }
@@ -165,7 +165,7 @@ static bool choose_rows(struct rows *rows)
 
 static bool run(struct bench_session *session)
 {
-    struct rows rows = {.session = session};
+    struct path_rows rows = {.session = session};
     struct bench_case *cases = NULL;
     if (session->chosen->threads == 0)
         session->chosen->thread[session->chosen->threads++] = workers_available();

@@ -12,7 +12,7 @@
 const char child_program[] = "/proc/self/exe";
 
 // A job of `monocle probe`, by the word at `at`; `at` 0: any word.
-static const struct job {
+static const struct child_job {
     int words, at;
     const char *kind;
     int (*answer)(char *const *argv);
@@ -26,7 +26,7 @@ static const struct job {
 
 // Runs the job that the arguments name. EXIT_AT_ONCE, because a faulty driver could crash in the functions that exit()
 // runs.
-static int run(const struct option_list *list, const struct job *job, size_t jobs, int argc, char **argv)
+static int run(const struct option_list *list, const struct child_job *job, size_t jobs, int argc, char **argv)
 {
     struct command_operands operands;
     int code;

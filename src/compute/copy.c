@@ -19,13 +19,13 @@ enum {
 };
 
 // A way to copy.
-struct way {
+struct copy_way {
     const char *name;
     int copies;   // pieces per work-item; 0: the driver's own copy
     size_t group; // work-items: 256 suit GPUs, more suit CPU devices
 };
 
-static const struct way ways[] = {
+static const struct copy_way ways[] = {
     {"driver", 0, 1},
     {"kernel", 1, 256},
     {"kernel by 4", 4, 256},
@@ -39,11 +39,11 @@ struct device_copy {
     size_t bytes, place; // of a copy; from one place in the memory to the next (at least `bytes`)
     int sources, next;   // next: number of the next run
     cl_kernel kernel[WAYS];
-    const struct way *way; // the fastest
+    const struct copy_way *way; // the fastest
 };
 
 // Returns the bytes that a way copies: `bytes` rounded up to whole work-groups.
-static size_t whole_bytes(const struct way *way, size_t bytes)
+static size_t whole_bytes(const struct copy_way *way, size_t bytes)
 {
     const size_t unit = PIECE * way->group * (size_t)(way->copies ? way->copies : 1);
     return (bytes + unit - 1) / unit * unit;
@@ -52,7 +52,7 @@ static size_t whole_bytes(const struct way *way, size_t bytes)
 static cl_int enqueue(void *context, int run, struct device_span *span)
 {
     struct device_copy *copy = context;
-    const struct way *way = copy->way;
+    const struct copy_way *way = copy->way;
     const size_t bytes = whole_bytes(way, copy->bytes);
     const size_t from = copy->place * (size_t)(copy->next % copy->sources);
     const size_t to = copy->place * (size_t)(copy->sources + copy->next % TARGETS);
@@ -112,7 +112,7 @@ static bool fill(struct device_copy *copy)
 static bool choose_way(struct device_copy *copy, struct device *device)
 {
     double best_ms = 0;
-    const struct way *best = NULL;
+    const struct copy_way *best = NULL;
     for (int i = 0; i < WAYS; i++) {
         struct timing timing;
         if (ways[i].group > device->info.max_work_group)

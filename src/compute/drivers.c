@@ -289,7 +289,7 @@ static char *make_key(const struct driver *drivers, int count, size_t *lasting, 
 
 // ---- ask ----
 
-struct question {
+struct driver_question {
     const struct driver_guard *guard;
     const struct driver *drivers;
     int count;
@@ -304,7 +304,7 @@ static bool wait_on(void *context, char *text)
 
 static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
 {
-    const struct question *question = context;
+    const struct driver_question *question = context;
     const int limit_ms = question->guard->limit_ms ? question->guard->limit_ms : LIMIT_MS;
     struct drivers_choice choice = {.path = ""};
     struct status_line status = {0};
@@ -330,7 +330,7 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
 }
 
 struct guard_finding {
-    struct question *question;
+    struct driver_question *question;
     struct verdicts failures;
     const char *key; // including the boot
     size_t bytes;
@@ -350,7 +350,7 @@ static enum verdict_hold find_lasting(void *context, char verdict[VERDICT_TEXT])
 }
 
 // Returns true if these drivers list their devices; otherwise `why` has the reason.
-static bool work(struct question *question, char why[VERDICT_TEXT])
+static bool work(struct driver_question *question, char why[VERDICT_TEXT])
 {
     struct guard_finding finding = {.question = question};
     struct verdicts successes;
@@ -382,7 +382,7 @@ static int select_working(const struct driver_guard *guard, struct driver *drive
     char why[VERDICT_TEXT];
     int kept = 0;
     for (int i = 0; i < count; i++) {
-        struct question one = {.guard = guard, .drivers = &drivers[i], .count = 1};
+        struct driver_question one = {.guard = guard, .drivers = &drivers[i], .count = 1};
         if (work(&one, why))
             drivers[kept++] = drivers[i];
         else
@@ -390,7 +390,7 @@ static int select_working(const struct driver_guard *guard, struct driver *drive
     }
     // Two drivers may use different versions of the same library.
     while (kept > 1) {
-        struct question rest = {.guard = guard, .drivers = drivers, .count = kept};
+        struct driver_question rest = {.guard = guard, .drivers = drivers, .count = kept};
         if (work(&rest, why))
             break;
         leave_out(guard, &drivers[--kept], "beside the other drivers, ", why);
@@ -414,7 +414,7 @@ void drivers_guard(const struct driver_guard *guard)
     set_state(""); // for the children, too
     struct driver *drivers = xcalloc(DRIVERS_MAX, sizeof(*drivers));
     const int count = drivers_list(guard->vendors ? guard->vendors : DRIVERS_VENDORS, drivers);
-    struct question all = {.guard = guard, .drivers = drivers, .count = count, .all = true};
+    struct driver_question all = {.guard = guard, .drivers = drivers, .count = count, .all = true};
     char why[VERDICT_TEXT];
     if (count > 0 && !work(&all, why)) {
         struct drivers_choice choice;

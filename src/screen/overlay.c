@@ -115,7 +115,7 @@ static int parts_left(int parts, int excess, int unit, int least)
 
 // ---- the stage table: name, times and a small graph of each stage ----
 
-struct table {
+struct overlay_table {
     int name; // columns of the stage names
     int bar;  // pixels of one bar of the graphs
     int bars;
@@ -126,15 +126,15 @@ struct table {
 enum { MARK = 2, NAME_MOST = 32, NAME_LEAST = 10, NUMBER = 9, GAP = 2, FIXED = MARK + NUMBER + NUMBER + GAP };
 enum { BARS_LEAST = 40 };
 
-static int table_width(const struct table *table, const struct metrics *metrics)
+static int table_width(const struct overlay_table *table, const struct metrics *metrics)
 {
     return (FIXED + table->name) * metrics->body.advance + table->bars * table->bar;
 }
 
 // Chooses the table's size in pixels, at most `room` wide.
-static struct table table_layout(const struct overlay *overlay, const struct metrics *metrics, int room)
+static struct overlay_table table_layout(const struct overlay *overlay, const struct metrics *metrics, int room)
 {
-    struct table table = {.name = NAME_LEAST, .bar = metrics->hair, .bars = OVERLAY_HISTORY};
+    struct overlay_table table = {.name = NAME_LEAST, .bar = metrics->hair, .bars = OVERLAY_HISTORY};
     for (int i = 0; i < overlay->stages; i++) {
         const int columns = span_columns(span_of(overlay->stage[i].name));
         if (columns > table.name)
@@ -148,7 +148,7 @@ static struct table table_layout(const struct overlay *overlay, const struct met
 }
 
 // Widens the graphs, then the names, to the width `room`.
-static void table_stretch(struct table *table, const struct metrics *metrics, int room)
+static void table_stretch(struct overlay_table *table, const struct metrics *metrics, int room)
 {
     const int excess = room - table->width;
     if (excess >= table->bars * metrics->hair)
@@ -176,7 +176,7 @@ static int bar_height(double ms, double full_ms, int height)
 }
 
 static void draw_graph(struct canvas *canvas, const struct overlay *overlay, const struct overlay_stage *stage,
-                       const struct metrics *metrics, const struct table *table, struct rect rect)
+                       const struct metrics *metrics, const struct overlay_table *table, struct rect rect)
 {
     const double full_ms = full_scale_ms(overlay);
     const struct paint paint = stage->device ? palette.device : palette.host;
@@ -240,7 +240,7 @@ static void draw_legend(struct canvas *canvas, const struct overlay *overlay, co
 }
 
 static void table_draw(struct canvas *canvas, const struct overlay *overlay, const struct metrics *metrics,
-                       const struct table *table, struct rect rect)
+                       const struct overlay_table *table, struct rect rect)
 {
     const struct letters *letters = &metrics->body;
     const struct paint dim = palette.tone[OVERLAY_DIM];
@@ -288,7 +288,7 @@ struct status_panel {
     int label;   // columns of the labels, with the space after them
     int columns; // of the lines
     bool staged; // the stage table follows the lines
-    struct table table;
+    struct overlay_table table;
     struct rect box;
 };
 

@@ -22,7 +22,7 @@ struct side {
 };
 
 // Figures that have the same parameters.
-struct table {
+struct figure_table {
     const struct figure **figure;
     int *row, *column; // of each figure
     int count;
@@ -123,7 +123,7 @@ static void split(const struct figure *figure, bool values, char row[FIGURE_PARA
     copy_words(space ? space + 1 : all, (int)strlen(space ? space + 1 : all), values, column);
 }
 
-static bool has_keys(const struct table *table, const struct figure *figure)
+static bool has_keys(const struct figure_table *table, const struct figure *figure)
 {
     char row[FIGURE_PARAMETERS], column[FIGURE_PARAMETERS];
     split(figure, false, row, column);
@@ -142,7 +142,7 @@ static int add_name(struct side *side, const char *name)
     return side->count++;
 }
 
-static void add_figure(struct table *table, const struct figure *figure)
+static void add_figure(struct figure_table *table, const struct figure *figure)
 {
     char row[FIGURE_PARAMETERS], column[FIGURE_PARAMETERS], text[FIGURE_TEXT];
     split(figure, true, row, column);
@@ -155,27 +155,27 @@ static void add_figure(struct table *table, const struct figure *figure)
     table->spread_width = width_of(text) > table->spread_width ? width_of(text) : table->spread_width;
 }
 
-static int cell_width(const struct table *table)
+static int cell_width(const struct figure_table *table)
 {
     const int figure = table->value_width + 1 + table->spread_width;
     return table->columns.width > figure ? table->columns.width : figure;
 }
 
-static int row_width(const struct table *table)
+static int row_width(const struct figure_table *table)
 {
     const int key = width_of(table->rows.key);
     return table->rows.width > key ? table->rows.width : key;
 }
 
 // Returns the number of columns that fit in a line, at least 1.
-static int columns_in_line(const struct table *table)
+static int columns_in_line(const struct figure_table *table)
 {
     const int fit = (FIGURE_LINE - GAP - row_width(table)) / (GAP + cell_width(table));
     return fit > 1 ? fit : 1;
 }
 
 // Exchanges rows and columns if the rows have no names, or if the columns are too many for a line.
-static void turn(struct table *table)
+static void turn(struct figure_table *table)
 {
     const bool many = table->columns.count > columns_in_line(table) && table->rows.count < table->columns.count;
     if (table->rows.key[0] && !many)
@@ -190,7 +190,7 @@ static void turn(struct table *table)
 
 // ---- lines ----
 
-static const struct figure *find_cell(const struct table *table, int row, int column)
+static const struct figure *find_cell(const struct figure_table *table, int row, int column)
 {
     for (int i = 0; i < table->count; i++)
         if (table->row[i] == row && table->column[i] == column)
@@ -198,7 +198,7 @@ static const struct figure *find_cell(const struct table *table, int row, int co
     return NULL;
 }
 
-static void print_cell(const struct table *table, const struct figure *figure, bool last)
+static void print_cell(const struct figure_table *table, const struct figure *figure, bool last)
 {
     char text[FIGURE_TEXT] = "";
     if (figure)
@@ -211,7 +211,7 @@ static void print_cell(const struct table *table, const struct figure *figure, b
     print_left(text, last ? 0 : table->spread_width);
 }
 
-static void print_columns(const struct table *table, int first, int end)
+static void print_columns(const struct figure_table *table, int first, int end)
 {
     const int rows = row_width(table);
     if (table->columns.key[0])
@@ -238,7 +238,7 @@ static bool same_note(const struct figure *a, const struct figure *b)
 }
 
 // Returns true if all figures of the row and column have the note; -1: of all rows, of all columns.
-static bool is_noted(const struct table *table, int row, int column, const struct figure *like)
+static bool is_noted(const struct figure_table *table, int row, int column, const struct figure *like)
 {
     bool all = true;
     for (int i = 0; i < table->count; i++)
@@ -248,7 +248,7 @@ static bool is_noted(const struct table *table, int row, int column, const struc
 }
 
 // A column's name alone does not name a figure of a table with one row.
-static bool is_noted_column(const struct table *table, int column, const struct figure *like)
+static bool is_noted_column(const struct figure_table *table, int column, const struct figure *like)
 {
     return table->rows.count > 1 && is_noted(table, -1, column, like);
 }
@@ -260,7 +260,7 @@ static void append(FILE *out, const char **comma, const char *row, const char *c
 }
 
 // Writes the names of the figures that have this note: of whole columns, of whole rows, and of other figures.
-static void list_noted(const struct table *table, const struct figure *like, FILE *out)
+static void list_noted(const struct figure_table *table, const struct figure *like, FILE *out)
 {
     const char *comma = "";
     if (is_noted(table, -1, -1, like)) {
@@ -282,7 +282,7 @@ static void list_noted(const struct table *table, const struct figure *like, FIL
 }
 
 // Prints each note once, after the names of its figures.
-static void print_notes(const struct table *table)
+static void print_notes(const struct figure_table *table)
 {
     for (int i = 0; i < table->count; i++) {
         const struct figure *f = table->figure[i];
@@ -309,7 +309,7 @@ static void print_notes(const struct table *table)
 // Prints the figures that have the parameters of the first; `shown` marks them.
 static void print_alike(const struct figure *figures, int count, bool *shown)
 {
-    struct table table = {0};
+    struct figure_table table = {0};
     const size_t room = (size_t)count;
     int *const places = xcalloc(2 * room, sizeof(*places));
     table.figure = xcalloc(room, sizeof(*table.figure));
