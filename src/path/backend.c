@@ -1,6 +1,7 @@
 // backend.c: the common part of all paths: state, stage times, failures
 #include "path/backend.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "filter/user_code.h"
 
@@ -11,14 +12,13 @@
 
 void path_fail(char **error, const char *text)
 {
-    char *shown = strdup(text);
-    if (shown)
-        user_code_show(shown);
+    char *shown = xstrdup(text);
+    user_code_show(shown);
     if (error) {
         *error = shown;
         return;
     }
-    log_message(LOG_ERROR + LOG_LINES, "%s", shown ? shown : text);
+    log_message(LOG_ERROR + LOG_LINES, "%s", shown);
     free(shown);
 }
 

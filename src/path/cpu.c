@@ -1,4 +1,5 @@
 // cpu.c: the path without a device: passes over bands of rows, on threads of the processor
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/pages.h"
 #include "base/thread.h"
@@ -204,11 +205,7 @@ static int most_counts(const struct cpu_build *build)
 static struct cpu_build *make_build(const struct cpu_path *cpu, const struct chain *chain, char **error)
 {
     const struct image_shape *input = &cpu->path.input;
-    struct cpu_build *build = calloc(1, sizeof(*build));
-    if (!build) {
-        fail_memory(error);
-        return NULL;
-    }
+    struct cpu_build *build = xalloc(sizeof(*build));
     char why[CHAIN_ERROR];
     bool ok = plan_chain(build, input, chain, cpu->variant);
     choose_tuning(build, cpu, chain);
@@ -466,11 +463,7 @@ static bool read_variant(struct cpu_path *cpu, const struct path_setup *setup)
 
 struct path *cpu_open(const struct path_setup *setup, char **error)
 {
-    struct cpu_path *cpu = calloc(1, sizeof(*cpu));
-    if (!cpu) {
-        path_fail(error, "out of memory");
-        return NULL;
-    }
+    struct cpu_path *cpu = xalloc(sizeof(*cpu));
     path_init(&cpu->path, &cpu_backend, setup, "cpu");
     cpu->path.info.input = "host-ptr";
     const struct image_shape rgba = {

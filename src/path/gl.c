@@ -1,4 +1,5 @@
 // gl.c: the gl path: the life of a frame: upload, a draw per pass, download or texture
+#include "base/alloc.h"
 #include "base/log.h"
 #include "compute/gl_context.h"
 #include "compute/texture.h"
@@ -508,11 +509,7 @@ static bool open_parts(struct gl_path *gl, const struct path_setup *setup, char 
 
 struct path *gl_open(const struct path_setup *setup, char **error)
 {
-    struct gl_path *gl = calloc(1, sizeof(*gl));
-    if (!gl) {
-        path_fail(error, "out of memory");
-        return NULL;
-    }
+    struct gl_path *gl = xalloc(sizeof(*gl));
     path_init(&gl->path, &gl_backend, setup, "gl");
     gl->context = setup->gl;
     gl->copier.threads = setup->threads;

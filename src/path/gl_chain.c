@@ -1,6 +1,7 @@
 // gl_chain.c: compiles and draws a chain
 #include "path/gl_chain.h"
 
+#include "base/alloc.h"
 #include "path/backend.h"
 #include "path/histogram.h"
 #include "path/probe.h"
@@ -235,9 +236,7 @@ static bool make_numbers(struct gl_chain *chain, int number)
         pass_arguments(step->pass, &target, chain->few[number]);
         return true;
     }
-    int32_t *numbers = calloc((size_t)rows * NUMBERS_ROW, sizeof(*numbers));
-    if (!numbers)
-        return false;
+    int32_t *numbers = xcalloc((size_t)rows * NUMBERS_ROW, sizeof(*numbers));
     pass_arguments(step->pass, &target, numbers);
     chain->numbers[number] = gl_texture_open(GL_R32I, GL_RED_INTEGER, GL_INT, NUMBERS_ROW, rows);
     glBindTexture(GL_TEXTURE_2D, chain->numbers[number]);
@@ -356,12 +355,9 @@ static bool make_steps(struct gl_chain *chain, char **error)
 
 bool gl_chain_builds(const struct gl_target *target, const struct chain *chain, char **error)
 {
-    struct gl_chain *planned = calloc(1, sizeof(*planned));
-    bool ok = planned;
-    if (!planned)
-        path_fail(error, "cannot build a chain: out of memory");
-    else
-        planned->steps = gl_plan(&planned->plan, chain, &target->input, planned->step);
+    struct gl_chain *planned = xalloc(sizeof(*planned));
+    bool ok = true;
+    planned->steps = gl_plan(&planned->plan, chain, &target->input, planned->step);
     for (int i = 0; ok && i < planned->steps; i++) {
         if (!pass_has_users(planned->step[i].pass))
             continue;
@@ -377,12 +373,8 @@ bool gl_chain_builds(const struct gl_target *target, const struct chain *chain, 
 
 struct gl_chain *gl_chain_open(const struct gl_target *target, const struct chain *chain, char **error)
 {
-    struct gl_chain *opened = calloc(1, sizeof(*opened));
+    struct gl_chain *opened = xalloc(sizeof(*opened));
     char why[CHAIN_ERROR];
-    if (!opened) {
-        path_fail(error, "cannot build a chain: out of memory");
-        return NULL;
-    }
     opened->target = target;
     opened->steps = gl_plan(&opened->plan, chain, &target->input, opened->step);
     if (!plan_fill(&opened->plan, why)) {

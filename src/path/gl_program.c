@@ -1,6 +1,7 @@
 // gl_program.c: compiles shaders, keeps them, and finds them by their text
 #include "path/gl_program.h"
 
+#include "base/alloc.h"
 #include "base/gl_handles.h"
 #include "path/backend.h"
 #include "path/gl_text.h"
@@ -54,10 +55,9 @@ static unsigned compile(GLenum kind, const char *const *text, int count, char **
     glGetShaderiv(shader, GL_COMPILE_STATUS, &ok);
     if (ok)
         return shader;
-    char *log = calloc(1, LOG_BYTES);
-    if (log)
-        glGetShaderInfoLog(shader, LOG_BYTES, NULL, log);
-    fail(text[0], log ? log : "", error);
+    char *log = xalloc(LOG_BYTES);
+    glGetShaderInfoLog(shader, LOG_BYTES, NULL, log);
+    fail(text[0], log, error);
     free(log);
     glDeleteShader(shader);
     return 0;
@@ -96,9 +96,8 @@ struct gl_program *gl_program_get(struct gl_context *context, char *text, bool e
         free(text);
         return program;
     }
-    if (!(program = calloc(1, sizeof(*program))))
-        path_fail(error, "cannot compile a shader: out of memory");
-    else if ((program->name = link_program(text, es, error)) != 0) {
+    program = xalloc(sizeof(*program));
+    if ((program->name = link_program(text, es, error)) != 0) {
         find_uniforms(program);
         program->text = text;
         program->older = context->kept;

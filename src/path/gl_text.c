@@ -1,6 +1,7 @@
 // gl_text.c: plans the steps of a chain in GL, and generates their shaders
 #include "path/gl_text.h"
 
+#include "base/alloc.h"
 #include "compute/program.h"
 #include "path/pass_text.h"
 
@@ -148,9 +149,7 @@ char *gl_explain(const char *shader, const char *log)
 {
     char *text = NULL;
     size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    if (!out)
-        return NULL;
+    FILE *out = xmemstream(&text, &bytes);
     while (*log) {
         const size_t length = strcspn(log, "\n");
         const char *line = strncmp(log, "ERROR: ", 7) == 0 ? log + 7 : log, *rest;
@@ -162,8 +161,6 @@ char *gl_explain(const char *shader, const char *log)
             fprintf(out, "%.*s\n", (int)length, log);
         log += length + (log[length] == '\n');
     }
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    xmemclose(out);
+    return text;
 }

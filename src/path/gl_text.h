@@ -40,5 +40,5 @@ int gl_plan(struct plan *plan, const struct chain *chain, const struct image_sha
 char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const char *kernel_dir, char **error);
 
 // Returns a compiler's log with files and their lines instead of lines of the shader: "gray.cl:3: ..."; the caller
-// frees it. NULL: out of memory.
+// frees it. Never NULL.
 char *gl_explain(const char *shader, const char *log);

@@ -1,4 +1,5 @@
 // opencl.c: the OpenCL path: the life of a frame: upload, a kernel per pass, conversion, download or texture
+#include "base/alloc.h"
 #include "base/log.h"
 #include "compute/texture.h"
 #include "path/backend.h"
@@ -585,11 +586,7 @@ struct path *opencl_open(const struct path_setup *setup, enum opencl_output outp
         [OUTPUT_MAPPED] = "mapped",
         [OUTPUT_READ] = "opencl",
     };
-    struct opencl_path *cl = calloc(1, sizeof(*cl));
-    if (!cl) {
-        path_fail(error, "out of memory");
-        return NULL;
-    }
+    struct opencl_path *cl = xalloc(sizeof(*cl));
     path_init(&cl->path, &opencl_backend, setup, names[output]);
     cl->device = setup->device;
     cl->output = output;

@@ -1,6 +1,7 @@
 // opencl_chain.c: plans, compiles and enqueues a chain on an OpenCL device
 #include "path/opencl_chain.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "path/backend.h"
 #include "path/probe.h"
@@ -236,12 +237,8 @@ static struct opencl_chain *open_passes(struct opencl_chain *opened, const struc
 
 struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const struct chain *chain, char **error)
 {
-    struct opencl_chain *opened = calloc(1, sizeof(*opened));
+    struct opencl_chain *opened = xalloc(sizeof(*opened));
     struct pass_choice choices[PLAN_PASSES];
-    if (!opened) {
-        path_fail(error, "out of memory");
-        return NULL;
-    }
     opened->tiles = plan_passes(&opened->plan, choices, target, chain);
     opened = open_passes(opened, target, choices, error);
     if (opened)
@@ -252,11 +249,7 @@ struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const
 struct opencl_chain *opencl_chain_with(const struct opencl_target *target, const struct chain *chain, bool tiles,
                                        const struct pass_choice *choices, char **error)
 {
-    struct opencl_chain *opened = calloc(1, sizeof(*opened));
-    if (!opened) {
-        path_fail(error, "out of memory");
-        return NULL;
-    }
+    struct opencl_chain *opened = xalloc(sizeof(*opened));
     opencl_plan(&opened->plan, target, chain, tiles);
     opened->tiles = tiles;
     return open_passes(opened, target, choices, error);

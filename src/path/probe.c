@@ -1,6 +1,7 @@
 // probe.c: tests a variant once in a child process, and keeps the verdict
 #include "path/probe.h"
 
+#include "base/alloc.h"
 #include "base/child.h"
 #include "base/driver_call.h"
 #include "base/file.h"
@@ -26,17 +27,14 @@ static const char passed[] = "passed";
 char *probe_key(const struct probe *probe, size_t *bytes, char **error)
 {
     const struct device *device = probe->device;
-    char *text = pass_text(probe->pass, probe->target, probe->choice, device->kernel_dir, error), *key = NULL;
+    char *text = pass_text(probe->pass, probe->target, probe->choice, device->kernel_dir, error);
     if (!text)
         return NULL;
     char variant[VARIANT_TEXT];
     char *program = program_key(device, text, pass_options(probe->choice, &device->info), bytes);
-    FILE *out = program ? open_memstream(&key, bytes) : NULL;
-    if (out) {
-        variant_print(probe->choice, variant);
-        fprintf(out, "%s%s\n%s", probe->builds_only ? "builds " : "", variant, program);
-        fclose(out);
-    }
+    variant_print(probe->choice, variant);
+    char *key = xprintf("%s%s\n%s", probe->builds_only ? "builds " : "", variant, program);
+    *bytes = strlen(key);
     free(program);
     free(text);
     return key;
@@ -248,18 +246,17 @@ bool probe_shader_builds(const struct gl_context *context, const char *text, boo
 {
     struct shader shader = {.es = es};
     struct verdicts verdicts;
-    char verdict[VERDICT_TEXT] = "out of memory", *key = NULL;
+    char verdict[VERDICT_TEXT] = "its text cannot be stored in memory";
     if (!child_program)
         return true;
-    const int bytes = asprintf(&key, "shader %s\n%s\n%s", MONOCLE_VERSION, context->name, text);
+    char *key = xprintf("shader %s\n%s\n%s", MONOCLE_VERSION, context->name, text);
     shader.fd = memfd_create("monocle-shader", MFD_CLOEXEC);
-    if (bytes >= 0 && shader.fd >= 0 && file_write_all(shader.fd, text, strlen(text))) {
+    if (shader.fd >= 0 && file_write_all(shader.fd, text, strlen(text))) {
         verdicts_init(&verdicts);
-        verdicts_get(&verdicts, key, (size_t)bytes, find_shader, &shader, verdict);
+        verdicts_get(&verdicts, key, strlen(key), find_shader, &shader, verdict);
         verdicts_finish(&verdicts);
     }
-    if (bytes >= 0)
-        free(key);
+    free(key);
     if (shader.fd >= 0)
         close(shader.fd);
     return explain_build(verdict, context->name, error);

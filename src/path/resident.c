@@ -1,6 +1,7 @@
 // resident.c: runs chains and measures on pictures in a device's memory, to time only the kernels
 #include "path/resident.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "path/backend.h"
 #include "path/opencl_chain.h"
@@ -39,14 +40,8 @@ static cl_int make_outputs(struct resident *resident, int width, int height)
 
 struct resident *resident_open(const struct path_setup *setup, int pictures, bool to_image)
 {
-    struct resident *resident = calloc(1, sizeof(*resident));
-    cl_mem *picture = calloc((size_t)pictures, sizeof(*picture));
-    if (!resident || !picture) {
-        log_error("cannot store images on the device: out of memory");
-        free(resident);
-        free(picture);
-        return NULL;
-    }
+    struct resident *resident = xalloc(sizeof(*resident));
+    cl_mem *picture = xcalloc((size_t)pictures, sizeof(*picture));
     *resident =
         (struct resident){.target = opencl_target_make(setup, to_image), .pictures = pictures, .picture = picture};
     resident->bytes = opencl_layout_make(&resident->layout, &setup->input);
@@ -163,13 +158,9 @@ struct resident_measures {
 struct resident_measures *resident_measures_open(struct resident *resident, const struct measuring *measuring,
                                                  char **error)
 {
-    struct resident_measures *m = calloc(1, sizeof(*m));
+    struct resident_measures *m = xalloc(sizeof(*m));
     struct device *device = resident->target.device;
     *error = NULL;
-    if (!m) {
-        path_fail(error, "out of memory");
-        return NULL;
-    }
     m->resident = resident;
     if (opencl_measures_open(&m->measures, device, measuring, resident->layout.stride[0] / 4, error)) {
         cl_int result;

@@ -1,6 +1,7 @@
 // user_rows.c: compiles users' filters for the cpu path, with the system's C compiler
 #include "path/cpu_rows.h"
 
+#include "base/alloc.h"
 #include "base/child.h"
 #include "base/driver_call.h"
 #include "base/file.h"
@@ -207,15 +208,14 @@ static user_row *load(const char *library, size_t bytes, char **error)
 // Returns the row function from the cache directory, or compiles it.
 static user_row *find_row(const struct filter *filter, char **error)
 {
-    char *program = write_program(filter, error), *key = NULL;
+    char *program = write_program(filter, error);
     struct cache_entry kept;
     size_t bytes = 0;
     user_row *row = NULL;
     if (!program)
         return NULL;
-    if (asprintf(&key, "%s %s\n%s", MONOCLE_VERSION, vectors_name(vectors_level()), program) < 0)
-        key = NULL;
-    cache_entry_open(&kept, "so", key, key ? strlen(key) : 0);
+    char *key = xprintf("%s %s\n%s", MONOCLE_VERSION, vectors_name(vectors_level()), program);
+    cache_entry_open(&kept, "so", key, strlen(key));
     kept_check();
     char *library = cache_entry_read(&kept, &bytes);
     if (!library && (library = compile(program, &bytes, error)))
