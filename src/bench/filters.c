@@ -27,9 +27,6 @@ struct bench_subject_setup {
     const struct picture_measure *measure; // NULL: the chain
 };
 
-// On failure returns NULL, and *error has the reason or is NULL (logged); the caller frees it.
-struct bench_subject;
-
 // A copy reads `bytes` and writes as many.
 struct bench_copy_setup {
     struct device *device; // copies in its memory; NULL: in the host's
@@ -38,8 +35,6 @@ struct bench_copy_setup {
     int sources; // used in turn
     bool reads;  // without a device: it only reads
 };
-
-struct bench_copy;
 
 enum { STRIPS = 40 }; // of column sums, as `monocle lane` has
 
@@ -103,6 +98,7 @@ static void bench_subject_close(struct bench_subject *subject)
     free(subject);
 }
 
+// On failure returns NULL, and *error has the reason or is NULL (logged); the caller frees it.
 static struct bench_subject *bench_subject_open(struct picture_pool *pool, const struct bench_subject_setup *setup,
                                                 char **error)
 {

@@ -39,8 +39,7 @@ static struct result_figure *append(struct result_figure **list, int *count, con
 {
     *list = xgrow(*list, (size_t)*count, sizeof(**list));
     struct result_figure *added = &(*list)[(*count)++];
-    *added =
-        (struct result_figure){.figure = *figure, .base_value = NAN, .base_spread = NAN, .change = NAN, .p = NAN};
+    *added = (struct result_figure){.figure = *figure, .base_value = NAN, .base_spread = NAN, .change = NAN, .p = NAN};
     added->figure.samples = NULL;
     return added;
 }
@@ -160,7 +159,8 @@ static bool is_head(const json_t *value)
         if (!json_is_string(json_object_get(test, "unit")) || !json_is_string(json_object_get(test, "definition")))
             return false;
     }
-    return !base || (json_is_object(json_object_get(base, "device")) && json_is_array(json_object_get(value, "missing")));
+    return !base ||
+           (json_is_object(json_object_get(base, "device")) && json_is_array(json_object_get(value, "missing")));
 }
 
 // Reads a result. False: it is none; it is then partly read.
