@@ -178,7 +178,7 @@ bool output_write(struct output *output, const void *data, size_t size, const st
 
 bool output_sync(struct output *output)
 {
-    return fsync(output->fd) == 0 || errno == EINVAL; // EINVAL: the file system does not support fsync
+    return file_sync(output->fd);
 }
 
 static bool rename_new(const char *from, const char *to)
@@ -219,7 +219,7 @@ bool output_sync_directory(const char *path)
     char *directory = xprintf("%.*s", length ? (int)length : 1, length ? path : ".");
     const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(directory);
-    const bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+    const bool ok = fd >= 0 && file_sync(fd);
     const int error = errno;
     if (fd >= 0)
         close(fd);

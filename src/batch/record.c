@@ -253,7 +253,7 @@ bool record_close(struct record *record, const struct totals *totals, double sec
         return true;
     if (!record->failed && add_row(record, json_pack("{s:o}", "end", totals_json(totals, seconds, signal))))
         record_flush(record);
-    if (fsync(fileno(record->file)) != 0 && errno != EINVAL)
+    if (!file_sync(fileno(record->file)))
         fail(record, strerror(errno));
     if (fclose(record->file) != 0)
         fail(record, strerror(errno));
