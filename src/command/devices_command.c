@@ -388,7 +388,7 @@ static int devices_run(int argc, char **argv)
     const int only = any && o.device ? choose(array, o.device) : -1;
     code = any && (!o.device || only >= 0) ? EXIT_OK : EXIT_NOTHING;
     if (any)
-        kept_check();
+        cache_entry_check();
     if (code == EXIT_OK)
         print_list(array, &o, only);
     else if (o.json)

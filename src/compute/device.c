@@ -176,7 +176,7 @@ int device_list(struct device_info devices[DEVICE_MAX], const char **why)
     }
     *why = count ? "" : why_none(platforms, found);
     if (count > 0)
-        kept_check(); // here, because a run lists devices once, but builds programs for several
+        cache_entry_check(); // here, because a run lists devices once, but builds programs for several
     return count;
 }
 

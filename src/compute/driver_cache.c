@@ -80,7 +80,7 @@ void cache_entry_write(const struct cache_entry *kept, const void *data, size_t 
     free(file);
 }
 
-void kept_check(void)
+void cache_entry_check(void)
 {
     char path[PATH_MAX], text[PATH_MAX + 160];
     const char *unsafe;

@@ -23,7 +23,7 @@ void cache_entry_write(const struct cache_entry *kept, const void *data,
                        size_t bytes); // a failure is logged (log_info)
 
 // Logs a warning, once in a process, if the cache directory is unsafe: nothing is then read or written.
-void kept_check(void);
+void cache_entry_check(void);
 
 enum { VERDICT_TEXT = 80 };
 

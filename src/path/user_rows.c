@@ -216,7 +216,7 @@ static user_row *find_row(const struct filter *filter, char **error)
         return NULL;
     char *key = xprintf("%s %s\n%s", MONOCLE_VERSION, vectors_name(vectors_level()), program);
     cache_entry_open(&kept, "so", key, strlen(key));
-    kept_check();
+    cache_entry_check();
     char *library = cache_entry_read(&kept, &bytes);
     if (!library && (library = compile(program, &bytes, error)))
         cache_entry_write(&kept, library, bytes);
@@ -267,7 +267,7 @@ bool user_rows_make(const struct chain *chain, char **error)
         if (user && !make_row(user, &first, error))
             return false;
         if (first && !checked)
-            kept_check();
+            cache_entry_check();
         checked = checked || first;
     }
     return true;
