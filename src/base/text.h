@@ -13,6 +13,12 @@ struct span {
 
 struct span span_of(const char *text);
 
+// Returns `text` if it is `shown`, else "": for the optional parts of a line.
+static inline const char *text_if(bool shown, const char *text)
+{
+    return shown ? text : "";
+}
+
 // Removes the first character and returns it: U+FFFD for a byte that is not part of valid UTF-8, 0 at the end.
 uint32_t span_next(struct span *span);
 // Returns true for a character, other than a tab, that controls a terminal or the order of the text.

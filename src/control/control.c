@@ -13,9 +13,6 @@
 #include <errno.h>
 #include <jansson.h>
 #include <poll.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
-// ---- the clients of the socket ----
+// ---- clients of the socket: lines in, lines out, within limits; nothing waits ----
 
 enum { CLIENTS_MAX = 8, CLIENT_LINE = 1 << 16, CLIENT_QUEUE = 1 << 20 };
 
-// Only clients.c uses the members, except `waits`.
 struct client {
     int fd;           // -1: the place is free
     unsigned number;  // of this client, from 1 on; 0: the place is free
@@ -47,9 +43,6 @@ struct clients {
 };
 
 enum client_line { CLIENT_NONE, CLIENT_TAKEN, CLIENT_TOO_LONG };
-
-// Takes the client's next line, which stays valid until clients_exchange. Never has a newline; is not NUL-terminated.
-enum client_line client_take(struct client *client, const char **line, size_t *size);
 
 enum { ACCEPTS = 4 }; // new clients in one call
 static const char refusal[] = "{\"error\":\"8 clients are connected; close one of them\",\"request_id\":0}\n";
@@ -172,14 +165,16 @@ static void clients_wait(const struct clients *c, int fd, int64_t timeout_ns)
         const bool reads = !client->waits && !client->ended;
         if (client->fd >= 0 && !client->waits && has_line(client))
             return;
-        set[i + 2] =
-            (struct pollfd){.fd = client->fd, .events = (short)((reads ? POLLIN : 0) | (client->queued ? POLLOUT : 0))};
+        set[i + 2] = (struct pollfd){.fd = client->fd, .events = reads ? POLLIN : 0};
+        if (client->queued)
+            set[i + 2].events |= POLLOUT;
     }
     const struct timespec time = {timeout_ns / 1000000000, timeout_ns % 1000000000};
     ppoll(set, CLIENTS_MAX + 2, &time, NULL);
 }
 
-enum client_line client_take(struct client *client, const char **line, size_t *size)
+// Takes the client's next line, which stays valid until clients_exchange. Never has a newline; is not NUL-terminated.
+static enum client_line client_take(struct client *client, const char **line, size_t *size)
 {
     while (client->fd >= 0 && !client->waits && has_line(client)) {
         char *begin = client->in + client->used;
@@ -584,7 +579,10 @@ static void answer_screenshot(struct client *client, struct guest *guest, bool e
     const bool ok = screenshot_close(guest->screenshot, name, why);
     guest->screenshot = NULL;
     client->waits = false;
-    reply(client, guest->waits, ok ? NULL : why, ok ? text_json(name) : NULL);
+    if (ok)
+        reply(client, guest->waits, NULL, text_json(name));
+    else
+        reply(client, guest->waits, why, NULL);
 }
 
 static void answer_waits(struct control_socket *c)

@@ -139,9 +139,13 @@ static json_t *get(const struct controlled *run, const struct property *p, const
     why[0] = '\0';
     if (!p->get && !p->member && !*report)
         *report = run->state(run->context);
-    json_t *value = p->get      ? p->get(run, rest, why)
-                    : p->member ? member_json(p, &run->stream->settings)
-                                : json_incref(json_object_get(*report, p->name));
+    json_t *value = NULL;
+    if (p->get)
+        value = p->get(run, rest, why);
+    else if (p->member)
+        value = member_json(p, &run->stream->settings);
+    else
+        value = json_incref(json_object_get(*report, p->name));
     return value;
 }
 

@@ -79,7 +79,11 @@ static json_t *get_size(const struct controlled *run, const char *rest, char why
     char text[32];
     int width, height;
     stream_size(run->stream, &width, &height);
-    snprintf(text, sizeof(text), "%dx%d", result ? result->width : width, result ? result->height : height);
+    if (result) {
+        width = result->width;
+        height = result->height;
+    }
+    snprintf(text, sizeof(text), "%dx%d", width, height);
     return json_string(text);
 }
 

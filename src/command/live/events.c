@@ -2,6 +2,7 @@
 #include "command/live/events.h"
 
 #include "base/log.h"
+#include "base/text.h"
 #include "command/live/session.h"
 #include "control/control.h"
 
@@ -203,16 +204,16 @@ static void note_limit(struct session *s, const struct stage *at, int param, boo
 {
     const struct param *row = &at->filter->params[param];
     const bool named = row->type == PARAM_FILE || row->type == PARAM_TEXT;
+    const char *limit = up ? "maximum" : "minimum";
     char value[64];
+    if (row->choices || named)
+        limit = up ? "last" : "first";
     chain_value_text(at, param, value);
     if (named && !at->values.file[0])
         note_set(&s->stream.note, false, NOTE_S, "%s: no %s; name one in the chain, as in -f %s=%s=%s",
                  at->filter->name, row->name, at->filter->name, row->name, row->type == PARAM_FILE ? "FILE" : "TEXT");
     else
-        note_set(&s->stream.note, false, NOTE_S, "%s: %s %s, the %s", at->filter->name, row->name, value,
-                 row->choices || named ? (up ? "last" : "first")
-                 : up                  ? "maximum"
-                                       : "minimum");
+        note_set(&s->stream.note, false, NOTE_S, "%s: %s %s, the %s", at->filter->name, row->name, value, limit);
 }
 
 static void change_value(struct session *s, int steps)
@@ -820,11 +821,11 @@ void events_hint(struct session *s, double seconds)
     key_words(&s->options.key_map, "quit", end);
     const bool resumed = s->last.resumed; // else nothing explains why the picture is filtered
     const struct look *look = resumed ? looks_with(&s->looks, &s->stream.settings.chain) : NULL;
-    const char *missing = s->stream.info->missing;
+    const char *missing = s->stream.info->missing, *last = "";
+    if (resumed)
+        last = look ? " of the last run, 0 removes it\n" : "filters of the last run, 0 removes them\n";
     note_set(&s->stream.note, false, seconds, "%s%s%s%s1-9\u00a0looks, %s\u00a0compare, %s\u00a0help, %s\u00a0quit",
-             missing, missing[0] ? ", or drop a file here\n" : "", look ? look->name : "",
-             resumed ? look ? " of the last run, 0 removes it\n" : "filters of the last run, 0 removes them\n" : "",
-             split, help, end);
+             missing, text_if(missing[0], ", or drop a file here\n"), look ? look->name : "", last, split, help, end);
 }
 
 void events_open(struct session *s)

@@ -46,8 +46,9 @@ static void capture_work(struct session *s, const struct frame *frame)
     panes_describe(s->stream.panes, PANE_MAIN, &facts);
     // A path that also converts its results has no parameters to tune.
     const bool tunable = strcmp(facts.device, "cpu") == 0 && !outputs_camera_shape(&s->stream.outputs);
-    const int threads = !tunable ? 0 : s->options.threads > 0 ? s->options.threads : workers_available();
-    captures_add(&s->captures, facts.chain, facts.device, threads, facts.result->texture != 0, &frame->image);
+    const int threads = s->options.threads > 0 ? s->options.threads : workers_available();
+    captures_add(&s->captures, facts.chain, facts.device, tunable ? threads : 0, facts.result->texture != 0,
+                 &frame->image);
 }
 
 static int64_t show(void *context, const struct frame *frame, bool again)
@@ -147,8 +148,8 @@ static void run_frames(struct session *s)
     for (events_handle(s, false); !finished(s); events_handle(s, false)) {
         showcase_step(s);
         const bool hurried = s->stream.window && s->redraw;
-        const int wait_ms = hurried ? 0 : s->stream.set.driven ? IDLE_MS : HEADLESS_WAIT_MS;
-        if (stream_step(&s->stream, wait_ms) == STREAM_IDLE && stale(s))
+        const int wait_ms = s->stream.set.driven ? IDLE_MS : HEADLESS_WAIT_MS;
+        if (stream_step(&s->stream, hurried ? 0 : wait_ms) == STREAM_IDLE && stale(s))
             draw(s, NULL);
         events_picture_saved(s, false);
         report_progress(s);

@@ -309,7 +309,10 @@ static bool take_sources(struct live_options *o, const struct command_operands *
     free(lines);
     if (!ok)
         log_error("cannot take the sources: out of memory");
-    o->source = operands->count > 1 ? playlist_take(&o->playlist, false) : operands->count ? operands->word[0] : NULL;
+    if (operands->count > 1)
+        o->source = playlist_take(&o->playlist, false);
+    else
+        o->source = operands->count ? operands->word[0] : NULL;
     return ok;
 }
 

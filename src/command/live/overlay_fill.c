@@ -2,6 +2,7 @@
 #include "command/live/view.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,15 +21,15 @@ static void chain_words(const struct settings *settings, const char *none, char 
     for (int i = 0; i < chain->count && used < size; i++) {
         const struct stage *stage = &chain->stage[i];
         const bool here = i == at_stage, whole = here && at_param < 0;
-        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", i ? " > " : "", whole ? "[" : "",
-                                 stage->filter->name, whole ? "]" : "");
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", text_if(i > 0, " > "), text_if(whole, "["),
+                                 stage->filter->name, text_if(whole, "]"));
         for (int p = 0; p < filter_param_count(stage->filter) && used < size; p++) {
             char value[64];
             const bool selected = here && p == at_param;
             chain_value_text(stage, p, value);
-            used += (size_t)snprintf(text + used, size - used, " %s%s%s%s%s", selected ? "[" : "",
-                                     here ? stage->filter->params[p].name : "", here ? " " : "", value,
-                                     selected ? "]" : "");
+            used += (size_t)snprintf(text + used, size - used, " %s%s%s%s%s", text_if(selected, "["),
+                                     text_if(here, stage->filter->params[p].name), text_if(here, " "), value,
+                                     text_if(selected, "]"));
         }
     }
 }
@@ -48,15 +49,15 @@ static double passes_ms(const struct meter *meter)
 static void fill_chain(const struct status *s, struct overlay *overlay)
 {
     char words[OVERLAY_TEXT];
-    int stage, param;
+    int stage = 0, param;
+    const bool small = overlay->size == OVERLAY_SMALL;
     const bool chosen = s->building && settings_selected(s->settings, &stage, &param);
-    chain_words(s->settings, overlay->size == OVERLAY_SMALL ? "no filter" : "none", words, sizeof(words));
+    const char *name = chosen ? s->settings->chain.stage[stage].filter->name : "";
+    chain_words(s->settings, small ? "no filter" : "none", words, sizeof(words));
     if (s->look)
-        overlay_line(overlay, OVERLAY_STRONG, "%s%s  %.1f ms", overlay->size == OVERLAY_SMALL ? "" : "look\t", s->look,
-                     passes_ms(s->meter));
-    overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s", overlay->size == OVERLAY_SMALL ? "" : "chain\t", words,
-                 s->building ? "  building" : "", chosen ? " " : "",
-                 chosen ? s->settings->chain.stage[stage].filter->name : "", s->building ? " ..." : "");
+        overlay_line(overlay, OVERLAY_STRONG, "%s%s  %.1f ms", text_if(!small, "look\t"), s->look, passes_ms(s->meter));
+    overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s", text_if(!small, "chain\t"), words,
+                 text_if(s->building, "  building"), text_if(chosen, " "), name, text_if(s->building, " ..."));
 }
 
 // Names the panes left and right of the divider; "" while there is no second pane.
@@ -89,9 +90,9 @@ static void fill_headline(const struct status *s, struct overlay *overlay)
     const bool named = split[0] && s->settings->split == SPLIT_PATH; // `split` names the path
     const bool shown = s->pane.open && !named && !(still && overlay->size == OVERLAY_SMALL);
     const char *path = shown ? s->pane.words : "";
-    overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s%s%s", figures, path, path[0] && split[0] ? "  " : "", split,
-                 coming ? "  building " : "", coming ? wanted : "", s->settings->paused ? "  PAUSED" : "",
-                 s->outputs.recording ? "  REC" : "");
+    overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s%s%s", figures, path, text_if(path[0] && split[0], "  "), split,
+                 text_if(coming, "  building "), text_if(coming, wanted), text_if(s->settings->paused, "  PAUSED"),
+                 text_if(s->outputs.recording, "  REC"));
 }
 
 // Adds the variant of each pass, and where it comes from: "blur window:ROWS=8 (user, same device, other size)".
@@ -102,9 +103,11 @@ static void fill_passes(const struct pane_facts *pane, struct overlay *overlay)
     for (int i = 0; i < pane->passes && used < sizeof(text); i++) {
         const struct path_pass *pass = &pane->pass[i];
         const struct tuned_found *tuned = &pass->tuned;
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s (%s%s%s)", i > 0 ? ", " : "", pass->name,
-                                 pass->choice, tuned->entry ? tuned_level_name(tuned->level) : "default",
-                                 tuned->entry ? ", " : "", tuned->entry ? tuned_match_name(tuned->match) : "");
+        char from[80] = "default";
+        if (tuned->entry)
+            snprintf(from, sizeof(from), "%s, %s", tuned_level_name(tuned->level), tuned_match_name(tuned->match));
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s (%s)", text_if(i > 0, ", "), pass->name,
+                                 pass->choice, from);
     }
     if (pane->passes > 0)
         overlay_line(overlay, OVERLAY_PLAIN, "kernels\t%s", text);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/json_text.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "command/live/property_table.h"
 #include "command/shared.h"
 
@@ -109,8 +110,8 @@ static void add_settings(const struct status *s, json_t *object)
     char selected[80] = "";
     if (settings_selected(settings, &stage, &param)) {
         const struct filter *filter = settings->chain.stage[stage].filter;
-        snprintf(selected, sizeof(selected), "%d:%s%s%s", stage, filter->name, param < 0 ? "" : ".",
-                 param < 0 ? "" : filter->params[param].name);
+        const char *name = param < 0 ? "" : filter->params[param].name;
+        snprintf(selected, sizeof(selected), "%d:%s%s%s", stage, filter->name, text_if(param >= 0, "."), name);
     }
     json_object_set_new(object, "selected", json_string(selected));
     json_object_set_new(

@@ -85,9 +85,11 @@ static void write_file(const struct last_run *last)
     if (last->chain[0])
         used += snprintf(text + used, sizeof(text) - (size_t)used, "chain = %s\n", last->chain);
     const int directory = state_open(path, true, &unsafe);
-    if (directory < 0 || !cache_write(directory, file_name, text, (size_t)used))
+    if (directory < 0 || !cache_write(directory, file_name, text, (size_t)used)) {
+        const char *why = unsafe ? unsafe : strerror(errno);
         log_info("cannot keep the state of the window in %s/%s: %s", path[0] ? path : "$XDG_STATE_HOME/monocle",
-                 file_name, unsafe ? unsafe : strerror(errno));
+                 file_name, why);
+    }
     if (directory >= 0)
         close(directory);
 }

@@ -65,15 +65,19 @@ static struct scene compose(const struct view *view, const struct status *status
     const bool silent = overlay->size == OVERLAY_OFF && !overlay->help && !overlay->message_is_trouble &&
                         !overlay->list.title[0] && status->pane.open && overlay->scope.curves == 0;
     struct scene scene = {
-        .texture = status->pane.result ? view->texture[PANE_MAIN] : 0,
-        .width = status->pane.result ? status->pane.result->width : status->info->shape.width,
-        .height = status->pane.result ? status->pane.result->height : status->info->shape.height,
+        .width = status->info->shape.width,
+        .height = status->info->shape.height,
         .divider = settings->divider,
         .zoom = settings->zoom,
         .at_x = settings->zoom_x,
         .at_y = settings->zoom_y,
         .overlay = silent ? NULL : overlay,
     };
+    if (status->pane.result) {
+        scene.texture = view->texture[PANE_MAIN];
+        scene.width = status->pane.result->width;
+        scene.height = status->pane.result->height;
+    }
     const unsigned other = status->other.result ? view->texture[PANE_OTHER] : 0;
     if (!status->split || !other)
         return scene;
@@ -142,7 +146,7 @@ void view_drag(const struct view *view, const struct path_result *result, struct
     if (!find_box(view, result, settings, &size, &box))
         return;
     const float at = (x * (float)size.width - box.x) / box.width;
-    settings->divider = at < 0 ? 0 : at > 1 ? 1 : at;
+    settings->divider = fminf(fmaxf(at, 0), 1);
 }
 
 bool view_at_divider(const struct view *view, const struct path_result *result, const struct settings *settings,
@@ -189,6 +193,6 @@ void view_zoom(const struct view *view, const struct path_result *result, struct
     const float at_y = (y * (float)size.height - box.y) / box.height;
     const float fit = view_scale(view, result, &(struct settings){0});
     const float zoom = view_scale(view, result, settings) * powf(step, (float)steps);
-    settings->zoom = zoom < 1.01f * fit ? 0 : zoom > most * fit ? most * fit : zoom;
+    settings->zoom = zoom < 1.01f * fit ? 0 : fminf(zoom, most * fit);
     place(view, result, settings, at_x, at_y, x, y);
 }
