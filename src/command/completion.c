@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/resource.h"
 #include "command/bench/bench_command.h"
 #include "command/live/property_table.h"
 #include "command/looks.h"
@@ -20,90 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char bash_script[] =
-    "# bash completion for monocle\n"
-    "_monocle() {\n"
-    "    local cur=${COMP_WORDS[COMP_CWORD]} joined word at\n"
-    "    local -a words=()\n"
-    "    COMPREPLY=()\n"
-    "    # bash splits words at '=' and ':'. Join them again, and keep the part before the last one.\n"
-    "    for ((at = 1; at <= COMP_CWORD; at++)); do\n"
-    "        word=${COMP_WORDS[at]}\n"
-    "        if ((at > 1)) && [[ $word == [=:]* || (${COMP_WORDS[at - 1]} == [=:]* && $word != -*) ]]; then\n"
-    "            words[${#words[@]} - 1]+=$word\n"
-    "        else\n"
-    "            words+=(\"$word\")\n"
-    "        fi\n"
-    "    done\n"
-    "    [[ $cur == [=:]* ]] && cur=\n"
-    "    joined=${words[${#words[@]} - 1]%\"$cur\"}\n"
-    "    ((COMP_CWORD == 1)) && compopt -o nosort 2>/dev/null # commands precede files\n"
-    "    while IFS=$'\\t' read -r word _; do\n"
-    "        case $word in\n"
-    "        -?) ;; # each short option has a long name\n"
-    "        :nospace) compopt -o nospace 2>/dev/null ;;\n"
-    "        :files | :directories)\n"
-    "            compopt -o filenames 2>/dev/null\n"
-    "            mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen \"-${word:1:1}\" -- \"$cur\")\n"
-    "            ;;\n"
-    "        \"$joined$cur\"*) COMPREPLY+=(\"${word#\"$joined\"}\") ;;\n"
-    "        esac\n"
-    "    done < <(\"${COMP_WORDS[0]/#\\~/$HOME}\" completion words \"${words[@]}\" 2>/dev/null)\n"
-    "}\n"
-    "complete -F _monocle monocle\n";
-
-static const char zsh_script[] = "#compdef monocle\n"
-                                 "_monocle() {\n"
-                                 "    local -a answer candidates options files\n"
-                                 "    local line tab=$'\\t'\n"
-                                 "    answer=(${(f)\"$(${~words[1]} completion words \"${(@Q)words[2,CURRENT-1]}\" "
-                                 "\"${(Q)PREFIX}\" 2>/dev/null)\"})\n"
-                                 "    for line in $answer; do\n"
-                                 "        case $line in\n"
-                                 "            :nospace) options=(-S '') ;;\n"
-                                 "            :files) files=(_files) ;;\n"
-                                 "            :directories) files=(_files -/) ;;\n"
-                                 "            *) candidates+=(\"${${line%%$tab*}//:/\\\\:}:${line#*$tab}\") ;;\n"
-                                 "        esac\n"
-                                 "    done\n"
-                                 "    _describe -t words word candidates $options\n"
-                                 "    if (($#files)); then\n"
-                                 "        compset -P '--*='\n"
-                                 "        $files\n"
-                                 "    fi\n"
-                                 "}\n"
-                                 "if [[ $funcstack[1] == _monocle ]]; then\n"
-                                 "    _monocle \"$@\"\n"
-                                 "else\n"
-                                 "    compdef _monocle monocle\n"
-                                 "fi\n";
-
-static const char fish_script[] =
-    "# fish completion for monocle\n"
-    "function __monocle_words\n"
-    "    set -l words (commandline -opc)\n"
-    "    set -l current (commandline -ct)\n"
-    "    set -l option (string replace -rf '^(--[a-z0-9-]+=).*' '$1' -- \"$current\"; or echo)\n"
-    "    for line in ($words[1] completion words $words[2..] \"$current\" 2>/dev/null)\n"
-    "        switch $line\n"
-    "            case :nospace\n"
-    "            case :files\n"
-    "                printf '%s\\n' $option(__fish_complete_path (string replace -- \"$option\" '' \"$current\"))\n"
-    "            case :directories\n"
-    "                printf '%s\\n' $option(__fish_complete_directories (string replace -- \"$option\" '' "
-    "\"$current\"))\n"
-    "            case '*'\n"
-    "                echo $line\n"
-    "        end\n"
-    "    end\n"
-    "end\n"
-    "complete -c monocle -f -a '(__monocle_words)'\n";
-
 enum { OPERANDS_MOST = 64 };
-
-static const struct {
-    const char *name, *script;
-} shells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
 
 // The unfinished word, whose first `kept` bytes stay: "--path=", "blur=2,"
 struct typed {
@@ -389,11 +307,11 @@ static int completion_run(int argc, char **argv)
     }
     if (!command_parse(&list, argc, argv, NULL, 1, &operands, &code))
         return code;
-    for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++) {
-        if (operands.count == 1 && strcmp(operands.word[0], shells[i].name) == 0) {
-            fputs(shells[i].script, stdout);
-            return EXIT_OK;
-        }
+    if (operands.count == 1 && options_find("bash|zsh|fish", operands.word[0]) >= 0) {
+        char name[64];
+        snprintf(name, sizeof(name), "assets/completion/%s", operands.word[0]);
+        fputs((const char *)resource_find(name)->data, stdout);
+        return EXIT_OK;
     }
     log_error("name a shell; usage: monocle completion bash|zsh|fish");
     return EXIT_USAGE;

@@ -2,6 +2,7 @@
 #include "command/command.h"
 
 #include "base/log.h"
+#include "base/resource.h"
 #include "bench/bench.h"
 #include "command/shared.h"
 #include "filter/chain.h"
@@ -244,41 +245,6 @@ static void print_environment(void)
         for (const struct option *o = commands[i]->list->options; o->name && !commands[i]->hidden; o++)
             if (o->environment)
                 print_variable(o, i);
-    printf(".TP\n\\fBXDG_CACHE_HOME\\fR\nDirectory of the cache; default: \\fI~/.cache\\fR. monocle stores compiled "
-           "kernels in its subdirectory \\fImonocle\\fR. You may delete them at any time. monocle does not use the "
-           "directory if another user owns it or can write to it.\n");
-    printf(
-        ".TP\n\\fBXDG_DATA_HOME\\fR\nDirectory of the user's data; default: \\fI~/.local/share\\fR. monocle stores the "
-        "tuning results in its file \\fImonocle/tuned\\fR.\n");
-    printf(".TP\n\\fBXDG_STATE_HOME\\fR\nDirectory of the state of programs; default: \\fI~/.local/state\\fR. monocle "
-           "live keeps the size and place of its window, the overlay and the last look in the file "
-           "\\fImonocle/live\\fR.\n");
-    printf(".TP\n\\fBXDG_DATA_DIRS\\fR\nDirectories of the system's data, which may have tuning results too; "
-           "default: \\fI/usr/local/share:/usr/share\\fR.\n");
-    printf(".TP\n\\fBPOCL_CACHE_DIR\\fR\nDirectory in which PoCL (OpenCL on CPUs) stores compiled kernels; default: "
-           "\\fIpocl/kcache\\fR in the cache directory. If it is not writable, or another user owns it or can write to "
-           "it, each run uses a temporary directory.\n");
-    printf(".TP\n\\fBMONOCLE_VECTORS\\fR\nVector instructions of the cpu path: \\fIplain\\fR, \\fIavx2\\fR or "
-           "\\fIavx512\\fR; on 64-bit ARM \\fIplain\\fR or \\fIneon\\fR; default: the widest that the CPU has. The "
-           "results are identical.\n");
-}
-
-static void print_files(void)
-{
-    static const char *const rows[] = {
-        "~/.config/monocle/config\toptions for every run of monocle live, one 'option=value' or 'option' per line",
-        "~/.config/monocle/looks\tlooks of the user, one 'NAME CHAIN' per line",
-        "~/.config/monocle/filters\tfilters of the user: a file NAME.cl is the filter NAME",
-        "~/.local/share/monocle/tuned\ttuning results",
-        "~/.local/state/monocle/live\twindow, overlay and filters of the last run; delete it to start anew",
-        "~/.cache/monocle\tcompiled kernels; delete them at any time",
-        "/usr/share/monocle/tune\texamples of specifications for monocle tune",
-        NULL,
-    };
-    printf(".SH FILES\n$XDG_CONFIG_HOME, $XDG_DATA_HOME, $XDG_STATE_HOME and $XDG_CACHE_HOME replace the first part of "
-           "these "
-           "paths. monocle does not use a file that another user, except root, owns or can write.\n");
-    print_rows(rows, "\t");
 }
 
 static const char *const pages[] = {
@@ -304,10 +270,7 @@ static void print_overview(void)
     printf(".TP\n\\fBmonocle completion\\fR bash|zsh|fish\nprint the completion of a shell\n");
     print_exit_status();
     print_environment();
-    print_files();
-    printf(
-        ".SH BUGS\nRun\n.B monocle doctor\nfirst. Report faults in the issue tracker of the repository from which you "
-        "have monocle, with the output of\n.BR \"monocle \\-\\-version\" .\n");
+    fputs((const char *)resource_find("assets/manual.roff")->data, stdout);
     print_related(pages, "monocle");
 }
 
