@@ -170,7 +170,8 @@ static bool read_file(struct file_work *work)
     const int64_t read_ns = add_step(work, STEP_READ, start_ns);
     if (!ok)
         return false;
-    if (!codec_head(work->worker->codec, work->file.data, work->file.size, (uint64_t)o->megapixels * 1000000,
+    if (!codec_name_ok(outcome->task->input->path, work->file.data, work->file.size, &error) ||
+        !codec_head(work->worker->codec, work->file.data, work->file.size, (uint64_t)o->megapixels * 1000000,
                     &work->head, &error))
         return fail_codec(work, "", &error);
     work->job.name = outcome->task->input->path;

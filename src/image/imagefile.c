@@ -87,7 +87,9 @@ bool imagefile_try(struct image *image, const char *path, char why[IMAGEFILE_WHY
     char *data = file_read(path, IMAGE_MAX_BYTES, &size);
     if (!data)
         return refuse(why, errno == EFBIG ? "the file is larger than 1 GiB" : strerror(errno));
-    const bool ok = imagefile_decode(image, data, size, why);
+    struct codec_error error;
+    const bool ok =
+        codec_name_ok(path, data, size, &error) ? imagefile_decode(image, data, size, why) : refuse(why, error.why);
     free(data);
     return ok;
 }

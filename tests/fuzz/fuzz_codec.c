@@ -36,6 +36,7 @@ static void try_file(const uint8_t *data, size_t size)
             .compression = (int)(size % 3),
             .opaque = !head.alpha,
             .orientation = (int)(size % 9),
+            .turned = size % 4 == 1,
             .metadata = head.metadata,
         };
         if (!codec_encode(codec, &image, &settings, &file, &error) ||
@@ -94,16 +95,20 @@ static void add_metadata(struct codec *codec, struct codec_buffer *file)
         "\x69\x87\x04\0\x01\0\0\0\x64\0\0\0\x32\0\0\0\x02\0\x01\x02\x04\0\x01\0\0\0\x50\0\0\0"
         "\x02\x02\x04\0\x01\0\0\0\x0e\0\0\0\0\0\0\0......thumb...maker\0\x02\0\0\x90\x07\0\x04\0\0\0"
         "0232\x9a\x82\x05\0\x01\0\0\0\x50\0\0\0\0\0\0";
-    static const uint8_t some[] = "a profile, or a packet of XML, of a few bytes";
+    static const uint8_t some[] = "a profile of a few bytes";
+    static const char xmp[] = "<d xmlns:t='http://ns.adobe.com/tiff/1.0/' t:Orientation='6'><t:ImageWidth><r> 9 </r>"
+                              "</t:ImageWidth><t:XResolution>72</t:XResolution></d>"
+                              "<d xmlns:c='http://ns.google.com/photos/1.0/camera/' c:MotionPhoto='1'/>";
     struct codec_head head;
     struct codec_error error;
     struct image image = {0};
     if (!codec_head(codec, file->data, file->size, 0, &head, &error) || !image_reserve(&image, &head.shape) ||
         !codec_decode(codec, file->data, file->size, &head, &image, &error))
         abort();
-    const struct codec_settings settings = {
-        .format = head.format,
-        .metadata = {.icc = {some, sizeof(some)}, .exif = {exif, sizeof(exif)}, .xmp = {some, sizeof(some)}}};
+    const struct codec_settings settings = {.format = head.format,
+                                            .metadata = {.icc = {some, sizeof(some)},
+                                                         .exif = {exif, sizeof(exif)},
+                                                         .xmp = {(const uint8_t *)xmp, sizeof(xmp) - 1}}};
     if (!codec_encode(codec, &image, &settings, file, &error))
         abort();
     image_free(&image);

@@ -416,6 +416,30 @@ static void test_no_end(struct codec *codec)
     codec_buffer_free(&written);
 }
 
+// Bytes between the start marker and the first segment are skipped.
+static void test_bytes_first(struct codec *codec)
+{
+    static const uint8_t bytes[] = {0,    1,    0x7f,
+                                    0x80, 0xfe, 0xff}; // a marker may have more than one byte 0xff before it
+    struct codec_buffer file = {0};
+    for (int i = 0; i < KINDS; i++) {
+        struct image whole = {0}, image = {0};
+        struct codec_head head;
+        struct codec_error error;
+        jpeg_make(&file, 47, 31, &kinds[i].wish);
+        bool ok = read_file(codec, &file, &head, &whole, &error) && codec_buffer_room(&file, file.size + sizeof(bytes));
+        memmove(file.data + 2 + sizeof(bytes), file.data + 2, file.size - 2);
+        memcpy(file.data + 2, bytes, sizeof(bytes));
+        file.size += sizeof(bytes);
+        ok = ok && read_file(codec, &file, &head, &image, &error);
+        check_that(&check, ok && same_image(&image, &whole) && head.remarks == 0, "%s with bytes first: %s",
+                   kinds[i].name, error.why);
+        image_free(&whole);
+        image_free(&image);
+    }
+    codec_buffer_free(&file);
+}
+
 // Returns the place of the marker behind the scan whose first marker is at `at`; 0 if it is the last scan.
 static size_t scan_end(const struct codec_buffer *file, size_t at)
 {
@@ -551,6 +575,7 @@ int main(void)
     test_short(codec);
     test_refused(codec);
     test_no_end(codec);
+    test_bytes_first(codec);
     test_scans_missing(codec);
     test_scan_range(codec);
     test_tables(codec);

@@ -2,6 +2,7 @@
 // format has a place, else named
 #include "check.h"
 #include "codec_files.h"
+#include "image/codec/codec_kind.h"
 #include "image/codec/metadata.h"
 
 #include <math.h>
@@ -27,10 +28,10 @@ static bool is_near(const double density[2], double across, double down)
     return fabs(density[0] - across) < 0.02 && fabs(density[1] - down) < 0.02;
 }
 
-static bool write_file(struct codec *codec, enum codec_format format, const struct codec_metadata *metadata,
-                       struct codec_buffer *file, struct codec_error *error)
+static bool write_turned(struct codec *codec, enum codec_format format, const struct codec_metadata *metadata,
+                         bool turned, struct codec_buffer *file, struct codec_error *error)
 {
-    const struct codec_settings settings = {.format = format, .opaque = true, .metadata = *metadata};
+    const struct codec_settings settings = {.format = format, .opaque = true, .metadata = *metadata, .turned = turned};
     const enum pixfmt pixels = format == CODEC_JPEG ? PIXFMT_GREY : PIXFMT_RGBA;
     struct image image = {0};
     image_reserve(&image, &(struct image_shape){pixels, 4, 3, {COLOR_MATRIX_601, COLOR_RANGE_FULL}});
@@ -38,6 +39,12 @@ static bool write_file(struct codec *codec, enum codec_format format, const stru
     const bool ok = codec_encode(codec, &image, &settings, file, error);
     image_free(&image);
     return ok;
+}
+
+static bool write_file(struct codec *codec, enum codec_format format, const struct codec_metadata *metadata,
+                       struct codec_buffer *file, struct codec_error *error)
+{
+    return write_turned(codec, format, metadata, false, file, error);
 }
 
 // Makes chunks with right checksums.
@@ -412,7 +419,10 @@ static void test_xmp(void)
          "<d xmlns:tiff='" TIFF_SPACE "' tiff:YResolution='300/1'><tiff:XResolution>150/1</tiff:XResolution></d>"},
         {"<d xmlns:tiff='other' tiff:Orientation='6' n:Orientation='6'/>", NULL},
         {"<d xmlns:tiff='" TIFF_SPACE "' tiff:Orientations='6' xtiff:Orientation='6'><tiff:Orientation/></d>", NULL},
-        {"<d xmlns:tiff='" TIFF_SPACE "'><tiff:Orientation>6</d>", NULL}, // damaged
+        {"<d xmlns:tiff='" TIFF_SPACE "'><tiff:Orientation><!-- n -->6<!-- --></tiff:Orientation></d>",
+         "<d xmlns:tiff='" TIFF_SPACE "'><tiff:Orientation><!-- n -->1<!-- --></tiff:Orientation></d>"},
+        {"<d xmlns:tiff='" TIFF_SPACE "'><tiff:Orientation>6<tiff:ImageWidth>9</d>", NULL}, // damaged
+        {"<d xmlns:tiff='" TIFF_SPACE "'><tiff:Orientation <d>6</tiff:Orientation></d>", NULL},
         {"<d xmlns:x='http://ns.adobe.com/xap/1.0/' x:Rating='5'><x:Thumbnails><a>b</a></x:Thumbnails>.</d>",
          "<d xmlns:x='http://ns.adobe.com/xap/1.0/' x:Rating='5'>.</d>"},
         {"<d xmlns:n='http://ns.adobe.com/xmp/note/' n:HasExtendedXMP='0123'/>",
@@ -432,6 +442,28 @@ static void test_xmp(void)
             xmp_settle((struct codec_bytes){fenced(cases[i][0], cut), cut}, &(struct metadata_target){75, 100, 1, true},
                        &settled);
     }
+    codec_buffer_free(&settled);
+}
+
+// Damaged XMP data of 8 MiB take no longer than valid ones: no text is searched twice.
+static void test_long_xmp(void)
+{
+    enum { SIZE = 8 << 20 };
+    static const char *const parts[] = {"<t:Orientation>1",  "<t:Orientation ", "<t:Orientation>", "<t:Orientation/",
+                                        " t:Orientation=\"", " xmlns:t=\"",     "<t:XResolution "};
+    static const char begin[] = "<d xmlns:t='" TIFF_SPACE "' ", end[] = "1/></t:Orientation>";
+    struct codec_buffer text = {0}, settled = {0};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        text.size = 0;
+        bool ok = codec_buffer_append(&text, begin, strlen(begin));
+        while (ok && text.size < SIZE)
+            ok = codec_buffer_append(&text, parts[i], strlen(parts[i]));
+        ok = ok && codec_buffer_append(&text, end, strlen(end)) &&
+             xmp_settle((struct codec_bytes){text.data, text.size}, &(struct metadata_target){75, 100, 1, true},
+                        &settled);
+        check_that(&check, ok, "long XMP data of '%s'", parts[i]);
+    }
+    codec_buffer_free(&text);
     codec_buffer_free(&settled);
 }
 
@@ -509,6 +541,29 @@ static void test_chunks(struct codec *codec)
     }
 }
 
+// ImageMagick's copies of EXIF sizes and orientation would describe another picture after a change: no output has them.
+static void test_exif_texts(struct codec *codec)
+{
+    struct random random = {1};
+    struct codec_buffer file = {0}, chunk = {0};
+    struct codec_head head = {0};
+    struct codec_error error;
+    png_add(&chunk, "tEXt", "exif:Orientation\0006", 18);
+    png_add(&chunk, "zTXt", "exif:PixelXDimension\0\0\x78\x9c\3\0\0\0\0\1", 30);
+    png_add(&chunk, "iTXt",
+            "exif:Orientation of mine\0\0\0\0\0"
+            "6",
+            30);
+    png_make(&file, 4, 4, &(struct png_wish){2, 8, 0, 0, 1}, &random);
+    insert(&file, 33, chunk.data, chunk.size);
+    const bool ok = codec_head(codec, file.data, file.size, 0, &head, &error) &&
+                    write_file(codec, CODEC_PNG, &head.metadata, &file, &error) && !error.why[0];
+    check_that(&check, ok && count_chunks(&file, "tEXt") == 0 && count_chunks(&file, "zTXt") == 0, "%s", error.why);
+    check_that(&check, ok && count_chunks(&file, "iTXt") == 1, "another text is kept");
+    codec_buffer_free(&file);
+    codec_buffer_free(&chunk);
+}
+
 // The shape of pixels without a resolution goes from format to format, and turns. EXIF data have their own resolution.
 static void test_aspect(struct codec *codec)
 {
@@ -528,6 +583,15 @@ static void test_aspect(struct codec *codec)
         check_that(&check, ok && named == webp && is_near(head.metadata.aspect, webp ? 0 : 2, webp ? 0 : 1),
                    "%s: a shape of %g by %g", codec_info(formats[i].format)->name, head.metadata.aspect[0],
                    head.metadata.aspect[1]);
+        ok = write_turned(codec, formats[i].format, &metadata, true, &file, &error) &&
+             codec_head(codec, file.data, file.size, 0, &head, &error);
+        check_that(&check, ok && is_near(head.metadata.aspect, webp ? 0 : 1, webp ? 0 : 2), "turned: %g by %g",
+                   head.metadata.aspect[0], head.metadata.aspect[1]);
+        metadata = (struct codec_metadata){.density = {300, 150}};
+        ok = write_turned(codec, formats[i].format, &metadata, true, &file, &error) &&
+             codec_head(codec, file.data, file.size, 0, &head, &error);
+        check_that(&check, ok && is_near(head.metadata.density, 150, 300), "%s: turned: %g by %g pixels per inch",
+                   codec_info(formats[i].format)->name, head.metadata.density[0], head.metadata.density[1]);
         metadata = (struct codec_metadata){.aspect = {1, 1}, .exif = {exif, sizeof(exif)}};
         ok = write_file(codec, CODEC_PNG, &metadata, &file, &error) && count_chunks(&file, "pHYs") == 1 &&
              codec_head(codec, file.data, file.size, 0, &head, &error) && head.metadata.density[0] == 72 &&
@@ -581,7 +645,9 @@ int main(void)
     test_psd(codec);
     test_settled();
     test_xmp();
+    test_long_xmp();
     test_chunks(codec);
+    test_exif_texts(codec);
     test_aspect(codec);
     test_long_exif(codec);
     codec_close(codec);

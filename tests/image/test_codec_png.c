@@ -195,7 +195,11 @@ static void test_refused(struct codec *codec, struct random *random)
     refuse(codec, &file, 0, CODEC_DAMAGED, "truncated");
     png_add(&file, "CgBI", "1234", 4);
     png_add(&file, "IEND", "", 0);
-    refuse(codec, &file, 0, CODEC_UNSUPPORTED, "CgBI");
+    refuse(codec, &file, 0, CODEC_UNSUPPORTED, "critical chunk (CgBI)");
+    file.size = 8; // as Xcode writes it: before all others
+    png_add(&file, "CgBI", "1234", 4);
+    png_add(&file, "IHDR", "\0\0\0\4\0\0\0\3\10\6\0\0\0", 13);
+    refuse(codec, &file, 0, CODEC_UNSUPPORTED, "CgBI PNG of Xcode");
     wish.colour = 3;
     png_make(&file, 4, 3, &wish, random);
     memcpy(file.data + 37, "abCd", 4); // renames PLTE: its checksum is wrong, and it is not read

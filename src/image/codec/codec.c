@@ -310,6 +310,17 @@ static bool read_head(struct codec *codec, const void *data, size_t size, uint64
     return true;
 }
 
+bool codec_name_ok(const char *path, const void *data, size_t size, struct codec_error *error)
+{
+    enum codec_format format;
+    const char *extension = strrchr(path, '.');
+    *error = (struct codec_error){0};
+    return !extension || !codec_is_foreign_name(extension + 1) || !codec_probe(data, size, &format) ||
+           format != CODEC_TIFF ||
+           codec_refuse(error, CODEC_UNSUPPORTED,
+                        "monocle cannot read camera raw files (%s); convert the file to PNG or JPEG first", extension);
+}
+
 bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,
                 struct codec_error *error)
 {

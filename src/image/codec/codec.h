@@ -113,6 +113,9 @@ struct codec;
 struct codec *codec_open(void);        // NULL if there is no memory (not logged)
 void codec_close(struct codec *codec); // accepts NULL
 
+// Refuses a TIFF file with an extension of camera raw files: its first image may be a thumbnail.
+bool codec_name_ok(const char *path, const void *data, size_t size, struct codec_error *error);
+
 // Reads the head of a file. Fails if the file is no image, is not supported, has a damaged head, or exceeds the limits
 // of image.h or `most_pixels` (0: no such limit). Allocates nothing in proportion to the image.
 bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,

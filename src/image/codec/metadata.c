@@ -574,28 +574,42 @@ static const struct xmp_property *property_at(const struct xmp *xmp, const char 
     return NULL;
 }
 
-// Sets `value` to the text of the element whose name ends at `at`, or of its first inner element. Returns the place
-// behind the element of this name; NULL: it does not end.
-static const char *element_value(const char *name, const char *at, const char *end, struct codec_bytes *value)
+// Returns the place of the '>' of a tag; `end`: there is none before the next tag.
+static const char *tag_end(const char *at, const char *end)
 {
-    const char *open = find_letter(at, end, '>');
+    while (at < end && *at != '>' && *at != '<')
+        at++;
+    return at < end && *at == '>' ? at : end;
+}
+
+// Sets `value` to the text of the element whose name ends at `at`, or of its first inner element. Returns the place
+// behind the text, and with `whole` behind the element; NULL: it is damaged.
+static const char *element_value(const char *name, const char *at, const char *end, bool whole,
+                                 struct codec_bytes *value)
+{
+    const char *open = tag_end(at, end), *text;
     *value = (struct codec_bytes){0};
     if (open == end)
         return NULL;
     if (open[-1] == '/')
         return open + 1;
-    char tail[2 * XMP_NAME + 4];
-    const int length = snprintf(tail, sizeof(tail), "</%.*s", (int)(at - name), name);
-    const char *text = skip_space(open + 1, end), *close = memmem(open, (size_t)(end - open), tail, (size_t)length);
-    while (close && text < close && *text == '<')
-        text = skip_space(find_letter(text, close - 1, '>') + 1, close);
-    if (!close)
+    if (whole) {
+        char tail[2 * XMP_NAME + 4];
+        const int length = snprintf(tail, sizeof(tail), "</%.*s", (int)(at - name), name);
+        const char *close = memmem(open, (size_t)(end - open), tail, (size_t)length);
+        return close ? find_letter(close, end - 1, '>') + 1 : NULL;
+    }
+    for (text = skip_space(open + 1, end); end - text > 1 && text[0] == '<' && text[1] != '/';) {
+        open = tag_end(text + 1, end);
+        text = skip_space(open < end ? open + 1 : end, end);
+    }
+    const char *last = find_letter(text, end, '<'), *next = last;
+    if (end - next < 2 || (next[1] != '/' && next[1] != '!'))
         return NULL;
-    const char *last = find_letter(text, close, '<');
     while (last > text && isspace((unsigned char)last[-1]))
         last--;
     *value = (struct codec_bytes){(const uint8_t *)text, (size_t)(last - text)};
-    return find_letter(close, end - 1, '>') + 1;
+    return next;
 }
 
 // Writes the new value of a property. Returns false if it keeps its value.
@@ -628,7 +642,7 @@ static bool change_property(const struct xmp *xmp, const struct xmp_property *pr
     const bool removed = property->change == XMP_REMOVE, element = start[-1] == '<';
     if (start[-1] == '/' || (!removed && !new_value(property, target, text)))
         return true;
-    end = element ? element_value(start, at, xmp->end, &value) : attribute_value(at, xmp->end, &value);
+    end = element ? element_value(start, at, xmp->end, removed, &value) : attribute_value(at, xmp->end, &value);
     if (!end && element) { // damaged: the rest stays, because a search in it could take very long
         *copied = xmp->end;
         return codec_buffer_append(to, from, (size_t)(xmp->end - from));

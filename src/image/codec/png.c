@@ -400,6 +400,17 @@ static void take_resolution(const uint8_t *data, struct codec_metadata *metadata
         density[i] = read_u32(data + 4 * i) * (data[8] == 1 ? inch : 1);
 }
 
+// Returns true for a text of ImageMagick with a copy of an EXIF size or orientation, which the output need not have.
+static bool is_exif_copy(struct codec_bytes text)
+{
+    static const char *const names[] = {"Orientation",     "ImageWidth",     "ImageLength",    "PixelXDimension",
+                                        "PixelYDimension", "ExifImageWidth", "ExifImageLength"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names) && codec_begins(text, "exif:", 5); i++)
+        found |= strcmp((const char *)text.data + 5, names[i]) == 0; // a keyword ends within the chunk
+    return found;
+}
+
 // Takes the resolution, a comment, and chunks that a PNG file can keep as they are.
 static void take_other(struct png *png, const struct chunk *chunk, struct header *header,
                        struct codec_metadata *metadata)
@@ -421,6 +432,8 @@ static void take_other(struct png *png, const struct chunk *chunk, struct header
         lacks_chunk(metadata, "damaged", kept->type);
     } else if (chunk_is(chunk, "pHYs")) {
         take_resolution(text.data, metadata);
+    } else if (!once && is_exif_copy(text)) {
+        return;
     } else if (chunk_is(chunk, "tEXt") && codec_begins(text, "Comment", 8) && skip(&text, 8) && is_ascii(text) &&
                !metadata->comment.data && text.size > 0) {
         metadata->comment = text;

@@ -239,6 +239,9 @@ def lossy_inputs(c):
     _, _, err = batch(BINARY, *CPU, "--metadata", "strip", "--report", "lossy.jsonl", "-o", "lossless/{n}.png", "lossy")
     rows = files(at("lossy.jsonl"))
     c.check("warning: 2 images are left out: monocle cannot read camera raw, HEIF" in err, err)
+    os.rename(at("lossy/deep.tif"), at("lossy/deep.KDC"))
+    _, _, raw = batch(BINARY, *CPU, "-o", "raw", "lossy/deep.KDC")
+    c.check("deep.KDC: monocle cannot read camera raw files (.KDC)" in raw, raw)
     for name, text in said.items():
         why = rows["lossy/" + name].get("why", "")
         if "this build of monocle has no" in why:

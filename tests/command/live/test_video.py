@@ -212,7 +212,13 @@ def refusals(c):
         file.write("a.mp4\n")
     with open(at("text.png"), "w", encoding="utf-8") as file:
         file.write("hello\n")
-    rows = [(["cut.mp4"], {}, 3, "cannot play cut.mp4: moov atom not found\n"),
+    with open(at("a.HIF"), "wb") as file:
+        file.write(b"\0\0\0\x18ftypheix\0\0\0\0mif1heix")
+    with open(at("a.kdc"), "wb") as file:
+        file.write(b"MM\0*\0\0\0\x08\0\0\0\0\0\0")
+    rows = [(["a.HIF"], {}, 3, "monocle cannot read HEIF files"),
+            (["a.kdc"], {}, 3, "monocle cannot read camera raw files (.kdc)"),
+            (["cut.mp4"], {}, 3, "cannot play cut.mp4: moov atom not found\n"),
             (["file://" + at("text.txt")], {}, 3, "text.txt: it is a text file"),
             (["gopher://a/b.mp4"], {}, 3, "plays rtsp, rtsps, http, https, rtmp, rtmps, srt, udp, rtp, tcp, ftp and"),
             (["text.txt"], {}, 3, "text.txt: it is a text file; name a video, or @FILE for a list of images"),
