@@ -47,14 +47,16 @@ void chain_release(struct chain *chain)
         release(&chain->stage[i]);
 }
 
-// Returns false if the file of a stage is refused.
+// Returns false if the file of a stage is refused. `why` is valid until the thread's next call.
 static bool check_file(const struct stage *stage, const char **why)
 {
+    static _Thread_local char reason[FILTER_WHY];
     struct stage held = *stage;
     hold(&held);
     const struct file_resource *resource = held.values.resource;
     const bool ok = !filter_file_wanted(stage->filter, &stage->values) || (resource && resource->numbers);
-    *why = ok ? "" : resource ? resource->why : "out of memory";
+    snprintf(reason, sizeof(reason), "%s", ok ? "" : resource ? resource->why : "out of memory");
+    *why = reason;
     release(&held);
     return ok;
 }

@@ -18,7 +18,8 @@ struct chain {
 };
 
 bool stage_init(struct stage *stage, const struct filter *filter); // default values
-// Computes the arguments from the values. False: the combination is impossible; *why is then a static text.
+// Computes the arguments from the values. False: the combination is impossible; *why is valid until the thread's
+// next call.
 bool stage_prepare(struct stage *stage, const char **why);
 
 // Files of filters may change at any time. chain_hold reads them, so that sizes, plan and numbers are of one reading. A

@@ -14,14 +14,16 @@ struct kept_resource {
     struct kept_resource *next; // an older one
     resource_maker *make;
     char *path;
-    struct stat state; // of the file
+    struct stat state; // of the file; zeroed: it changed while it was read
     int users;
+    bool made; // the resource is complete
 };
 
 static struct {
-    pthread_mutex_t lock; // guards the list
+    pthread_mutex_t lock; // guards the list, not the reading of a file
+    pthread_cond_t made;
     struct kept_resource *first;
-} resources = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} resources = {.lock = PTHREAD_MUTEX_INITIALIZER, .made = PTHREAD_COND_INITIALIZER};
 
 static bool same_state(const struct stat *a, const struct stat *b)
 {
@@ -29,13 +31,13 @@ static bool same_state(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-// Frees the oldest resources without users, but no reason: prepare lends it as a static text.
+// Frees the oldest resources without users.
 static void free_old(void)
 {
     int unused = 0;
     for (struct kept_resource **at = &resources.first; *at;) {
         struct kept_resource *kept = *at;
-        if (kept->users > 0 || !kept->resource.numbers || unused++ < UNUSED_MOST) {
+        if (kept->users > 0 || unused++ < UNUSED_MOST) {
             at = &kept->next;
             continue;
         }
@@ -46,52 +48,66 @@ static void free_old(void)
     }
 }
 
-// Finds the latest numbers of a file that has gone: a view continues with them. NULL: there are none.
-static struct kept_resource *find_gone(const char *path, resource_maker *make)
+// Returns true for the resource of a file in this state, or of a file that has gone (NULL): a view continues with its
+// latest numbers.
+static bool is_of(const struct kept_resource *kept, const char *path, const struct stat *state, resource_maker *make)
 {
-    struct kept_resource *kept = resources.first;
-    while (kept && (kept->make != make || !kept->resource.numbers || strcmp(kept->path, path) != 0))
-        kept = kept->next;
-    if (kept)
-        kept->users++;
+    return kept->make == make && (state ? same_state(&kept->state, state)
+                                        : kept->made && kept->resource.numbers && strcmp(kept->path, path) == 0);
+}
+
+static struct kept_resource *add(const char *path, const struct stat *state, resource_maker *make)
+{
+    struct kept_resource *kept = calloc(1, sizeof(*kept));
+    if (!kept || !(kept->path = strdup(path))) {
+        free(kept);
+        return NULL;
+    }
+    kept->make = make;
+    kept->state = *state;
     return kept;
 }
 
-// Finds or makes the resource of the file, and moves it to the front.
-static struct kept_resource *find(const char *path, const struct stat *state, resource_maker *make)
+// Makes the resource, without the lock.
+static void fill(struct kept_resource *kept)
 {
-    struct kept_resource **at = &resources.first, *kept;
-    while (*at && ((*at)->make != make || !same_state(&(*at)->state, state)))
-        at = &(*at)->next;
-    if ((kept = *at)) {
-        *at = kept->next;
-    } else {
-        kept = calloc(1, sizeof(*kept));
-        if (!kept || !(kept->path = strdup(path))) {
-            free(kept);
-            return NULL;
-        }
-        kept->make = make;
-        kept->state = *state;
-        make(path, &kept->resource);
-    }
-    kept->next = resources.first;
-    resources.first = kept;
-    kept->users++;
-    return kept;
+    struct stat state;
+    pthread_mutex_unlock(&resources.lock);
+    kept->make(kept->path, &kept->resource);
+    const bool same = stat(kept->path, &state) == 0 && same_state(&kept->state, &state);
+    pthread_mutex_lock(&resources.lock);
+    if (!same)
+        kept->state = (struct stat){0};
+    kept->made = true;
+    pthread_cond_broadcast(&resources.made);
 }
 
 static const struct file_resource missing = {.why = "there is no such file"};
 
 const struct file_resource *file_resource_get(const char *path, resource_maker *make)
 {
-    struct stat state;
-    const bool gone = stat(path, &state) != 0;
+    struct stat status, *state = stat(path, &status) == 0 ? &status : NULL;
+    struct kept_resource **at = &resources.first, *kept;
     pthread_mutex_lock(&resources.lock);
-    struct kept_resource *found = gone ? find_gone(path, make) : find(path, &state, make);
+    while (*at && !is_of(*at, path, state, make))
+        at = &(*at)->next;
+    const bool found = *at;
+    if ((kept = *at))
+        *at = kept->next;
+    else if (state)
+        kept = add(path, state, make);
+    if (kept) {
+        kept->next = resources.first;
+        resources.first = kept;
+        kept->users++;
+    }
+    if (kept && !found)
+        fill(kept);
+    while (kept && !kept->made)
+        pthread_cond_wait(&resources.made, &resources.lock);
     free_old();
     pthread_mutex_unlock(&resources.lock);
-    return found ? &found->resource : gone ? &missing : NULL;
+    return kept ? &kept->resource : state ? NULL : &missing;
 }
 
 static void add_users(const struct file_resource *resource, int users)

@@ -1,10 +1,14 @@
-// test_cube.c: files .cube: values worked out by hand, and damaged files
+// test_cube.c: files .cube: values worked out by hand, damaged files, and files that change while they are read
 #include "filter/cube.h"
 #include "unit.h"
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static const struct {
     const char *text, *why;
@@ -107,9 +111,97 @@ static void check_files(void)
     }
 }
 
+static struct {
+    int reads;
+    const char *swapped; // a file that takes the place of the one that is read, meanwhile
+    sem_t started, read;
+} reader;
+
+// Refuses the file, with its first byte.
+static void refuse(const char *path, struct file_resource *made)
+{
+    FILE *file = fopen(path, "r");
+    made->why[0] = file ? (char)fgetc(file) : '?';
+    if (file)
+        fclose(file);
+    reader.reads++;
+    if (reader.swapped)
+        CHECK(rename(reader.swapped, path) == 0);
+}
+
+static void put_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void check_refused(void)
+{
+    char path[8];
+    for (int i = 0; i < 7; i++) {
+        snprintf(path, sizeof(path), "%d", i % 6);
+        if (i < 6)
+            put_file(path, "x");
+        file_resource_put(file_resource_get(path, refuse));
+    }
+    CHECK_NUMBER(reader.reads, 7); // the first one was freed, so it was read twice
+    // Numbers of a file that is replaced while it is read are not those of the file that was there before, when this
+    // one returns.
+    put_file("one", "1");
+    put_file("two", "2");
+    CHECK(link("one", "first") == 0);
+    reader.swapped = "two";
+    file_resource_put(file_resource_get("one", refuse));
+    reader.swapped = NULL;
+    CHECK(rename("first", "one") == 0);
+    put_file("two", "2");
+    reader.reads = 0;
+    file_resource_put(file_resource_get("one", refuse));
+    CHECK_NUMBER(reader.reads, 1);
+}
+
+static void wait_for(sem_t *semaphore)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 20;
+    CHECK(sem_timedwait(semaphore, &end) == 0);
+}
+
+static void read_slowly(const char *path, struct file_resource *made)
+{
+    sem_post(&reader.started);
+    wait_for(&reader.read);
+    refuse(path, made);
+}
+
+static void *get_slowly(void *context)
+{
+    return (void *)file_resource_get("one", read_slowly);
+}
+
+// The reading of a file delays only threads that need this file.
+static void check_threads(void)
+{
+    pthread_t first, second;
+    void *one, *other;
+    sem_init(&reader.started, 0, 0);
+    sem_init(&reader.read, 0, 0);
+    reader.reads = 0;
+    CHECK(pthread_create(&first, NULL, get_slowly, NULL) == 0 && pthread_create(&second, NULL, get_slowly, NULL) == 0);
+    wait_for(&reader.started);
+    file_resource_put(file_resource_get("two", refuse));
+    sem_post(&reader.read);
+    CHECK(pthread_join(first, &one) == 0 && pthread_join(second, &other) == 0);
+    CHECK(one && one == other && reader.reads == 2);
+    CHECK_TEXT(((const struct file_resource *)one)->why, "1");
+}
+
 int main(void)
 {
     check_files();
+    check_refused();
+    check_threads();
     check_damaged();
     check_values();
     return check_end(&unit);
