@@ -2,6 +2,7 @@
 #include "bench/figure.h"
 
 #include "base/hash.h"
+#include "base/json_text.h"
 #include "base/stats.h"
 
 #include <jansson.h>
@@ -54,7 +55,7 @@ static json_t *parameter_json(char *text)
     const long long number = strtoll(text, &end, 10);
     for (char *at = text; (at = strstr(at, wide_space)); memmove(at + 1, at + 2, strlen(at + 1)))
         *at = ' ';
-    return *text && !*end ? json_integer(number) : json_string(text);
+    return *text && !*end ? json_integer(number) : text_json(text);
 }
 
 static json_t *parameters_json(const char *words)
@@ -94,7 +95,7 @@ json_t *figure_json(const struct figure *figure)
     if (samples)
         json_object_set_new(object, "samples", samples);
     if (figure->note[0] || !ok)
-        json_object_set_new(object, ok ? "note" : "reason", json_string(figure->note));
+        json_object_set_new(object, ok ? "note" : "reason", text_json(figure->note));
     return object;
 }
 

@@ -2,6 +2,7 @@
 // GL
 #include "inspect/inspect.h"
 
+#include "base/json_text.h"
 #include "base/log.h"
 #include "command/shared.h"
 #include "compute/device.h"
@@ -103,7 +104,7 @@ static void complete(json_t *device)
     json_object_set_new(device, "opens", json_false()); // the child replaces it
     json_object_update(device, found);
     json_object_set_new(device, "sharing", sharing);
-    json_object_set_new(device, "problem", why[0] ? json_string(why) : json_null());
+    json_object_set_new(device, "problem", why[0] ? text_json(why) : json_null());
     json_decref(found);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/cache.h"
 #include "base/hash.h"
+#include "base/json_text.h"
 #include "base/log.h"
 
 #include <dirent.h>
@@ -20,20 +21,17 @@ static const char extension[] = ".capture";
 
 // ---- one file ----
 
-// Returns the first line, without its newline. The caller frees it. NULL: out of memory.
+// Returns the first line, without its newline. The caller frees it. NULL: out of memory, or the chain is not UTF-8.
 static char *print_head(const struct capture_entry *entry)
 {
     const struct image_shape *shape = &entry->frame.shape;
     const struct color unset = {0}, color = color_resolve(shape->color, unset, shape->format == PIXFMT_GREY,
                                                           shape->width, shape->height); // RGB may have none
-    json_t *device = json_string(entry->device);
-    if (!device) // a driver's name may not be UTF-8
-        device = json_string("");
     json_t *head =
         json_pack("{s:i,s:s,s:s,s:i,s:i,s:s,s:s,s:s,s:o,s:i}", "monocle_capture", VERSION, "chain", entry->text,
                   "format", pixfmt_info(shape->format)->name, "width", shape->width, "height", shape->height, "matrix",
                   color_matrix_name(color.matrix), "range", color_range_name(color.range), "output",
-                  entry->to_image ? "image" : "buffer", "device", device, "threads", entry->threads);
+                  entry->to_image ? "image" : "buffer", "device", text_json(entry->device), "threads", entry->threads);
     char *text = json_dumps(head, JSON_COMPACT);
     json_decref(head);
     return text;
@@ -233,7 +231,7 @@ void captures_add(struct captures *captures, const struct chain *chain, const ch
     pthread_mutex_lock(&captures->lock);
     if (!captures->failed && !captures->full && !(head && write_new(captures, head, frame, name))) {
         log_error("cannot capture the frame as %s/%s: %s; continuing without captures", captures->path, name,
-                  strerror(errno));
+                  entry && !head ? "the chain's file has a name that is not UTF-8; rename it" : strerror(errno));
         captures->failed = true;
     }
     pthread_mutex_unlock(&captures->lock);

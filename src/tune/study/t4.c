@@ -2,6 +2,7 @@
 #include "tune/study/t4.h"
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -317,11 +318,9 @@ bool t4_write(const struct t4_table *table, const char *device, struct claim *cl
         if (table->result[c].state != T4_UNTRIED)
             json_array_append_new(results, result_json(table, c));
     }
-    json_t *name = json_string(device); // NULL if a driver's text is not UTF-8
-    json_t *json =
-        json_pack("{s:o,s:s,s:{s:s,s:s,s:o,s:s,s:s}}", "results", results, "schema_version", "1.0.0", "metadata",
-                  "timeunit", "milliseconds", "compute_api", "OpenCL", "device", name ? name : json_string("?"),
-                  "autotuner", "monocle", "autotuner_version", MONOCLE_VERSION);
+    json_t *json = json_pack("{s:o,s:s,s:{s:s,s:s,s:o,s:s,s:s}}", "results", results, "schema_version", "1.0.0",
+                             "metadata", "timeunit", "milliseconds", "compute_api", "OpenCL", "device",
+                             text_json(device), "autotuner", "monocle", "autotuner_version", MONOCLE_VERSION);
     char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(json);
     if (!text)

@@ -131,6 +131,14 @@ def tunes_cpu(c):
     c.check(any(line.endswith(says) for line in err), says, err)
 
 
+def not_utf8(c):
+    """A chain that JSON cannot have is not captured. The message names the reason."""
+    with open(at("a\udcff.cube"), "w") as file:
+        file.write("LUT_1D_SIZE 2\n0 0 0\n1 1 1\n")
+    code, out, err = monocle(*LIVE, "-f", "lut=a\udcff.cube", "-p", "cpu", "--capture", "work")
+    c.check(code == 1 and len(err) == 1 and "has a name that is not UTF-8" in err[0], code, err)
+
+
 def damaged(c):
     """A damaged capture gives one line with its name. The others are tuned."""
     monocle(*LIVE, "-f", "invert", "-p", "cpu", "--capture", "work")
@@ -165,4 +173,4 @@ def damaged(c):
         c.check(code == 2 and len(err) == 1 and "--from" in err[0], args, code, err)
 
 
-sys.exit(Checks().run(live, batch, unwritable, tunes, tunes_cpu, damaged, before=prepare))
+sys.exit(Checks().run(live, batch, unwritable, tunes, tunes_cpu, not_utf8, damaged, before=prepare))
