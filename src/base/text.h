@@ -18,6 +18,11 @@ static inline const char *text_if(bool shown, const char *text)
 {
     return shown ? text : "";
 }
+// Returns `text`, or `other` if it is NULL.
+static inline const char *text_or(const char *text, const char *other)
+{
+    return text ? text : other;
+}
 
 // Removes the first character and returns it: U+FFFD for a byte that is not part of valid UTF-8, 0 at the end.
 uint32_t span_next(struct span *span);

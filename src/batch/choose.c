@@ -45,7 +45,12 @@ static double busy_ms(const struct path_result *result)
     for (int i = 0; i < result->stages; i++) {
         const struct stage_time *stage = &result->stage[i];
         const int64_t ns = stage->clock == STAGE_DEVICE ? stage->end_ns - stage->start_ns : 0;
-        *(strcmp(stage->name, "upload") == 0 ? &in_ns : strcmp(stage->name, "download") == 0 ? &out_ns : &run_ns) += ns;
+        if (strcmp(stage->name, "upload") == 0)
+            in_ns += ns;
+        else if (strcmp(stage->name, "download") == 0)
+            out_ns += ns;
+        else
+            run_ns += ns;
     }
     const int64_t copy_ns = in_ns > out_ns ? in_ns : out_ns;
     return (double)(run_ns > copy_ns ? run_ns : copy_ns) / 1e6;

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -207,7 +208,7 @@ static bool merge_add(struct merge *merge, const char *path)
     const bool ok = file && take_lines(merge, file, &reading, &why);
     const bool read = file && !ferror(file);
     if (!read)
-        log_error("cannot read the report %s%s: %s", standard ? "on " : "", spoken,
+        log_error("cannot read the report %s%s: %s", text_if(standard, "on "), spoken,
                   standard && errno == EBADF ? "it is closed" : strerror(errno));
     else if (why)
         log_error("%s is not a report of a batch: %s", spoken, why);

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -125,7 +126,7 @@ static bool check_places(const char *template)
         snprintf(word, sizeof(word), "%.*s", (int)strcspn(brace + 1, "}"), brace + 1);
         const char *near = options_nearest(word, places);
         log_error("--output has the unknown field {%s}%s%s%s; the fields are {dir}, {stem}, {ext} and {n}", word,
-                  near ? ", did you mean {" : "", near ? near : "", near ? "}?" : "");
+                  text_if(near, ", did you mean {"), text_or(near, ""), text_if(near, "}?"));
         return false;
     }
     return true;

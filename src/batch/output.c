@@ -64,7 +64,7 @@ static size_t directory_length(const char *path)
 static int directory_error(const char *path, size_t length)
 {
     // "/." fails for a regular file.
-    char *directory = xprintf("%.*s/.", length > 0 ? (int)length : 1, length > 0 ? path : ".");
+    char *directory = length > 0 ? xprintf("%.*s/.", (int)length, path) : xstrdup("./.");
     const int error = access(directory, W_OK | X_OK) == 0 ? 0 : errno;
     free(directory);
     return error;
@@ -216,7 +216,7 @@ bool output_commit(struct output *output, bool replace)
 bool output_sync_directory(const char *path)
 {
     const size_t length = directory_length(path);
-    char *directory = xprintf("%.*s", length ? (int)length : 1, length ? path : ".");
+    char *directory = length > 0 ? xprintf("%.*s", (int)length, path) : xstrdup(".");
     const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(directory);
     const bool ok = fd >= 0 && file_sync(fd);

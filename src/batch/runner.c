@@ -169,11 +169,10 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
     }
     if (fit->path && runner->setup.captures && !job->feed) {
         const bool cpu = setup.kind == PATH_CPU, tunable = cpu && fit->encode.width == 0;
-        captures_add(runner->setup.captures, &chain,
-                     cpu          ? "cpu"
-                     : runner->gl ? runner->gl->name
-                                  : runner->device->info.name,
-                     tunable ? setup.threads : 0, false, job->picture);
+        const char *device = "cpu";
+        if (!cpu)
+            device = runner->gl ? runner->gl->name : runner->device->info.name;
+        captures_add(runner->setup.captures, &chain, device, tunable ? setup.threads : 0, false, job->picture);
     }
     return fit->path;
 }

@@ -54,7 +54,8 @@ static bool find_index(struct shard *shard)
 bool shard_parse(struct shard *shard, const char *text)
 {
     const char *slash = strchr(text, '/');
-    const long count = parse_count(slash ? slash + 1 : text, '\0'), number = slash ? parse_count(text, '/') : 1;
+    const long count = parse_count(slash ? slash + 1 : text, '\0');
+    const long number = slash ? parse_count(text, '/') : 1;
     if (count < 1 || number < 1 || number > count) {
         log_error("--shard is '%s', but must be K/N with K from 1 to N, or N in a task of a cluster", text);
         return false;

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "path/passes_json.h"
 
@@ -351,7 +352,7 @@ static bool collect(struct file_work *work, struct path_result *result)
     if (!ok) {
         for (char *at = why; at && (at = strchr(at, '\n'));) // a compiler's message may have several lines
             *at = ' ';
-        outcome_fail(outcome, FAULT_DEVICE, "the filters failed%s%.200s", why ? ": " : "", why ? why : "");
+        outcome_fail(outcome, FAULT_DEVICE, "the filters failed%s%.200s", text_if(why, ": "), text_or(why, ""));
     } else if (!work->job.feed || work->rows.decoded > 0) {
         const struct fleet_member *device = runner->done_by;
         outcome->device = device ? device->info.name : "cpu";

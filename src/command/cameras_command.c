@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/json_text.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "command/shared.h"
 
 #include <jansson.h>
@@ -43,7 +44,7 @@ static const struct option_list list = {
 
 static void print_offer(const struct camera_offer *offer)
 {
-    printf("   %s%s%s\t", offer->usable ? "" : "[", offer->format, offer->usable ? "" : "]");
+    printf("   %s%s%s\t", text_if(!offer->usable, "["), offer->format, text_if(!offer->usable, "]"));
     if (offer->width_least != offer->width || offer->height_least != offer->height)
         printf("%dx%d to ", offer->width_least, offer->height_least);
     printf("%dx%d", offer->width, offer->height);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/resource.h"
+#include "base/text.h"
 #include "command/bench/bench_command.h"
 #include "command/live/property_table.h"
 #include "command/looks.h"
@@ -185,7 +186,7 @@ static void home_path(char path[PATH_MAX], const char *word)
 {
     const char *home = getenv("HOME");
     const bool below = strncmp(word, "~/", 2) == 0 && home;
-    snprintf(path, PATH_MAX, "%s%s", below ? home : "", below ? word + 1 : word);
+    snprintf(path, PATH_MAX, "%s%s", text_if(below, home), below ? word + 1 : word);
 }
 
 // Offers arguments of `monocle ctl`: socket, command, and what this command has.

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/local_socket.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "command/shared.h"
 
 #include <errno.h>
@@ -100,7 +101,7 @@ static bool print_list(const json_t *list)
     {
         const char *choices = json_text(row, "choices");
         if (printf("%s %-11s %-7s %s%s%s\n", json_is_true(json_object_get(row, "writable")) ? "*" : " ",
-                   json_text(row, "name"), json_text(row, "type"), json_text(row, "help"), choices[0] ? ": " : "",
+                   json_text(row, "name"), json_text(row, "type"), json_text(row, "help"), text_if(choices[0], ": "),
                    choices) < 0)
             return false;
     }

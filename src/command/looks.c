@@ -211,11 +211,12 @@ bool looks_save(struct looks *looks, const struct chain *chain, char name[LOOK_N
     looks_close(&now);
     snprintf(line, sizeof(line), "%s = %s", name, text);
     if (!ok || !config_append(file_name, FILE_MOST, line)) {
+        const char *cause = ok ? strerror(errno) : "the chain is too long";
+        if (ok && errno == EPERM)
+            cause = "another user can write the file or its directory";
         config_path(file_name, path);
         snprintf(why, CHAIN_ERROR, "cannot save the look in %.150s: %s", path[0] ? path : "$XDG_CONFIG_HOME/monocle",
-                 !ok              ? "the chain is too long"
-                 : errno == EPERM ? "another user can write the file or its directory"
-                                  : strerror(errno));
+                 cause);
         return false;
     }
     looks_close(looks);

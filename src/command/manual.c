@@ -62,7 +62,10 @@ static void print_term(const char *term, size_t most, const char *meaning)
 static void print_row(const char *row, const char *gap)
 {
     const char *end = strstr(row, gap);
-    print_term(row, end ? (size_t)(end - row) : SIZE_MAX, end ? end + strspn(end, gap) : "");
+    if (end)
+        print_term(row, (size_t)(end - row), end + strspn(end, gap));
+    else
+        print_term(row, SIZE_MAX, "");
 }
 
 static void print_rows(const char *const *rows, const char *gap)
@@ -185,7 +188,8 @@ static void print_keys(void)
         for (int k = 0; k < KEY_CHOICES && row->key[k]; k++) {
             char name[16];
             keys_key_name(row->key[k], name);
-            printf("%s", k == 0 ? "" : row->digits ? " to " : ", ");
+            if (k > 0)
+                printf("%s", row->digits ? " to " : ", ");
             print_bold(name, SIZE_MAX);
         }
         printf("\n");

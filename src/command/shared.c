@@ -2,6 +2,7 @@
 #include "command/shared.h"
 
 #include "base/log.h"
+#include "base/text.h"
 #include "filter/chain.h"
 
 #include <stdio.h>
@@ -52,8 +53,8 @@ bool pixel_format_take(const char *name, struct source_setup *setup)
         names[i] = pixel_format_name(i);
     const char *near = options_nearest(name, names);
     pixel_format_list(list);
-    log_error("there is no pixel format '%s'%s%s%s; the formats are %s", name, near ? "; did you mean '" : "",
-              near ? near : "", near ? "'?" : "", list);
+    log_error("there is no pixel format '%s'%s%s%s; the formats are %s", name, text_if(near, "; did you mean '"),
+              text_or(near, ""), text_if(near, "'?"), list);
     return false;
 }
 
@@ -74,7 +75,7 @@ bool chain_operands_none(const struct command_operands *operands, const char *ch
             continue;
         for (int k = 0; k < 2; k++) {
             char text[CHAIN_TEXT];
-            const char *before = chain ? chain : "", *joint = chain ? joints[k] : "";
+            const char *before = text_or(chain, ""), *joint = text_if(chain, joints[k]);
             if (snprintf(text, sizeof(text), "%s%s%s", before, joint, word) >= CHAIN_TEXT || !is_chain(word, text))
                 continue;
             log_error("there is no file '%s'; did you mean -f '%s'?", word, text);

@@ -5,6 +5,7 @@
 #include "base/cache.h"
 #include "base/file.h"
 #include "base/installed_program.h"
+#include "base/text.h"
 #include "compute/drivers.h"
 #include "inspect/inspect.h"
 
@@ -340,7 +341,7 @@ static void report_none(struct doctor *doctor, const struct driver *driver, json
     if (strcasestr(driver->library, "rusticl")) {
         snprintf(fix, sizeof(fix), "export RUSTICL_ENABLE=%s", rusticl_name(doctor));
         doctor_report(doctor, FINDING_WARNING, fix, "%s loads, but lists no device: RUSTICL_ENABLE %s%s",
-                      driver->library, enabled ? "is " : "is not set", enabled ? enabled : "");
+                      driver->library, enabled ? "is " : "is not set", text_or(enabled, ""));
     } else if (hardware_lacks(doctor, driver->library))
         doctor_report(doctor, FINDING_OK, NULL, "%s loads, but lists no device: there is no GPU of %s", driver->library,
                       hardware_lacks(doctor, driver->library));
@@ -470,8 +471,8 @@ static void check_display(struct doctor *doctor)
         doctor_report(doctor, FINDING_WARNING, "sudo apt install xwayland   # then log in again",
                       "Wayland at %s has no X server: monocle with GLFW before 3.4 needs XWayland", wayland);
     else
-        doctor_report(doctor, FINDING_OK, NULL, "DISPLAY is %s%s%s", x11, wayland ? ", WAYLAND_DISPLAY is " : "",
-                      wayland ? wayland : "");
+        doctor_report(doctor, FINDING_OK, NULL, "DISPLAY is %s%s%s", x11, text_if(wayland, ", WAYLAND_DISPLAY is "),
+                      text_or(wayland, ""));
 }
 
 // Reports one kind of context. Returns true if it works.
@@ -711,7 +712,7 @@ static void report_unusable(struct doctor *doctor, const char *path, const char 
     else
         snprintf(fix, sizeof(fix), "export %s=DIR   # a directory that only you can write", variable);
     doctor_report(doctor, FINDING_PROBLEM, fix, "monocle cannot store %s: %s %s", use, path[0] ? path : "HOME",
-                  unsafe ? unsafe : "cannot be made");
+                  text_or(unsafe, "cannot be made"));
 }
 
 static void check_cache(struct doctor *doctor)

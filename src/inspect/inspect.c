@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "base/json_text.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "compute/drivers.h"
 #include "compute/gl_context.h"
 #include "path/path.h"
@@ -28,7 +29,7 @@ static bool filter(const struct path_setup *setup, const struct image *frame, st
     const bool ok =
         path && path_submit(path, frame, NULL) && path_collect(path, &result) && path_read(path, &result, rgba);
     if (!ok)
-        snprintf(why, 256, "%.*s", (int)strcspn(error ? error : "", "\n"), error ? error : "it cannot filter a frame");
+        snprintf(why, 256, "%.*s", (int)strcspn(text_or(error, ""), "\n"), text_or(error, "it cannot filter a frame"));
     path_close(path);
     free(error);
     return ok;

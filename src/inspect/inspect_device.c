@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/json_text.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "compute/device.h"
 #include "image/image.h"
 #include "path/path.h"
@@ -376,7 +377,7 @@ static bool try_mode(struct device *device, enum path_kind kind, struct gl_conte
     struct path *path = path_open(&setup, &error);
     bool works = false;
     if (!path)
-        snprintf(why, 256, "%.*s", (int)strcspn(error ? error : "?", "\n"), error ? error : "?");
+        snprintf(why, 256, "%.*s", (int)strcspn(text_or(error, "?"), "\n"), text_or(error, "?"));
     else if (strcmp(path_info(path)->sharing, name) == 0)
         works = run_frame(path, &setup.input, why);
     else
@@ -400,7 +401,7 @@ static void probe_shared(const struct device_info *info, struct window *window, 
         snprintf(mode->why, sizeof(mode->why), "shares textures with %s", window_gl_name(window));
     else
         snprintf(mode->why + strlen(mode->why), sizeof(mode->why) - strlen(mode->why), "%sover %s: %.100s",
-                 mode->why[0] ? "; " : "", gl.glx_context ? "GLX" : "EGL", why);
+                 text_if(mode->why[0], "; "), gl.glx_context ? "GLX" : "EGL", why);
     device_close(device);
 }
 

@@ -5,6 +5,7 @@
 #include "base/json_text.h"
 #include "base/log.h"
 #include "base/resource.h"
+#include "base/text.h"
 #include "batch/batch.h"
 #include "command/command.h"
 #include "command/looks.h"
@@ -171,8 +172,8 @@ static char *job_text(const struct batch_options *o)
         snprintf(users, sizeof(users), "\n%016llx", (unsigned long long)hash);
     return xprintf("%s\n%d %d %d %d %d%s%s%s", o->setup.chain_text, o->setup.encoding.quality,
                    o->setup.encoding.subsampling, o->setup.encoding.compression, o->setup.encoding.strip_metadata,
-                   o->setup.encoding.keep_orientation, o->setup.kernels ? "\n" : "",
-                   o->setup.kernels ? o->setup.kernels : "", users);
+                   o->setup.encoding.keep_orientation, text_if(o->setup.kernels, "\n"), text_or(o->setup.kernels, ""),
+                   users);
 }
 
 // Parses bytes with an optional unit: "300M", "2G", "1500K", "1000000". Returns false for any other text.
@@ -237,11 +238,14 @@ static bool kernels_unused(const char *kernels, const char *path)
 static bool options_agree(const struct batch_options *o)
 {
     const struct codec_info *format = o->setup.naming.format; // format of all outputs; NULL: they may differ
-    const char *lost = !format                                                 ? NULL
-                       : o->setup.encoding.quality && !format->quality         ? "--quality"
-                       : o->setup.encoding.subsampling && !format->subsampling ? "--subsampling"
-                       : o->setup.encoding.compression && !format->compression ? "--compression"
-                                                                               : NULL;
+    const struct batch_encoding *encoding = &o->setup.encoding;
+    const char *lost = NULL;
+    if (format && encoding->quality && !format->quality)
+        lost = "--quality";
+    else if (format && encoding->subsampling && !format->subsampling)
+        lost = "--subsampling";
+    else if (format && encoding->compression && !format->compression)
+        lost = "--compression";
     if (lost) {
         log_error("%s has no effect on %s, the format of all outputs; leave out one or the other", lost, format->name);
         return false;

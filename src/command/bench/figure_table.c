@@ -5,6 +5,7 @@
 #include "base/json_text.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/text.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -91,7 +92,11 @@ static void figure_text(const struct figure *figure, char text[FIGURE_TEXT])
 static int append_value(const char *value, int length, char text[FIGURE_PARAMETERS], int used)
 {
     enum { LONG = 34, HEAD = 20, TAIL = 12 };
-    int head = length > LONG ? HEAD : length, tail = length > LONG ? length - TAIL : length;
+    int head = length, tail = length;
+    if (length > LONG) {
+        head = HEAD;
+        tail = length - TAIL;
+    }
     for (; head < tail && (value[head] & 0xc0) == 0x80; head++)
         ;
     for (; tail < length && (value[tail] & 0xc0) == 0x80; tail++)
@@ -120,7 +125,8 @@ static void split(const struct figure *figure, bool values, char row[FIGURE_PARA
     const char *all = figure->parameters, *space = strrchr(all, ' ');
     const int length = space ? (int)(space - all) : 0;
     copy_words(all, length, values, row);
-    copy_words(space ? space + 1 : all, (int)strlen(space ? space + 1 : all), values, column);
+    const char *last = space ? space + 1 : all;
+    copy_words(last, (int)strlen(last), values, column);
 }
 
 static bool has_keys(const struct figure_table *table, const struct figure *figure)
@@ -387,9 +393,9 @@ static void print_figure(enum result_verdict verdict, const struct result_figure
     const bool base = !isnan(item->base_value);
     figure_text(now, value);
     figure_text(&before, earlier);
-    int used =
-        snprintf(line, sizeof(line), "%-8s %s, %s: %s%s%s %s", result_verdict_name(verdict), now->test, now->parameters,
-                 base ? earlier : "", base ? " -> " : "", value, json_text(json_object_get(tests, now->test), "unit"));
+    int used = snprintf(line, sizeof(line), "%-8s %s, %s: %s%s%s %s", result_verdict_name(verdict), now->test,
+                        now->parameters, text_if(base, earlier), text_if(base, " -> "), value,
+                        json_text(json_object_get(tests, now->test), "unit"));
     if (!isnan(item->change) && used < (int)sizeof(line))
         snprintf(line + used, sizeof(line) - (size_t)used, " (%+.1f%%)", 100 * item->change);
     log_print_line(stdout, "  %s", line);
