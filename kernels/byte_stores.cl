@@ -1,4 +1,4 @@
-// byte_stores.cl: stores bytes one by one, for the test of src/compute/byte_stores.c
+// byte_stores.cl: stores bytes one by one, for the test of src/compute/device.c
 //
 // Every third byte stays as it is, so a store of more than one byte shows.
 __kernel void store_bytes(__global uchar *to)

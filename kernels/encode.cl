@@ -16,7 +16,7 @@
 #define SHIFT_Y 1
 #endif
 
-// The host's struct encoding (src/path/opencl_encode.c): width, height, stride of the input in pixels, the weights of
+// The host's struct encoding (src/path/opencl_results.c): width, height, stride of the input in pixels, the weights of
 // red, green and blue for Y, for U and for V, then the offset of Y.
 typedef int16 encoding;
 

@@ -1,6 +1,6 @@
 // histogram.cl: histograms of a picture between two passes, and filters' arguments from them
 //
-// The host puts the language before this file (src/path/opencl_histogram.c).
+// The host puts the language before this file (src/path/opencl_chain.c).
 #include "equalize_level.cl"
 #include "otsu_level.cl"
 #include "source.cl"

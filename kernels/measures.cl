@@ -1,6 +1,6 @@
 // measures.cl: the measures of a result (src/path/path.h), as three kernels that add to zeros
 //
-// The host puts the language before this file (src/path/opencl_measures.c). `size`: width, height, words from a row of
+// The host puts the language before this file (src/path/opencl_results.c). `size`: width, height, words from a row of
 // RGBA pixels to the next, strips. `first`: index of the kernel's first value.
 enum {
     LEVELS = 256,

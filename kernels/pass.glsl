@@ -1,6 +1,6 @@
 // pass.glsl: a pass, or half of a blur, as a fragment shader
 //
-// The host puts the language and the pass's macros before this file, and the filters after it (src/path/gl_text.c):
+// The host puts the language and the pass's macros before this file, and the filters after it (src/path/gl_program.c):
 //   LOAD_0(x, y) .. LOAD_3(x, y)     the samples of a pixel of the input: red, green, blue and alpha, or luma, U and V
 //   PASS_YUV                         defined if they are luma, U and V
 //   PASS_BEFORE, PASS_AFTER, PASS_LOAD_X .. PASS_STORE_Y, PASS_STENCIL .. PASS_WARP              as in pass_io.cl

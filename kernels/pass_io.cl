@@ -43,7 +43,7 @@
 #define DESTINATION __global uint *
 #endif
 
-// The host's struct opencl_layout (src/path/opencl_pass.h): width, height, strides of planes 0 to 2, offsets of planes
+// The host's struct opencl_layout (src/path/opencl_chain.h): width, height, strides of planes 0 to 2, offsets of planes
 // 1 and 2, then the stride of the output in pixels.
 typedef int8 layout;
 

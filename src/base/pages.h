@@ -19,10 +19,7 @@ struct pages_owner {
     // As pages_alloc, but `give` frees the memory. Returns NULL if the device has no more; the caller then uses the
     // system's.
     void *(*take)(struct pages_owner *owner, size_t bytes);
-    void (*give)(struct pages_owner *owner, void *memory); // frees memory of `take`; ends an import
-    // Imports memory that another driver owns and fills. `dmabuf` is its file descriptor; this closes it in any case.
-    // May write to the memory as a test. False: the import failed (log_info). NULL: the device cannot import.
-    bool (*import)(struct pages_owner *owner, void *memory, size_t bytes, int dmabuf);
+    void (*give)(struct pages_owner *owner, void *memory); // frees memory of `take`
 };
 
 void *pages_take(struct pages_owner *owner, size_t bytes);

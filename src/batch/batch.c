@@ -13,6 +13,7 @@
 #include "base/thread.h"
 #include "batch/inputs.h"
 #include "batch/worker.h"
+#include "compute/tuned.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -90,7 +90,7 @@ static bool measure(const struct runner_setup *setup, const struct sample *sampl
     const double encode_ms = process_ms();
     cost->filter_ms = (encode_ms - start_ms) / RUNS;
     if (ok) {
-        const bool processor = runner.device && runner.device->info.type & CL_DEVICE_TYPE_CPU;
+        const bool processor = runner.device && runner.device->info.type & DEVICE_CPU;
         cost->device_ms = processor ? 0 : busy_ms(&result);
         ok = codec_encode(sample->codec, sample->job.encode.width > 0 ? &result.encoded : &result.image,
                           &sample->settings, &file, &error);

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "path/passes_json.h"
+#include "path/path.h"
 
 #include <assert.h>
 #include <errno.h>

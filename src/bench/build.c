@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/resource.h"
+#include "compute/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static cl_kernel build_kept(struct bench_case *c, const char *text, const char *
     static const char *const name = "build";
     cl_kernel kernel = NULL;
     char *why = NULL;
-    programs_forget(&c->session->device->programs);
+    programs_forget(c->session->device->programs);
     if (program_kernels(c->session->device, text, options, &name, 1, &kernel, &why) != CL_SUCCESS)
         bench_fail_build(c, why);
     free(why);

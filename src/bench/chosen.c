@@ -6,6 +6,7 @@
 #include "base/vectors.h"
 #include "bench/pool.h"
 #include "bench/session.h"
+#include "compute/tuned.h"
 #include "image/color.h"
 
 #include <math.h>

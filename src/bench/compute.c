@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/random.h"
+#include "compute/memory.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/random.h"
+#include "compute/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

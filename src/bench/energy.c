@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "compute/energy.h"
-#include "path/resident.h"
+#include "path/rig.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct energy_meter {
     const char *name;
     struct energy *energy; // NULL: there is no counter
     char why[ENERGY_WHY];
-    struct resident *resident; // NULL: the cpu path
+    struct rig *rig; // NULL: the cpu path
 };
 
 struct energy_case {
@@ -43,8 +43,8 @@ static bool run_frames(void *context, int runs)
     struct timing timing;
     struct path_result result;
     bool ok = true;
-    if (e->meter->resident)
-        return resident_run(e->meter->resident, e->built, 0, runs, &timing);
+    if (e->meter->rig)
+        return rig_chain_run(e->meter->rig, e->built, 0, runs, &timing);
     for (int i = 0; ok && i < runs; i++)
         ok = path_submit(e->frames.path, &e->frames.pictures->image[0], NULL) && path_collect(e->frames.path, &result);
     return ok;
@@ -53,8 +53,7 @@ static bool run_frames(void *context, int runs)
 static bool run_first(void *context, struct image *rgba)
 {
     struct energy_case *e = context;
-    return e->meter->resident ? run_frames(e, 1) && resident_read(e->meter->resident, rgba)
-                              : frames_first(&e->frames, rgba);
+    return e->meter->rig ? run_frames(e, 1) && rig_read(e->meter->rig, rgba) : frames_first(&e->frames, rgba);
 }
 
 // Also measures the time of a run, which energy_measure needs.
@@ -95,11 +94,10 @@ static bool open_chain(struct bench_case *c, const struct pictures *pictures)
                                      .input = pictures->image[0].shape,
                                      .chain = &e->chain,
                                      .depth = 1,
-                                     .tuned = &c->session->device->tuned};
+                                     .tuned = c->session->device->tuned};
     e->frames.pictures = pictures;
-    const bool ok = e->meter->resident
-                        ? (e->built = resident_chain_open(e->meter->resident, &e->chain, NULL, &why)) != NULL
-                        : frames_open(&e->frames, &setup, pictures, &why);
+    const bool ok = e->meter->rig ? (e->built = rig_chain_open(e->meter->rig, &e->chain, NULL, &why)) != NULL
+                                  : frames_open(&e->frames, &setup, pictures, &why);
     if (!ok)
         bench_fail_build(c, why);
     free(why);
@@ -138,8 +136,8 @@ static bool open_meters(const struct bench_session *session, struct energy_meter
     meters[1].energy = energy_open(&(struct energy_device){.cpu = true}, meters[1].why);
     if (!device->energy)
         return true;
-    device->resident = resident_open(&setup, 1, false);
-    return device->resident && resident_fill(device->resident, 0, &pictures->image[0]);
+    device->rig = rig_open(&setup, 1, false);
+    return device->rig && rig_fill(device->rig, 0, &pictures->image[0]);
 }
 
 static void measure_cases(struct bench_session *session, const struct energy_meter meters[METERS],
@@ -154,7 +152,7 @@ static void measure_cases(struct bench_session *session, const struct energy_met
     }
     bench_measure(session, cases, CASES);
     for (int i = 0; i < CASES; i++) {
-        resident_chain_close(energies[i].built);
+        rig_chain_close(energies[i].built);
         frames_close(&energies[i].frames);
     }
     free(energies);
@@ -169,7 +167,7 @@ static void run(struct bench_session *session)
     else
         bench_report_failure(session);
     for (int i = 0; i < METERS; i++) {
-        resident_close(meters[i].resident);
+        rig_close(meters[i].rig);
         energy_close(meters[i].energy);
     }
     pictures_free(&pictures);

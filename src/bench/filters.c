@@ -42,13 +42,13 @@ struct bench_subject {
     const struct pictures *pictures;
     const struct chain *chain;
     struct path *path; // for kinds without a device, which read the host's pictures in place; else NULL
-    struct resident *resident;
+    struct rig *rig;
     struct opencl_chain *opened;
     const struct picture_measure *measure; // NULL: a chain
     struct measuring measuring;
     uint32_t *values; // of the measure
     struct workers *workers;
-    struct resident_measures *resident_measures;
+    struct rig_measures *rig_measures;
     int next; // index of a picture
 };
 
@@ -71,17 +71,17 @@ static bool open_measure(struct bench_subject *subject, const struct bench_subje
 {
     const struct path_setup wanted = {.measures = setup->measure->measures, .strips = STRIPS};
     subject->measure = setup->measure;
-    if (!measuring_open(&subject->measuring, &wanted, setup->shape.width, setup->shape.height, !subject->resident) ||
+    if (!measuring_open(&subject->measuring, &wanted, setup->shape.width, setup->shape.height, !subject->rig) ||
         !(subject->values = calloc(measuring_values(&subject->measuring), sizeof(*subject->values)))) {
         log_error("cannot measure: out of memory");
         return false;
     }
-    if (!subject->resident) {
+    if (!subject->rig) {
         subject->workers = workers_open(setup->threads);
         return true;
     }
-    subject->resident_measures = resident_measures_open(subject->resident, &subject->measuring, error);
-    return subject->resident_measures != NULL;
+    subject->rig_measures = rig_measures_open(subject->rig, &subject->measuring, error);
+    return subject->rig_measures != NULL;
 }
 
 // Accepts NULL.
@@ -90,8 +90,8 @@ static void bench_subject_close(struct bench_subject *subject)
     if (!subject)
         return;
     path_close(subject->path);
-    resident_chain_close(subject->opened);
-    resident_measures_close(subject->resident_measures);
+    rig_chain_close(subject->opened);
+    rig_measures_close(subject->rig_measures);
     workers_close(subject->workers);
     measuring_close(&subject->measuring);
     free(subject->values);
@@ -109,14 +109,14 @@ static struct bench_subject *bench_subject_open(struct picture_pool *pool, const
     if (ok && on_device) {
         // With images, kernels write images: GL's textures.
         const bool images = path_kind_info(setup->kind)->shares_gl && setup->device->info.images;
-        ok = (subject->resident = pool_resident(pool, setup->device, &setup->shape, images)) != NULL;
+        ok = (subject->rig = pool_rig(pool, setup->device, &setup->shape, images)) != NULL;
     }
     if (ok && setup->measure)
         ok = open_measure(subject, setup, error);
     else if (ok && !on_device)
         ok = open_path(subject, setup, error);
     else if (ok)
-        ok = (subject->opened = resident_chain_open(subject->resident, setup->chain, setup->variant, error)) != NULL;
+        ok = (subject->opened = rig_chain_open(subject->rig, setup->chain, setup->variant, error)) != NULL;
     if (ok) {
         subject->chain = setup->chain;
         return subject;
@@ -164,9 +164,9 @@ static void run_measure(struct bench_subject *subject, int runs)
 static bool bench_subject_run(struct bench_subject *subject, int runs, struct timing *timing)
 {
     bool ok = true;
-    if (subject->resident) {
-        ok = subject->measure ? resident_measures_run(subject->resident_measures, subject->next, runs, timing)
-                              : resident_run(subject->resident, subject->opened, subject->next, runs, timing);
+    if (subject->rig) {
+        ok = subject->measure ? rig_measures_run(subject->rig_measures, subject->next, runs, timing)
+                              : rig_chain_run(subject->rig, subject->opened, subject->next, runs, timing);
     } else {
         struct path_result result;
         double draws_ms = 0;
@@ -194,7 +194,7 @@ static bool filter_first(void *context, struct image *rgba)
     subject->next = 0;
     if (subject->path)
         return run_path(subject, 1, &result, &draws_ms) && path_read(subject->path, &result, rgba);
-    return resident_run(subject->resident, subject->opened, 0, 1, &timing) && resident_read(subject->resident, rgba);
+    return rig_chain_run(subject->rig, subject->opened, 0, 1, &timing) && rig_read(subject->rig, rgba);
 }
 
 // Computes the measure of the first picture by a single thread of the host in `values`. False: out of memory.
@@ -219,7 +219,7 @@ static bool check_measure(struct bench_subject *subject, const char *what)
     struct timing timing;
     subject->next = 0;
     bool ok = expect_measure(subject, want) && bench_subject_run(subject, 1, &timing) &&
-              (!subject->resident || resident_measures_read(subject->resident_measures, subject->values));
+              (!subject->rig || rig_measures_read(subject->rig_measures, subject->values));
     for (size_t i = 0; ok && i < count; i++) {
         ok = subject->values[i] == want[i];
         if (!ok)

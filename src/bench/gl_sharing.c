@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "bench/session.h"
 
+#include "compute/memory.h"
 #include "compute/texture.h"
 
 #include <stdio.h>

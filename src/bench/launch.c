@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "compute/memory.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -126,7 +126,7 @@ struct picture_pool {
     struct lot {
         struct image_shape shape;
         struct pictures pictures;
-        struct resident *resident[2]; // the same pictures in the device's memory, by `to_image`; NULL: none yet
+        struct rig *rig[2]; // the same pictures in the device's memory, by `to_image`; NULL: none yet
     } lot[SHAPES_MAX];
     int lots;
     uint8_t *copy_memory; // for copies on the host; allocated at first use
@@ -145,8 +145,8 @@ void pool_close(struct picture_pool *pool)
     if (!pool)
         return;
     for (struct lot *lot = pool->lot; lot < pool->lot + pool->lots; lot++) {
-        resident_close(lot->resident[0]);
-        resident_close(lot->resident[1]);
+        rig_close(lot->rig[0]);
+        rig_close(lot->rig[1]);
         pictures_free(&lot->pictures);
     }
     free(pool->copy_memory);
@@ -190,20 +190,19 @@ const struct pictures *pool_pictures(struct picture_pool *pool, const struct ima
     return lot ? &lot->pictures : NULL;
 }
 
-struct resident *pool_resident(struct picture_pool *pool, struct device *device, const struct image_shape *shape,
-                               bool to_image)
+struct rig *pool_rig(struct picture_pool *pool, struct device *device, const struct image_shape *shape, bool to_image)
 {
     struct lot *lot = find_lot(pool, shape);
-    if (!lot || lot->resident[to_image])
-        return lot ? lot->resident[to_image] : NULL;
+    if (!lot || lot->rig[to_image])
+        return lot ? lot->rig[to_image] : NULL;
     const struct path_setup setup = {.device = device, .input = *shape};
-    struct resident *resident = resident_open(&setup, lot->pictures.count, to_image);
-    bool ok = resident != NULL;
+    struct rig *rig = rig_open(&setup, lot->pictures.count, to_image);
+    bool ok = rig != NULL;
     for (int i = 0; ok && i < lot->pictures.count; i++)
-        ok = resident_fill(resident, i, &lot->pictures.image[i]);
+        ok = rig_fill(rig, i, &lot->pictures.image[i]);
     if (ok)
-        return lot->resident[to_image] = resident;
-    resident_close(resident);
+        return lot->rig[to_image] = rig;
+    rig_close(rig);
     return NULL;
 }
 

@@ -4,7 +4,7 @@
 #include "bench/chosen.h"
 #include "filter/chain.h"
 #include "image/image.h"
-#include "path/resident.h"
+#include "path/rig.h"
 
 // ---- pictures ----
 
@@ -28,7 +28,7 @@ bool pictures_check(const struct pictures *pictures, const struct chain *chain,
 
 struct picture_pool;
 
-enum { POOL_OUTPUTS = 2, POOL_PICTURES_MAX = 64 }; // outputs of a path or a resident, used in turn
+enum { POOL_OUTPUTS = 2, POOL_PICTURES_MAX = 64 }; // outputs of a path or a rig, used in turn
 
 // `pictures`: the number of pictures per shape. 0: one picture up to 4 megapixels, because a camera's frame is in the
 // caches, too; otherwise enough to exceed the caches. NULL on failure (logged).
@@ -38,8 +38,7 @@ void pool_close(struct picture_pool *pool); // accepts NULL; close the users of 
 // Random pictures of this shape; owned by the pool. NULL on failure (logged).
 const struct pictures *pool_pictures(struct picture_pool *pool, const struct image_shape *shape);
 // The same pictures in the device's memory; owned by the pool. NULL on failure.
-struct resident *pool_resident(struct picture_pool *pool, struct device *device, const struct image_shape *shape,
-                               bool to_image);
+struct rig *pool_rig(struct picture_pool *pool, struct device *device, const struct image_shape *shape, bool to_image);
 
 // Random memory of the host for copies, at least `bytes` large. Valid until the next call. NULL on failure (logged).
 uint8_t *pool_copies(struct picture_pool *pool, size_t bytes);

@@ -120,11 +120,11 @@ static int choose(json_t *array, const char *text)
         const char *type = "", *name = "", *platform = "";
         json_unpack(each, "{s:s,s:s,s:s}", "type", &type, "name", &name, "platform", &platform);
         struct device_info *info = &devices[count++];
-        info->type = CL_DEVICE_TYPE_ACCELERATOR;
+        info->type = DEVICE_ACCELERATOR;
         if (strcmp(type, "gpu") == 0)
-            info->type = CL_DEVICE_TYPE_GPU;
+            info->type = DEVICE_GPU;
         else if (strcmp(type, "cpu") == 0)
-            info->type = CL_DEVICE_TYPE_CPU;
+            info->type = DEVICE_CPU;
         snprintf(info->name, sizeof(info->name), "%s", name);
         snprintf(info->platform_name, sizeof(info->platform_name), "%s", platform);
     }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "compute/memory.h"
 #include "compute/program.h"
 
 #include <stdint.h>

@@ -3,11 +3,16 @@
 
 #include "base/alloc.h"
 #include "base/driver_call.h"
+#include "base/gl_handles.h"
 #include "base/log.h"
+#include "compute/cl.h"
 #include "compute/driver_cache.h"
 #include "compute/drivers.h"
+#include "compute/memory.h"
+#include "compute/program.h"
 #include "compute/texture.h"
 #include "compute/timing.h"
+#include "compute/tuned.h"
 
 #include <CL/cl_gl.h>
 #include <stdio.h>
@@ -74,7 +79,6 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device_inf
     info->host_unified = (info->type & CL_DEVICE_TYPE_CPU) || get_number(id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
     info->half = compute_lists(extensions, "cl_khr_fp16");
     info->gl_event = compute_lists(extensions, "cl_khr_gl_event");
-    info->dmabuf = dmabuf_find_way(id, extensions, info->version);
     if (compute_lists(extensions, "cl_nv_device_attribute_query"))
         info->nv_arch = (int)(10 * get_number(id, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV) +
                               get_number(id, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV));
@@ -157,6 +161,9 @@ static cl_int get_platforms(cl_platform_id *platforms, cl_uint *found)
 
 int device_list(struct device_info devices[DEVICE_MAX], const char **why)
 {
+    _Static_assert(DEVICE_CPU == CL_DEVICE_TYPE_CPU && DEVICE_GPU == CL_DEVICE_TYPE_GPU &&
+                       DEVICE_ACCELERATOR == CL_DEVICE_TYPE_ACCELERATOR,
+                   "device.h has the values of OpenCL");
     static const cl_device_type order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU};
     cl_platform_id platforms[PLATFORM_MAX];
     cl_uint found = 0;
@@ -236,7 +243,7 @@ int device_choose(const struct device_info *devices, int count, const char *text
 
 // ---- open ----
 
-cl_command_queue device_queue(const struct device *device, bool timed, cl_int *result)
+cl_command_queue device_queue(const struct device *device, bool timed, int *result)
 {
     return clCreateCommandQueue(device->context, device->info.id, timed ? CL_QUEUE_PROFILING_ENABLE : 0, result);
 }
@@ -331,23 +338,34 @@ static bool open_alone(struct device *device)
     return compute_ok(result, doing);
 }
 
+// A device with the members that its header does not know.
+struct opened {
+    struct device device;
+    struct programs programs;
+    struct verdicts verdicts;
+    struct tuned tuned;
+};
+
 struct device *device_open(const struct device_info *info, const struct gl_handles *gl, const char *kernel_dir)
 {
-    struct device *device = xalloc(sizeof(*device));
+    struct opened *opened = xalloc(sizeof(*opened));
+    struct device *device = &opened->device;
+    device->programs = &opened->programs;
+    device->verdicts = &opened->verdicts;
+    device->tuned = &opened->tuned;
     device->info = *info;
     device->takes_turns = device_needs_turns(info);
     pthread_mutex_init(&device->turn, NULL);
     snprintf(device->sharing_why, sizeof(device->sharing_why), "no GL context to share with");
-    programs_init(&device->programs);
-    verdicts_init(&device->verdicts);
-    tuned_init(&device->tuned);
+    programs_init(device->programs);
+    verdicts_init(device->verdicts);
+    tuned_init(device->tuned);
     device->kernel_dir = kernel_dir ? xstrdup(kernel_dir) : NULL;
     device->shares_gl = gl && (gl->glx_context || gl->egl_context) && open_shared(device, gl);
     if (!device->shares_gl && !open_alone(device))
         goto fail;
-    device->dmabuf = dmabuf_importer(info->platform, info->id, info->dmabuf);
-    if (!info->host_unified || device->dmabuf.way != DMABUF_NONE)
-        device->pages = lender_open(device->context, info->id, !info->host_unified, &device->dmabuf);
+    if (!info->host_unified)
+        device->pages = lender_open(device->context, info->id);
     return device;
 fail:
     device_close(device);
@@ -359,11 +377,11 @@ void device_close(struct device *device)
     if (!device)
         return;
     lender_close(device->pages);
-    programs_finish(&device->programs);
+    programs_finish(device->programs);
     if (device->context)
         clReleaseContext(device->context);
-    tuned_finish(&device->tuned);
-    verdicts_finish(&device->verdicts);
+    tuned_finish(device->tuned);
+    verdicts_finish(device->verdicts);
     event_release(&device->last_turn);
     pthread_mutex_destroy(&device->turn);
     free(device->kernel_dir);
@@ -375,7 +393,7 @@ bool device_needs_turns(const struct device_info *info)
     return strcmp(info->platform_name, "Portable Computing Language") == 0 && atoi(info->driver) < 6;
 }
 
-cl_int device_turn_begin(struct device *device, cl_command_queue queue)
+int device_turn_begin(struct device *device, cl_command_queue queue)
 {
     if (!device->takes_turns)
         return CL_SUCCESS;
@@ -383,7 +401,7 @@ cl_int device_turn_begin(struct device *device, cl_command_queue queue)
     return device->last_turn ? clEnqueueBarrierWithWaitList(queue, 1, &device->last_turn, NULL) : CL_SUCCESS;
 }
 
-cl_int device_turn_end(struct device *device, cl_command_queue queue)
+int device_turn_end(struct device *device, cl_command_queue queue)
 {
     if (!device->takes_turns)
         return CL_SUCCESS;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/thread.h"
+#include "compute/cl.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// memory.h: host memory that a device copies without the host: pinned buffers, lent memory, imported dma-bufs
+// memory.h: host memory that a device copies without the host: pinned buffers, lent memory
 #pragma once
 
 #include "base/pages.h"
@@ -6,40 +6,20 @@
 
 #include <stdint.h>
 
-// ---- dma-bufs: memory of other drivers, in the ways that OpenCL drivers have ----
-
-// The extension that imports.
-enum dmabuf_way {
-    DMABUF_NONE,
-    DMABUF_KHR,  // cl_khr_external_memory with handles of dma-bufs, in OpenCL 3.0
-    DMABUF_ARM,  // cl_arm_import_memory_dma_buf (Mali)
-    DMABUF_QCOM, // cl_qcom_dmabuf_host_ptr (Adreno)
-};
-
-// Returns the way of a device with these extensions (separated by blanks) and this version.
-enum dmabuf_way dmabuf_find_way(cl_device_id device, const char *extensions, const char *version);
-
-// How a device imports.
-struct dmabuf_importer {
-    enum dmabuf_way way;
-    clEnqueueAcquireExternalMemObjectsKHR_fn acquire; // before each use of an imported buffer; NULL: not needed
-    clEnqueueReleaseExternalMemObjectsKHR_fn release; // after it
-    cl_mem(CL_API_CALL *import_arm)(cl_context context, cl_mem_flags flags, const cl_import_properties_arm *properties,
-                                    void *memory, size_t size, cl_int *result); // clImportMemoryARM
-    size_t padding; // of DMABUF_QCOM: bytes at the end of the memory that the buffer cannot have
-};
-
-// Looks up the functions of the device's driver. Without them, `way` is DMABUF_NONE.
-struct dmabuf_importer dmabuf_importer(cl_platform_id platform, cl_device_id device, enum dmabuf_way way);
-
-// Makes a buffer for reading from the dma-buf `fd`, whose `*bytes` are mapped at `at`. *bytes becomes the size of the
-// buffer. Takes the descriptor if *taken becomes true. NULL on failure, with *result set.
-cl_mem dmabuf_import(const struct dmabuf_importer *importer, cl_context context, int fd, void *at, size_t *bytes,
-                     bool *taken, cl_int *result);
-
-// ---- memory ----
-
 void memory_release(cl_mem memory); // accepts NULL
+
+// A buffer with guard bytes before and after it, to find kernels that write beside it.
+struct guarded {
+    cl_mem buffer, whole; // `whole` has the guards, too
+    size_t bytes, guard;  // of the buffer, and of each guard
+};
+enum { GUARDED_ALIGN = 4096 }; // a multiple of every device's alignment of sub-buffers
+// Opens a buffer with guards of `guard` bytes, a multiple of GUARDED_ALIGN, or smaller ones if the device has no room.
+// After a failure, the caller closes it as well.
+cl_int guarded_open(struct guarded *guarded, cl_context context, cl_command_queue queue, size_t bytes, size_t guard);
+void guarded_close(struct guarded *guarded); // accepts an empty one
+// Waits, and sets *intact to false if a byte of a guard has changed.
+cl_int guarded_check(const struct guarded *guarded, cl_command_queue queue, bool *intact);
 
 // A buffer of pinned host memory, mapped until it is closed.
 struct pinned {
@@ -72,12 +52,9 @@ cl_int download_start(struct download *download, cl_command_queue queue, cl_even
 // Returns the buffer to the kernels. `at` becomes NULL; a mapped buffer is unmapped.
 cl_int download_reclaim(struct download *download, cl_command_queue queue);
 
-// Opens the owner of memory that a device copies from without the host. If `lends` is true, it lends pinned memory
-// (`take`); if the `importer` (borrowed) has a way, it imports dma-bufs (`import`). After a failed attempt (log_info)
-// it does not ask the driver again. NULL on failure (logged).
-struct pages_owner *lender_open(cl_context context, cl_device_id device, bool lends,
-                                const struct dmabuf_importer *importer);
+// Opens the owner of pinned memory, which a device copies from without the host. After a failed attempt (log_info), it
+// does not ask the driver again. NULL on failure (logged).
+struct pages_owner *lender_open(cl_context context, cl_device_id device);
 void lender_close(struct pages_owner *lender); // accepts NULL; all memory must have been given back
-// Returns true if these bytes lie in pinned memory that the lender has lent, or begin imported memory. *imported is
-// then NULL or the buffer of the imported memory, which the caller releases. On any thread. Accepts NULL.
-bool lender_find(struct pages_owner *lender, const void *at, size_t bytes, cl_mem *imported);
+// Returns true if these bytes lie in pinned memory that the lender has lent. On any thread. Accepts NULL.
+bool lender_find(struct pages_owner *lender, const void *at, size_t bytes);

@@ -109,6 +109,63 @@ char *program_log(const struct device *device, cl_program program, const char *s
     return placed;
 }
 
+// ---- programs in memory ----
+
+void programs_init(struct programs *programs)
+{
+    *programs = (struct programs){.added = 0};
+    pthread_mutex_init(&programs->lock, NULL);
+}
+
+static void drop(struct built_program *built)
+{
+    if (built->program)
+        clReleaseProgram(built->program);
+    free(built->key);
+    *built = (struct built_program){0};
+}
+
+void programs_forget(struct programs *programs)
+{
+    pthread_mutex_lock(&programs->lock);
+    for (int i = 0; i < PROGRAMS_KEPT; i++)
+        drop(&programs->built[i]);
+    pthread_mutex_unlock(&programs->lock);
+}
+
+void programs_finish(struct programs *programs)
+{
+    programs_forget(programs);
+    pthread_mutex_destroy(&programs->lock);
+}
+
+// Returns the program of a key, retained for the caller. NULL: there is none.
+static cl_program programs_find(struct programs *programs, const char *key, size_t key_bytes)
+{
+    cl_program found = NULL;
+    pthread_mutex_lock(&programs->lock);
+    for (int i = 0; i < PROGRAMS_KEPT && !found; i++) {
+        const struct built_program *built = &programs->built[i];
+        if (built->program && built->key_bytes == key_bytes && memcmp(built->key, key, key_bytes) == 0)
+            found = built->program;
+    }
+    if (found)
+        clRetainProgram(found);
+    pthread_mutex_unlock(&programs->lock);
+    return found;
+}
+
+// Takes over the key and retains the program.
+static void programs_add(struct programs *programs, char *key, size_t key_bytes, cl_program program)
+{
+    pthread_mutex_lock(&programs->lock);
+    struct built_program *built = &programs->built[programs->added++ % PROGRAMS_KEPT];
+    drop(built);
+    clRetainProgram(program);
+    *built = (struct built_program){key, key_bytes, program};
+    pthread_mutex_unlock(&programs->lock);
+}
+
 // ---- build ----
 
 // Loads or compiles a program, which the caller releases even after a failure.
@@ -162,11 +219,11 @@ static cl_int build(struct device *device, const char *text, const char *options
     char *key = complete_key(device, text, options, all_options, &key_bytes);
     cl_int result = CL_SUCCESS;
     *error = NULL;
-    *program = programs_find(&device->programs, key, key_bytes);
+    *program = programs_find(device->programs, key, key_bytes);
     if (!*program) {
         result = load_or_compile(device, text, all_options, key, key_bytes, program, error);
         if (result == CL_SUCCESS) {
-            programs_add(&device->programs, key, key_bytes, *program);
+            programs_add(device->programs, key, key_bytes, *program);
             return result;
         }
     }
@@ -232,61 +289,6 @@ cl_int kernel_run(cl_kernel kernel, cl_command_queue queue, const struct kernel_
     if (result == CL_SUCCESS)
         span_add(span, event);
     return result;
-}
-
-// ---- programs in memory ----
-
-void programs_init(struct programs *programs)
-{
-    *programs = (struct programs){.added = 0};
-    pthread_mutex_init(&programs->lock, NULL);
-}
-
-static void drop(struct built_program *built)
-{
-    if (built->program)
-        clReleaseProgram(built->program);
-    free(built->key);
-    *built = (struct built_program){0};
-}
-
-void programs_forget(struct programs *programs)
-{
-    pthread_mutex_lock(&programs->lock);
-    for (int i = 0; i < PROGRAMS_KEPT; i++)
-        drop(&programs->built[i]);
-    pthread_mutex_unlock(&programs->lock);
-}
-
-void programs_finish(struct programs *programs)
-{
-    programs_forget(programs);
-    pthread_mutex_destroy(&programs->lock);
-}
-
-cl_program programs_find(struct programs *programs, const char *key, size_t key_bytes)
-{
-    cl_program found = NULL;
-    pthread_mutex_lock(&programs->lock);
-    for (int i = 0; i < PROGRAMS_KEPT && !found; i++) {
-        const struct built_program *built = &programs->built[i];
-        if (built->program && built->key_bytes == key_bytes && memcmp(built->key, key, key_bytes) == 0)
-            found = built->program;
-    }
-    if (found)
-        clRetainProgram(found);
-    pthread_mutex_unlock(&programs->lock);
-    return found;
-}
-
-void programs_add(struct programs *programs, char *key, size_t key_bytes, cl_program program)
-{
-    pthread_mutex_lock(&programs->lock);
-    struct built_program *built = &programs->built[programs->added++ % PROGRAMS_KEPT];
-    drop(built);
-    clRetainProgram(program);
-    *built = (struct built_program){key, key_bytes, program};
-    pthread_mutex_unlock(&programs->lock);
 }
 
 // ---- a test whether a device stores bytes ----

@@ -4,6 +4,25 @@
 #include "compute/device.h"
 #include "compute/timing.h"
 
+enum { PROGRAMS_KEPT = 16 };
+
+struct built_program {
+    char *key;
+    size_t key_bytes;
+    cl_program program;
+};
+
+// The latest programs of one open device: a path for another frame size needs the same ones. On any thread.
+struct programs {
+    pthread_mutex_t lock;
+    struct built_program built[PROGRAMS_KEPT];
+    unsigned added; // so far; the next one replaces the oldest
+};
+
+void programs_init(struct programs *programs);
+void programs_finish(struct programs *programs);
+void programs_forget(struct programs *programs); // releases all
+
 // Builds `text` for the device, unless it is in memory from an earlier call, and defines the macro NV_ARCH as
 // device->info.nv_arch. Stores the compiled program in the cache directory under its program_key; rebuilds an entry
 // that is damaged or that the driver rejects. Then opens the kernels with these names: `count`, or up to a NULL; the

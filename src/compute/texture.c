@@ -60,7 +60,7 @@ cl_int shared_texture_acquire(struct shared_texture *shared, cl_command_queue qu
         shared->fence = NULL;
     }
     const cl_int result =
-        clEnqueueAcquireGLObjects(queue, 1, &shared->image, after ? 1 : 0, after ? &after : NULL, event);
+        clEnqueueAcquireGLObjects(queue, 1, &shared->image, after != NULL, after ? &after : NULL, event);
     return result == CL_SUCCESS ? clFlush(queue) : result;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/json_text.h"
 #include "control/properties.h"
-#include "path/passes_json.h"
+#include "path/path.h"
 #include "stream/stream.h"
 
 #include <jansson.h>

@@ -1,4 +1,5 @@
 // inspect_device.c: the OpenCL devices: their list, the facts of one, and what it can do; in a child (inspect.h)
+#include "compute/cl.h"
 #include "inspect/inspect.h"
 
 #include "base/alloc.h"
@@ -147,7 +148,6 @@ static json_t *used_json(json_t *extensions)
     static const char *const used[] = {
         "cl_khr_gl_sharing",
         "cl_khr_gl_event",
-        "cl_khr_external_memory_dma_buf",
         "cl_nv_device_attribute_query",
     };
     json_t *object = json_object();

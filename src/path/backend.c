@@ -1,11 +1,13 @@
-// backend.c: the common part of all paths: state, stage times, failures
+// backend.c: the common part of all paths: state, stage times, failures; passes as JSON
 #include "path/backend.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "compute/tuned.h"
 #include "filter/user_code.h"
 
 #include <assert.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,4 +60,17 @@ struct stage_time *path_add_stage(struct path_result *result, const char *name, 
     snprintf(stage->name, sizeof(stage->name), "%s", name);
     stage->clock = clock;
     return stage;
+}
+
+json_t *passes_json(const struct path_pass *pass, int passes)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < passes; i++) {
+        const struct tuned_found *tuned = pass[i].tuned;
+        json_array_append_new(array,
+                              json_pack("{s:s,s:s,s:s,s:s?,s:b}", "pass", pass[i].name, "choice", pass[i].choice,
+                                        "from", tuned ? tuned_level_name(tuned->level) : "default", "match",
+                                        tuned ? tuned_match_name(tuned->match) : NULL, "stale", tuned && tuned->stale));
+    }
+    return array;
 }

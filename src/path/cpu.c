@@ -7,7 +7,7 @@
 #include "path/backend.h"
 #include "path/cpu_rows.h"
 #include "path/cpu_tuning.h"
-#include "path/histogram.h"
+#include "path/measures.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -399,7 +399,7 @@ static int cpu_passes(const struct path *path, struct path_pass passes[PATH_PASS
     const struct cpu_build *build = path->build;
     const int count = build->tuned.entry ? build->plan.count : 0;
     for (int i = 0; i < count; i++) {
-        passes[i] = (struct path_pass){.name = build->plan.pass[i].name, .tuned = build->tuned};
+        passes[i] = (struct path_pass){.name = build->plan.pass[i].name, .tuned = &build->tuned};
         cpu_tuning_print(&build->tuning, passes[i].choice);
     }
     return count;
@@ -510,30 +510,32 @@ static bool fits_plan(const struct row_variant *row, const struct plan *plan)
 
 void cpu_tuning_preset(const struct path_setup *setup, struct cpu_tuning *tuning)
 {
-    struct cpu_build build = {0};
-    plan_chain(&build, &setup->input, setup->chain, NULL);
+    struct cpu_build *build = xalloc(sizeof(*build)); // too large for the stack
+    plan_chain(build, &setup->input, setup->chain, NULL);
     *tuning =
-        preset(build.pass, setup->threads > 0 ? setup->threads : workers_available(), is_larger_than_caches(setup));
-    for (int i = 0; i < build.plan.count; i++)
-        cpu_pass_finish(&build.pass[i]);
-    plan_free(&build.plan);
+        preset(build->pass, setup->threads > 0 ? setup->threads : workers_available(), is_larger_than_caches(setup));
+    for (int i = 0; i < build->plan.count; i++)
+        cpu_pass_finish(&build->pass[i]);
+    plan_free(&build->plan);
+    free(build);
 }
 
 int cpu_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS])
 {
-    struct plan plan;
+    struct plan *plan = xmalloc(sizeof(*plan)); // too large for the stack
     int count = 0;
-    plan_make(&plan, setup->chain, setup->input.width, setup->input.height);
     names[count++] = "generic";
+    plan_make(plan, setup->chain, setup->input.width, setup->input.height);
     for (const struct row_variant *const *list = row_level()->variants; *list; list++) {
         for (const struct row_variant *row = *list; row->name; row++) {
             bool known = false;
             for (int i = 0; i < count; i++)
                 known = known || strcmp(names[i], row->name) == 0;
-            if (!known && count < PATH_VARIANTS && fits_plan(row, &plan))
+            if (!known && count < PATH_VARIANTS && fits_plan(row, plan))
                 names[count++] = row->name;
         }
     }
-    plan_free(&plan);
+    plan_free(plan);
+    free(plan);
     return count;
 }

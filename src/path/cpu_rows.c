@@ -49,7 +49,9 @@ struct band {
 
 static int clamp_to(int at, int count)
 {
-    return at < 0 ? 0 : at >= count ? count - 1 : at;
+    if (at < 0)
+        return 0;
+    return at >= count ? count - 1 : at;
 }
 
 static size_t align(size_t bytes)
@@ -372,9 +374,13 @@ static void load_line(struct band *band, int number, int y)
     uint8_t *line = line_of(band, number, y);
     const bool stays_grey = number > 0 && cpu->step == 1 && stays_bytes(&cpu[-1]);
     uint8_t *to = cpu->step == 1 && !stays_grey ? band->rgba : line;
-    const uint8_t *at = number == 0  ? load_row(band, y, cpu->pass->before_count, to)
-                        : stays_grey ? stencil_row_of(band, number - 1, y, to)
-                                     : pass_row(band, number - 1, y, to);
+    const uint8_t *at;
+    if (number == 0)
+        at = load_row(band, y, cpu->pass->before_count, to);
+    else if (stays_grey)
+        at = stencil_row_of(band, number - 1, y, to);
+    else
+        at = pass_row(band, number - 1, y, to);
     if (cpu->step == 1 && !stays_grey)
         row_level()->to_grey(at, line, band->width);
     else if (at != line)

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "path/backend.h"
-#include "path/histogram.h"
+#include "path/measures.h"
 #include "path/probe.h"
 
 #include <epoxy/gl.h>

@@ -3,7 +3,6 @@
 
 #include "base/gl_handles.h"
 #include "path/gl_program.h"
-#include "path/gl_text.h"
 #include "path/pass_text.h"
 
 // What a chain is compiled for.

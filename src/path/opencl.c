@@ -4,8 +4,7 @@
 #include "compute/texture.h"
 #include "path/backend.h"
 #include "path/opencl_chain.h"
-#include "path/opencl_encode.h"
-#include "path/opencl_measures.h"
+#include "path/opencl_results.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -22,15 +21,14 @@ struct slot {
     struct opencl_layout layout; // of the frame there
     bool copied;                 // the host copied the frame
     int64_t copy_start_ns, copy_end_ns;
-    int64_t enqueued_ns;  // host time right before the first event was queued
-    cl_event upload;      // NULL: the input needs no upload
-    cl_event handed_back; // the end of the device's use of an imported frame; NULL: it is not imported
+    int64_t enqueued_ns; // host time right before the first event was queued
+    cl_event upload;     // NULL: the input needs no upload
     // Passes and output.
     struct device_span passes[PLAN_PASSES], encoding, measuring;
     struct download output, encoded, measured; // empty: a texture; no conversion
     struct shared_texture shared;
     cl_event acquire, release; // of the texture
-    cl_event ends[5];          // events above: the frame is finished when all are complete
+    cl_event ends[4];          // events above: the frame is finished when all are complete
     cl_uint end_count;
 };
 
@@ -94,26 +92,6 @@ static cl_int send_pinned(struct opencl_path *cl, struct slot *slot, const void 
     return result == CL_SUCCESS ? clFlush(cl->upload_queue) : result;
 }
 
-// The device copies a camera driver's memory between acquire and release. The commands retain `from`.
-static cl_int send_imported(struct opencl_path *cl, struct slot *slot, cl_mem from, size_t bytes)
-{
-    const struct dmabuf_importer *importer = &cl->device->dmabuf;
-    cl_int result = make_room(cl, slot, bytes);
-    if (result == CL_SUCCESS && importer->acquire)
-        result = importer->acquire(cl->upload_queue, 1, &from, 0, NULL, NULL);
-    slot->enqueued_ns = clock_now_ns();
-    if (result == CL_SUCCESS)
-        result = clEnqueueCopyBuffer(cl->upload_queue, from, slot->input, 0, 0, bytes, 0, NULL, &slot->upload);
-    if (result == CL_SUCCESS && importer->release) {
-        result = importer->release(cl->upload_queue, 1, &from, 0, NULL, &slot->handed_back);
-    } else if (result == CL_SUCCESS) {
-        result = clRetainEvent(slot->upload);
-        slot->handed_back = slot->upload;
-    }
-    memory_release(from);
-    return result == CL_SUCCESS ? clFlush(cl->upload_queue) : result;
-}
-
 // The host copies the frame: to pinned memory, from which the device copies, or to host memory that the device reads.
 static cl_int send_copy(struct opencl_path *cl, struct slot *slot, const struct image *frame)
 {
@@ -136,7 +114,6 @@ static cl_int send_copy(struct opencl_path *cl, struct slot *slot, const struct 
 
 static cl_int upload(struct opencl_path *cl, struct slot *slot, const struct image *frame)
 {
-    cl_mem imported;
     slot->layout = cl->input_layout;
     slot->copied = false;
     const size_t bytes = opencl_layout_in_place(&slot->layout, frame);
@@ -144,13 +121,11 @@ static cl_int upload(struct opencl_path *cl, struct slot *slot, const struct ima
         cl->path.info.input = "host-ptr";
         return CL_SUCCESS;
     }
-    if (bytes == 0 || !lender_find(cl->device->pages, frame->plane[0], bytes, &imported)) {
+    if (bytes == 0 || !lender_find(cl->device->pages, frame->plane[0], bytes)) {
         cl->path.info.input = "copy";
         return send_copy(cl, slot, frame);
     }
-    cl->path.info.input = imported ? "dma-buf" : "pinned";
-    if (imported)
-        return send_imported(cl, slot, imported, bytes);
+    cl->path.info.input = "pinned";
     const cl_int result = make_room(cl, slot, bytes);
     return result != CL_SUCCESS ? result : send_pinned(cl, slot, frame->plane[0], bytes);
 }
@@ -160,7 +135,7 @@ static cl_int upload(struct opencl_path *cl, struct slot *slot, const struct ima
 // Releases the slot's events and the frame's memory. The device must be done with the frame.
 static void release_frame(struct slot *slot)
 {
-    cl_event *const events[] = {&slot->upload,      &slot->handed_back,  &slot->acquire,      &slot->release,
+    cl_event *const events[] = {&slot->upload,      &slot->acquire,      &slot->release,
                                 &slot->output.done, &slot->encoded.done, &slot->measured.done};
     memory_release(slot->lent);
     slot->lent = NULL;
@@ -216,9 +191,10 @@ static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct im
         result = shared_texture_acquire(&slot->shared, cl->compute_queue, slot->upload, &slot->acquire);
     if (result == CL_SUCCESS)
         result = opencl_chain_set_moment(chain, cl->compute_queue, cl->path.moment);
+    cl_mem from = slot->lent ? slot->lent : slot->input;
+    cl_mem to = texture ? slot->shared.image : slot->output.buffer;
     if (result == CL_SUCCESS)
-        result = opencl_chain_run(chain, cl->compute_queue, slot->lent ? slot->lent : slot->input, &slot->layout,
-                                  texture ? slot->shared.image : slot->output.buffer, slot->upload, slot->passes);
+        result = opencl_chain_run(chain, cl->compute_queue, from, &slot->layout, to, slot->upload, slot->passes);
     const cl_event last = slot->passes[chain->plan.count - 1].last;
     if (result == CL_SUCCESS)
         result = encode(cl, slot);
@@ -230,10 +206,9 @@ static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct im
         result = shared_texture_release(&slot->shared, cl->compute_queue, &slot->release);
     if (result == CL_SUCCESS && slot->output.way != DOWNLOAD_NONE)
         result = download_start(&slot->output, cl->download_queue, last);
-    const cl_event ends[] = {slot->output.done, slot->release, slot->encoded.done, slot->measured.done,
-                             slot->handed_back};
+    const cl_event ends[] = {slot->output.done, slot->release, slot->encoded.done, slot->measured.done};
     slot->end_count = 0;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 4; i++) {
         if (ends[i])
             slot->ends[slot->end_count++] = ends[i];
     }
@@ -327,7 +302,7 @@ static void add_stages(struct opencl_path *cl, const struct slot *slot, struct p
     }
     const int64_t shift = device_to_host(cl, slot);
     cl_ulong ended = 0;
-    if (slot->staging.at || slot->handed_back)
+    if (slot->staging.at)
         add_command(result, "upload", slot->upload, shift, &ended);
     add_command(result, "acquire", slot->acquire, shift, &ended);
     for (int i = 0; i < chain->plan.count; i++)
@@ -416,10 +391,10 @@ static cl_int slot_open(struct opencl_path *cl, struct slot *slot, size_t output
                                unified ? DOWNLOAD_MAPPED : DOWNLOAD_COPIED);
     if (result != CL_SUCCESS || cl->output == OUTPUT_TEXTURE) // the first submit, on the GL thread, makes the texture
         return result;
-    return download_open(&slot->output, context, cl->compute_queue, flags, output_bytes,
-                         cl->path.encoded_only || cl->path.measured_only ? DOWNLOAD_NONE
-                         : cl->output == OUTPUT_MAPPED                   ? DOWNLOAD_MAPPED
-                                                                         : DOWNLOAD_COPIED);
+    enum download_way way = cl->output == OUTPUT_MAPPED ? DOWNLOAD_MAPPED : DOWNLOAD_COPIED;
+    if (cl->path.encoded_only || cl->path.measured_only)
+        way = DOWNLOAD_NONE;
+    return download_open(&slot->output, context, cl->compute_queue, flags, output_bytes, way);
 }
 
 static void slot_close(struct opencl_path *cl, struct slot *slot)
@@ -512,7 +487,8 @@ static int opencl_passes(const struct path *path, struct path_pass passes[PATH_P
 {
     const struct opencl_chain *chain = path->build;
     for (int i = 0; i < chain->plan.count; i++) {
-        passes[i] = (struct path_pass){.name = chain->plan.pass[i].name, .tuned = chain->pass[i].tuned};
+        passes[i] = (struct path_pass){.name = chain->plan.pass[i].name,
+                                       .tuned = chain->pass[i].tuned.entry ? &chain->pass[i].tuned : NULL};
         variant_print(&chain->pass[i].choice, passes[i].choice);
     }
     return chain->plan.count;

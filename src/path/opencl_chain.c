@@ -3,11 +3,371 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/pages.h"
+#include "compute/memory.h"
+#include "compute/program.h"
 #include "path/backend.h"
+#include "path/pass_text.h"
 #include "path/probe.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// ---- histograms of a pass's input ----
+
+enum { COUNT, COMPUTE };
+enum { GROUPS_PER_UNIT = 8, CPU_ITEMS = 64, FILTER_ITEMS = FILTER_LEVELS };
+
+static cl_int open_counting(struct opencl_histogram *histogram, struct device *device, const char *name, char **error)
+{
+    const char *const names[] = {[COUNT] = "count_levels", [COMPUTE] = name};
+    struct composer c;
+    char *text = NULL, *why = NULL;
+    if (compose_start(&c, false, device->kernel_dir, error)) {
+        compose_file(&c, "language.cl");
+        compose_file(&c, "common.cl");
+        compose_file(&c, "histogram.cl");
+        text = compose_end(&c, error);
+    }
+    if (!text)
+        return CL_OUT_OF_HOST_MEMORY;
+    const cl_int result = program_kernels(device, text, "", names, 2, histogram->kernel, &why);
+    if (result != CL_SUCCESS)
+        path_fail(error, why ? why : "cannot compile histogram.cl");
+    free(why);
+    free(text);
+    return result;
+}
+
+// Returns the largest power of two that is at most `most` and that a work-group of the kernel may have.
+static size_t group_size(const struct opencl_histogram *histogram, int kernel, size_t most)
+{
+    const size_t limit = kernel_group_limit(histogram->device, histogram->kernel[kernel]);
+    size_t group = 1;
+    while (group * 2 <= limit && group * 2 <= most)
+        group *= 2;
+    return group;
+}
+
+// Enqueues the kernel that computes the arguments and clears the counts, with one work-group per tile.
+static cl_int run_computing(const struct opencl_histogram *histogram, cl_command_queue queue, cl_mem arguments,
+                            size_t tiles, struct device_span *span)
+{
+    const size_t origin[2] = {0, 0}, group = group_size(histogram, COMPUTE, FILTER_ITEMS);
+    const struct kernel_argument computing[] = {{sizeof(histogram->counts), &histogram->counts},
+                                                {sizeof(arguments), &arguments}};
+    return kernel_run(histogram->kernel[COMPUTE], queue, computing, 2, origin, (size_t[2]){group * tiles, 1},
+                      (size_t[2]){group, 1}, NULL, span);
+}
+
+// Computes the arguments on the device from known histograms: one tile's, or one per channel.
+static cl_int compute_known(const struct opencl_histogram *histogram, struct device *device, const uint32_t *known,
+                            int32_t values[FILTER_ARGUMENTS])
+{
+    const size_t bytes = FILTER_ARGUMENTS * sizeof(*values), parts = histogram->counted.colors ? COUNTED_CHANNELS : 1;
+    cl_int result;
+    cl_command_queue queue = device_queue(device, false, &result);
+    cl_mem buffer = NULL;
+    if (result == CL_SUCCESS)
+        buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, values, &result);
+    if (result == CL_SUCCESS)
+        result = clEnqueueWriteBuffer(queue, histogram->counts, CL_TRUE, 0, parts * FILTER_LEVELS * sizeof(*known),
+                                      known, 0, NULL, NULL);
+    struct device_span span = {0};
+    if (result == CL_SUCCESS)
+        result = run_computing(histogram, queue, buffer, 1, &span);
+    if (result == CL_SUCCESS)
+        result = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, values, 0, NULL, NULL);
+    span_release(&span);
+    memory_release(buffer);
+    if (queue)
+        clReleaseCommandQueue(queue);
+    return result;
+}
+
+// Tests the device's integers of 64 bits, which embedded devices emulate or lack. A device passes once.
+static cl_int prove(const struct opencl_histogram *histogram, struct device *device, const struct filter *filter,
+                    char **error)
+{
+    if (device->computes_wide)
+        return CL_SUCCESS;
+    // Their sums need more than 32 bits.
+    const uint32_t known[COUNTED_CHANNELS * FILTER_LEVELS] = {[10] = 900000000,  [120] = 500000000, [200] = 300000000,
+                                                              [250] = 400000000, [400] = 700000000, [600] = 800000000};
+    int32_t got[FILTER_ARGUMENTS] = {1}, want[FILTER_ARGUMENTS] = {1}; // of clahe: one tile
+    const cl_int result = compute_known(histogram, device, known, got);
+    filter->measure(known, want);
+    if (!opencl_ok(result, "compute a filter's arguments on the device", error))
+        return result;
+    device->computes_wide = memcmp(got, want, sizeof(got)) == 0;
+    if (device->computes_wide)
+        return CL_SUCCESS;
+    path_fail(error, "the device computes wrong integers of 64 bits, which this filter needs; use the gl or cpu path");
+    return CL_INVALID_OPERATION;
+}
+
+cl_int opencl_histogram_open(struct opencl_histogram *histogram, struct device *device, const struct pass *pass,
+                             char **error)
+{
+    const struct filter *filter = pass->before[0]->filter;
+    *histogram = (struct opencl_histogram){
+        .device = &device->info, .counted = pass_counted(pass), .grey = pass->reads == PASS_GREY};
+    cl_int result = open_counting(histogram, device, filter->name, error);
+    if (result != CL_SUCCESS)
+        return result;
+    const size_t count = (size_t)histogram->counted.parts * FILTER_LEVELS;
+    cl_uint *zeros = calloc(count, sizeof(*zeros));
+    if (zeros)
+        histogram->counts = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                           count * sizeof(*zeros), zeros, &result);
+    else
+        result = CL_OUT_OF_HOST_MEMORY;
+    free(zeros);
+    if (!opencl_ok(result, "allocate device memory for a histogram", error))
+        return result;
+    return prove(histogram, device, filter, error);
+}
+
+void opencl_histogram_close(struct opencl_histogram *histogram)
+{
+    for (int i = 0; i < 2; i++) {
+        if (histogram->kernel[i])
+            clReleaseKernel(histogram->kernel[i]);
+    }
+    memory_release(histogram->counts);
+}
+
+cl_int opencl_histogram_run(const struct opencl_histogram *histogram, cl_command_queue queue,
+                            const struct opencl_layout *layout, cl_mem from, cl_mem arguments, cl_event after,
+                            struct device_span *span)
+{
+    const struct counted *counted = &histogram->counted;
+    const size_t origin[2] = {0, 0}, rows = (size_t)counted->height, parts = (size_t)counted->parts;
+    const bool cpu = histogram->device->type & DEVICE_CPU;
+    const size_t items = group_size(histogram, COUNT, cpu ? CPU_ITEMS : FILTER_ITEMS);
+    const size_t wanted = (size_t)histogram->device->compute_units * GROUPS_PER_UNIT / parts + 1;
+    const size_t groups = wanted < rows ? wanted : rows;
+    const cl_int parameters[4] = {counted->colors, counted->tiles, counted->width, counted->height};
+    const struct kernel_argument counting[] = {{sizeof(from), &from},
+                                               {sizeof(*layout), layout},
+                                               {sizeof(histogram->grey), &histogram->grey},
+                                               {sizeof(parameters), parameters},
+                                               {sizeof(histogram->counts), &histogram->counts}};
+    const cl_int result = kernel_run(histogram->kernel[COUNT], queue, counting, 5, origin,
+                                     (size_t[2]){groups * items, parts}, (size_t[2]){items, 1}, after, span);
+    const size_t tiles = counted->colors ? 1 : parts;
+    return result == CL_SUCCESS ? run_computing(histogram, queue, arguments, tiles, span) : result;
+}
+
+// ---- a pass ----
+
+enum { ROW_ALIGNMENT = 16 };
+
+// ---- the layout of pictures ----
+
+static size_t aligned_stride(enum pixfmt format, int plane, int width)
+{
+    return (pixfmt_row_bytes(format, plane, width) + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+}
+
+size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape *shape)
+{
+    *layout = (struct opencl_layout){.width = shape->width, .height = shape->height};
+    size_t bytes = 0;
+    for (int i = 0; i < pixfmt_info(shape->format)->planes; i++) {
+        const size_t stride = aligned_stride(shape->format, i, shape->width);
+        layout->stride[i] = (cl_int)stride;
+        if (i > 0)
+            layout->offset[i - 1] = (cl_int)bytes;
+        bytes += stride * (size_t)pixfmt_rows(shape->format, i, shape->height);
+    }
+    layout->to_stride = (cl_int)(aligned_stride(PIXFMT_RGBA, 0, shape->width) / 4);
+    return bytes + OPENCL_WIDE_LOAD;
+}
+
+size_t opencl_layout_in_place(struct opencl_layout *layout, const struct image *frame)
+{
+    size_t end = 0;
+    if ((uintptr_t)frame->plane[0] % PAGE_BYTES != 0)
+        return 0;
+    for (int i = 0; i < pixfmt_info(frame->shape.format)->planes; i++) {
+        const size_t offset = (size_t)(frame->plane[i] - frame->plane[0]), stride = frame->stride[i];
+        const size_t rows = (size_t)pixfmt_rows(frame->shape.format, i, frame->shape.height);
+        if (offset % ROW_ALIGNMENT != 0 || stride % ROW_ALIGNMENT != 0 || offset > INT32_MAX || stride > INT32_MAX)
+            return 0; // the offset is huge if the plane lies before the first one
+        layout->stride[i] = (cl_int)stride;
+        if (i > 0)
+            layout->offset[i - 1] = (cl_int)offset;
+        const size_t plane_end =
+            offset + stride * (rows - 1) + pixfmt_row_bytes(frame->shape.format, i, frame->shape.width);
+        end = plane_end > end ? plane_end : end;
+    }
+    return end <= frame->reach_bytes ? end : 0;
+}
+
+void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame,
+                        struct copier *copier)
+{
+    struct image laid_out = {.shape = frame->shape};
+    for (int i = 0; i < pixfmt_info(frame->shape.format)->planes; i++) {
+        laid_out.plane[i] = to + (i > 0 ? layout->offset[i - 1] : 0);
+        laid_out.stride[i] = (size_t)layout->stride[i];
+    }
+    copier_run(copier, &laid_out, frame);
+}
+
+// ---- the pass ----
+
+bool opencl_ok(cl_int result, const char *doing, char **error)
+{
+    char text[256];
+    if (result == CL_SUCCESS)
+        return true;
+    compute_describe(text, sizeof(text), result, doing);
+    path_fail(error, text);
+    return false;
+}
+
+static cl_int open_kernels(struct opencl_pass *opened, struct device *device, const struct pass_target *target,
+                           char **error)
+{
+    const struct variant *variant = opened->choice.variant;
+    char *why, *text = pass_text(opened->pass, target, &opened->choice, device->kernel_dir, error);
+    if (!text)
+        return CL_OUT_OF_HOST_MEMORY;
+    const cl_int result = program_kernels(device, text, pass_options(&opened->choice, opened->device), variant->kernel,
+                                          VARIANT_KERNELS, opened->kernel, &why);
+    if (result != CL_SUCCESS)
+        path_fail(error, why ? why : "cannot compile the kernels");
+    free(why);
+    free(text);
+    return result;
+}
+
+static cl_int open_arguments(struct opencl_pass *opened, cl_context context, const struct pass_target *target)
+{
+    const size_t count = (size_t)pass_argument_count(opened->pass, target) + 1; // a buffer has at least one number
+    int32_t *arguments = calloc(count, sizeof(*arguments));
+    cl_int result = CL_OUT_OF_HOST_MEMORY;
+    if (!arguments)
+        return result;
+    pass_arguments(opened->pass, target, arguments);
+    opened->followers = pass_followers(opened->pass, target, opened->follower);
+    opened->arguments = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(*arguments) * count,
+                                       arguments, &result);
+    free(arguments);
+    return result;
+}
+
+// Makes the second picture of the last filter. On failure: *error as in path_open.
+static cl_int open_second(struct opencl_pass *opened, cl_context context, char **error)
+{
+    const struct pass *pass = opened->pass;
+    const size_t bytes = sizeof(cl_uint) * (size_t)pass->width * (size_t)pass->height;
+    cl_int result;
+    opened->second = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &result);
+    opencl_ok(result, "allocate device memory for the second picture of a filter", error);
+    return result;
+}
+
+cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const struct pass *pass,
+                        const struct pass_target *target, const struct variant_choice *choice, char **error)
+{
+    *opened = (struct opencl_pass){.pass = pass, .device = &device->info, .choice = *choice, .group_limit = SIZE_MAX};
+    snprintf(opened->name, sizeof(opened->name), "pass %s", pass->name);
+    cl_int result = open_kernels(opened, device, target, error);
+    if (result != CL_SUCCESS)
+        return result;
+    for (int i = 0; i < VARIANT_KERNELS && opened->kernel[i]; i++) {
+        const size_t limit = kernel_group_limit(opened->device, opened->kernel[i]);
+        opened->group_limit = limit < opened->group_limit ? limit : opened->group_limit;
+    }
+    result = open_arguments(opened, device->context, target);
+    if (!opencl_ok(result, "allocate device memory for arguments", error))
+        return result;
+    if (pass->last)
+        result = open_second(opened, device->context, error);
+    if (result == CL_SUCCESS && pass_measures(pass))
+        result = opencl_histogram_open(&opened->histogram, device, pass, error);
+    return result;
+}
+
+void opencl_pass_close(struct opencl_pass *opened)
+{
+    for (int i = 0; i < VARIANT_KERNELS; i++) {
+        if (opened->kernel[i])
+            clReleaseKernel(opened->kernel[i]);
+    }
+    memory_release(opened->arguments);
+    memory_release(opened->second);
+    opencl_histogram_close(&opened->histogram);
+}
+
+// Writes numbers to the arguments. Filling copies a number at once; a write of many waits for the frames before.
+static cl_int write_numbers(const struct opencl_pass *opened, cl_command_queue queue, int at, const int32_t *numbers,
+                            int count)
+{
+    enum { FEW = 4 };
+    const size_t bytes = sizeof(*numbers);
+    cl_int result = CL_SUCCESS;
+    if (count > FEW)
+        return clEnqueueWriteBuffer(queue, opened->arguments, CL_TRUE, bytes * (size_t)at, bytes * (size_t)count,
+                                    numbers, 0, NULL, NULL);
+    for (int i = 0; result == CL_SUCCESS && i < count; i++)
+        result = clEnqueueFillBuffer(queue, opened->arguments, &numbers[i], bytes, bytes * (size_t)(at + i), bytes, 0,
+                                     NULL, NULL);
+    return result;
+}
+
+cl_int opencl_pass_follow(const struct opencl_pass *opened, cl_command_queue queue)
+{
+    cl_int result = CL_SUCCESS;
+    for (int i = 0; result == CL_SUCCESS && i < opened->followers; i++) {
+        const struct filter_arguments *arguments = &opened->follower[i].stage->arguments;
+        result = write_numbers(opened, queue, opened->follower[i].at, filter_numbers(arguments), arguments->followed);
+    }
+    return result;
+}
+
+struct image_shape opencl_pass_output(const struct pass *pass, const struct opencl_layout *layout)
+{
+    if (pass->warp)
+        return (struct image_shape){.width = pass->map.width, .height = pass->map.height};
+    return (struct image_shape){.width = layout->width, .height = layout->height};
+}
+
+cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue, const struct opencl_layout *layout,
+                       cl_mem from, cl_mem to, cl_event after, struct device_span *span)
+{
+    const struct variant_choice *choice = &opened->choice;
+    const struct variant_pass of = {.pass = opened->pass, .device = opened->device};
+    const struct image_shape rgba = opencl_pass_output(opened->pass, layout);
+    struct opencl_layout laid_out = *layout;
+    struct variant_launch launches[VARIANT_LAUNCHES];
+    laid_out.to_stride = (cl_int)(aligned_stride(PIXFMT_RGBA, 0, rgba.width) / 4);
+    const int count = choice->variant->launches(&of, choice->value, (size_t)rgba.width, (size_t)rgba.height,
+                                                opened->group_limit, launches);
+    cl_int result = CL_SUCCESS;
+    if (pass_measures(opened->pass)) {
+        result = opencl_histogram_run(&opened->histogram, queue, layout, from, opened->arguments, after, span);
+        after = NULL; // the queue keeps the order
+    }
+    for (int i = 0; result == CL_SUCCESS && i < count; i++) {
+        const struct variant_launch *launch = &launches[i];
+        const struct kernel_argument arguments[] = {{sizeof(from), &from},
+                                                    {sizeof(laid_out), &laid_out},
+                                                    {sizeof(opened->arguments), &opened->arguments},
+                                                    {sizeof(to), &to},
+                                                    {sizeof(opened->second), &opened->second}};
+        result = kernel_run(opened->kernel[launch->kernel], queue, arguments, opened->second ? 5 : 4, launch->offset,
+                            launch->size, launch->local, after, span);
+        after = NULL; // the queue keeps the order
+    }
+    return result;
+}
+
+// ---- the chain ----
 
 // ---- plan ----
 
@@ -99,19 +459,20 @@ int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIA
 {
     struct opencl_target target = opencl_target_make(setup, false);
     struct pass_choice choices[PLAN_PASSES];
-    struct plan plan;
+    struct plan *plan = xmalloc(sizeof(*plan)); // too large for the stack
     int count = 0;
     names[count++] = "generic";
     for (int v = 0; variants[v] && count < PATH_VARIANTS; v++) {
         bool used = false;
         target.wanted = (struct variant_choice){.variant = variants[v]};
-        plan_passes(&plan, choices, &target, setup->chain);
-        for (int i = 0; i < plan.count; i++)
+        plan_passes(plan, choices, &target, setup->chain);
+        for (int i = 0; i < plan->count; i++)
             used = used || choices[i].choice.variant == variants[v];
         if (used && variants[v]->devices & setup->device->info.type && strcmp(variants[v]->name, names[0]) != 0)
             names[count++] = variants[v]->name;
-        plan_free(&plan);
+        plan_free(plan);
     }
+    free(plan);
     return count;
 }
 

@@ -2,11 +2,274 @@
 #include "path/pass_text.h"
 
 #include "base/resource.h"
-#include "path/compose.h"
+#include "filter/user_filter.h"
+#include "filter/warp.h"
+#include "path/backend.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// ---- composition ----
+
+bool compose_start(struct composer *c, bool glsl, const char *kernel_dir, char **error)
+{
+    *c = (struct composer){.glsl = glsl, .kernel_dir = kernel_dir};
+    c->out = open_memstream(&c->text, &c->bytes);
+    if (!c->out)
+        path_fail(error, "cannot generate a kernel: out of memory");
+    return c->out != NULL;
+}
+
+// #line keeps the compiler's line numbers correct.
+static void add_line(struct composer *c, int line, int part)
+{
+    fprintf(c->out, "%s#line %d \"%s\"\n", c->glsl ? "//" : "", line, c->part[part]);
+}
+
+// Returns the part's number; -1: there is no room.
+static int add_part(struct composer *c, const char *name, bool user)
+{
+    if (c->parts == COMPOSE_FILES || strlen(name) >= sizeof(c->part[0])) {
+        snprintf(c->why, sizeof(c->why), "cannot include kernel %.63s: too many files, or its name is too long", name);
+        return -1;
+    }
+    strcpy(c->part[c->parts], name);
+    c->user[c->parts] = user;
+    return c->parts++;
+}
+
+static void begin_part(struct composer *c, const char *name, bool user)
+{
+    const int part = add_part(c, name, user);
+    if (part >= 0)
+        add_line(c, 1, part);
+}
+
+void compose_part(struct composer *c, const char *name)
+{
+    begin_part(c, name, false);
+}
+
+static bool has_part(const struct composer *c, const char *name, bool user)
+{
+    for (int i = 0; i < c->parts; i++) {
+        if (c->user[i] == user && strcmp(c->part[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+void compose_file(struct composer *c, const char *file)
+{
+    if (has_part(c, file, false) || c->why[0])
+        return;
+    const int part = add_part(c, file, false);
+    char *text = part >= 0 ? resource_kernel(file, c->kernel_dir, c->why) : NULL;
+    if (!text)
+        return;
+    add_line(c, 1, part);
+    int number = 1;
+    for (char *line = text; *line; number++) {
+        const size_t length = strcspn(line, "\n");
+        const bool ended = line[length] == '\n';
+        line[length] = '\0';
+        char name[64];
+        if (sscanf(line, " # include \"%63[^\"]\"", name) == 1) {
+            compose_file(c, name);
+            add_line(c, number + 1, part);
+        } else {
+            fprintf(c->out, "%s\n", line);
+        }
+        line += length + (ended ? 1 : 0);
+    }
+    free(text);
+}
+
+// Appends a user's filter, and the function that calls it.
+static void compose_user(struct composer *c, const struct filter *filter, const char *file)
+{
+    compose_file(c, "user.cl");
+    if (!c->glsl) // else PoCL prints "1 warning generated." on standard error
+        fprintf(c->out, "#ifdef __clang__\n#pragma clang diagnostic ignored \"-Weverything\"\n#endif\n");
+    begin_part(c, file, true);
+    fprintf(c->out, "%s\n", filter->user->text);
+    compose_part(c, "the end of a user's filter");
+    const char *name = filter->name;
+    static const char own[] = "user_arguments own;\n    own.base = args;\n    ";
+    const char *second[] = {[SECOND_NONE] = "",
+                            [SECOND_PREVIOUS] = "user_previous(p, second, own), ",
+                            [SECOND_INPUT] = "user_previous(p, second, own), ",
+                            [SECOND_PICTURE] = "user_picture(own, x, y), "};
+    const enum filter_second which = filter->second;
+    if (filter->kind == FILTER_WARP)
+        fprintf(c->out,
+                "INLINE place user_filter_%s(int x, int y, arguments args)\n{\n    %s"
+                "return filter_%s(user_centre(x, y), own);\n}\n",
+                name, own, name);
+    else if (filter->kind == FILTER_STENCIL)
+        fprintf(c->out,
+                "INLINE int user_filter_%s(view v, arguments args)\n{\n    %s"
+                "return sat8(filter_%s(user_view_of(v), own));\n}\n",
+                name, own, name);
+    else
+        fprintf(c->out,
+                "INLINE pixel user_filter_%s(pixel p, %sint x, int y, arguments args)\n{\n    %s"
+                "return user_pixel(filter_%s(p, %sx, y, own), p.a);\n}\n",
+                name, filter_ends_pass(filter) ? "pixel second, " : "", own, name, second[which]);
+}
+
+void compose_stages(struct composer *c, const struct stage *const *stages, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char file[COMPOSE_NAME];
+        snprintf(file, sizeof(file), "%s.cl", stages[i]->filter->name);
+        if (!stages[i]->filter->user && !stages[i]->filter->table)
+            compose_file(c, file);
+        else if (stages[i]->filter->user && !has_part(c, file, true))
+            compose_user(c, stages[i]->filter, file);
+    }
+}
+
+void compose_code(struct composer *c, const struct pass *pass, const char *stencil)
+{
+    compose_stages(c, pass->before, pass->before_count);
+    if (pass->stencil && !stencil)
+        compose_stages(c, &pass->stencil, 1);
+    else if (pass->stencil && stencil[0])
+        compose_file(c, stencil);
+    compose_stages(c, pass->after, pass->after_count);
+    if (pass->last)
+        compose_stages(c, &pass->last, 1);
+    if (pass->warp && pass->warp->filter->user)
+        compose_stages(c, &pass->warp, 1);
+}
+
+static const char *prefix_of(const struct filter *filter)
+{
+    return filter->user ? "user_filter" : "filter";
+}
+
+// Returns the place of the arguments that the function of a filter reads, whose numbers begin at `offset`.
+static int own_offset(const struct filter *filter, int offset)
+{
+    return filter->user ? offset + FACTS : offset;
+}
+
+// Defines the macros of a pass's stencil. Otherwise as add_points.
+static int add_stencil(struct composer *c, const struct stage *stage, int offset)
+{
+    const struct filter *filter = stage->filter;
+    fprintf(c->out, "#define PASS_STENCIL %s_%s\n#define PASS_STENCIL_AT %d\n#define PASS_RADIUS %d\n%s",
+            prefix_of(filter), filter->name, own_offset(filter, offset), stage->arguments.radius,
+            filter->user ? "#define USER_STENCIL\n" : "");
+    return offset + stage->arguments.count;
+}
+
+// Writes the name of a point filter's function.
+static void add_function(struct composer *c, const struct filter *filter)
+{
+    if (filter->table)
+        fprintf(c->out, "looked_up");
+    else
+        fprintf(c->out, "%s_%s", prefix_of(filter), filter->name);
+}
+
+// Defines a macro that applies point filters in order. The arguments of the first filter begin at `offset`. Returns the
+// end of the last filter's arguments.
+static int add_points(struct composer *c, const char *macro, const struct stage *const *stages, int count, int offset)
+{
+    for (int i = 0; i < count; i++) {
+        const struct filter *filter = stages[i]->filter;
+        if (filter->table)
+            continue;
+        fprintf(c->out, "INLINE pixel ");
+        add_function(c, filter);
+        fprintf(c->out, "(pixel p, %sarguments args);\n", filter_is_placed(filter) ? "int x, int y, " : "");
+    }
+    fprintf(c->out, "#define %s(p, args, x, y) ", macro);
+    for (int i = count - 1; i >= 0; i--) {
+        add_function(c, stages[i]->filter);
+        fprintf(c->out, "(");
+    }
+    fprintf(c->out, "(p)");
+    for (int i = 0; i < count; i++) {
+        const struct filter *filter = stages[i]->filter;
+        fprintf(c->out, "%s, (args) + %d)", filter_is_placed(filter) ? ", x, y" : "", own_offset(filter, offset));
+        offset += stages[i]->arguments.count;
+    }
+    fprintf(c->out, "\n");
+    return offset;
+}
+
+// Defines the macros of a filter with a second picture. Otherwise as add_points.
+static int add_last(struct composer *c, const struct stage *stage, int offset)
+{
+    const struct filter *filter = stage->filter;
+    fprintf(c->out,
+            "INLINE pixel %s_%s(pixel p, pixel second, int x, int y, arguments args);\n"
+            "#define PASS_LAST(p, second, args, x, y) %s_%s(p, second, x, y, (args) + %d)\n%s",
+            prefix_of(filter), filter->name, prefix_of(filter), filter->name, own_offset(filter, offset),
+            filter->second == SECOND_INPUT ? "#define PASS_KEEPS_INPUT\n" : "");
+    return offset + stage->arguments.count;
+}
+
+// Defines the place of a pixel in the warp's input.
+static void add_warp(struct composer *c, const struct pass *pass, int offset)
+{
+    const struct stage *stage = pass->warp;
+    const char *name = stage->filter->name;
+    if (!stage->filter->user) {
+        if (pass->map.taps != TAPS_NONE)
+            fprintf(c->out, "#define PASS_TAPS(args) ((args) + %d)\n", offset);
+        else if (warp_is_whole(&pass->map))
+            fprintf(c->out, "#define PASS_WHOLE\n");
+        fprintf(c->out, "#define PASS_WARP(args, x, y) warp_place((args) + %d, x, y)\n", offset);
+        return;
+    }
+    fprintf(c->out, "INLINE place user_filter_%s(int x, int y, arguments args);\n", name);
+    fprintf(c->out, "#define PASS_WARP(args, x, y) user_filter_%s(x, y, (args) + %d)\n", name, offset + FACTS);
+}
+
+// Defines the macros of a pass's size, warp, mirrors and flips. The arguments of the warp begin at `offset`.
+static void add_geometry(struct composer *c, const struct pass *pass, int offset)
+{
+    fprintf(c->out, "#define PASS_LOAD_X(x, width) %s\n", pass->load_mirror ? "((width) - 1 - (x))" : "(x)");
+    fprintf(c->out, "#define PASS_LOAD_Y(y, height) %s\n", pass->load_flip ? "((height) - 1 - (y))" : "(y)");
+    fprintf(c->out, "#define PASS_STORE_X(x, width) %s\n", pass->store_mirror ? "((width) - 1 - (x))" : "(x)");
+    fprintf(c->out, "#define PASS_STORE_Y(y, height) %s\n", pass->store_flip ? "((height) - 1 - (y))" : "(y)");
+    if (pass->warp)
+        add_warp(c, pass, offset);
+    if (pass->warp && !pass->warp->filter->user)
+        fprintf(c->out,
+                "#define PASS_WIDTH(args, width) WARP_WIDTH((args) + %d)\n"
+                "#define PASS_HEIGHT(args, height) WARP_HEIGHT((args) + %d)\n",
+                offset, offset);
+    else
+        fprintf(c->out, "#define PASS_WIDTH(args, width) (width)\n#define PASS_HEIGHT(args, height) (height)\n");
+}
+
+void compose_macros(struct composer *c, const struct pass *pass, int offset)
+{
+    offset = add_points(c, "PASS_BEFORE", pass->before, pass->before_count, offset);
+    if (pass->stencil)
+        offset = add_stencil(c, pass->stencil, offset);
+    offset = add_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
+    if (pass->last)
+        offset = add_last(c, pass->last, offset);
+    add_geometry(c, pass, offset);
+}
+
+char *compose_end(struct composer *c, char **error)
+{
+    if (fclose(c->out) == 0 && !c->why[0])
+        return c->text;
+    path_fail(error, c->why[0] ? c->why : "cannot generate the kernels: out of memory");
+    free(c->text);
+    return NULL;
+}
+
+// ---- generates the OpenCL program of a pass ----
 
 // Defines the macros of the format for its loader, which reads several formats.
 static void add_places(FILE *out, const struct pixfmt_info *info)
@@ -89,7 +352,10 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
         return NULL;
     const bool own = windows_file(pass, variant, stencil);
     compose_part(&c, "variant");
-    fprintf(c.out, "%s%s", variant->macros ? variant->macros : "", own ? "#define PASS_WINDOW_FILTER\n" : "");
+    if (variant->macros)
+        fputs(variant->macros, c.out);
+    if (own)
+        fputs("#define PASS_WINDOW_FILTER\n", c.out);
     add_parameters(c.out, choice);
     compose_file(&c, "language.cl");
     compose_file(&c, "common.cl");
@@ -101,7 +367,9 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     if (pass->warp)
         compose_file(&c, "warp.cl");
     compose_file(&c, variant->file);
-    compose_code(&c, pass, own ? stencil : variant->computes ? "" : NULL);
+    if (!own)
+        stencil[0] = '\0';
+    compose_code(&c, pass, own || variant->computes ? stencil : NULL);
     return compose_end(&c, error);
 }
 

@@ -3,9 +3,10 @@
 
 #include "base/vectors.h"
 #include "path/pass_text.h"
-#include "path/source_strip.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +28,20 @@ static void append_filter(char text[PASS_KEY], const struct stage *stage)
     append(text, "%s%s", text[strlen(text) - 1] == '>' ? "" : "+", stage->filter->name);
 }
 
+static void append_turns(char text[PASS_KEY], bool mirror, bool flip)
+{
+    if (mirror)
+        append(text, ":mirror");
+    if (flip)
+        append(text, ":flip");
+}
+
 void pass_key_print(const struct pass *pass, const struct pass_target *target, char text[PASS_KEY])
 {
     text[0] = '\0';
-    append(text, "%s%s%s>", pass->reads == PASS_GREY ? "channel" : pixfmt_info(target->format)->name,
-           pass->load_mirror ? ":mirror" : "", pass->load_flip ? ":flip" : "");
+    append(text, "%s", pass->reads == PASS_GREY ? "channel" : pixfmt_info(target->format)->name);
+    append_turns(text, pass->load_mirror, pass->load_flip);
+    append(text, ">");
     for (int i = 0; i < pass->before_count; i++)
         append_filter(text, pass->before[i]);
     if (pass->stencil) {
@@ -42,11 +52,11 @@ void pass_key_print(const struct pass *pass, const struct pass_target *target, c
         append_filter(text, pass->warp);
     for (int i = 0; i < pass->after_count; i++)
         append_filter(text, pass->after[i]);
-    append(text, ">%s%s%s",
-           target->to_image            ? "image"
-           : pass->writes == PASS_GREY ? "channel"
-                                       : "buffer",
-           pass->store_mirror ? ":mirror" : "", pass->store_flip ? ":flip" : "");
+    if (target->to_image)
+        append(text, ">image");
+    else
+        append(text, pass->writes == PASS_GREY ? ">channel" : ">buffer");
+    append_turns(text, pass->store_mirror, pass->store_flip);
 }
 
 // Writes the compute capability of an NVIDIA device, the vector instructions of a CPU, or "" for any other device.
@@ -55,7 +65,7 @@ static void print_architecture(const struct device_info *device, char *text, siz
     text[0] = '\0';
     if (device->nv_arch > 0)
         snprintf(text, size, "sm_%d", device->nv_arch);
-    else if (device->type & CL_DEVICE_TYPE_CPU)
+    else if (device->type & DEVICE_CPU)
         snprintf(text, size, "%s", vectors_name(vectors_level()));
 }
 
@@ -101,7 +111,7 @@ bool pass_tuned(struct device *device, const struct variant_pass *of, int width,
     struct pass_key key;
     struct tuned_found next = {0};
     pass_key_make(&key, of, width, height);
-    for (int i = 0; i < TUNED_TRIED && tuned_next(&device->tuned, &key.key, &next); i++) {
+    for (int i = 0; i < TUNED_TRIED && tuned_next(device->tuned, &key.key, &next); i++) {
         const char *source = next.entry->source;
         char hash[HASH_TEXT];
         struct variant_choice choice;
@@ -129,7 +139,7 @@ int pass_tuned_choices(struct device *device, const struct variant_pass *of, int
     struct tuned_found next = {0};
     int count = 0;
     pass_key_make(&key, of, width, height);
-    for (int i = 0; i < TUNED_TRIED && count < most && tuned_next(&device->tuned, &key.key, &next); i++) {
+    for (int i = 0; i < TUNED_TRIED && count < most && tuned_next(device->tuned, &key.key, &next); i++) {
         struct variant_choice *choice = &choices[count];
         if (!variant_parse(choice, next.entry->choice) || !variant_accept(choice, of, NULL, NULL))
             continue;
@@ -139,4 +149,82 @@ int pass_tuned_choices(struct device *device, const struct variant_pass *of, int
         count += known ? 0 : 1;
     }
     return count;
+}
+
+// ---- see source_strip.h ----
+
+static void join_lines(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at;) {
+        const bool ends_line = at[0] == '\\' && (at[1] == '\n' || (at[1] == '\r' && at[2] == '\n'));
+        if (ends_line)
+            at += at[1] == '\r' ? 3 : 2;
+        else
+            *to++ = *at++;
+    }
+    *to = '\0';
+}
+
+// Returns the length of the comment at the beginning of a text; 0: there is none. A line comment ends before the
+// newline.
+static size_t comment_length(const char *text)
+{
+    if (strncmp(text, "//", 2) == 0)
+        return strcspn(text, "\n");
+    if (strncmp(text, "/*", 2) != 0)
+        return 0;
+    const char *end = strstr(text + 2, "*/");
+    return end ? (size_t)(end + 2 - text) : strlen(text);
+}
+
+// Returns the length of the string or character literal at the beginning of a text; 0: there is none. A literal
+// without an end ends before the newline.
+static size_t literal_length(const char *text)
+{
+    size_t length = 1;
+    if (*text != '"' && *text != '\'')
+        return 0;
+    while (text[length] && text[length] != '\n' && text[length] != *text)
+        length += text[length] == '\\' && text[length + 1] ? 2 : 1;
+    return length + (text[length] == *text ? 1 : 0);
+}
+
+// Newlines around directives remain, because they end them. Other newlines are white space.
+void source_strip(char *text)
+{
+    char *to = text;
+    bool gap = false, line_starts = true, directive = false;
+    join_lines(text);
+    for (const char *at = text; *at;) {
+        const size_t comment = comment_length(at), literal = literal_length(at), length = literal > 0 ? literal : 1;
+        if (comment > 0 || strchr(" \t\r\v\f\n", *at)) {
+            if (*at == '\n') {
+                line_starts = true;
+                if (directive)
+                    *to++ = '\n';
+                directive = false;
+            }
+            gap = true;
+            at += comment > 0 ? comment : 1;
+            continue;
+        }
+        if (line_starts && strncmp(at, "#line ", 6) == 0) {
+            at += strcspn(at, "\n");
+            continue;
+        }
+        if (line_starts && *at == '#') {
+            directive = true;
+            if (to > text && to[-1] != '\n')
+                *to++ = '\n';
+        }
+        line_starts = false;
+        if (gap && to > text && to[-1] != '\n')
+            *to++ = ' ';
+        gap = false;
+        memmove(to, at, length);
+        to += length;
+        at += length;
+    }
+    *to = '\0';
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/hash.h"
+#include "compute/tuned.h"
 #include "path/variants.h"
 
 enum { PASS_KEY = 512 };
@@ -40,3 +41,9 @@ bool pass_tuned(struct device *device, const struct variant_pass *of, int width,
 // Returns their number.
 int pass_tuned_choices(struct device *device, const struct variant_pass *of, int width, int height,
                        struct variant_choice *choices, int most);
+
+// ---- text without comments ----
+
+// Removes comments, line continuations and #line directives in place, and replaces each run of white space by one
+// character. Keeps string and character literals. The program must not use __LINE__ and __FILE__.
+void source_strip(char *text);

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "path/backend.h"
+#include "path/opencl_chain.h"
 #include "path/variants.h"
 
 #include <assert.h>
@@ -83,7 +84,10 @@ struct path *path_open(const struct path_setup *setup, char **error)
     chain_hold(&chain);
     struct path_setup checked = *setup;
     checked.chain = &chain;
-    checked.depth = setup->depth < 1 ? 1 : setup->depth > PATH_DEPTH_MAX ? PATH_DEPTH_MAX : setup->depth;
+    if (setup->depth < 1)
+        checked.depth = 1;
+    if (setup->depth > PATH_DEPTH_MAX)
+        checked.depth = PATH_DEPTH_MAX;
     const char *why = refusal(&checked, refused);
     struct path *path = why ? NULL : kinds[setup->kind].open(&checked, error);
     chain_release(&chain);
@@ -139,6 +143,7 @@ void path_try(struct path *path, struct opencl_chain *chain)
 
 void path_adopt(struct path *path, struct opencl_chain *chain)
 {
+    assert(path->info.in_flight == 0);
     path->backend->build_free(path->build);
     path->build = chain;
     path_forget(path);
@@ -186,6 +191,7 @@ bool path_submit(struct path *path, const struct image *frame, const struct mome
 
 void path_feed(struct path *path, const struct path_feed *feed, const struct moment *moment)
 {
+    assert(path->fed && path->backend->feed);
     set_moment(path, moment);
     path->backend->feed(path, feed);
     path->info.in_flight++;
@@ -249,6 +255,7 @@ void path_swap(struct path *path)
     pthread_mutex_unlock(&path->lock);
     if (!build)
         return;
+    assert(path->info.in_flight == 0);
     path->backend->build_free(path->build);
     path->build = build;
     path_forget(path);

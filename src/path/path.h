@@ -1,12 +1,16 @@
 // path.h: a path runs a plan on frames: cpu, opencl, gl or zerocopy
 #pragma once
 
-#include "compute/device.h"
 #include "filter/chain.h"
 #include "image/image.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct device;
+struct gl_context;
+struct tuned;
+struct tuned_found;
 
 // The kinds of path. Their rows are in path.c. The `p` key goes through them in this order.
 enum path_kind { PATH_CPU, PATH_OPENCL, PATH_GL, PATH_ZEROCOPY, PATH_KINDS, PATH_DEFAULT = PATH_ZEROCOPY };
@@ -138,7 +142,6 @@ struct path_info {
     // How the device got the latest frame; "" before the first:
     //   "host-ptr"  it reads the frame in place; only the cpu path and devices that share the host's memory
     //   "pinned"    it copied the frame from memory of device.pages
-    //   "dma-buf"   it copied the frame from another driver's memory, which device.pages imported
     //   "copy"      the host copied the frame first
     // All but "copy" need image.reach_bytes.
     const char *input;
@@ -150,22 +153,12 @@ enum { PATH_PASSES = FILTER_STEPS * CHAIN_MAX + 1, PATH_CHOICE = 96 };
 struct path_pass {
     const char *name;         // "blur+gray"; valid until the path's chain changes
     char choice[PATH_CHOICE]; // the variant and its parameters: "window:ROWS=8"
-    struct tuned_found tuned; // the entry that named the choice; tuned.entry NULL: the choice is a default
+    // The database's entry that named the choice (compute/tuned.h), valid as `name`; NULL: the choice is a default.
+    const struct tuned_found *tuned;
 };
 // Writes the passes of the current chain. Returns their number; 0: the cpu path with its default parameters. Call it on
 // the thread that submits.
 int path_passes(const struct path *path, struct path_pass passes[PATH_PASSES]);
-
-// These run another build of the chain, for tuning while frames run (tune/online.h); path/opencl_chain.h has the
-// structs. All are for the thread that submits. path_target and path_chain return what the path runs: borrowed, until
-// the chain changes or the path closes; NULL: the path needs no device. The next frame after path_try runs `chain`,
-// which must compute the same bytes and stay open until this frame is collected. path_adopt takes over `chain` and
-// closes the chain before; call it without frames in flight.
-struct opencl_chain;
-const struct opencl_target *path_target(const struct path *path);
-const struct opencl_chain *path_chain(const struct path *path);
-void path_try(struct path *path, struct opencl_chain *chain); // NULL: the path's own chain
-void path_adopt(struct path *path, struct opencl_chain *chain);
 
 // The next frame has no previous output.
 void path_forget(struct path *path);
@@ -190,3 +183,10 @@ bool path_read(struct path *path, const struct path_result *result, struct image
 // to use the prepared chain; call it on the thread that submits, without frames in flight.
 bool path_prepare(struct path *path, const struct chain *chain, char **error);
 void path_swap(struct path *path);
+
+// ---- how a path runs its passes, as JSON ----
+
+struct json_t; // of jansson
+
+// Returns how a path runs its passes, as a JSON array.
+struct json_t *passes_json(const struct path_pass *pass, int passes);

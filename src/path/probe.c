@@ -151,7 +151,7 @@ bool probe_trusts(const struct probe *probe)
         return false;
     }
     hash_128_text(key, bytes, question.key);
-    const bool first = verdicts_get(&device->verdicts, key, bytes, find, &question, verdict);
+    const bool first = verdicts_get(device->verdicts, key, bytes, find, &question, verdict);
     const bool trusted = strcmp(verdict, passed) == 0;
     if (first && !trusted)
         log_info("pass %s on '%s' runs the generic kernel: variant %s failed its probe: %s", probe->pass->name,
@@ -208,7 +208,7 @@ bool probe_builds(const struct probe *probe, char **error)
     if (!key)
         return !child_program;
     hash_128_text(key, bytes, question.key);
-    verdicts_get(&probe->device->verdicts, key, bytes, find_build, &question, verdict);
+    verdicts_get(probe->device->verdicts, key, bytes, find_build, &question, verdict);
     free(key);
     if (question.log[0] && strcmp(verdict, passed) == 0) {
         path_fail(error, question.log);

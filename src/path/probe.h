@@ -1,6 +1,7 @@
 // probe.h: tests of kernel variants in a child process, before they are used
 #pragma once
 
+#include "compute/driver_cache.h"
 #include "path/variants.h"
 
 // A variant of a pass, and the facts from which the child finds the pass again.
@@ -18,7 +19,7 @@ struct probe {
 
 // Returns true if the variant computes the same bytes as the cpu path. A child process builds it and runs it on small
 // pictures; it has 30 s, 10 s of processor time and 8 GiB of memory. The verdict is kept beside the compiled programs
-// (verdicts.h), and so is the program that the child has compiled. A failed probe is logged once (log_info).
+// (cache_entry.h), and so is the program that the child has compiled. A failed probe is logged once (log_info).
 // - The probe passed, the bytes are wrong, or the program does not compile: the verdict is kept at once.
 // - Crash, time limit, or a kernel that does not run: the verdict is kept if the next run ends in the same way.
 // - Another process killed the child, the child did not start, or the driver cannot open the kernels: this run does not

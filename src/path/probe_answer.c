@@ -3,8 +3,9 @@
 #include "base/hash.h"
 #include "base/options.h"
 #include "filter/user_filters.h"
-#include "path/pass_alone.h"
+#include "path/opencl_chain.h"
 #include "path/probe.h"
+#include "path/rig.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,35 +28,25 @@ enum { PLAN_WIDTH = 130, PLAN_HEIGHT = 67 };
 
 // ---- the result of the device ----
 
-// Runs the pass and copies its output. `intact`: it wrote only its output.
-static cl_int run(struct pass_task *task, const struct image *picture, const struct image *got, bool *intact)
+// Runs the pass on a picture and copies its output, unless `got` is NULL. Sets *intact to true if it wrote only its
+// output. False: it fails.
+static bool run(struct pass_task *task, const struct image *picture, const struct image *got, bool *intact)
 {
-    struct pass_alone alone;
-    struct device_span span = {0};
-    cl_int result = pass_alone_open(&alone, &task->target, &task->plan, task->number, picture, 1);
-    plan_set_moment(&task->plan, &(struct moment){.alone = true, .clock_s = time(NULL)});
-    if (result == CL_SUCCESS)
-        result = opencl_pass_follow(&task->opened, alone.queue);
-    if (result == CL_SUCCESS)
-        result = pass_alone_run(&alone, &task->opened, 0, &span);
-    if (result == CL_SUCCESS)
-        result = pass_alone_read(&alone, 0, got);
-    if (result == CL_SUCCESS)
-        result = pass_alone_check(&alone, 0, intact);
-    span_release(&span);
-    pass_alone_close(&alone);
-    return result;
-}
-
-static bool same(const struct image *got, const struct image *want, size_t pixel_bytes)
-{
-    for (int y = 0; y < want->shape.height; y++) {
-        const uint8_t *a = image_row(got, 0, y), *b = image_row(want, 0, y);
-        for (size_t x = 0; x < (size_t)want->shape.width; x++)
-            if (memcmp(a + pixel_bytes * x, b + 4 * x, pixel_bytes) != 0)
-                return false;
+    struct timing timing;
+    cl_int result;
+    struct rig *rig = rig_pass_open(&task->target, &task->plan, task->number, picture, 1, &result);
+    bool ok = rig != NULL;
+    if (ok && got) {
+        plan_set_moment(&task->plan, &(struct moment){.alone = true, .clock_s = time(NULL)});
+        ok = rig_pass_follow(rig, &task->opened);
     }
-    return true;
+    ok = ok && rig_pass_run(rig, &task->opened, 0, 1, &timing);
+    if (ok && got) {
+        ok = rig_read(rig, got);
+        *intact = ok && rig_pass_intact(rig);
+    }
+    rig_close(rig);
+    return ok;
 }
 
 // ---- one picture ----
@@ -65,17 +56,17 @@ static enum probe_status try_picture(struct pass_task *task, int width, int heig
     const char *why;
     task->target.input.width = width;
     task->target.input.height = height;
-    const struct image_shape rgba = pass_alone_output(&task->target, &task->plan, task->number);
-    const struct image_shape shape = pass_alone_shape(&task->target, &task->plan, task->number);
+    const struct image_shape rgba = rig_pass_output(&task->target, &task->plan, task->number);
+    const struct image_shape shape = rig_pass_shape(&task->target, &task->plan, task->number);
     if (!pixfmt_size_ok(shape.format, width, height, &why))
         return PROBE_PASSED; // the format does not allow this size
     struct image picture = {0}, got = {0}, want = {0};
     enum probe_status status = PROBE_NOT_RUN;
     if (image_alloc(&picture, &shape) && image_alloc(&got, &rgba) && image_alloc(&want, &rgba)) {
-        pass_alone_fill(&picture, &task->plan, task->number);
+        rig_pass_random(&picture, &task->plan, task->number);
         bool intact;
-        if (pass_alone_expect(task->pass, &picture, &want) && run(task, &picture, &got, &intact) == CL_SUCCESS)
-            status = intact && same(&got, &want, pass_pixel_bytes[task->pass->writes]) ? PROBE_PASSED : PROBE_WRONG;
+        if (rig_pass_expect(task->pass, &picture, &want) && run(task, &picture, &got, &intact))
+            status = intact && rig_same(&got, &want, pass_pixel_bytes[task->pass->writes]) ? PROBE_PASSED : PROBE_WRONG;
     }
     image_free(&picture);
     image_free(&got);
@@ -86,20 +77,15 @@ static enum probe_status try_picture(struct pass_task *task, int width, int heig
 // Runs the pass on a picture of the size of real frames, because some kernels only hang or fail there.
 static enum probe_status try_large(struct pass_task *task)
 {
-    struct pass_alone alone = {0};
     struct image picture = {0};
-    struct device_span span = {0};
     enum probe_status status = PROBE_NOT_RUN;
     task->target.input.width = task->large.width;
     task->target.input.height = task->large.height;
-    const struct image_shape shape = pass_alone_shape(&task->target, &task->plan, task->number);
+    const struct image_shape shape = rig_pass_shape(&task->target, &task->plan, task->number);
     if (image_alloc(&picture, &shape)) {
-        pass_alone_fill(&picture, &task->plan, task->number);
-        if (pass_alone_open(&alone, &task->target, &task->plan, task->number, &picture, 1) == CL_SUCCESS &&
-            pass_alone_run(&alone, &task->opened, 0, &span) == CL_SUCCESS && compute_finish(alone.queue) == CL_SUCCESS)
+        rig_pass_random(&picture, &task->plan, task->number);
+        if (run(task, &picture, NULL, NULL))
             status = PROBE_PASSED;
-        span_release(&span);
-        pass_alone_close(&alone);
     }
     image_free(&picture);
     return status;

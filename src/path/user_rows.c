@@ -11,7 +11,7 @@
 #include "compute/driver_cache.h"
 #include "filter/user_filter.h"
 #include "path/backend.h"
-#include "path/compose.h"
+#include "path/pass_text.h"
 
 #include <dlfcn.h>
 #include <errno.h>

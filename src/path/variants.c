@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GPUS (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR)
+#define GPUS (DEVICE_GPU | DEVICE_ACCELERATOR)
 
 // The kernel files use the same numbers.
 enum { BLOCK_WIDTH = 4, WORD_BYTES = 4 };
@@ -20,7 +20,7 @@ static int radius_of(const struct variant_pass *of)
 
 static bool is_cpu(const struct variant_pass *of)
 {
-    return of->device->type & CL_DEVICE_TYPE_CPU;
+    return of->device->type & DEVICE_CPU;
 }
 
 static size_t round_up(size_t value, size_t step)
@@ -71,8 +71,12 @@ static bool is_turned(const struct pass *pass)
 static void generic_preset(const struct variant_pass *of, int *value)
 {
     const bool turned = is_turned(of->pass);
-    value[GENERIC_WIDTH] = is_cpu(of) ? 256 : turned ? 8 : 32;
-    value[GENERIC_HEIGHT] = is_cpu(of) ? 1 : turned ? 16 : 4;
+    value[GENERIC_WIDTH] = turned ? 8 : 32;
+    value[GENERIC_HEIGHT] = turned ? 16 : 4;
+    if (is_cpu(of)) {
+        value[GENERIC_WIDTH] = 256;
+        value[GENERIC_HEIGHT] = 1;
+    }
 }
 
 static int generic_launches(const struct variant_pass *of, const int *value, size_t width, size_t height, size_t most,
@@ -84,7 +88,7 @@ static int generic_launches(const struct variant_pass *of, const int *value, siz
 
 static const struct variant generic = {
     .name = "generic",
-    .devices = CL_DEVICE_TYPE_ALL,
+    .devices = UINT64_MAX,
     .file = "pass.cl",
     .kernel = {"pass"},
     .param = {{"GROUP_WIDTH", .values = {8, 16, 32, 64, 128, 256}}, {"GROUP_HEIGHT", .values = {1, 2, 4, 8, 16}}},
@@ -117,7 +121,8 @@ static int inside_launches(const struct variant_pass *of, const int *value, size
 {
     const size_t radius = (size_t)radius_of(of), wanted = (size_t)value[INSIDE_GROUP];
     const size_t rows = (size_t)value[INSIDE_ROWS], tall = height / rows * rows;
-    const size_t group = most < wanted ? most : wanted, side = radius < most ? radius : 1;
+    const size_t group = most < wanted ? most : wanted;
+    const size_t side = radius < most ? radius : 1;
     if (width <= 2 * radius || tall == 0) {
         launch[0] = blocks(KERNEL_SIDES, width, height, 1, 1, group, 1, most);
         return 1;
@@ -141,7 +146,7 @@ static int inside_launches(const struct variant_pass *of, const int *value, size
 
 static const struct variant inside = {
     .name = "inside",
-    .devices = CL_DEVICE_TYPE_CPU,
+    .devices = DEVICE_CPU,
     .file = "variants/inside.cl",
     .macros = "#define UNROLL_LOOPS\n",
     .kernel = {[KERNEL_INSIDE] = "pass_inside", [KERNEL_SIDES] = "pass"},
@@ -185,7 +190,9 @@ static void window_preset(const struct variant_pass *of, int *value)
 {
     const int radius = radius_of(of), rows = radius > 0 ? window_rows(of->pass->stencil->filter->name, radius) : 4;
     const bool flat = radius == 0 && !of->target->to_image;
-    value[WINDOW_ROWS] = is_cpu(of) ? 2 : of->target->to_image && rows > 4 ? 4 : rows;
+    value[WINDOW_ROWS] = of->target->to_image && rows > 4 ? 4 : rows;
+    if (is_cpu(of))
+        value[WINDOW_ROWS] = 2;
     value[WINDOW_GROUP_WIDTH] = flat ? 128 : 32;
     value[WINDOW_GROUP_HEIGHT] = flat ? 1 : 4;
     value[WINDOW_TILE] = radius > 0 && pass_prepares_input(of->pass, of->target->format) ? TILE_PLAIN : TILE_NONE;
@@ -279,7 +286,7 @@ static int sums_launches(const struct variant_pass *of, const int *value, size_t
 
 static const struct variant sums = {
     .name = "sums",
-    .devices = CL_DEVICE_TYPE_ALL,
+    .devices = UINT64_MAX,
     .file = "variants/sums.cl",
     .kernel = {"pass_sums"},
     .wide_loads = true,
@@ -308,12 +315,14 @@ static void local_preset(const struct variant_pass *of, int *value)
 {
     const enum filter_part part = of->pass->stencil->arguments.part;
     const int count = pass_argument_count(of->pass, of->target);
-    value[LOCAL_ROWS] = part == FILTER_ALONG_COLUMNS ? 8 : part == FILTER_WHOLE ? 2 : 4;
+    value[LOCAL_ROWS] = part == FILTER_WHOLE ? 2 : 4;
+    if (part == FILTER_ALONG_COLUMNS)
+        value[LOCAL_ROWS] = 8;
     value[LOCAL_GROUP_WIDTH] = part == FILTER_ALONG_ROWS ? 128 : 32;
     value[LOCAL_GROUP_HEIGHT] = part == FILTER_ALONG_ROWS ? 2 : 8;
-    value[LOCAL_CONSTANT] = count == 0 || count > LOCAL_ARGUMENTS ? CONSTANT_NONE
-                            : count < FILTER_LEVELS               ? CONSTANT_ARGUMENTS
-                                                                  : CONSTANT_LOCAL;
+    value[LOCAL_CONSTANT] = count < FILTER_LEVELS ? CONSTANT_ARGUMENTS : CONSTANT_LOCAL;
+    if (count == 0 || count > LOCAL_ARGUMENTS)
+        value[LOCAL_CONSTANT] = CONSTANT_NONE;
 }
 
 static bool local_allows(const struct variant_pass *of, const int *value)

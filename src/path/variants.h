@@ -45,9 +45,9 @@ struct variant_pass {
 
 struct variant {
     const char *name;
-    cl_device_type devices; // types of device that it is chosen for; on others it runs only on request
-    const char *file;       // template in kernels/
-    const char *macros;     // text before the language, or NULL
+    uint64_t devices;   // types of device (DEVICE_GPU, ...) that it is chosen for; on others it runs only on request
+    const char *file;   // template in kernels/
+    const char *macros; // text before the language, or NULL
     const char *kernel[VARIANT_KERNELS];
     bool wide_loads; // it may read IMAGE_SPARE_BYTES beyond the last pixel
     bool tiles;      // it converts and filters before the stencil once, in local memory; others need a separate pass

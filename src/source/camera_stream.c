@@ -234,20 +234,9 @@ static void *take_memory(struct pages_owner *owner, size_t length)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-// Takes the driver's memory back from the owner that imported it.
-static void disown(struct camera_memory *memory)
-{
-    if (!memory->imported)
-        return;
-    memory->owner->give(memory->owner, memory->at);
-    memory->owner = NULL;
-    memory->imported = false;
-}
-
 static void free_memories(struct camera_memory memory[PIXFMT_PLANES])
 {
     for (int i = 0; i < PIXFMT_PLANES; i++) {
-        disown(&memory[i]);
         if (memory[i].owner)
             pages_give(memory[i].owner, memory[i].at);
         else if (memory[i].length > 0)
@@ -340,38 +329,12 @@ static bool queue_moved(struct camera_stream *stream, int index, struct pages_ow
     return true;
 }
 
-// Lets the owner import the driver's memory, which stays where it is.
-static void share(struct camera_stream *stream, int index, struct pages_owner *owner)
-{
-    struct camera_memory *memory = &stream->buffer[index].memory[0];
-    struct v4l2_exportbuffer export = {
-        .type = stream->device.type, .index = (uint32_t)index, .flags = O_RDWR | O_CLOEXEC};
-    disown(memory);
-    if (!owner)
-        return;
-    const bool exported = ask(stream, VIDIOC_EXPBUF, &export) == 0;
-    if (!exported)
-        log_info("camera %s cannot export its buffers as dma-buf (%s); monocle copies its frames", stream->device.path,
-                 strerror(errno));
-    memory->imported = exported && owner->import(owner, memory->at, memory->length, export.fd);
-    if (memory->imported)
-        memory->owner = owner;
-    else
-        stream->refused = owner;
-}
-
 static bool queue(struct camera_stream *stream, int index)
 {
-    const bool ours = stream->kind == V4L2_MEMORY_USERPTR;
     struct pages_owner *owner = stream->owner, *has = stream->buffer[index].memory[0].owner;
-    if (owner && !(ours ? owner->take != NULL : owner->import && stream->memories == 1))
-        owner = NULL;
-    if (owner == has || (owner && owner == stream->refused))
+    if (stream->kind != V4L2_MEMORY_USERPTR || owner == has || (owner && owner == stream->refused))
         return queue_as_is(stream, index);
-    if (ours)
-        return queue_moved(stream, index, owner);
-    share(stream, index, owner);
-    return queue_as_is(stream, index);
+    return queue_moved(stream, index, owner);
 }
 
 static bool switch_on(struct camera_stream *stream, char why[CAMERA_WHY])
@@ -448,10 +411,8 @@ static void stop(struct camera_stream *stream)
 static void orphan(struct camera_stream *stream, struct camera_loan *loan)
 {
     struct camera_memory *memory = stream->buffer[loan->index].memory;
-    for (int i = 0; i < stream->memories && stream->kind == V4L2_MEMORY_MMAP; i++) {
-        disown(&memory[i]);
+    for (int i = 0; i < stream->memories && stream->kind == V4L2_MEMORY_MMAP; i++)
         keep_contents(memory[i].at, memory[i].length);
-    }
     memcpy(loan->memory, memory, sizeof(loan->memory));
     memset(memory, 0, sizeof(loan->memory));
     loan->index = -1;

@@ -22,8 +22,7 @@ struct camera_memory {
     uint8_t *at;
     size_t length;             // 0: none
     size_t start, filled;      // offset and number of the bytes that the driver has filled
-    struct pages_owner *owner; // owner of our memory, NULL: the system; or the owner that imported the driver's memory
-    bool imported;             // `owner` has imported the driver's memory
+    struct pages_owner *owner; // owner of our memory; NULL: the system
     bool converted;            // libv4l2 has mapped it
 };
 
@@ -53,7 +52,7 @@ struct camera_stream {
     int buffers;
     bool streaming;
     struct pages_owner *owner;   // wanted owner of our memory; NULL: the system
-    struct pages_owner *refused; // the driver refused this owner's memory, or this owner cannot import the driver's
+    struct pages_owner *refused; // the driver refused this owner's memory
     pthread_mutex_t lock;        // guards `loan`
     struct camera_loan loan[CAMERA_LENT];
 };

@@ -24,7 +24,7 @@ static int preferred_device(struct devices *d, enum path_kind kind)
 {
     int found = -1;
     for (int i = 0; i < d->count; i++) {
-        const bool wanted = found < 0 || d->info[i].type & CL_DEVICE_TYPE_GPU;
+        const bool wanted = found < 0 || d->info[i].type & DEVICE_GPU;
         if (!wanted || !devices_open(d, i))
             continue;
         if (!d->window || !path_kind_info(kind)->shares_gl || d->device[i]->shares_gl)
@@ -48,7 +48,7 @@ static bool only_processors(const struct devices *d)
 {
     int processors = 0;
     for (int i = 0; i < d->count; i++)
-        processors += d->info[i].type & CL_DEVICE_TYPE_CPU ? 1 : 0;
+        processors += d->info[i].type & DEVICE_CPU ? 1 : 0;
     return processors == d->count;
 }
 
@@ -56,7 +56,7 @@ struct path_offer devices_offer(const struct devices *d, const struct stream_sta
                                 const struct gl_context *gl)
 {
     const int at = state->device;
-    const bool gpu = at >= 0 && !(d->info[at].type & CL_DEVICE_TYPE_CPU);
+    const bool gpu = at >= 0 && !(d->info[at].type & DEVICE_CPU);
     return (struct path_offer){
         .device = at >= 0,
         .gpu = gpu,

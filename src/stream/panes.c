@@ -4,7 +4,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "compute/tuned.h"
 #include "image/convert.h"
+#include "path/opencl_chain.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

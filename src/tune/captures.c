@@ -285,10 +285,9 @@ bool capture_read(struct capture_entry *entry, const struct capture_names *names
     size_t size;
     char *file = cache_read(names->directory, name, IMAGE_MAX_BYTES + HEAD_BYTES, &size);
     if (!file)
-        snprintf(why, sizeof(why), "%s",
-                 errno == EPERM   ? "it is not a file that only you and root can write"
-                 : errno == ELOOP ? "it is a symbolic link"
-                                  : strerror(errno));
+        snprintf(why, sizeof(why), "%s", errno == ELOOP ? "it is a symbolic link" : strerror(errno));
+    if (!file && errno == EPERM)
+        snprintf(why, sizeof(why), "it is not a file that only you and root can write");
     const bool ok = file && capture_parse(entry, file, size, why);
     if (!ok)
         log_error("cannot use the capture %s/%s: %s; remove it", names->path, name, why);

@@ -1,6 +1,7 @@
 // cpu_chain.c: a chain on the cpu path as a search space
 #include "tune/cpu_chain.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -8,6 +9,7 @@
 #include "filter/plan.h"
 #include "path/cpu_tuning.h"
 #include "path/path.h"
+#include "path/rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,16 +121,6 @@ static bool run(struct path *path, const struct image *picture, struct path_resu
 
 static const uint8_t guard = 0xA5;
 
-// Returns true if both results have the same pixels.
-static bool same(const struct image *a, const struct image *b)
-{
-    for (int y = 0; y < a->shape.height; y++) {
-        if (memcmp(image_row(a, 0, y), image_row(b, 0, y), 4 * (size_t)a->shape.width) != 0)
-            return false;
-    }
-    return true;
-}
-
 // Runs the picture as often as the path has results, with guard bytes behind each, which the path must not write.
 // Returns the status of the last run.
 static enum probe_status compare(struct path *path, const struct image *picture, const struct image *want)
@@ -138,7 +130,7 @@ static enum probe_status compare(struct path *path, const struct image *picture,
     for (int i = 0; i < 2 * RESULTS; i++) {
         if (!run(path, picture, &result))
             return PROBE_NOT_RUN;
-        if (!same(&result.image, want))
+        if (!rig_same(&result.image, want, 4))
             return PROBE_WRONG;
         const uint8_t *spare = image_row(&result.image, 0, result.height);
         for (int k = 0; i >= RESULTS && k < IMAGE_SPARE_BYTES; k++) {
@@ -296,10 +288,9 @@ static char *print_key(const struct subject *subject)
     struct cpu_key key;
     char *text = NULL;
     cpu_key_make(&key, &of->chain, input, of->threads);
-    return asprintf(&text, "%s\n%dx%d\n%s\n%s\n%d threads\n%s", key.key.pass, input->width, input->height,
-                    key.key.device, key.key.architecture, of->threads, of->frame ? "captured" : "random") < 0
-               ? NULL
-               : text;
+    const int length = asprintf(&text, "%s\n%dx%d\n%s\n%s\n%d threads\n%s", key.key.pass, input->width, input->height,
+                                key.key.device, key.key.architecture, of->threads, of->frame ? "captured" : "random");
+    return length < 0 ? NULL : text;
 }
 
 static bool source(const struct subject *subject, int configuration, char hash[HASH_TEXT])
@@ -322,11 +313,13 @@ static void close_chain(struct subject *subject)
 // Writes the names of the passes: "blur+gray".
 static void name_chain(struct cpu_chain *of)
 {
-    struct plan plan;
-    plan_make(&plan, &of->chain, of->input.width, of->input.height);
-    for (int i = 0, used = 0; i < plan.count && used < (int)sizeof(of->name); i++)
-        used += snprintf(of->name + used, sizeof(of->name) - (size_t)used, "%s%s", i > 0 ? "+" : "", plan.pass[i].name);
-    plan_free(&plan);
+    struct plan *plan = xmalloc(sizeof(*plan)); // too large for the stack
+    plan_make(plan, &of->chain, of->input.width, of->input.height);
+    for (int i = 0, used = 0; i < plan->count && used < (int)sizeof(of->name); i++)
+        used +=
+            snprintf(of->name + used, sizeof(of->name) - (size_t)used, "%s%s", i > 0 ? "+" : "", plan->pass[i].name);
+    plan_free(plan);
+    free(plan);
 }
 
 // Sets the configuration in use, where `preset` are the defaults.

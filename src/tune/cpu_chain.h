@@ -3,7 +3,7 @@
 
 #include "filter/chain.h"
 #include "image/image.h"
-#include "tune/subject.h"
+#include "tune/tuner.h"
 
 // Opens a chain for frames of this shape, with this number of threads (0: one per CPU). Its space has all values of the
 // parameters that change how the path runs the chain (path/cpu_tuning.h). `frame`: the timed frame, borrowed, of this

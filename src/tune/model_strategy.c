@@ -1,6 +1,6 @@
 // model_strategy.c: the search `model`: fills a pool with candidates near the best configurations, and proposes the
 // one with the best estimate
-#include "tune/strategy.h"
+#include "tune/search.h"
 
 #include <math.h>
 #include <stdlib.h>

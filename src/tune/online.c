@@ -5,11 +5,12 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "base/thread.h"
-#include "tune/compare.h"
+#include "compute/driver_cache.h"
+#include "path/opencl_chain.h"
+#include "path/rig.h"
 #include "tune/passes.h"
 #include "tune/search.h"
 #include "tune/tuner.h"
-#include "tune/workbench.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +18,188 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+// ---- the workbench: other variants of a path's chain, compared and timed on a copy of a frame ----
+
+// What a path runs.
+struct workbench_job {
+    struct opencl_target target;
+    struct chain chain; // held
+    bool tiles;
+    struct pass_choice choice[PLAN_PASSES];
+    int passes;
+};
+
+struct workbench {
+    struct workbench_job job; // `choice` changes with workbench_use
+    struct opencl_chain *current;
+    cl_command_queue queue; // its own
+    struct opencl_layout layout;
+    cl_mem input, output;
+    struct image expected, got; // results
+};
+
+enum { PART_ROWS = 64, PART_SHARE = 8, TIMED_RUNS = 3 }; // a part of a frame has 64 rows, or an eighth if that is more
+
+// Fills a job, whose chain the caller releases (chain_hold). False: the path needs no device, its user has chosen the
+// variant, or a filter gets its previous output.
+static bool workbench_job_of(struct workbench_job *job, const struct path *path)
+{
+    const struct opencl_target *target = path_target(path);
+    const struct opencl_chain *chain = path_chain(path);
+    bool previous = false; // a candidate would not have the previous output of the path's own chain
+    for (int i = 0; target && i < chain->plan.count; i++)
+        previous = previous || chain->plan.pass[i].last;
+    if (!target || target->wanted.variant || previous)
+        return false;
+    *job = (struct workbench_job){
+        .target = *target, .chain = chain->plan.chain, .tiles = chain->tiles, .passes = chain->plan.count};
+    chain_hold(&job->chain);
+    for (int i = 0; i < job->passes; i++)
+        job->choice[i] = (struct pass_choice){chain->pass[i].choice, chain->pass[i].tuned};
+    return true;
+}
+
+static bool fail(char why[VERDICT_TEXT], const char *text)
+{
+    snprintf(why, VERDICT_TEXT, "%.*s", VERDICT_TEXT - 1, text);
+    return false;
+}
+
+// Copies the frame to the device.
+static cl_int open_input(struct workbench *bench, const struct image *frame)
+{
+    const struct opencl_target *target = &bench->job.target;
+    const size_t bytes = opencl_layout_make(&bench->layout, &target->input);
+    void *memory = calloc(1, bytes);
+    cl_int result = CL_OUT_OF_HOST_MEMORY;
+    if (memory) {
+        opencl_layout_copy(&bench->layout, memory, frame, NULL);
+        bench->input =
+            clCreateBuffer(target->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, memory, &result);
+    }
+    free(memory);
+    return result;
+}
+
+// Runs the chain on the first rows of the frame. *ms is the time of a pass.
+static cl_int run_pass(struct workbench *bench, struct opencl_chain *chain, int rows, int pass, double *ms)
+{
+    struct device_span spans[PLAN_PASSES] = {0};
+    struct opencl_layout layout = bench->layout;
+    layout.height = rows;
+    cl_int result = opencl_chain_run(chain, bench->queue, bench->input, &layout, bench->output, NULL, spans);
+    const cl_int finished = compute_finish(bench->queue);
+    *ms = ((double)event_stamp(spans[pass].last, CL_PROFILING_COMMAND_END) -
+           (double)event_stamp(spans[pass].first, CL_PROFILING_COMMAND_START)) /
+          1e6;
+    for (int i = 0; i < PLAN_PASSES; i++)
+        span_release(&spans[i]);
+    return result == CL_SUCCESS ? finished : result;
+}
+
+static cl_int run_and_read(struct workbench *bench, struct opencl_chain *chain, struct image *to)
+{
+    double ms;
+    const cl_int result = run_pass(bench, chain, bench->layout.height, 0, &ms);
+    return result != CL_SUCCESS ? result : opencl_output_read(&bench->job.target, bench->queue, bench->output, to, 4);
+}
+
+// Builds the chain with another choice for a pass. The caller closes it. NULL on failure: `why` has the reason.
+static struct opencl_chain *workbench_build(const struct workbench *bench, int pass,
+                                            const struct variant_choice *choice, char why[VERDICT_TEXT])
+{
+    const struct workbench_job *job = &bench->job;
+    struct pass_choice choices[PLAN_PASSES];
+    char *error = NULL;
+    memcpy(choices, job->choice, sizeof(choices));
+    choices[pass] = (struct pass_choice){.choice = *choice};
+    struct opencl_chain *chain = opencl_chain_with(&job->target, &job->chain, job->tiles, choices, &error);
+    if (!chain)
+        fail(why, error ? error : "out of memory");
+    free(error);
+    return chain;
+}
+
+// Builds the job's chain and runs it on the frame. After a failure, `why` has the reason; the caller closes the
+// workbench in any case. The job's chain must stay held and the device must stay open. All functions are for one
+// thread; the path may be closed meanwhile.
+static bool workbench_open(struct workbench *bench, const struct workbench_job *job, const struct image *frame,
+                           char why[VERDICT_TEXT])
+{
+    struct image_shape rgba = {.width = job->target.input.width, .height = job->target.input.height};
+    char error[CHAIN_ERROR];
+    chain_output_size(&job->chain, &rgba.width, &rgba.height, error); // the path's result has this size
+    cl_int result;
+    *bench = (struct workbench){.job = *job};
+    if (!image_alloc(&bench->expected, &rgba) || !image_alloc(&bench->got, &rgba))
+        return fail(why, "out of memory");
+    bench->queue = device_queue(job->target.device, true, &result);
+    if (result == CL_SUCCESS)
+        result = open_input(bench, frame);
+    if (result == CL_SUCCESS)
+        bench->output = opencl_output_open(&job->target, rgba.width, rgba.height, 0, &result);
+    if (result != CL_SUCCESS)
+        return fail(why, compute_result_name(result));
+    bench->current = workbench_build(bench, 0, &job->choice[0].choice, why);
+    if (!bench->current)
+        return false;
+    result = run_and_read(bench, bench->current, &bench->expected);
+    return result == CL_SUCCESS || fail(why, compute_result_name(result));
+}
+
+static void workbench_close(struct workbench *bench)
+{
+    if (bench->queue) {
+        compute_finish(bench->queue);
+        clReleaseCommandQueue(bench->queue);
+    }
+    memory_release(bench->input);
+    memory_release(bench->output);
+    opencl_chain_close(bench->current);
+    image_free(&bench->expected);
+    image_free(&bench->got);
+    *bench = (struct workbench){.queue = NULL};
+}
+
+// Sets *ms to the time of a pass on a part of the frame, on the device's clock. False on failure.
+static bool workbench_time(struct workbench *bench, struct opencl_chain *chain, int pass, double *ms)
+{
+    const int height = bench->layout.height, part = height / PART_SHARE / 2 * 2;
+    int rows = part > PART_ROWS ? part : PART_ROWS;
+    if (rows > height)
+        rows = height;
+    double one;
+    *ms = 0;
+    for (int i = 0; i <= TIMED_RUNS; i++) { // the first run is not timed
+        if (run_pass(bench, chain, rows, pass, &one) != CL_SUCCESS || one <= 0)
+            return false;
+        if (i > 0 && (*ms == 0 || one < *ms))
+            *ms = one;
+    }
+    return true;
+}
+
+// Returns true if the chain makes the same result of the frame as the job's chain.
+static bool workbench_same(struct workbench *bench, struct opencl_chain *chain)
+{
+    return run_and_read(bench, chain, &bench->got) == CL_SUCCESS && rig_same(&bench->got, &bench->expected, 4);
+}
+
+// From now on, a pass has this choice, for which this run has a new result (tuned_add). `chain` runs it.
+static void workbench_use(struct workbench *bench, struct opencl_chain *chain, int pass)
+{
+    struct workbench_job *job = &bench->job;
+    const struct pass_target target = opencl_pass_target(&job->target, &chain->plan, pass);
+    const struct variant_pass of = {&chain->plan.pass[pass], &target, &job->target.device->info};
+    struct pass_choice found;
+    job->choice[pass] = (struct pass_choice){.choice = chain->pass[pass].choice};
+    if (pass_tuned(job->target.device, &of, job->target.input.width, job->target.input.height, NULL, NULL, &found))
+        job->choice[pass].tuned = found.tuned;
+    chain->pass[pass].tuned = job->choice[pass].tuned;
+}
+
+// ---- tuning ----
 
 enum { BUDGET = 80, REST_NS = 1000000000 };
 enum { FRAMES_FEW = 4, FRAMES_ALL = 16 }; // pairs of frames of a trial; the first pair is not used

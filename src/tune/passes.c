@@ -1,15 +1,20 @@
 // passes.c: a pass of a chain on a device as a search space: its configurations, their validation and their time
 #include "tune/passes.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "path/pass_alone.h"
+#include "base/process.h"
+#include "path/opencl_chain.h"
 #include "path/pass_text.h"
 #include "path/pass_tuned.h"
+#include "path/rig.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { PICTURES_MAX = 16 };
 
 struct tune_pass {
     struct subject subject;
@@ -19,8 +24,7 @@ struct tune_pass {
     int number;
     const struct image *frame; // see struct tune_target
     struct variant_pass of;
-    bool has_pictures;
-    struct pass_alone alone;
+    struct rig *rig; // NULL: not prepared
 };
 
 // A build of a configuration.
@@ -221,18 +225,28 @@ static bool has_variants(const struct opencl_target *target, const struct plan *
     return true;
 }
 
-int tune_passes(const struct tune_target *target, bool tiles)
+// The numbers of passes of a chain's two plans. 0: the device has no variant for a pass of the plan, or the plan
+// without tiles is the other one.
+struct plans {
+    int fused, split;
+};
+
+static struct plans count_passes(const struct tune_target *target)
 {
-    struct plan fused, split;
+    struct plans plans = {0};
+    struct plan *plan = xmalloc(sizeof(*plan)); // too large for the stack
     const struct opencl_target opencl = chain_target(target);
-    opencl_plan(&fused, &opencl, target->chain, true);
-    opencl_plan(&split, &opencl, target->chain, false);
-    const bool possible = has_variants(&opencl, &fused);
-    plan_free(&fused);
-    plan_free(&split);
-    if (tiles)
-        return possible ? fused.count : 0;
-    return possible && split.count == fused.count ? 0 : split.count;
+    opencl_plan(plan, &opencl, target->chain, true);
+    const int fused = plan->count;
+    if (has_variants(&opencl, plan))
+        plans.fused = fused;
+    plan_free(plan);
+    opencl_plan(plan, &opencl, target->chain, false);
+    if (plans.fused == 0 || plan->count != fused)
+        plans.split = plan->count;
+    plan_free(plan);
+    free(plan);
+    return plans;
 }
 
 // Returns the number of pictures. In real use, a camera's frame is in the caches, and a larger picture is not.
@@ -241,7 +255,9 @@ static int picture_count(const struct image_shape *shape)
     static const size_t camera_px = 4 << 20, caches_bytes = 256 << 20;
     const size_t pixels = (size_t)shape->width * (size_t)shape->height, bytes = 4 * pixels + image_bytes(shape);
     const size_t count = pixels <= camera_px ? 1 : (caches_bytes + bytes - 1) / bytes;
-    return count < 2 ? 2 : count < PASS_ALONE_PICTURES ? (int)count : PASS_ALONE_PICTURES;
+    if (count < 2)
+        return 2;
+    return count < PICTURES_MAX ? (int)count : PICTURES_MAX;
 }
 
 static bool open_pictures(struct tune_pass *pass)
@@ -249,36 +265,30 @@ static bool open_pictures(struct tune_pass *pass)
     struct opencl_target target = pass->target;
     target.input.width = pass->of.pass->from_width;
     target.input.height = pass->of.pass->from_height;
-    const struct image_shape shape = pass_alone_shape(&target, &pass->plan, pass->number);
+    const struct image_shape shape = rig_pass_shape(&target, &pass->plan, pass->number);
     struct image picture = {0};
     if (!image_alloc(&picture, &shape)) {
         log_error("cannot tune at %dx%d: out of memory", shape.width, shape.height);
         return false;
     }
     if (!pass->frame) {
-        pass_alone_fill(&picture, &pass->plan, pass->number);
-    } else if (!pass_alone_input(&picture, &pass->plan, pass->number, pass->frame)) {
+        rig_pass_random(&picture, &pass->plan, pass->number);
+    } else if (!rig_pass_input(&picture, &pass->plan, pass->number, pass->frame)) {
         image_free(&picture);
         return false;
     }
     int count = picture_count(&shape);
     cl_int result;
-    while ((result = pass_alone_open(&pass->alone, &target, &pass->plan, pass->number, &picture, count)) !=
-           CL_SUCCESS) {
-        pass_alone_close(&pass->alone);
-        if (count == 1)
-            break;
+    while (!(pass->rig = rig_pass_open(&target, &pass->plan, pass->number, &picture, count, &result)) && count > 1)
         count = count > 2 ? 2 : 1; // a device with little memory
-    }
     image_free(&picture);
-    pass->has_pictures = compute_ok(result, "store images on the device");
-    return pass->has_pictures;
+    return compute_ok(result, "store images on the device");
 }
 
 static bool prepare(struct subject *subject)
 {
     struct tune_pass *pass = (struct tune_pass *)subject;
-    return pass->has_pictures || open_pictures(pass);
+    return pass->rig || open_pictures(pass);
 }
 
 static enum probe_status validate(const struct subject *subject, int configuration, char why[VERDICT_TEXT])
@@ -309,7 +319,7 @@ static void print(const struct subject *subject, int configuration, char text[SU
 static void close_pass(struct subject *subject)
 {
     struct tune_pass *pass = (struct tune_pass *)subject;
-    pass_alone_close(&pass->alone);
+    rig_close(pass->rig);
     plan_free(&pass->plan);
     free(pass);
 }
@@ -323,10 +333,10 @@ static char *print_key(const struct subject *subject)
     char *text = NULL;
     pass_key_make(&key, &pass->of, input->width, input->height);
     const struct tuned_key *of = &key.key;
-    return asprintf(&text, "%s\n%dx%d\n%s\n%s\n%s\n%d\n%s\n%s", of->pass, input->width, input->height, of->device,
-                    of->vendor, of->type, of->compute_units, of->driver, pass->frame ? "captured" : "random") < 0
-               ? NULL
-               : text;
+    const int length =
+        asprintf(&text, "%s\n%dx%d\n%s\n%s\n%s\n%d\n%s\n%s", of->pass, input->width, input->height, of->device,
+                 of->vendor, of->type, of->compute_units, of->driver, pass->frame ? "captured" : "random");
+    return length < 0 ? NULL : text;
 }
 
 static bool source(const struct subject *subject, int configuration, char hash[HASH_TEXT])
@@ -336,18 +346,20 @@ static bool source(const struct subject *subject, int configuration, char hash[H
     return pass_source(&pass->of, &choice, pass->target.device->kernel_dir, hash);
 }
 
-bool tune_pass_is_fused(const struct subject *subject)
+// Returns true if the pass converts or filters before its stencil. The chain's other plan then has two passes for it.
+static bool is_fused(const struct subject *subject)
 {
     const struct tune_pass *pass = pass_of(subject);
     return pass_prepares_input(pass->of.pass, pass->reads.format);
 }
 
-bool tune_pass_runs_split(const struct subject *subject)
+// Returns true if a stored result makes other commands use the plan `split` instead of this fused pass.
+static bool runs_split(const struct subject *subject)
 {
     const struct tune_pass *pass = pass_of(subject);
     const struct image_shape *input = &pass->target.input;
     struct pass_choice found;
-    return tune_pass_is_fused(subject) &&
+    return is_fused(subject) &&
            pass_tuned(pass->target.device, &pass->of, input->width, input->height, NULL, NULL, &found) &&
            !found.choice.variant->tiles;
 }
@@ -366,7 +378,7 @@ static bool store_choice(const struct tune_pass *pass, const struct variant_choi
     tuned_date(date);
     const bool has_source = pass_source(&pass->of, choice, pass->target.device->kernel_dir, source);
     const struct tuned_entry entry = {key.key, text, has_source ? source : "", date, ms, default_ms};
-    tuned_add(&pass->target.device->tuned, &entry);
+    tuned_add(pass->target.device->tuned, &entry);
     tuned_list_add(&list, &entry);
     const char *kernels = pass->target.device->kernel_dir;
     const bool ok = ((kernels && kernels[0]) || tuned_merge(&list, false, &counts));
@@ -380,31 +392,11 @@ static bool store(const struct subject *subject, int configuration, double ms, d
     return store_choice(pass_of(subject), &choice, ms, default_ms);
 }
 
-bool tune_pass_store_split(const struct subject *subject, double split_ms, double fused_ms)
-{
-    struct variant_choice generic;
-    variant_parse(&generic, "generic");
-    return store_choice(pass_of(subject), &generic, split_ms, fused_ms);
-}
-
 // ---- time ----
-
-// The runs of one measurement.
-struct series {
-    const struct built *build;
-    int first; // picture
-};
-
-static cl_int enqueue(void *context, int run, struct device_span *span)
-{
-    const struct series *series = context;
-    const struct pass_alone *alone = &series->build->pass->alone;
-    return pass_alone_run(alone, &series->build->opened, (series->first + run) % alone->pictures, span);
-}
 
 static bool time_runs(const struct built *build, int first, int runs, struct timing *timing)
 {
-    return timing_run(build->pass->alone.queue, runs, enqueue, &(struct series){build, first}, timing);
+    return rig_pass_run(build->pass->rig, &build->opened, first, runs, timing);
 }
 
 static void release(void *built)
@@ -486,4 +478,80 @@ struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int
     log_error("cannot tune: out of memory");
     subject_close(&pass->subject);
     return NULL;
+}
+
+// ---- the chain ----
+
+static const double split_gain = 0.97; // the plan `split` wins if it takes less than this share of the time of `fused`
+
+static bool is_split_in_use(const struct tune_target *target, int passes)
+{
+    bool split = false;
+    for (int i = 0; i < passes; i++) {
+        struct subject *subject = tune_pass_open(target, true, i);
+        split = split || (subject && runs_split(subject));
+        subject_close(subject);
+    }
+    return split;
+}
+
+// Stores that the plan `split` is faster than `fused`: the generic kernel as the choice of each fused pass.
+static bool store_split(const struct tune_target *target, int passes, double split_ms, double fused_ms)
+{
+    bool ok = true;
+    struct variant_choice generic;
+    char text[CHAIN_TEXT];
+    variant_parse(&generic, "generic");
+    for (int i = 0; i < passes; i++) {
+        struct subject *subject = tune_pass_open(target, true, i);
+        if (subject && is_fused(subject))
+            ok = store_choice(pass_of(subject), &generic, split_ms, fused_ms) && ok;
+        subject_close(subject);
+    }
+    if (chain_print(target->chain, text))
+        log_info("chain %s is faster with the plan 'split': %.3f ms instead of %.3f", text, split_ms, fused_ms);
+    return ok;
+}
+
+struct tune_plan {
+    const char *name; // NULL: the chain has one plan
+    int passes, compared;
+    bool tiles;
+};
+
+// Tunes the passes of a plan. Returns the time of the first pass, or of the first two; the later ones are the same in
+// both plans. 0: unknown.
+static double tune_plan(const struct tune_target *target, const struct tune_plan *plan, tune_pass_hook *tune,
+                        void *context, bool *ok)
+{
+    double sum_ms = 0;
+    int timed = 0;
+    for (int i = 0; i < plan->passes && !process_interrupted(); i++) {
+        double ms = 0;
+        *ok = tune(context, tune_pass_open(target, plan->tiles, i), plan->name, &ms) && *ok;
+        timed += ms > 0;
+        if (i < plan->compared)
+            sum_ms += ms;
+    }
+    return timed == plan->passes ? sum_ms : 0; // without all passes, the plan has no time
+}
+
+bool tune_chain(const struct tune_target *target, bool stores, tune_pass_hook *tune, void *context)
+{
+    const struct plans plans = count_passes(target);
+    const bool both = plans.fused > 0 && plans.split > 0;
+    const bool was_split = both && is_split_in_use(target, plans.fused);
+    bool ok = true;
+    const double fused_ms =
+        tune_plan(target, &(struct tune_plan){both ? "fused" : NULL, plans.fused, 1, true}, tune, context, &ok);
+    // Only the first pass of the fused plan is divided.
+    const double split_ms = tune_plan(
+        target, &(struct tune_plan){both ? "split" : NULL, both ? 2 : plans.split, 2, false}, tune, context, &ok);
+    if (!both || fused_ms <= 0 || split_ms <= 0)
+        return ok;
+    // The plan in use stays, unless the other one is clearly faster.
+    const bool faster = was_split ? fused_ms >= split_gain * split_ms : split_ms < split_gain * fused_ms;
+    if (faster && stores)
+        ok = store_split(target, plans.fused, split_ms, fused_ms) && ok;
+    return ok;
 }

@@ -4,7 +4,7 @@
 #include "filter/chain.h"
 #include "image/image.h"
 #include "path/variants.h"
-#include "tune/subject.h"
+#include "tune/tuner.h"
 
 // The chain and the frames to tune for. All members are borrowed.
 struct tune_target {
@@ -15,14 +15,10 @@ struct tune_target {
     const struct image *frame; // for the timing; its shape is `input`; NULL: random pixels
 };
 
-// A chain has up to two plans. With `tiles`, one pass may convert and filter before its stencil. Without it, the
-// conversion and the filters before a stencil are a pass of their own. Returns the number of passes; 0: the device has
-// no variant for a pass of the plan. If both plans are the same, the one without `tiles` has 0 passes.
-int tune_passes(const struct tune_target *target, bool tiles);
-
-// Opens pass `number` of the plan. Its space has the allowed configurations of all variants that are for this type of
-// device and fit the pass. Parameter 0 is the variant. The value of each other parameter is SPACE_ABSENT for variants
-// that do not have it. The presets are the defaults of the variants. NULL on failure (logged).
+// Opens pass `number` of a plan of the chain, with or without tiles (variant.tiles). Its space has the allowed
+// configurations of all variants that are for this type of device and fit the pass. Parameter 0 is the variant. The
+// value of each other parameter is SPACE_ABSENT for variants that do not have it. The presets are the defaults of the
+// variants. NULL on failure (logged).
 //
 // - `validate` runs the pass on small pictures with odd sizes, and compares the output with the cpu path's. It also
 // runs
@@ -33,13 +29,14 @@ int tune_passes(const struct tune_target *target, bool tiles);
 // - `time` uses the device's clock.
 struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int number);
 
-// The functions below are for subjects of tune_pass_open.
-
+// Returns the choice of a configuration. Only for subjects of tune_pass_open.
 struct variant_choice tune_pass_choice(const struct subject *subject, int configuration);
-// Returns true if the pass converts or filters before its stencil. The chain's other plan then has two passes for it.
-bool tune_pass_is_fused(const struct subject *subject);
-// Returns true if a stored result makes other commands use the plan `split` instead of this fused pass.
-bool tune_pass_runs_split(const struct subject *subject);
-// Stores that the chain's other plan is faster than this fused pass: the choice is the generic kernel. False on failure
-// (logged).
-bool tune_pass_store_split(const struct subject *subject, double split_ms, double fused_ms);
+
+// Searches the space of a pass, and closes the subject (NULL: it could not be opened). `plan`: "fused" or "split";
+// NULL: the chain has one plan. Sets *ms to the best time with the pause before it; it stays 0 without a time. False: a
+// failure (logged).
+typedef bool tune_pass_hook(void *context, struct subject *subject, const char *plan, double *ms);
+// Tunes a chain: all passes of its plans, of which it has up to two. In the plan `fused`, a pass may convert and filter
+// before its stencil. In the plan `split`, the conversion and the filters before a stencil are a pass of their own. If
+// both have times, stores which plan is faster (unless `stores` is false). Ends early after a signal. False: a failure.
+bool tune_chain(const struct tune_target *target, bool stores, tune_pass_hook *tune, void *context);

@@ -2,7 +2,6 @@
 #include "tune/search.h"
 
 #include "base/random.h"
-#include "tune/strategy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,9 +78,9 @@ struct search *search_open(const struct strategy *strategy, const struct space *
     const size_t count = (size_t)space->count;
     *search =
         (struct search){.space = space, .budget = budget > 0 ? budget : BUDGET_UNKNOWN, .state = seed, .best = -1};
-    search->strategy = strategy != &auto_strategy ? strategy
-                       : space->count <= budget   ? &full_strategy
-                                                  : &model_strategy;
+    search->strategy = strategy;
+    if (strategy == &auto_strategy)
+        search->strategy = space->count <= budget ? &full_strategy : &model_strategy;
     search->near_most = space_neighbours_max(space);
     search->ms = malloc(sizeof(*search->ms) * (count + 1)); // + 1: never an empty block
     search->rest = malloc(sizeof(*search->rest) * (count + 1));

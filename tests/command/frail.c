@@ -1,8 +1,11 @@
 // frail.c: paths and a device that can be lost at any frame; replaces the program's own when linked
 #include "frail.h"
 
+#include "base/gl_handles.h"
 #include "command/command.h"
+#include "compute/device.h"
 #include "image/convert.h"
+#include "path/opencl_chain.h"
 #include "path/path.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 //
 //   test_kernels DIRECTORY   the directory of the .cl files
 #include "base/resource.h"
+#include "compute/cl.h"
 #include "compute/device.h"
 
 #include "unit.h"

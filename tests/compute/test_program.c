@@ -54,7 +54,7 @@ static void build_again(const char *program_text, const char *program_options)
 // Builds in a device that has no program in memory.
 static void build(const char *program_text, const char *program_options)
 {
-    programs_forget(&device->programs);
+    programs_forget(device->programs);
     build_again(program_text, program_options);
 }
 

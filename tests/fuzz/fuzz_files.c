@@ -4,7 +4,7 @@
 #include "batch/merge.h"
 #include "source/entries.h"
 #include "source/moving.h"
-#include "tune/study/t4.h"
+#include "tune/study.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // fuzz_tuned.c: hostile files of tuned entries; a libFuzzer target, and by itself a run over seeds and their mutations
-#include "compute/tuned_file.h"
+#include "compute/tuned.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // paths_swap.c: the chain changes while frames run; a change that fails has no effect
 #include "base/log.h"
+#include "compute/device.h"
 #include "paths_test.h"
 
 #include <pthread.h>

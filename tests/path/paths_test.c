@@ -1,5 +1,6 @@
 // paths_test.c: runs one case on a path and compares it with the reference
 #include "paths_test.h"
+#include "compute/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>

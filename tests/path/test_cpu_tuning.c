@@ -175,7 +175,7 @@ static void check_path(const char *text, const char *variant, int threads, const
     CHECK_NUMBER(passes, want ? 1 : 0);
     if (passes > 0 && want) {
         CHECK_TEXT(pass[0].choice, want);
-        CHECK(pass[0].tuned.entry && pass[0].tuned.match == match && pass[0].tuned.level == TUNED_USER);
+        CHECK(pass[0].tuned && pass[0].tuned->match == match && pass[0].tuned->level == TUNED_USER);
     }
     frame_fill(&frame, &small, LAYOUT_TIGHT, SHAPE_NOISE, &random);
     struct picture expected = reference_frame(&frame.image);

@@ -2,6 +2,7 @@
 //
 // This program replaces stat, which is the begin of each reading of a file: every call first puts the other version of
 // the file in place, with another size.
+#include "compute/device.h"
 #include "compute/gl_context.h"
 #include "filter/user_filters.h"
 #include "path/path.h"

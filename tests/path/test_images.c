@@ -5,7 +5,8 @@
 // The zerocopy path runs these kernels only on devices that share textures with GL. This test runs them on any device
 // with images.
 #include "check.h"
-#include "path/resident.h"
+#include "compute/device.h"
+#include "path/rig.h"
 #include "pictures.h"
 
 #include <stdio.h>
@@ -59,19 +60,17 @@ static void run(struct images_test *test, const struct image_shape *shape, const
     image_alloc(&got, &rgba);
     const struct path_setup setup = {.device = test->device, .input = *shape};
     struct timing timing;
-    struct resident *resident = resident_open(&setup, 1, true);
+    struct rig *rig = rig_open(&setup, 1, true);
     struct opencl_chain *open = NULL;
     if (check_that(&test->check, ok, "%s: %s", place, error) &&
-        check_that(&test->check, resident != NULL, "%s: no images on the device", place) &&
-        check_that(&test->check, (open = resident_chain_open(resident, &chain, variant, &why)) != NULL, "%s: %s", place,
-                   why) &&
+        check_that(&test->check, rig != NULL, "%s: no images on the device", place) &&
+        check_that(&test->check, (open = rig_chain_open(rig, &chain, variant, &why)) != NULL, "%s: %s", place, why) &&
         check_that(&test->check,
-                   resident_fill(resident, 0, &frame.image) && resident_run(resident, open, 0, 1, &timing) &&
-                       resident_read(resident, &got),
+                   rig_fill(rig, 0, &frame.image) && rig_chain_run(rig, open, 0, 1, &timing) && rig_read(rig, &got),
                    "%s: it does not run", place))
         compare(test, place, &got, &frame.image, text);
-    resident_chain_close(open);
-    resident_close(resident);
+    rig_chain_close(open);
+    rig_close(rig);
     image_free(&got);
     frame_free(&frame);
     free(why);

@@ -1,6 +1,7 @@
 // test_path.c: the contract of path.h besides the pixels: failures are reported, misuse is refused, results stay valid
 // while they are lent, and all memory is freed
 #include "base/file.h"
+#include "compute/cl.h"
 #include "compute/device.h"
 #include "path/path.h"
 #include "pictures.h"

@@ -6,6 +6,7 @@
 //              [--vectors none|few|all]   cpu: without or with only the cases that depend on vector instructions
 //   test_paths cpu|opencl|gl|zerocopy --exact [--variant NAME]           every formula at each of its values
 //   test_paths cpu|opencl|gl|zerocopy --case FORMAT WIDTHxHEIGHT CHAIN      runs one case, as a failure names it
+#include "compute/device.h"
 #include "compute/gl_context.h"
 #include "paths_test.h"
 

@@ -1,6 +1,6 @@
 // test_reach.c: frames are read in place only if they are aligned and have memory beyond the last pixel
 #include "compute/device.h"
-#include "path/opencl_pass.h"
+#include "path/opencl_chain.h"
 #include "path/path.h"
 #include "pictures.h"
 

@@ -1,5 +1,6 @@
 // test_sharing.c: zerocopy with GL sharing, whose kernels write GL textures, gives the bytes of the cpu path
 #include "check.h"
+#include "compute/device.h"
 #include "path/path.h"
 #include "screen/window.h"
 

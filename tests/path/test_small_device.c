@@ -1,6 +1,7 @@
 // test_small_device.c: devices with little local memory, small work-groups or no images give the same bytes
 //
 // The test lowers the limits of any device. The generic kernel then replaces variants that exceed them.
+#include "compute/cl.h"
 #include "compute/device.h"
 #include "path/path.h"
 #include "pictures.h"

@@ -1,5 +1,5 @@
 // test_source_strip.c: comments and white space disappear from kernel text, and nothing else
-#include "path/source_strip.h"
+#include "path/pass_tuned.h"
 
 #include "unit.h"
 

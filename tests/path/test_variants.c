@@ -1,21 +1,22 @@
 // test_variants.c: the table of variants: text, choice, constraints, and launches that cover an image
 //
 //   test_variants NAME...   the variants that test_paths runs by name; it also runs the variants for CPU devices
+#include "compute/tuned.h"
 #include "filter/filter.h"
 #include "path/variants.h"
 
 #include "unit.h"
 
-static const struct device_info gpu = {.type = CL_DEVICE_TYPE_GPU,
+static const struct device_info gpu = {.type = DEVICE_GPU,
                                        .max_work_group = 1024,
                                        .local_bytes = 48 << 10,
                                        .constant_bytes = 64 << 10,
                                        .compute_units = 10};
 // Local memory for a tile of 34 rows of 66 groups of 16 bytes.
 static const struct device_info narrow_gpu = {
-    .type = CL_DEVICE_TYPE_GPU, .max_work_group = 1024, .local_bytes = 34 * 66 * 16, .constant_bytes = 1 << 9};
-static const struct device_info small_gpu = {.type = CL_DEVICE_TYPE_GPU, .max_work_group = 64, .local_bytes = 1 << 10};
-static const struct device_info cpu = {.type = CL_DEVICE_TYPE_CPU, .max_work_group = 4096, .local_bytes = 512 << 10};
+    .type = DEVICE_GPU, .max_work_group = 1024, .local_bytes = 34 * 66 * 16, .constant_bytes = 1 << 9};
+static const struct device_info small_gpu = {.type = DEVICE_GPU, .max_work_group = 64, .local_bytes = 1 << 10};
+static const struct device_info cpu = {.type = DEVICE_CPU, .max_work_group = 4096, .local_bytes = 512 << 10};
 static const struct variant_choice any;
 
 static const char *name_of(struct variant_choice choice)
@@ -196,7 +197,7 @@ static void test_filters(void)
 int main(int argc, char **argv)
 {
     for (int i = 0; variants[i]; i++) {
-        bool tested = variants[i]->devices & CL_DEVICE_TYPE_CPU && variants[i + 1];
+        bool tested = variants[i]->devices & DEVICE_CPU && variants[i + 1];
         for (int k = 1; k < argc; k++)
             tested = tested || strcmp(argv[k], variants[i]->name) == 0;
         check_that(&unit, tested, "no test of paths runs variant %s", variants[i]->name);

@@ -106,57 +106,6 @@ static void test_planes(struct check *check, const struct camera_pictures *known
     }
 }
 
-// Maps the buffers that a driver exports, and checks that they have the bytes of the frames.
-struct importer {
-    struct pages_owner owner;
-    struct check *check;
-    int imports;
-    const uint8_t *seen[CAMERA_BUFFERS], *memory[CAMERA_BUFFERS];
-    size_t bytes;
-};
-
-static bool import(struct pages_owner *owner, void *memory, size_t bytes, int dmabuf)
-{
-    struct importer *importer = (struct importer *)owner; // its first member
-    void *seen = mmap(NULL, bytes, PROT_READ, MAP_SHARED, dmabuf, 0);
-    close(dmabuf);
-    if (!check_that(importer->check, seen != MAP_FAILED && importer->imports < CAMERA_BUFFERS, "a buffer is exported"))
-        return false;
-    importer->seen[importer->imports] = seen;
-    importer->memory[importer->imports++] = memory;
-    importer->bytes = bytes;
-    return true;
-}
-
-static void give(struct pages_owner *owner, void *memory) {}
-
-// A driver that fills only its own memory exports it.
-static void test_export(struct check *check, const struct camera_node *at, const struct image_shape *shape)
-{
-    char name[CAMERA_NODE + 8];
-    struct frame frame;
-    struct importer importer = {.owner = {.give = give, .import = import}, .check = check};
-    snprintf(name, sizeof(name), "camera:%s", at->path);
-    struct source *source = source_open(&(struct source_setup){
-        .text = name, .width = shape->width, .height = shape->height, .has_format = true, .format = PIXFMT_YUYV});
-    bool same = source && !source_health(source).userptr, found = false;
-    if (source)
-        source_place(source, &importer.owner);
-    for (int i = 0; same && i < 3 * CAMERA_BUFFERS && source_next(source, &frame, PATIENCE_MS) == SOURCE_FRAME; i++) {
-        for (int j = 0; j < importer.imports; j++)
-            if (importer.memory[j] == frame.image.plane[0]) {
-                found = true;
-                same &= memcmp(importer.seen[j], frame.image.plane[0], image_bytes(&frame.image.shape)) == 0;
-            }
-        source_return(source, &frame);
-    }
-    check_that(check, found && same && importer.imports == CAMERA_BUFFERS, "%s: %d buffers are exported", at->path,
-               importer.imports);
-    source_close(source);
-    for (int j = 0; j < importer.imports; j++)
-        munmap((void *)importer.seen[j], importer.bytes);
-}
-
 void camera_interfaces(struct check *check, const char *node, const struct camera_pictures *known)
 {
     struct camera_node at;
@@ -174,8 +123,7 @@ void camera_interfaces(struct check *check, const char *node, const struct camer
         if (multi)
             test_planes(check, known, &at);
         else
-            test_export(check, &at, &known->shape[PIXFMT_YUYV]);
-        planar += multi;
+            planar += multi;
         others++;
     }
     printf("%d other cameras, of them %d multi-planar\n", others, planar);

@@ -29,7 +29,6 @@ LAYERS = {
     "path": ["compute", "filter", "image", "base"],
     "tune": ["path", "compute", "filter", "image", "base"],
     "tune/kernel": ["tune", "path", "compute", "filter", "image", "base"],
-    "tune/study": ["tune", "screen", "path", "compute", "filter", "image", "base"],
     "screen": ["image", "base"],
     "bench": ["path", "screen", "compute", "filter", "image", "base"],
     "lane": ["source", "road", "path", "compute", "filter", "image", "base"],
@@ -37,7 +36,7 @@ LAYERS = {
     "inspect": ["source", "road", "path", "screen", "compute", "filter", "image", "base"],
     "stream": ["tune", "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
     "control": ["stream", "tune", "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
-    "command": ["control", "stream", "inspect", "batch", "lane", "bench", "tune", "tune/kernel", "tune/study",
+    "command": ["control", "stream", "inspect", "batch", "lane", "bench", "tune", "tune/kernel",
                 "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
     "": ["command", "base"],  # main.c
 }
@@ -69,8 +68,8 @@ HOMES = {
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h":
         r"src/(command/.*|control/.*|bench/(bench|figure|results)|inspect/.*|batch/(batch|merge|record)|"
-        r"tune/(captures|journal|kernel/spec_read|study/(replay|t4))|base/(json_text|trace)|"
-        r"lane/(calibration|config|lane_camera|lines|truth)|path/passes_json|source/video_info)\.c",
+        r"tune/(captures|journal|kernel/spec_read|study)|base/(json_text|trace)|"
+        r"lane/(calibration|config|lane_camera|lines|truth)|path/backend|source/video_info)\.c",
 }
 # Rows of tables, and the only files that may name them. Other code reads columns, so that it works with new rows.
 ROWS = {

@@ -1,5 +1,6 @@
 // discrete.c: makes every device seem to have dedicated memory, like a GPU, and spaces around its name, as some drivers
 // report; linked into the program with --wrap=device_list and clGetDeviceInfo
+#include "compute/cl.h"
 #include "compute/device.h"
 
 #include <string.h>

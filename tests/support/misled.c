@@ -19,6 +19,7 @@
 // - TEST_CHILDREN: file that gets a line with the process id of each child, and of a program that starts such a build
 #include "base/child.h"
 #include "base/driver_call.h"
+#include "compute/cl.h"
 #include "compute/device.h"
 #include "compute/energy.h"
 #include "tune/search.h"

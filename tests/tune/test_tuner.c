@@ -1,5 +1,5 @@
 // test_tuner.c: the tuner's search and comparison on a made subject, whose times are known: no device, no clock
-#include "tune/compare.h"
+#include "tune/tuner.h"
 
 #include "unit.h"
 

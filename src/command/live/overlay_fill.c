@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "compute/tuned.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -102,9 +103,9 @@ static void fill_passes(const struct pane_facts *pane, struct overlay *overlay)
     size_t used = 0;
     for (int i = 0; i < pane->passes && used < sizeof(text); i++) {
         const struct path_pass *pass = &pane->pass[i];
-        const struct tuned_found *tuned = &pass->tuned;
+        const struct tuned_found *tuned = pass->tuned;
         char from[80] = "default";
-        if (tuned->entry)
+        if (tuned)
             snprintf(from, sizeof(from), "%s, %s", tuned_level_name(tuned->level), tuned_match_name(tuned->match));
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s (%s)", text_if(i > 0, ", "), pass->name,
                                  pass->choice, from);

@@ -1,22 +1,589 @@
-// tune_command.c: the command that searches for the fastest configurations, and its options
+// tune_command.c: the command that searches for the fastest configurations: options, runs and results
+#include "base/file.h"
 #include "base/log.h"
+#include "base/options.h"
+#include "base/processor.h"
+#include "base/resource.h"
+#include "bench/chosen.h"
 #include "command/shared.h"
-#include "command/tune/chains.h"
+#include "compute/energy.h"
+#include "compute/tuned.h"
 #include "filter/user_filters.h"
-#include "tune/study/replay.h"
+#include "tune/captures.h"
+#include "tune/cpu_chain.h"
+#include "tune/journal.h"
+#include "tune/kernel/user_kernel.h"
+#include "tune/passes.h"
+#include "tune/search.h"
+#include "tune/study.h"
+#include "tune/tuner.h"
 
+#include <errno.h>
+#include <jansson.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
+enum { TUNE_AUTO_BUDGET = 80 }; // configurations that the search `auto` tries for each pass if there is no limit
+
+enum { TUNE_PATH_OPENCL, TUNE_PATH_ZEROCOPY, TUNE_PATH_CPU }; // choices of --path
+
+// The options of the command, and what follows from them.
 struct tune_options {
     struct option_texts filters, search;
-    const char *sizes, *formats, *device, *kernels, *filter_dir, *budget, *t4, *csv, *heat_map, *replay, *from;
-    int path, threads, objective, seed, seeds, log_level;
-    double target;
-    bool json, explain, resume;
+    const char *sizes, *formats;     // lists, separated by commas; NULL: 1920x1080, rgba
+    const char *device, *kernels;    // as the user names them
+    const char *filter_dir, *budget; // directory of users' filters; text of the limit
+    const char *t4, *csv;            // files for the results: of the last pass, of all; NULL: none
+    const char *replay;              // a T4 file, on which searches are simulated; NULL: none
+    const char *from;                // directory of captures (tune/captures.h), tuned instead of filters; NULL: none
+    int path, threads, objective;    // threads: of the cpu path; 0: one per CPU. objective 1: the least energy
+    int seed, seeds, log_level;
+    double target; // Mpixel/s that ends the search of a pass; 0: none
+    bool json, resume;
+    // Not options.
+    const char *spec; // description of a user's kernel, tuned instead of chains; NULL: none
+    const struct strategy *strategy;
+    int configurations; // limit for each pass; 0: none
+    double seconds;     // limit for each pass; 0: none
 };
+
+enum { OUTPUT_T4, OUTPUT_CSV, OUTPUTS };
+
+// One pass to tune, or a user's kernel.
+struct work {
+    const struct case_chain *chain; // NULL: a user's kernel
+    struct tune_target target;
+    const char *plan; // its name; NULL: the chain has one plan
+};
+
+struct run {
+    const struct tune_options *of;
+    struct claim claims[OUTPUTS];
+    struct cases cases;
+    struct device *device; // NULL: the cpu path
+    int threads;           // of the cpu path; 0: one per CPU
+    char device_name[256];
+    struct energy *energy;         // of the device; NULL: it has no counter
+    struct work work;              // the current one
+    const struct subject *subject; // of the work
+    int budget;                    // of the subject: see tuner_setup
+    struct trials_csv csv;
+    char (*log)[JOURNAL_NAME]; // the logs of the finished passes
+    int logs;
+    bool stored; // a result
+    bool ok;
+};
+
+// Returns the maximum number of configurations of a pass; 0: no limit.
+static int budget_of(const struct tune_options *of)
+{
+    const bool limited = of->configurations > 0 || of->seconds > 0 || of->target > 0;
+    return limited || strcmp(of->strategy->name, "auto") != 0 ? of->configurations : TUNE_AUTO_BUDGET;
+}
+
+// ---- progress ----
+
+static bool progress(void *context, const struct tuner_state *state)
+{
+    const struct run *run = context;
+    const struct tune_options *of = run->of;
+    const int space = run->subject->space.count;
+    const int most = run->budget > 0 && run->budget < space ? run->budget : space;
+    char text[200], left[32] = "", best[64] = "none yet";
+    if (state->best >= 0)
+        snprintf(best, sizeof(best), "%.3f ms", state->trial[state->best].ms);
+    double left_s = state->trials > 0 ? state->spent_s / state->trials * (most - state->trials) : 0;
+    if (of->seconds > 0)
+        left_s = fmin(left_s, fmax(of->seconds - state->spent_s, 0));
+    if (state->trials > 0)
+        snprintf(left, sizeof(left), ", %.0f s left", left_s);
+    snprintf(text, sizeof(text), "%s: %d of %d configurations, %d failed, best %s%s", run->subject->name, state->trials,
+             most, state->failed, best, state->comparing ? ", comparing" : left);
+    status_line_show(text);
+    return !process_interrupted();
+}
+
+// ---- output ----
+
+static const char *choice_text(const struct subject *subject, int configuration, char text[SUBJECT_TEXT])
+{
+    subject->type->print(subject, configuration, text);
+    return text;
+}
+
+static json_t *trials_json(const struct subject *subject, const struct tuner_state *state)
+{
+    char text[SUBJECT_TEXT];
+    json_t *trials = json_array();
+    for (int i = 0; i < state->trials; i++) {
+        const struct tuner_trial *trial = &state->trial[i];
+        json_t *row = json_pack("{s:s}", "choice", choice_text(subject, trial->configuration, text));
+        if (isinf(trial->ms))
+            json_object_set_new(row, "failed", text_json(trial->why));
+        else
+            json_object_set_new(row, "ms", json_real(trial->ms));
+        json_array_append_new(trials, row);
+    }
+    return trials;
+}
+
+// Returns what was tuned: a pass of a chain, or a user's kernel.
+static json_t *work_json(const struct run *run)
+{
+    const struct work *work = &run->work;
+    const struct image_shape *shape = &work->target.input;
+    if (!work->chain)
+        return json_pack("{s:o}", "spec", text_json(run->of->spec));
+    return json_pack("{s:o,s:s,s:i,s:i,s:s?,s:s}", "chain", text_json(work->chain->text), "format",
+                     pixfmt_info(shape->format)->name, "width", shape->width, "height", shape->height, "plan",
+                     work->plan, "pass", run->subject->name);
+}
+
+static json_t *result_json(const struct run *run, const struct tuner_result *result)
+{
+    char base[SUBJECT_TEXT], used[SUBJECT_TEXT], best[SUBJECT_TEXT];
+    choice_text(run->subject, result->base, base);
+    choice_text(run->subject, result->used, used);
+    choice_text(run->subject, result->best, best);
+    json_t *json = work_json(run);
+    json_object_update_new(json, json_pack("{s:o,s:i,s:i,s:i,s:i,s:f}", "device", text_json(run->device_name),
+                                           "configurations", run->subject->space.count, "tried", result->state.trials,
+                                           "resumed", result->state.resumed, "failed", result->state.failed, "seconds",
+                                           result->state.spent_s));
+    json_object_update_new(json,
+                           json_pack("{s:s,s:f,s:s,s:f,s:s,s:f,s:f,s:f,s:f,s:o}", "default", base, "default_ms",
+                                     result->base_ms, "used", used, "used_ms", result->used_ms, "best", best, "best_ms",
+                                     result->best_ms, "speedup", result->speedup, "noise", result->noise, "gap_ms",
+                                     result->gap_ms, "trials", trials_json(run->subject, &result->state)));
+    if (result->base_mj > 0)
+        json_object_update_new(json, json_pack("{s:s,s:f,s:f}", "energy_counter", energy_name(run->energy),
+                                               "default_mj", result->base_mj, "best_mj", result->best_mj));
+    return json;
+}
+
+static void print_head(bool chains)
+{
+    if (chains)
+        printf("%-16s %-6s %-10s %-5s ", "chain", "format", "size", "plan");
+    printf("%-12s %10s %9s %9s %8s  %9s %8s  %s\n", chains ? "pass" : "kernel", "default ms", "used ms", "best ms",
+           "speed-up", "tried", "search s", "best");
+}
+
+static void print_result(const struct run *run, const struct tuner_result *result)
+{
+    const struct work *work = &run->work;
+    const struct image_shape *shape = &work->target.input;
+    char size[24], tried[24], best[SUBJECT_TEXT];
+    snprintf(size, sizeof(size), "%dx%d", shape->width, shape->height);
+    snprintf(tried, sizeof(tried), "%d/%d", result->state.trials, run->subject->space.count);
+    if (work->chain)
+        printf("%-16.16s %-6s %-10s %-5s ", work->chain->text, pixfmt_info(shape->format)->name, size,
+               work->plan ? work->plan : "-");
+    printf("%-12.12s %10.3f %9.3f %9.3f %8.2f  %9s %8.1f  %s\n", run->subject->name, result->base_ms, result->used_ms,
+           result->best_ms, result->speedup, tried, result->state.spent_s,
+           choice_text(run->subject, result->best, best));
+    if (result->base_mj > 0)
+        printf("  energy per %s (%s): default %.3f mJ, best %.3f mJ\n", work->chain ? "frame" : "run",
+               energy_name(run->energy), result->base_mj, result->best_mj);
+}
+
+// Writes the results of a pass to the file of --t4.
+static bool write_t4(struct run *run, const struct tuner_state *state)
+{
+    static const enum t4_state states[] = {
+        [PROBE_PASSED - PROBE_ANSWERS] = T4_CORRECT,     [PROBE_WRONG - PROBE_ANSWERS] = T4_CORRECTNESS,
+        [PROBE_NOT_BUILT - PROBE_ANSWERS] = T4_COMPILE,  [PROBE_NOT_RUN - PROBE_ANSWERS] = T4_RUNTIME,
+        [PROBE_NOT_OPENED - PROBE_ANSWERS] = T4_RUNTIME, [PROBE_UNKNOWN - PROBE_ANSWERS] = T4_RUNTIME,
+        [PROBE_LATE - PROBE_ANSWERS] = T4_TIMEOUT,
+    };
+    struct t4_table table = {.space = run->subject->space};
+    if (!run->of->t4 || state->trials == 0)
+        return true;
+    if (!(table.result = calloc((size_t)table.space.count, sizeof(*table.result)))) {
+        log_error("cannot write %s: out of memory", run->of->t4);
+        return false;
+    }
+    for (int i = 0; i < state->trials; i++) {
+        const struct tuner_trial *trial = &state->trial[i];
+        table.result[trial->configuration] = (struct t4_result){
+            .state = states[trial->status - PROBE_ANSWERS],
+            .ms = trial->ms,
+            .compile_ms = trial->build_ms,
+            .check_ms = trial->validate_ms,
+            .run_ms = trial->run_ms,
+            .runs = isinf(trial->ms) ? 0 : TUNER_RUNS,
+        };
+    }
+    const bool ok = t4_write(&table, run->device_name, &run->claims[OUTPUT_T4]);
+    free(table.result);
+    return ok;
+}
+
+// Adds the results of a pass to the file of --csv.
+static bool add_csv(struct run *run, const struct tuner_state *state)
+{
+    const struct work *work = &run->work;
+    const struct image_shape *shape = &work->target.input;
+    struct trials_place place = {run->device_name, run->of->spec, "", shape->width, shape->height, work->plan};
+    if (work->chain) {
+        place.chain = work->chain->text;
+        place.format = pixfmt_info(shape->format)->name;
+    }
+    return !run->of->csv || trials_csv_write(&run->csv, &run->claims[OUTPUT_CSV], &place, run->subject, state);
+}
+
+// ---- the run ----
+
+// Closes the log of a pass. The end of the run removes it.
+static void close_log(struct run *run, struct journal *journal)
+{
+    char(*grown)[JOURNAL_NAME] = realloc(run->log, ((size_t)run->logs + 1) * sizeof(*grown));
+    if (grown)
+        run->log = grown;
+    if (grown && journal)
+        journal_name(journal, grown[run->logs++]);
+    journal_close(journal);
+}
+
+// Tunes a subject of run->work, prints and stores the result (a tune_pass_hook).
+static bool tune(void *context, struct subject *subject, const char *plan, double *ms)
+{
+    struct run *run = context;
+    const struct tune_options *of = run->of;
+    if (!subject)
+        return false;
+    run->work.plan = plan;
+    run->subject = subject;
+    run->budget = budget_of(of);
+    struct journal *journal = journal_open(subject, of->resume);
+    const double pixels = (double)run->work.target.input.width * run->work.target.input.height;
+    const struct tuner_setup setup = {
+        .subject = subject,
+        .strategy = of->strategy,
+        .seed = (uint64_t)of->seed,
+        .budget = run->budget,
+        .seconds = of->seconds,
+        .target_ms = of->target > 0 ? pixels / of->target / 1e3 : 0,
+        .journal = journal,
+        .energy = run->energy,
+        .by_energy = of->objective == 1,
+        .progress = progress,
+        .context = run,
+    };
+    struct tuner_result result;
+    bool ok = tuner_run(&setup, &result);
+    status_line_show("");
+    if (ok) {
+        *ms = result.best_ms + result.gap_ms;
+        if (of->json)
+            ok = print_json(result_json(run, &result), 0);
+        else
+            print_result(run, &result);
+        const bool kept = subject->has_used && subject->used_exactly && result.best == subject->used;
+        if (!kept && subject->type->store && (!of->kernels || !of->kernels[0])) {
+            const bool stored = subject->type->store(subject, result.best, result.best_ms, result.base_ms);
+            run->stored = run->stored || stored;
+            ok = ok && stored;
+        }
+    }
+    ok = write_t4(run, &result.state) && ok;
+    ok = add_csv(run, &result.state) && ok;
+    tuner_finish(&result);
+    close_log(run, journal);
+    subject_close(subject);
+    return ok && process_flush();
+}
+
+// Tunes all passes of a chain, or the cpu path for the chain. `chain` has the same chain as the target.
+static void tune_target(struct run *run, const struct case_chain *chain, const struct tune_target *target)
+{
+    double ms;
+    run->work = (struct work){.chain = chain, .target = *target};
+    if (target->device)
+        run->ok = tune_chain(target, !run->of->kernels || !run->of->kernels[0], tune, run) && run->ok;
+    else
+        run->ok =
+            tune(run, tune_cpu_open(target->chain, &target->input, target->frame, run->threads), NULL, &ms) && run->ok;
+}
+
+static bool tune_all(struct run *run)
+{
+    const struct cases *cases = &run->cases;
+    run->ok = true;
+    if (!run->of->json)
+        print_head(true);
+    for (int c = 0; c < cases->chains; c++) {
+        for (int f = 0; f < cases->formats; f++) {
+            for (int s = 0; s < cases->sizes; s++) {
+                struct tune_target target = {.device = run->device,
+                                             .chain = &cases->chain[c].chain,
+                                             .to_image = run->of->path == TUNE_PATH_ZEROCOPY};
+                cases_shape(&target.input, cases->format[f], cases->size[s]); // parse has checked it
+                tune_target(run, &cases->chain[c], &target);
+                if (!process_flush())
+                    return false; // nobody reads the results
+            }
+        }
+    }
+    return run->ok;
+}
+
+// Opens the energy counter of the device. False: there is none, but --objective needs it (logged).
+static bool open_energy(struct run *run)
+{
+    char why[ENERGY_WHY];
+    energy_close(run->energy);
+    run->energy = run->device ? device_energy_open(&run->device->info, why)
+                              : energy_open(&(struct energy_device){.cpu = true}, why);
+    if (!run->energy && run->of->objective)
+        log_error("--objective energy needs an energy counter, but '%s' has none that can be read: %s",
+                  run->device_name, why);
+    else if (!run->energy)
+        log_info("the energy of '%s' is not measured: %s", run->device_name, why);
+    return run->energy || !run->of->objective;
+}
+
+// Begins to tune the cpu path. False on failure (logged).
+static bool use_cpu(struct run *run, int threads)
+{
+    device_close(run->device);
+    run->device = NULL;
+    run->threads = threads;
+    processor_model(run->device_name);
+    return open_energy(run);
+}
+
+// Opens the device that the user names, else that of the capture (NULL: none), unless it is open.
+static bool open_device(struct run *run, const struct capture_entry *capture)
+{
+    const bool named = run->of->device && run->of->device[0];
+    int chosen = -1;
+    struct device_info devices[DEVICE_MAX];
+    const char *why = "cannot open it";
+    const int count = device_list(devices, &why);
+    if (count == 0) {
+        log_error("cannot tune: there is no OpenCL device: %s", why);
+        return false;
+    }
+    for (int i = 0; capture && !named && chosen < 0 && i < count; i++) {
+        if (strcmp(devices[i].name, capture->device) == 0)
+            chosen = i;
+    }
+    if (chosen < 0) {
+        if ((chosen = device_choose(devices, count, run->of->device)) < 0)
+            return false;
+        if (capture && !named)
+            log_warn("cannot tune chain %s for '%s', on which it ran; tuning it for '%s'", capture->text,
+                     capture->device, devices[chosen].name);
+    }
+    if (run->device && run->device->info.id == devices[chosen].id)
+        return true;
+    device_close(run->device);
+    snprintf(run->device_name, sizeof(run->device_name), "%s", devices[chosen].name);
+    run->device = device_open(&devices[chosen], NULL, run->of->kernels);
+    return run->device && open_energy(run);
+}
+
+// Opens the device of a capture, or the one that the user names.
+static bool open_for(struct run *run, const struct capture_entry *entry)
+{
+    const bool named = run->of->device && run->of->device[0];
+    return entry->threads > 0 && !named ? use_cpu(run, entry->threads) : open_device(run, entry);
+}
+
+static void tune_capture(struct run *run, const struct capture_entry *entry)
+{
+    const struct case_chain chain = {entry->text, entry->chain};
+    const struct image *frame = &entry->frame;
+    tune_target(run, &chain, &(struct tune_target){run->device, &chain.chain, frame->shape, entry->to_image, frame});
+}
+
+// Tunes each capture of the directory. Returns the exit code.
+static int tune_from(struct run *run)
+{
+    struct capture_names names;
+    struct capture_entry entry;
+    int tuned = 0;
+    if (!capture_names_open(&names, run->of->from))
+        return EXIT_NOTHING;
+    run->ok = true;
+    bool more = true;
+    for (int i = 0; more && i < names.count && !process_interrupted(); i++) {
+        if (!capture_read(&entry, &names, i)) {
+            run->ok = false;
+            continue;
+        }
+        more = open_for(run, &entry);
+        if (more && tuned++ == 0 && !run->of->json)
+            print_head(true);
+        if (more)
+            tune_capture(run, &entry);
+        capture_free(&entry);
+        more = more && process_flush(); // else nobody reads the results
+    }
+    capture_names_close(&names);
+    if (tuned == 0)
+        return EXIT_NOTHING;
+    return run->ok && more ? EXIT_OK : EXIT_FAILED_SOME;
+}
+
+// Tunes each chain in each format and size. Returns the exit code.
+static int tune_cases(struct run *run)
+{
+    if (!(run->of->path == TUNE_PATH_CPU ? use_cpu(run, run->of->threads) : open_device(run, NULL)))
+        return EXIT_NOTHING;
+    return tune_all(run) ? EXIT_OK : EXIT_FAILED_SOME;
+}
+
+// Returns true if an output would overwrite a file of the description (logged).
+static bool overwrites_kernel(const struct tune_options *of, const struct subject *subject)
+{
+    const char *const outputs[OUTPUTS] = {of->t4, of->csv};
+    for (int i = 0; i < OUTPUTS; i++) {
+        if (!outputs[i] || !user_kernel_reads(subject, outputs[i]))
+            continue;
+        log_error("%s reads the output %s; name another output", of->spec, outputs[i]);
+        return true;
+    }
+    return false;
+}
+
+// Tunes a user's kernel. Returns the exit code.
+static int tune_spec(struct run *run)
+{
+    const struct tune_options *of = run->of;
+    struct tune_options limited = *of;
+    struct user_budget budget;
+    double ms;
+    if (!open_device(run, NULL))
+        return EXIT_NOTHING;
+    struct subject *subject = user_kernel_open(run->device, limited.spec, &budget);
+    if (!subject)
+        return EXIT_NOTHING;
+    const bool safe = !overwrites_kernel(of, subject);
+    if (!safe || !subject->type->prepare(subject)) { // a wrong description may make this take forever
+        subject_close(subject);
+        return safe ? EXIT_NOTHING : EXIT_USAGE;
+    }
+    process_hold_signals(CALLS_ANY);
+    if (limited.configurations == 0 && limited.seconds <= 0) { // the limits of the description
+        limited.configurations = budget.configurations;
+        limited.seconds = budget.seconds;
+    }
+    if (!limited.json)
+        print_head(false);
+    run->of = &limited;
+    run->work = (struct work){.chain = NULL};
+    const bool ok = tune(run, subject, NULL, &ms);
+    run->of = of;
+    return ok ? EXIT_OK : EXIT_FAILED_SOME;
+}
+
+// Returns false if the file's name ends as files of another kind do: a capture, a kernel or another output (logged).
+static bool check_name(const char *option, const char *path, const char *suffix)
+{
+    static const char *const others[] = {"capture", "cl", "csv", "jpeg", "jpg", "json", "jsonl", "png", "tsv"};
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    for (size_t i = 0; dot && i < sizeof(others) / sizeof(*others); i++) {
+        if (strcasecmp(dot + 1, others[i]) != 0 || strcmp(others[i], suffix) == 0)
+            continue;
+        log_error("%s %s: the name is of another kind of file; name another file, such as %.*s.%s", option, path,
+                  (int)(dot - path), path, suffix);
+        return false;
+    }
+    return true;
+}
+
+// Returns false if an output cannot be written, or would overwrite SPEC or another output (logged).
+static bool check_outputs(const struct tune_options *of, struct claim claims[OUTPUTS])
+{
+    if (!check_name("--t4", of->t4, "json") || !check_name("--csv", of->csv, "csv"))
+        return false;
+    const char *const files[] = {[OUTPUT_T4] = of->t4, of->csv, of->spec};
+    for (int i = 0; i < OUTPUTS; i++) {
+        if (files[i] && !claim_take(&claims[i], files[i])) {
+            log_error("cannot write %s: %s", files[i], strerror(errno));
+            return false;
+        }
+        for (int k = i + 1; files[i] && k <= OUTPUTS; k++) {
+            if (!files[k] || !file_same(files[i], files[k]))
+                continue;
+            log_error(k < OUTPUTS ? "the outputs %s and %s are the same file; name another file for one"
+                                  : "the output %s is the description %s; name another output",
+                      files[i], files[k]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool parse(struct run *run)
+{
+    const struct tune_options *of = run->of;
+    struct cases *cases = &run->cases;
+    if (!cases_take_chains(cases, &of->filters) || !cases_take_sizes(cases, of->sizes) ||
+        !cases_take_formats(cases, of->formats))
+        return false;
+    if (cases->sizes == 0)
+        cases->size[cases->sizes++] = (struct option_size){1920, 1080};
+    if (cases->formats == 0)
+        cases->format[cases->formats++] = PIXFMT_RGBA;
+    for (int i = 0; i < cases->formats * cases->sizes; i++) {
+        struct image_shape shape;
+        if (!cases_shape(&shape, cases->format[i / cases->sizes], cases->size[i % cases->sizes]))
+            return false;
+    }
+    return check_outputs(of, run->claims);
+}
+
+static void print_place(void)
+{
+    char path[PATH_MAX];
+    tuned_user_path(path);
+    putchar('\n');
+    log_print_line(stdout, "stored in %s; 'monocle tuned list' lists the results", path);
+}
+
+// Tunes each chain in each format and size, or each capture, or a user's kernel; prints and stores the results. Returns
+// the exit code.
+static int tune_chains_run(const struct tune_options *of)
+{
+    struct run *run = calloc(1, sizeof(*run)); // too large for the stack
+    int code = EXIT_USAGE;
+    if (!run) {
+        log_error("cannot tune: out of memory");
+        return EXIT_NOTHING;
+    }
+    run->of = of;
+    const bool ok = resource_check_kernels(of->kernels) && parse(run);
+    if (ok && !of->spec)
+        process_hold_signals(CALLS_ANY); // after a signal, the results so far are kept
+    if (ok && of->from)
+        code = tune_from(run);
+    else if (ok)
+        code = of->spec ? tune_spec(run) : tune_cases(run);
+    if (run->stored && !of->json)
+        print_place();
+    for (int i = 0; i < run->logs && code == EXIT_OK && !process_interrupted(); i++)
+        journal_remove(run->log[i]);
+    if (run->logs > 0 && process_interrupted())
+        log_warn("interrupted; run the same command with --resume to go on");
+    if (process_interrupted() && code != EXIT_USAGE)
+        code = EXIT_OK; // the program's exit status is that of the signal
+    energy_close(run->energy);
+    device_close(run->device);
+    trials_csv_finish(&run->csv);
+    free(run->log);
+    free(run);
+    return code;
+}
+
+// ---- options ----
 
 #define AT(member) offsetof(struct tune_options, member)
 
@@ -51,11 +618,6 @@ static const struct option options[] = {
      .min = 1, .max = INT_MAX},
     {"resume", 0, OPTION_FLAG, .help = "continue an interrupted run with its logged results", .offset = AT(resume),
      .excludes = "replay"},
-    {"explain", 0, OPTION_FLAG, .help = "also print how each parameter changed the time", .offset = AT(explain),
-     .excludes = "json"},
-    {"heat-map", 0, OPTION_TEXT, "FILE",
-     .help = "draw the best time of each work-group size of the last pass, as a PNG file", .offset = AT(heat_map),
-     .complete = "file", .excludes = "replay"},
     {"t4", 0, OPTION_TEXT, "FILE", .help = "write the results of the last pass to a T4 file, which Kernel Tuner reads",
      .offset = AT(t4), .complete = "file"},
     {"csv", 0, OPTION_TEXT, "FILE", .help = "write a line for each tried configuration of all passes to a CSV file",
@@ -84,9 +646,7 @@ static const char *const examples[] = {
     "monocle tune --from work  tune what live or batch ran and captured in the directory work",
     "monocle tune -f blur=2 --search full  try all configurations",
     "monocle tuned list  list the stored results",
-    "monocle tune -f blur=2 --explain  show how each parameter changes the time",
     "monocle tune -f all --csv tried.csv  save the time, or the failure, of each configuration",
-    "monocle tune -f blur=2 --heat-map blur.png  draw the times by width and height of the work-group",
     "monocle tune -f blur=2 --t4 table.json  save all measurements",
     "monocle tune -f blur=2 --resume  continue after Ctrl-C",
     "monocle tune matmul.json --budget 60s  tune your own OpenCL kernel, which matmul.json describes",
@@ -113,9 +673,6 @@ static const char *const details[] = {
     "the default and of the best configuration: the energy of the whole processor, GPU or board while it runs the pass "
     "without pauses. With --objective energy, the 11 fastest configurations and the default run in turns, and the one "
     "with the least energy wins. It must be better than the default by more than 2 % and by more than the noise.",
-    "--explain prints, for each parameter, the median and best time of the configurations with each value. It also "
-    "prints the share of the variation of times that each parameter explains, and the pairs of parameters that explain "
-    "more together than alone. The value - means that the variant does not have the parameter.",
     "The parameters of kernels are:",
     "GROUP_WIDTH\twork-items per work-group in x",
     "GROUP_HEIGHT\twork-items per work-group in y",
@@ -188,31 +745,26 @@ static const struct option_list list = {
     .complete = "file",
 };
 
-struct budget {
-    int count;      // of configurations; 0: no limit
-    double seconds; // 0: no limit
-};
-
-static bool parse_budget(struct budget *budget, const char *text)
+// Sets the limit of the search.
+static bool parse_budget(struct tune_options *o)
 {
-    *budget = (struct budget){0};
-    if (!text)
+    if (!o->budget)
         return true;
     char *end;
-    const double number = strtod(text, &end);
+    const double number = strtod(o->budget, &end);
     const bool seconds = strcmp(end, "s") == 0;
-    if (end == text || !(number > 0 && number <= 1e6) || (!seconds && (*end || number != floor(number)))) {
-        log_error("--budget is '%s', but must be a number of configurations, such as 80, or a time, such as 30s", text);
+    if (end == o->budget || !(number > 0 && number <= 1e6) || (!seconds && (*end || number != floor(number)))) {
+        log_error("--budget is '%s', but must be a number of configurations, such as 80, or a time, such as 30s",
+                  o->budget);
         return false;
     }
     if (seconds)
-        budget->seconds = number;
+        o->seconds = number;
     else
-        budget->count = (int)number;
+        o->configurations = (int)number;
     return true;
 }
 
-enum { ON_ZEROCOPY = 1, ON_CPU }; // indices of the choices of --path
 enum { STRATEGIES_MAX = 16, REPLAY_BUDGET = 80, REPLAY_SEEDS = 50 };
 
 // Finds the search for a device; default: auto. False: logged.
@@ -251,17 +803,16 @@ static bool choose_strategies(const struct option_texts *search, const struct st
     return true;
 }
 
-static int run_replay(const struct tune_options *o, const struct budget *budget)
+static int run_replay(const struct tune_options *o)
 {
-    if (o->filters.count > 0 || o->t4 || budget->seconds > 0) {
+    if (o->filters.count > 0 || o->t4 || o->seconds > 0) {
         log_error("--replay does not use -f, --t4 or a time in --budget; leave them out");
         return EXIT_USAGE;
     }
-    const int count = budget->count > 0 ? budget->count : REPLAY_BUDGET;
+    const int count = o->configurations > 0 ? o->configurations : REPLAY_BUDGET;
     const struct strategy *chosen[STRATEGIES_MAX + 1] = {NULL};
     return choose_strategies(&o->search, chosen)
-               ? replay_run(&(struct replay){o->replay, chosen, count, o->seeds ? o->seeds : REPLAY_SEEDS, o->json,
-                                             o->explain})
+               ? replay_run(&(struct replay){o->replay, chosen, count, o->seeds ? o->seeds : REPLAY_SEEDS, o->json})
                : EXIT_USAGE;
 }
 
@@ -293,7 +844,7 @@ static bool fits_spec(const struct tune_options *o)
 static bool fits_others(const struct tune_options *o)
 {
     const char *wrong = NULL;
-    if (o->threads > 0 && (o->path != ON_CPU || o->from || o->replay))
+    if (o->threads > 0 && (o->path != TUNE_PATH_CPU || o->from || o->replay))
         wrong = "--threads needs -p cpu; add it, or leave --threads out";
     else if (o->seeds > 0 && !o->replay)
         wrong = "--seeds needs --replay; use --seed for one search";
@@ -306,14 +857,12 @@ static int tune_run(int argc, char **argv)
 {
     struct tune_options o = {.seed = 1, .log_level = LOG_WARN};
     struct command_operands operands;
-    struct budget budget;
-    const struct strategy *strategy;
     int code;
     if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))
         return code;
     log_set_level((enum log_level)o.log_level);
-    if (!parse_budget(&budget, o.budget) || (operands.count > 0 && !fits_spec(&o)) ||
-        (o.path == ON_CPU && !device_option_unused(o.device, "cpu")) || !fits_others(&o))
+    if (!parse_budget(&o) || (operands.count > 0 && !fits_spec(&o)) ||
+        (o.path == TUNE_PATH_CPU && !device_option_unused(o.device, "cpu")) || !fits_others(&o))
         return EXIT_USAGE;
     if (!o.replay && !o.from && o.filters.count == 0 && operands.count == 0) {
         log_error("name a chain to tune, such as -f blur=2; usage: monocle tune %s", list.usage);
@@ -321,34 +870,12 @@ static int tune_run(int argc, char **argv)
     }
     if (o.replay) {
         process_hold_signals(CALLS_ANY); // after a signal, the results so far are printed
-        return run_replay(&o, &budget);
+        return run_replay(&o);
     }
-    if (!find_strategy(&strategy, &o.search) || !user_filters_load(o.filter_dir))
+    if (!find_strategy(&o.strategy, &o.search) || !user_filters_load(o.filter_dir))
         return EXIT_USAGE;
-    return tune_chains_run(&(struct tune_chains){
-        .from = o.from,
-        .filters = &o.filters,
-        .sizes = o.sizes,
-        .formats = o.formats,
-        .device = o.device,
-        .kernels = o.kernels,
-        .strategy = strategy,
-        .to_image = o.path == ON_ZEROCOPY,
-        .on_cpu = o.path == ON_CPU,
-        .threads = o.threads,
-        .seed = (uint64_t)o.seed,
-        .budget = budget.count,
-        .seconds = budget.seconds,
-        .target_mpix_s = o.target,
-        .by_energy = o.objective == 1,
-        .resume = o.resume,
-        .json = o.json,
-        .explain = o.explain,
-        .t4 = o.t4,
-        .csv = o.csv,
-        .heat_map = o.heat_map,
-        .spec = operands.count > 0 ? operands.word[0] : NULL,
-    });
+    o.spec = operands.count > 0 ? operands.word[0] : NULL;
+    return tune_chains_run(&o);
 }
 
 const struct command tune_command = {.list = &list, .run = tune_run};

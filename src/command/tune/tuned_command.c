@@ -1,5 +1,5 @@
 // tuned_command.c: the command that lists, exports, imports and removes the tuning results
-#include "compute/tuned_file.h"
+#include "compute/tuned.h"
 
 #include "base/file.h"
 #include "base/log.h"

@@ -60,7 +60,9 @@ static bool is_number(const struct value *value)
 
 double value_number(const struct value *value)
 {
-    return value->kind == VALUE_INTEGER ? (double)value->integer : value->kind == VALUE_REAL ? value->real : NAN;
+    if (value->kind == VALUE_INTEGER)
+        return (double)value->integer;
+    return value->kind == VALUE_REAL ? value->real : NAN;
 }
 
 bool value_whole(const struct value *value, int64_t *integer)
@@ -280,12 +282,17 @@ static struct value call(const char *name, int length, const struct value *argum
     const double x = value_number(&result);
     if (which < 2 || (result.kind == VALUE_INTEGER && which != 2 && which < 6))
         return result;
+    if (which == 2 && result.kind == VALUE_REAL)
+        return value_of_real(fabs(x));
     if (which == 2)
-        return result.kind == VALUE_REAL ? value_of_real(fabs(x))
-                                         : compute(x < 0 ? '-' : '+', &(struct value){.kind = VALUE_INTEGER}, &result);
+        return compute(x < 0 ? '-' : '+', &(struct value){.kind = VALUE_INTEGER}, &result);
     if (which >= 6)
         return value_of_real(which == 6 ? sqrt(x) : log2(x));
-    const double whole = which == 3 ? trunc(x) : which == 4 ? ceil(x) : floor(x);
+    double whole = floor(x);
+    if (which == 3)
+        whole = trunc(x);
+    else if (which == 4)
+        whole = ceil(x);
     return fabs(whole) < 0x1p62 ? value_of_integer((int64_t)whole) : none("a number is too large");
 }
 
@@ -354,9 +361,9 @@ static struct value parse_number(struct parser *parser)
     if (*end || end == digits || is_letter(parser->at[length]))
         return refuse(parser, "a number is wrong");
     parser->at += length;
-    return !whole        ? value_of_real(real)
-           : length < 19 ? value_of_integer(strtoll(digits, NULL, 10))
-                         : none("a number is too large");
+    if (!whole)
+        return value_of_real(real);
+    return length < 19 ? value_of_integer(strtoll(digits, NULL, 10)) : none("a number is too large");
 }
 
 static struct value parse_text(struct parser *parser)
@@ -422,12 +429,16 @@ static struct value parse_product(struct parser *parser)
 {
     struct value left = parse_unary(parser);
     while (!parser->failed) {
-        const char op = take(parser, "//")  ? '|'
-                        : take(parser, "/") ? '/'
-                        : take(parser, "%") ? '%'
-                        : take(parser, "*") ? '*'
-                                            : '\0';
-        if (!op)
+        char op;
+        if (take(parser, "//"))
+            op = '|';
+        else if (take(parser, "/"))
+            op = '/';
+        else if (take(parser, "%"))
+            op = '%';
+        else if (take(parser, "*"))
+            op = '*';
+        else
             break;
         const struct value right = parse_unary(parser);
         left = compute(op, &left, &right);
@@ -439,11 +450,11 @@ static struct value parse_sum(struct parser *parser)
 {
     struct value left = parse_product(parser);
     while (!parser->failed) {
-        const char op = take(parser, "+") ? '+' : take(parser, "-") ? '-' : '\0';
-        if (!op)
+        const bool add = take(parser, "+");
+        if (!add && !take(parser, "-"))
             break;
         const struct value right = parse_product(parser);
-        left = compute(op, &left, &right);
+        left = compute(add ? '+' : '-', &left, &right);
     }
     return left;
 }
@@ -552,7 +563,10 @@ static struct value parse_any(struct parser *parser)
         struct value other = none("");
         if (!parser->failed && expect(parser, "else"))
             other = parse_any(parser);
-        value = condition.kind == VALUE_NONE ? condition : value_true(&condition) ? value : other;
+        if (condition.kind == VALUE_NONE)
+            value = condition;
+        else if (!value_true(&condition))
+            value = other;
     }
     parser->depth--;
     return value;

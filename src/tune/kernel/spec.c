@@ -3,8 +3,12 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/random.h"
+#include "base/text.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,4 +118,452 @@ bool spec_load(struct spec *spec, const char *path)
     }
     free(text);
     return ok;
+}
+
+// ---- data ----
+
+// ---- elements ----
+
+static double load(const struct spec_type *type, const void *at)
+{
+    union {
+        int8_t i1;
+        int16_t i2;
+        int32_t i4;
+        int64_t i8;
+        float f4;
+        double f8;
+    } word;
+    memcpy(&word, at, (size_t)type->bytes);
+    if (type->number == SPEC_FLOAT)
+        return type->bytes == 4 ? (double)word.f4 : word.f8;
+    const bool is_signed = type->number == SPEC_SIGNED;
+    switch (type->bytes) {
+    case 1:
+        return is_signed ? (double)word.i1 : (double)(uint8_t)word.i1;
+    case 2:
+        return is_signed ? (double)word.i2 : (double)(uint16_t)word.i2;
+    case 4:
+        return is_signed ? (double)word.i4 : (double)(uint32_t)word.i4;
+    default:
+        return is_signed ? (double)word.i8 : (double)(uint64_t)word.i8;
+    }
+}
+
+// Stores the nearest value that the type has; integers are cut towards 0.
+static void store(const struct spec_type *type, void *at, double value)
+{
+    const bool is_signed = type->number == SPEC_SIGNED;
+    const int bits = 8 * type->bytes - (is_signed ? 1 : 0);
+    if (type->number == SPEC_FLOAT) {
+        const float single = (float)value;
+        memcpy(at, type->bytes == 4 ? (const void *)&single : &value, (size_t)type->bytes);
+        return;
+    }
+    const double least = is_signed ? -ldexp(1, bits) : 0;
+    uint64_t word;
+    if (!(value > least)) // also NAN
+        word = is_signed ? UINT64_MAX << bits : 0;
+    else if (value >= ldexp(1, bits))
+        word = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+    else
+        word = value < 0 ? (uint64_t)(int64_t)value : (uint64_t)value;
+    memcpy(at, &word, (size_t)type->bytes); // little-endian
+}
+
+// ---- content ----
+
+static bool name_i(void *context, const char *name, int length, int64_t index, struct value *value)
+{
+    *value = value_of_integer(*(const int64_t *)context);
+    return length == 1 && name[0] == 'i' && index < 0;
+}
+
+static bool fill_file(const struct spec *spec, const struct spec_argument *argument, const char *source, void *data)
+{
+    size_t bytes = 0;
+    char *path = spec_file(spec, source);
+    char *content = path ? file_read(path, argument->bytes, &bytes) : NULL;
+    if (!content)
+        log_error("cannot read '%s' for argument '%s' of %s: %s", source, argument->name, spec->path, strerror(errno));
+    else if (bytes != argument->bytes)
+        log_error("'%s' has %zu bytes, but argument '%s' of %s has %zu", source, bytes, argument->name, spec->path,
+                  argument->bytes);
+    else
+        memcpy(data, content, bytes);
+    free(content);
+    free(path);
+    return content && bytes == argument->bytes;
+}
+
+bool spec_fill(const struct spec *spec, const struct spec_argument *argument, const struct spec_content *content,
+               void *data)
+{
+    const struct spec_type *type = &argument->type;
+    const size_t count = argument->bytes / (size_t)type->bytes, size = (size_t)type->bytes;
+    uint64_t state = content->seed;
+    char why[EXPRESSION_WHY];
+    if (content->fill == SPEC_FILE)
+        return fill_file(spec, argument, content->source, data);
+    // An integer is 0 to the upper bound.
+    const double range = content->value[0] + (type->number == SPEC_FLOAT ? 0 : 1);
+    for (size_t i = 0; i < count; i++) {
+        struct value value = value_of_real(content->value[i % (size_t)type->lanes]);
+        int64_t index = (int64_t)i;
+        if (content->fill == SPEC_RANDOM)
+            value.real = random_unit(&state) * range;
+        else if (content->fill == SPEC_GENERATOR &&
+                 !expression_evaluate(content->source, name_i, &index, &value, why)) {
+            log_error("cannot fill argument '%s' of %s: DataSource '%.80s': %s", argument->name, spec->path,
+                      content->source, why);
+            return false;
+        }
+        if (value.kind == VALUE_TEXT) {
+            log_error("cannot fill argument '%s' of %s: DataSource '%.80s' is a text", argument->name, spec->path,
+                      content->source);
+            return false;
+        }
+        store(type, (char *)data + i * size, value_number(&value));
+    }
+    return true;
+}
+
+// ---- comparison ----
+
+bool spec_same(const struct spec_argument *argument, const void *got, const void *want, char why[SPEC_WHY])
+{
+    const struct spec_type *type = &argument->type;
+    const struct spec_tolerance *tolerance = &argument->tolerance;
+    const size_t count = argument->bytes / (size_t)type->bytes, size = (size_t)type->bytes;
+    double sum = 0;
+    if (memcmp(got, want, argument->bytes) == 0)
+        return true;
+    for (size_t i = 0; i < count; i++) {
+        const char *a_at = (const char *)got + i * size, *b_at = (const char *)want + i * size;
+        if (memcmp(a_at, b_at, size) == 0)
+            continue;
+        const double a = load(type, a_at), b = load(type, b_at), difference = fabs(a - b);
+        const double most = tolerance->threshold * (tolerance->method == SPEC_EACH_RELATIVE ? fabs(b) : 1);
+        sum += difference;
+        if (tolerance->method == SPEC_SUM ? isfinite(sum) : difference <= most)
+            continue;
+        snprintf(why, SPEC_WHY, "%.30s[%zu] is %.6g instead of %.6g", argument->name, i, a, b);
+        return false;
+    }
+    if (tolerance->method != SPEC_SUM || sum <= tolerance->threshold)
+        return true;
+    snprintf(why, SPEC_WHY, "the differences of %.30s have the sum %.6g", argument->name, sum);
+    return false;
+}
+
+// ---- included files ----
+
+enum { FILES = 256, FILE_BYTES = 16 << 20, DIRECTORIES = 32 };
+
+struct include_finder {
+    FILE *out; // gets the texts of the files, with their names
+    char *file[FILES];
+    int files;
+    char options[SPEC_OPTIONS];
+    const char *directory[DIRECTORIES]; // of the options -I
+    int directories;
+};
+
+// Finds the directories of the options "-I directory" and "-Idirectory".
+static void find_directories(struct include_finder *finder)
+{
+    char *rest = finder->options;
+    bool next = false;
+    for (char *word; (word = strsep(&rest, " \t"));) {
+        const char *directory = strncmp(word, "-I", 2) == 0 ? word + 2 : "";
+        if (next)
+            directory = word;
+        next = strcmp(word, "-I") == 0;
+        if (*directory && finder->directories < DIRECTORIES)
+            finder->directory[finder->directories++] = directory;
+    }
+}
+
+static void follow(struct include_finder *finder, const char *path, const char *text);
+
+// Adds a file, once, and the files that it includes.
+static void add(struct include_finder *finder, const char *directory, int length, const char *name, int name_length)
+{
+    char *path = NULL;
+    if (name[0] == '/')
+        length = 0;
+    if (asprintf(&path, "%.*s%s%.*s", length, directory, length > 0 && directory[length - 1] != '/' ? "/" : "",
+                 name_length, name) < 0)
+        return;
+    bool known = finder->files == FILES;
+    for (int i = 0; i < finder->files && !known; i++)
+        known = strcmp(finder->file[i], path) == 0;
+    char *text = known ? NULL : file_read_text(path, FILE_BYTES);
+    if (!text) {
+        free(path);
+        return;
+    }
+    finder->file[finder->files++] = path;
+    fprintf(finder->out, "%s\n%s\n", path, text);
+    follow(finder, path, text);
+    free(text);
+}
+
+// Adds the files that the text of a file includes.
+static void follow(struct include_finder *finder, const char *path, const char *text)
+{
+    const char *slash = strrchr(path, '/');
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const char *at = line + strspn(line, " \t");
+        if (*at != '#')
+            continue;
+        at += 1 + strspn(at + 1, " \t");
+        if (strncmp(at, "include", 7) != 0)
+            continue;
+        at += 7 + strspn(at + 7, " \t");
+        const char *name = at + 1;
+        const int length = (int)strcspn(name, "\">\n");
+        if ((*at != '"' && *at != '<') || length == 0 || length > PATH_MAX)
+            continue;
+        add(finder, path, slash ? (int)(slash + 1 - path) : 0, name, length);
+        add(finder, "", 0, name, length);
+        for (int i = 0; i < finder->directories; i++)
+            add(finder, finder->directory[i], (int)strlen(finder->directory[i]), name, length);
+    }
+}
+
+bool spec_find_included(const struct spec *spec, struct spec_kernel *kernel)
+{
+    char *path = spec_file(spec, kernel->file), *texts = NULL;
+    size_t bytes;
+    struct include_finder *finder = calloc(1, sizeof(*finder));
+    bool ok = finder && path && (finder->out = open_memstream(&texts, &bytes));
+    if (ok) {
+        memcpy(finder->options, kernel->options, sizeof(finder->options));
+        find_directories(finder);
+        follow(finder, path, kernel->text);
+        ok = fclose(finder->out) == 0;
+    }
+    if (ok)
+        hash_128_text(texts, bytes, kernel->included);
+    for (int i = 0; finder && i < finder->files; i++)
+        free(finder->file[i]);
+    free(finder);
+    free(texts);
+    free(path);
+    return ok;
+}
+
+// ---- computes with the parameters of a description: its configurations, sizes and programs ----
+
+// Limit on the bytes of conditions that are evaluated: about 2 s.
+static const size_t work_max = (size_t)100 << 20;
+
+// ---- names ----
+
+// The values of names in an expression.
+struct values {
+    const struct spec *spec;
+    const uint16_t *tuple; // NULL: each parameter has its largest value
+    int last;              // highest index of a parameter that was looked up; -1: none
+};
+
+static bool find_name(void *context, const char *name, int length, int64_t index, struct value *value)
+{
+    struct values *scope = context;
+    const struct spec *spec = scope->spec;
+    static const char problem[] = "ProblemSize";
+    if (length == (int)strlen(problem) && memcmp(name, problem, (size_t)length) == 0 && spec->problems > 0) {
+        const int64_t at = index < 0 ? 0 : index;
+        *value = at < spec->problems ? spec->problem[at] : value_of_integer(1);
+        return at < 3;
+    }
+    for (int p = 0; p < spec->space.params && index < 0; p++) {
+        const struct space_param *param = &spec->space.param[p];
+        if (strlen(param->name) != (size_t)length || memcmp(param->name, name, (size_t)length) != 0)
+            continue;
+        // The values are sorted.
+        *value = value_of_text(param->value[scope->tuple ? scope->tuple[p] : param->values - 1]);
+        scope->last = p > scope->last ? p : scope->last;
+        return true;
+    }
+    return false;
+}
+
+bool spec_evaluate(const struct spec *spec, const char *text, const uint16_t *tuple, struct value *value,
+                   char why[SPEC_WHY])
+{
+    struct values scope = {spec, tuple, -1};
+    return expression_evaluate(text, find_name, &scope, value, why);
+}
+
+bool spec_check(const struct spec *spec, const char *text, int *last, char why[SPEC_WHY])
+{
+    struct values scope = {spec, NULL, -1};
+    const bool ok = expression_check(text, find_name, &scope, why);
+    *last = scope.last;
+    return ok;
+}
+
+// ---- the configurations ----
+
+struct walk {
+    struct spec *spec;
+    uint16_t tuple[SPACE_PARAMS];
+    size_t work;
+    char *why;
+};
+
+// Writes the values of the first `params` parameters.
+static void print_values(const struct spec *spec, const uint16_t *tuple, int params, char text[SPACE_TEXT])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int p = 0; p < params && used < SPACE_TEXT; p++)
+        used += (size_t)snprintf(text + used, SPACE_TEXT - used, "%s%s=%s", p > 0 ? "," : "", spec->space.param[p].name,
+                                 spec->space.param[p].value[tuple[p]]);
+}
+
+// Returns 1 if the conditions on parameters up to `last` allow the values; 0: they do not; -1: failure (`why`).
+static int allows(struct walk *walk, int last)
+{
+    struct spec *spec = walk->spec;
+    struct value value;
+    char why[SPEC_WHY], values[SPACE_TEXT];
+    for (int i = 0; i < spec->conditions; i++) {
+        const struct spec_condition *condition = &spec->condition[i];
+        if (condition->last != last && !(condition->last < 0 && last == 0))
+            continue;
+        walk->work += strlen(condition->text) + 64;
+        if (!spec_evaluate(spec, condition->text, walk->tuple, &value, why)) {
+            print_values(spec, walk->tuple, last + 1, values);
+            snprintf(walk->why, SPEC_WHY, "condition '%.80s': %.100s with %.100s", condition->text, why, values);
+            return -1;
+        }
+        if (!value_true(&value))
+            return 0;
+    }
+    return 1;
+}
+
+// Adds the configurations whose first `param` values are those of the tuple. Returns false on failure.
+static bool add_all(struct walk *walk, int param)
+{
+    struct space *space = &walk->spec->space;
+    if (param == space->params) {
+        if (space->count == SPEC_CONFIGURATIONS) {
+            snprintf(walk->why, SPEC_WHY, "it has over %d configurations; remove values or add conditions",
+                     SPEC_CONFIGURATIONS);
+            return false;
+        }
+        return space_add(space, walk->tuple) || (snprintf(walk->why, SPEC_WHY, "out of memory"), false);
+    }
+    for (int v = 0; v < space->param[param].values; v++) {
+        walk->tuple[param] = (uint16_t)v;
+        const int allowed = allows(walk, param);
+        if (allowed < 0 || (allowed == 1 && !add_all(walk, param + 1)))
+            return false;
+        if ((walk->work += 64) > work_max) {
+            snprintf(walk->why, SPEC_WHY,
+                     "it has too many combinations of values; write the parameters of a condition next to each other");
+            return false;
+        }
+    }
+    return true;
+}
+
+// Checks the sizes of all launches, so that a wrong expression is found before the search.
+static bool check_launches(const struct spec *spec, char why[SPEC_WHY])
+{
+    struct spec_launch launch;
+    size_t bytes;
+    for (int c = 0; c < spec->space.count; c++) {
+        const uint16_t *tuple = space_tuple(&spec->space, c);
+        for (int k = 0; k < spec->kernels; k++) {
+            if (!spec_launch(spec, &spec->kernel[k], tuple, &launch, why))
+                return false;
+        }
+        for (int a = 0; a < spec->arguments; a++) {
+            if (spec->argument[a].memory == SPEC_LOCAL &&
+                !spec_local_bytes(spec, &spec->argument[a], tuple, &bytes, why))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool spec_enumerate(struct spec *spec, char why[SPEC_WHY])
+{
+    struct walk walk = {.spec = spec, .why = why};
+    bool ok = add_all(&walk, 0);
+    if (ok && !(ok = spec->space.count > 0))
+        snprintf(why, SPEC_WHY, "the conditions allow no configuration");
+    if (ok) {
+        space_sort(&spec->space);
+        ok = check_launches(spec, why);
+    }
+    if (!ok)
+        text_join_lines(why); // of values
+    return ok;
+}
+
+// ---- a configuration ----
+
+// Computes a whole number from 1 to INT_MAX.
+static bool compute_size(const struct spec *spec, const char *what, const char *text, const uint16_t *tuple,
+                         int64_t *size, char why[SPEC_WHY])
+{
+    struct value value;
+    char values[SPACE_TEXT], problem[SPEC_WHY] = "";
+    if (spec_evaluate(spec, text, tuple, &value, problem)) {
+        if (value_whole(&value, size) && *size >= 1 && *size <= INT_MAX)
+            return true;
+        snprintf(problem, sizeof(problem), "it is %.6g, but must be a whole number from 1 to %d", value_number(&value),
+                 INT_MAX);
+    }
+    print_values(spec, tuple, spec->space.params, values);
+    snprintf(why, SPEC_WHY, "%s '%.60s': %.120s, with %.120s", what, text, problem, values);
+    return false;
+}
+
+bool spec_launch(const struct spec *spec, const struct spec_kernel *kernel, const uint16_t *tuple,
+                 struct spec_launch *launch, char why[SPEC_WHY])
+{
+    for (int i = 0; i < 3; i++) {
+        int64_t global, local;
+        if (!compute_size(spec, "GlobalSize", kernel->global[i], tuple, &global, why) ||
+            !compute_size(spec, "LocalSize", kernel->local[i], tuple, &local, why))
+            return false;
+        launch->local[i] = (size_t)local;
+        launch->global[i] = (size_t)(kernel->groups ? global * local : (global + local - 1) / local * local);
+    }
+    return true;
+}
+
+bool spec_local_bytes(const struct spec *spec, const struct spec_argument *argument, const uint16_t *tuple,
+                      size_t *bytes, char why[SPEC_WHY])
+{
+    int64_t count;
+    if (!compute_size(spec, "Size", argument->size, tuple, &count, why))
+        return false;
+    *bytes = (size_t)count * (size_t)argument->type.bytes * (size_t)argument->type.lanes;
+    return true;
+}
+
+char *spec_program(const struct spec *spec, const struct spec_kernel *kernel, const uint16_t *tuple)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        return NULL;
+    for (int p = 0; p < spec->space.params; p++)
+        fprintf(out, "#define %s %s\n", spec->space.param[p].name, spec->space.param[p].value[tuple[p]]);
+    if (kernel->included[0])
+        fprintf(out, "// included: %s\n", kernel->included); // for the keys of cached programs
+    fprintf(out, "#line 1 \"%s\"\n%s", strpbrk(kernel->file, "\"\\\n") ? "kernel" : kernel->file, kernel->text);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }

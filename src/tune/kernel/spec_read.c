@@ -439,7 +439,7 @@ static bool read_sizes(struct reader *reader, const json_t *json, const char *ke
 
 static bool read_options(struct reader *reader, const json_t *value, char options[SPEC_OPTIONS])
 {
-    const size_t count = json_is_array(value) ? json_array_size(value) : value ? 1 : 0;
+    const size_t count = json_is_array(value) ? json_array_size(value) : value != NULL;
     for (size_t i = 0; i < count; i++) {
         const json_t *option = json_is_array(value) ? json_array_get(value, i) : value;
         const size_t used = strlen(options);
@@ -493,7 +493,7 @@ static bool read_references(struct reader *reader, const json_t *list)
 static bool read_problem(struct reader *reader, const json_t *value)
 {
     struct spec *spec = reader->spec;
-    const size_t count = json_is_array(value) ? json_array_size(value) : value ? 1 : 0;
+    const size_t count = json_is_array(value) ? json_array_size(value) : value != NULL;
     for (size_t i = 0; i < count && spec->problems < 3; i++) {
         const json_t *element = json_is_array(value) ? json_array_get(value, i) : value;
         char why[EXPRESSION_WHY] = "it is not a number";
@@ -534,8 +534,10 @@ static bool read_kernel(struct reader *reader, const json_t *json, const char *w
     kernel->groups = type == 1;
     const bool has_file = json_object_get(json, "KernelFile") || kernel == &reader->spec->kernel[0];
     const char *name = need_text(reader, json, "KernelName");
-    const char *file = !name ? NULL : has_file ? need_text(reader, json, "KernelFile") : reader->spec->kernel[0].file;
-    if (!file || !copy_text(reader, &kernel->name, name) || !copy_text(reader, &kernel->file, file) ||
+    const char *file = reader->spec->kernel[0].file;
+    if (name && has_file)
+        file = need_text(reader, json, "KernelFile");
+    if (!name || !file || !copy_text(reader, &kernel->name, name) || !copy_text(reader, &kernel->file, file) ||
         (reader->spec->problems == 0 && !read_problem(reader, json_object_get(json, "ProblemSize"))))
         return false;
     note_ignored(reader, json, known);

@@ -3,7 +3,6 @@
 #include "base/log.h"
 #include "tune/kernel/user_kernel.h"
 #include "tune/kernel/user_rig.h"
-#include "tune/kernel/user_timer.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -208,10 +207,9 @@ static void answer(const struct kernel_task *task, struct timed **first, const s
     else if (*timed)
         release_timed(timed), result = CL_SUCCESS;
     reply->ok = result == CL_SUCCESS;
-    snprintf(reply->why, sizeof(reply->why), "%.*s", VERDICT_TEXT - 1,
-             reply->ok ? ""
-             : why[0]  ? why
-                       : compute_result_name(result));
+    reply->why[0] = '\0';
+    if (!reply->ok)
+        snprintf(reply->why, sizeof(reply->why), "%.*s", VERDICT_TEXT - 1, why[0] ? why : compute_result_name(result));
 }
 
 // Opens a pipe of the parent.

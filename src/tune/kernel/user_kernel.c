@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "tune/kernel/user_rig.h"
-#include "tune/kernel/user_timer.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -371,7 +370,9 @@ static bool add_presets(struct subject *subject, const struct spec *spec)
         log_error("cannot use %s: its conditions do not allow the defaults of its parameters", spec->path);
         return false;
     }
-    subject->presets = any ? 1 : space->count < SPREAD ? space->count : SPREAD;
+    subject->presets = space->count < SPREAD ? space->count : SPREAD;
+    if (any)
+        subject->presets = 1;
     for (int i = 0; !any && i < subject->presets; i++)
         subject->preset[i] = (int)((int64_t)i * space->count / subject->presets);
     return true;

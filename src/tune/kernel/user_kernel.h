@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compute/device.h"
-#include "tune/subject.h"
+#include "tune/tuner.h"
 
 // The limits of the search that the description has; 0: none.
 struct user_budget {

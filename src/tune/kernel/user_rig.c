@@ -1,22 +1,31 @@
 // user_rig.c: see user_rig.h
 #include "tune/kernel/user_rig.h"
 
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/driver_call.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "compute/memory.h"
+#include "path/probe.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { GUARD_VALUE = 0xA5, GUARD_LEAST = 1 << 20, GUARD_MOST = 256 << 20 };
-enum { ALIGN_BYTES = 4096 }; // a multiple of every device's alignment of sub-buffers
+enum { GUARD_LEAST = 1 << 20, GUARD_MOST = 256 << 20 };
 
 // ---- the shared memory ----
 
 static size_t aligned(size_t bytes)
 {
-    return (bytes + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
+    return (bytes + GUARDED_ALIGN - 1) / GUARDED_ALIGN * GUARDED_ALIGN;
 }
 
 bool user_data_open(struct user_data *data, const struct spec *spec, int owner, int fd)
@@ -55,39 +64,22 @@ void user_data_close(struct user_data *data)
 
 // ---- the arguments ----
 
-// Allocates a vector argument with its guards: each as large as the argument, or smaller if the device has no room.
-static cl_int open_guarded(struct user_rig *rig, int i)
-{
-    const size_t bytes = rig->spec->argument[i].bytes;
-    size_t guard = aligned(bytes < GUARD_LEAST ? GUARD_LEAST : bytes > GUARD_MOST ? GUARD_MOST : bytes);
-    const cl_uchar value = GUARD_VALUE;
-    cl_int result;
-    for (;; guard = guard / 4 > ALIGN_BYTES ? aligned(guard / 4) : ALIGN_BYTES) {
-        rig->guard[i] = guard;
-        rig->guarded[i] = clCreateBuffer(rig->device->context, CL_MEM_READ_WRITE, bytes + 2 * guard, NULL, &result);
-        if (result == CL_SUCCESS)
-            result = clEnqueueFillBuffer(rig->queue, rig->guarded[i], &value, 1, 0, bytes + 2 * guard, 0, NULL, NULL);
-        if (result == CL_SUCCESS || guard == ALIGN_BYTES)
-            return result;
-        memory_release(rig->guarded[i]);
-        rig->guarded[i] = NULL;
-    }
-}
-
-// Opens the buffers of a vector argument.
+// Opens the buffers of a vector argument. Its guards are as large as the argument, or smaller if the device has no
+// room.
 static cl_int open_argument(struct user_rig *rig, int i, const void *content)
 {
     const struct spec_argument *argument = &rig->spec->argument[i];
-    cl_int result = open_guarded(rig, i);
-    const cl_buffer_region inner = {rig->guard[i], argument->bytes};
+    const size_t bytes = argument->bytes;
+    cl_context context = rig->device->context;
+    size_t wanted = bytes < GUARD_MOST ? bytes : GUARD_MOST;
+    if (wanted < GUARD_LEAST)
+        wanted = GUARD_LEAST;
+    cl_int result = guarded_open(&rig->buffer[i], context, rig->queue, bytes, aligned(wanted));
     if (result == CL_SUCCESS)
-        result = clEnqueueWriteBuffer(rig->queue, rig->guarded[i], CL_TRUE, inner.origin, inner.size, content, 0, NULL,
-                                      NULL);
-    if (result == CL_SUCCESS)
-        rig->buffer[i] = clCreateSubBuffer(rig->guarded[i], 0, CL_BUFFER_CREATE_TYPE_REGION, &inner, &result);
+        result = clEnqueueWriteBuffer(rig->queue, rig->buffer[i].buffer, CL_TRUE, 0, bytes, content, 0, NULL, NULL);
     if (result == CL_SUCCESS && argument->access == SPEC_READ_WRITE)
-        rig->start[i] = clCreateBuffer(rig->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, inner.size,
-                                       (void *)content, &result);
+        rig->start[i] =
+            clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, (void *)content, &result);
     return result;
 }
 
@@ -105,24 +97,13 @@ cl_int user_rig_open(struct user_rig *rig, struct device *device, const struct s
 
 cl_int user_rig_read(const struct user_rig *rig, int argument, void *to)
 {
-    return clEnqueueReadBuffer(rig->queue, rig->buffer[argument], CL_TRUE, 0, rig->spec->argument[argument].bytes, to,
-                               0, NULL, NULL);
+    return clEnqueueReadBuffer(rig->queue, rig->buffer[argument].buffer, CL_TRUE, 0,
+                               rig->spec->argument[argument].bytes, to, 0, NULL, NULL);
 }
 
 cl_int user_rig_check(const struct user_rig *rig, int argument, bool *intact)
 {
-    const size_t bytes = rig->spec->argument[argument].bytes, guard = rig->guard[argument];
-    cl_uchar *read = malloc(guard);
-    cl_int result = read ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    for (int side = 0; result == CL_SUCCESS && side < 2; side++) {
-        const size_t at = side == 0 ? 0 : guard + bytes;
-        result = clEnqueueReadBuffer(rig->queue, rig->guarded[argument], CL_TRUE, at, guard, read, 0, NULL, NULL);
-        // All bytes are equal if each one is equal to the next.
-        if (result == CL_SUCCESS)
-            *intact = *intact && read[0] == GUARD_VALUE && memcmp(read, read + 1, guard - 1) == 0;
-    }
-    free(read);
-    return result;
+    return guarded_check(&rig->buffer[argument], rig->queue, intact);
 }
 
 // ---- the kernels ----
@@ -153,7 +134,7 @@ static cl_int set_arguments(const struct user_build *build, int number, const ui
         if (argument->memory == SPEC_SCALAR)
             result = set_scalar(kernel, (cl_uint)i, rig->spec, argument);
         else if (argument->memory == SPEC_VECTOR)
-            result = clSetKernelArg(kernel, (cl_uint)i, sizeof(cl_mem), &rig->buffer[of->argument[i]]);
+            result = clSetKernelArg(kernel, (cl_uint)i, sizeof(cl_mem), &rig->buffer[of->argument[i]].buffer);
         else if (spec_local_bytes(rig->spec, argument, tuple, &bytes, why))
             result = clSetKernelArg(kernel, (cl_uint)i, bytes, NULL);
         else
@@ -170,7 +151,8 @@ static void take_log(char *log, char why[SPEC_WHY])
     const char *line = log ? strstr(log, "error") : NULL;
     while (line && line > log && line[-1] != '\n')
         line--;
-    line = line ? line : log ? log : "out of memory";
+    if (!line)
+        line = log ? log : "out of memory";
     snprintf(why, SPEC_WHY, "%.*s", (int)strcspn(line, "\n"), line);
     free(log);
 }
@@ -180,8 +162,11 @@ cl_int user_build_open(struct user_build *build, const struct user_rig *rig, boo
 {
     const struct spec *spec = rig->spec;
     const bool own = reference && spec->references > 0;
-    *build = (struct user_build){
-        rig, own ? spec->reference : spec->kernel, own ? spec->references : spec->kernels, {NULL}, {{{0}, {0}}}};
+    *build = (struct user_build){.rig = rig, .of = spec->kernel, .kernels = spec->kernels};
+    if (own) {
+        build->of = spec->reference;
+        build->kernels = spec->references;
+    }
     cl_int result = CL_SUCCESS;
     for (int i = 0; result == CL_SUCCESS && i < build->kernels; i++) {
         const struct spec_kernel *of = &build->of[i];
@@ -217,8 +202,8 @@ cl_int user_build_enqueue(const struct user_build *build, cl_event event[SPEC_KE
     cl_int result = CL_SUCCESS;
     for (int i = 0; result == CL_SUCCESS && i < rig->spec->arguments; i++) {
         if (rig->start[i])
-            result = clEnqueueCopyBuffer(rig->queue, rig->start[i], rig->buffer[i], 0, 0, rig->spec->argument[i].bytes,
-                                         0, NULL, NULL);
+            result = clEnqueueCopyBuffer(rig->queue, rig->start[i], rig->buffer[i].buffer, 0, 0,
+                                         rig->spec->argument[i].bytes, 0, NULL, NULL);
     }
     for (int i = 0; result == CL_SUCCESS && i < build->kernels; i++) {
         const struct spec_launch *launch = &build->launch[i];
@@ -251,4 +236,105 @@ cl_int user_build_time(const struct user_build *build, int runs, double *ms)
     }
     *ms = ns / 1e6 / runs;
     return result;
+}
+
+// ---- timing: the parent's part ----
+
+//
+// A thread waits for the child, and writes the last reply when the child has ended.
+
+enum { WORDS_MAX = 16, DAY_MS = 24 * 3600 * 1000, HELLO_MS = 60000 };
+// After a signal, the tuner compares the results so far. A kernel that takes longer than this is left out.
+enum { SIGNAL_MS = 5000, POLL_MS = 100 };
+
+struct user_timer {
+    const char *words[WORDS_MAX];
+    char pipes[32];
+    int requests[2], replies[2];
+    pthread_t thread;
+    bool started;
+    pid_t process; // the child, after its first reply; 0: not yet
+};
+
+static void *run_child(void *context)
+{
+    struct user_timer *timer = context;
+    struct user_timer_reply last = {.ended = true};
+    int value = 0;
+    const enum child_end end = child_run(child_program, (char *const *)timer->words, DAY_MS, &value);
+    child_explain(end, value, DAY_MS / 1000, DAY_MS / 1000, last.why);
+    if (write(timer->replies[1], &last, sizeof(last)) < 0)
+        log_error("cannot time a kernel: %s", strerror(errno));
+    return NULL;
+}
+
+struct user_timer *user_timer_open(const char *const *arguments, int count, int pipes)
+{
+    struct user_timer *timer = calloc(1, sizeof(*timer));
+    if (!timer || count >= WORDS_MAX) {
+        log_error("cannot time a kernel: out of memory");
+        free(timer);
+        return NULL;
+    }
+    memcpy(timer->words, arguments, sizeof(*arguments) * (size_t)count);
+    timer->words[pipes] = timer->pipes;
+    timer->requests[0] = timer->requests[1] = timer->replies[0] = timer->replies[1] = -1;
+    if (pipe2(timer->requests, O_CLOEXEC) != 0 || pipe2(timer->replies, O_CLOEXEC) != 0) {
+        log_error("cannot time a kernel: %s", strerror(errno));
+    } else {
+        snprintf(timer->pipes, sizeof(timer->pipes), "%d,%d", timer->requests[0], timer->replies[1]);
+        timer->started = thread_start(&timer->thread, run_child, timer, "timer");
+    }
+    if (timer->started)
+        return timer;
+    user_timer_close(timer);
+    return NULL;
+}
+
+// Waits for a reply. False: there is none within the limit.
+static bool read_reply(struct user_timer *timer, int limit_ms, struct user_timer_reply *reply)
+{
+    struct pollfd polled = {.fd = timer->replies[0], .events = POLLIN};
+    const int64_t start_ns = clock_now_ns();
+    int ready = 0;
+    for (int ms = 0; ready <= 0 && ms < (driver_call_interrupted() && limit_ms > SIGNAL_MS ? SIGNAL_MS : limit_ms);) {
+        ready = poll(&polled, 1, POLL_MS);
+        ms = (int)((clock_now_ns() - start_ns) / 1000000);
+        if (ready < 0 && errno != EINTR)
+            return false;
+    }
+    return ready > 0 && read(timer->replies[0], reply, sizeof(*reply)) == (ssize_t)sizeof(*reply);
+}
+
+void user_timer_ask(struct user_timer *timer, const struct user_timer_request *request, int limit_ms,
+                    struct user_timer_reply *reply)
+{
+    *reply = (struct user_timer_reply){.ended = true, .why = "its process has ended"};
+    if (timer->process == 0 && read_reply(timer, HELLO_MS, reply))
+        timer->process = reply->ended ? 0 : reply->process;
+    if (timer->process == 0 || write(timer->requests[1], request, sizeof(*request)) != (ssize_t)sizeof(*request))
+        return;
+    if (read_reply(timer, limit_ms, reply))
+        return;
+    *reply = (struct user_timer_reply){.ended = true};
+    child_explain(CHILD_LATE, 0, limit_ms / 1000, limit_ms / 1000, reply->why);
+}
+
+void user_timer_close(struct user_timer *timer)
+{
+    if (!timer)
+        return;
+    if (timer->process > 0)
+        kill(-timer->process, SIGKILL);
+    for (int i = 0; i < 2; i++) {
+        if (timer->requests[i] >= 0)
+            close(timer->requests[i]);
+    }
+    if (timer->started)
+        pthread_join(timer->thread, NULL);
+    for (int i = 0; i < 2; i++) {
+        if (timer->replies[i] >= 0)
+            close(timer->replies[i]);
+    }
+    free(timer);
 }

@@ -1,8 +1,11 @@
 // user_rig.h: a user's kernels on a device: their arguments, builds and runs
 #pragma once
 
+#include "compute/driver_cache.h"
+#include "compute/memory.h"
 #include "compute/program.h"
 #include "tune/kernel/spec.h"
+#include "tune/space.h"
 
 // The contents of the vector arguments and of the references, in memory that the children share.
 struct user_data {
@@ -20,11 +23,9 @@ void user_data_close(struct user_data *data);
 struct user_rig {
     const struct spec *spec;
     struct device *device;
-    cl_command_queue queue;         // with profiling
-    cl_mem guarded[SPEC_ARGUMENTS]; // each vector argument, with guard bytes before and after it
-    size_t guard[SPEC_ARGUMENTS];   // number of guard bytes on each side
-    cl_mem buffer[SPEC_ARGUMENTS];  // the argument
-    cl_mem start[SPEC_ARGUMENTS];   // its content at the start of a run, if a kernel reads and writes it
+    cl_command_queue queue;                // with profiling
+    struct guarded buffer[SPEC_ARGUMENTS]; // of each vector argument
+    cl_mem start[SPEC_ARGUMENTS];          // its content at the start of a run, if a kernel reads and writes it
 };
 
 // Copies the inputs to the device. The end of the process, a child, frees everything.
@@ -57,3 +58,35 @@ cl_int user_build_time(const struct user_build *build, int runs, double *ms);
 cl_int user_rig_read(const struct user_rig *rig, int argument, void *to);
 // Waits, and sets *intact to false if a kernel has written before or after the argument.
 cl_int user_rig_check(const struct user_rig *rig, int argument, bool *intact);
+
+// ---- timing in a child process ----
+
+enum user_timer_action { TIMER_BUILD, TIMER_TIME, TIMER_RUN, TIMER_RELEASE };
+
+// The parent writes requests to a pipe, and the child writes a reply to each one to another pipe.
+struct user_timer_request {
+    enum user_timer_action action;
+    int configuration;
+    uint16_t tuple[SPACE_PARAMS]; // TIMER_BUILD
+    double for_ms;                // TIMER_TIME
+    int runs;                     // TIMER_RUN
+};
+
+struct user_timer_reply {
+    bool ok, ended; // ended: the child has ended, or did not reply in time
+    int process;    // id of the child
+    double ms;      // of TIMER_TIME
+    char why[VERDICT_TEXT];
+};
+
+struct user_timer;
+
+// Starts the child with these arguments, which are borrowed until user_timer_close. Replaces argument number `pipes` by
+// two file descriptors of this process, such as "5,7": the child reads requests from the first one, and writes replies
+// to the second one. Its first reply needs no request. NULL on failure (logged). One thread at a time.
+struct user_timer *user_timer_open(const char *const *arguments, int count, int pipes);
+void user_timer_close(struct user_timer *timer); // kills the child; accepts NULL
+// Sends a request and waits for the reply, at most `limit_ms` milliseconds. After a reply with `ended`, only
+// user_timer_close may follow.
+void user_timer_ask(struct user_timer *timer, const struct user_timer_request *request, int limit_ms,
+                    struct user_timer_reply *reply);

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/gl_handles.h"
 #include "command/command.h"
+#include "path/opencl_chain.h"
 #include "tune/online.h"
 
 #include "frail.h"

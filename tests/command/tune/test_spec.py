@@ -253,7 +253,7 @@ def overwrites(c):
     """An output does not replace the description, a file that it names, or another output."""
     spec = description([1])
     os.symlink(at("k.cl"), at("link.json"))
-    for args in [("--csv", "spec.json"), ("--t4", "link.json"), ("--heat-map", "r.cl"), ("--csv", "x", "--t4", "./x"),
+    for args in [("--csv", "spec.json"), ("--t4", "link.json"), ("--csv", "x", "--t4", "./x"),
                  ("--t4", "spec.json")]:
         code, found, err = tune(spec, *(a if a.startswith("--") else at(a) for a in args))
         c.check(code == 2 and found == [] and err.count("\n") == 1 and "name another" in err, args, code, err)

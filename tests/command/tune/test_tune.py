@@ -323,7 +323,7 @@ def table(c):
     other = threading.Thread(target=appear)
     other.start()
     code, (found,), err = tune(*SMALL, "--search", "full", "--budget", "8", "--t4", at("t4.json"), "--csv", at("csv"),
-                               "--heat-map", at("map.png"), TEST_MISBEHAVE="wrong", TEST_ONLY="GROUP_HEIGHT=2",
+                               TEST_MISBEHAVE="wrong", TEST_ONLY="GROUP_HEIGHT=2",
                                TEST_CHILDREN=at("children"))
     other.join()
     with open(at("csv"), encoding="utf-8") as file:
@@ -344,8 +344,6 @@ def table(c):
                 trial)
         c.check((row["chain"], row["format"], row["size"], row["pass"]) == ("invert", "rgba", "64x48", "invert"), row)
     c.check(len(rows) == 8, rows)
-    with open(at("map.png"), "rb") as file:
-        c.check(file.read(8) == b"\x89PNG\r\n\x1a\n", "a picture")
     code, out, err = run(MONOCLE, "tune", "--replay", at("t4.json"), "--json", **settings())
     c.check(code == 0 and json.loads(out)["configurations"] == 8, code, out, err)
 
@@ -359,7 +357,6 @@ def refuses(c):
                        ((*SMALL, "-p", "cpu", "-d", "0"), "-p cpu does not use one"),
                        ((*SMALL, "-t", "2"), "--threads needs -p cpu"), ((*SMALL, "--seeds", "2"), "needs --replay"),
                        ((*SMALL, "--csv", "a.capture"), "such as a.csv"), ((*SMALL, "--t4", "a.png"), "such as a.json"),
-                       ((*SMALL, "--heat-map", "b/c.CSV"), "such as b/c.png"),
                        ((*SMALL, "--kernels", at("none")), "none"), (("-f", "invert", "-s", "64"), "--sizes is '64'")]:
         code, found, err = tune(*args, binary=MONOCLE)
         c.check(code == 2 and found == [] and err.count("\n") == 1 and says in err, args, code, err)

@@ -1,5 +1,6 @@
-// test_pass_alone.c: the picture that a pass of a plan reads: the last pass makes the output of the whole chain from it
-#include "path/pass_alone.h"
+// test_rig.c: the picture that a pass of a plan reads: the last pass makes the output of the whole chain from it
+#include "path/opencl_chain.h"
+#include "path/rig.h"
 
 #include "unit.h"
 
@@ -20,17 +21,17 @@ static void check_passes(const char *text, enum pixfmt format, bool tiles)
         !CHECK(image_alloc(&got, &rgba)) || !CHECK(image_alloc(&want, &rgba)))
         abort();
     opencl_plan(&plan, &target, &chain, tiles);
-    pass_alone_fill(&frame, &plan, 0);
+    rig_pass_random(&frame, &plan, 0);
     const struct path_setup setup = {.kind = PATH_CPU, .input = target.input, .chain = &chain, .threads = 1};
     struct path *path = path_open(&setup, NULL);
     CHECK(path_submit(path, &frame, NULL) && path_collect(path, &result) && path_read(path, &result, &want));
     path_close(path);
     for (int number = 0; number < plan.count; number++) {
-        const struct image_shape shape = pass_alone_shape(&target, &plan, number);
+        const struct image_shape shape = rig_pass_shape(&target, &plan, number);
         if (!CHECK(image_alloc(&picture, &shape)))
             abort();
-        CHECK(pass_alone_input(&picture, &plan, number, &frame));
-        CHECK(pass_alone_expect(&plan.pass[number], &picture, &got));
+        CHECK(rig_pass_input(&picture, &plan, number, &frame));
+        CHECK(rig_pass_expect(&plan.pass[number], &picture, &got));
         image_free(&picture);
     }
     check_that(&unit, memcmp(got.memory, want.memory, image_bytes(&rgba)) == 0, "%s of %s, tiles %d: wrong pixels",

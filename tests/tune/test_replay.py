@@ -6,11 +6,11 @@ import os
 import subprocess
 import sys
 
-sys.path.append(sys.path[0] + "/../../support")
+sys.path.append(sys.path[0] + "/../support")
 from checks import TESTS, Checks, at, programs
 
 BINARY, = programs(1)
-HERE = os.path.join(TESTS, "tune", "study")
+HERE = os.path.join(TESTS, "tune")
 SEARCHES = ["auto", "full", "random", "model"]
 
 
@@ -100,20 +100,6 @@ def measured(c):
             c.check(after["median"] >= 0.95 and after["p10"] >= 0.85, name, after)
 
 
-def explain(c):
-    """Of the time 0.1 * 2^a * 3^b, each parameter explains its part of the variance of the logarithm."""
-    rows = [{"configuration": {"a": a, "b": b}, "times": {}, "invalidity": "correct", "correctness": 1, "objectives":
-             ["time"], "measurements": [{"name": "time", "value": 0.1 * 2 ** a * 3 ** b, "unit": "ms"}]}
-            for a in range(4) for b in range(3)]
-    write("product.json", json.dumps({"results": rows}))
-    code, out, err = tune("--replay", "product.json", "--search", "full", "--seeds", "1", "--explain")
-    lines = [line.split() for line in out.splitlines()]
-    c.check((code, err) == (0, ""), code, err)
-    c.check(["a", "2", "3", "1.2000", "0.4000"] in lines and ["b", "0", "4", "0.3000", "0.1000"] in lines, out)
-    part_a, part_b = 1.25 * math.log(2) ** 2, 2 / 3 * math.log(3) ** 2
-    share = round(100 * part_a / (part_a + part_b))
-    c.check(["a", str(share), "%"] in lines and ["b", str(100 - share), "%"] in lines and "more than" not in out, out)
-
 
 def output(c):
     code, out, err = tune("--replay", "table.json", "--seeds", "2", "--budget", "12")
@@ -155,4 +141,4 @@ def write(name, text):
     return name
 
 
-sys.exit(Checks().run(full, random, goal, measured, explain, output, names, errors, before=make_table))
+sys.exit(Checks().run(full, random, goal, measured, output, names, errors, before=make_table))

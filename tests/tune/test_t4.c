@@ -1,5 +1,5 @@
 // test_t4.c: T4 results files: a file is read as it was written; damaged files are refused with one line
-#include "tune/study/t4.h"
+#include "tune/study.h"
 
 #include "base/file.h"
 #include "base/log.h"

@@ -1,0 +1,78 @@
+// study.h: files of trials of other tuners (T4, CSV), and searches replayed on them
+#pragma once
+
+#include "base/file.h"
+#include "tune/search.h"
+#include "tune/space.h"
+#include "tune/tuner.h"
+
+#include <stdio.h>
+
+enum t4_state {
+    T4_UNTRIED,
+    T4_CORRECT,
+    T4_COMPILE, // it did not build
+    T4_RUNTIME, // it failed or crashed
+    T4_CORRECTNESS,
+    T4_CONSTRAINTS, // not allowed on this device
+    T4_TIMEOUT,
+};
+
+struct t4_result {
+    enum t4_state state;
+    double ms; // INFINITY unless T4_CORRECT
+    // For t4_write; t4_read sets 0.
+    double compile_ms, check_ms;
+    const double *run_ms; // the single measurements; borrowed
+    int runs;
+};
+
+struct t4_table {
+    struct space space;
+    struct t4_result *result; // one per configuration; t4_finish frees them
+};
+
+// Reads a file. Its configurations become the space. Returns false (logged) if the file
+// cannot be read, is not a T4 results file with times, or has a configuration twice. The table is then empty.
+bool t4_read(struct t4_table *table, const char *path);
+// Writes the results that are not T4_UNTRIED. `device` is the device's name. Returns false if the file cannot be
+// written (logged).
+bool t4_write(const struct t4_table *table, const char *device, struct claim *claim);
+void t4_finish(struct t4_table *table);
+
+// Returns the configuration with the shortest time; -1: no result is T4_CORRECT.
+int t4_best(const struct t4_table *table);
+
+// ---- CSV ----
+
+// The text of the file; zeroed: empty.
+struct trials_csv {
+    FILE *out;
+    char *text;
+    size_t size;
+};
+
+// The fields that all rows of a subject have in common.
+struct trials_place {
+    const char *device, *chain, *format; // a user's kernel: the description, ""
+    int width, height;                   // 0: no size
+    const char *plan;                    // NULL: the chain has one plan
+};
+
+// Adds a row for each trial, and replaces the file. False on failure (logged).
+bool trials_csv_write(struct trials_csv *csv, struct claim *claim, const struct trials_place *place,
+                      const struct subject *subject, const struct tuner_state *state);
+void trials_csv_finish(struct trials_csv *csv); // frees the text; accepts a zeroed one
+
+// ---- replay ----
+
+struct replay {
+    const char *table;                        // path of a T4 results file
+    const struct strategy *const *strategies; // ends with NULL
+    int budget, seeds;
+    bool json;
+};
+
+// Runs each strategy with each seed on the table. Prints the optimum's time divided by the best time found. Returns the
+// exit code.
+int replay_run(const struct replay *replay);
