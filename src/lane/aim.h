@@ -6,23 +6,40 @@
 
 enum { LANE_AIMS = 31 }; // pitches that a search tries, 1 degree apart
 
-// Before the first frame, and after the user changed the calibration: all but `named` is zero.
-struct lane_aim {
-    const char *named;       // the option of the calibration, for a warning if it does not fit; NULL: none
-    double given;            // the calibration's pitch
-    double score[LANE_AIMS]; // of the searches, the recent ones more
-    double pitch, yaw;       // degrees: means over frames with lines; before, of the camera
-    int frames;              // that the means have
-    int seen, blind;         // frames so far; frames in a row without two lines
+// The lines of a frame at one pitch of a search.
+struct lane_aim_trial {
+    double score, pitch, heading, horizon; // row of the picture where lines that lead straight ahead meet
 };
 
-// Before the lines of a frame are searched. Searches the pitch in the first frames, and after a second without lines.
-// May replace the pipeline's camera; the tracker then begins anew. Never changes points, but warns once if they do not
-// fit. Returns false on failure (logged).
+// Before the first frame, and after the user changed the calibration: all but `named` and `lane_width` is zero.
+struct lane_aim {
+    const char *named;       // the option of the calibration, for a warning if it does not fit; NULL: none
+    double lane_width;       // metres: the user's; 0: 3 to 3.75
+    double given;            // the calibration's pitch
+    double score[LANE_AIMS]; // of the searches, the recent ones more
+    struct lane_aim_trial tried[LANE_AIMS];
+    int next;             // of the search under way; 0: none is
+    int winner;           // of the last search
+    bool turned;          // the search tries more headings, because no lines are seen
+    bool confirmed;       // a search gave the pitch that is in use
+    double pitch, yaw;    // degrees: means over frames with lines; before, of the camera
+    double width;         // metres of the own lane: mean
+    int frames, widths;   // that the means have
+    int seen, blind;      // frames so far; frames in a row without two lines
+    bool found, measured; // the pitch and the height are of lines; else they are assumed, or the user's
+};
+
+// Before the lines of a frame are searched. Searches the pitch in the first frame. Later frames try a few pitches each,
+// until a search confirms the pitch, and after a second without lines. May replace the pipeline's camera; the tracker
+// then begins anew. Never changes points. Returns false on failure (logged).
 bool lane_aim_search(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image *frame,
                      struct lane_tracker *tracker);
-// After the lines of a frame were found. Follows their pitch and yaw slowly. May replace the pipeline's camera; the
-// tracker then expects the same lines.
+// After the lines of a frame were found. Follows their pitch and yaw slowly, and the height that the lane's width
+// gives. May replace the pipeline's camera; the tracker then expects the same lines.
 void lane_aim_follow(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image_shape *shape,
                      const struct lane_result *result, struct lane_tracker *tracker);
+// Adds the own lane's width to its mean, which gives the height from `frames` frames on. A height that the user gave
+// stays, unless the user gave the lane's width, too. Returns true if the pipeline's camera was replaced.
+bool lane_aim_height(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image_shape *shape,
+                     const struct lane_result *result, struct lane_tracker *tracker, int frames);
 bool lane_aim_settled(const struct lane_aim *aim); // the means have 3 seconds of lines at 30 frames per second

@@ -205,11 +205,12 @@ bool calibration_write(const struct calibration *calibration, const char *path, 
     return object && write_object(object, set_members(object, &calibration->camera), path, error);
 }
 
-bool calibration_keep(double pitch, double yaw, const char *path, char error[LANE_ERROR])
+bool calibration_keep(double pitch, double yaw, double height, const char *path, char error[LANE_ERROR])
 {
     json_t *object = read_object(path, error);
-    return object && write_object(object,
-                                  json_object_set_new(object, "pitch", json_real(round(pitch * 100) / 100)) == 0 &&
-                                      json_object_set_new(object, "yaw", json_real(round(yaw * 100) / 100)) == 0,
-                                  path, error);
+    bool ok = object && json_object_set_new(object, "pitch", json_real(round(pitch * 100) / 100)) == 0 &&
+              json_object_set_new(object, "yaw", json_real(round(yaw * 100) / 100)) == 0;
+    if (ok && height > 0)
+        ok = json_object_set_new(object, "height", json_real(round(height * 100) / 100)) == 0;
+    return object && write_object(object, ok, path, error);
 }

@@ -30,5 +30,6 @@ int calibration_nearest(const struct calibration *calibration, double x, double 
 // Writes the points and their rectangle to a file that --config reads, completely or not at all. Other members of an
 // existing file stay. Returns false on failure, with one line in `error`, and with a fault.
 bool calibration_write(const struct calibration *calibration, const char *path, char error[LANE_ERROR]);
-// Writes the estimated pitch and yaw to the file; its other members stay. Returns false with one line in `error`.
-bool calibration_keep(double pitch, double yaw, const char *path, char error[LANE_ERROR]);
+// Writes the estimated pitch, yaw and height (0: not) to the file; its other members stay. Returns false with one line
+// in `error`.
+bool calibration_keep(double pitch, double yaw, double height, const char *path, char error[LANE_ERROR]);

@@ -488,8 +488,8 @@ int lane_find(struct lane_shape *shape, const struct lane_table *table, const st
     *shape = (struct lane_shape){.lines = 0};
     if (known)
         memcpy(shape->term, prior->term, sizeof(shape->term));
-    const int steps = known ? 1 : 8;
-    align(&scene, shape, (struct term_search){LANE_HEADING, LANE_BEND, steps, steps});
+    const int steps = known ? 1 : 8, turns = known ? 1 : table->turned ? 20 : 8;
+    align(&scene, shape, (struct term_search){LANE_HEADING, LANE_BEND, turns, steps});
     align(&scene, shape, (struct term_search){LANE_SPREAD, LANE_HEADING, 5, known ? 1 : 3});
     if (!known)
         align(&scene, shape, (struct term_search){LANE_HEADING, LANE_BEND, 2, 3});

@@ -22,6 +22,7 @@ struct lane_table {
     const uint32_t *sums; // LANE_STRIPS * columns; borrowed
     int columns;
     uint32_t full;                        // sum of a column of ridges of 255 in a whole strip
+    bool turned;                          // the camera may look aside: more headings are searched
     double across, near, far;             // metres: x is -across/2 to across/2, z is near to far
     const struct lane_settings *settings; // of the search; borrowed
 };

@@ -41,6 +41,8 @@ static bool set_key(struct lane_camera *camera, const char *name, const json_t *
             continue;
         const double number = json_is_number(value) ? json_number_value(value) : (double)NAN;
         memcpy((char *)camera + key->offset, &number, sizeof(number));
+        camera->has_height = camera->has_height || key->offset == AT(height);
+        camera->has_pitch = camera->has_pitch || key->offset == AT(pitch);
         if (number >= key->min && number <= key->max)
             return true;
         snprintf(error, LANE_ERROR, "%s must be a number from %g to %g", name, key->min, key->max);

@@ -11,6 +11,7 @@
 struct lane_camera {
     double height, pitch, fov, roll; // metres above the road; degrees downwards; horizontal degrees; degrees clockwise
     double yaw;                      // degrees: the camera looks to the right of the car's direction
+    bool has_height, has_pitch;      // the user gave them
     bool has_points;                 // `points` replace height, pitch, fov and roll
     double points[8]; // x, y in the picture of a rectangle on the road: near left, near right, far right, far left
     double width, near, far; // metres: width of this rectangle, distances of its near and far side

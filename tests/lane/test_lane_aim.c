@@ -21,15 +21,46 @@ static void draw_line(struct image *image, const struct lane_map *map, double x,
     }
 }
 
+static void draw_seen(struct image *image, const struct lane_camera *camera, const double *x, int lines, double dash)
+{
+    struct lane_map map;
+    char error[LANE_ERROR];
+    CHECK(lane_map_init(&map, camera, WIDTH, HEIGHT, error));
+    for (int i = 0; i < lines; i++)
+        draw_line(image, &map, x[i], dash);
+}
+
 static void draw_lines(struct image *image, double pitch, const double *x, int lines, double dash)
 {
     struct lane_camera camera = lane_camera_default();
-    struct lane_map map;
-    char error[LANE_ERROR];
     camera.pitch = pitch;
-    CHECK(lane_map_init(&map, &camera, WIDTH, HEIGHT, error));
-    for (int i = 0; i < lines; i++)
-        draw_line(image, &map, x[i], dash);
+    draw_seen(image, &camera, x, lines, dash);
+}
+
+// What a run keeps from frame to frame.
+struct run {
+    struct lane_pipeline pipeline;
+    struct lane_aim aim;
+    struct lane_tracker tracker;
+    struct lane_result result;
+};
+
+static void begin(struct run *run)
+{
+    char error[LANE_ERROR];
+    *run = (struct run){.pipeline = {.camera = lane_camera_default(), .settings = lane_settings_default}};
+    run->pipeline.setup.threads = 1;
+    CHECK(lane_map_init(&run->pipeline.map, &run->pipeline.camera, WIDTH, HEIGHT, error));
+}
+
+static void step(struct run *run, const struct image *image)
+{
+    static uint32_t sums[LANE_STRIPS * LANE_COLUMNS_MAX];
+    CHECK(lane_aim_search(&run->aim, &run->pipeline, image, &run->tracker));
+    CHECK(lane_pipeline_sums(&run->pipeline, image, sums));
+    const struct lane_table table = lane_pipeline_table(&run->pipeline, sums);
+    lane_track(&run->tracker, &table, &run->result, NULL);
+    lane_aim_follow(&run->aim, &run->pipeline, &shape, &run->result, &run->tracker);
 }
 
 // Returns the pitch that the first frame gives to a camera with the default one.
@@ -76,12 +107,79 @@ static void test_texture(struct image *image)
     check_that(&unit, fabs(found - 4) < 0.5, "texture: pitch %.2f, not 4", found);
 }
 
+// A good pitch is confirmed once; then no frame searches. When the mean turns the camera, the tracker's lines turn with
+// it: the next frame finds them again without a jump.
+static void test_turn(struct image *image)
+{
+    static const double lines[] = {-5.4, -1.8, 1.8, 5.4};
+    struct lane_camera camera = lane_camera_default();
+    struct run run;
+    camera.yaw = 3;
+    clear(image);
+    draw_seen(image, &camera, lines, 4, 12);
+    begin(&run);
+    int searched = 0;
+    unsigned changes = 0;
+    double heading = 0;
+    for (int frame = 0; frame < 120 && run.pipeline.camera.yaw == 0; frame++) {
+        step(&run, image);
+        searched += run.aim.next > 0;
+        heading = run.result.shape.term[LANE_HEADING];
+        changes = run.pipeline.changes;
+    }
+    CHECK(run.aim.confirmed && searched < 20);
+    check_that(&unit, fabs(run.pipeline.camera.yaw - 3) < 0.3 && fabs(heading + tan(3 * M_PI / 180)) < 0.01,
+               "turn: yaw %.2f, heading %.3f", run.pipeline.camera.yaw, heading);
+    check_that(&unit, fabs(run.tracker.shape.term[LANE_HEADING]) < 0.01, "turn: the tracker expects the heading %.3f",
+               run.tracker.shape.term[LANE_HEADING]);
+    step(&run, image);
+    CHECK(run.pipeline.changes == changes && run.result.state == LANE_SEEN && run.result.shape.lines == 4);
+    lane_pipeline_close(&run.pipeline);
+}
+
+// The height follows from the width of the lane: the nearest usual width, or the user's. A height of the user stays.
+static void test_height(struct image *image)
+{
+    static const struct {
+        double drawn, given; // metres
+        bool has_height;
+        double want; // metres; the lane is drawn for a height of 1.4
+    } cases[] = {{4.4, 0, false, 1.4 * 3.75 / 4.4},
+                 {2.5, 0, false, 1.4 * 3 / 2.5},
+                 {3.6, 0, false, 1.4},
+                 {3.6, 3, false, 1.4 * 3 / 3.6},
+                 {4.4, 0, true, 1.4},
+                 {4.4, 3.6, true, 1.4 * 3.6 / 4.4}};
+    for (int i = 0; i < (int)(sizeof(cases) / sizeof(*cases)); i++) {
+        const double width = cases[i].drawn, lines[] = {-0.4 * width, 0.6 * width};
+        struct run run;
+        clear(image);
+        draw_lines(image, 4, lines, 2, 12);
+        begin(&run);
+        run.aim.lane_width = cases[i].given;
+        run.pipeline.camera.has_height = cases[i].has_height;
+        for (int frame = 0; frame < 45; frame++)
+            step(&run, image);
+        const double got =
+            run.result.left < 0 || run.result.right < 0
+                ? 0
+                : run.result.shape.line[run.result.right].offset - run.result.shape.line[run.result.left].offset;
+        check_that(&unit, fabs(run.pipeline.camera.height - cases[i].want) < 0.03 * cases[i].want,
+                   "case %d: height %.2f, not %.2f", i, run.pipeline.camera.height, cases[i].want);
+        check_that(&unit, fabs(got - width * cases[i].want / 1.4) < 0.15, "case %d: width %.2f", i, got);
+        CHECK(run.aim.measured == (!cases[i].has_height || cases[i].given > 0));
+        lane_pipeline_close(&run.pipeline);
+    }
+}
+
 int main(void)
 {
     struct image image;
     CHECK(image_alloc(&image, &shape));
     test_range(&image);
     test_texture(&image);
+    test_turn(&image);
+    test_height(&image);
     image_free(&image);
     return check_end(&unit);
 }

@@ -81,6 +81,24 @@ static void test_shapes(void)
     }
 }
 
+// A camera that looks 20 degrees aside: only a search of more headings finds its lines.
+static void test_turned(void)
+{
+    uint64_t state = 3;
+    for (int turned = 0; turned <= 1; turned++) {
+        struct lane_shape shape = {
+            .term = {[LANE_HEADING] = -0.4}, .line = {{.offset = 0.4}, {.offset = 4}}, .lines = 2};
+        struct lane_shape found;
+        struct lane_table wide = table;
+        wide.turned = turned;
+        paint_road(&shape, 0.02, &state);
+        lane_find(&found, &wide, NULL, false, NULL);
+        const bool same = found.lines == 2 && fabs(found.term[LANE_HEADING] + 0.4) < 0.03;
+        check_that(&unit, same == turned, "turned %d: %d lines, heading %.3f", turned, found.lines,
+                   found.term[LANE_HEADING]);
+    }
+}
+
 static void test_pitch(void)
 {
     uint64_t state = 2;
@@ -385,6 +403,7 @@ static void test_trace(void)
 int main(void)
 {
     test_shapes();
+    test_turned();
     test_pitch();
     test_nothing();
     test_faint();

@@ -21,6 +21,9 @@ static const struct option options[] = {
      .help = "four points of the picture in place of --camera: near left, near right, far right, far left of a "
              "rectangle on the road",
      .offset = AT(points)},
+    {"lane-width", 0, OPTION_NUMBER, "METRES",
+     .help = "width of the own lane, which gives the camera's height; default: 3 to 3.75, or the height of --camera",
+     .offset = AT(lane_width), .min = 2, .max = 6, .excludes = "points|score"},
     {"config", 0, OPTION_TEXT, "FILE.json",
      .help = "read the calibration, the lens and settings of the search from FILE.json, again when it changes",
      .offset = AT(config), .complete = "file"},

@@ -12,7 +12,7 @@ struct lane_options {
     const char *pixel_format, *device, *socket, *culane;
     int path, threads; // path -1: the user named none
     struct option_size size;
-    double rate;
+    double rate, lane_width;
     int frames;
     bool fast, headless, json, measures, calibrate, independent;
     int log_level;

@@ -95,6 +95,9 @@ json_t *lane_json(const struct lane_frame *frame, const struct lane_map *map, co
     json_object_set_new(object, "time_s", rounded(frame->seconds, 0.001));
     json_object_set_new(object, "pitch_deg", rounded(frame->pitch, 0.01));
     json_object_set_new(object, "yaw_deg", rounded(frame->yaw, 0.01));
+    json_object_set_new(object, "height_m", rounded(frame->above, 0.01));
+    json_object_set_new(object, "pitch_from", json_string(frame->pitch_from));
+    json_object_set_new(object, "height_from", json_string(frame->height_from));
     return object;
 }
 

@@ -15,9 +15,11 @@ struct lane_frame {
     int stem;         // length of the source's name in `file`; "#NUMBER" may follow
     bool listed;      // the source is a list of pictures, whose names may have directories
     int width, height;
-    double milliseconds; // sum of the stages' times
-    double pitch, yaw;   // degrees: of the camera, as estimated
-    double seconds;      // since the first frame
+    double milliseconds;                  // sum of the stages' times
+    double pitch, yaw;                    // degrees: of the camera, as estimated
+    double above;                         // metres: height of the camera
+    const char *pitch_from, *height_from; // "lines", "user" or "assumed"
+    double seconds;                       // since the first frame
 };
 
 // Metres from the centre between the lines beside the camera to the camera, to the right. NAN: there are not two.

@@ -55,6 +55,8 @@ struct run {
     struct controlled controlled;
     struct control_socket *control; // NULL: none
     int counts[3];                  // frames of each lane_state
+    int both;                       // frames with both lines of the own lane
+    bool told;                      // the user was told that there is none
     int64_t first_ns;               // time of the first frame
     double milliseconds;
 };
@@ -167,27 +169,43 @@ static void begin_anew(struct run *run)
     run->pipeline.camera = run->camera;
     run->pipeline.changes++;
     run->tracker = (struct lane_tracker){.known = false};
-    run->aim = (struct lane_aim){.named = o->independent ? NULL : named};
+    run->aim = (struct lane_aim){.named = o->independent ? NULL : named, .lane_width = o->lane_width};
 }
 
-// Finds the lines of a frame: with the lanes' sums, or with new ones if the camera's pitch has changed since. Returns
-// false on failure (logged).
+// Finds the lines in the column sums of the pipeline's chain. Returns false on failure (logged).
+static bool find_anew(struct run *run, const struct image *image, struct lane_trace *trace)
+{
+    if (!lane_pipeline_sums(&run->pipeline, image, run->sums))
+        return false;
+    run->table = lane_pipeline_table(&run->pipeline, run->sums);
+    lane_track(&run->tracker, &run->table, &run->result, trace);
+    return true;
+}
+
+// Finds the lines of a frame: with the lanes' sums, or with new ones if the camera has changed since. Returns false on
+// failure (logged).
 static bool find_lines(struct run *run, const struct frame *frame)
 {
     const struct image *image = &frame->image;
     const uint32_t *sums = panes_result(run->stream.panes, PANE_MAIN)->measures.columns;
-    if (run->options->independent)
+    const bool independent = run->options->independent;
+    struct lane_trace *trace = run->window || run->options->measures ? &run->trace : NULL;
+    if (independent)
         begin_anew(run);
     if (!lane_aim_search(&run->aim, &run->pipeline, image, &run->tracker))
         return false;
-    if (run->built != run->pipeline.changes) {
-        if (!lane_pipeline_sums(&run->pipeline, image, run->sums))
-            return false;
-        sums = run->sums;
+    if (run->built == run->pipeline.changes) {
+        run->table = lane_pipeline_table(&run->pipeline, sums);
+        lane_track(&run->tracker, &run->table, &run->result, trace);
+    } else if (!find_anew(run, image, trace)) {
+        return false;
     }
-    run->table = lane_pipeline_table(&run->pipeline, sums);
-    lane_track(&run->tracker, &run->table, &run->result, run->window || run->options->measures ? &run->trace : NULL);
-    return true;
+    // The lane of a single picture is too uncertain for a height, unless the user knows its width.
+    if (!independent || run->options->lane_width <= 0 ||
+        !lane_aim_height(&run->aim, &run->pipeline, &image->shape, &run->result, &run->tracker, 1))
+        return true;
+    run->tracker = (struct lane_tracker){.known = false};
+    return find_anew(run, image, trace);
 }
 
 // Sets the name of the latest frame: that of its picture, or of the source with the frame's number.
@@ -228,6 +246,29 @@ static bool report(struct run *run, const struct frame *frame)
     return !o->json || lane_report(&run->frame, &run->map, &run->result, o->measures ? &measures : NULL);
 }
 
+// Says once that no frame has a lane: after 3 seconds at 30 frames per second, or at the end.
+static void say_none(struct run *run, bool ended)
+{
+    enum { SOON = 90 };
+    const int frames = run->counts[LANE_NONE] + run->counts[LANE_SEEN] + run->counts[LANE_HELD];
+    const struct lane_camera *camera = &run->pipeline.camera;
+    if (run->both > 0 || run->told || frames == 0 || (frames < SOON && !ended))
+        return;
+    run->told = true;
+    if (camera->has_points)
+        log_warn("no frame of %d has both lines of a lane; move the points with --calibrate", frames);
+    else
+        log_warn("no frame of %d has both lines of a lane, so the pitch of %.1f degrees and the height of %.2f m are a "
+                 "guess; mark the lane with --calibrate, or give --camera height=H,pitch=P",
+                 frames, camera->pitch, camera->height);
+}
+
+// Returns the origin of a number of the calibration.
+static const char *from(bool lines, bool user)
+{
+    return lines ? "lines" : user ? "user" : "assumed";
+}
+
 // Finds the lines of a frame, and reports them. Returns false on failure (logged; the exit code is set).
 static bool find(struct run *run, const struct frame *frame)
 {
@@ -245,15 +286,22 @@ static bool find(struct run *run, const struct frame *frame)
     int64_t sum_ns = found_ns - begun_ns;
     for (int i = 0; i < path->stages; i++)
         sum_ns += path->stage[i].end_ns - path->stage[i].start_ns;
+    const struct lane_aim *aim = &run->aim;
+    const struct lane_camera *camera = &run->camera;
     run->map = run->pipeline.map;
     run->frame = (struct lane_frame){.width = shape->width,
                                      .height = shape->height,
                                      .milliseconds = (double)sum_ns / 1e6,
-                                     .pitch = run->aim.pitch,
-                                     .yaw = run->aim.yaw,
+                                     .pitch = aim->pitch,
+                                     .yaw = aim->yaw,
+                                     .above = run->pipeline.camera.height,
+                                     .pitch_from = from(aim->found, camera->has_pitch || camera->has_points),
+                                     .height_from = from(aim->measured, camera->has_height || camera->has_points),
                                      .seconds = (double)(frame->elapsed_ns - run->first_ns) / 1e9};
     name_frame(run, frame);
     run->counts[run->result.state]++;
+    run->both += run->result.left >= 0 && run->result.right >= 0;
+    say_none(run, false);
     run->milliseconds += run->frame.milliseconds;
     if (!report(run, frame)) {
         s->code = EXIT_FAILED_SOME;
@@ -418,16 +466,18 @@ static void follow_config(struct run *run)
         log_info("%s changed: using it", run->options->config);
 }
 
-// Writes the estimated pitch and yaw to the file of --config, if they are sure and differ from it.
+// Writes the estimated pitch, yaw and height to the file of --config, if they are sure and differ from it.
 static void keep_aim(struct run *run)
 {
     const struct lane_options *o = run->options;
     const struct lane_aim *aim = &run->aim;
     char why[LANE_ERROR];
-    const bool moved = fabs(aim->pitch - run->camera.pitch) > aim_kept || fabs(aim->yaw - run->camera.yaw) > aim_kept;
+    const double height = aim->measured ? run->pipeline.camera.height : run->camera.height;
+    const bool moved = fabs(aim->pitch - run->camera.pitch) > aim_kept || fabs(aim->yaw - run->camera.yaw) > aim_kept ||
+                       height != run->camera.height;
     if (!o->config || o->independent || !lane_aim_settled(aim) || !moved)
         return;
-    if (!calibration_keep(aim->pitch, aim->yaw, o->config, why)) {
+    if (!calibration_keep(aim->pitch, aim->yaw, height == run->camera.height ? 0 : height, o->config, why)) {
         log_error("%s: %s", o->config, why);
         run->stream.code = EXIT_FAILED_SOME;
     }
@@ -453,6 +503,7 @@ static enum exit_code process(struct run *run)
     status_line_end(&status);
     if (run->window && lane_window_lost(run->window))
         s->code = EXIT_DEVICE;
+    say_none(run, true);
     output_files_complete(s);
     keep_aim(run);
     return s->code;

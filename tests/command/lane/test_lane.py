@@ -184,21 +184,22 @@ def calibration(c):
         c.check([len(lanes) for lanes in want] == [len(lanes) for lanes in got], args)
 
 
-def points(c):
-    """Points that do not fit the picture are said in one line, and stay."""
-    focal, corners = 320 / math.tan(math.radians(31)), []
-    for x, z in [(-1.8, 5), (1.8, 5), (1.8, 30), (-1.8, 30)]:
-        depth = 1.4 * math.sin(math.radians(8)) + z * math.cos(math.radians(8))
-        below = 1.4 * math.cos(math.radians(8)) - z * math.sin(math.radians(8))
-        corners += [320 + focal * x / depth, 180 + focal * below / depth]
-    with open(at("wrong-points.json"), "w", encoding="utf-8") as file:
-        json.dump({"points": corners}, file)
-    for option, value in ("--points", ",".join(map(str, corners))), ("--config", "wrong-points.json"):
-        done = run("road:seed=5,level=clean,size=" + SIZE, "--headless", "--fast", "-p", "cpu", "-n", "100", option,
-                   value)
-        found = re.fullmatch(r"monocle: .*the lines meet (\d+) pixels below the horizon of %s; correct the points\n" %
-                             option, done.stderr)
-        c.check(found and abs(int(found[1]) - focal * math.tan(math.radians(4))) < 8, option, done.stderr)
+def width(c):
+    """--lane-width gives the height of the camera; JSON says where pitch and height come from. One line says that no
+    frame has a lane."""
+    road = "road:seed=5,level=%s,size=" + SIZE
+    for args, height, origin in (([], 1.4, ("lines", "lines")), (["--lane-width", "3"], 1.4 * 3 / 3.6, ("lines", "lines")),
+                                 (["--camera", "height=1.7"], 1.7, ("lines", "user"))):
+        frame = find(road % "clean", "-n", "60", *args)[-1]
+        c.check(abs(frame["height_m"] - height) < 0.06, args, frame["height_m"])
+        c.check((frame["pitch_from"], frame["height_from"]) == origin, args, frame)
+        c.check(abs(frame["width_m"] - 3.6 * height / 1.4) < 0.15, args, frame["width_m"])
+    for args, told, origin in (["-n", "3"], "no frame of 3 has both lines of a lane, so the pitch of 4.0", "assumed"), (
+            ["-n", "95", "--camera", "pitch=5,height=2"], "no frame of 90 has both lines of a lane, so", "user"):
+        done = run(road % "empty", "--headless", "--fast", "--json", "-p", "cpu", *args)
+        c.check(told in done.stderr and "--calibrate" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+        last = json.loads(done.stdout.splitlines()[-1])
+        c.check(last["pitch_from"] == last["height_from"] == origin, last)
 
 
 def pitch(c):
@@ -534,9 +535,8 @@ def degenerate(c):
         frames = [json.loads(line, parse_constant=lambda word: 1 / 0) for line in done.stdout.splitlines()]
         refused = done.returncode == 2 and not frames and "; change the calibration" in done.stderr
         c.check(refused or (done.returncode == 0 and len(frames) == 3), points, done)
-        said = re.fullmatch(r"monocle: warning: the (lines meet \d+ pixels (above|below) the horizon of --points|"
-                            r"lane lines meet, but the sides of --points are parallel in the picture); "
-                            r"correct the points\n|", done.stderr)
+        said = re.fullmatch(r"monocle: warning: no frame of 3 has both lines of a lane; move the points with "
+                            r"--calibrate\n|", done.stderr)
         c.check(done.stderr.count("\n") == 1 if refused else said, points, done.stderr)
         seen += not refused
     c.check(3 < seen < len(tried) - 10, seen, "of", len(tried))
@@ -599,6 +599,6 @@ def sums_and_windows(c, sums, windows):
     c.check(len(points) > 100 and around >= 0.98 * len(points), "windows around points:", around, "of", len(points))
 
 
-sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, points, pitch, noise, independent, lens,
+sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, width, pitch, noise, independent, lens,
                       settings, errors, outputs, culane, culane_pictures, measures, yellow, asked, files, degenerate,
                       window))
