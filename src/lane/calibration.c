@@ -2,6 +2,7 @@
 #include "lane/calibration.h"
 
 #include "base/file.h"
+#include "lane/aim.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -66,6 +67,23 @@ static void set_point(struct calibration *calibration, int point, double x, doub
     calibration->camera.points[2 * point + 1] = round(y * fraction) / fraction;
 }
 
+// Sets the points to the places in the picture of four points on the ground. Returns false if one has no place.
+static bool set_corners(struct calibration *calibration, const struct lane_map *map, const double ground[4][2])
+{
+    for (int i = 0; i < CALIBRATION_POINTS; i++) {
+        double at[2];
+        if (!lane_map_apply(map->picture, ground[i][0], ground[i][1], at))
+            return false;
+        at[0] -= 0.5; // the lens counts from the centre of the first pixel
+        at[1] -= 0.5;
+        if (!lane_lens_apply(&map->lens, at))
+            return false;
+        set_point(calibration, i, at[0] + 0.5, at[1] + 0.5);
+    }
+    calibration->camera.has_points = true;
+    return true;
+}
+
 // Sets the points to the corners of the rectangle on the road.
 static bool points_of_angles(struct calibration *calibration, char error[LANE_ERROR])
 {
@@ -76,20 +94,10 @@ static bool points_of_angles(struct calibration *calibration, char error[LANE_ER
     struct lane_map map;
     if (!lane_map_init(&map, camera, calibration->width, calibration->height, error))
         return false;
-    for (int i = 0; i < CALIBRATION_POINTS; i++) {
-        double at[2];
-        bool shown = lane_map_apply(map.picture, ground[i][0], ground[i][1], at);
-        at[0] -= 0.5; // the lens counts from the centre of the first pixel
-        at[1] -= 0.5;
-        shown = shown && lane_lens_apply(&map.lens, at);
-        if (!shown) {
-            snprintf(error, LANE_ERROR, "the camera does not see the rectangle on the road; change the calibration");
-            return false;
-        }
-        set_point(calibration, i, at[0] + 0.5, at[1] + 0.5);
-    }
-    calibration->camera.has_points = true;
-    return true;
+    if (set_corners(calibration, &map, ground))
+        return true;
+    snprintf(error, LANE_ERROR, "the camera does not see the rectangle on the road; change the calibration");
+    return false;
 }
 
 bool calibration_init(struct calibration *calibration, const struct lane_camera *camera, int width, int height,
@@ -104,6 +112,56 @@ bool calibration_init(struct calibration *calibration, const struct lane_camera 
         return false;
     check(calibration);
     return true;
+}
+
+// The search of the lines of one frame.
+struct lane_search {
+    struct lane_pipeline pipeline;
+    struct lane_aim aim;
+    struct lane_tracker tracker;
+    struct lane_result result;
+    uint32_t sums[LANE_STRIPS * LANE_COLUMNS_MAX];
+};
+
+static bool find_lines(struct lane_search *s, const struct image *frame)
+{
+    s->tracker = (struct lane_tracker){.known = false};
+    if (!lane_pipeline_sums(&s->pipeline, frame, s->sums))
+        return false;
+    const struct lane_table table = lane_pipeline_table(&s->pipeline, s->sums);
+    lane_track(&s->tracker, &table, &s->result, NULL);
+    return s->result.left >= 0 && s->result.right >= 0;
+}
+
+bool calibration_find(struct calibration *calibration, const struct lane_camera *camera, double lane_width,
+                      const struct image *frame, int threads)
+{
+    struct lane_search *s = calloc(1, sizeof(*s)); // too large for the stack
+    char why[LANE_ERROR];
+    if (!s)
+        return false;
+    s->pipeline = (struct lane_pipeline){.camera = *camera, .settings = lane_settings_default};
+    s->pipeline.setup.threads = threads;
+    s->aim.lane_width = lane_width;
+    bool found = lane_map_init(&s->pipeline.map, camera, calibration->width, calibration->height, why) &&
+                 lane_aim_search(&s->aim, &s->pipeline, frame, &s->tracker) && find_lines(s, frame);
+    if (found && lane_aim_height(&s->aim, &s->pipeline, &frame->shape, &s->result, &s->tracker, 1))
+        found = find_lines(s, frame);
+    if (found) {
+        const struct lane_shape *shape = &s->result.shape;
+        const double left = shape->line[s->result.left].offset, right = shape->line[s->result.right].offset;
+        const double z[2] = {camera->near, camera->far};
+        const double ground[4][2] = {{lane_x(shape, left, z[0]), z[0]},
+                                     {lane_x(shape, right, z[0]), z[0]},
+                                     {lane_x(shape, right, z[1]), z[1]},
+                                     {lane_x(shape, left, z[1]), z[1]}};
+        calibration->camera.width = round((right - left) * fraction) / fraction;
+        found = set_corners(calibration, &s->pipeline.map, ground);
+        check(calibration);
+    }
+    lane_pipeline_close(&s->pipeline);
+    free(s);
+    return found;
 }
 
 void calibration_move(struct calibration *calibration, int point, double x, double y)

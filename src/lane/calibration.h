@@ -1,6 +1,7 @@
 // calibration.h: the four points of a calibration while the user moves them, and the file that gets them
 #pragma once
 
+#include "image/image.h"
 #include "lane/lane_camera.h"
 
 // The values that the user changes: the points in the picture, then the sizes of their rectangle on the road.
@@ -18,6 +19,11 @@ struct calibration {
 // returns false if other values are, with one line in `error`.
 bool calibration_init(struct calibration *calibration, const struct lane_camera *camera, int width, int height,
                       char error[LANE_ERROR]);
+// Moves the rectangle to the own lane of a frame, which has the calibration's size, and takes its width. The camera has
+// no points. `lane_width` in metres, 0: the usual widths. `threads`: of the cpu path. Returns false if no lane is
+// found.
+bool calibration_find(struct calibration *calibration, const struct lane_camera *camera, double lane_width,
+                      const struct image *frame, int threads);
 // Moves a point to a place in the picture, and makes the map or the fault.
 void calibration_move(struct calibration *calibration, int point, double x, double y);
 // Changes a size by steps of 10 cm. `value` is its index in calibration_names, from CALIBRATION_POINTS on. A value out

@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { WAIT_MS = 20, GRAB_PART = 10 }; // a press selects a point that is nearer than this part of the picture's height
+enum { MOVED_PART = 50 };              // a point that moved less is nearly where it began
 enum { LETTERS_LEAST = 12, LETTERS_MOST = 48, LETTERS_PART = 30, RIM = 2 }; // heights in pixels, a part of the picture
 
 static const struct paint right_paint = {40, 220, 80, 255}, wrong_paint = {255, 60, 30, 255};
@@ -34,6 +35,11 @@ struct calibrate {
     struct calibration calibration;
     struct stream *stream;
     const char *file;
+    const struct lane_camera *camera; // of the options
+    double lane_width;                // of the options; 0: none
+    double start[8];                  // the first points
+    bool guessed;                     // the first points are neither the user's nor those of lines
+    bool asked;                       // the user was asked whether they are meant
     struct calibrate_view view;
     struct lane_pipeline pipeline; // makes the bird's-eye view
     bool mapped;                   // the pipeline has the map of the points
@@ -268,9 +274,26 @@ static void drag(struct calibrate *c, const struct window_event *event)
     }
 }
 
+// Returns true if the points are a guess that the user hardly moved.
+static bool is_guess(const struct calibrate *c)
+{
+    double moved = 0;
+    for (int i = 0; i < 2 * CALIBRATION_POINTS; i++)
+        moved = fmax(moved, fabs(c->calibration.camera.points[i] - c->start[i]));
+    return c->guessed && moved < c->calibration.height / (double)MOVED_PART;
+}
+
 static void write_file(struct calibrate *c)
 {
     char error[LANE_ERROR];
+    if (is_guess(c) && !c->asked) {
+        c->asked = true;
+        snprintf(c->message, sizeof(c->message),
+                 "no lane was found, and the points are nearly where they began: move them, or press Enter again");
+        c->message_is_error = true;
+        log_warn("%s", c->message);
+        return;
+    }
     c->message_is_error = !calibration_write(&c->calibration, c->file, error);
     if (c->message_is_error) {
         snprintf(c->message, sizeof(c->message), "%s is not written: %s", c->file, error);
@@ -342,19 +365,27 @@ static bool handle_events(struct calibrate *c)
 static int64_t show(void *context, const struct frame *frame, bool again)
 {
     struct calibrate *c = context;
+    const bool first = c->frame == &c->black;
     c->frame = &panes_result(c->stream->panes, PANE_MAIN)->image;
     c->changed = true;
+    if (first && is_guess(c) &&
+        calibration_find(&c->calibration, c->camera, c->lane_width, c->frame, c->stream->set.threads)) {
+        c->guessed = false;
+        use_points(c);
+    }
     return clock_now_ns();
 }
 
-static enum exit_code open_all(struct calibrate *c, const struct lane_camera *camera)
+static enum exit_code open_all(struct calibrate *c)
 {
     const struct image_shape *shape = &c->stream->info->shape;
     char error[LANE_ERROR];
-    if (!calibration_init(&c->calibration, camera, shape->width, shape->height, error)) {
+    if (!calibration_init(&c->calibration, c->camera, shape->width, shape->height, error)) {
         log_error("the camera does not fit frames of %dx%d: %s", shape->width, shape->height, error);
         return EXIT_USAGE;
     }
+    c->guessed = !c->camera->has_points;
+    memcpy(c->start, c->calibration.camera.points, sizeof(c->start));
     const struct image_shape rgba = {.width = shape->width, .height = shape->height};
     if (!image_alloc(&c->black, &rgba)) {
         log_error("cannot calibrate: out of memory");
@@ -371,7 +402,7 @@ static enum exit_code open_all(struct calibrate *c, const struct lane_camera *ca
                : EXIT_NOTHING;
 }
 
-enum exit_code lane_calibrate(struct stream *stream, const struct lane_camera *camera, const char *file, int threads)
+enum exit_code lane_calibrate(struct stream *stream, const struct lane_camera *camera, const struct lane_options *o)
 {
     static const struct stream_client client = {.show = show};
     struct calibrate *c = calloc(1, sizeof(*c)); // too large for the stack
@@ -379,10 +410,15 @@ enum exit_code lane_calibrate(struct stream *stream, const struct lane_camera *c
         log_error("cannot calibrate: out of memory");
         return EXIT_NOTHING;
     }
-    *c = (struct calibrate){.stream = stream, .file = file, .dragged = -1, .changed = true};
+    *c = (struct calibrate){.stream = stream,
+                            .file = o->config,
+                            .camera = camera,
+                            .lane_width = o->lane_width,
+                            .dragged = -1,
+                            .changed = true};
     stream->set =
-        (struct stream_setup){.client = &client, .context = c, .driven = true, .threads = threads, .depth = 1};
-    enum exit_code code = open_all(c, camera);
+        (struct stream_setup){.client = &client, .context = c, .driven = true, .threads = o->threads, .depth = 1};
+    enum exit_code code = open_all(c);
     while (code == EXIT_OK && process_interrupted() == 0 && stream->code < EXIT_NOTHING && handle_events(c)) {
         stream->settings.paused = c->held && c->frame != &c->black;
         stream_step(stream, WAIT_MS);

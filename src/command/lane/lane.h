@@ -23,5 +23,5 @@ int lane_run(const struct lane_options *options, const char *source);
 
 // `--calibrate`: the user moves the four points of the calibration in a window.
 // Shows the frames of the stream's source until the user quits; the caller closes the stream. The points start at the
-// camera's. Enter writes them to the file. `threads`: of the cpu path, 0: one per CPU. Returns an exit code.
-enum exit_code lane_calibrate(struct stream *stream, const struct lane_camera *camera, const char *file, int threads);
+// camera's, or on the lane of the first frame. Enter writes them to the file of --config. Returns an exit code.
+enum exit_code lane_calibrate(struct stream *stream, const struct lane_camera *camera, const struct lane_options *o);

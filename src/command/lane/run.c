@@ -605,7 +605,7 @@ int lane_run(const struct lane_options *options, const char *source)
     enum exit_code code = open_all(run, source);
     if (code == EXIT_OK && options->calibrate) {
         process_hold_signals(CALLS_MAIN);
-        code = lane_calibrate(&run->stream, &run->camera, options->config, options->threads);
+        code = lane_calibrate(&run->stream, &run->camera, options);
     } else if (code == EXIT_OK) {
         code = process(run);
     }

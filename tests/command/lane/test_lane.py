@@ -188,7 +188,8 @@ def width(c):
     """--lane-width gives the height of the camera; JSON says where pitch and height come from. One line says that no
     frame has a lane."""
     road = "road:seed=5,level=%s,size=" + SIZE
-    for args, height, origin in (([], 1.4, ("lines", "lines")), (["--lane-width", "3"], 1.4 * 3 / 3.6, ("lines", "lines")),
+    for args, height, origin in (([], 1.4, ("lines", "lines")),
+                                 (["--lane-width", "3"], 1.4 * 3 / 3.6, ("lines", "lines")),
                                  (["--camera", "height=1.7"], 1.7, ("lines", "user"))):
         frame = find(road % "clean", "-n", "60", *args)[-1]
         c.check(abs(frame["height_m"] - height) < 0.06, args, frame["height_m"])

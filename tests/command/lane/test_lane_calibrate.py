@@ -46,7 +46,12 @@ def near(got, want, limit=0.011):
 
 class Calibration(Window):
     def __init__(self, *args):
-        super().__init__(BINARY, ROAD, "--calibrate", *args)
+        source = () if args and args[0][0] != "-" else (ROAD,)
+        super().__init__(BINARY, *source, *args, "--calibrate")
+
+    def wait(self):
+        """Waits for the first picture: its sky."""
+        wait_until(lambda: sum(min(pixel) > 90 for row in self.shot()[60:90] for pixel in row[400:640]) > 3000)
 
     def enter(self, failed=False):
         """Presses Enter. Returns the line that it prints."""
@@ -59,7 +64,7 @@ class Calibration(Window):
 
 def points(c):
     """Enter writes the points of the angles, then the points that keys and mouse have moved."""
-    write("car.json", {"roll": 0, "width": 3.5, "near": 6})
+    write("car.json", {"roll": 0, "width": 3.5, "near": 6, "far": 30, "points": corners(3.5, 6)})
     window, want = Calibration("--config", "car.json"), corners(3.5, 6)
     c.check(window.enter() == "wrote car.json\n", "the first line")
     found = read("car.json")
@@ -87,7 +92,7 @@ def points(c):
 
 def sizes(c):
     """After the points, Tab selects the sizes of the rectangle on the road. The points stay."""
-    write("car.json", {"width": 3.55})
+    write("car.json", {"width": 3.55, "points": corners(3.55)})
     window = Calibration("--config", "car.json")
     window.key(*["Tab"] * 4, "Right", "Right", "Up", "Left")
     window.key("Tab", "Down", "Tab", "Up", "Up", "Tab", "Right")
@@ -102,6 +107,7 @@ def sizes(c):
 def lines(c):
     """The file gives the lines of the road. lane.json is the default file; Escape does not write it."""
     window = Calibration()
+    window.wait()
     c.check(window.enter() == "wrote lane.json\n", "the default file")
     before = read("lane.json")
     window.key("Left", "Left")
@@ -113,6 +119,25 @@ def lines(c):
     c.check(len(found[0]) == len(found[1]) >= 2, found)
     for a, b in zip(*found):
         c.check(near(a, b, 2), a, b)
+
+
+def begin(c):
+    """The rectangle begins on the lane of the first picture. A guess that nobody moved is not written at once."""
+    window = Calibration("--camera", "pitch=9", "--lane-width", "3.3")
+    window.wait()
+    c.check(window.enter() == "wrote lane.json\n", "lines")
+    found, focal = read("lane.json"), 320 / math.tan(math.radians(31))
+    x0, y0, x1, y1, x2, y2, x3, y3 = found["points"]
+    left, right = (x3 - x0) / (y3 - y0), (x2 - x1) / (y2 - y1)
+    horizon = y0 + (x1 - x0) / (left - right)
+    c.check(abs(horizon - (200 - focal * math.tan(math.radians(4)))) < 12 and abs(y0 - y1) < 1, horizon, found)
+    c.check(abs(found["width"] - 3.3) < 0.05 and y0 > y3 + 50, found)
+    c.check(window.end()[0] == 0, "exit code")
+    os.remove(at("lane.json"))
+    window = Calibration("noise:640x400@30")
+    c.check("press Enter again" in window.enter(failed=True) and not os.path.exists(at("lane.json")), "no question")
+    c.check(window.enter() == "wrote lane.json\n" and near(read("lane.json")["points"], corners()), "the second Enter")
+    c.check(window.end()[0] == 0, "exit code")
 
 
 def bird(c):
@@ -180,7 +205,7 @@ def wrong(c):
     refused("the points must be the corners near left, near right, far right, far left of a rectangle on the road; "
             "change the calibration")
     c.check(window.end()[0] == 0, "exit code")
-    window = Calibration("--config", "none/lane.json")
+    window = Calibration("--config", "none/lane.json", "--points", ",".join(map(str, GOOD)))
     c.check("none/lane.json is not written: cannot write it: No such file" in window.enter(failed=True), "no folder")
     c.check(window.end()[0] == 0, "exit code")
 
@@ -213,4 +238,4 @@ def errors(c):
     c.check(os.listdir(at()) == ["lane.json"], os.listdir(at()))
 
 
-sys.exit(Checks().run(points, sizes, lines, bird, wrong, ends, errors))
+sys.exit(Checks().run(points, sizes, lines, begin, bird, wrong, ends, errors))
