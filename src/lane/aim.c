@@ -128,8 +128,8 @@ static const struct lane_aim_trial *best_trial(struct lane_aim *aim, bool turned
     if (abs(top - now) <= 1 && aim->blind == 0 && won > weak_score)
         aim->confirmed = aim->seen > 1;
     const bool enough = twice ? won > weak_score : won > least_score && !turned;
-    const bool aside = turned && fabs(atan(aim->tried[top].heading)) > aside_slack * degree;
-    const bool better = top != now ? aim->score[top] > clearly * aim->score[now] : aside;
+    const bool aside = turned && aim->blind > 0 && fabs(atan(aim->tried[top].heading)) > aside_slack * degree;
+    const bool better = aside || aim->score[top] > clearly * aim->score[now];
     return enough && better ? &aim->tried[top] : NULL;
 }
 
