@@ -242,7 +242,7 @@ bool lane_aim_height(struct lane_aim *aim, struct lane_pipeline *pipeline, const
     const double width = result->shape.line[result->right].offset - result->shape.line[result->left].offset;
     aim->widths += aim->widths < LONGEST_MEAN;
     aim->width += (width - aim->width) / aim->widths;
-    if (aim->widths < frames)
+    if (aim->widths < frames || (frames == 1 && aim->lane_width <= 0))
         return false;
     camera.height = height_of(aim, &camera);
     const double times = camera.height / pipeline->camera.height;

@@ -1,5 +1,6 @@
 // test_lane_aim.c: finds the pitch of the camera in drawn pictures
 #include "lane/aim.h"
+#include "lane/calibration.h"
 #include "unit.h"
 
 #include <math.h>
@@ -194,6 +195,38 @@ static void test_twice(struct image *image)
     lane_pipeline_close(&run.pipeline);
 }
 
+// The points of a calibration begin on the lane of a picture. Its width is measured at the assumed height; with the
+// user's width, the same points have that width.
+static void test_begin(struct image *image)
+{
+    static const double lines[] = {-1.8, 2.6}, widths[] = {0, 3.3};
+    struct lane_camera camera = lane_camera_default();
+    struct calibration start, found[2];
+    char error[LANE_ERROR];
+    clear(image);
+    draw_lines(image, 7, lines, 2, 12);
+    CHECK(calibration_init(&start, &camera, WIDTH, HEIGHT, error));
+    for (int i = 0; i < 2; i++) {
+        struct lane_map map;
+        double right[2], left[2];
+        const double *p = found[i].camera.points;
+        found[i] = start;
+        CHECK(calibration_find(&found[i], &camera, widths[i], image, 1) && !found[i].fault[0]);
+        check_that(&unit, fabs(found[i].camera.width - (i == 0 ? 4.4 : 3.3)) < 0.05, "begin: width %.2f",
+                   found[i].camera.width);
+        camera.pitch = 7;
+        camera.height = i == 0 ? 1.4 : 1.4 * 3.3 / 4.4;
+        CHECK(lane_map_init(&map, &camera, WIDTH, HEIGHT, error));
+        camera = lane_camera_default();
+        CHECK(lane_map_apply(map.picture, lines[0] * found[i].camera.width / 4.4, camera.near, left));
+        CHECK(lane_map_apply(map.picture, lines[1] * found[i].camera.width / 4.4, camera.near, right));
+        check_that(&unit, hypot(p[0] - left[0], p[1] - left[1]) < 4 && hypot(p[2] - right[0], p[3] - right[1]) < 4,
+                   "begin: points %.0f,%.0f %.0f,%.0f", p[0], p[1], p[2], p[3]);
+    }
+    clear(image);
+    CHECK(!calibration_find(&start, &camera, 0, image, 1));
+}
+
 int main(void)
 {
     struct image image;
@@ -203,6 +236,7 @@ int main(void)
     test_turn(&image);
     test_height(&image);
     test_twice(&image);
+    test_begin(&image);
     image_free(&image);
     return check_end(&unit);
 }

@@ -200,9 +200,7 @@ static bool find_lines(struct run *run, const struct frame *frame)
     } else if (!find_anew(run, image, trace)) {
         return false;
     }
-    // The lane of a single picture is too uncertain for a height, unless the user knows its width.
-    if (!independent || run->options->lane_width <= 0 ||
-        !lane_aim_height(&run->aim, &run->pipeline, &image->shape, &run->result, &run->tracker, 1))
+    if (!independent || !lane_aim_height(&run->aim, &run->pipeline, &image->shape, &run->result, &run->tracker, 1))
         return true;
     run->tracker = (struct lane_tracker){.known = false};
     return find_anew(run, image, trace);
