@@ -1,4 +1,5 @@
-// calibration.h: the four points of a calibration while the user moves them, and the file that gets them
+// calibration.h: the file of --config: the calibration and the numbers of the search; and the four points while the user
+// moves them
 #pragma once
 
 #include "image/image.h"
@@ -39,3 +40,13 @@ bool calibration_write(const struct calibration *calibration, const char *path, 
 // Writes the estimated pitch, yaw and height (0: not) to the file; its other members stay. Returns false with one line
 // in `error`.
 bool calibration_keep(double pitch, double yaw, double height, const char *path, char error[LANE_ERROR]);
+
+struct lane_config {
+    struct lane_camera camera;
+    struct lane_settings settings;
+};
+
+struct lane_config lane_config_default(void);
+// Sets keys from a JSON file. Returns false if a value is wrong, with one line in `error`; the configuration is then
+// undefined.
+bool lane_config_read(struct lane_config *config, const char *path, char error[LANE_ERROR]);

@@ -1,9 +1,12 @@
-// lane_camera.c: the camera's calibration, and the map between ground and picture
+// lane_camera.c: the camera's calibration and lens, the map between ground and picture, and lines in the picture
 #include "lane/lane_camera.h"
+
+#include "filter/chain.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { POINT_NUMBERS = 8, TEXT = 1024 };
@@ -29,6 +32,102 @@ enum { KEYS = sizeof(keys) / sizeof(*keys) };
 struct lane_camera lane_camera_default(void)
 {
     return (struct lane_camera){.height = 1.4, .pitch = 4, .fov = 62, .width = 3.6, .near = 5, .far = 30};
+}
+
+// ---- the lens ----
+
+enum { REACH_STEPS = 1000, ROUNDS = 40 };
+static const double reach_step = 0.01;
+static const double difference = 1e-6; // for derivatives
+static const double exact = 1e-3;      // pixels
+
+// Returns the distance from the axis up to which the distorted distance grows.
+static double find_reach(const struct lens *lens)
+{
+    struct lens plain = *lens;
+    plain.focal_x = plain.focal_y = 1;
+    plain.centre_x = plain.centre_y = 0;
+    if (plain.model == LENS_RADIAL)
+        plain.term[2] = plain.term[3] = 0; // p1 and p2 are small
+    double last = 0;
+    for (int i = 1; i <= REACH_STEPS; i++) {
+        double point[2] = {i * reach_step, 0};
+        lens_distort(&plain, point);
+        if (!(point[0] > last))
+            return (i - 1) * reach_step;
+        last = point[0];
+    }
+    return REACH_STEPS * reach_step;
+}
+
+bool lane_lens_parse(struct lane_lens *lens, const char *text, char *error, size_t size)
+{
+    char line[LANE_LENS_TEXT + 16], why[CHAIN_ERROR] = "out of memory";
+    struct chain *chain = malloc(sizeof(*chain)); // too large for the stack
+    *lens = (struct lane_lens){.text = ""};
+    snprintf(line, sizeof(line), "undistort=%s", text);
+    bool ok = chain && strlen(text) < sizeof(lens->text) && chain_parse(chain, line, why);
+    if (ok && (chain->count != 1 || strcmp(chain->stage[0].filter->name, "undistort") != 0)) {
+        snprintf(why, sizeof(why), "only one filter is possible");
+        ok = false;
+    }
+    if (ok) {
+        const struct stage *stage = &chain->stage[0];
+        memcpy(lens->text, text, strlen(text) + 1);
+        stage->filter->map(&stage->values, 1, 1, &lens->map);
+        lens->reach = find_reach(&lens->map.lens);
+    } else {
+        snprintf(error, size, "lens must have arguments of the undistort filter: %s",
+                 strlen(text) < sizeof(lens->text) ? why : "the text is too long");
+    }
+    free(chain);
+    return ok;
+}
+
+bool lane_lens_bends(const struct lane_lens *lens)
+{
+    return lens->map.lens.model != LENS_NONE;
+}
+
+bool lane_lens_apply(const struct lane_lens *lens, double point[2])
+{
+    const double *m = lens->map.matrix;
+    if (!lane_lens_bends(lens))
+        return true;
+    point[0] = m[0] * point[0] + m[2];
+    point[1] = m[4] * point[1] + m[5];
+    const bool shown = hypot(point[0], point[1]) <= lens->reach;
+    lens_distort(&lens->map.lens, point);
+    return shown;
+}
+
+// Newton's method on the plane, from the place that a lens without distortion has.
+bool lane_lens_remove(const struct lane_lens *lens, double point[2])
+{
+    const struct lens *to = &lens->map.lens;
+    const double *m = lens->map.matrix;
+    if (!lane_lens_bends(lens))
+        return true;
+    double a = (point[0] - to->centre_x) / to->focal_x, b = (point[1] - to->centre_y) / to->focal_y;
+    double error[2] = {INFINITY, INFINITY};
+    for (int i = 0; i < ROUNDS; i++) {
+        double at[2] = {a, b}, right[2] = {a + difference, b}, down[2] = {a, b + difference};
+        lens_distort(to, at);
+        lens_distort(to, right);
+        lens_distort(to, down);
+        error[0] = point[0] - at[0];
+        error[1] = point[1] - at[1];
+        if (hypot(error[0], error[1]) < exact)
+            break;
+        const double xa = (right[0] - at[0]) / difference, xb = (down[0] - at[0]) / difference;
+        const double ya = (right[1] - at[1]) / difference, yb = (down[1] - at[1]) / difference;
+        const double area = xa * yb - xb * ya;
+        a += (error[0] * yb - error[1] * xb) / area;
+        b += (error[1] * xa - error[0] * ya) / area;
+    }
+    point[0] = (a - m[2]) / m[0];
+    point[1] = (b - m[5]) / m[4];
+    return hypot(error[0], error[1]) < exact && hypot(a, b) <= lens->reach;
 }
 
 // ---- values ----
@@ -285,4 +384,45 @@ bool lane_map_init(struct lane_map *map, const struct lane_camera *camera, int w
     multiply(edges, map->picture, ground);
     multiply(map->warp, centre, edges);
     return true;
+}
+
+// ---- lines in the picture ----
+
+void lane_samples(int height, int y[LANE_SAMPLES])
+{
+    for (int i = 0; i < LANE_SAMPLES; i++)
+        y[i] = (16 + i) * height / 72;
+}
+
+void lane_to_picture(const struct lane_map *map, const struct lane_shape *shape, double offset, int width, int rows,
+                     const int y[], double x[])
+{
+    enum { STEPS = 200 };
+    static const double first_z = 2, last_z = 62; // metres: farther parts of a line are not reported
+    double before[2] = {0, 0}, point[2];
+    bool valid = false;
+    for (int i = 0; i < rows; i++)
+        x[i] = LANE_ABSENT;
+    const double *term = shape->term;
+    double matrix[9];
+    for (int i = 0; i < 9; i++)
+        matrix[i] = map->picture[i] - (i % 3 == 1 ? term[LANE_SPREAD] * map->picture[i + 1] : 0);
+    for (int step = 0; step <= STEPS; step++) {
+        const double z = first_z * pow(last_z / first_z, (double)step / STEPS);
+        const double x_of_z = offset + z * (term[LANE_HEADING] + z * (term[LANE_BEND] / 2 + z * term[LANE_TWIST] / 6));
+        const bool before_valid = valid;
+        valid = lane_map_apply(matrix, x_of_z, z, point);
+        point[0] -= 0.5; // rows and columns count from the middle of the first pixel
+        point[1] -= 0.5;
+        valid = valid && lane_lens_apply(&map->lens, point);
+        for (int i = 0; i < rows && valid && before_valid; i++) {
+            if (y[i] > before[1] || y[i] <= point[1])
+                continue;
+            const double x_of_row = before[0] + (point[0] - before[0]) * (before[1] - y[i]) / (before[1] - point[1]);
+            if (x_of_row >= 0 && x_of_row < width)
+                x[i] = x_of_row;
+        }
+        before[0] = point[0];
+        before[1] = point[1];
+    }
 }

@@ -1,9 +1,32 @@
-// lane_camera.h: where the road is in the picture: the camera's calibration, and the map between ground and picture
+// lane_camera.h: where the road is in the picture: the camera's calibration and lens, the map between ground and
+// picture, and lines in the picture
 #pragma once
 
-#include "lane/lane_lens.h"
+#include "filter/filter.h"
+#include "lane/finder.h"
 
 #include <stdbool.h>
+
+enum { LANE_LENS_TEXT = 256, LANE_ERROR = 256 };
+
+// The camera's lens: from the picture without distortion, which the pipeline sees, to the camera's picture and back.
+// Points are in pixels; whole numbers are the centres of pixels. Zeroed is a lens without distortion.
+struct lane_lens {
+    char text[LANE_LENS_TEXT]; // arguments of the undistort filter; "": none
+    struct filter_map map;     // from the picture without distortion to the plane at distance 1, and the lens
+    double reach;              // radius on this plane as far as the lens shows no point twice
+};
+
+// Reads arguments of the undistort filter. Returns false if they are wrong, with one line of at most `size` bytes in
+// `error`; the lens is then undefined.
+bool lane_lens_parse(struct lane_lens *lens, const char *text, char *error, size_t size);
+bool lane_lens_bends(const struct lane_lens *lens); // false: no distortion
+// Moves a point from the picture without distortion to the camera's picture. Returns false if the lens does not show
+// it.
+bool lane_lens_apply(const struct lane_lens *lens, double point[2]);
+// Moves a point from the camera's picture to the picture without distortion. Returns false if the lens shows nothing
+// there.
+bool lane_lens_remove(const struct lane_lens *lens, double point[2]);
 
 // Ground coordinates are metres: x to the right of the camera, z ahead of it. Picture coordinates are pixels from the
 // top left corner. The lens removes the distortion from the picture first; then its focal length and centre replace
@@ -17,8 +40,6 @@ struct lane_camera {
     double width, near, far; // metres: width of this rectangle, distances of its near and far side
     struct lane_lens lens;
 };
-
-enum { LANE_ERROR = 256 };
 
 struct json_t;
 struct lane_camera lane_camera_default(void);
@@ -49,3 +70,12 @@ bool lane_map_init(struct lane_map *map, const struct lane_camera *camera, int w
                    char error[LANE_ERROR]);
 // Multiplies a matrix and the point (x, y, 1). Returns false if the result is behind the camera.
 bool lane_map_apply(const double matrix[9], double x, double y, double result[2]);
+
+enum { LANE_SAMPLES = 56, LANE_ABSENT = -2 };
+
+// Writes the rows of the picture at which lines are reported, as in TuSimple's data: 160 to 710 in steps of 10 for a
+// height of 720, and in proportion for others.
+void lane_samples(int height, int y[LANE_SAMPLES]);
+// Writes the x of a line at each of these rows; LANE_ABSENT: the line is not in the picture there.
+void lane_to_picture(const struct lane_map *map, const struct lane_shape *shape, double offset, int width, int rows,
+                     const int y[], double x[]);

@@ -1,17 +1,319 @@
-// score.c: see score.h
+// score.c: reads files of lane lines, and compares the lines with the truth
 #include "lane/score.h"
 
+#include "base/alloc.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "lane/overlap.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720 };
 enum { TRUTH_LANES = 4 }; // TuSimple forgives the worst line if the truth has more
+
+// ---- the files ----
+
+// The state of reading one file.
+struct reader {
+    struct lines *lines;
+    size_t room; // of lines->frame
+    size_t line; // number of the current line
+    char problem[256];
+};
+
+static bool refuse(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Writes the problem. Always returns false.
+static bool refuse(struct reader *reader, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reader->problem, sizeof(reader->problem), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool read_rows(struct reader *reader, const json_t *rows, struct lines_frame *frame)
+{
+    const size_t count = json_array_size(rows);
+    if (!rows)
+        return true;
+    if (count < 1 || count > LINES_ROWS)
+        return refuse(reader, "'h_samples' is not an array of 1 to %d rows", LINES_ROWS);
+    frame->y = calloc(count, sizeof(*frame->y));
+    if (!frame->y)
+        return refuse(reader, "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        const json_t *row = json_array_get(rows, i);
+        const json_int_t y = json_is_integer(row) ? json_integer_value(row) : -1;
+        if (y < 0 || y > LINES_X || (i > 0 && y <= frame->y[i - 1]))
+            return refuse(reader, "'h_samples' are not rising integers from 0 to %d", LINES_X);
+        frame->y[i] = (int)y;
+    }
+    frame->rows = (int)count;
+    return true;
+}
+
+// Reads a lane's points to `x`. *any: it has at least one point.
+static bool read_lane(struct reader *reader, const json_t *lane, int rows, double *x, bool *any)
+{
+    *any = false;
+    if (!json_is_array(lane) || json_array_size(lane) != (size_t)rows)
+        return refuse(reader, "a lane is not an array of %d numbers, one for each row", rows);
+    for (int i = 0; i < rows; i++) {
+        const json_t *value = json_array_get(lane, (size_t)i);
+        x[i] = json_number_value(value);
+        if (!json_is_number(value) || x[i] > LINES_X)
+            return refuse(reader, "a lane has a value that is not a number up to %d", LINES_X);
+        *any = *any || x[i] >= 0;
+    }
+    return true;
+}
+
+static bool read_lanes(struct reader *reader, const json_t *lanes, struct lines_frame *frame)
+{
+    const size_t count = json_array_size(lanes);
+    if (!json_is_array(lanes) || count > LINES_LANES)
+        return refuse(reader, "'lanes' is not an array of at most %d lanes", LINES_LANES);
+    const size_t rows = json_array_size(json_array_get(lanes, 0));
+    if (frame->rows == 0 && rows <= LINES_ROWS)
+        frame->rows = (int)rows;
+    frame->x = calloc(count * (size_t)frame->rows + 1, sizeof(*frame->x));
+    if (!frame->x)
+        return refuse(reader, "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        bool any;
+        double *x = frame->x + (size_t)frame->lanes * (size_t)frame->rows;
+        if (!read_lane(reader, json_array_get(lanes, i), frame->rows, x, &any))
+            return false;
+        frame->lanes += any;
+    }
+    return true;
+}
+
+// Returns a new frame at the end of the lines; NULL: there are too many, or no memory.
+static struct lines_frame *add_frame(struct reader *reader)
+{
+    struct lines *lines = reader->lines;
+    if (lines->count == LINES_FRAMES) {
+        refuse(reader, "the file has more than %d frames", LINES_FRAMES);
+        return NULL;
+    }
+    if (lines->count == reader->room) {
+        reader->room = reader->room ? 2 * reader->room : 256;
+        void *larger = realloc(lines->frame, reader->room * sizeof(*lines->frame));
+        if (!larger) {
+            refuse(reader, "out of memory");
+            return NULL;
+        }
+        lines->frame = larger;
+    }
+    struct lines_frame *frame = &lines->frame[lines->count++];
+    *frame = (struct lines_frame){.line = reader->line};
+    return frame;
+}
+
+static bool read_frame(struct reader *reader, const json_t *json)
+{
+    const json_t *name = json_object_get(json, "raw_file");
+    if (!json_is_object(json))
+        return refuse(reader, "it is not a JSON object");
+    if (json_object_get(json, "event"))
+        return true;
+    if (name && !json_is_string(name))
+        return refuse(reader, "'raw_file' is not a text");
+    struct lines_frame *frame = add_frame(reader);
+    if (!frame)
+        return false;
+    if (name && !(frame->name = strdup(json_string_value(name))))
+        return refuse(reader, "out of memory");
+    return read_rows(reader, json_object_get(json, "h_samples"), frame) &&
+           read_lanes(reader, json_object_get(json, "lanes"), frame);
+}
+
+static bool read_line(struct reader *reader, const char *line, size_t size)
+{
+    json_error_t error;
+    if (size == strspn(line, " \t\r"))
+        return true;
+    json_t *json = json_loadb(line, size, JSON_REJECT_DUPLICATES, &error);
+    const bool ok = json ? read_frame(reader, json) : refuse(reader, "column %d: %s", error.column, error.text);
+    json_decref(json);
+    return ok;
+}
+
+bool lines_read(struct lines *lines, FILE *file, const char *spoken)
+{
+    struct reader reader = {.lines = lines};
+    char *line = malloc(LINES_BYTES + 1);
+    bool ok = line || refuse(&reader, "out of memory");
+    int got = 0;
+    size_t size;
+    *lines = (struct lines){0};
+    while (ok && (got = file_read_line(file, line, LINES_BYTES, &size)) != 0) {
+        reader.line++;
+        ok = got > 0 ? read_line(&reader, line, size) : refuse(&reader, "it has more than %d bytes", LINES_BYTES);
+    }
+    free(line);
+    if (!ok)
+        log_error("cannot use %s: line %zu: %s; give TuSimple's format, one JSON object per line", spoken, reader.line,
+                  reader.problem);
+    else if (ferror(file))
+        log_error("cannot read %s: %s", spoken, strerror(errno));
+    else if (lines->count == 0)
+        log_error("%s has no frames; give TuSimple's format, one JSON object per line", spoken);
+    return ok && !ferror(file) && lines->count > 0;
+}
+
+void lines_free(struct lines *lines)
+{
+    for (size_t i = 0; i < lines->count; i++) {
+        free(lines->frame[i].name);
+        free(lines->frame[i].y);
+        free(lines->frame[i].x);
+    }
+    free(lines->frame);
+    *lines = (struct lines){0};
+}
+
+// ---- CULane: lines that match by area ----
+
+enum { WIDTH = 1640, HEIGHT = 590, LINE_WIDTH = 30, UNIT = 16 }; // UNIT: of a pixel, in the coordinates of points
+enum { WORDS = (WIDTH + 63) / 64 };
+
+struct point {
+    int64_t x, y;
+};
+
+// The pixels of one line.
+struct mask {
+    int64_t area;
+    uint64_t bits[HEIGHT][WORDS];
+};
+
+static int64_t limit(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+// Returns true if the point is at most half a line's width from the segment.
+static bool is_near(struct point p, struct point a, struct point b)
+{
+    const int64_t most = (int64_t)(LINE_WIDTH * UNIT / 2) * (LINE_WIDTH * UNIT / 2);
+    const struct point along = {b.x - a.x, b.y - a.y}, from = {p.x - a.x, p.y - a.y};
+    const int64_t length = along.x * along.x + along.y * along.y;
+    const int64_t at = from.x * along.x + from.y * along.y, off = from.x * along.y - from.y * along.x;
+    if (at <= 0)
+        return from.x * from.x + from.y * from.y <= most;
+    if (at >= length)
+        return (p.x - b.x) * (p.x - b.x) + (p.y - b.y) * (p.y - b.y) <= most;
+    return off * off <= most * length;
+}
+
+static void draw_segment(struct mask *mask, struct point a, struct point b)
+{
+    const int64_t reach = LINE_WIDTH * UNIT / 2;
+    const int64_t x0 = limit(((a.x < b.x ? a.x : b.x) - reach) / UNIT, 0, WIDTH - 1);
+    const int64_t x1 = limit(((a.x > b.x ? a.x : b.x) + reach) / UNIT, 0, WIDTH - 1);
+    const int64_t y0 = limit(((a.y < b.y ? a.y : b.y) - reach) / UNIT, 0, HEIGHT - 1);
+    const int64_t y1 = limit(((a.y > b.y ? a.y : b.y) + reach) / UNIT, 0, HEIGHT - 1);
+    for (int64_t y = y0; y <= y1; y++) {
+        for (int64_t x = x0; x <= x1; x++) {
+            if (is_near((struct point){x * UNIT, y * UNIT}, a, b))
+                mask->bits[y][x / 64] |= (uint64_t)1 << (x % 64);
+        }
+    }
+}
+
+static void draw_lane(struct mask *mask, const struct lines_frame *frame, const int *rows, int lane, int width,
+                      int height)
+{
+    const double *x = frame->x + (size_t)lane * (size_t)frame->rows;
+    struct point last = {0, 0};
+    bool any = false;
+    memset(mask, 0, sizeof(*mask));
+    for (int i = 0; i < frame->rows; i++) {
+        if (x[i] < 0)
+            continue;
+        // The limits keep the products of is_near below 2^63. Points so far outside draw nothing in the picture.
+        const struct point point = {limit((int64_t)(x[i] * WIDTH * UNIT / width + 0.5), 0, 2 * WIDTH * UNIT),
+                                    limit((int64_t)rows[i] * HEIGHT * UNIT / height, 0, 2 * HEIGHT * UNIT)};
+        draw_segment(mask, any ? last : point, point);
+        last = point;
+        any = true;
+    }
+    for (int y = 0; y < HEIGHT; y++) {
+        for (int i = 0; i < WORDS; i++)
+            mask->area += __builtin_popcountll(mask->bits[y][i]);
+    }
+}
+
+static bool masks_match(const struct mask *a, const struct mask *b)
+{
+    int64_t shared = 0;
+    for (int y = 0; y < HEIGHT; y++) {
+        for (int i = 0; i < WORDS; i++)
+            shared += __builtin_popcountll(a->bits[y][i] & b->bits[y][i]);
+    }
+    return shared > 0 && 2 * shared >= a->area + b->area - shared;
+}
+
+// The pairs of lines that match, and the chosen pairs.
+struct pairs {
+    bool match[LINES_LANES][LINES_LANES]; // truth line, found line
+    int chosen[LINES_LANES];              // truth line of a found line; -1: none
+    bool tried[LINES_LANES];              // found lines
+    int found;
+};
+
+// Finds a found line for a truth line. Moves other truth lines to other found lines if that helps.
+static bool choose(struct pairs *pairs, int truth)
+{
+    for (int i = 0; i < pairs->found; i++) {
+        if (!pairs->match[truth][i] || pairs->tried[i])
+            continue;
+        pairs->tried[i] = true;
+        if (pairs->chosen[i] < 0 || choose(pairs, pairs->chosen[i])) {
+            pairs->chosen[i] = truth;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Draws each line 30 pixels wide in a picture of 1640x590 pixels. Two lines match if the area that they share is at
+// least half of the area that they cover together. Returns the largest possible number of pairs of a truth line and a
+// found line that match; each line is in at most one pair. Both frames have the same rows. `width` and `height` are the
+// size of the picture that the points are in.
+static int overlap_matches(const struct lines_frame *truth, const struct lines_frame *found, int width, int height)
+{
+    struct mask *masks = calloc((size_t)found->lanes + 1, sizeof(*masks)), *mask = &masks[found->lanes];
+    struct pairs pairs = {.found = found->lanes};
+    int matches = 0;
+    if (!masks)
+        return -1;
+    for (int f = 0; f < found->lanes; f++) {
+        draw_lane(&masks[f], found, truth->y, f, width, height);
+        pairs.chosen[f] = -1;
+    }
+    for (int t = 0; t < truth->lanes; t++) {
+        draw_lane(mask, truth, truth->y, t, width, height);
+        for (int f = 0; f < found->lanes; f++)
+            pairs.match[t][f] = masks_match(mask, &masks[f]);
+    }
+    for (int t = 0; t < truth->lanes; t++) {
+        memset(pairs.tried, 0, sizeof(pairs.tried));
+        matches += choose(&pairs, t);
+    }
+    free(masks);
+    return matches;
+}
 
 // ---- one frame ----
 

@@ -1,7 +1,37 @@
-// score.h: compares lane lines with the truth: TuSimple's accuracy and CULane's F1 (docs/lane.md)
+// score.h: reads files of lane lines in TuSimple's format, one JSON object per line and frame, and compares them with
+// the truth: TuSimple's accuracy and CULane's F1 (docs/lane.md)
 #pragma once
 
-#include "lane/lines.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum {
+    LINES_BYTES = 1 << 20, // longest line of a file
+    LINES_LANES = 32,      // lane lines of a frame
+    LINES_ROWS = 1000,     // rows of a frame
+    LINES_X = 100000,      // largest coordinate
+    LINES_FRAMES = 1000000,
+};
+
+// The lane lines of a frame.
+struct lines_frame {
+    char *name;  // "raw_file"; NULL: none
+    size_t line; // number in the file, from 1
+    int rows, lanes;
+    int *y;    // "h_samples": `rows` rows of the picture, from top to bottom; NULL: none
+    double *x; // "lanes": `rows` values for each lane; negative: the line has no point in this row
+};
+
+struct lines {
+    struct lines_frame *frame;
+    size_t count;
+};
+
+// Reads a file. `spoken` is its name for messages. Ignores blank lines and objects with the member "event". A lane
+// without any point is left out. Returns false on failure (logged); free the lines in any case.
+bool lines_read(struct lines *lines, FILE *file, const char *spoken);
+void lines_free(struct lines *lines);
 
 // The score of one frame. The accuracy is 1 if the truth has no lines and none is found.
 struct score_frame {

@@ -1,7 +1,6 @@
 // test_lane_camera.c: calibrations, and the way from the ground to the picture and back
 #include "lane/calibration.h"
-#include "lane/config.h"
-#include "lane/lane_picture.h"
+#include "lane/lane_camera.h"
 #include "scratch.h"
 #include "unit.h"
 

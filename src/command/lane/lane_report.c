@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "command/shared.h"
-#include "lane/lane_picture.h"
+#include "lane/lane_camera.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -1,9 +1,8 @@
 // lane_window.c: the window of the `lane` command
-#include "command/lane/lane_window.h"
-
 #include "command/lane/lane_report.h"
+
 #include "image/convert.h"
-#include "lane/lane_picture.h"
+#include "lane/lane_camera.h"
 #include "screen/renderer.h"
 #include "screen/sketch.h"
 
