@@ -1,6 +1,7 @@
 // aim.c: estimates the camera's pitch and yaw from the lane lines
 #include "lane/aim.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ struct aim_trial {
     struct lane_pipeline pipeline;
     struct lane_shape shape;
     bool turned; // the camera may look aside: search more headings
-    uint32_t *sums;
+    uint32_t sums[LANE_STRIPS * LANE_COLUMNS_MAX];
 };
 
 // Makes the trial's lines with its camera. *possible: the camera sees the road. Returns false on failure (logged).
@@ -103,7 +104,7 @@ static bool try_pitches(struct lane_aim *aim, struct aim_trial *trial, const str
         aim->tried[aim->next++] = (struct lane_aim_trial){
             .score = score_of(&trial->shape) * exp(-off * off / (2 * likely * likely)),
             .pitch = true_pitch(&trial->pipeline.camera, &trial->shape),
-            .heading = trial->turned ? trial->shape.term[LANE_HEADING] : 0,
+            .heading = trial->turned * trial->shape.term[LANE_HEADING],
             .horizon = possible ? horizon(&trial->pipeline.map) : (double)INFINITY,
         };
     }
@@ -177,15 +178,10 @@ static bool use_trial(struct lane_aim *aim, struct lane_pipeline *pipeline, stru
 static bool search_pitch(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image *frame,
                          struct lane_tracker *tracker)
 {
-    struct aim_trial *trial = malloc(sizeof(*trial) + LANE_STRIPS * LANE_COLUMNS_MAX * sizeof(*trial->sums));
-    if (!trial) {
-        log_error("cannot find lanes: out of memory");
-        return false;
-    }
+    struct aim_trial *trial = xmalloc(sizeof(*trial));
     const bool first = aim->seen == 1;
     *trial = (struct aim_trial){.pipeline = {.camera = pipeline->camera, .settings = pipeline->settings}};
     trial->pipeline.setup.threads = pipeline->setup.threads;
-    trial->sums = (uint32_t *)(trial + 1);
     if (aim->next == 0)
         aim->turned = !first && aim->blind > 0;
     trial->turned = aim->turned;

@@ -1,6 +1,7 @@
 // calibration.c: see calibration.h
 #include "lane/calibration.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "lane/aim.h"
 
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FILE_LIMIT = 65536, DIGITS = 12 };
 static const double smallest_height = 2; // pixels, of a triangle of three points
@@ -136,10 +138,8 @@ static bool find_lines(struct lane_search *s, const struct image *frame)
 bool calibration_find(struct calibration *calibration, const struct lane_camera *camera, double lane_width,
                       const struct image *frame, int threads)
 {
-    struct lane_search *s = calloc(1, sizeof(*s)); // too large for the stack
+    struct lane_search *s = xalloc(sizeof(*s)); // too large for the stack
     char why[LANE_ERROR];
-    if (!s)
-        return false;
     s->pipeline = (struct lane_pipeline){.camera = *camera, .settings = lane_settings_default};
     s->pipeline.setup.threads = threads;
     s->aim.lane_width = lane_width;
@@ -245,47 +245,38 @@ static bool set_member(struct lane_config *config, const char *name, const json_
     return lane_camera_set(&config->camera, name, value, error);
 }
 
-bool lane_config_read(struct lane_config *config, const char *path, char error[LANE_ERROR])
+// Returns the object in the file. NULL on failure.
+static json_t *read_object(const char *path, char error[LANE_ERROR])
 {
     char *text = file_read_text(path, FILE_LIMIT);
     if (!text) {
         snprintf(error, LANE_ERROR, "cannot read it: %s", file_read_error());
-        return false;
+        return NULL;
     }
     json_error_t place;
-    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &place), *value;
-    const char *name;
-    bool ok = json_is_object(object);
-    if (!object)
-        snprintf(error, LANE_ERROR, "line %d: %s", place.line, place.text);
-    else if (!ok)
+    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &place);
+    free(text);
+    if (json_is_object(object))
+        return object;
+    if (object)
         snprintf(error, LANE_ERROR, "it must be a JSON object such as {\"height\": 1.4, \"pitch\": 4, \"fov\": 62}");
+    else
+        snprintf(error, LANE_ERROR, "line %d: %s", place.line, place.text);
+    json_decref(object);
+    return NULL;
+}
+
+bool lane_config_read(struct lane_config *config, const char *path, char error[LANE_ERROR])
+{
+    json_t *object = read_object(path, error), *value;
+    const char *name;
+    bool ok = object;
     json_object_foreach(object, name, value)
     {
         ok = ok && set_member(config, name, value, error);
     }
     json_decref(object);
-    free(text);
     return ok;
-}
-
-// Returns the object in the file, or an empty one if there is no file. NULL on failure.
-static json_t *read_object(const char *path, char error[LANE_ERROR])
-{
-    char *text = file_read_text(path, FILE_LIMIT);
-    if (!text && errno == ENOENT)
-        return json_object();
-    if (!text) {
-        snprintf(error, LANE_ERROR, "cannot read it: %s", file_read_error());
-        return NULL;
-    }
-    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    free(text);
-    if (json_is_object(object))
-        return object;
-    snprintf(error, LANE_ERROR, "it is not a JSON object any more; move it away");
-    json_decref(object);
-    return NULL;
 }
 
 static bool set_members(json_t *object, const struct lane_camera *camera)
@@ -321,7 +312,7 @@ bool calibration_write(const struct calibration *calibration, const char *path, 
         snprintf(error, LANE_ERROR, "%s", calibration->fault);
         return false;
     }
-    json_t *object = read_object(path, error);
+    json_t *object = access(path, F_OK) == 0 ? read_object(path, error) : json_object();
     return object && write_object(object, set_members(object, &calibration->camera), path, error);
 }
 

@@ -1,5 +1,5 @@
-// calibration.h: the file of --config: the calibration and the numbers of the search; and the four points while the user
-// moves them
+// calibration.h: the file of --config: the calibration and the numbers of the search; and the four points while the
+// user moves them
 #pragma once
 
 #include "image/image.h"

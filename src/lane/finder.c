@@ -91,7 +91,7 @@ static void fill_levels(const struct strip_scene *scene, int strip, float level[
 
 static int limit(int value, int most)
 {
-    return value < 0 ? 0 : value < most ? value : most;
+    return (int)fmin(fmax(value, 0), most);
 }
 
 // A mark stands out from the road on both sides of it. The same ridge is a mark on smooth asphalt, and none in gravel.
@@ -262,8 +262,10 @@ static void find_peaks(const struct strip_scene *scene, struct lane_shape *shape
         const double offset = x_of(scene, best);
         shape->line[shape->lines++] = (struct lane_line){.offset = offset};
         clear_between(scene, histogram, offset - gap, offset + gap);
-        clear_between(scene, histogram, offset < 0 ? 0 : offset - lane_narrowest,
-                      offset < 0 ? offset + lane_narrowest : 0);
+        if (offset < 0)
+            clear_between(scene, histogram, 0, offset + lane_narrowest);
+        else
+            clear_between(scene, histogram, offset - lane_narrowest, 0);
     }
 }
 
@@ -333,9 +335,15 @@ static void add_prior(struct fit *fit, const struct lane_shape *shape, const str
     for (int i = 0; i < fit->unknowns; i++) {
         double row[UNKNOWNS] = {0};
         row[i] = 1;
-        const bool term = i < LANE_TERMS;
-        const double value = !term ? shape->line[i - LANE_TERMS].offset : known ? prior->term[i] : 0;
-        const double deviation = !term ? same_line : known ? term_change[i] : term_range[i];
+        double value = 0, deviation = same_line;
+        if (i >= LANE_TERMS) {
+            value = shape->line[i - LANE_TERMS].offset;
+        } else if (known) {
+            value = prior->term[i];
+            deviation = term_change[i];
+        } else {
+            deviation = term_range[i];
+        }
         fit_add(fit, row, value, 1 / (deviation * deviation));
     }
 }
@@ -414,7 +422,7 @@ static struct lane_line seen_at(const struct strip_scene *scene, const struct la
         longest = run > longest ? run : longest;
     }
     return (struct lane_line){.offset = offset,
-                              .support = visible > 0 ? (double)seen / visible : 0,
+                              .support = seen / fmax(visible, 1),
                               .longest = fmax(longest - 1, 0) * metres, // from the middle of a strip to the middle
                               .agreement = near > 0 ? 1 / (1 + error * error / (near * near)) : 0};
 }
@@ -470,12 +478,13 @@ static void fit_rounds(const struct strip_scene *scene, struct lane_shape *shape
     struct lane_trace *trace = scene->trace;
     for (int round = 0; round < ROUNDS && shape->lines > 0; round++) {
         const double part = (double)round / (ROUNDS - 1);
+        struct lane_box(*boxes)[LANE_STRIPS] = NULL;
+        if (trace && round == 0)
+            boxes = trace->band;
+        else if (trace && round == ROUNDS - 1)
+            boxes = trace->box;
         fit_lines(scene, shape, prior, known, start + (table->far - start) * fmin(1, part * 1.5),
-                  first + (last - first) * part,
-                  !trace                ? NULL
-                  : round == 0          ? trace->band
-                  : round == ROUNDS - 1 ? trace->box
-                                        : NULL);
+                  first + (last - first) * part, boxes);
     }
 }
 
@@ -488,7 +497,8 @@ int lane_find(struct lane_shape *shape, const struct lane_table *table, const st
     *shape = (struct lane_shape){.lines = 0};
     if (known)
         memcpy(shape->term, prior->term, sizeof(shape->term));
-    const int steps = known ? 1 : 8, turns = known ? 1 : table->turned ? 20 : 8;
+    const int steps = known ? 1 : 8;
+    const int turns = table->turned && !known ? 20 : steps;
     align(&scene, shape, (struct term_search){LANE_HEADING, LANE_BEND, turns, steps});
     align(&scene, shape, (struct term_search){LANE_SPREAD, LANE_HEADING, 5, known ? 1 : 3});
     if (!known)

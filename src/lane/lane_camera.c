@@ -1,6 +1,7 @@
 // lane_camera.c: the camera's calibration and lens, the map between ground and picture, and lines in the picture
 #include "lane/lane_camera.h"
 
+#include "base/alloc.h"
 #include "filter/chain.h"
 
 #include <jansson.h>
@@ -62,11 +63,11 @@ static double find_reach(const struct lens *lens)
 
 bool lane_lens_parse(struct lane_lens *lens, const char *text, char *error, size_t size)
 {
-    char line[LANE_LENS_TEXT + 16], why[CHAIN_ERROR] = "out of memory";
-    struct chain *chain = malloc(sizeof(*chain)); // too large for the stack
+    char line[LANE_LENS_TEXT + 16], why[CHAIN_ERROR];
+    struct chain *chain = xmalloc(sizeof(*chain)); // too large for the stack
     *lens = (struct lane_lens){.text = ""};
     snprintf(line, sizeof(line), "undistort=%s", text);
-    bool ok = chain && strlen(text) < sizeof(lens->text) && chain_parse(chain, line, why);
+    bool ok = strlen(text) < sizeof(lens->text) && chain_parse(chain, line, why);
     if (ok && (chain->count != 1 || strcmp(chain->stage[0].filter->name, "undistort") != 0)) {
         snprintf(why, sizeof(why), "only one filter is possible");
         ok = false;
@@ -209,9 +210,11 @@ static bool set_lens(struct lane_camera *camera, const json_t *value, char error
 
 bool lane_camera_set(struct lane_camera *camera, const char *name, const json_t *value, char error[LANE_ERROR])
 {
-    return strcmp(name, "points") == 0 ? set_points(camera, value, error)
-           : strcmp(name, "lens") == 0 ? set_lens(camera, value, error)
-                                       : set_key(camera, name, value, error);
+    if (strcmp(name, "points") == 0)
+        return set_points(camera, value, error);
+    if (strcmp(name, "lens") == 0)
+        return set_lens(camera, value, error);
+    return set_key(camera, name, value, error);
 }
 
 // ---- matrices ----
@@ -239,10 +242,14 @@ bool lane_map_apply(const double matrix[9], double x, double y, double result[2]
 
 static void map_of_angles(double matrix[9], const struct lane_camera *camera, int width, int height)
 {
-    const bool bends = lane_lens_bends(&camera->lens);
-    const double *plane = camera->lens.map.matrix, fov_focal = width / 2.0 / tan(camera->fov * pi / 360);
-    const double fx = bends ? 1 / plane[0] : fov_focal, fy = bends ? 1 / plane[4] : fov_focal;
-    const double cx = bends ? 0.5 - fx * plane[2] : width / 2.0, cy = bends ? 0.5 - fy * plane[5] : height / 2.0;
+    const double *plane = camera->lens.map.matrix;
+    double fx = width / 2.0 / tan(camera->fov * pi / 360), fy = fx, cx = width / 2.0, cy = height / 2.0;
+    if (lane_lens_bends(&camera->lens)) {
+        fx = 1 / plane[0];
+        fy = 1 / plane[4];
+        cx = 0.5 - fx * plane[2];
+        cy = 0.5 - fy * plane[5];
+    }
     const double pitch = camera->pitch * pi / 180, roll = camera->roll * pi / 180, yaw = camera->yaw * pi / 180;
     // Rows: right, down and forward of a point on the ground, for a camera without roll.
     const double level[9] = {1, 0,           0,                           //

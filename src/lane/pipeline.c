@@ -1,6 +1,7 @@
 // pipeline.c: the chain that makes the table of column sums of a frame, and the pictures of its stages
 #include "lane/pipeline.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 
 #include <stdio.h>
@@ -65,13 +66,11 @@ struct lane_table lane_pipeline_table(const struct lane_pipeline *pipeline, cons
 // Opens a path that runs the chain to the end of a stage.
 static struct path *open_stage(const struct lane_pipeline *pipeline, struct path_setup setup, enum lane_stage stage)
 {
-    struct chain *chain = calloc(1, sizeof(*chain)); // too large for the stack
+    struct chain *chain = xalloc(sizeof(*chain)); // too large for the stack
     struct path *path = NULL;
     setup.chain = chain;
     setup.depth = 1;
-    if (!chain)
-        log_error("cannot find lanes: out of memory");
-    else if (make_chain(pipeline, stage, chain))
+    if (make_chain(pipeline, stage, chain))
         path = path_open(&setup, NULL);
     free(chain);
     return path;

@@ -22,7 +22,6 @@ enum { TRUTH_LANES = 4 }; // TuSimple forgives the worst line if the truth has m
 // The state of reading one file.
 struct reader {
     struct lines *lines;
-    size_t room; // of lines->frame
     size_t line; // number of the current line
     char problem[256];
 };
@@ -46,9 +45,7 @@ static bool read_rows(struct reader *reader, const json_t *rows, struct lines_fr
         return true;
     if (count < 1 || count > LINES_ROWS)
         return refuse(reader, "'h_samples' is not an array of 1 to %d rows", LINES_ROWS);
-    frame->y = calloc(count, sizeof(*frame->y));
-    if (!frame->y)
-        return refuse(reader, "out of memory");
+    frame->y = xcalloc(count, sizeof(*frame->y));
     for (size_t i = 0; i < count; i++) {
         const json_t *row = json_array_get(rows, i);
         const json_int_t y = json_is_integer(row) ? json_integer_value(row) : -1;
@@ -84,9 +81,7 @@ static bool read_lanes(struct reader *reader, const json_t *lanes, struct lines_
     const size_t rows = json_array_size(json_array_get(lanes, 0));
     if (frame->rows == 0 && rows <= LINES_ROWS)
         frame->rows = (int)rows;
-    frame->x = calloc(count * (size_t)frame->rows + 1, sizeof(*frame->x));
-    if (!frame->x)
-        return refuse(reader, "out of memory");
+    frame->x = xcalloc(count * (size_t)frame->rows, sizeof(*frame->x));
     for (size_t i = 0; i < count; i++) {
         bool any;
         double *x = frame->x + (size_t)frame->lanes * (size_t)frame->rows;
@@ -97,7 +92,7 @@ static bool read_lanes(struct reader *reader, const json_t *lanes, struct lines_
     return true;
 }
 
-// Returns a new frame at the end of the lines; NULL: there are too many, or no memory.
+// Returns a new frame at the end of the lines; NULL: there are too many.
 static struct lines_frame *add_frame(struct reader *reader)
 {
     struct lines *lines = reader->lines;
@@ -105,15 +100,7 @@ static struct lines_frame *add_frame(struct reader *reader)
         refuse(reader, "the file has more than %d frames", LINES_FRAMES);
         return NULL;
     }
-    if (lines->count == reader->room) {
-        reader->room = reader->room ? 2 * reader->room : 256;
-        void *larger = realloc(lines->frame, reader->room * sizeof(*lines->frame));
-        if (!larger) {
-            refuse(reader, "out of memory");
-            return NULL;
-        }
-        lines->frame = larger;
-    }
+    lines->frame = xgrow(lines->frame, lines->count, sizeof(*lines->frame));
     struct lines_frame *frame = &lines->frame[lines->count++];
     *frame = (struct lines_frame){.line = reader->line};
     return frame;
@@ -131,8 +118,8 @@ static bool read_frame(struct reader *reader, const json_t *json)
     struct lines_frame *frame = add_frame(reader);
     if (!frame)
         return false;
-    if (name && !(frame->name = strdup(json_string_value(name))))
-        return refuse(reader, "out of memory");
+    if (name)
+        frame->name = xstrdup(json_string_value(name));
     return read_rows(reader, json_object_get(json, "h_samples"), frame) &&
            read_lanes(reader, json_object_get(json, "lanes"), frame);
 }
@@ -151,8 +138,8 @@ static bool read_line(struct reader *reader, const char *line, size_t size)
 bool lines_read(struct lines *lines, FILE *file, const char *spoken)
 {
     struct reader reader = {.lines = lines};
-    char *line = malloc(LINES_BYTES + 1);
-    bool ok = line || refuse(&reader, "out of memory");
+    char *line = xmalloc(LINES_BYTES + 1);
+    bool ok = true;
     int got = 0;
     size_t size;
     *lines = (struct lines){0};
@@ -199,7 +186,9 @@ struct mask {
 
 static int64_t limit(int64_t value, int64_t low, int64_t high)
 {
-    return value < low ? low : value > high ? high : value;
+    if (value < low)
+        return low;
+    return value > high ? high : value;
 }
 
 // Returns true if the point is at most half a line's width from the segment.
@@ -293,11 +282,9 @@ static bool choose(struct pairs *pairs, int truth)
 // size of the picture that the points are in.
 static int overlap_matches(const struct lines_frame *truth, const struct lines_frame *found, int width, int height)
 {
-    struct mask *masks = calloc((size_t)found->lanes + 1, sizeof(*masks)), *mask = &masks[found->lanes];
+    struct mask *masks = xcalloc((size_t)found->lanes + 1, sizeof(*masks)), *mask = &masks[found->lanes];
     struct pairs pairs = {.found = found->lanes};
     int matches = 0;
-    if (!masks)
-        return -1;
     for (int f = 0; f < found->lanes; f++) {
         draw_lane(&masks[f], found, truth->y, f, width, height);
         pairs.chosen[f] = -1;
@@ -362,7 +349,7 @@ static double divide(double a, double b, double otherwise)
     return b > 0 ? a / b : otherwise;
 }
 
-bool score_frame(const struct lines_frame *truth, const struct lines_frame *found, int width, int height,
+void score_frame(const struct lines_frame *truth, const struct lines_frame *found, int width, int height,
                  struct score_frame *score)
 {
     static const double enough = 0.85;
@@ -379,16 +366,17 @@ bool score_frame(const struct lines_frame *truth, const struct lines_frame *foun
     }
     const int wrong = found->lanes - (truth->lanes - missed);
     const bool forgiven = truth->lanes > TRUTH_LANES;
-    const double lanes = forgiven ? TRUTH_LANES : truth->lanes;
+    const double lanes = fmin(truth->lanes, TRUTH_LANES);
+    if (forgiven)
+        sum -= worst;
     *score = (struct score_frame){
-        .accuracy = divide(sum - (forgiven ? worst : 0), lanes, found->lanes == 0),
-        .false_positives = divide(wrong > 0 ? wrong : 0, found->lanes, 0),
+        .accuracy = divide(sum, lanes, found->lanes == 0),
+        .false_positives = divide(fmax(wrong, 0), found->lanes, 0),
         .false_negatives = divide(missed - (forgiven && missed > 0), lanes, 0),
         .truth = truth->lanes,
         .found = found->lanes,
         .matches = overlap_matches(truth, found, width, height),
     };
-    return score->matches >= 0;
 }
 
 // ---- pairs of frames ----
@@ -409,9 +397,9 @@ struct pairing {
 // Sorts the frames of the truth by name. NULL on failure (logged).
 static struct lines_frame **sort_truth(const struct pairing *p)
 {
-    struct lines_frame **sorted = malloc(p->truth.count * sizeof(*sorted));
+    struct lines_frame **sorted = xcalloc(p->truth.count, sizeof(*sorted));
     size_t twice = 0;
-    for (size_t i = 0; sorted && i < p->truth.count; i++) {
+    for (size_t i = 0; i < p->truth.count; i++) {
         sorted[i] = &p->truth.frame[i];
         if (!sorted[i]->name) {
             log_error("cannot use %s: line %zu: there is no 'raw_file', but other lines have it", p->setup->truth,
@@ -419,10 +407,6 @@ static struct lines_frame **sort_truth(const struct pairing *p)
             free(sorted);
             return NULL;
         }
-    }
-    if (!sorted) {
-        log_error("cannot score: out of memory");
-        return NULL;
     }
     qsort(sorted, p->truth.count, sizeof(*sorted), compare_names);
     for (size_t i = 1; i < p->truth.count && !twice; i++)
@@ -460,7 +444,9 @@ static bool pair_frames(struct pairing *p)
             problem = "either all frames have 'raw_file' or none";
         else if (named)
             at = find_truth(p, sorted, found);
-        const size_t number = !named ? i : at ? (size_t)(*at - p->truth.frame) : p->truth.count;
+        size_t number = named ? p->truth.count : i;
+        if (at)
+            number = (size_t)(*at - p->truth.frame);
         if (!problem && number >= p->truth.count)
             problem = "the truth has no such frame";
         else if (!problem && p->pair[number])
@@ -511,8 +497,8 @@ static struct option_size size_of(const char *name)
     return (struct option_size){DEFAULT_WIDTH, DEFAULT_HEIGHT};
 }
 
-// Sums the scores of all frames. False: out of memory (logged).
-static bool add_up(const struct pairing *p, struct score *score)
+// Sums the scores of all frames.
+static void add_up(const struct pairing *p, struct score *score)
 {
     const struct score_setup *setup = p->setup;
     struct option_size size = {setup->width, setup->height};
@@ -521,10 +507,7 @@ static bool add_up(const struct pairing *p, struct score *score)
     *score = (struct score){.frames = p->truth.count};
     for (size_t i = 0; i < p->truth.count; i++) {
         struct score_frame frame;
-        if (!score_frame(&p->truth.frame[i], p->pair[i], size.width, size.height, &frame)) {
-            log_error("cannot score: out of memory");
-            return false;
-        }
+        score_frame(&p->truth.frame[i], p->pair[i], size.width, size.height, &frame);
         score->accuracy += frame.accuracy / (double)score->frames;
         score->false_positives += frame.false_positives / (double)score->frames;
         score->false_negatives += frame.false_negatives / (double)score->frames;
@@ -535,7 +518,6 @@ static bool add_up(const struct pairing *p, struct score *score)
     score->precision = divide((double)score->matches, (double)score->found, score->truth == 0);
     score->recall = divide((double)score->matches, (double)score->truth, score->found == 0);
     score->f1 = divide(2 * (double)score->matches, (double)(score->truth + score->found), 1);
-    return true;
 }
 
 // Reads both files. False on failure (logged).
@@ -556,11 +538,11 @@ bool score_read(const struct score_setup *setup, FILE *found, struct score *scor
     struct pairing p = {.setup = setup};
     bool ok = read_both(&p, found);
     if (ok) {
-        p.pair = calloc(p.truth.count, sizeof(struct lines_frame *));
-        if (!p.pair)
-            log_error("cannot score: out of memory");
-        ok = p.pair && pair_frames(&p) && check_pairs(&p) && add_up(&p, score);
+        p.pair = xcalloc(p.truth.count, sizeof(struct lines_frame *));
+        ok = pair_frames(&p) && check_pairs(&p);
     }
+    if (ok)
+        add_up(&p, score);
     free(p.pair);
     lines_free(&p.truth);
     lines_free(&p.found);

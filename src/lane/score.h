@@ -47,8 +47,7 @@ struct score {
 };
 
 // Scores one frame; `width` and `height` are the picture's size. Both frames have the same rows, and the truth has `y`.
-// False: out of memory (not logged).
-bool score_frame(const struct lines_frame *truth, const struct lines_frame *found, int width, int height,
+void score_frame(const struct lines_frame *truth, const struct lines_frame *found, int width, int height,
                  struct score_frame *score);
 
 struct score_setup {

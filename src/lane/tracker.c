@@ -95,7 +95,9 @@ static void start_tracks(struct lane_tracker *tracker, const struct lane_shape *
         sure += quality(&found->line[i]) >= confirming;
     const bool first = tracker->tracks == 0;
     for (int i = 0; i < found->lines && tracker->tracks < LANE_LINES; i++) {
-        const double trusted = first && sure >= 2 ? 1 : !first || is_clear(found, i) ? 0.5 : 0.25;
+        double trusted = !first || is_clear(found, i) ? 0.5 : 0.25;
+        if (first && sure >= 2)
+            trusted = 1;
         const double strength = trusted * quality(&found->line[i]);
         if (strength >= dropped)
             tracker->track[tracker->tracks++] = (struct lane_track){
@@ -147,10 +149,10 @@ static void report(const struct lane_tracker *tracker, struct lane_result *resul
     while (middle < tracker->tracks && tracker->track[middle].line.offset < 0)
         middle++;
     for (int side = 0; side < 2; side++) {
-        const int step = side ? 1 : -1, own = next_track(tracker, side ? middle : middle - 1, step, 0, 0);
-        const double offset = own < 0 ? 0 : tracker->track[own].line.offset;
-        line[side ? 2 : 1] = own;
-        line[side ? 3 : 0] = own < 0 ? -1 : next_track(tracker, own, step, offset, lane_narrowest);
+        const int step = 2 * side - 1, inner = 1 + side, own = next_track(tracker, middle - !side, step, 0, 0);
+        line[inner] = line[inner + step] = own;
+        if (own >= 0)
+            line[inner + step] = next_track(tracker, own, step, tracker->track[own].line.offset, lane_narrowest);
     }
     *result = (struct lane_result){.shape = tracker->shape, .left = -1, .right = -1};
     result->shape.lines = 0;

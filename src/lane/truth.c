@@ -1,6 +1,7 @@
 // truth.c: see truth.h
 #include "lane/truth.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "road/road.h"
@@ -24,10 +25,8 @@ bool truth_open(struct truth *truth, const char *path, const struct source_info 
         log_error("cannot write %s (--truth): %s; name another file", path, strerror(errno));
         return false;
     }
-    truth->lines = open_memstream(&truth->text, &truth->size);
-    if (!truth->lines)
-        log_error("cannot write %s (--truth): out of memory", path);
-    return truth->lines;
+    truth->lines = xmemstream(&truth->text, &truth->size);
+    return true;
 }
 
 static json_t *frame_json(const struct road_spec *road, uint64_t frame)

@@ -1,6 +1,7 @@
 // calibrate.c: `lane --calibrate`: the user moves the four points of the calibration in a window
 #include "command/lane/lane.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "lane/calibration.h"
@@ -64,11 +65,8 @@ static bool make_board(struct calibrate_view *view, int width, int height)
     view->picture = (struct rect){0, 0, width, height};
     view->bird = (struct rect){width, 0, across > 0 ? across : 1, height};
     const struct image_shape shape = {.width = width + view->bird.width, .height = height};
-    const int letters = height / LETTERS_PART;
-    return image_alloc(&view->board, &shape) && sketch_init(&view->sketch, &view->board,
-                                                            letters < LETTERS_LEAST  ? LETTERS_LEAST
-                                                            : letters > LETTERS_MOST ? LETTERS_MOST
-                                                                                     : letters);
+    const double letters = fmin(fmax(height / LETTERS_PART, LETTERS_LEAST), LETTERS_MOST);
+    return image_alloc(&view->board, &shape) && sketch_init(&view->sketch, &view->board, (int)letters);
 }
 
 // Returns false if the window cannot be opened (logged).
@@ -124,7 +122,7 @@ static void draw_label(const struct calibrate_view *view, int point, const doubl
     const int width = (int)strlen(name) * sketch->font.advance, gap = radius + 2 * RIM;
     const bool left = point == 0 || point == 3;
     int x = (int)place[0] + (left ? -gap - width : gap);
-    x = x < 0 ? 0 : x + width > view->picture.width ? view->picture.width - width : x;
+    x = (int)fmax(fmin(x, view->picture.width - width), 0);
     const int y = (int)place[1] + (point < 2 ? RIM : -sketch->font.line - RIM);
     sketch_fill(sketch, (struct rect){x, y, width, sketch->font.line}, label_paint);
     sketch_text(sketch, x, y, name, selected_paint);
@@ -405,11 +403,7 @@ static enum exit_code open_all(struct calibrate *c)
 enum exit_code lane_calibrate(struct stream *stream, const struct lane_camera *camera, const struct lane_options *o)
 {
     static const struct stream_client client = {.show = show};
-    struct calibrate *c = calloc(1, sizeof(*c)); // too large for the stack
-    if (!c) {
-        log_error("cannot calibrate: out of memory");
-        return EXIT_NOTHING;
-    }
+    struct calibrate *c = xalloc(sizeof(*c)); // too large for the stack
     *c = (struct calibrate){.stream = stream,
                             .file = o->config,
                             .camera = camera,

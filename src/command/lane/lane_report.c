@@ -1,6 +1,7 @@
 // lane_report.c: the lines of a frame as JSON
 #include "command/lane/lane_report.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "command/shared.h"
 #include "lane/lane_camera.h"
@@ -147,7 +148,7 @@ static const char *add_directories(const char *name, const char *end, char path[
 // Writes the path of a frame's file. Returns false if it is too long.
 static bool culane_path(const struct lane_frame *frame, const char *directory, char path[PATH_MAX])
 {
-    const char *end = frame->file + frame->stem, *number = *end ? end + 1 : NULL;
+    const char *end = frame->file + frame->stem, *number = *end ? end + 1 : "";
     char ignored[PATH_MAX] = "";
     snprintf(path, PATH_MAX, "%s", directory);
     const char *name = add_directories(frame->file, end, frame->listed ? path : ignored), *dot = end;
@@ -155,8 +156,8 @@ static bool culane_path(const struct lane_frame *frame, const char *directory, c
         dot--;
     const int length = (int)((dot > name ? dot : end) - name);
     const size_t used = strlen(path);
-    const int size = snprintf(path + used, PATH_MAX - used, "/%.*s%s%s.lines.txt", length, name, number ? "-" : "",
-                              number ? number : "");
+    const int size =
+        snprintf(path + used, PATH_MAX - used, "/%.*s%s%s.lines.txt", length, name, *end ? "-" : "", number);
     return size > 0 && used + (size_t)size < PATH_MAX;
 }
 
@@ -182,14 +183,14 @@ bool lane_report_culane(const struct lane_frame *frame, const struct lane_map *m
 {
     enum { STEP = 10 };
     const int rows = (frame->height + STEP - 1) / STEP;
-    int *y = malloc((size_t)rows * sizeof(*y));
-    double *x = malloc((size_t)rows * sizeof(*x));
-    char *text = NULL;
-    size_t size = 0;
-    FILE *lines = y && x ? open_memstream(&text, &size) : NULL;
-    for (int i = 0; y && i < rows; i++)
+    int *y = xcalloc((size_t)rows, sizeof(*y));
+    double *x = xcalloc((size_t)rows, sizeof(*x));
+    char *text;
+    size_t size;
+    FILE *lines = xmemstream(&text, &size);
+    for (int i = 0; i < rows; i++)
         y[i] = frame->height - 1 - (rows - 1 - i) * STEP;
-    for (int line = 0; lines && line < result->shape.lines; line++) {
+    for (int line = 0; line < result->shape.lines; line++) {
         lane_to_picture(map, &result->shape, result->shape.line[line].offset, frame->width, rows, y, x);
         const char *between = "";
         for (int i = rows - 1; i >= 0; i--) {
@@ -202,10 +203,8 @@ bool lane_report_culane(const struct lane_frame *frame, const struct lane_map *m
     }
     free(x);
     free(y);
-    bool ok = lines && fclose(lines) == 0;
-    if (!ok)
-        errno = ENOMEM;
-    ok = ok && write_culane(frame, directory, overwrite, text, size);
+    xmemclose(lines);
+    const bool ok = write_culane(frame, directory, overwrite, text, size);
     free(text);
     return ok;
 }

@@ -1,6 +1,7 @@
 // lane_window.c: the window of the `lane` command
 #include "command/lane/lane_report.h"
 
+#include "base/alloc.h"
 #include "image/convert.h"
 #include "lane/lane_camera.h"
 #include "screen/renderer.h"
@@ -77,7 +78,7 @@ static void draw_curve(const struct sketch *sketch, const struct lane_trace *tra
 
 static void draw_peak(const struct sketch *sketch, const struct lane_trace *trace, double offset)
 {
-    const int at = column_at(offset), column = at < 0 ? 0 : at < lane_view.columns ? at : lane_view.columns - 1;
+    const int column = (int)fmin(fmax(column_at(offset), 0), lane_view.columns - 1);
     const int top = curve_row(trace, column) - sketch->font.line - MARK;
     for (int row = 0; row < top; row++) {
         if (z_at(row) <= trace->reach)
@@ -87,7 +88,7 @@ static void draw_peak(const struct sketch *sketch, const struct lane_trace *trac
     char text[16];
     const int width = snprintf(text, sizeof(text), "%+.1f", offset) * sketch->font.advance;
     const int right = lane_view.columns - width, start = column - width / 2;
-    const int left = start < 0 ? 0 : start < right ? start : right;
+    const int left = (int)fmin(fmax(start, 0), right);
     sketch_fill(sketch, (struct rect){left, top, width, sketch->font.line}, label_paint);
     sketch_text(sketch, left, top, text, peak_paint);
     sketch_fill(sketch, (struct rect){column - MARK / 2, lane_view.rows - BASE + MARK, MARK, BASE - 2 * MARK},
@@ -176,13 +177,12 @@ struct lane_window {
 bool lane_board_init(struct lane_board *board, int width, int height)
 {
     const struct image_shape shape = {.width = width, .height = height};
-    bool ok = image_alloc(&board->image, &shape) && sketch_init(&board->sketch, &board->image, LETTERS);
-    board->y = malloc((size_t)height * sizeof(*board->y));
+    board->y = xcalloc((size_t)height, sizeof(*board->y));
     for (int i = 0; i < LANE_LINES; i++)
-        ok = (board->x[i] = malloc((size_t)height * sizeof(*board->x[i]))) && ok;
-    for (int y = 0; board->y && y < height; y++)
+        board->x[i] = xcalloc((size_t)height, sizeof(*board->x[i]));
+    for (int y = 0; y < height; y++)
         board->y[y] = y;
-    return ok && board->y;
+    return image_alloc(&board->image, &shape) && sketch_init(&board->sketch, &board->image, LETTERS);
 }
 
 void lane_board_finish(struct lane_board *board)
@@ -196,11 +196,11 @@ void lane_board_finish(struct lane_board *board)
 
 struct lane_window *lane_window_open(int width, int height, char why[256])
 {
-    struct lane_window *w = calloc(1, sizeof(*w));
+    struct lane_window *w = xalloc(sizeof(*w));
     struct window_setup setup = {.title = "monocle lane", .width = width, .height = height, .vsync = true};
-    snprintf(why, 256, "out of memory");
     window_enlarge(&setup);
-    if (!w || !(w->window = window_open(&setup, why))) {
+    w->window = window_open(&setup, why);
+    if (!w->window) {
         free(w);
         return NULL;
     }

@@ -1,4 +1,5 @@
 // run.c: finds lanes in the frames of a source, and reports them
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/file_watch.h"
@@ -161,7 +162,9 @@ static enum exit_code open_source(struct run *run, const char *text)
 static void begin_anew(struct run *run)
 {
     const struct lane_options *o = run->options;
-    const char *named = o->points ? "--points" : o->camera ? "--camera" : o->config ? "--config" : NULL;
+    const char *named = o->config ? "--config" : NULL;
+    if (o->camera)
+        named = "--camera";
     lane_pipeline_close(&run->pipeline);
     run->pipeline.map = run->given;
     run->pipeline.camera = run->camera;
@@ -262,7 +265,9 @@ static void say_none(struct run *run, bool ended)
 // Returns the origin of a number of the calibration.
 static const char *from(bool lines, bool user)
 {
-    return lines ? "lines" : user ? "user" : "assumed";
+    if (lines)
+        return "lines";
+    return user ? "user" : "assumed";
 }
 
 // Finds the lines of a frame, and reports them. Returns false on failure (logged; the exit code is set).
@@ -330,13 +335,12 @@ static void follow_path(void *context)
     struct run *run = context;
     struct stream *s = &run->stream;
     lane_pipeline_close(&run->pipeline);
-    run->pipeline.setup = (struct path_setup){
-        .kind = s->state.kind,
-        .device = path_kind_info(s->state.kind)->needs_device ? devices_open(&s->devices, s->state.device) : NULL,
-        .gl = s->window ? window_gl(s->window) : s->gl,
-        .input = s->info->shape,
-        .threads = s->set.threads,
-    };
+    run->pipeline.setup =
+        (struct path_setup){.kind = s->state.kind, .gl = s->gl, .input = s->info->shape, .threads = s->set.threads};
+    if (path_kind_info(s->state.kind)->needs_device)
+        run->pipeline.setup.device = devices_open(&s->devices, s->state.device);
+    if (s->window)
+        run->pipeline.setup.gl = window_gl(s->window);
 }
 
 static void serve(void *context)
@@ -374,10 +378,10 @@ static bool open_window(struct run *run)
         .threads = o->threads,
         // A second frame in flight is later on the screen, but upload, kernels and finding overlap.
         .depth = run->window || run->control || info->live ? 1 : 2,
-        .limit = o->frames > 0                                 ? (uint64_t)o->frames
-                 : info->endless && !run->window && !o->socket ? ENDLESS_FRAMES
-                                                               : 0,
+        .limit = (uint64_t)o->frames,
     };
+    if (o->frames == 0 && info->endless && !run->window && !o->socket)
+        run->stream.set.limit = ENDLESS_FRAMES;
     if (run->window || o->outputs.record || o->outputs.screenshot || o->socket)
         run->stream.drawn = &run->board.image;
     if (run->stream.drawn && !lane_board_init(&run->board, width, height)) {
@@ -584,19 +588,16 @@ static void print_summary(const struct run *run)
             (unsigned long long)s->meter.frames, run->counts[LANE_SEEN], run->counts[LANE_HELD], run->counts[LANE_NONE],
             run->milliseconds / (double)s->meter.frames);
     panes_describe(s->panes, PANE_MAIN, &facts);
-    const bool same = strcmp(facts.kind, facts.sharing) == 0;
-    fprintf(out, "path %s%s%s%s, device %s, %.1f fps\n", facts.kind, same ? "" : " (", same ? "" : facts.sharing,
-            same ? "" : ")", facts.device, meter_fps(&s->meter));
+    fprintf(out, "path %s", facts.kind);
+    if (strcmp(facts.kind, facts.sharing) != 0)
+        fprintf(out, " (%s)", facts.sharing);
+    fprintf(out, ", device %s, %.1f fps\n", facts.device, meter_fps(&s->meter));
     meter_print(&s->meter, out);
 }
 
 int lane_run(const struct lane_options *options, const char *source)
 {
-    struct run *run = calloc(1, sizeof(*run)); // too large for the stack
-    if (!run) {
-        log_error("cannot find lanes: out of memory");
-        return EXIT_NOTHING;
-    }
+    struct run *run = xalloc(sizeof(*run)); // too large for the stack
     run->options = options;
     enum exit_code code = open_all(run, source);
     if (code == EXIT_OK && options->calibrate) {

@@ -198,7 +198,7 @@ def wrong(c):
     c.check(wait_until(lambda: not red()), "still shown as wrong")
     os.remove(at("lane.json"))
     write("lane.json", "[]")
-    c.check("lane.json is not written: it is not a JSON object any more" in window.enter(failed=True), "other file")
+    c.check("lane.json is not written: it must be a JSON object such as" in window.enter(failed=True), "other file")
     c.check(read("lane.json") == [] and window.end()[0] == 0, "the other file is kept")
     os.remove(at("lane.json"))
     window = Calibration("--points", "540,390,100,390,280,220,360,220")
