@@ -13,7 +13,8 @@ enum {
     FIRST_FRAMES = 90,   // are searched until the pitch is confirmed
     AT_ONCE = 2,         // pitches tried in a frame; the first frame tries all
     BLIND_FRAMES = 30,   // without lines start another search
-    WIDTH_FRAMES = 30,   // with both own lines give the height
+    WIDTH_FRAMES = 30,   // in a row with one width of the lane give the height
+    LATER_FRAMES = 300,  // in a row with another width change it again
     SETTLED_FRAMES = 90, //
     LONGEST_MEAN = 600,  // frames
 };
@@ -28,7 +29,9 @@ static const double fade = 0.8;        // of the scores, from search to search
 static const double pitch_slack = 0.15, yaw_slack = 0.5; // degrees: smaller differences do not change the map
 static const double aside_slack = 3;                     // degrees: a smaller heading does not turn the camera
 static const double width_slack = 0.03;                  // share of the width: the same for the height
+static const double other_width = 0.08;                  // share of the mean: another lane, or one that widens
 static const double narrow_lane = 3, wide_lane = 3.75;   // metres: usual widths
+static const double widest_lane = 5.2;                   // metres: a wider one is two, whose line is hidden
 
 // The lines of one frame at one pitch.
 struct aim_trial {
@@ -166,7 +169,7 @@ static bool use_trial(struct lane_aim *aim, struct lane_pipeline *pipeline, stru
     warn_misfit(aim, up, camera->pitch);
     if (!use_camera(pipeline, camera, &frame->shape))
         return true;
-    aim->frames = 0;
+    aim->frames = aim->widths = 0;
     aim->pitch = camera->pitch;
     aim->yaw = camera->yaw;
     aim->found = true;
@@ -236,9 +239,11 @@ bool lane_aim_height(struct lane_aim *aim, struct lane_pipeline *pipeline, const
     if (result->state != LANE_SEEN || result->left < 0 || result->right < 0)
         return false;
     const double width = result->shape.line[result->right].offset - result->shape.line[result->left].offset;
+    if (fabs(width / aim->width - 1) > other_width || (width > widest_lane && aim->lane_width <= 0))
+        aim->widths = 0;
     aim->widths += aim->widths < LONGEST_MEAN;
     aim->width += (width - aim->width) / aim->widths;
-    if (aim->widths < frames || (frames == 1 && aim->lane_width <= 0))
+    if (aim->widths < (aim->measured ? LATER_FRAMES : frames) || (frames == 1 && aim->lane_width <= 0))
         return false;
     camera.height = height_of(aim, &camera);
     const double times = camera.height / pipeline->camera.height;

@@ -38,9 +38,9 @@ bool lane_aim_search(struct lane_aim *aim, struct lane_pipeline *pipeline, const
 // gives. May replace the pipeline's camera; the tracker then expects the same lines.
 void lane_aim_follow(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image_shape *shape,
                      const struct lane_result *result, struct lane_tracker *tracker);
-// Adds the own lane's width to its mean, which gives the height from `frames` frames on. The height stays without the
-// user's width of the lane if the user gave it, and in a single picture (`frames` 1), whose lane is too uncertain.
-// Returns true if the pipeline's camera was replaced.
+// Adds the own lane's width to its mean, which gives the height after `frames` frames with nearly the same width. The
+// height stays without the user's width of the lane if the user gave it, if the lane is too wide to be one, and in a
+// single picture (`frames` 1), whose lane is too uncertain. Returns true if the pipeline's camera was replaced.
 bool lane_aim_height(struct lane_aim *aim, struct lane_pipeline *pipeline, const struct image_shape *shape,
                      const struct lane_result *result, struct lane_tracker *tracker, int frames);
 bool lane_aim_settled(const struct lane_aim *aim); // the means have 3 seconds of lines at 30 frames per second

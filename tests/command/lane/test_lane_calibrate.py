@@ -143,6 +143,7 @@ def begin(c):
 def bird(c):
     """The view from above follows the points. With the right ones, the road's lines are 3.6 m apart."""
     window = Calibration()
+    window.wait()
     window.key("space")
     shot = []
 
