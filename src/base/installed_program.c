@@ -158,7 +158,8 @@ char *program_read(struct program *program, size_t limit)
     size_t size = 0;
     ssize_t bytes = -1;
     bool told = false;
-    while (text && size <= limit && !process_interrupted() && !(program->given_up && *program->given_up)) {
+    while (text && size <= limit && (program->outlasts_signals || !process_interrupted()) &&
+           !(program->given_up && *program->given_up)) {
         tell_wait(program, begun_ns, &told);
         struct pollfd ready = {.fd = program->pipe, .events = POLLIN};
         program_listen(program);

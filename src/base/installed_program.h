@@ -21,6 +21,7 @@ struct program {
     int errors;                  // its standard error; -1: closed
     int file;                    // an open file of ours that it gets as PROGRAM_FILE; 0: none
     const atomic_bool *given_up; // true: program_read returns; NULL: never
+    bool outlasts_signals;       // only `given_up` ends program_read
     char line[PROGRAM_LINE];     // the line of standard error that is being read
     size_t line_bytes;
     // Called by program_listen for each line of standard error, without its newline, cut at PROGRAM_LINE - 1 bytes.
@@ -37,7 +38,8 @@ enum program_pipe {
 bool program_find(const char *name, char *path, size_t size);
 
 // Starts a program of PATH without a shell, in a process group of its own. Its other standard stream is /dev/null; it
-// has no other open files but `file`. Sets all members except `file`, `given_up`, `heard` and `context`. Returns 0, or
+// has no other open files but `file`. Sets all members except `file`, `given_up`, `outlasts_signals`, `heard` and
+// `context`. Returns 0, or
 // errno: ENOENT if the program is not installed. On any thread; later calls on one thread at a time.
 int program_start(struct program *program, const char *const arguments[], enum program_pipe pipe);
 // Reads the lines that have arrived on standard error. Call it often: a full pipe stops the program.

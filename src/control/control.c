@@ -344,7 +344,7 @@ static bool run_set(struct call *call)
     if (!properties_set(call->run, name, plain ? value : NULL, call->why))
         return false;
     call->guest->source = source_change_requests(change) != requests ? source_change_requests(change) : 0;
-    call->guest->recording = strcmp(name, "recording") == 0 && outputs_ending(&call->run->stream->outputs);
+    call->guest->recording = strcmp(name, "recording") == 0 && outputs_busy(&call->run->stream->outputs);
     call->guest->waits = call->request->id;
     call->client->waits = call->guest->source > 0 || call->guest->recording;
     return true;
@@ -561,13 +561,13 @@ static void answer_source(struct stream *s, struct client *client, struct guest 
           NULL);
 }
 
-// Answers a client that waits for the end of a recording, if it has ended.
+// Answers a client that waits for the start or the end of a recording, but not for a slow start.
 static void answer_recording(struct stream *s, struct client *client, struct guest *guest)
 {
-    if (outputs_ending(&s->outputs))
+    if (outputs_busy(&s->outputs))
         return;
     guest->recording = client->waits = false;
-    reply(client, guest->waits, outputs_end_failure(&s->outputs), NULL);
+    reply(client, guest->waits, outputs_failure(&s->outputs), NULL);
 }
 
 // Answers a client that waits for a screenshot. `end`: waits for it; else does nothing if it is not there yet.

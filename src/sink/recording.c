@@ -6,7 +6,6 @@
 #include "base/file.h"
 #include "base/installed_program.h"
 #include "base/log.h"
-#include "base/process.h"
 #include "base/thread.h"
 #include "image/y4m.h"
 
@@ -118,23 +117,26 @@ static const struct container {
 };
 
 struct recording {
-    char *name;                        // for messages
+    char *name; // for messages
+    struct recording_setup setup;
     const struct container *container; // NULL: Y4M
     struct y4m_writer *writer;
     struct program ffmpeg;
     struct growing growing;
     int file;                 // the open file, until the writer of Y4M owns it; -1: none
     char fault[PROGRAM_LINE]; // the first error of ffmpeg
-    double rate;              // frames per second
-    bool transparent;         // a WebP with transparency
-    uint64_t most;            // frames that the video may have
-    uint64_t frames;          // in the video, repeated ones included
-    int64_t first_ns, end_ns; // time of the first frame, and of the end (recording_set_end)
-    bool failed;              // the failure was logged, and the draft is closed
-    pthread_t thread;
-    bool ending;                     // by the thread
-    atomic_bool ended;               // the thread is done; `failed` has its result
-    char end_failure[RECORDING_WHY]; // the error that it logged; "": none
+    int rate_numerator, rate_denominator;
+    double rate;                 // frames per second
+    uint64_t most;               // frames that the video may have
+    uint64_t frames;             // in the video, repeated ones included
+    int64_t first_ns, end_ns;    // time of the first frame, and of the end (recording_set_end)
+    bool transparent;            // a WebP with transparency
+    bool failed;                 // the failure was logged, and the draft is closed
+    pthread_t thread;            // starts or ends the video
+    bool threaded;               // it is to be joined
+    atomic_bool started, ended;  // the thread is done; `failed` has its result
+    atomic_bool given_up;        // the start must end
+    char failure[RECORDING_WHY]; // the error that the thread logged; "": none
 };
 
 static const struct container *container_of(const char *path)
@@ -176,6 +178,8 @@ static bool start(struct recording *recording, const char *const arguments[], en
 {
     recording->ffmpeg.heard = hear;
     recording->ffmpeg.context = recording;
+    recording->ffmpeg.given_up = &recording->given_up;
+    recording->ffmpeg.outlasts_signals = true; // frames may wait for the start
     const int error = program_start(&recording->ffmpeg, arguments, pipe);
     if (error != 0)
         ffmpeg_log_not_started("record", recording->name, "ffmpeg", error);
@@ -193,7 +197,7 @@ static const struct recording_encoder *choose_encoder(struct recording *recordin
     if (!start(recording, arguments, PROGRAM_WRITES))
         return NULL;
     char *list = program_read(&recording->ffmpeg, LIST_BYTES);
-    program_end(&recording->ffmpeg, FAILED_MS, &value);
+    program_end(&recording->ffmpeg, list ? FAILED_MS : 0, &value);
     for (int i = 0; i < ENCODERS && !found; i++) {
         if (encoders[i].kind != kind)
             continue;
@@ -202,7 +206,7 @@ static const struct recording_encoder *choose_encoder(struct recording *recordin
         found = list && strstr(list, word) ? &encoders[i] : NULL;
     }
     free(list);
-    if (!found && (list || !process_interrupted()))
+    if (!found && (list || !recording->given_up))
         log_error("cannot record %s: the installed ffmpeg %s%s; record Y4M instead", recording->name,
                   list ? "lacks the encoder " : "does not list its encoders", list ? wanted->name : "");
     else if (found && found->note)
@@ -211,16 +215,17 @@ static const struct recording_encoder *choose_encoder(struct recording *recordin
 }
 
 // Writes the filters between monocle's frames and the encoder.
-static void write_filters(const struct recording_encoder *encoder, const struct recording_setup *setup, char *text,
+static void write_filters(const struct recording *recording, const struct recording_encoder *encoder, char *text,
                           size_t size)
 {
+    const struct recording_setup *setup = &recording->setup;
     const struct color color = y4m_writer_color(setup->width, setup->height);
     int used = snprintf(text, size, "setparams=range=tv:colorspace=%s%s",
                         color.matrix == COLOR_MATRIX_709 ? "bt709" : "smpte170m",
                         setup->alpha ? ",split[i][j];[i]crop=iw:ih/2:0:0[k];[j]crop=iw:ih/2:0:ih/2,extractplanes=y,"
                                        "setparams=range=pc[l];[k][l]alphamerge"
                                      : "");
-    if (encoder->animation && setup->rate_numerator > ANIMATION_RATE * (int64_t)setup->rate_denominator)
+    if (encoder->animation && recording->rate_numerator > ANIMATION_RATE * (int64_t)recording->rate_denominator)
         used += snprintf(text + used, size - (size_t)used, ",fps=%d", ANIMATION_RATE);
     if (encoder->animation && setup->width > ANIMATION_WIDTH)
         used += snprintf(text + used, size - (size_t)used,
@@ -231,16 +236,16 @@ static void write_filters(const struct recording_encoder *encoder, const struct 
 }
 
 // Starts ffmpeg. Returns false on failure (logged).
-static bool start_encoder(struct recording *recording, const struct recording_encoder *encoder,
-                          const struct recording_setup *setup)
+static bool start_encoder(struct recording *recording, const struct recording_encoder *encoder)
 {
+    const struct recording_setup *setup = &recording->setup;
     const bool whole_chroma = encoder->even && (setup->width % 2 != 0 || setup->height % 2 != 0);
     const int quality = setup->quality ? setup->quality : RECORDING_QUALITY;
     char scale[16], filters[400], output[32];
     snprintf(scale, sizeof(scale), "%d",
              encoder->best +
                  (encoder->worst - encoder->best) * (RECORDING_QUALITY_BEST - quality) / (RECORDING_QUALITY_BEST - 1));
-    write_filters(encoder, setup, filters, sizeof(filters));
+    write_filters(recording, encoder, filters, sizeof(filters));
     // The descriptor, not the name: ffmpeg opens its output late. Another file may then have the name.
     snprintf(output, sizeof(output), "file:/proc/self/fd/%d", PROGRAM_FILE);
     // -xerror: otherwise ffmpeg ends with status 0 even if it cannot write the end of the file.
@@ -374,32 +379,33 @@ static bool finish(struct recording *recording, int limit_ms)
 static bool await_encoder(struct recording *recording, int pipe)
 {
     int waiting = 1;
-    while (ioctl(pipe, FIONREAD, &waiting) == 0 && waiting > 0 && !process_interrupted() &&
+    while (ioctl(pipe, FIONREAD, &waiting) == 0 && waiting > 0 && !recording->given_up &&
            !program_ended(&recording->ffmpeg, 0)) {
         clock_sleep_until_ns(clock_now_ns() + TURN_NS);
     }
     return waiting == 0;
 }
 
-// Begins an encoded video. Returns false on failure (logged).
-static bool begin_encoded(struct recording *recording, const struct recording_setup *setup)
+// Begins an encoded video. Returns false on failure (logged), or if it was given up.
+static bool begin_encoded(struct recording *recording)
 {
+    const struct recording_setup *setup = &recording->setup;
     const struct recording_encoder *encoder = choose_encoder(recording, setup->alpha);
     recording->transparent = encoder && encoder->kind == KIND_WEBP_ALPHA;
-    if (!encoder || !start_encoder(recording, encoder, setup)) {
+    if (!encoder || recording->given_up || !start_encoder(recording, encoder)) {
         abandon(recording);
         return false;
     }
     const int pipe = recording->ffmpeg.pipe;
-    recording->writer = y4m_writer_to_pipe(pipe, setup->width, setup->height, setup->rate_numerator,
-                                           setup->rate_denominator, setup->alpha);
+    recording->writer = y4m_writer_to_pipe(pipe, setup->width, setup->height, recording->rate_numerator,
+                                           recording->rate_denominator, setup->alpha);
     if (!recording->writer) {
         abandon(recording);
         return false;
     }
     if (await_encoder(recording, pipe))
         return true;
-    if (process_interrupted()) {
+    if (recording->given_up) {
         y4m_writer_close(recording->writer);
         abandon(recording);
     } else {
@@ -408,43 +414,79 @@ static bool begin_encoded(struct recording *recording, const struct recording_se
     return false;
 }
 
-// Begins the video. Returns false on failure (logged).
-static bool begin(struct recording *recording, const struct recording_setup *setup)
+static bool begin_y4m(struct recording *recording)
 {
-    bool ok = begin_file(recording);
-    if (ok && recording->container)
-        return begin_encoded(recording, setup);
-    if (ok) {
-        recording->writer = y4m_writer_open(recording->name, recording->file, setup->width, setup->height,
-                                            setup->rate_numerator, setup->rate_denominator);
-        recording->file = -1;
-        ok = recording->writer != NULL;
-    }
-    if (!ok)
+    recording->writer =
+        y4m_writer_open(recording->name, recording->file, recording->setup.width, recording->setup.height,
+                        recording->rate_numerator, recording->rate_denominator);
+    recording->file = -1;
+    if (!recording->writer)
         abandon(recording);
-    return ok;
+    return recording->writer != NULL;
 }
 
 struct recording *recording_open(const char *path, const struct recording_setup *setup)
 {
     struct recording *recording = xalloc(sizeof(*recording));
     recording->name = xstrdup(path);
+    recording->setup = *setup;
     recording->container = container_of(path);
-    struct recording_setup able = *setup;
-    able.alpha = setup->alpha && recording->container && recording->container->alpha;
-    if (setup->alpha && !able.alpha)
+    recording->setup.alpha = setup->alpha && recording->container && recording->container->alpha;
+    if (setup->alpha && !recording->setup.alpha)
         log_warn(
             "%s cannot be transparent: transparent pixels show their hidden colour; record .webm, .webp, .gif, .mkv "
             "or .mov",
             recording->name);
     recording->file = setup->file;
-    recording->most = setup->most ? setup->most : UINT64_MAX;
-    recording->rate = (double)setup->rate_numerator / setup->rate_denominator;
-    if (begin(recording, &able))
+    if (begin_file(recording))
         return recording;
+    abandon(recording);
     recording->failed = true;
     recording_close(recording);
     return NULL;
+}
+
+static void *run_start(void *context)
+{
+    struct recording *recording = context;
+    log_keep_error(recording->failure, sizeof(recording->failure));
+    recording->failed = !(recording->container ? begin_encoded(recording) : begin_y4m(recording));
+    log_keep_error(NULL, 0);
+    recording->started = true;
+    return NULL;
+}
+
+void recording_start(struct recording *recording, int rate_numerator, int rate_denominator, uint64_t most)
+{
+    recording->rate_numerator = rate_numerator;
+    recording->rate_denominator = rate_denominator;
+    recording->rate = (double)rate_numerator / rate_denominator;
+    recording->most = most ? most : UINT64_MAX;
+    recording->threaded =
+        recording->container && thread_start(&recording->thread, run_start, recording, "start recording");
+    if (!recording->threaded)
+        run_start(recording);
+}
+
+static void join(struct recording *recording)
+{
+    if (recording->threaded)
+        pthread_join(recording->thread, NULL);
+    recording->threaded = false;
+}
+
+enum recording_state recording_state(const struct recording *recording)
+{
+    if (!recording->started)
+        return RECORDING_STARTS;
+    return recording->failed ? RECORDING_FAILED : RECORDING_RUNS;
+}
+
+enum recording_state recording_await(struct recording *recording, int64_t deadline_ns)
+{
+    while (recording->threaded && !recording->started && clock_now_ns() < deadline_ns)
+        clock_sleep_until_ns(clock_now_ns() + TURN_NS);
+    return recording_state(recording);
 }
 
 // Returns the number of frames due before this time minus the number of frames in the video.
@@ -527,7 +569,7 @@ static void end(struct recording *recording)
     bool stalled = false;
     if (!recording->failed && recording->frames > 0 && recording->end_ns > 0)
         repeat(recording, lacking(recording, recording->end_ns), &stalled);
-    if (!recording->failed && recording->container && recording->frames == 0) {
+    if (!recording->failed && recording->frames == 0 && (recording->container || !recording->started)) {
         y4m_writer_close(recording->writer);
         abandon(recording);
     } else if (!recording->failed) {
@@ -539,7 +581,7 @@ static void end(struct recording *recording)
 static void *run_end(void *context)
 {
     struct recording *recording = context;
-    log_keep_error(recording->end_failure, sizeof(recording->end_failure));
+    log_keep_error(recording->failure, sizeof(recording->failure));
     end(recording);
     log_keep_error(NULL, 0);
     return NULL;
@@ -547,16 +589,10 @@ static void *run_end(void *context)
 
 void recording_end(struct recording *recording)
 {
-    recording->ending = thread_start(&recording->thread, run_end, recording, "end recording");
-    if (!recording->ending)
+    join(recording);
+    recording->threaded = thread_start(&recording->thread, run_end, recording, "end recording");
+    if (!recording->threaded)
         run_end(recording);
-}
-
-static void await_end(struct recording *recording)
-{
-    if (recording->ending)
-        pthread_join(recording->thread, NULL);
-    recording->ending = false;
 }
 
 bool recording_ended(const struct recording *recording)
@@ -564,20 +600,21 @@ bool recording_ended(const struct recording *recording)
     return recording->ended;
 }
 
-const char *recording_end_failure(struct recording *recording)
+const char *recording_failure(struct recording *recording)
 {
-    await_end(recording);
-    return recording->end_failure;
+    join(recording);
+    return recording->failure;
 }
 
 bool recording_close(struct recording *recording)
 {
     if (!recording)
         return true;
-    await_end(recording);
+    recording->given_up = !recording->started;
+    join(recording);
     if (!recording->ended)
         end(recording);
-    const bool ok = !recording->failed;
+    const bool ok = !recording->failed || recording->given_up;
     free(recording->name);
     free(recording);
     return ok;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 enum { NS_PER_MS = 1000000 };
-enum { WAIT_MS = 100, STOP_MS = 3000 }; // the thread sees a stop after WAIT_MS; capture_stop waits for STOP_MS
+enum { WAIT_MS = 100 }; // the thread sees a stop after this time
 
 struct capture {
     struct source *source;
@@ -168,11 +168,11 @@ struct capture *capture_start(struct source *source, struct trace *trace)
     return NULL;
 }
 
-bool capture_stop(struct capture *capture)
+bool capture_stop(struct capture *capture, int wait_ms)
 {
     if (!capture)
         return true;
-    const int64_t deadline_ns = clock_now_ns() + (int64_t)STOP_MS * NS_PER_MS;
+    const int64_t deadline_ns = clock_now_ns() + (int64_t)wait_ms * NS_PER_MS;
     pthread_mutex_lock(&capture->lock);
     capture->stop = true;
     pthread_cond_broadcast(&capture->changed);

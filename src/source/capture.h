@@ -17,9 +17,10 @@ struct capture_counts {
 // Returns NULL on failure (logged, except out of memory).
 struct capture *capture_start(struct source *source, struct trace *trace);
 // Stops the thread, returns an untaken frame to the source and frees the capture. Accepts NULL. Returns false if
-// source_next does not return within 3 s, for example because a camera's driver has stalled. The thread then still uses
-// the capture, the source and the trace: keep them until the process ends.
-bool capture_stop(struct capture *capture);
+// source_next does not return within `wait_ms`, for example because a camera's driver has stalled. The thread then
+// still uses the capture, the source and the trace: call capture_stop again, or keep them until the process ends.
+bool capture_stop(struct capture *capture, int wait_ms);
+enum { CAPTURE_STOP_MS = 3000 }; // at the end of a run
 
 // Continues after SOURCE_RESHAPED. Call it after source_reshape.
 void capture_resume(struct capture *capture);

@@ -70,15 +70,18 @@ struct pool {
 struct source {
     const struct source_kind *kind;
     struct source_info info;
-    void *state;                         // state of the kind; freed after close
-    struct pool pool;                    // zeroed for a kind that does not use it
-    enum source_status ending;           // SOURCE_FRAME until the source has ended or failed
-    int64_t period_ns;                   // time between frames; 0: not paced
-    int64_t due_ns;                      // when the next frame is due; 0 before the first frame
-    double elapsed_s;                    // time of the newest frame; negative before the first one
-    int64_t video_ns;                    // its frame.video_ns
-    uint64_t number;                     // its frame.number
-    int64_t first_ns;                    // when a device captured its first frame; 0: not yet
+    void *state;               // state of the kind; freed after close
+    struct pool pool;          // zeroed for a kind that does not use it
+    enum source_status ending; // SOURCE_FRAME until the source has ended or failed
+    int64_t period_ns;         // time between frames; 0: not paced
+    int64_t due_ns;            // when the next frame is due; 0 before the first frame
+    double elapsed_s;          // time of the newest frame; negative before the first one
+    int64_t video_ns;          // its frame.video_ns
+    uint64_t number;           // its frame.number
+    int64_t first_ns;          // when a device captured its first frame; 0: not yet
+    int64_t base_ns;           // set_rate measures from this frame on; 0: not yet
+    uint64_t base_number;
+    double rate;                         // measured; 0: not yet
     bool sought;                         // the next frame is the first one of all, or after a seek
     _Atomic(struct pages_owner *) owner; // set by source_place
 };

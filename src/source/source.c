@@ -306,6 +306,32 @@ static double rate_of(const struct source *source)
     return source->info.rate > 0 ? source->info.rate : SOURCE_DEFAULT_RATE;
 }
 
+// Intervals jitter, so a rate near 5, 10, 15, ... or another whole number is that number.
+static double usual_rate(double rate)
+{
+    const double fives = 5 * round(rate / 5), whole = fabs(rate - fives) < 0.035 * rate ? fives : round(rate);
+    return fabs(rate - whole) < 0.035 * rate ? whole : rate;
+}
+
+// Sets the rate of a live source that has none: of the frames from 0.5 to 1 s after the first one, or more if they are
+// rare. Earlier ones may have waited in ffmpeg.
+static void set_rate(struct source *source, struct frame *frame)
+{
+    static const int64_t least_ns = NS_PER_S / 2;
+    const int64_t time_ns = frame->captured_ns - source->base_ns;
+    const double rate = time_ns > 0 ? (double)(frame->number - source->base_number) * 1e9 / (double)time_ns : 0;
+    frame->rate = 0;
+    if (!source->info.live || source->info.rate > 0)
+        return;
+    if (source->base_ns == 0 || frame->captured_ns - source->first_ns < least_ns) {
+        source->base_ns = frame->captured_ns;
+        source->base_number = frame->number;
+    } else if (source->rate == 0 && time_ns >= least_ns && frame->number - source->base_number >= 4) {
+        source->rate = usual_rate(rate);
+    }
+    frame->rate = source->rate;
+}
+
 // Sets the frame's time in the source, if its kind has not: a device gives only the time of capture.
 static void set_place(struct source *source, struct frame *frame)
 {
@@ -350,6 +376,7 @@ enum source_status source_next(struct source *source, struct frame *frame, int t
     if (status != SOURCE_FRAME)
         return status;
     set_place(source, frame);
+    set_rate(source, frame);
     set_time(source, frame, due_ns);
     source->sought = false;
     source->video_ns = frame->video_ns;

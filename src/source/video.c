@@ -280,7 +280,7 @@ static bool probe(struct video *video, const char *name)
         log_unreadable(video, name, why);
         return false;
     }
-    video->live = video->way->promises || (video->way->scheme && video->info.untimed);
+    video->live = video->way->promises || (video->way->scheme && (video->info.untimed || video->info.endless));
     if (video->info.paired && !video->live) {
         if (!(answer = ask(video, name, frames)))
             return false;
@@ -341,6 +341,8 @@ static bool start(struct source *source)
         arguments[count++] = "-ss";
         arguments[count++] = begin;
     }
+    if (video->live && video->info.segmented) // segments arrive whole: show each frame at its time
+        arguments[count++] = "-re";
     const bool passes = video->every || video->live;
     const char *const pace = !passes ? "-r" : video->older ? "-vsync" : "-fps_mode";
     const char *const rest[] = {"-i",

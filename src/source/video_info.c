@@ -255,6 +255,8 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
     info->interlaced = fields[0] && strcmp(fields, "progressive") != 0 && strcmp(fields, "unknown") != 0;
     info->seconds = read_seconds(stream, format);
     info->untimed = is_untimed(text_of(format, "format_name"), info->seconds);
+    info->segmented = strcmp(text_of(format, "format_name"), "hls") == 0;
+    info->endless = info->seconds <= 0 && (info->segmented || atof(text_of(format, "size")) <= 0);
     take_rate(stream, info);
     if (pixfmt_size_ok(info->shape.format, info->shape.width, info->shape.height, &size_why))
         return true;

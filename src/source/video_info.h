@@ -20,6 +20,8 @@ struct video_info {
     const char *transfer;  // of an HDR film, PQ or HLG: ffmpeg's name, static; ffmpeg maps it to BT.709. NULL: SDR
     bool untimed;          // its format has no times, so those of ffmpeg follow from an invented rate
     const char *matrix;    // ffmpeg's name, static, of one that ffmpeg converts to that of BT.709; NULL: of `shape`
+    bool endless;          // neither a duration nor a length is known: from a server, it is live
+    bool segmented;        // HLS: files of some seconds, which the playlist names
     bool paired;           // perhaps each frame is two samples of the file: ask video_info_pair
 };
 

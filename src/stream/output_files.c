@@ -283,7 +283,8 @@ static bool start_recording(struct stream *s)
     struct claim *claim = &s->files.claim[OUTPUT_RECORD];
     if (strcmp(s->files.options->record, "-") == 0)
         strcpy(claim->path, "-");
-    return outputs_start_recording(&s->outputs, claim, s->files.options->record_quality);
+    return outputs_start_recording(&s->outputs, claim, s->files.options->record_quality) &&
+           outputs_await_start(&s->outputs, OUTPUTS_START_NS);
 }
 
 bool output_files_open(struct stream *s)
@@ -311,7 +312,7 @@ void output_files_complete(struct stream *s)
 {
     const bool damaged = s->code != EXIT_OK || source_health(s->source).faulty;
     const int64_t rest_ns = !s->ended ? 0 : damaged ? doubtful_ns : INT64_MAX;
-    if (!outputs_end_recording(&s->outputs, rest_ns) && s->code == EXIT_OK && !process_interrupted())
+    if (!outputs_end_recording(&s->outputs, rest_ns, s->quit) && s->code == EXIT_OK && !process_interrupted())
         s->code = EXIT_FAILED_SOME;
     if (s->meter.frames == 0 && s->ended && s->code == EXIT_OK) {
         log_error("the source %s has no frames", s->info->name);

@@ -19,6 +19,12 @@
 #include <unistd.h>
 
 enum { DEFAULT_RATE = 30, ANIMATION_S = 10 };
+enum {
+    QUEUE_BYTES = 128 << 20, // of frames that wait for the start of a recording
+    QUEUE_LEAST = 4,         // of any size
+    QUEUE_TURN = 2,          // so many of them are added at each turn of the loop, beside the new one
+    IN_FLIGHT = 2,
+};
 static const int64_t late_ns = 1000000000; // a later frame counts as missing: the last one is repeated
 static const char last_name[] = "monocle-last.png";
 
@@ -169,7 +175,7 @@ void outputs_set_source(struct outputs *o, const struct source_info *info, bool 
 
 void outputs_close(struct outputs *o)
 {
-    outputs_end_recording(o, 0);
+    outputs_end_recording(o, 0, true);
     close_camera(o);
 }
 
@@ -184,34 +190,59 @@ static bool remove_own(const struct outputs_file *file)
     return file_remove(file->name, file->own);
 }
 
+static bool encode_with(struct outputs *o, double rate, int numerator, int denominator)
+{
+    struct outputs_file *file = &o->file;
+    if (denominator == 0)
+        y4m_rate(rate, &numerator, &denominator);
+    file->rate = rate;
+    file->measures = false;
+    o->most = o->animation ? (uint64_t)(ANIMATION_S * rate) + 1 : 0;
+    recording_start(file->recording, numerator, denominator, o->most);
+    file->starting = recording_state(file->recording) == RECORDING_STARTS;
+    return recording_state(file->recording) != RECORDING_FAILED;
+}
+
 // Begins a video in o->file, whose open file it takes over (-1: it existed). On failure, removes the file if it was
 // created.
 static bool begin(struct outputs *o, int open_file)
 {
     const struct source_info *info = o->info;
     struct outputs_file *file = &o->file;
-    int numerator = info->rate_numerator, denominator = info->rate_denominator;
-    if (denominator == 0)
-        y4m_rate(rate_of(o), &numerator, &denominator);
     file->rate = rate_of(o);
     file->frames = file->left_out = 0;
-    const struct recording_setup setup = {
-        o->width,   o->height, numerator, denominator,
-        o->quality, o->most,   open_file, info->alpha || (o->chain && chain_changes_alpha(o->chain))};
-    file->recording = recording_open(file->name, &setup);
-    if (!file->recording)
-        remove_own(file);
-    return file->recording != NULL;
+    file->measures = file->starting = info->live && info->rate <= 0;
+    file->begun_ns = clock_now_ns();
+    file->end_ns = 0;
+    o->failure[0] = '\0';
+    const bool alpha = info->alpha || (o->chain && chain_changes_alpha(o->chain));
+    file->recording =
+        recording_open(file->name, &(struct recording_setup){o->width, o->height, o->quality, open_file, alpha});
+    if (file->recording && (file->measures || encode_with(o, rate_of(o), info->rate_numerator, info->rate_denominator)))
+        return true;
+    recording_close(file->recording);
+    file->recording = NULL;
+    remove_own(file);
+    return false;
 }
 
-// Begins the recording of o->file, of at most `most` frames (0: no limit). `open_file`: the file, which this run has
-// created; -1: it existed.
-static bool start_named(struct outputs *o, int open_file, uint64_t most)
+// Begins the recording of o->file. `open_file`: the file, which this run has created; -1: it existed.
+static bool start_named(struct outputs *o, int open_file, bool animation)
 {
-    o->most = most;
+    o->animation = animation;
     o->file.own = file_id_open(open_file);
     memcpy(o->first, o->file.name, sizeof(o->first));
     return begin(o, open_file);
+}
+
+bool outputs_ending(const struct outputs *o)
+{
+    return o->ending.recording || (o->file.starting && o->file.end_ns > 0);
+}
+
+static const char *ending_name(const struct outputs *o)
+{
+    return o->ending.recording ? o->ending.name : o->file.name;
 }
 
 // Creates NAME-2.SUFFIX or the first free number; `first` is NAME.SUFFIX. Returns its descriptor; -1 is logged.
@@ -233,13 +264,14 @@ bool outputs_start_recording(struct outputs *o, struct claim *claim, int quality
     int file;
     char wanted[OUTPUT_NAME];
     o->quality = quality;
+    o->file.asked = false;
     memcpy(wanted, claim->path, sizeof(wanted));
     if (!claim_make(claim, &file)) {
         log_error("cannot record to %s: %s", wanted, strerror(errno));
         return false;
     }
     memcpy(o->file.name, claim->path, sizeof(o->file.name));
-    if (!start_named(o, file, 0))
+    if (!start_named(o, file, false))
         return false;
     memcpy(o->first, wanted, sizeof(o->first));
     memcpy(o->given, wanted, sizeof(o->given));
@@ -248,8 +280,10 @@ bool outputs_start_recording(struct outputs *o, struct claim *claim, int quality
 
 static void note_start(struct outputs *o)
 {
-    note_set(o->note, false, NOTE_S, "recording %s%s", o->file.name,
-             o->given[0] || recording_encodes(o->file.name) ? "" : ", lossless; --record NAME.mp4 makes small files");
+    const bool plain = o->given[0] || o->file.starting || recording_encodes(o->file.name);
+    note_set(o->note, false, o->file.starting ? 0 : NOTE_S, "%s %s%s",
+             o->file.starting ? "starting to record" : "recording", o->file.name,
+             plain ? "" : ", lossless; --record NAME.mp4 makes small files");
 }
 
 bool outputs_record_new(struct outputs *o, const char *path, int quality)
@@ -260,10 +294,11 @@ bool outputs_record_new(struct outputs *o, const char *path, int quality)
     if (strcmp(path, "-") == 0)
         log_error("cannot begin to record to standard output during the run; name a new file");
     else if (outputs_ending(o))
-        log_error("monocle is still finishing %s; try again later", o->ending.name);
+        log_error("monocle is still finishing %s; try again later", ending_name(o));
     else if (lstat(path, &status) == 0)
         log_error("%s exists; name another file", path);
     else if (output_check_recording(path) && outputs_start_recording(o, &claim, quality)) {
+        o->file.asked = true;
         note_start(o);
         return true;
     }
@@ -279,18 +314,81 @@ static int64_t time_of(struct outputs *o, const struct frame *frame)
     return frame->elapsed_ns + o->shift_ns;
 }
 
-bool outputs_add_frame(struct outputs *o, const struct frame *frame, const struct image *rgba, bool wait)
+static size_t queue_room(const struct outputs *o)
+{
+    const size_t fits = QUEUE_BYTES / ((size_t)o->width * (size_t)o->height * 4 + 1);
+    const size_t most = sizeof(o->file.queue) / sizeof(*o->file.queue);
+    return fits < QUEUE_LEAST ? QUEUE_LEAST : fits < most ? fits : most;
+}
+
+bool outputs_full(const struct outputs *o)
+{
+    const struct outputs_file *file = &o->file;
+    return file->starting && !o->info->live && file->waits && file->queued + IN_FLIGHT >= queue_room(o);
+}
+
+static void drop_queued(struct outputs_file *file, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        image_free(&file->queue[i].picture);
+    file->queued -= count;
+    memmove(file->queue, file->queue + count, file->queued * sizeof(*file->queue));
+}
+
+static bool write_frame(struct outputs *o, const struct image *rgba, int64_t time_ns)
 {
     struct outputs_file *file = &o->file;
-    const bool first = o->shifted || recording_frames(file->recording) == 0;
     bool left_out = false;
-    o->time_ns = time_of(o, frame);
-    o->lag_ns = first ? clock_now_ns() - o->time_ns : o->lag_ns;
-    o->rest_ns = o->info->timed ? (int64_t)(o->info->duration_s * 1e9) - frame->video_ns : 0;
-    const bool ok = recording_add(file->recording, rgba, o->time_ns, !o->info->live, wait ? NULL : &left_out);
+    if (recording_frames(file->recording) == 0 && time_ns - file->first_ns > late_ns)
+        log_warn("%s begins %.1f s late: ffmpeg needed that long to start", file->name,
+                 (double)(time_ns - file->first_ns) / 1e9);
+    const bool ok = recording_add(file->recording, rgba, time_ns, !o->info->live, file->waits ? NULL : &left_out);
     file->frames = recording_frames(file->recording);
     file->left_out += left_out;
     return ok;
+}
+
+// Adds the oldest frames that have waited. Returns false if the recording must end (logged).
+static bool write_queued(struct outputs *o, size_t most)
+{
+    struct outputs_file *file = &o->file;
+    bool ok = true;
+    for (; ok && most > 0 && file->queued > 0; most--) {
+        ok = write_frame(o, &file->queue[0].picture, file->queue[0].time_ns);
+        drop_queued(file, 1);
+    }
+    return ok;
+}
+
+// Copies a frame that waits for the start. Without room, it replaces the oldest one.
+static bool queue_frame(struct outputs *o, const struct image *rgba)
+{
+    struct outputs_file *file = &o->file;
+    if (file->queued >= queue_room(o))
+        drop_queued(file, 1);
+    struct queued_frame *frame = &file->queue[file->queued];
+    frame->time_ns = o->time_ns;
+    if (!image_alloc(&frame->picture, &rgba->shape)) {
+        log_error("cannot record to %s: out of memory", file->name);
+        return false;
+    }
+    image_copy(&frame->picture, rgba);
+    file->queued++;
+    return true;
+}
+
+bool outputs_add_frame(struct outputs *o, const struct frame *frame, const struct image *rgba, bool wait)
+{
+    struct outputs_file *file = &o->file;
+    const bool begins = file->queued == 0 && recording_frames(file->recording) == 0, first = o->shifted || begins;
+    o->time_ns = time_of(o, frame);
+    o->lag_ns = first ? clock_now_ns() - o->time_ns : o->lag_ns;
+    o->rest_ns = o->info->timed ? (int64_t)(o->info->duration_s * 1e9) - frame->video_ns : 0;
+    file->first_ns = begins ? o->time_ns : file->first_ns;
+    file->waits = wait;
+    if (file->measures && frame->rate > 0)
+        encode_with(o, frame->rate, 0, 0);
+    return file->starting || file->queued > 0 ? queue_frame(o, rgba) : write_frame(o, rgba, o->time_ns);
 }
 
 // Returns the time at which the recording would end now. It does not depend on the last frame's lag, because a source
@@ -314,7 +412,8 @@ static void add_rest(const struct outputs *o)
 // Starts a thread that ends the recording. Only one recording may be ending.
 static void start_ending(struct outputs *o)
 {
-    recording_set_end(o->file.recording, end_time(o));
+    write_queued(o, SIZE_MAX);
+    recording_set_end(o->file.recording, o->file.end_ns > 0 ? o->file.end_ns : end_time(o));
     o->ending = o->file;
     o->file.recording = NULL;
     recording_end(o->ending.recording);
@@ -327,6 +426,8 @@ static bool close_file(struct outputs_file *file)
         return true;
     const bool ok = recording_close(file->recording);
     file->recording = NULL;
+    file->starting = file->measures = false;
+    drop_queued(file, file->queued);
     if (file->left_out > 0)
         log_warn("%llu frames are missing from %s: its reader stalled", (unsigned long long)file->left_out, file->name);
     struct stat status;
@@ -342,45 +443,117 @@ static bool close_ending(struct outputs *o)
 {
     if (!o->ending.recording)
         return true;
-    snprintf(o->end_failure, sizeof(o->end_failure), "%s", recording_end_failure(o->ending.recording));
+    snprintf(o->failure, sizeof(o->failure), "%s", recording_failure(o->ending.recording));
     o->ending.frames = recording_frames(o->ending.recording); // with the repetitions at its end
     return close_file(&o->ending);
 }
 
-bool outputs_end_recording(struct outputs *o, int64_t most_ns)
+static void give_up(struct outputs *o)
 {
-    if (o->file.recording && o->rest_ns > 0 && o->rest_ns <= most_ns)
+    close_file(&o->file);
+    note_set(o->note, true, NOTE_S, "nothing recorded to %s: it had not started", o->file.name);
+}
+
+bool outputs_busy(const struct outputs *o)
+{
+    return o->ending.recording || (o->file.starting && clock_now_ns() - o->file.begun_ns < OUTPUTS_START_NS);
+}
+
+// Follows the start of the recording. Returns false if it has failed (logged), and the user has not begun it during the
+// run.
+static bool take_started(struct outputs *o)
+{
+    struct outputs_file *file = &o->file;
+    if (!file->starting)
+        return true;
+    if (file->measures || recording_state(file->recording) == RECORDING_STARTS) {
+        if (file->end_ns > 0 && !outputs_busy(o))
+            give_up(o);
+        return true;
+    }
+    file->starting = false;
+    if (recording_state(file->recording) == RECORDING_RUNS) {
+        if (file->end_ns > 0)
+            start_ending(o);
+        else if (file->asked)
+            note_start(o);
+        return true;
+    }
+    snprintf(o->failure, sizeof(o->failure), "%s", recording_failure(file->recording));
+    close_file(file);
+    note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
+    return file->asked;
+}
+
+// Returns true while ffmpeg starts.
+static bool is_coming(const struct outputs_file *file)
+{
+    return file->starting && !file->measures && recording_state(file->recording) == RECORDING_STARTS;
+}
+
+bool outputs_await_start(struct outputs *o, int64_t most_ns)
+{
+    enum { TURN_NS = 10000000 };
+    const int64_t begun_ns = clock_now_ns();
+    while (is_coming(&o->file) && !process_interrupted() && clock_now_ns() - begun_ns < most_ns)
+        recording_await(o->file.recording, clock_now_ns() + TURN_NS);
+    return take_started(o);
+}
+
+bool outputs_end_recording(struct outputs *o, int64_t most_ns, bool quit)
+{
+    struct outputs_file *file = &o->file;
+    const bool starts = file->starting || file->queued > 0;
+    quit = quit || process_interrupted();
+    if (file->measures && file->queued > 0)
+        encode_with(o, rate_of(o), 0, 0);
+    if (quit && is_coming(file) && file->queued > 0)
+        recording_await(file->recording, file->begun_ns + OUTPUTS_START_NS);
+    const bool given_up = file->measures || (quit && is_coming(file));
+    bool ok =
+        given_up || !starts || (outputs_await_start(o, INT64_MAX) && !is_coming(file) && write_queued(o, SIZE_MAX));
+    if (o->file.recording && !given_up && o->rest_ns > 0 && o->rest_ns <= most_ns)
         add_rest(o);
-    else if (o->file.recording)
+    else if (o->file.recording && !given_up)
         recording_set_end(o->file.recording, end_time(o));
-    const bool ok = close_ending(o);
+    ok = close_ending(o) && ok;
     return close_file(&o->file) && ok;
 }
 
-bool outputs_ending(const struct outputs *o)
+const char *outputs_failure(const struct outputs *o)
 {
-    return o->ending.recording != NULL;
+    return o->failure[0] ? o->failure : NULL;
 }
 
-const char *outputs_end_failure(const struct outputs *o)
+// Ends the recording, on a thread once it has started.
+static void end_asked(struct outputs *o)
 {
-    return o->end_failure[0] ? o->end_failure : NULL;
+    struct outputs_file *file = &o->file;
+    if (file->starting && (file->queued == 0 || !outputs_busy(o))) {
+        give_up(o);
+        return;
+    }
+    if (file->starting)
+        file->end_ns = end_time(o);
+    else
+        start_ending(o);
+    note_set(o->note, false, 0, "finishing %s", ending_name(o));
 }
 
 void outputs_toggle_recording(struct outputs *o, const char *suffix, bool animation, bool still)
 {
-    if (animation && o->file.recording && o->most == 0) {
+    if (animation && o->file.recording && !o->animation) {
         note_set(o->note, true, NOTE_S, "%s is being recorded; end it before you record a GIF", o->file.name);
     } else if (o->file.recording && outputs_ending(o)) {
-        note_set(o->note, true, NOTE_S, "monocle is still finishing %s; try again later", o->ending.name);
+        note_set(o->note, true, NOTE_S, "monocle is still finishing %s; try again later", ending_name(o));
     } else if (o->file.recording) {
-        start_ending(o);
-        note_set(o->note, false, 0, "finishing %s", o->ending.name);
+        end_asked(o);
     } else if (still) {
         note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
     } else {
         const int file = animation ? new_name(o->file.name, ".gif") : next_name(o, suffix);
-        if (file >= 0 && start_named(o, file, animation ? (uint64_t)(ANIMATION_S * rate_of(o)) + 1 : 0))
+        o->file.asked = true;
+        if (file >= 0 && start_named(o, file, animation))
             note_start(o);
         else
             note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
@@ -413,19 +586,22 @@ bool outputs_recording(const struct outputs *o)
 bool outputs_record(struct outputs *o, const struct frame *frame, const struct image *picture, bool wait)
 {
     const uint64_t left_out = o->file.left_out;
-    return added(o, picture && outputs_add_frame(o, frame, picture, wait), left_out);
+    const bool over = o->file.starting && o->file.end_ns > 0;
+    return over || added(o, picture && outputs_add_frame(o, frame, picture, wait), left_out);
 }
 
-// Repeats the last frame of the recording while no frame arrives. False on failure (logged).
+// Adds frames that have waited, or repeats the last frame while none arrives. False on failure (logged).
 static bool fill(struct outputs *o)
 {
     struct recording *recording = o->file.recording;
+    const uint64_t left_out = o->file.left_out;
     bool stalled;
-    if (!recording || !o->info->live)
+    if (!recording || o->file.starting || (o->file.queued == 0 && !o->info->live))
         return true;
-    const bool ok = recording_fill(recording, end_time(o) - late_ns, &stalled);
+    const bool ok =
+        o->file.queued > 0 ? write_queued(o, QUEUE_TURN) : recording_fill(recording, end_time(o) - late_ns, &stalled);
     o->file.frames = recording_frames(recording);
-    return added(o, ok, o->file.left_out);
+    return added(o, ok, left_out);
 }
 
 // Closes the recording that a thread has ended. Returns false if it is incomplete (logged).
@@ -447,8 +623,8 @@ static bool take_ended(struct outputs *o, bool paused)
 
 bool outputs_follow(struct outputs *o, bool paused)
 {
-    const bool filled = fill(o);
-    return take_ended(o, paused) && filled;
+    const bool started = take_started(o), filled = fill(o);
+    return take_ended(o, paused) && started && filled;
 }
 
 bool outputs_send(struct outputs *o, const struct panes *panes)
@@ -566,8 +742,8 @@ const struct image_shape *outputs_camera_shape(const struct outputs *o)
 
 struct outputs_facts outputs_describe(const struct outputs *o)
 {
-    struct outputs_facts facts = {.recording = o->file.recording ? o->file.name : NULL,
-                                  .ending = o->ending.recording ? o->ending.name : NULL,
+    struct outputs_facts facts = {.recording = o->file.recording && o->file.end_ns == 0 ? o->file.name : NULL,
+                                  .ending = outputs_ending(o) ? ending_name(o) : NULL,
                                   .recorded = o->file.frames};
     if (o->camera) {
         facts.camera = virtual_camera_name(o->camera);

@@ -46,6 +46,7 @@ struct outputs {
     int quality;             // of encoded videos; 0: the default
     char first[OUTPUT_NAME]; // the first file of the recording, before the frame size changed
     char given[OUTPUT_NAME]; // the last recording that the user has named; "": none
+    bool animation;          // the recording ends by itself
     uint64_t most;           // frames of the recording; 0: no limit
     int64_t time_ns;         // time of the last recorded frame in the recording
     int64_t lag_ns;          // from the time of the first frame, or the first after a shift, to when it was added
@@ -58,9 +59,21 @@ struct outputs {
         struct file_id own; // of a file that this run has created; else zero
         double rate;        // frames per second
         uint64_t frames;
-        uint64_t left_out;           // frames dropped because the reader stalled
-    } file, ending;                  // `ending`: a thread ends this one
-    char end_failure[RECORDING_WHY]; // why the recording that ended last is incomplete; "": it is complete
+        uint64_t left_out; // frames dropped because the reader stalled
+        bool asked;        // it was begun during the run
+        bool starting;     // ffmpeg starts, or
+        bool measures;     // the source's rate is not known yet
+        bool waits;        // as `wait` of outputs_add_frame
+        int64_t begun_ns;  // when it began to start, on the clock
+        int64_t end_ns;    // the user has ended it before it started: its end in the recording; else 0
+        int64_t first_ns;  // time of the first frame that was to be recorded
+        size_t queued;     // frames that wait for the start
+        struct queued_frame {
+            struct image picture;
+            int64_t time_ns; // in the recording
+        } queue[128];
+    } file, ending;              // `ending`: a thread ends this one
+    char failure[RECORDING_WHY]; // why the recording that began or ended last is incomplete; "": it is complete
 };
 
 // Opens the virtual camera `node` (NULL: none) for results of this size. False on failure (logged). All pointers are
@@ -75,30 +88,44 @@ void outputs_set_source(struct outputs *outputs, const struct source_info *info,
 void outputs_close(struct outputs *outputs); // accepts a zeroed struct
 
 // Begins a recording. `quality`: as in struct recording_setup, also for later recordings. False on failure (logged).
+// An encoded video, and one of a live source whose rate has to be measured, starts later: frames wait for this,
+// those of a live source only if they fit (else the oldest ones are dropped), and outputs_follow reports it.
 bool outputs_start_recording(struct outputs *outputs, struct claim *claim, int quality);
+// Waits for the start of the recording, but not longer than `most_ns`, and not after a signal. False if it has failed
+// (logged).
+bool outputs_await_start(struct outputs *outputs, int64_t most_ns);
 // The same during a run, in a new file; the note names it. Refuses an existing file, standard output and a wrong
 // suffix. False on failure (logged).
 bool outputs_record_new(struct outputs *outputs, const char *path, int quality);
 // Adds the result of a frame, at frame->elapsed_ns: the time of the clock for a live source, else the time in the film.
-// If the reader has stalled, waits for it (`wait`) or drops the frame. False if the recording must end (logged).
+// If the reader has stalled, waits for it (`wait`) or drops the frame. The frame waits for the start of the recording.
+// False if the recording must end (logged).
 bool outputs_add_frame(struct outputs *outputs, const struct frame *frame, const struct image *rgba, bool wait);
 // Ends the recording, if there is one, and waits until it has ended. Returns true if every frame that was not dropped
 // is written; logs the number of dropped frames. Removes a video without frames if monocle created its file (logged).
 // After the end of a film, its last frame lasts until the film's duration; a longer rest than `most_ns` is left out.
-bool outputs_end_recording(struct outputs *outputs, int64_t most_ns);
+// `quit`, or after a signal: waits at most OUTPUTS_START_NS for the start.
+bool outputs_end_recording(struct outputs *outputs, int64_t most_ns, bool quit);
 // Ends the recording on a thread, or begins one in the first of "monocle-NNNN.SUFFIX" that does not exist yet, or of
 // "NAME-2.SUFFIX", "NAME-3.SUFFIX", ... after the user has named NAME.SUFFIX; or (`animation`) in a GIF, which ends
-// after 10 s. The note reports the start, the end, or the reason why none begins. `still`: the source is a still image,
-// which cannot be recorded.
+// after 10 s. A recording that does not start within
+// OUTPUTS_START_NS is then given up. The note reports the start, the end, or the reason why
+// none begins. `still`: the source is a still image, which cannot be recorded.
 void outputs_toggle_recording(struct outputs *outputs, const char *suffix, bool animation, bool still);
-// Returns true while a thread ends a recording.
+// Returns true while a recording ends.
 bool outputs_ending(const struct outputs *outputs);
-// Call it at each turn of the loop. While a live source delivers no frame, repeats the last one. Closes a recording
-// that the thread has ended; the note reports the result. If `paused`, the note of a recording without a frame
-// says that the view was paused. False: the recording is incomplete (logged).
+// Returns true while a recording ends, and for the first OUTPUTS_START_NS in which one starts.
+#define OUTPUTS_START_NS 2000000000
+bool outputs_busy(const struct outputs *outputs);
+// Returns true while there is no room for more frames that must wait for the start, and none may be lost: the caller
+// takes no frame.
+bool outputs_full(const struct outputs *outputs);
+// Call it at each turn of the loop. While a live source delivers no frame, repeats the last one. Adds frames that have
+// waited for the start. Closes a recording that the thread has ended; the note reports the result. If `paused`, the
+// note of a recording without a frame says that the view was paused. False: the recording is incomplete (logged).
 bool outputs_follow(struct outputs *outputs, bool paused);
-// Returns why the recording that ended last is incomplete; NULL: it is complete.
-const char *outputs_end_failure(const struct outputs *outputs);
+// Returns why the recording that began or ended last is incomplete; NULL: it is complete.
+const char *outputs_failure(const struct outputs *outputs);
 
 bool outputs_recording(const struct outputs *outputs); // true: there is a recording
 // Adds the picture of a frame to the recording (`wait`: see outputs_add_frame). `picture` NULL: it is missing. False:

@@ -168,20 +168,29 @@ static void start(struct stream *s)
         fail(s, "cannot open the source: no thread can start");
 }
 
-// Puts the new source into the session. False: the old one does not answer (logged).
-static bool replace(struct stream *s, struct source *source)
+// Stops the capture of the old source. Returns false while its thread has to be waited for, because a driver stalls.
+static bool stop_old(struct stream *s)
 {
-    const struct capture_counts counts = capture_counts(s->capture);
-    if (!capture_stop(s->capture)) { // the session keeps the old one until the process ends
-        log_error("cannot change the source: %s does not answer", s->info->name);
-        source_close(source);
-        s->code = EXIT_NOTHING;
-        return false;
+    struct source_change *change = &s->change;
+    const int64_t now_ns = clock_now_ns();
+    if (change->stop_ns == 0)
+        change->stop_ns = now_ns;
+    if (capture_stop(s->capture, 0))
+        return true;
+    if (!change->told && now_ns - change->stop_ns > (int64_t)PATIENCE_MS * NS_PER_MS) {
+        log_warn("%s", note_set(&s->note, true, 0, "waiting for %s, which does not answer", s->info->name));
+        change->told = true;
     }
+    return false;
+}
+
+// Puts the new source into the session.
+static void replace(struct stream *s, struct source *source, const struct capture_counts *counts)
+{
     s->capture = NULL;
-    s->change.past.captured += counts.captured;
-    s->change.past.skipped += counts.skipped;
-    s->change.past.dropped += counts.dropped;
+    s->change.past.captured += counts->captured;
+    s->change.past.skipped += counts->skipped;
+    s->change.past.dropped += counts->dropped;
     panes_close(s->panes);
     panes_set_source(s->panes, source);
     const bool was_live = s->info->live;
@@ -195,7 +204,6 @@ static bool replace(struct stream *s, struct source *source)
     s->playback = (struct playback){0};
     s->settings.zoom = 0;
     meter_pause(&s->meter);
-    return true;
 }
 
 // Returns false if the opened source must not be used (logged; change.why has the reason).
@@ -208,27 +216,36 @@ static bool usable(struct stream *s)
     return ok;
 }
 
-// Takes the source that the thread has opened.
+// Returns true if the source that the thread has opened is to be used; else closes it.
+static bool accept(struct stream *s)
+{
+    struct source_change *change = &s->change;
+    pthread_join(change->thread, NULL);
+    if (!change->wanted && usable(s)) // else a later request replaces this one
+        return true;
+    if (!change->wanted)
+        fail(s, "cannot change the source");
+    source_close(change->source);
+    free(change->text);
+    change->source = NULL;
+    change->text = NULL;
+    change->running = false;
+    return false;
+}
+
+// Takes the source that the thread has opened. False: it cannot be used, or the old one has to stop first.
 static bool take(struct stream *s)
 {
     struct source_change *change = &s->change;
-    struct source *source = change->source;
-    pthread_join(change->thread, NULL);
-    change->running = false;
-    if (change->wanted || !usable(s)) { // a later request replaces this one
-        if (!change->wanted)
-            fail(s, "cannot change the source");
-        source_close(source);
-        free(change->text);
-        change->source = NULL;
-        change->text = NULL;
+    const struct capture_counts counts = s->capture ? capture_counts(s->capture) : (struct capture_counts){0};
+    if ((change->stop_ns == 0 && !accept(s)) || !stop_old(s))
         return false;
-    }
-    change->source = NULL;
+    change->running = change->told = false;
+    change->stop_ns = 0;
     change->why[0] = '\0';
     playlist_opened(&change->list, true);
-    if (!replace(s, source))
-        return false;
+    replace(s, change->source, &counts);
+    change->source = NULL;
     free(change->present);
     change->present = change->text;
     change->text = NULL;
@@ -241,7 +258,8 @@ bool source_change_step(struct stream *s)
 {
     struct source_change *change = &s->change;
     const bool opened = change->running && change->done; // else the thread may set change->source
-    const bool waits = opened && change->source && !change->wanted && panes_build_runs(s->panes);
+    const bool waits =
+        opened && change->source && change->stop_ns == 0 && !change->wanted && panes_build_runs(s->panes);
     const bool taken = opened && !waits && take(s);
     if (s->ended && !source_change_busy(change) && source_change_more(s))
         change->wanted = strdup(playlist_take(&change->list, s->set.loop));
@@ -258,7 +276,7 @@ bool source_change_close(struct source_change *change)
         clock_sleep_until_ns(clock_now_ns() + (int64_t)POLL_MS * NS_PER_MS);
     if (change->running && !change->done)
         return false;
-    if (change->running)
+    if (change->running && change->stop_ns == 0)
         pthread_join(change->thread, NULL);
     source_close(change->source);
     playlist_free(&change->list);

@@ -46,6 +46,8 @@ struct source_change {
     atomic_bool done;      // the thread has ended
     atomic_bool given_up;  // of source_setup: the run ends, or another source is wanted
     struct source *source; // that the thread opened; NULL: it failed (logged)
+    int64_t stop_ns;       // when the old source had to stop, because `source` is accepted; 0: not yet
+    bool told;             // the log has said that the old source is waited for
     char why[SOURCE_WHY];  // error of the latest change; "": none
     unsigned requests;
     struct capture_counts past; // of the sources before the present one
@@ -66,8 +68,8 @@ bool source_change_more(const struct stream *stream);        // true: another so
 bool source_change_loops(const struct stream *stream);       // source_setup.loop: a playlist repeats all of its sources
 bool source_change_busy(const struct source_change *change); // true: the latest request is not carried out yet
 // Starts to open a requested source. When it is open and no build runs (panes_close waits for a build), replaces the
-// old source, closes the panes, and returns true: the caller then opens the panes and the capture. No frame may be in
-// flight. Sets the exit code if the run cannot continue (logged).
+// old source as soon as its thread stops, closes the panes, and returns true: the caller then opens the panes and the
+// capture. No frame may be in flight.
 bool source_change_step(struct stream *stream);
 // Ends a change at the end of the run. Call after the stream's source was closed. False: the thread still opens a
 // source; the stream must then stay as it is.

@@ -203,7 +203,7 @@ bool stream_start(struct stream *s)
 
 bool stream_stop(struct stream *s)
 {
-    if (!capture_stop(s->capture))
+    if (!capture_stop(s->capture, CAPTURE_STOP_MS))
         return false;
     s->capture = NULL;
     return true;
@@ -537,8 +537,10 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
         source_rest(s->source, s->outputs.resting);
         tell_client(s);
     }
-    if (!outputs_follow(&s->outputs, s->settings.paused))
+    if (!outputs_follow(&s->outputs, s->settings.paused)) {
         s->code = EXIT_FAILED_SOME;
+        s->quit = s->quit || !(s->window || s->set.served);
+    }
     const int in_flight = panes_in_flight(s->panes);
     if (in_flight == 0)
         follow_changes(s);
@@ -547,13 +549,14 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
     // The last frame is shown again if the panes have changed and no new frame is there.
     bool again = panes_rerun(s->panes);
     const int depth = automatic_busy(s) ? 1 : s->set.depth;
-    const bool room = in_flight < depth && (!s->settings.paused || s->playback.stepping);
+    const bool full = outputs_full(&s->outputs),
+               room = in_flight < depth && !full && (!s->settings.paused || s->playback.stepping);
     const bool submitted = room && submit_newest(s, in_flight > 0 || again ? 0 : wait_ms);
     again = again && !submitted;
     if (again)
         report_news(s, panes_submit_again(s->panes));
     const int now = panes_in_flight(s->panes);
-    if (now == 0 && s->set.driven && (s->settings.paused || s->ended))
+    if (now == 0 && (full || (s->set.driven && (s->settings.paused || s->ended))))
         wait(s, -1, (int64_t)wait_ms * NS_PER_MS);
     if (now == 0)
         return STREAM_IDLE;

@@ -195,7 +195,7 @@ static void test_thread(void)
     if (capture)
         printf("thread: %llu captured, %llu skipped\n", (unsigned long long)capture_counts(capture).captured,
                (unsigned long long)capture_counts(capture).skipped);
-    capture_stop(capture);
+    capture_stop(capture, CAPTURE_STOP_MS);
     source_close(source);
 }
 

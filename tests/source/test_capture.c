@@ -117,7 +117,7 @@ static void test_complete(bool pictures)
     check_that(&check, capture_take(capture, &frame, 0) == SOURCE_END, "the end stays");
     check_that(&check, counts.captured == 300 && counts.skipped == 0 && counts.dropped == 0, "no frame was skipped");
     check_that(&check, fake.most <= 2, "at most one frame waits while one is used (%d)", fake.most);
-    capture_stop(capture);
+    capture_stop(capture, CAPTURE_STOP_MS);
     all_returned(&fake, "complete");
 }
 
@@ -153,7 +153,7 @@ static void test_newest(void)
                "of 200 frames %llu were taken, %llu skipped", (unsigned long long)taken,
                (unsigned long long)counts.skipped);
     check_that(&check, fake.most <= 3, "at most three frames are out (%d)", fake.most);
-    capture_stop(capture);
+    capture_stop(capture, CAPTURE_STOP_MS);
     all_returned(&fake, "newest");
 }
 
@@ -173,7 +173,7 @@ static void test_fresh(void)
                (unsigned long long)made);
     source_return(&source, &frame);
     sleep_ns(10000000);
-    capture_stop(capture); // with a frame in the mailbox
+    capture_stop(capture, CAPTURE_STOP_MS); // with a frame in the mailbox
     all_returned(&fake, "fresh");
 }
 
@@ -190,7 +190,7 @@ static void test_gap_and_failure(void)
     check_that(&check, status == SOURCE_FAILED, "a failure is passed on");
     check_that(&check, counts.dropped == 3 && counts.captured == 12, "a gap of three is counted (%llu)",
                (unsigned long long)counts.dropped);
-    capture_stop(capture);
+    capture_stop(capture, CAPTURE_STOP_MS);
     all_returned(&fake, "gap");
 }
 
@@ -205,8 +205,8 @@ static void test_timeout(void)
     const int64_t took = clock_now_ns() - begin;
     check_that(&check, status == SOURCE_TIMEOUT && took >= 30000000, "a take ends at its time-out (%.1f ms)",
                (double)took / 1e6);
-    capture_stop(capture);
-    capture_stop(NULL);
+    capture_stop(capture, CAPTURE_STOP_MS);
+    capture_stop(NULL, CAPTURE_STOP_MS);
     all_returned(&fake, "timeout");
 }
 
@@ -235,7 +235,7 @@ static void test_other_thread(void)
         pthread_create(&thread, NULL, return_later, frames);
         pthread_join(thread, NULL);
     }
-    capture_stop(capture);
+    capture_stop(capture, CAPTURE_STOP_MS);
     all_returned(&fake, "other thread");
 }
 
@@ -260,13 +260,13 @@ static void test_reshaped(void)
             capture_resume(capture);
     }
     check_that(&check, capture_counts(capture).captured == 6, "they are counted on");
-    capture_stop(capture);
+    capture_stop(capture, CAPTURE_STOP_MS);
     fake = (struct fake){.last = 1, .ending = SOURCE_RESHAPED};
     source = source_of(&fake, true);
     capture = capture_start(&source, NULL);
     while (capture_take(capture, &frame, 1000) == SOURCE_FRAME)
         source_return(&source, &frame);
-    check_that(&check, capture_stop(capture), "it can be stopped while it waits");
+    check_that(&check, capture_stop(capture, CAPTURE_STOP_MS), "it can be stopped while it waits");
     all_returned(&fake, "reshaped");
 }
 
@@ -277,9 +277,9 @@ static void test_hanging(void)
     struct source source = source_of(&fake, true);
     struct capture *capture = capture_start(&source, NULL);
     sleep_ns(100000000); // it has begun to wait
-    check_that(&check, !capture_stop(capture), "a source that hangs is left alone");
+    check_that(&check, !capture_stop(capture, CAPTURE_STOP_MS), "a source that hangs is left alone");
     sleep_ns(fake.delay_ns / 2);
-    check_that(&check, capture_stop(capture), "until it lets go");
+    check_that(&check, capture_stop(capture, CAPTURE_STOP_MS), "until it lets go");
     all_returned(&fake, "hanging");
 }
 
@@ -317,7 +317,7 @@ static void test_seek(void)
                    frame.number == 298,
                "a seek after the end");
     source_return(&source, &frame);
-    capture_stop(capture);
+    capture_stop(capture, CAPTURE_STOP_MS);
     check_that(&check, !fake.wrong && fake.lent == 0, "all frames were returned");
 }
 

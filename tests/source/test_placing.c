@@ -79,7 +79,7 @@ static void test_running(void)
         CHECK_NUMBER(frame.number, i);
         source_return(source, &frame);
     }
-    capture_stop(capture);
+    capture_stop(capture, CAPTURE_STOP_MS);
     CHECK(lender.taken > 0);
     source_close(source);
     CHECK_NUMBER(lender_out(&lender), 0);

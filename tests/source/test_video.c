@@ -341,17 +341,19 @@ static void test_live(void)
 {
     static const struct {
         const char *name, *format;
-        bool live, again;
-    } rows[] = {{"rtsp://camera/", "rtsp", true, true},
-                {"http://camera/", "mpjpeg", true, false},
-                {"http://camera/", "mjpeg", true, false},
-                {"http://camera/", "matroska", false, false}};
+        const char *seconds;
+        bool live, again, rate;
+    } rows[] = {
+        {"rtsp://camera/", "rtsp", "", true, true, true},         {"http://camera/", "mpjpeg", "", true, false, false},
+        {"http://camera/", "mjpeg", "", true, false, false},      {"http://camera/", "mpegts", "", true, false, true},
+        {"http://camera/", "hls", "", true, false, true},         {"http://camera/", "hls", "9.0", false, false, true},
+        {"http://camera/", "matroska", "9.0", false, false, true}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         const int pipe = open_pipe();
-        struct source *source = open_video(rows[i].name, rows[i].format, "exit 0\n", "", false);
+        struct source *source = open_video(rows[i].name, rows[i].format, "exit 0\n", rows[i].seconds, false);
         const struct source_info *info = source_info(source);
         CHECK(info->live == rows[i].live && (info->frame_s == 0) == rows[i].live);
-        CHECK((info->rate > 0) == (!rows[i].live || rows[i].again)); // 25 would be an invention
+        CHECK((info->rate > 0) == rows[i].rate); // 25 would be an invention
         struct frame frame = {0};
         int64_t first_ns = 0;
         for (int number = 0; number < 3; number++) {
@@ -369,6 +371,7 @@ static void test_live(void)
             source_return(source, &frame);
         }
         CHECK(file_has("arguments", "-fps_mode passthrough "));
+        CHECK(file_has("arguments", "-re ") == (info->live && strcmp(rows[i].format, "hls") == 0));
         const int again = open_pipe();
         be_silent(source, 100);
         CHECK(said("no frame arrived for 30 s") == rows[i].again && source_health(source).outages == rows[i].again);

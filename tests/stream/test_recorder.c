@@ -118,7 +118,7 @@ static void test_times(struct outputs *outputs, const struct source_info *info)
         CHECK(start(outputs, "times.y4m"));
         add_at(outputs, rows[i].ms, rows[i].count, rows[i].late_ms);
         stopped_ns = rows[i].end_ms * 1000000L + 5000000000;
-        CHECK(outputs_end_recording(outputs, 0));
+        CHECK(outputs_end_recording(outputs, 0, false));
         stopped = false;
         check_frames("times.y4m", rows[i].frames);
     }
@@ -145,7 +145,7 @@ static void test_pause(struct outputs *outputs, const struct source_info *info)
     stopped_ns += 4000000000; // one call does not hold up the view for long
     CHECK(outputs_follow(outputs, false));
     CHECK_NUMBER(outputs->file.frames, 11 + 26);
-    CHECK(outputs_end_recording(outputs, 0));
+    CHECK(outputs_end_recording(outputs, 0, false));
     CHECK_NUMBER(outputs->file.frames, 11 + 26);
     stopped = false;
     outputs_set_source(outputs, info, true);
@@ -171,14 +171,14 @@ static void test_film(struct outputs *outputs, const struct source_info *info)
         outputs_set_source(outputs, &film, false);
         CHECK(start(outputs, "times.y4m"));
         add_at(outputs, ms, 3, 0);
-        CHECK(outputs_end_recording(outputs, rows[i].most_s * 1000000000L));
+        CHECK(outputs_end_recording(outputs, rows[i].most_s * 1000000000L, false));
         check_frames("times.y4m", want);
     }
     CHECK(start(outputs, "times.y4m"));
     add_at(outputs, ms, 3, 0);
     outputs_set_source(outputs, &film, false);
     add_at(outputs, ms, 3, 0); // its times are those of the first film
-    CHECK(outputs_end_recording(outputs, 0));
+    CHECK(outputs_end_recording(outputs, 0, false));
     check_frames("times.y4m", "012012");
     outputs_set_source(outputs, info, true);
 }
@@ -193,7 +193,7 @@ static void test_without_frames(struct outputs *outputs)
         CHECK(start(outputs, "empty.y4m"));
         CHECK(access("empty.y4m", F_OK) == 0);
         capture_stderr(&captured);
-        CHECK(outputs_end_recording(outputs, 0));
+        CHECK(outputs_end_recording(outputs, 0, false));
         const bool removed = strstr(captured_stderr(&captured), "no frame was recorded; empty.y4m is removed");
         CHECK_NUMBER(removed, !there);
         CHECK_NUMBER(access("empty.y4m", F_OK) == 0, there);
@@ -206,7 +206,7 @@ static void test_without_frames(struct outputs *outputs)
     CHECK(outputs_resize(outputs, 6, 2));
     CHECK_TEXT(outputs->file.name, "none.y4m");
     CHECK(access("none.y4m", F_OK) == 0);
-    CHECK(outputs_end_recording(outputs, 0));
+    CHECK(outputs_end_recording(outputs, 0, false));
     CHECK(access("none.y4m", F_OK) != 0);
 }
 
@@ -234,7 +234,7 @@ static void test_ending(struct outputs *outputs, const struct source_info *slow)
     CHECK(outputs_resize(outputs, 7, 3));
     CHECK_TEXT(outputs->file.name, "good-2.y4m");
     CHECK(!outputs_follow(outputs, false));
-    CHECK(outputs_end_failure(outputs) && strstr(outputs_end_failure(outputs), "bad.y4m"));
+    CHECK(outputs_failure(outputs) && strstr(outputs_failure(outputs), "bad.y4m"));
     captured_stderr(&captured);
 
     // The seconds are those of the rate at its start.
@@ -242,7 +242,7 @@ static void test_ending(struct outputs *outputs, const struct source_info *slow)
     outputs_set_source(outputs, slow, false);
     end_on_thread(outputs);
     CHECK(outputs_follow(outputs, false));
-    CHECK(!outputs_end_failure(outputs));
+    CHECK(!outputs_failure(outputs));
     CHECK_HAS(note_text(outputs->note, &error), "recorded 0.4 s to good-2.y4m");
 }
 
@@ -281,7 +281,7 @@ static void test_taken(struct outputs *outputs)
             CHECK(unlink(other) == 0);
             make_file(other, "theirs, too");
         }
-        CHECK(outputs_end_recording(outputs, 0));
+        CHECK(outputs_end_recording(outputs, 0, false));
         check_text(name, "theirs");
         if (!encoded)
             check_text(other, "theirs, too");
@@ -313,7 +313,7 @@ static void test_swapped(struct outputs *outputs)
         capture_stderr(&captured);
         CHECK(start(outputs, names[i]));
         swapped = NULL;
-        CHECK(outputs_end_recording(outputs, 0));
+        CHECK(outputs_end_recording(outputs, 0, false));
         CHECK_TEXT(captured_stderr(&captured), "");
         check_text(names[i], "theirs");
     }
@@ -356,7 +356,7 @@ static void test_full_disk(struct outputs *outputs)
     CHECK(start(outputs, "film-4.y4m"));
     add(outputs, 1);
     capture_stderr(&captured);
-    CHECK(!outputs_end_recording(outputs, 0));
+    CHECK(!outputs_end_recording(outputs, 0, false));
     CHECK_HAS(captured_stderr(&captured), "film-4.y4m");
     disk_fails = false;
 }
@@ -374,7 +374,7 @@ int main(void)
     CHECK(chdir(directory) == 0);
 
     CHECK(outputs_open(&outputs, NULL, &info, 4, 2, NULL, &note));
-    CHECK(outputs_end_recording(&outputs, 0));                // no frame was recorded
+    CHECK(outputs_end_recording(&outputs, 0, false));         // no frame was recorded
     outputs_toggle_recording(&outputs, ".y4m", false, false); // the key r names the file
     CHECK_TEXT(outputs.file.name, "monocle-0001.y4m");
     CHECK_HAS(note_text(&note, &error), "monocle-0001.y4m, lossless; ");
@@ -382,7 +382,7 @@ int main(void)
     CHECK_NUMBER(outputs.file.frames, 3);
     outputs.file.left_out = 2;
     capture_stderr(&captured);
-    CHECK(outputs_end_recording(&outputs, 0));
+    CHECK(outputs_end_recording(&outputs, 0, false));
     CHECK_HAS(captured_stderr(&captured), "2 frames are missing from monocle-0001.y4m: its reader stalled");
 
     test_without_frames(&outputs);

@@ -193,7 +193,8 @@ def next_names(c):
 
     def recorded(name, begin, end):
         begin()
-        c.check((client.get("recording"), client.get("message")) == (name, "recording " + name), client.get("message"))
+        c.check(client.get("recording") == name, client.get("recording"))
+        c.check(wait_until(lambda: client.get("message") == "recording " + name), client.get("message"))
         client.ask("wait_frame", client.get("frames") + 2)
         end()
         client.ask("wait_frame")
@@ -227,11 +228,15 @@ def keeps_time(c):
     """A view that stops again and again records files that last as long as their recordings, in whole frames."""
     view = Live(BINARY, at(), "pattern:64x48@25", *RUN, "--recording-format", "y4m", asks=True)
     client = view.control()
+    def started():
+        return not (client.get("message") or "").startswith("starting")
+
     for name, rate, begin, end in (("monocle-0001.y4m", 25, ("key", "record"), ("key", "record")),
                                    ("a.mp4", 25, ("set_property", "recording", "a.mp4"), ("key", "record")),
                                    ("monocle-0001.gif", 15, ("key", "animation"), ("key", "animation"))):
         before = time.monotonic()
         client.ask(*begin)
+        c.check(wait_until(started), client.get("message"))
         client.ask("wait_frame", client.get("frames") + 1)  # this frame or the one before is the first recorded one
         first = time.monotonic()
         for seconds in 0.1, 0.4, 0.2:
@@ -334,6 +339,55 @@ def late_ffmpeg(c):
     with open(at("a.mp4"), encoding="utf-8", errors="replace") as file:
         c.check(process.returncode in (1, 3) and err.count("\n") == 1 and file.read() == "of another program",
                 process.returncode, err)
+
+
+def slow_start(c):
+    """While ffmpeg does not start, frames are shown and requests are served. A second request, or the end, ends it."""
+    script("ffmpeg", 'PATH=${PATH#*:}\ncase "$*" in *pipe:0*) read line <%s;; esac\nexec ffmpeg "$@"\n' % at("hold"))
+    os.mkfifo(at("hold"))
+    path = at("bin") + ":" + os.environ["PATH"]
+
+    def release():
+        with open(at("hold"), "w", encoding="utf-8") as hold:
+            hold.write("\n")
+
+    view = Live(BINARY, at(), "pattern:64x48@50", *RUN, asks=True, PATH=path)
+    client, other = view.control(), Control(view.place_of_socket)
+    client.send("set_property", "recording", "a.mp4")
+    c.check(wait_until(lambda: other.get("message") == "starting to record a.mp4"), other.get("message"))
+    begun = other.get("frames")
+    other.ask("wait_frame", begun + 20)
+    release()
+    c.check(client.reply()["error"] == "success" and other.get("message") == "recording a.mp4", other.get("message"))
+    now = other.get("frames")
+    other.ask("wait_frame", now + 5)
+    client.ask("set_property", "recording", "none")
+    frames = int(probe("a.mp4")[1]["nb_read_frames"])
+    c.check(now + 5 - begun - 2 <= frames, frames, "frames, not those from", begun, "to", now + 5)  # with the first
+    client.send("set_property", "recording", "b.mp4")
+    c.check(wait_until(lambda: other.get("recording") == "b.mp4"), other.get("recording"))
+    other.ask("set_property", "recording", "none")
+    c.check(client.reply()["error"] == "success" and "had not started" in other.get("message"), other.get("message"))
+    client.send("set_property", "recording", "c.mp4")
+    c.check(wait_until(lambda: other.get("recording") == "c.mp4"), other.get("recording"))
+    c.check(client.reply()["error"] == "success" and client.get("recording") == "c.mp4", "a slow start")
+    code, _, err = view.quit()
+    names = sorted(os.listdir(at()))
+    c.check(code == 0 and err.count(" is removed\n") == 2 and names == ["a.mp4", "bin", "hold"], err, names)
+    view = Live(BINARY, at(), "pattern:64x48@50", *RUN, "--record", "d.mp4", asks=True, PATH=path)
+    client = view.control()
+    client.ask("wait_frame", 20)
+    view.process.send_signal(signal.SIGTERM)
+    code, _, err = view.wait_end()
+    c.check(code == 143 and "no frame was recorded" in err and not os.path.exists(at("d.mp4")), code, err)
+    script("ffmpeg", 'case "$*" in *-encoders) echo " libx264 "; exit;; esac\nread line <%s\nexit 1\n' % at("hold"))
+    with subprocess.Popen([BINARY, "live", "pattern:64x48@50", *RUN, "-n", "20", "--record", "e.mp4"], cwd=at(),
+                          env=environment(PATH=path), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True) as process:
+        time.sleep(2.5)  # all frames are shown
+        release()
+        _, err = process.communicate(timeout=60)
+    c.check(process.returncode == 1 and "cannot record e.mp4: ffmpeg reports" in err and err.count("\n") == 1, err)
 
 
 def killed(c):
@@ -486,5 +540,5 @@ def two_runs(c):
 
 
 sys.exit(Checks().run(formats, other_formats, shapes, animations, transparent, next_names, keeps_time, goes_on,
-                      new_size, late_ffmpeg, killed, no_room, last_bytes, other_ffmpeg, early_signal, outlived,
-                      two_runs))
+                      new_size, late_ffmpeg, slow_start, killed, no_room, last_bytes, other_ffmpeg, early_signal,
+                      outlived, two_runs))
