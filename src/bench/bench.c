@@ -2,6 +2,7 @@
 #include "bench/bench.h"
 
 #include "base/child.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "bench/session.h"
 
@@ -127,7 +128,7 @@ static void write_figure(void *context, const struct figure *figure)
 
 static bool write_progress(void *context, const char *text)
 {
-    write_line(json_pack("{s:s}", "progress", text));
+    write_line(json_pack("{s:o}", "progress", text_json(text)));
     return true;
 }
 

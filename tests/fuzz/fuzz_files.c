@@ -1,7 +1,8 @@
-// fuzz_files.c: hostile reports of `batch merge`, T4 tables, lists of images, and images that may move; a libFuzzer
-// target, and by itself a run over seeds and their mutations
+// fuzz_files.c: hostile reports of `batch merge`, T4 tables, lists of images, EXIF and XMP data, and images that may
+// move; a libFuzzer target, and by itself a run over seeds and their mutations
 #include "base/log.h"
 #include "batch/merge.h"
+#include "image/codec/metadata.h"
 #include "source/entries.h"
 #include "source/moving.h"
 #include "tune/study.h"
@@ -53,6 +54,29 @@ static void check_list(const char *text)
     entries_free(&entries);
 }
 
+// Metadata, in an exact block, so that a sanitizer reports reads beyond it.
+static void check_metadata(const char *text, size_t size)
+{
+    const struct metadata_target target = {300, 200, 1 + (int)(size % 8), size % 2};
+    struct codec_buffer settled = {0};
+    double density[2];
+    bool usable;
+    uint8_t *data = malloc(size);
+    if (!data)
+        return;
+    memcpy(data, text, size);
+    if (!xmp_settle((struct codec_bytes){data, size}, &target, &settled))
+        abort();
+    codec_buffer_free(&settled);
+    exif_fault(data, size, &usable);
+    exif_density(data, size, density);
+    if (exif_orientation(data, size) > 1 && !usable)
+        abort();
+    if (exif_settle(data, size, &target) > size)
+        abort();
+    free(data);
+}
+
 // Writes the bytes to a file without a name. In an image, a `~` becomes a NUL, which the text of a seed cannot have.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -67,12 +91,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(text, data, size);
     text[size] = '\0';
     snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-    const bool bytes = size > 0 && (text[0] == 'G' || (uint8_t)text[0] == 0xff);
+    const bool metadata = size > 0 && strchr("<IM", text[0]), bytes = size > 0 && strchr("IMG\xff", text[0]);
     for (size_t i = 0; bytes && i < size; i++)
         text[i] = (char)(text[i] == '~' ? 0 : text[i]);
     if (ftruncate(file, 0) != 0 || pwrite(file, text, size, 0) != (ssize_t)size)
         abort();
-    if (bytes) {
+    if (metadata) {
+        check_metadata(text, size);
+    } else if (bytes) {
         moving_gif(path);
         moving_jpeg(path);
     } else {
@@ -99,13 +125,22 @@ static const char *const seeds[] = {
     "a.png\n\n  b b.jpg\r\n./-x\n#c\n\n",
     "GIF89a\x10\x10\x10\x10\x80\x01\x01rgbRGB!\xff\x0bNETSCAPE2.0\x03\x01\x01\x01~,\x01\x01\x01\x01\x08\x01\x08\x01\x01"
     "\x02\x02\x4c\x01~,\x01\x01\x01\x01\x08\x01\x08\x01\x81rgbRGB\x02\x02\x4c\x01~;",
+    "II*~\x08~~~\x03~\x0f\x01\x02~\x06~~~\x5e~~~\x12\x01\x03~\x01~~~\x06~~~\x69\x87\x04~\x01~~~\x64~~~\x32~~~\x02~"
+    "\x01\x02\x04~\x01~~~\x50~~~\x02\x02\x04~\x01~~~\x0e~~~~~~~......thumb...maker~\x02~\x02\xa0\x04~\x01~~~\x50~~~"
+    "\x14\x92\x03~\x02~~~\x50~\x50~~~~~",
+    "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">"
+    "<rdf:Description xmlns:tiff=\"http://ns.adobe.com/tiff/1.0/\" xmlns:exif='http://ns.adobe.com/exif/1.0/' "
+    "xmlns:n=\"http://ns.adobe.com/xmp/note/\" tiff:Orientation=\"6\" exif:PixelXDimension = '40' "
+    "n:HasExtendedXMP=\"AB\"><exif:PixelYDimension>30</exif:PixelYDimension><tiff:XResolution>72/1</tiff:XResolution>"
+    "<tiff:Orientation/><n:HasExtendedXMP>A<b:c n:d='/>'>x</b:c></n:HasExtendedXMP></rdf:Description></rdf:RDF>",
     "\xff\xd8\xff\xe0~\x04JF\xff\xc0~\x0b\x08~\x10~\x10\x01\x01\x11~\xff\xda~\x08\x01\x01~~?~ab\xff~cd\xff\xd9"
     "\xff\xd8\xff\xe0~\x04JF\xff\xc0~\x0b\x08~\x10~\x10\x01\x01\x11~\xff\xda~\x08\x01\x01~~?~ab\xff~cd\xff\xd9",
 };
 
 int main(int argc, char **argv)
 {
-    return fuzz_texts(&(struct fuzz_texts){seeds, sizeof(seeds) / sizeof(*seeds), "0123456789.-e\n\"{}[]:,\\u~", 3},
-                      argc, argv);
+    return fuzz_texts(
+        &(struct fuzz_texts){seeds, sizeof(seeds) / sizeof(*seeds), "0123456789.-e\n\"{}[]:,\\u~<>/= '", 3}, argc,
+        argv);
 }
 #endif
