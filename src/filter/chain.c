@@ -26,7 +26,7 @@ static void hold(struct stage *stage)
     if (*resource)
         file_resource_keep(*resource);
     else if (filter_file_wanted(stage->filter, &stage->values))
-        *resource = file_resource_get(stage->values.file, stage->filter->reads);
+        *resource = file_resource_latest(stage->values.file, stage->filter->reads);
 }
 
 static void release(struct stage *stage)
@@ -51,13 +51,12 @@ void chain_release(struct chain *chain)
 static bool check_file(const struct stage *stage, const char **why)
 {
     static _Thread_local char reason[FILTER_WHY];
-    struct stage held = *stage;
-    hold(&held);
-    const struct file_resource *resource = held.values.resource;
-    const bool ok = !filter_file_wanted(stage->filter, &stage->values) || (resource && resource->numbers);
+    const bool wanted = filter_file_wanted(stage->filter, &stage->values);
+    const struct file_resource *resource = wanted ? file_resource_get(stage->values.file, stage->filter->reads) : NULL;
+    const bool ok = !wanted || (resource && resource->numbers);
     snprintf(reason, sizeof(reason), "%s", ok ? "" : resource ? resource->why : "out of memory");
     *why = reason;
-    release(&held);
+    file_resource_put(resource);
     return ok;
 }
 

@@ -48,8 +48,7 @@ static void free_old(void)
     }
 }
 
-// Returns true for the resource of a file in this state, or of a file that has gone (NULL): a view continues with its
-// latest numbers.
+// Returns true for the resource of a file in this state; for NULL, for numbers of a file of this name.
 static bool is_of(const struct kept_resource *kept, const char *path, const struct stat *state, resource_maker *make)
 {
     return kept->make == make && (state ? same_state(&kept->state, state)
@@ -84,9 +83,8 @@ static void fill(struct kept_resource *kept)
 
 static const struct file_resource missing = {.why = "there is no such file"};
 
-const struct file_resource *file_resource_get(const char *path, resource_maker *make)
+static struct kept_resource *get(const char *path, const struct stat *state, resource_maker *make)
 {
-    struct stat status, *state = stat(path, &status) == 0 ? &status : NULL;
     struct kept_resource **at = &resources.first, *kept;
     pthread_mutex_lock(&resources.lock);
     while (*at && !is_of(*at, path, state, make))
@@ -107,7 +105,24 @@ const struct file_resource *file_resource_get(const char *path, resource_maker *
         pthread_cond_wait(&resources.made, &resources.lock);
     free_old();
     pthread_mutex_unlock(&resources.lock);
+    return kept;
+}
+
+const struct file_resource *file_resource_get(const char *path, resource_maker *make)
+{
+    struct stat status, *state = stat(path, &status) == 0 ? &status : NULL;
+    struct kept_resource *kept = get(path, state, make);
     return kept ? &kept->resource : state ? NULL : &missing;
+}
+
+const struct file_resource *file_resource_latest(const char *path, resource_maker *make)
+{
+    const struct file_resource *now = file_resource_get(path, make);
+    struct kept_resource *last = now && now->numbers ? NULL : get(path, NULL, make);
+    if (!last)
+        return now;
+    file_resource_put(now);
+    return &last->resource;
 }
 
 static void add_users(const struct file_resource *resource, int users)

@@ -19,5 +19,7 @@ typedef void resource_maker(const char *path, struct file_resource *made);
 // Returns the numbers of a file. They are made at the first call, and again after a change of the file. They stay
 // constant until file_resource_put; then a few stay in memory for the next call. On any thread. NULL: out of memory.
 const struct file_resource *file_resource_get(const char *path, resource_maker *make);
+// The same; if the file is refused now, its latest numbers, with which a view continues.
+const struct file_resource *file_resource_latest(const char *path, resource_maker *make);
 void file_resource_keep(const struct file_resource *resource); // for another file_resource_put; accepts NULL
 void file_resource_put(const struct file_resource *resource);  // accepts NULL

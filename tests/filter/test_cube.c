@@ -100,6 +100,8 @@ static void check_files(void)
     CHECK(second != first && second->numbers && second->numbers[1] == 0xffffff && first->numbers[1] == 0);
     const struct file_resource *wrong = resource_of("LUT_1D_SIZE 2\n1 1\n");
     CHECK(!wrong->numbers && resource_of(NULL) == wrong);
+    CHECK(file_resource_latest("a.cube", cube_file) == second);
+    file_resource_put(second);
     CHECK_TEXT(wrong->why, "line 2: an entry must be three numbers from -1000000 to 1000000");
     FILE *file = fopen("damaged.png", "w");
     CHECK(file && fputs("\x89PNG\r\n\x1a\n", file) >= 0 && fclose(file) == 0);

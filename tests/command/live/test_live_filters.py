@@ -126,6 +126,10 @@ def file(c):
     png(at("two.png"), 8, 6, lambda x, y: (60, 0, 0))
     save(CARD % "2")
     c.check(wait_until(lambda: is_tint(live.shot(), 62), 20), "the edited filter")
+    with open(at("two.png"), "w") as broken:
+        broken.write("no picture")
+    control.set("source", "pattern:32x24@30")
+    c.check(wait_until(lambda: is_tint(live.shot(), 62), 20), "the last pixels of a damaged file, in another size")
     os.remove(at("two.png"))
     save(CARD % "3")
     c.check(wait_until(lambda: is_tint(live.shot(), 63), 20), "the pixels of a file that has gone")
