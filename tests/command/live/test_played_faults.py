@@ -12,7 +12,7 @@ import sys
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import TESTS, Checks, at, programs
-from live_support import PlayedCamera, wait_idle, y4m_pictures
+from live_support import Control, PlayedCamera, wait_idle, wait_until, y4m_pictures
 
 BINARY, = programs(1)
 CYCLES = 4
@@ -68,6 +68,21 @@ def stalls(c):
 
     in_trouble(stalled, "frame arrived for")
     end(c, stalled, "a stalled camera")
+
+
+def changed(c):
+    """While a camera does not answer, a change of the source waits for it and says so; the socket works meanwhile."""
+    run = live()
+    run.order("deafen=1")
+    run.order("stall=1")
+    in_trouble(run, "frame arrived for")
+    client, other = run.control(), Control(run.camera + ".m")
+    client.send("set_property", "source", "pattern:64x48@30")
+    c.check(wait_until(lambda: "which does not answer" in (other.get("message") or ""), 20), other.get("message"))
+    run.order("deafen=0")
+    run.order("stall=0")
+    c.check(client.reply()["error"] == "success" and client.get("source") == "test pattern", client.get("source"))
+    end(c, run, "a change of the source")
 
 
 def resources(process):
@@ -231,4 +246,4 @@ def permission(c):
 
 
 if __name__ == "__main__":
-    sys.exit(Checks().run(stalls, replugged, resized, piped, silent, grabber, television, permission))
+    sys.exit(Checks().run(stalls, changed, replugged, resized, piped, silent, grabber, television, permission))
