@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -281,7 +282,7 @@ bool config_append(const char *name, size_t limit, const char *line)
         return false;
     const size_t size = old ? strlen(old) : 0;
     const bool open = size > 0 && old[size - 1] != '\n'; // the last line has no end
-    char *text = xprintf("%s%s%s\n", old ? old : "", open ? "\n" : "", line);
+    char *text = xprintf("%s%s%s\n", text_or(old, ""), text_if(open, "\n"), line);
     const bool ok = file_write_atomic(path, text, strlen(text));
     const int saved = errno;
     free(text);

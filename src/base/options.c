@@ -191,7 +191,7 @@ bool options_choice(const char *list, int index, char *word, size_t size)
 {
     for (; index > 0 && list; index--)
         list = (list = strchr(list, '|')) ? list + 1 : NULL;
-    snprintf(word, size, "%.*s", list ? (int)strcspn(list, "|") : 0, list ? list : "");
+    snprintf(word, size, "%.*s", (int)strcspn(text_or(list, ""), "|"), text_or(list, ""));
     return list;
 }
 
@@ -384,8 +384,8 @@ static enum option_result parse_letters(struct parser *p, char **argv, int argc,
         if (!o && *letter == 'h')
             return OPTION_HELP;
         if (!o) {
-            log_error("unknown option -%c%s%s; monocle %s --help lists the options", *letter, argument[2] ? " in " : "",
-                      argument[2] ? argument : "", p->list->command);
+            log_error("unknown option -%c%s%s; monocle %s --help lists the options", *letter,
+                      text_if(argument[2], " in "), text_if(argument[2], argument), p->list->command);
             return OPTION_ERROR;
         }
         if (o->type != OPTION_FLAG && letter[1] == '=') {
@@ -393,8 +393,10 @@ static enum option_result parse_letters(struct parser *p, char **argv, int argc,
                       o->name, letter + 2);
             return OPTION_ERROR;
         }
-        if (o->type != OPTION_FLAG)
-            return take_value(p, o, letter[1] ? letter + 1 : NULL, argv, argc, at) ? OPTION_OK : OPTION_ERROR;
+        if (o->type != OPTION_FLAG) {
+            const char *joined = letter[1] ? letter + 1 : NULL;
+            return take_value(p, o, joined, argv, argc, at) ? OPTION_OK : OPTION_ERROR;
+        }
         if (!store(p, o, "", true))
             return OPTION_ERROR;
     }
@@ -641,8 +643,8 @@ static void print_left(const struct option *o, char text[LINE_BYTES])
 {
     const char *placeholder = o->value ? o->value : o->choices;
     const char letter[] = {'-', o->letter, ',', ' ', '\0'};
-    snprintf(text, LINE_BYTES, "  %s--%s%s%s", o->letter ? letter : "    ", o->name, placeholder ? " " : "",
-             placeholder ? placeholder : "");
+    snprintf(text, LINE_BYTES, "  %s--%s%s%s", o->letter ? letter : "    ", o->name, text_if(placeholder, " "),
+             text_or(placeholder, ""));
 }
 
 void options_describe(const struct option *o, char *text, size_t size)

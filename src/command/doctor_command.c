@@ -1,6 +1,7 @@
 // doctor_command.c: the `doctor` command: prints what works on this machine, and how to repair the rest
 #include "base/json_text.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "command/command.h"
 #include "inspect/doctor.h"
 
@@ -104,7 +105,8 @@ static int run(int argc, char **argv)
     if (o.json)
         print_json(findings.rows, JSON_INDENT(2));
     else
-        printf("%d problem%s, %d warning%s\n", problems, problems == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
+        printf("%d problem%s, %d warning%s\n", problems, text_if(problems != 1, "s"), warnings,
+               text_if(warnings != 1, "s"));
     return problems ? EXIT_FAILED_SOME : EXIT_OK;
 }
 

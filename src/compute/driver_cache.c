@@ -131,8 +131,10 @@ static void find_out(const char *key, size_t bytes, verdict_find *find, void *co
         const enum verdict_hold hold = find(context, verdict);
         snprintf(doubtful, sizeof(doubtful), "%s%s", once, verdict);
         const bool lasts = hold == VERDICT_LASTS || (hold == VERDICT_DOUBTFUL && strcmp(stored, doubtful) == 0);
-        if (hold != VERDICT_UNKNOWN)
-            cache_entry_write(&kept, lasts ? verdict : doubtful, strlen(lasts ? verdict : doubtful));
+        if (hold != VERDICT_UNKNOWN) {
+            const char *stored_text = lasts ? verdict : doubtful;
+            cache_entry_write(&kept, stored_text, strlen(stored_text));
+        }
     }
     cache_entry_close(&kept);
 }

@@ -287,7 +287,7 @@ static float mix(float a, float b, float share)
 
 static float clamp(float value)
 {
-    return value < 0 ? 0 : value > 1 ? 1 : value;
+    return fminf(fmaxf(value, 0), 1);
 }
 
 // Returns the whole number below; x >= -2^52. The library's floor is slow on processors without an instruction for it.
@@ -419,7 +419,9 @@ static float patch_at(const struct road_painter *p, double offset, double way)
     const double left = p->left + (p->right - p->left) * (hash % 64 / 64.0), wide = 1 + hash / 64 % 16 / 8.0;
     const double begin = hash / 1024 % 16 / 2.0, length = 2 + hash / 16384 % 16 / 2.0;
     const bool there = hash >> 29 < 4 && offset > left && offset < left + wide && at > begin && at < begin + length;
-    return !there ? 0 : hash >> 28 & 1 ? 11 : -20;
+    if (!there)
+        return 0;
+    return hash >> 28 & 1 ? 11 : -20;
 }
 
 // Writes the colour of the road's surface without light.

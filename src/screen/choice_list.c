@@ -16,10 +16,19 @@ struct layout {
     struct rect box;
 };
 
+// Returns the place, moved to at most `most`, or 0 if this is negative.
+static int place_within(int at, int most)
+{
+    if (at < most)
+        return at;
+    return most > 0 ? most : 0;
+}
+
 static struct layout layout_of(const struct canvas *canvas, const struct choice_list *list)
 {
     const int usual = canvas_pixels(canvas, X_HEIGHT), fitting = canvas->width / ACROSS;
-    struct layout at = {.letters = canvas_letters(canvas, fitting < 5 ? 5 : fitting < usual ? fitting : usual)};
+    const int x_height = fitting < usual ? fitting : usual;
+    struct layout at = {.letters = canvas_letters(canvas, fitting < 5 ? 5 : x_height)};
     at.padding = at.letters.line * 3 / 5;
     const int room = (canvas->width - 2 * at.padding) / at.letters.advance;
     at.columns = room < COLUMNS ? room : COLUMNS;
@@ -30,8 +39,8 @@ static struct layout layout_of(const struct canvas *canvas, const struct choice_
         (CHOICE_ROWS + 1) * at.letters.line + 2 * at.padding; // the first line stays while the list shrinks
     const int y = list->placed ? (int)(list->y * (float)canvas->height) : (canvas->height - most) / 2;
     const int right = canvas->width - at.box.width, bottom = canvas->height - at.box.height;
-    at.box.x = x < right ? x : right > 0 ? right : 0;
-    at.box.y = y < bottom ? y : bottom > 0 ? bottom : 0;
+    at.box.x = place_within(x, right);
+    at.box.y = place_within(y, bottom);
     return at;
 }
 
@@ -54,7 +63,8 @@ void choice_list_draw(struct canvas *canvas, const struct choice_list *list)
     int y = at.box.y + at.padding;
     canvas_round(canvas, at.box, line * 2 / 5, panel);
     canvas_text(canvas, &at.letters, x, y, span_head(span_of(list->title), at.columns - 4), title_tone);
-    const char *more = list->above && list->below ? "↑ ↓" : list->above ? "↑" : list->below ? "  ↓" : "";
+    static const char *const arrows[2][2] = {{"", "  ↓"}, {"↑", "↑ ↓"}};
+    const char *more = arrows[list->above][list->below];
     canvas_text(canvas, &at.letters, x + (at.columns - 3) * at.letters.advance, y, span_of(more), detail_tone);
     for (int i = 0; i < list->rows; i++) {
         y += line;

@@ -384,7 +384,7 @@ void keys_print(const struct keys *keys, FILE *out)
         for (int k = 0; k < KEY_CHOICES && row->key[k]; k++) {
             char name[16];
             keys_key_name(row->key[k], name);
-            const char *join = k == 0 ? "" : row->digits ? "-" : " ";
+            const char *join = text_if(k > 0, row->digits ? "-" : " ");
             const size_t used = strlen(list);
             snprintf(list + used, sizeof(list) - used, "%s%s", join, name);
         }

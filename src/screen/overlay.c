@@ -83,7 +83,7 @@ static int metrics_x_height(const struct canvas *canvas, enum overlay_size size)
     enum { ACROSS = 45 };  // a narrower window, in these x-heights, has smaller letters
     const int usual = canvas_pixels(canvas, X_HEIGHT), fitting = canvas->width / ACROSS;
     const int least = metrics_least(canvas);
-    const int x_height = fitting < least ? least : fitting < usual ? fitting : usual;
+    const int fits = fitting < usual ? fitting : usual, x_height = fitting < least ? least : fits;
     return x_height * (size == OVERLAY_LARGE ? 2 : 1);
 }
 
@@ -475,7 +475,8 @@ static void message_draw(struct canvas *canvas, const struct overlay *overlay)
     }
     for (int i = 0; i < rows; i++) {
         const bool first = i == 0;
-        const struct paint paint = palette.tone[!error ? OVERLAY_STRONG : first ? OVERLAY_WARNING : OVERLAY_PLAIN];
+        const enum overlay_tone tone = first ? OVERLAY_WARNING : OVERLAY_PLAIN;
+        const struct paint paint = palette.tone[error ? tone : OVERLAY_STRONG];
         canvas_text(canvas, letters, box.x + metrics.padding, box.y + metrics.padding * 3 / 4 + i * letters->line,
                     row[i], paint);
     }

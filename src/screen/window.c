@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #include <epoxy/gl.h> // before GLFW, which includes GL
 
@@ -159,7 +160,7 @@ static void window_add_reason(char why[256], const char *what)
     const char *text = NULL;
     const int code = glfwGetError(&text);
     const size_t used = strlen(why);
-    snprintf(why + used, 256 - used, "%s%s: %s", used ? "; " : "", what,
+    snprintf(why + used, 256 - used, "%s%s: %s", text_if(used, "; "), what,
              code != GLFW_NO_ERROR && text ? text : "no reason given");
 }
 
@@ -620,7 +621,11 @@ struct window *window_open(const struct window_setup *setup, char why[256])
         goto fail;
     }
     const bool wanted = setup->area.width > 0 && setup->area.height > 0;
-    int width = wanted ? setup->area.width : setup->width, height = wanted ? setup->area.height : setup->height;
+    int width = setup->width, height = setup->height;
+    if (wanted) {
+        width = setup->area.width;
+        height = setup->area.height;
+    }
     fit_monitor(&width, &height);
     if (!window_context_open(&window->context, setup, width, height, reason))
         goto fail;

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/installed_program.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "image/y4m.h"
 
@@ -302,9 +303,9 @@ static bool begin_file(struct recording *recording)
 static void log_encoder(const struct recording *recording, bool written, enum child_end end, int value)
 {
     const char *const fault = recording->fault[0] ? recording->fault : "an error without a message";
-    const char *const begun = recording->frames == 0 ? "cannot record"
-                              : written              ? "cannot complete"
-                                                     : "cannot record more frames to";
+    const char *begun = written ? "cannot complete" : "cannot record more frames to";
+    if (recording->frames == 0)
+        begun = "cannot record";
     if (end == CHILD_KILLED)
         log_error("%s %s: ffmpeg was killed by signal %d", begun, recording->name, value);
     else if (end == CHILD_LATE || value == 0)
