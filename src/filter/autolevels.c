@@ -1,5 +1,5 @@
 // autolevels.c: black and white points from the histogram
-#include "filter/equalize_level.h"
+#include "filter/histogram.h"
 #include "filter/tables.h"
 
 #include <math.h>

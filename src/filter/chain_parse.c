@@ -2,7 +2,6 @@
 #include "filter/chain.h"
 
 #include "base/options.h"
-#include "filter/color_names.h"
 #include "filter/user_filters.h"
 
 #include <ctype.h>

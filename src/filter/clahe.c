@@ -1,6 +1,6 @@
 // clahe.c: equalizes the histograms of tiles, with limited contrast
 #include "filter/chain.h"
-#include "filter/equalize_level.h"
+#include "filter/histogram.h"
 
 #include <math.h>
 
@@ -10,7 +10,7 @@ enum { ONE = 2048 }; // the weight of a tile at its centre (kernels/clahe.cl)
 static const struct param params[] = {
     {"clip", PARAM_REAL, .max = 100, .preset = 2, .step = 0.25f,
      .help = "limit of the contrast: maximum count of a level, as a multiple of the mean count; 0: no limit"},
-    {"tiles", PARAM_INT, .min = 1, .max = COUNTED_TILES, .preset = 8, .step = 1,
+    {"tiles", PARAM_INT, .min = 1, .max = HISTOGRAM_TILES, .preset = 8, .step = 1,
      .help = "tiles in each row and column; more tiles adapt to smaller parts of the image"},
     {0},
 };
@@ -47,7 +47,7 @@ static bool fill(const struct stage *stage, const struct stage_size *size, int32
     const int levels = stage->arguments.tiles * stage->arguments.tiles * FILTER_LEVELS;
     for (int i = 0; i < levels; i++)
         numbers[CLAHE_TABLES_AT + i] = i % FILTER_LEVELS; // until a picture has been measured
-    const struct counted tiles = counted_of(false, stage->arguments.tiles, size->width, size->height);
+    const struct histogram_parts tiles = histogram_parts_of(false, stage->arguments.tiles, size->width, size->height);
     find_tiles(numbers + numbers[CLAHE_COLUMNS_AT], size->width, tiles.width, tiles.tiles);
     find_tiles(numbers + numbers[CLAHE_ROWS_AT], size->height, tiles.height, tiles.tiles);
     return true;

@@ -1,5 +1,5 @@
 // convolve.c: any square of weights, in fixed point (docs/pixels.md section 3)
-#include "filter/convolve.h"
+#include "filter/rows.h"
 
 #include <math.h>
 

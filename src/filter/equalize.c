@@ -1,5 +1,5 @@
 // equalize.c: tones so that each is as frequent as the others, from the histogram
-#include "filter/equalize_level.h"
+#include "filter/histogram.h"
 #include "filter/tables.h"
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)

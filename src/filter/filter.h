@@ -1,9 +1,7 @@
 // filter.h: a filter: name, parameters and the arguments of its kernel, kernels/NAME.cl (docs/pixels.md section 3)
 #pragma once
 
-#include "filter/counted.h"
 #include "filter/file_resource.h"
-#include "filter/lens.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,7 +53,7 @@ enum param_type {
     PARAM_MATRIX, // 1, 9, 25, 49 or 81 numbers, or a word of `choices`, a preset
     PARAM_MAP,    // 8 or 9 numbers, or a word of `choices`, a preset
     PARAM_POINTS, // at least two pairs x/y, or a word of `choices`, a preset
-    PARAM_COLOR,  // a colour, 0xrrggbb (color_names.h)
+    PARAM_COLOR,  // a colour, 0xrrggbb (chain.h)
     PARAM_TEXT,   // a text; 0: the default one
     PARAM_FILE,   // the name of a file, or `none`; of users' filters: an image file
 };
@@ -97,6 +95,16 @@ enum filter_part { FILTER_WHOLE, FILTER_ALONG_ROWS, FILTER_ALONG_COLUMNS };
 // How `scale` weighs the pixels of a row or column.
 enum filter_taps { TAPS_NONE, TAPS_AREA, TAPS_LANCZOS, TAPS_NEAREST };
 
+// The distortion of a lens, in OpenCV's models (docs/pixels.md section 3).
+enum lens_model { LENS_NONE, LENS_RADIAL, LENS_FISHEYE };
+enum { LENS_TERMS = 5 };
+
+struct lens {
+    enum lens_model model;
+    double focal_x, focal_y, centre_x, centre_y; // pixels
+    double term[LENS_TERMS];                     // radial: k1 k2 p1 p2 k3; fisheye: k1 k2 k3 k4
+};
+
 // The output of a FILTER_WARP for an input of one size. The matrix maps the centre of an output pixel, (x, y, 1), to
 // the input: (u w, v w, w), row by row. Centres of pixels have whole numbers. A lens then distorts the point (u, v).
 struct filter_map {
@@ -115,7 +123,7 @@ struct filter_arguments {
     enum filter_part part;
     bool whole; // of a separable filter: it runs once, as a square stencil, not along rows and then columns
     bool loops; // stencils: the function has long loops, which devices cannot unroll
-    int tiles;  // of a filter with `measure`: the tiles of its input in each row and column (counted.h); 0: none
+    int tiles;  // of a filter with `measure`: the tiles of its input in each row and column (histogram_parts); 0: none
     int spans;  // SECOND_KEPT: the kept picture is the input of the filter this many before; 0: the stage that keeps it
     int count;
     int32_t value[FILTER_ARGUMENTS];
@@ -154,6 +162,19 @@ static inline int32_t moment_argument(uint64_t value)
     return (int32_t)(value & INT32_MAX);
 }
 
+// The histograms that a filter gets before it runs (filter.measure): one for each part of its input.
+enum {
+    HISTOGRAM_TILES = 16,
+    HISTOGRAM_CHANNELS = 3
+}; // maximum number of tiles in a row or column; parts with `colors`
+
+struct histogram_parts {
+    bool colors;       // the parts are red, green and blue of the whole input; else the luma of its tiles, row by row
+    int parts;         // the number of histograms
+    int tiles;         // in each row and column
+    int width, height; // of a tile; histogram_mirrored (histogram.h) gives its pixels beyond the input
+};
+
 struct user_filter; // user_filter.h
 struct stage;       // chain.h
 
@@ -186,8 +207,9 @@ struct filter {
     // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
     // then a static text. NULL: no arguments.
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
-    // FILTER_POINT: replaces arguments by those for an input with these histograms (counted.h), one after the other.
-    // The kernel with the filter's name in histogram.cl does the same on a device. NULL: `prepare` alone computes them.
+    // FILTER_POINT: replaces arguments by those for an input with these histograms (histogram_parts), one after the
+    // other. The kernel with the filter's name in histogram.cl does the same on a device. NULL: `prepare` alone
+    // computes them.
     void (*measure)(const uint32_t *counts, int32_t *arguments);
     bool counts_colors; // `measure` gets the histograms of red, green and blue; else those of luma
     // Sets the arguments that depend on the sizes, and their count if that does. NULL: none do.

@@ -1,5 +1,5 @@
 // grayworld.c: automatic white balance: the mean colour becomes grey
-#include "filter/equalize_level.h"
+#include "filter/histogram.h"
 #include "filter/tables.h"
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)

@@ -1,5 +1,5 @@
 // otsu.c: black and white by luma, at the level that separates dark and bright pixels best
-#include "filter/otsu_level.h"
+#include "filter/histogram.h"
 
 enum { MIDDLE = 128 };
 
@@ -18,5 +18,5 @@ const struct filter filter_otsu = {
     .kind = FILTER_POINT,
     .color = FILTER_MAKES_GREY,
     .prepare = prepare,
-    .measure = otsu_level,
+    .measure = otsu_measure,
 };

@@ -24,3 +24,12 @@ bool picture_tile(const struct file_resource *from, int width, int height, int32
 // and the choice cover|tile. Without a file, the mask is 255. False: as picture_cover.
 enum { MASK_FILE, MASK_COLOR, MASK_FIT };
 bool picture_mask(const struct filter_values *values, int width, int height, int32_t *to, char why[FILTER_WHY]);
+
+// The place of a smaller picture in the image.
+#define PLACE_CHOICES "top-left|top|top-right|left|center|right|bottom-left|bottom|bottom-right"
+enum { PLACE_LAST = 8, PLACE_MOST = 32768 };
+
+// Returns the first column of a picture, `width` of the `all` columns: `x` columns from the edge that a word of
+// PLACE_CHOICES names, or right of the middle.
+int place_column(int word, int x, int width, int all);
+int place_row(int word, int y, int height, int all); // likewise, down

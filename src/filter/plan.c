@@ -1,6 +1,7 @@
 // plan.c: cuts a chain into fused passes
 #include "filter/plan.h"
 
+#include "filter/histogram.h"
 #include "filter/user_filter.h"
 #include "filter/warp.h"
 
@@ -105,10 +106,11 @@ bool pass_measures(const struct pass *pass)
     return pass->before_count > 0 && pass->before[0]->filter->measure;
 }
 
-struct counted pass_counted(const struct pass *pass)
+struct histogram_parts pass_histograms(const struct pass *pass)
 {
     const struct stage *stage = pass->before[0];
-    return counted_of(stage->filter->counts_colors, stage->arguments.tiles, pass->from_width, pass->from_height);
+    return histogram_parts_of(stage->filter->counts_colors, stage->arguments.tiles, pass->from_width,
+                              pass->from_height);
 }
 
 // Returns true if the pass does nothing yet but load.

@@ -62,7 +62,7 @@ void pass_warp_fill(const struct pass *pass, int32_t *arguments);
 
 // Returns true if the first filter of a pass computes its arguments from histograms of the pass's whole input.
 bool pass_measures(const struct pass *pass);
-struct counted pass_counted(const struct pass *pass); // these histograms
+struct histogram_parts pass_histograms(const struct pass *pass); // these histograms
 
 // Fills `plan` for an input of this size, which chain_output_size accepts. Do not move or copy it afterwards, because
 // passes point into it. It holds its chain (chain_hold) until plan_free.

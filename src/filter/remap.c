@@ -1,9 +1,104 @@
-// remap.c: takes each pixel from the place that a file names
+// remap.c: takes each pixel from the place that a file names: a PGM image with 8 or 16 bits, as text (P2) or bytes (P5)
+#include "filter/remap.h"
 #include "filter/chain.h"
-#include "filter/place_file.h"
 #include "filter/warp.h"
 
+#include "base/file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { FILE_MOST = 1 << 30, VALUE_MOST = 65535 };
+
+// The unread part of the file.
+struct rest {
+    const char *at, *end;
+};
+
+// Reads a whole number, after spaces and comments. -1: there is none, or it is too large.
+static int take_number(struct rest *rest)
+{
+    int number = -1;
+    while (rest->at < rest->end && (isspace((unsigned char)*rest->at) || *rest->at == '#')) {
+        const bool comment = *rest->at == '#';
+        while (comment && rest->at < rest->end && *rest->at != '\n')
+            rest->at++;
+        rest->at += rest->at < rest->end;
+    }
+    for (; rest->at < rest->end && isdigit((unsigned char)*rest->at); rest->at++) {
+        number = 10 * (number < 0 ? 0 : number) + (*rest->at - '0');
+        if (number > 2 * CHAIN_SIDE_MAX)
+            return -1;
+    }
+    return number;
+}
+
+// Reads a value of this many bytes. -1: the file ends before.
+static int take_bytes(struct rest *rest, int bytes)
+{
+    int value = 0;
+    if (rest->end - rest->at < bytes)
+        return -1;
+    for (int i = 0; i < bytes; i++)
+        value = value << 8 | (unsigned char)*rest->at++;
+    return value;
+}
+
+static const char *read_values(struct rest *rest, struct file_resource *made)
+{
+    const bool text = rest->end - rest->at > 2 && memcmp(rest->at, "P2", 2) == 0;
+    if (!text && (rest->end - rest->at < 2 || memcmp(rest->at, "P5", 2) != 0))
+        return "it is not a PGM image: it does not begin with P2 or P5";
+    rest->at += 2;
+    made->width = take_number(rest);
+    made->height = take_number(rest);
+    const int most = take_number(rest);
+    if (made->width < 1 || made->height < 2 || made->width > CHAIN_SIDE_MAX || most < 1 || most > VALUE_MOST ||
+        (int64_t)made->width * made->height > 2 * CHAIN_PIXELS_MAX)
+        return "its size or maximum value is wrong or too large";
+    if (made->height % 2 != 0)
+        return "its height must be even: the upper half has x, the lower half has y";
+    made->count = made->width * made->height;
+    rest->at += !text && rest->at < rest->end; // the space after the header
+    if (rest->end - rest->at < made->count)    // each value has a byte or more
+        return "it ends too early";
+    made->numbers = malloc(sizeof(*made->numbers) * (size_t)made->count);
+    if (!made->numbers)
+        return "out of memory";
+    for (int i = 0; i < made->count; i++) {
+        made->numbers[i] = text ? take_number(rest) : take_bytes(rest, most > 255 ? 2 : 1);
+        if (made->numbers[i] < 0 || made->numbers[i] > most)
+            return "it ends too early, or a value is wrong";
+    }
+    return NULL;
+}
+
+void place_read(const char *bytes, size_t size, struct file_resource *made)
+{
+    struct rest rest = {bytes, bytes + size};
+    const char *why = read_values(&rest, made);
+    if (!why)
+        return;
+    free(made->numbers);
+    made->numbers = NULL;
+    snprintf(made->why, sizeof(made->why), "%s", why);
+}
+
+static void place_file(const char *path, struct file_resource *made)
+{
+    size_t size = 0;
+    char *bytes = file_read(path, FILE_MOST, &size);
+    if (bytes)
+        place_read(bytes, size, made);
+    else
+        snprintf(made->why, sizeof(made->why), "%s", file_read_error());
+    free(bytes);
+}
+
+// ---- the filter ----
 
 enum { REMAP_FILL = 1 };
 enum { ARGUMENT_RED, ARGUMENT_GREEN, ARGUMENT_BLUE, ARGUMENT_WIDTH, ARGUMENT_BITS };

@@ -86,3 +86,6 @@ bool row_variant_fits(const struct row_variant *row, const struct filter *filter
                       const struct filter_arguments *arguments, int width, int step);
 // The generic code of a stencil: one row per call, without scratch memory.
 const struct row_variant *row_variant_generic(const struct filter *filter);
+
+// The arguments of convolve: offset: bias and rounding, added to the sum. narrow: every weight is in -128..127.
+enum { CONVOLVE_SHIFT, CONVOLVE_OFFSET, CONVOLVE_NARROW, CONVOLVE_WEIGHTS };

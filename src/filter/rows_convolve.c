@@ -6,7 +6,6 @@
 #pragma GCC optimize("no-schedule-insns") // GCC would load so much ahead that it runs out of registers
 #endif
 #include "base/vector.h"
-#include "filter/convolve.h"
 #include "filter/rows.h"
 
 #include <stdlib.h>

@@ -14,7 +14,7 @@ static void copy(const uint8_t *from, uint8_t *to, int first, int end)
         memcpy(to + 4 * (size_t)first, from + 4 * (size_t)first, 4 * (size_t)(end - first));
 }
 
-// Only the pixels of the picture change. Its numbers are those of `overlaid`.
+// Only the pixels of the picture change. Its numbers are those of `overlay`.
 static void overlay(const struct filter_arguments *made, const uint8_t *from, uint8_t *to, int width, int y)
 {
     const int32_t *numbers = filter_numbers(made);

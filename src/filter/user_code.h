@@ -1,8 +1,10 @@
 // user_code.h: checks the code of a user's filter, and rewrites it so that it cannot end the process
 #pragma once
 
-#include "filter/user_tokens.h"
+#include <stdbool.h>
 
+// USER_TOKENS also limits the code after calls are expanded .
+enum { USER_WHY = 200, USER_TOKENS = 20000, USER_NESTING = 64, USER_WORD_BYTES = 64 };
 enum { USER_DIVISIONS = 1000, USER_OPERATORS = 1000, USER_BRANCHES = 200, USER_STRUCT = 64 };
 
 // Returns the code of a filter's file, NUL-terminated; the caller frees it. Its lines have the same numbers. NULL on

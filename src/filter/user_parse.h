@@ -1,10 +1,40 @@
-// user_parse.h: the parser of users' filters: new text, names and types (user_names.c), expressions (user_expression.c)
-// and the statements, functions and structs around them (user_code.c)
+// user_parse.h: the parser of users' filters: tokens (user_tokens.c), new text, names and types (user_names.c),
+// expressions (user_expression.c) and the statements, functions and structs around them (user_code.c)
 #pragma once
 
 #include "filter/user_code.h"
 
 #include <stddef.h>
+
+enum user_token_kind {
+    TOKEN_WORD,
+    TOKEN_NUMBER, // an integer from 0 to 2147483647
+    TOKEN_MARK,   // an operator or a bracket
+    TOKEN_PARAM,  // only in macros: the parameter with index `number`
+    TOKEN_END,    // only the last token
+};
+
+struct user_token {
+    enum user_token_kind kind;
+    int line, column; // of a token from a macro: the place where the macro is used
+    const char *text; // borrowed from the text of the file
+    int length, number;
+};
+
+struct user_tokens {
+    struct user_token *at;
+    int count, room;
+};
+
+// Reads the tokens; the last one is TOKEN_END. The caller calls user_tokens_free in any case. False on failure: `why`
+// gets one line, and *line the number of the line. A macro can use only the macros above it, and expands to at
+// most USER_TOKENS tokens. The tokens borrow `text`.
+bool user_tokens_read(struct user_tokens *tokens, const char *text, int *line, char why[USER_WHY]);
+void user_tokens_free(struct user_tokens *tokens);
+
+bool user_token_is(const struct user_token *token, const char *text);
+// Returns true if the kernel language has this word, so that no macro, variable or function can have its name.
+bool user_word_is_known(const struct user_token *token);
 
 enum { NAMES = 512, CHANGES = 16, OWN_NAME = 3 * USER_WORD_BYTES, FIELDS = USER_TOKENS / 2, CASES = USER_TOKENS / 3 };
 

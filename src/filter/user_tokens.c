@@ -2,7 +2,7 @@
 //
 // No macro reaches a compiler, so compilers and monocle see the same code. A macro is expanded where it is defined, as
 // far as its parameters allow. So it can use only the macros above it, and cannot use itself.
-#include "filter/user_tokens.h"
+#include "filter/user_parse.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -26,3 +26,7 @@ void warp_fill(const struct filter_map *map, int32_t *arguments);
 // The same for taps and an input of this size.
 int taps_count(const struct filter_map *map, int width, int height);
 void taps_fill(const struct filter_map *map, int width, int height, int32_t *arguments);
+
+// Replaces a point on the plane at distance 1 before the camera by its place in the distorted picture, in pixels.
+// LENS_NONE changes nothing.
+void lens_distort(const struct lens *lens, double point[2]);

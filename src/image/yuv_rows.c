@@ -1,5 +1,5 @@
 // yuv_rows.c: converts rows between YUV and RGBA; compiled once per instruction set
-#include "image/yuv_rows.h"
+#include "image/convert.h"
 
 #include "base/vector.h"
 

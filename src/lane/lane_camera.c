@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "filter/chain.h"
+#include "filter/warp.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -196,7 +196,7 @@ static int most_counts(const struct cpu_build *build)
     int most = 1, first = 0;
     for (int i = 0; i < build->runs; first += build->run[i++]) {
         const struct pass *pass = &build->plan.pass[first];
-        const int count = pass_measures(pass) ? build->bands[i] * pass_counted(pass).parts : 0;
+        const int count = pass_measures(pass) ? build->bands[i] * pass_histograms(pass).parts : 0;
         most = count > most ? count : most;
     }
     return most;
@@ -239,7 +239,7 @@ static void *cpu_build(const struct path *path, const struct chain *chain, char 
 // Counts the pixels of a run's input.
 struct counting {
     const struct cpu_run *run;
-    struct counted counted;
+    struct histogram_parts counted;
     uint32_t (*counts)[FILTER_LEVELS]; // of each band
 };
 
@@ -264,7 +264,7 @@ static void measure_input(const struct cpu_path *cpu, struct cpu_build *build, c
 {
     struct plan *plan = &build->plan;
     struct stage *stage = &plan->stage[run->passes[0].pass->before[0] - plan->stage];
-    struct counting counting = {run, pass_counted(run->passes[0].pass), build->counts};
+    struct counting counting = {run, pass_histograms(run->passes[0].pass), build->counts};
     const int parts = counting.counted.parts;
     workers_run(cpu->workers, count_band, &counting, run->bands);
     for (int i = parts; i < parts * run->bands; i++) {

@@ -93,7 +93,7 @@ static void write_numbers(int at, const int32_t *numbers, int count)
 // Counts the pixels of a step's input, which is read back from the framebuffer. GL ES reads integers as words only.
 static void count_input(const struct gl_chain *chain, const struct gl_step *step, unsigned framebuffer)
 {
-    const struct counted counted = pass_counted(step->pass);
+    const struct histogram_parts counted = pass_histograms(step->pass);
     const bool es = chain->target->es;
     const int width = step->pass->from_width, height = step->pass->from_height;
     const GLuint *words = (const GLuint *)chain->strip;
@@ -305,7 +305,7 @@ static bool make_strip(struct gl_chain *chain)
         if (!step_measures(step))
             continue;
         width = step->pass->from_width > width ? step->pass->from_width : width;
-        parts = pass_counted(step->pass).parts > parts ? pass_counted(step->pass).parts : parts;
+        parts = pass_histograms(step->pass).parts > parts ? pass_histograms(step->pass).parts : parts;
     }
     if (width == 0)
         return true;

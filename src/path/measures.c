@@ -1,6 +1,7 @@
 // measures.c: measures of results and histograms of pictures, on the host
 #include "path/measures.h"
 
+#include "filter/histogram.h"
 #include "filter/rows.h"
 
 #include <stdlib.h>
@@ -187,8 +188,8 @@ void path_levels(const uint32_t histogram[MEASURE_CHANNELS][FILTER_LEVELS], stru
 // ---- histograms of inputs ----
 
 // Spans of a tile's rows or columns: one inside the picture, and one for each row or column beyond it. A tile has at
-// most COUNTED_TILES rows or columns beyond the picture.
-enum { SPANS = 1 + COUNTED_TILES };
+// most HISTOGRAM_TILES rows or columns beyond the picture.
+enum { SPANS = 1 + HISTOGRAM_TILES };
 enum { LUMA = -1 };
 
 struct places {
@@ -239,14 +240,15 @@ static int find_spans(int first, int count, int all, struct places within, struc
     spans[0].end = last < within.end ? last : within.end;
     found += spans[0].first < spans[0].end;
     for (int at = first > all ? first : all; at < end; at++) {
-        const int place = counted_mirrored(at, all);
+        const int place = histogram_mirrored(at, all);
         if (place >= within.first && place < within.end)
             spans[found++] = (struct places){place, place + 1};
     }
     return found;
 }
 
-void histogram_add(const struct counted *counted, const struct histogram_rows *rows, uint32_t (*counts)[FILTER_LEVELS])
+void histogram_add(const struct histogram_parts *counted, const struct histogram_rows *rows,
+                   uint32_t (*counts)[FILTER_LEVELS])
 {
     const int width = rows->rgba->shape.width;
     for (int part = 0; part < counted->parts; part++) {

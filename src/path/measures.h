@@ -35,4 +35,5 @@ struct histogram_rows {
 };
 
 // Adds the pixels of these rows to the histograms of the picture's parts.
-void histogram_add(const struct counted *counted, const struct histogram_rows *rows, uint32_t (*counts)[FILTER_LEVELS]);
+void histogram_add(const struct histogram_parts *counted, const struct histogram_rows *rows,
+                   uint32_t (*counts)[FILTER_LEVELS]);

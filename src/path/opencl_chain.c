@@ -65,7 +65,7 @@ static cl_int run_computing(const struct opencl_histogram *histogram, cl_command
 static cl_int compute_known(const struct opencl_histogram *histogram, struct device *device, const uint32_t *known,
                             int32_t values[FILTER_ARGUMENTS])
 {
-    const size_t bytes = FILTER_ARGUMENTS * sizeof(*values), parts = histogram->counted.colors ? COUNTED_CHANNELS : 1;
+    const size_t bytes = FILTER_ARGUMENTS * sizeof(*values), parts = histogram->counted.colors ? HISTOGRAM_CHANNELS : 1;
     cl_int result;
     cl_command_queue queue = device_queue(device, false, &result);
     cl_mem buffer = NULL;
@@ -93,8 +93,9 @@ static cl_int prove(const struct opencl_histogram *histogram, struct device *dev
     if (device->computes_wide)
         return CL_SUCCESS;
     // Their sums need more than 32 bits.
-    const uint32_t known[COUNTED_CHANNELS * FILTER_LEVELS] = {[10] = 900000000,  [120] = 500000000, [200] = 300000000,
-                                                              [250] = 400000000, [400] = 700000000, [600] = 800000000};
+    const uint32_t known[HISTOGRAM_CHANNELS * FILTER_LEVELS] = {
+        [10] = 900000000,  [120] = 500000000, [200] = 300000000,
+        [250] = 400000000, [400] = 700000000, [600] = 800000000};
     int32_t got[FILTER_ARGUMENTS] = {1}, want[FILTER_ARGUMENTS] = {1}; // of clahe: one tile
     const cl_int result = compute_known(histogram, device, known, got);
     filter->measure(known, want);
@@ -112,7 +113,7 @@ cl_int opencl_histogram_open(struct opencl_histogram *histogram, struct device *
 {
     const struct filter *filter = pass->before[0]->filter;
     *histogram = (struct opencl_histogram){
-        .device = &device->info, .counted = pass_counted(pass), .grey = pass->reads == PASS_GREY};
+        .device = &device->info, .counted = pass_histograms(pass), .grey = pass->reads == PASS_GREY};
     cl_int result = open_counting(histogram, device, filter->name, error);
     if (result != CL_SUCCESS)
         return result;
@@ -142,7 +143,7 @@ cl_int opencl_histogram_run(const struct opencl_histogram *histogram, cl_command
                             const struct opencl_layout *layout, cl_mem from, cl_mem arguments, cl_event after,
                             struct device_span *span)
 {
-    const struct counted *counted = &histogram->counted;
+    const struct histogram_parts *counted = &histogram->counted;
     const size_t origin[2] = {0, 0}, rows = (size_t)counted->height, parts = (size_t)counted->parts;
     const bool cpu = histogram->device->type & DEVICE_CPU;
     const size_t items = group_size(histogram, COUNT, cpu ? CPU_ITEMS : FILTER_ITEMS);

@@ -19,7 +19,7 @@ struct opencl_layout;
 struct opencl_histogram {
     const struct device_info *device;
     cl_kernel kernel[2]; // counts the pixels; computes the arguments
-    struct counted counted;
+    struct histogram_parts counted;
     cl_mem counts; // all 0 between runs
     cl_int grey;   // 1: the input has one byte per pixel
 };

@@ -1,5 +1,5 @@
 // fuzz_places.c: hostile PGM files of `remap`; a libFuzzer target, and by itself a run over seeds and their mutations
-#include "filter/place_file.h"
+#include "filter/remap.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-// overlaid.c: the filter `overlay`: a picture on the image
+// overlay.c: the filter `overlay`: a picture on the image
 #include "filter/chain.h"
-#include "filter/overlay_place.h"
 #include "filter/picture.h"
 
 #include <math.h>

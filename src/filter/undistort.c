@@ -1,6 +1,4 @@
-// lens.c: the models of a lens, and the filter that removes its distortion
-#include "filter/lens.h"
-
+// undistort.c: removes the distortion of a lens
 #include "filter/filter.h"
 
 #include <math.h>
@@ -9,25 +7,6 @@
 enum { LENS_NUMBERS = 8, FIRST_TERM = 4 }; // without the radial model's k3
 
 static const float most = 1e6f; // keeps all products far from the limits of double
-
-void lens_distort(const struct lens *lens, double point[2])
-{
-    const double a = point[0], b = point[1], r = a * a + b * b, *k = lens->term;
-    if (lens->model == LENS_NONE)
-        return;
-    if (lens->model == LENS_RADIAL) {
-        const double m = 1 + r * (k[0] + r * (k[1] + r * k[4]));
-        point[0] = lens->focal_x * (a * m + 2 * k[2] * a * b + k[3] * (r + 2 * a * a)) + lens->centre_x;
-        point[1] = lens->focal_y * (b * m + k[2] * (r + 2 * b * b) + 2 * k[3] * a * b) + lens->centre_y;
-        return;
-    }
-    const double s = sqrt(r), o = atan(s), z = o * o;
-    const double m = s > 0 ? o * (1 + z * (k[0] + z * (k[1] + z * (k[2] + z * k[3])))) / s : 1;
-    point[0] = lens->focal_x * (a * m) + lens->centre_x;
-    point[1] = lens->focal_y * (b * m) + lens->centre_y;
-}
-
-// ---- undistort ----
 
 enum { UNDISTORT_LENS, UNDISTORT_MODEL, UNDISTORT_ZOOM };
 

@@ -1,7 +1,44 @@
-// equalize_level.c: the tables of equalize, autolevels, clahe and grayworld on the host (docs/pixels.md section 3)
-#include "filter/equalize_level.h"
+// histogram.c: the parts of an input whose pixels are counted, and the tables and levels that filters make from the
+// counts on the host (docs/pixels.md section 3)
+#include "filter/histogram.h"
 
 #include "filter/filter_kernels.h"
+
+struct histogram_parts histogram_parts_of(bool colors, int tiles, int width, int height)
+{
+    const int side = tiles > 1 ? tiles : 1, more = width % side != 0 || height % side != 0;
+    return (struct histogram_parts){.colors = colors,
+                                    .parts = colors ? HISTOGRAM_CHANNELS : side * side,
+                                    .tiles = side,
+                                    .width = width / side + more,
+                                    .height = height / side + more};
+}
+
+int histogram_mirrored(int at, int count)
+{
+    return equalize_mirrored(at, count);
+}
+
+void otsu_measure(const uint32_t *histogram, int32_t *numbers)
+{
+    wide count0 = 0, sum0 = 0, count1 = 0, sum1 = 0;
+    for (int i = 0; i < FILTER_LEVELS; i++) {
+        count1 += histogram[i];
+        sum1 += (wide)i * histogram[i];
+    }
+    struct otsu_split best = otsu_split_of(0, 0, 0, count1, sum1);
+    for (int i = 0; i < FILTER_LEVELS; i++) {
+        if (histogram[i] == 0)
+            continue; // the same classes as before
+        count0 += histogram[i];
+        sum0 += (wide)i * histogram[i];
+        count1 -= histogram[i];
+        sum1 -= (wide)i * histogram[i];
+        const struct otsu_split split = otsu_split_of(i, count0, sum0, count1, sum1);
+        best = otsu_better(split, best) ? split : best;
+    }
+    numbers[0] = best.level + 1;
+}
 
 void equalize_measure(const uint32_t *histogram, int32_t *table)
 {
@@ -54,15 +91,15 @@ void clahe_measure(const uint32_t *counts, int32_t *numbers)
 
 void grayworld_measure(const uint32_t *counts, int32_t *table)
 {
-    uint64_t sum[COUNTED_CHANNELS] = {0}, sums = 0;
-    for (int k = 0; k < COUNTED_CHANNELS; k++) {
+    uint64_t sum[HISTOGRAM_CHANNELS] = {0}, sums = 0;
+    for (int k = 0; k < HISTOGRAM_CHANNELS; k++) {
         for (int i = 0; i < FILTER_LEVELS; i++)
             sum[k] += (uint64_t)i * counts[k * FILTER_LEVELS + i];
         sums += sum[k];
     }
     for (int i = 0; i < FILTER_LEVELS; i++) {
         table[i] = 0;
-        for (int k = 0; k < COUNTED_CHANNELS; k++)
+        for (int k = 0; k < HISTOGRAM_CHANNELS; k++)
             table[i] |= grayworld_level(i, sum[k], sums) << 8 * k;
     }
 }

@@ -1,5 +1,5 @@
-// test_caption.c: the words of the filter `text`
-#include "filter/caption.h"
+// test_filter_text.c: the words of the filter `text`
+#include "filter/text.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -22,28 +22,28 @@ static void check_words(void)
         {"Cafe\u0301 U\u0308bung", "Caf\u00e9 \u00dcbung"},                                 // names of macOS
         {"a\u0323\u0302\u0438\u0306\u03b1\u0313\u0300=\u0338", "\u1ead\u0439\u1f02\u2260"}, // one mark after the other
     };
-    char expanded[CAPTION_MOST];
+    char expanded[TEXT_FILTER_MOST];
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        CHECK(!caption_check(rows[i].text));
-        caption_expand(rows[i].text, &moment, expanded);
+        CHECK(!text_filter_why(rows[i].text));
+        text_filter_expand(rows[i].text, &moment, expanded);
         CHECK_TEXT(expanded, rows[i].expanded);
     }
     const struct moment later = {.number = 1ull << 40, .time_ns = 40ll * 24 * 3600 * 1000000000};
-    caption_expand("{frame} {time}", &later, expanded); // after 2^31 ms
+    text_filter_expand("{frame} {time}", &later, expanded); // after 2^31 ms
     CHECK_TEXT(expanded, "1099511627776 960:00:00.000");
-    caption_expand("{host}", &moment, expanded);
+    text_filter_expand("{host}", &moment, expanded);
     CHECK(strlen(expanded) > 0 && !strchr(expanded, '{'));
 }
 
 static void check_long(void)
 {
-    char text[FILTER_FILE] = "", expanded[CAPTION_MOST], name[300];
+    char text[FILTER_FILE] = "", expanded[TEXT_FILTER_MOST], name[300];
     memset(name, 'n', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
     while (strlen(text) + 9 < sizeof(text))
         strcat(text, "{source}");
-    caption_expand(text, &(struct moment){.source = name}, expanded);
-    CHECK(strlen(expanded) > 300 && strlen(expanded) < CAPTION_MOST);
+    text_filter_expand(text, &(struct moment){.source = name}, expanded);
+    CHECK(strlen(expanded) > 300 && strlen(expanded) < TEXT_FILTER_MOST);
 }
 
 static void check_refused(void)
@@ -53,23 +53,23 @@ static void check_refused(void)
     static const char *const percent = "a % begins a conversion of strftime, such as %H; write %% for a percent sign";
     static const char *const letters =
         "the font lacks a letter, or it is a combining mark or written from right to left; use others";
-    CHECK_TEXT(caption_check("{name}"), fields);
-    CHECK_TEXT(caption_check("a{"), fields);
-    CHECK_TEXT(caption_check("100%"), percent);
-    CHECK_TEXT(caption_check("%Q"), percent);
-    CHECK_TEXT(caption_check("%n"), percent);
-    CHECK_TEXT(caption_check("\u05e9\u05dc\u05d5\u05dd"), letters); // Hebrew
-    CHECK_TEXT(caption_check("\u0633"), letters);                   // Arabic
-    CHECK_TEXT(caption_check("\u6f22"), letters);                   // a wide letter
-    CHECK_TEXT(caption_check("x\u0301"), letters);                  // a mark on a letter
-    CHECK_TEXT(caption_check("\u00ad"), letters);
+    CHECK_TEXT(text_filter_why("{name}"), fields);
+    CHECK_TEXT(text_filter_why("a{"), fields);
+    CHECK_TEXT(text_filter_why("100%"), percent);
+    CHECK_TEXT(text_filter_why("%Q"), percent);
+    CHECK_TEXT(text_filter_why("%n"), percent);
+    CHECK_TEXT(text_filter_why("\u05e9\u05dc\u05d5\u05dd"), letters); // Hebrew
+    CHECK_TEXT(text_filter_why("\u0633"), letters);                   // Arabic
+    CHECK_TEXT(text_filter_why("\u6f22"), letters);                   // a wide letter
+    CHECK_TEXT(text_filter_why("x\u0301"), letters);                  // a mark on a letter
+    CHECK_TEXT(text_filter_why("\u00ad"), letters);
     for (int i = 0; i < 3; i++) // Lao letter, mark
         for (unsigned mark = lao[i][0]; mark <= lao[i][1]; mark++) {
             const char text[] = {
                 '\xe0', '\xba', '\x81', '\xe0', (char)(0x80 | (mark >> 6 & 63)), (char)(0x80 | (mark & 63)), 0};
-            CHECK_TEXT(caption_check(text), letters);
+            CHECK_TEXT(text_filter_why(text), letters);
         }
-    CHECK_TEXT(caption_check("\xff"), letters);
+    CHECK_TEXT(text_filter_why("\xff"), letters);
 }
 
 int main(void)
