@@ -1,6 +1,6 @@
 // blend.cl: blends a second picture with the image
 //
-// Arguments: the mode, the width, the pixels of the picture as those of `overlaid`, but their colours are not
+// Arguments: the mode, the width, the pixels of the picture as those of `overlay`, but their colours are not
 // multiplied.
 
 // 0: normal, 1: add, 2: multiply, 3: screen, 4: overlay, 5: difference, 6: lighten, 7: darken, 8: subtract

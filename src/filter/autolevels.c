@@ -23,8 +23,9 @@ const struct filter filter_autolevels = {
     .summary = "set the black point and the white point by the histogram",
     .example = "autolevels=1",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .table = true,
     .params = params,
     .prepare = prepare,
-    .measure = autolevels_measure,
+    .measured = &(const struct filter_measured){.measure = autolevels_measure},
 };

@@ -93,9 +93,9 @@ bool chain_turns(const struct chain *chain)
     for (int i = 0; i < chain->count; i++) {
         const struct stage *stage = &chain->stage[i];
         struct filter_map map = {0};
-        if (stage->filter->kind != FILTER_WARP || stage->filter->returns)
+        if (stage->filter->kind != FILTER_WARP || stage->filter->warp->returns)
             continue;
-        stage->filter->map(&stage->values, CHAIN_SIDE_MAX, CHAIN_SIDE_MAX, &map);
+        stage->filter->warp->map(&stage->values, CHAIN_SIDE_MAX, CHAIN_SIDE_MAX, &map);
         turns ^= map.matrix[0] == 0 && map.matrix[4] == 0 && map.matrix[1] != 0 && map.matrix[3] != 0;
     }
     return turns;
@@ -107,10 +107,10 @@ bool chain_output_size(const struct chain *chain, int *width, int *height, char 
         struct stage *stage = &(struct stage){.filter = NULL};
         struct filter_map map = {0};
         *stage = chain->stage[i];
-        if (stage->filter->kind != FILTER_WARP || stage->filter->returns)
+        if (stage->filter->kind != FILTER_WARP || stage->filter->warp->returns)
             continue;
         hold(stage);
-        stage->filter->map(&stage->values, *width, *height, &map);
+        stage->filter->warp->map(&stage->values, *width, *height, &map);
         release(stage);
         if (map.width > CHAIN_SIDE_MAX || map.height > CHAIN_SIDE_MAX ||
             (int64_t)map.width * map.height > CHAIN_PIXELS_MAX) {

@@ -59,10 +59,11 @@ const struct filter filter_clahe = {
     .summary = "equalize the histogram of each part of the image, with limited contrast",
     .example = "clahe",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .params = params,
     .placed = true,
     .prepare = prepare,
-    .measure = clahe_measure,
+    .measured = &(const struct filter_measured){.measure = clahe_measure},
     .fit = fit,
     .fill = fill,
 };

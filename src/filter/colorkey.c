@@ -40,6 +40,7 @@ const struct filter filter_colorkey = {
     .summary = "make a colour transparent, in outputs with transparency (PNG, WebP, TIFF)",
     .example = "colorkey=#90b850:0.1:0.05",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .params = params,
     .alpha = true,
     .prepare = prepare,

@@ -27,6 +27,7 @@ const struct filter filter_contrast = {
     .summary = "adjust contrast and brightness",
     .example = "contrast=1.3:brightness=10",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .table = true,
     .params = params,
     .prepare = prepare,

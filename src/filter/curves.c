@@ -89,7 +89,6 @@ const struct filter filter_curves = {
     .example = "curves=0/0 64/44 192/215 255/255",
     .kind = FILTER_POINT,
     .table = true,
-    .color = FILTER_COLORS,
     .params = params,
     .prepare = prepare,
 };

@@ -38,6 +38,7 @@ const struct filter filter_denoise = {
     .summary = "remove the noise of films where nothing moves",
     .example = "denoise=0.9",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .second = SECOND_PREVIOUS,
     .params = params,
     .prepare = prepare,

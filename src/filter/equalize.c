@@ -14,7 +14,8 @@ const struct filter filter_equalize = {
     .summary = "equalize the histogram: use all tones equally",
     .example = "equalize",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .table = true,
     .prepare = prepare,
-    .measure = equalize_measure,
+    .measured = &(const struct filter_measured){.measure = equalize_measure},
 };

@@ -21,6 +21,7 @@ const struct filter filter_exposure = {
     .summary = "brighten or darken as a camera's exposure",
     .example = "exposure=0.7",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .table = true,
     .params = params,
     .prepare = prepare,

@@ -74,9 +74,15 @@ bool filter_is_placed(const struct filter *filter)
     return filter->placed || filter->user || filter->second != SECOND_NONE;
 }
 
+bool filter_returns(const struct filter *filter)
+{
+    return filter->kind == FILTER_WARP && filter->warp->returns;
+}
+
 bool filter_leaves_grey(const struct filter *filter, bool grey)
 {
-    return filter->color == FILTER_MAKES_GREY || (grey && filter->color == FILTER_KEEPS_GREY);
+    const bool alike = filter->kind != FILTER_POINT && !filter->placed;
+    return filter->color == FILTER_MAKES_GREY || (grey && (alike || filter->color == FILTER_KEEPS_GREY));
 }
 
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values)

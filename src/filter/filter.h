@@ -30,11 +30,12 @@ enum filter_kind {
     FILTER_SEVERAL,  // other filters, one after the other: its steps
 };
 
-// A filter's effect on grey: pixels whose three colours are equal.
+// A point filter's effect on grey: pixels whose three colours are equal. Stencils treat each colour alike, and so do
+// geometry and warps without `placed`: these keep grey.
 enum filter_color {
-    FILTER_KEEPS_GREY, // grey stays grey: each colour has the same rule
-    FILTER_MAKES_GREY, // every pixel becomes grey
     FILTER_COLORS,     // grey may become coloured
+    FILTER_KEEPS_GREY, // grey stays grey
+    FILTER_MAKES_GREY, // of any kind: every pixel becomes grey
 };
 
 // The second picture of a point filter.
@@ -123,7 +124,7 @@ struct filter_arguments {
     enum filter_part part;
     bool whole; // of a separable filter: it runs once, as a square stencil, not along rows and then columns
     bool loops; // stencils: the function has long loops, which devices cannot unroll
-    int tiles;  // of a filter with `measure`: the tiles of its input in each row and column (histogram_parts); 0: none
+    int tiles;  // of a filter with `measured`: the tiles of its input in each row and column (histogram_parts); 0: none
     int spans;  // SECOND_KEPT: the kept picture is the input of the filter this many before; 0: the stage that keeps it
     int count;
     int32_t value[FILTER_ARGUMENTS];
@@ -162,7 +163,7 @@ static inline int32_t moment_argument(uint64_t value)
     return (int32_t)(value & INT32_MAX);
 }
 
-// The histograms that a filter gets before it runs (filter.measure): one for each part of its input.
+// The histograms that a filter gets before it runs (filter.measured): one for each part of its input.
 enum {
     HISTOGRAM_TILES = 16,
     HISTOGRAM_CHANNELS = 3
@@ -177,6 +178,23 @@ struct histogram_parts {
 
 struct user_filter; // user_filter.h
 struct stage;       // chain.h
+
+// FILTER_WARP: how pixels move.
+struct filter_warping {
+    // Sets the zeroed map for an input of this size. The output may be larger than CHAIN_SIDE_MAX.
+    void (*map)(const struct filter_values *values, int width, int height, struct filter_map *map);
+    // Sets the places of all pixels, in 1/256 pixel, instead of the map. The grid has a shift of 0 (warp.h); its nodes
+    // have the map's places before this call. NULL: the map gives the places.
+    void (*places)(const struct filter_values *values, const struct filter_map *map, int32_t *nodes);
+    bool returns; // another warp, to the nearest pixels, returns to the size of the input
+};
+
+struct filter_measured {
+    // Replaces arguments by those for an input with these histograms, one after the other. The kernel with the filter's
+    // name in histogram.cl does the same on a device.
+    void (*measure)(const uint32_t *counts, int32_t *arguments);
+    bool colors; // the histograms are of red, green and blue; else of luma
+};
 
 struct filter {
     const char *name;
@@ -199,7 +217,6 @@ struct filter {
     // FILTER_POINT: its function also gets the pixel's place. FILTER_WARP: its function changes the pixels of the
     // result, and also gets their places.
     bool placed;
-    bool returns; // FILTER_WARP: another warp, to the nearest pixels, returns to the size of the input
 
     // Makes the numbers of the file, for filter_values.resource, from one reading. All other functions use these
     // numbers, never the file. NULL: no parameter is a PARAM_FILE.
@@ -207,11 +224,7 @@ struct filter {
     // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
     // then a static text. NULL: no arguments.
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
-    // FILTER_POINT: replaces arguments by those for an input with these histograms (histogram_parts), one after the
-    // other. The kernel with the filter's name in histogram.cl does the same on a device. NULL: `prepare` alone
-    // computes them.
-    void (*measure)(const uint32_t *counts, int32_t *arguments);
-    bool counts_colors; // `measure` gets the histograms of red, green and blue; else those of luma
+    const struct filter_measured *measured; // FILTER_POINT: arguments follow from histograms of the input; NULL: none
     // Sets the arguments that depend on the sizes, and their count if that does. NULL: none do.
     void (*fit)(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments);
     // Makes a resource: as many numbers as arguments. They begin with those of `prepare` and `fit`; the others are 0.
@@ -225,13 +238,7 @@ struct filter {
     // number.
     int (*steps)(const struct filter_values *values, struct filter_step steps[FILTER_STEPS]);
 
-    // FILTER_WARP: sets the zeroed map for an input of this size. The output may be larger than CHAIN_SIDE_MAX.
-    void (*map)(const struct filter_values *values, int width, int height, struct filter_map *map);
-
-    // FILTER_WARP: sets the places of all pixels, in 1/256 pixel, instead of the map. The grid has a shift of 0
-    // (warp.h); its nodes have the map's places before this call. NULL: the map gives the places.
-    void (*places)(const struct filter_values *values, const struct filter_map *map, int32_t *nodes);
-
+    const struct filter_warping *warp; // FILTER_WARP
     // A filter from a user's file, which has the kernel and computes the arguments. NULL: a filter of monocle.
     struct user_filter *user;
 };
@@ -256,5 +263,6 @@ bool filter_gets_previous(const struct filter *filter); // its second picture is
 bool filter_ends_pass(const struct filter *filter);     // its second picture comes from the path, not from a file
 // The result depends on a pixel's place: `placed`, with such a second picture, or a user's filter.
 bool filter_is_placed(const struct filter *filter);
+bool filter_returns(const struct filter *filter); // filter_warping.returns
 // Returns true if the filter's output is grey, given whether its input is grey.
 bool filter_leaves_grey(const struct filter *filter, bool grey);

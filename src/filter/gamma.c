@@ -23,6 +23,7 @@ const struct filter filter_gamma = {
     .summary = "gamma correction: brighten or darken the mid-tones",
     .example = "gamma=1.8",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .table = true,
     .params = params,
     .prepare = prepare,

@@ -14,8 +14,8 @@ const struct filter filter_grayworld = {
     .summary = "automatic white balance: make the mean colour grey",
     .example = "temperature=3500,grayworld",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .table = true,
     .prepare = prepare,
-    .measure = grayworld_measure,
-    .counts_colors = true,
+    .measured = &(const struct filter_measured){.measure = grayworld_measure, .colors = true},
 };

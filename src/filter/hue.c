@@ -35,6 +35,7 @@ const struct filter filter_hue = {
     .summary = "rotate the hue of all colours",
     .example = "hue=120",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .params = params,
     .prepare = prepare,
 };

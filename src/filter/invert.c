@@ -7,4 +7,5 @@ const struct filter filter_invert = {
     .summary = "invert the colours, as in a negative",
     .example = "invert",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
 };

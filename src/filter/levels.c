@@ -39,7 +39,6 @@ const struct filter filter_levels = {
     .example = "levels=20:220:1.2",
     .kind = FILTER_POINT,
     .table = true,
-    .color = FILTER_COLORS,
     .params = params,
     .prepare = prepare,
 };

@@ -351,7 +351,6 @@ const struct filter filter_lut = {
     .example = "lut",
     .usage = "lut=film.cube",
     .kind = FILTER_POINT,
-    .color = FILTER_COLORS,
     .params = params,
     .reads = cube_file,
     .prepare = prepare,

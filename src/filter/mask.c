@@ -37,6 +37,7 @@ const struct filter filter_mask = {
     .example = "mask",
     .usage = "mask=matte.jpg",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .params = params,
     .alpha = true,
     .placed = true,

@@ -7,4 +7,5 @@ const struct filter filter_maxrgb = {
     .summary = "keep each pixel's largest channel; set the others to 0",
     .example = "maxrgb",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
 };

@@ -26,6 +26,7 @@ const struct filter filter_motion = {
     .summary = "show motion: the difference from the previous frame; the first frame, and an image file, give black",
     .example = "motion",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .second = SECOND_INPUT,
     .params = params,
     .prepare = prepare,

@@ -18,5 +18,5 @@ const struct filter filter_otsu = {
     .kind = FILTER_POINT,
     .color = FILTER_MAKES_GREY,
     .prepare = prepare,
-    .measure = otsu_measure,
+    .measured = &(const struct filter_measured){.measure = otsu_measure},
 };

@@ -75,10 +75,9 @@ const struct filter filter_pad = {
     .summary = "add a border",
     .example = "pad=352:272:color=white",
     .kind = FILTER_WARP,
-    .color = FILTER_COLORS,
     .params = params,
     .placed = true,
     .prepare = prepare,
-    .map = map,
+    .warp = &(const struct filter_warping){.map = map},
     .fit = fit,
 };

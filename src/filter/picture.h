@@ -6,8 +6,8 @@
 
 // Initializes a filter that lays a picture on the image. Its file must define `params`, `prepare`, `fit` and `fill`.
 #define LAYS_PICTURE                                                                                                   \
-    .kind = FILTER_POINT, .color = FILTER_COLORS, .params = params, .placed = true, .reads = picture_file,             \
-    .prepare = prepare, .fit = fit, .fill = fill
+    .kind = FILTER_POINT, .params = params, .placed = true, .reads = picture_file, .prepare = prepare, .fit = fit,     \
+    .fill = fill
 
 resource_maker picture_file; // the pixels, row by row; sets width and height
 

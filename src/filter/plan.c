@@ -97,19 +97,19 @@ void pass_warp_fill(const struct pass *pass, int32_t *arguments)
         warp_fill(&pass->map, arguments);
     else
         taps_fill(&pass->map, pass->from_width, pass->from_height, arguments);
-    if (stage->filter->places)
-        stage->filter->places(&stage->values, &pass->map, arguments + WARP_GRID_AT);
+    if (stage->filter->warp->places)
+        stage->filter->warp->places(&stage->values, &pass->map, arguments + WARP_GRID_AT);
 }
 
 bool pass_measures(const struct pass *pass)
 {
-    return pass->before_count > 0 && pass->before[0]->filter->measure;
+    return pass->before_count > 0 && pass->before[0]->filter->measured;
 }
 
 struct histogram_parts pass_histograms(const struct pass *pass)
 {
     const struct stage *stage = pass->before[0];
-    return histogram_parts_of(stage->filter->counts_colors, stage->arguments.tiles, pass->from_width,
+    return histogram_parts_of(stage->filter->measured->colors, stage->arguments.tiles, pass->from_width,
                               pass->from_height);
 }
 
@@ -122,7 +122,7 @@ static bool is_empty(const struct pass *pass)
 // Sets the arguments of a pass's stage that depend on the sizes.
 static void fit(struct plan *plan, const struct stage *stage, const struct pass *pass)
 {
-    if (stage->filter->returns)
+    if (filter_returns(stage->filter))
         return;
     const ptrdiff_t number = stage - plan->stage;
     plan->size[number] = (struct stage_size){pass->from_width, pass->from_height, pass->width, pass->height};
@@ -217,9 +217,9 @@ static void set_map(struct plan *plan, int number, int width, int height)
     if (pass->returns)
         return_to(plan, number, width, height);
     else
-        pass->warp->filter->map(&pass->warp->values, width, height, &pass->map);
+        pass->warp->filter->warp->map(&pass->warp->values, width, height, &pass->map);
     if (pass->map.taps == TAPS_NONE) {
-        const bool given = pass->warp->filter->user || pass->warp->filter->places;
+        const bool given = pass->warp->filter->user || pass->warp->filter->warp->places;
         pass->map.shift = given ? 0 : warp_shift(&pass->map, width, height);
         return;
     }
@@ -294,7 +294,7 @@ static void add_steps(struct plan *plan, const struct stage *stage)
 
 static bool moves_pixels(const struct filter *filter)
 {
-    return filter->kind == FILTER_GEOMETRY || (filter->kind == FILTER_WARP && !filter->returns);
+    return filter->kind == FILTER_GEOMETRY || (filter->kind == FILTER_WARP && !filter->warp->returns);
 }
 
 // Returns the stage of the chain whose input stage `number`, which has SECOND_KEPT, gets. No stage between moves
@@ -360,7 +360,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
             add_geometry(pass, stage->filter);
             break;
         case FILTER_POINT:
-            if (stage->filter->measure)
+            if (stage->filter->measured)
                 pass = next_pass(plan);
             if (filter_ends_pass(stage->filter))
                 pass->last = stage;
@@ -380,7 +380,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
             pass->warp = stage;
             if (stage->filter->placed) // after[0] changes the pixels of the result
                 pass->after[pass->after_count++] = stage;
-            if (stage->filter->returns) {
+            if (filter_returns(stage->filter)) {
                 pass = next_pass(plan);
                 pass->warp = stage;
                 pass->returns = true;

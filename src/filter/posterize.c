@@ -22,6 +22,7 @@ const struct filter filter_posterize = {
     .summary = "reduce each channel to a few levels",
     .example = "posterize=5",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .table = true,
     .params = params,
     .prepare = prepare,

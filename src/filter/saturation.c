@@ -22,6 +22,7 @@ const struct filter filter_saturation = {
     .summary = "make colours stronger or weaker",
     .example = "saturation=1.8",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .params = params,
     .prepare = prepare,
 };

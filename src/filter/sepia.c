@@ -7,5 +7,4 @@ const struct filter filter_sepia = {
     .summary = "sepia tone of old photographs",
     .example = "sepia",
     .kind = FILTER_POINT,
-    .color = FILTER_COLORS,
 };

@@ -46,7 +46,6 @@ const struct filter filter_temperature = {
     .example = "temperature=4500",
     .kind = FILTER_POINT,
     .table = true,
-    .color = FILTER_COLORS,
     .params = params,
     .prepare = prepare,
 };

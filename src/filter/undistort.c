@@ -65,5 +65,5 @@ const struct filter filter_undistort = {
     .kind = FILTER_WARP,
     .params = undistort_params,
     .prepare = undistort_prepare,
-    .map = undistort_map,
+    .warp = &(const struct filter_warping){.map = undistort_map},
 };

@@ -442,6 +442,8 @@ static void keep_size(const struct filter_values *values, int width, int height,
     map->height = height;
 }
 
+static const struct filter_warping keeps_size = {.map = keep_size};
+
 static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
 {
     arguments->value[FACT_WIDTH] = size->width;
@@ -488,7 +490,6 @@ struct user_filter *user_filter_make(const char *name, char *text, size_t size, 
     user->filter = (struct filter){.name = user->name,
                                    .summary = user->summary,
                                    .example = user->name,
-                                   .color = FILTER_COLORS,
                                    .params = user->param,
                                    .fit = fit,
                                    .follow = follow,
@@ -497,7 +498,7 @@ struct user_filter *user_filter_make(const char *name, char *text, size_t size, 
     if (check_bytes(&at, text, size) && read_head(&at, text) && check_whole(&at) && make_safe(&at) &&
         check_function(&at)) {
         if (user->filter.kind == FILTER_WARP)
-            user->filter.map = keep_size;
+            user->filter.warp = &keeps_size;
         if (user->filter.second == SECOND_PICTURE) {
             user->filter.reads = picture_file;
             user->filter.fit = fit_picture;

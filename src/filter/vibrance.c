@@ -22,6 +22,7 @@ const struct filter filter_vibrance = {
     .summary = "make pale colours stronger or weaker",
     .example = "vibrance=1",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .params = params,
     .prepare = prepare,
 };

@@ -39,6 +39,7 @@ const struct filter filter_vignette = {
     .summary = "darken the corners",
     .example = "vignette=0.8",
     .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
     .params = params,
     .placed = true,
     .prepare = prepare,

@@ -52,7 +52,7 @@ const struct filter filter_crop = {
     .example = "crop=200:160:150:40",
     .kind = FILTER_WARP,
     .params = crop_params,
-    .map = crop_map,
+    .warp = &(const struct filter_warping){.map = crop_map},
 };
 
 // ---- scale ----
@@ -135,7 +135,7 @@ const struct filter filter_scale = {
     .kind = FILTER_WARP,
     .params = scale_params,
     .prepare = scale_prepare,
-    .map = scale_map,
+    .warp = &(const struct filter_warping){.map = scale_map},
 };
 
 // ---- pixelate ----
@@ -157,8 +157,7 @@ const struct filter filter_pixelate = {
     .example = "pixelate=16",
     .kind = FILTER_WARP,
     .params = pixelate_params,
-    .returns = true,
-    .map = pixelate_map,
+    .warp = &(const struct filter_warping){.map = pixelate_map, .returns = true},
 };
 
 // ---- rotate ----
@@ -198,7 +197,7 @@ const struct filter filter_rotate = {
     .example = "rotate=90",
     .kind = FILTER_WARP,
     .params = rotate_params,
-    .map = rotate_map,
+    .warp = &(const struct filter_warping){.map = rotate_map},
 };
 
 // ---- warp ----
@@ -301,5 +300,5 @@ const struct filter filter_warp = {
     .kind = FILTER_WARP,
     .params = warp_params,
     .prepare = warp_prepare,
-    .map = warp_map,
+    .warp = &(const struct filter_warping){.map = warp_map},
 };

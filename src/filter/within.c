@@ -54,7 +54,6 @@ const struct filter filter_within = {
     .example = "blur=8,within",
     .usage = "blur=8,within=matte.jpg",
     .kind = FILTER_POINT,
-    .color = FILTER_COLORS,
     .second = SECOND_KEPT,
     .params = params,
     .reads = picture_file,

@@ -76,7 +76,7 @@ bool lane_lens_parse(struct lane_lens *lens, const char *text, char *error, size
     if (ok) {
         const struct stage *stage = &chain->stage[0];
         memcpy(lens->text, text, strlen(text) + 1);
-        stage->filter->map(&stage->values, 1, 1, &lens->map);
+        stage->filter->warp->map(&stage->values, 1, 1, &lens->map);
         lens->reach = find_reach(&lens->map.lens);
     } else {
         snprintf(error, size, "lens must have arguments of the undistort filter: %s",

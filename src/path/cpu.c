@@ -271,7 +271,7 @@ static void measure_input(const struct cpu_path *cpu, struct cpu_build *build, c
         for (int level = 0; level < FILTER_LEVELS; level++)
             build->counts[i % parts][level] += build->counts[i][level];
     }
-    stage->filter->measure(build->counts[0], filter_own_numbers(&stage->arguments));
+    stage->filter->measured->measure(build->counts[0], filter_own_numbers(&stage->arguments));
 }
 
 static void run_passes(struct path *path, struct image *from, const struct path_feed *feed)

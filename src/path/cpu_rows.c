@@ -106,7 +106,7 @@ static void find_move(struct cpu_pass *cpu)
     const struct filter_map *map = &cpu->pass->map;
     const double *m = map->matrix;
     const double shape[] = {1, 0, m[2], 0, 1, m[5], 0, 0, 1};
-    cpu->moves = map->taps == TAPS_NONE && !cpu->pass->warp->filter->places && map->lens.model == LENS_NONE &&
+    cpu->moves = map->taps == TAPS_NONE && !cpu->pass->warp->filter->warp->places && map->lens.model == LENS_NONE &&
                  memcmp(m, shape, sizeof(shape)) == 0 && m[2] == floor(m[2]) && m[5] == floor(m[5]) &&
                  fabs(m[2]) <= MOVE_MOST && fabs(m[5]) <= MOVE_MOST;
     cpu->right = cpu->moves ? (int)-m[2] : 0;

@@ -125,7 +125,7 @@ static void measure_input(struct gl_chain *chain, int number, unsigned framebuff
     struct stage *stage = &chain->plan.stage[step->pass->before[0] - chain->plan.stage];
     int32_t *numbers = filter_own_numbers(&stage->arguments);
     count_input(chain, step, framebuffer);
-    stage->filter->measure(chain->counts[0], numbers);
+    stage->filter->measured->measure(chain->counts[0], numbers);
     if (!chain->numbers[number]) {
         memcpy(few, numbers, (size_t)stage->arguments.count * sizeof(*few));
         return;

@@ -202,6 +202,16 @@ static void test_advice(struct check *check)
     }
 }
 
+// Without `color`, a point filter may make colours from grey; other kinds treat the colours alike.
+static void test_grey(struct check *check)
+{
+    const struct filter point = {.kind = FILTER_POINT}, stencil = {.kind = FILTER_STENCIL};
+    const struct filter warp = {.kind = FILTER_WARP}, filled = {.kind = FILTER_WARP, .placed = true};
+    check_that(check, !filter_leaves_grey(&point, true) && !filter_leaves_grey(&filled, true), "colours are possible");
+    check_that(check, filter_leaves_grey(&stencil, true) && filter_leaves_grey(&warp, true), "grey stays grey");
+    check_that(check, !filter_leaves_grey(&stencil, false), "colours do not become grey");
+}
+
 static void test_accepted(struct check *check)
 {
     for (size_t i = 0; i < sizeof(accepted) / sizeof(*accepted); i++) {
@@ -437,5 +447,6 @@ int main(void)
     test_random(&check);
     test_edit(&check);
     test_edit_convolve(&check);
+    test_grey(&check);
     return check_end(&check);
 }

@@ -32,7 +32,7 @@ int main(void)
         fill(&random, histogram);
         for (int i = 0; i < FILTER_LEVELS; i++)
             pixels += wide[i] = histogram[i];
-        otsu->measure(histogram, &level);
+        otsu->measured->measure(histogram, &level);
         const int expected = reference_otsu(wide) + 1;
         check_that(&check, level == expected, "round %d, %llu pixels: level %d, expected %d", round,
                    (unsigned long long)pixels, level, expected);

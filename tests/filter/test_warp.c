@@ -96,7 +96,7 @@ int main(void)
         make_text(&random, round % KINDS, text);
         if (!chain_parse(&chain, text, error))
             continue; // no convex quadrilateral, or no inverse
-        chain.stage[0].filter->map(&chain.stage[0].values, WIDTH, HEIGHT, &map);
+        chain.stage[0].filter->warp->map(&chain.stage[0].values, WIDTH, HEIGHT, &map);
         map.shift = warp_shift(&map, WIDTH, HEIGHT);
         seen[map.shift]++;
         const double most = greatest_error(&map);
