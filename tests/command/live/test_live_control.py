@@ -408,7 +408,7 @@ MALFORMED = [  # line, part of the error, request_id
     (b'{"command": ["get_property", 5], "request_id": 6}', "not a text", 6),
     (b'{"command": ["get_property", "chian"], "request_id": 6}', "did you mean chain", 6),
     (b'{"command": ["get_property", "xyz"], "request_id": 6}', "`monocle ctl SOCKET list` lists them", 6),
-    (b'{"command": ["set_property", "look", "inc"], "request_id": 6}', "no look 'inc'; did you mean ink; ", 6),
+    (b'{"command": ["set_property", "look", "inc"], "request_id": 6}', "did you mean ink?", 6),
     (b'{"command": ["set_property", "look", "x y"], "request_id": 6}', "'monocle looks' lists the looks", 6),
     (b'{"command": ["get_property", "param/blur/radius"], "request_id": 6}', "no stage 'blur'", 6),
     (b'{"command": ["set_property", "chain", "blurr"], "request_id": 6}', "blur", 6),
