@@ -324,7 +324,7 @@ static void test_silence(void)
 static void test_late_end(void)
 {
     const int pipe = open_pipe();
-    struct source *source = open_film("exec >&-\ncat last\nexit 1\n", "2.0", false);
+    struct source *source = open_film("exec >&-\ncat last >/dev/null\nexit 1\n", "2.0", false);
     CHECK(mkfifo(scratch_path(&scratch, "last"), 0600) == 0);
     const int last = open(scratch_path(&scratch, "last"), O_RDWR | O_CLOEXEC);
     add_frames(pipe, 2);
