@@ -324,15 +324,15 @@ static void test_silence(void)
 static void test_late_end(void)
 {
     const int pipe = open_pipe();
-    struct source *source = open_film("exec >&-\ncat last >/dev/null\nexit 1\n", "2.0", false);
-    CHECK(mkfifo(scratch_path(&scratch, "last"), 0600) == 0);
-    const int last = open(scratch_path(&scratch, "last"), O_RDWR | O_CLOEXEC);
+    struct source *source = open_film("exec >&-\nwhile [ -e last ]; do sleep .01; done\nexit 1\n", "2.0", false);
+    write_text("last", "");
     add_frames(pipe, 2);
     take(source, 0, 2);
     close(pipe);
     be_silent(source, 900);
     CHECK(lines() == 1 && said("waiting for ffmpeg"));
-    CHECK(end_pipe(source, last) == SOURCE_FAILED && said("cannot play") && said("to its end"));
+    unlink(scratch_path(&scratch, "last"));
+    CHECK(end_pipe(source, dup(STDIN_FILENO)) == SOURCE_FAILED && said("cannot play") && said("to its end"));
     source_close(source);
 }
 
