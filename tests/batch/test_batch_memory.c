@@ -1,14 +1,18 @@
 // test_batch_memory.c: a lack of memory leaves members out of a line of JSON, and breaks nothing else; images in flight
-// take no more memory than the limit
+// take no more memory than the limit, and a thread that waits for memory has none; many new files are several groups
 #include "base/json_text.h"
 #include "batch/queue.h"
 #include "batch/record.h"
+#include "batch/worker.h"
 
 #include "unit.h"
 
+#include <fcntl.h>
 #include <jansson.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 static long allocations, failing; // the number of the allocation that fails
 
@@ -47,9 +51,124 @@ static void test_limit(void)
     queue_finish(&queue);
 }
 
+// A table that grows keeps its rows.
+static void test_table(void)
+{
+    struct row {
+        const char *key;
+        int number;
+    } * row;
+    struct key_table table = {0};
+    char key[16];
+    for (int i = 0; i < 3000; i++) {
+        snprintf(key, sizeof(key), "row %d", i);
+        row = table_row(&table, key, sizeof(*row));
+        row->number += i + 1;
+    }
+    for (int i = 0; i < 3000; i++) {
+        snprintf(key, sizeof(key), "row %d", i);
+        row = table_find(&table, key);
+        CHECK(row && row->number == i + 1);
+    }
+    CHECK(!table_find(&table, "row 3000"));
+    CHECK_NUMBER(table.count, 3000);
+    table_free(&table);
+}
+
+static bool refuses;   // the next image, but not its file, finds no memory without waiting
+static int waits = -1; // for memory, from 0 on; -1: not counted
+
+bool __real_queue_take_memory(struct queue *queue, uint64_t bytes, bool waiting);
+bool __wrap_queue_take_memory(struct queue *queue, uint64_t bytes, bool waiting);
+
+bool __wrap_queue_take_memory(struct queue *queue, uint64_t bytes, bool waiting)
+{
+    if (refuses && !waiting) {
+        refuses = false;
+        return false;
+    }
+    if (waits >= 0 && waits++ > 0)
+        CHECK_NUMBER(queue->memory_used, 0); // else two threads could wait for each other
+    return __real_queue_take_memory(queue, bytes, waiting);
+}
+
+// A thread that must wait for the memory of an image gives that of its file back, and reads the file again.
+static void test_waiting(void)
+{
+    static const char tga[] = {[2] = 2, [12] = 2, [14] = 1, [16] = 24, [18] = 'a', 'b', 'c', 'd', 'e', 'f'};
+    const struct batch_setup options = {.megapixels = 100, .naming = {0}};
+    struct input input = {.path = "waits.tga", .relative = "waits.tga"};
+    struct directory directory = {.path = "", .nearest = "."};
+    struct task task = {.input = &input, .output = "out.png", .directory = &directory};
+    const struct tasks tasks = {.row = &task, .count = 1, .job = ""};
+    struct queue queue;
+    struct runner_job job;
+    struct codec_settings settings;
+    FILE *file = fopen("waits.tga", "w");
+    CHECK(file && fwrite(tga, sizeof(tga), 1, file) == 1 && fclose(file) == 0);
+    queue_init(&queue, &tasks, false, 1 << 20);
+    struct worker *worker = worker_open(&(struct worker_setup){.options = &options, .queue = &queue});
+    refuses = true;
+    waits = 0;
+    CHECK(worker_sample(worker, &task, &job, &settings));
+    CHECK(!refuses);
+    CHECK_NUMBER(waits, 2);
+    waits = -1;
+    CHECK_NUMBER(job.picture->plane[0][5], 'e');
+    CHECK_NUMBER(queue.memory_used, 0);
+    worker_close(worker);
+    queue_finish(&queue);
+    CHECK(unlink("waits.tga") == 0);
+}
+
+static int polls; // so often more files arrive; then none
+static char arrivals[64];
+
+int __real_poll(struct pollfd *set, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *set, nfds_t count, int timeout_ms);
+
+int __wrap_poll(struct pollfd *set, nfds_t count, int timeout_ms)
+{
+    static int number;
+    if (polls == 0)
+        return __real_poll(set, count, timeout_ms);
+    for (int i = 0; i < 100; i++) {
+        char name[96];
+        snprintf(name, sizeof(name), "%s/%04d.png", arrivals, number++);
+        close(open(name, O_WRONLY | O_CREAT, 0600));
+    }
+    return polls-- > 1;
+}
+
+// Files that go on to arrive are listed in groups of about a thousand.
+static void test_groups(void)
+{
+    struct watch watch;
+    bool failed;
+    char name[96];
+    unit_directory(arrivals);
+    CHECK(watch_open(&watch, (const char *const[]){arrivals}, 1));
+    polls = 20;
+    CHECK(watch_wait(&watch, &failed) && !failed);
+    CHECK_NUMBER(watch.names, 1000);
+    CHECK_HAS(watch.name[0], "/0000.png");
+    CHECK(watch_wait(&watch, &failed));
+    CHECK_HAS(watch.name[0], "/1000.png");
+    CHECK(polls == 0 && watch.names >= 900);
+    watch_close(&watch);
+    for (int i = 0; i < 2000; i++) {
+        snprintf(name, sizeof(name), "%s/%04d.png", arrivals, i);
+        CHECK(unlink(name) == 0);
+    }
+    CHECK(rmdir(arrivals) == 0);
+}
+
 int main(void)
 {
     test_json();
     test_limit();
+    test_table();
+    test_waiting();
+    test_groups();
     return check_end(&unit);
 }

@@ -38,6 +38,10 @@ static const struct printed accepted[] = {
     {"gamma=0.30000001192092896", "gamma=0.3"},
     {"contrast", "contrast"},
     {"contrast=1.5:0", "contrast"},
+    {"text='it''s 12:30'", "text='it''s 12:30'"},
+    {"text='at the end '", "text='at the end '"},
+    {"text=' at the begin'", "text=' at the begin'"},
+    {"text='no need'", "text=no need"},
     {"contrast=2", "contrast=2"},
     {"contrast=2:-255", "contrast=2:-255"},
     {"contrast=1.5:10", "contrast=brightness=10"},
@@ -247,6 +251,22 @@ static void test_refused(struct check *check)
     }
 }
 
+// Two quarter turns are a half turn.
+static void test_turns(struct check *check)
+{
+    static const struct {
+        const char *text;
+        bool turns;
+    } rows[] = {{"none", false},       {"rotate=90", true}, {"rotate=90,gray,rotate=90", false},
+                {"rotate=180", false}, {"mirror", false},   {"rotate=90,rotate=180,rotate=270,rotate=90", true}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct chain chain;
+        char error[CHAIN_ERROR];
+        check_that(check, chain_parse(&chain, rows[i].text, error) && chain_turns(&chain) == rows[i].turns, "%s turns",
+                   rows[i].text);
+    }
+}
+
 // Very long texts of every kind, as a user might paste them.
 static void test_long(struct check *check)
 {
@@ -443,6 +463,7 @@ int main(void)
     test_accepted(&check);
     test_refused(&check);
     test_advice(&check);
+    test_turns(&check);
     test_long(&check);
     test_random(&check);
     test_edit(&check);

@@ -1,12 +1,15 @@
 // test_cube.c: files .cube: values worked out by hand, damaged files, and files that change while they are read
 #include "filter/lut.h"
+#include "filter/plan.h"
 #include "unit.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -199,8 +202,128 @@ static void check_threads(void)
     CHECK_TEXT(((const struct file_resource *)one)->why, "1");
 }
 
+static int made; // calls of make_number
+
+// Makes the number of the file's first byte.
+static void make_number(const char *path, struct file_resource *resource)
+{
+    FILE *file = fopen(path, "r");
+    made++;
+    resource->numbers = malloc(sizeof(*resource->numbers));
+    CHECK(file && resource->numbers);
+    *resource->numbers = getc(file);
+    resource->count = 1;
+    fclose(file);
+}
+
+static void make_other(const char *path, struct file_resource *resource)
+{
+    make_number(path, resource);
+    *resource->numbers += 1000;
+}
+
+// Writes a file of one byte, in place, that changed at this second.
+static void write_byte(const char *name, char byte, int second)
+{
+    FILE *file = fopen(name, "r+");
+    if (!file)
+        file = fopen(name, "w");
+    CHECK(file && putc(byte, file) == byte && fclose(file) == 0);
+    const struct timespec times[2] = {{.tv_sec = second}, {.tv_sec = second}};
+    CHECK(utimensat(AT_FDCWD, name, times, 0) == 0);
+}
+
+static int number_of(const char *name, resource_maker *make)
+{
+    const struct file_resource *resource = file_resource_get(name, make);
+    const int number = resource->numbers ? *resource->numbers : -1;
+    file_resource_put(resource);
+    return number;
+}
+
+// A file that has gone has its own latest numbers, and a file that was rewritten in place the new ones. Each kind of
+// filter has its own numbers, and a few of those without users stay.
+static void check_kept(void)
+{
+    char name[8];
+    write_byte("a", 'a', 1);
+    write_byte("b", 'b', 1);
+    CHECK_NUMBER(number_of("a", make_number), 'a');
+    CHECK_NUMBER(number_of("b", make_number), 'b');
+    CHECK_NUMBER(number_of("a", make_other), 'a' + 1000);
+    CHECK_NUMBER(made, 3);
+    CHECK(unlink("a") == 0);
+    CHECK_NUMBER(number_of("a", make_number), 'a');
+    CHECK_NUMBER(number_of("a", make_other), 'a' + 1000);
+    CHECK_NUMBER(number_of("none", make_number), -1);
+    write_byte("b", 'c', 2);
+    CHECK_NUMBER(number_of("b", make_number), 'c');
+    CHECK_NUMBER(made, 4);
+    for (int i = 0; i < 5; i++) {
+        snprintf(name, sizeof(name), "f%d", i);
+        write_byte(name, 'f', 10 + i);
+        CHECK_NUMBER(number_of(name, make_number), 'f');
+    }
+    CHECK_NUMBER(number_of("f4", make_number), 'f');
+    CHECK_NUMBER(made, 9);
+    CHECK_NUMBER(number_of("f0", make_number), 'f'); // four newer ones stayed
+    CHECK_NUMBER(made, 10);
+}
+
+// A plan has the whole table of a file, also when the file was damaged after the chain was parsed. Then a new chain
+// is refused.
+static void check_plan(void)
+{
+    static const char cube[] = "LUT_3D_SIZE 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n";
+    static struct plan plan;
+    struct chain chain;
+    char error[CHAIN_ERROR] = "";
+    put_file("plan.cube", cube);
+    CHECK(chain_parse(&chain, "lut=plan.cube", error));
+    for (int damaged_now = 0; damaged_now < 2; damaged_now++) {
+        if (damaged_now)
+            put_file("plan.cube", "LUT_3D_SIZE 2\n0 0\n");
+        plan_make(&plan, &chain, 8, 8);
+        CHECK_NUMBER(plan.stage[0].arguments.count, 1 + 768 + 8);
+        CHECK(plan_fill(&plan, error));
+        plan_free(&plan);
+    }
+    CHECK(!chain_parse(&chain, "lut=plan.cube", error));
+    CHECK_HAS(error, "plan.cube': line 2: an entry must be");
+}
+
+// A Hald picture is as wide as high, and its side is a cube number.
+static void check_hald(void)
+{
+    static const struct {
+        int width, height;
+        const char *why;
+    } rows[] = {
+        {8, 8, ""},
+        {27, 27, ""},
+        {8, 27, "8x27 pixels are not a Hald picture; use 8x8, 27x27, 64x64, ... or 4096x4096"},
+        {9, 9, "9x9 pixels are not a Hald picture; use 8x8, 27x27, 64x64, ... or 4096x4096"},
+        {1, 1, "1x1 pixels are not a Hald picture; use 8x8, 27x27, 64x64, ... or 4096x4096"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        FILE *file = fopen("hald.tga", "w");
+        const uint8_t head[18] = {[2] = 2, [12] = (uint8_t)rows[i].width, [14] = (uint8_t)rows[i].height, [16] = 24};
+        CHECK(file && fwrite(head, sizeof(head), 1, file) == 1);
+        for (int pixel = 0; pixel < 3 * rows[i].width * rows[i].height; pixel++)
+            putc(pixel & 255, file);
+        CHECK(fclose(file) == 0);
+        const struct file_resource *table = file_resource_get("hald.tga", cube_file);
+        CHECK_TEXT(table->why, rows[i].why);
+        CHECK((table->numbers != NULL) == (rows[i].why[0] == '\0'));
+        CHECK(unlink("hald.tga") == 0);
+    }
+}
+
 int main(void)
 {
+    check_kept();
+    check_hald();
+    check_plan();
     check_files();
     check_refused();
     check_threads();

@@ -15,6 +15,7 @@ static void check_words(void)
         const char *text, *expanded;
     } rows[] = {
         {"%F %H:%M:%S", "1970-01-02 01:01:01"},
+        {"%-H:%_M:%-S %^b %-d.%0e", "1: 1:1 JAN 2.02"}, // flags
         {"{frame}{frame}, 100%%", "77, 100%"},
         {"{time}", "1:02:03.004"},
         {"é {source}", "é b{frame}%F.jpg"},

@@ -227,6 +227,76 @@ static void test_orientations(void)
     }
 }
 
+static void put(uint8_t *at, uint32_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+
+static void put_entry(uint8_t *at, uint32_t tag, uint32_t type, uint32_t count, uint32_t value)
+{
+    put(at, tag, 2);
+    put(at + 2, type, 2);
+    put(at + 4, count, 4);
+    put(at + 8, value, 4);
+}
+
+// EXIF data with an inner directory: the size 4x3, the subject's area, and an interoperability directory.
+static void test_inner(void)
+{
+    enum { MAIN = 8, INNER = 26, AREA = 80, OTHER = 88, SIZE = 106 };
+    uint8_t exif[SIZE] = {'I', 'I', 42, 0, MAIN}, settled[SIZE];
+    exif[MAIN] = 1;
+    put_entry(exif + MAIN + 2, 0x8769, 4, 1, INNER);
+    exif[INNER] = 4;
+    put_entry(exif + INNER + 2, 0x9214, 3, 4, AREA);
+    put_entry(exif + INNER + 14, 0xa002, 4, 1, 4);
+    put_entry(exif + INNER + 26, 0xa003, 4, 1, 3);
+    put_entry(exif + INNER + 38, 0xa005, 4, 1, OTHER);
+    exif[OTHER] = 1;
+    put_entry(exif + OTHER + 2, 1, 2, 4, 'R' | '9' << 8 | '8' << 16);
+    // The subject's area stays only if the size does.
+    static const int heights[] = {3, 2};
+    for (int i = 0; i < 2; i++) {
+        memcpy(settled, exif, SIZE);
+        check_that(&check, exif_settle(settled, SIZE, &(struct metadata_target){4, heights[i], 0, false}) == SIZE,
+                   "inner: nothing is cut");
+        check_that(&check, settled[INNER] == (i == 0 ? 4 : 3), "inner: %d entries at height %d", settled[INNER],
+                   heights[i]);
+    }
+    bool usable = false, left_out = true;
+    check_that(&check, !exif_fault(exif, SIZE, &usable) && usable, "inner: whole");
+    const char *why = exif_fault(exif, AREA + 4, &usable);
+    check_that(&check, usable && why && strstr(why, "cut off"), "inner: %s", why ? why : "whole");
+    struct codec_buffer copy = {0};
+    check_that(&check, exif_from_tiff(exif, SIZE, 1, &copy, &left_out) && !left_out, "inner: all is copied");
+    codec_buffer_free(&copy);
+    // A list beside the entry is no number.
+    memset(exif, 0, SIZE);
+    memcpy(exif, "II*\0\x08", 5);
+    exif[MAIN] = 1;
+    put_entry(exif + MAIN + 2, 0x112, 3, 3, AREA);
+    put(exif + AREA, 6, 2);
+    check_that(&check, exif_orientation(exif, SIZE) == 1, "a list is the orientation %d", exif_orientation(exif, SIZE));
+}
+
+// A property of XMP whose name is longer, or is within another name, stays.
+static void test_xmp_names(void)
+{
+    static const char xmp[] = "<rdf:Description xmlns:tiff=\"http://ns.adobe.com/tiff/1.0/\" xmlns:x=\"y\" "
+                              "tiff:ImageWidth=\"9\" tiff:ImageWidthOld=\"9\" "
+                              "xtiff:ImageWidth=\"9\"><tiff:ImageWidthOld>9</tiff:ImageWidthOld>";
+    static const char want[] = "<rdf:Description xmlns:tiff=\"http://ns.adobe.com/tiff/1.0/\" xmlns:x=\"y\" "
+                               "tiff:ImageWidth=\"4\" tiff:ImageWidthOld=\"9\" "
+                               "xtiff:ImageWidth=\"9\"><tiff:ImageWidthOld>9</tiff:ImageWidthOld>";
+    struct codec_buffer settled = {0};
+    const struct codec_bytes bytes = {(const uint8_t *)xmp, sizeof(xmp) - 1};
+    check_that(&check, xmp_settle(bytes, &(struct metadata_target){4, 3, 1, false}, &settled), "xmp: memory");
+    check_that(&check, settled.size == sizeof(want) - 1 && memcmp(settled.data, want, settled.size) == 0, "xmp: %.*s",
+               (int)settled.size, (const char *)settled.data);
+    codec_buffer_free(&settled);
+}
+
 // A resolution in pixels per centimetre.
 static void test_centimetres(void)
 {
@@ -639,6 +709,8 @@ int main(void)
     test_jpeg(codec);
     test_behind(codec);
     test_orientations();
+    test_inner();
+    test_xmp_names();
     test_centimetres();
     test_bmp(codec);
     test_profiles(codec);

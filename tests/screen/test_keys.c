@@ -87,6 +87,18 @@ static void test_table(void)
         check_that(&unit, seen[i] && keys.row[i].command.action != KEY_NONE, "no key for %s", keys.row[i].name);
 }
 
+// A key that is given twice is one key, and a second one is added to the first.
+static void test_twice(void)
+{
+    struct keys keys;
+    char error[256] = "";
+    keys_default(&keys);
+    CHECK(keys_remap(&keys, "path=x,path=x,path=y", error));
+    const struct key_row *row = keys_find(&keys, 'x', false);
+    CHECK(row && row->key[0] == 'x' && row->key[1] == 'y' && row->key[2] == 0);
+    CHECK_TEXT(name_of(&keys, 'y', false), "path");
+}
+
 static void test_repeats(void)
 {
     struct keys keys;
@@ -231,6 +243,7 @@ int main(void)
 {
     test_table();
     test_repeats();
+    test_twice();
     test_remap();
     test_refusals();
     test_names();

@@ -366,6 +366,66 @@ static void test_list(void)
                scratch.said.text);
 }
 
+// Takes the next image of a slide show; it has this colour, number and number of images.
+static void next_slide(struct source *source, int value, int number, int count)
+{
+    struct frame frame;
+    struct source_slide slide = {0};
+    const bool got = source_next(source, &frame, 1000) == SOURCE_FRAME;
+    check_that(&check, got && frame.image.plane[0][0] == value, "slide %d is next", value);
+    check_that(&check, got && source_slide(source, (double)frame.video_ns / 1e9, &slide), "slide %d has a place",
+               value);
+    check_that(&check, slide.number == number && slide.count == count, "slide %d is %d of %d, not %d of %d", value,
+               slide.number, slide.count, number, count);
+    if (got)
+        source_return(source, &frame);
+}
+
+static void rename_picture(const char *from, const char *to)
+{
+    char path[300];
+    snprintf(path, sizeof(path), "%s", scratch_path(&scratch, from));
+    check_that(&check, rename(path, scratch_path(&scratch, to)) == 0, "%s becomes %s", from, to);
+}
+
+// An image that was removed and comes back unchanged is shown again, and so is a bad one after a change. Numbers count
+// only images that can be read.
+static void test_slides(void)
+{
+    char dir[300];
+    struct source_slide slide = {.path = NULL};
+    snprintf(dir, sizeof(dir), "%s/slides", scratch.dir);
+    mkdir(dir, 0700);
+    write_picture("slides/1.png", 8, 8, 10);
+    write_picture("slides/2.png", 8, 8, 20);
+    write_picture("slides/3.png", 8, 8, 30);
+    scratch_write(&scratch, "slides/9.png", "\x89PNG\r\n\x1a\n", 8);
+    struct source *source = source_open(&(struct source_setup){.text = dir, .slides = true, .loop = true, .rate = 30});
+    next_slide(source, 10, 1, 4);
+    rename_picture("slides/2.png", "slides/hidden");
+    next_slide(source, 30, 2, 3);
+    rename_picture("slides/hidden", "slides/2.png");
+    capture_stderr(&scratch.said);
+    next_slide(source, 10, 1, 3);
+    check_that(&check, captured_lines(&scratch.said) == 1, "one image is bad: %s", scratch.said.text);
+    next_slide(source, 20, 2, 3);
+    next_slide(source, 30, 3, 3);
+    write_picture("slides/9.png", 8, 8, 90);
+    next_slide(source, 10, 1, 4);
+    next_slide(source, 20, 2, 4);
+    next_slide(source, 30, 3, 4);
+    next_slide(source, 90, 4, 4);
+    for (int i = 0; i < 4; i++)
+        unlink(scratch_path(&scratch,
+                            (const char *const[]){"slides/1.png", "slides/2.png", "slides/3.png", "slides/9.png"}[i]));
+    capture_stderr(&scratch.said);
+    struct frame frame;
+    check_that(&check, source_next(source, &frame, 1000) == SOURCE_FAILED, "no image is left");
+    captured_stderr(&scratch.said);
+    check_that(&check, source_slide(source, 0, &slide) && slide.path, "the last list stays");
+    source_close(source);
+}
+
 // A source that is truncated while it loops: its complete frames play; a round without a frame fails.
 static void play_cut(const char *text, const char *path, off_t size, const char *why)
 {
@@ -426,6 +486,7 @@ int main(void)
     test_lending();
     test_still();
     test_list();
+    test_slides();
     test_emptied();
     test_natural_order();
     scratch_close(&scratch);

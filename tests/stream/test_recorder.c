@@ -1,12 +1,15 @@
-// test_recorder.c: recordings of the live view: their times, counts and names, and a disk that fails at the end
+// test_recorder.c: recordings and screenshots of the live view: times, counts and names; readers, disks and ffmpeg fail
 #include "base/clock.h"
 #include "sink/recording.h"
+#include "sink/screenshot.h"
 #include "stream/outputs.h"
 
 #include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 static bool disk_fails;
@@ -20,6 +23,15 @@ int __wrap_fsync(int fd)
         return __real_fsync(fd);
     errno = EIO;
     return -1;
+}
+
+static int interrupted; // the number of a signal
+
+int __wrap_process_interrupted(void);
+
+int __wrap_process_interrupted(void)
+{
+    return interrupted;
 }
 
 static bool stopped; // the clock shows stopped_ns
@@ -176,10 +188,17 @@ static void test_film(struct outputs *outputs, const struct source_info *info)
     }
     CHECK(start(outputs, "times.y4m"));
     add_at(outputs, ms, 3, 0);
+    interrupted = SIGINT; // a signal ends this
+    CHECK(outputs_end_recording(outputs, 1000000000000, false));
+    interrupted = 0;
+    check_frames("times.y4m", "012");
+    static const int later_ms[] = {0, 200};
+    CHECK(start(outputs, "times.y4m"));
+    add_at(outputs, ms, 3, 0);
     outputs_set_source(outputs, &film, false);
-    add_at(outputs, ms, 3, 0); // its times are those of the first film
+    add_at(outputs, later_ms, 2, 0); // its times begin as those of the first film
     CHECK(outputs_end_recording(outputs, 0, false));
-    check_frames("times.y4m", "012012");
+    check_frames("times.y4m", "012000001");
     outputs_set_source(outputs, info, true);
 }
 
@@ -319,6 +338,120 @@ static void test_swapped(struct outputs *outputs)
     }
 }
 
+// A reader that stalls misses frames. They are not counted as written, and reported.
+static void test_stalled(struct outputs *outputs, const struct source_info *info)
+{
+    enum { FRAMES = 600, PIPE = 8192, FRAME_BYTES = 6 + 3 * 4 * 2 };
+    const struct source_info live = {.shape = info->shape, .rate = info->rate, .live = true};
+    struct captured captured;
+    struct image image;
+    char data[PIPE];
+    bool error;
+    CHECK(mkfifo("stalled.y4m", 0600) == 0);
+    const int reader = open("stalled.y4m", O_RDWR | O_NONBLOCK);
+    CHECK(reader >= 0 && fcntl(reader, F_SETPIPE_SZ, PIPE) == PIPE);
+    CHECK(outputs_resize(outputs, 4, 2));
+    CHECK(image_alloc(&image, &(struct image_shape){.width = 4, .height = 2}));
+    memset(image.memory, 0, image_bytes(&image.shape));
+    outputs_set_source(outputs, &live, true);
+    stopped = true;
+    CHECK(start(outputs, "stalled.y4m"));
+    for (int i = 0; i < FRAMES; i++) {
+        const struct frame frame = {.elapsed_ns = stopped_ns = 5000000000 + i * 40000000L};
+        CHECK(outputs_record(outputs, &frame, &image, false));
+    }
+    const ssize_t got = read(reader, data, sizeof(data));
+    const char *body = got > 0 ? memchr(data, '\n', (size_t)got) : NULL;
+    const long whole = body ? (data + got - body - 1) / FRAME_BYTES : 0; // the last one may be there in part
+    CHECK(whole == (long)outputs->file.frames || whole == (long)outputs->file.frames - 1);
+    CHECK(outputs->file.frames > 100 && outputs->file.left_out > 100);
+    CHECK_HAS(note_text(outputs->note, &error), "the reader of stalled.y4m has stalled: ");
+    capture_stderr(&captured);
+    outputs_end_recording(outputs, 0, false);
+    CHECK_HAS(captured_stderr(&captured), "frames are missing from stalled.y4m: its reader stalled");
+    stopped = false;
+    outputs_set_source(outputs, info, true);
+    close(reader);
+    image_free(&image);
+    CHECK(unlink("stalled.y4m") == 0);
+}
+
+// A recording that another program has removed is no success.
+static void test_removed(struct outputs *outputs)
+{
+    struct captured captured;
+    CHECK(start(outputs, "gone.mkv") && outputs_await_start(outputs, 20000000000));
+    add(outputs, 1);
+    CHECK(unlink("gone.mkv") == 0);
+    capture_stderr(&captured);
+    CHECK(!outputs_end_recording(outputs, 0, false));
+    CHECK_TEXT(captured_stderr(&captured), "monocle: error: cannot record to gone.mkv: No such file or directory\n");
+}
+
+// Writes a program that is found as ffmpeg. It knows libx264; then it acts as the text says.
+static void write_ffmpeg(const char *acts)
+{
+    FILE *file = fopen("ffmpeg", "w");
+    CHECK(file &&
+          fprintf(file, "#!/bin/sh\ncase \"$*\" in *-encoders*) echo ' V libx264 '; exit 0;; esac\n%s", acts) > 0);
+    CHECK(fclose(file) == 0 && chmod("ffmpeg", 0755) == 0);
+}
+
+// An ffmpeg that stops before it has read a frame leaves no file.
+static void test_stops(struct outputs *outputs, const char *directory)
+{
+    struct captured captured;
+    char path[4096], old[4000];
+    snprintf(old, sizeof(old), "%s", getenv("PATH"));
+    snprintf(path, sizeof(path), "%s:%s", directory, old);
+    CHECK(setenv("PATH", path, 1) == 0);
+    write_ffmpeg("echo '[error] no space for it' >&2\nexit 1\n");
+    capture_stderr(&captured);
+    CHECK(!start(outputs, "stops.mkv") || !outputs_await_start(outputs, 20000000000));
+    CHECK_TEXT(captured_stderr(&captured),
+               "monocle: error: cannot record stops.mkv: ffmpeg reports: no space for it\n");
+    CHECK(access("stops.mkv", F_OK) != 0);
+
+    write_ffmpeg("for out; do :; done\nprintf head >\"${out#file:}\"\nread line\nexec 0<&-\n: >closed\nexit 1\n");
+    capture_stderr(&captured);
+    CHECK(start(outputs, "stops.mkv") && outputs_await_start(outputs, 20000000000));
+    while (access("closed", F_OK) != 0)
+        clock_sleep_until_ns(clock_now_ns() + 1000000);
+    struct image image;
+    CHECK(image_alloc(&image, &(struct image_shape){.width = outputs->width, .height = outputs->height}));
+    memset(image.memory, 0, image_bytes(&image.shape));
+    CHECK(!outputs_record(outputs, &(struct frame){.elapsed_ns = 1}, &image, true));
+    image_free(&image);
+    CHECK_HAS(captured_stderr(&captured), "cannot record stops.mkv: ffmpeg reports: an error without a message\n");
+    CHECK(access("stops.mkv", F_OK) != 0);
+    CHECK(unlink("ffmpeg") == 0 && unlink("closed") == 0 && setenv("PATH", old, 1) == 0);
+}
+
+// A screenshot that cannot be written leaves no file, and says why.
+static void test_screenshot(void)
+{
+    struct captured captured;
+    struct image image;
+    struct claim claim;
+    char name[PATH_MAX], why[SCREENSHOT_WHY];
+    CHECK(image_alloc(&image, &(struct image_shape){.width = 4, .height = 2}));
+    memset(image.memory, 0, image_bytes(&image.shape));
+    for (int fails = 0; fails < 2; fails++) {
+        CHECK(output_claim_new(&claim));
+        disk_fails = fails;
+        capture_stderr(&captured);
+        struct screenshot *screenshot = screenshot_start(&claim, true, &image, NULL);
+        CHECK(screenshot && screenshot_close(screenshot, name, why) == !fails);
+        disk_fails = false;
+        captured_stderr(&captured);
+        CHECK_TEXT(name, "monocle-0001.png");
+        CHECK_HAS(why, fails ? "cannot write monocle-0001.png: Input/output error" : "");
+        CHECK((access(name, F_OK) == 0) == !fails);
+        unlink(name);
+    }
+    image_free(&image);
+}
+
 static void remove_files(void)
 {
     static const char *const names[] = {"empty.y4m", "monocle-0001.y4m", "film.y4m",   "film-2.y4m", "film-4.y4m",
@@ -370,6 +503,7 @@ int main(void)
     struct captured captured;
     char directory[64];
     bool error;
+    signal(SIGPIPE, SIG_IGN); // as main does
     unit_directory(directory);
     CHECK(chdir(directory) == 0);
 
@@ -395,6 +529,10 @@ int main(void)
     test_film(&outputs, &info);
     test_taken(&outputs);
     test_swapped(&outputs);
+    test_stalled(&outputs, &info);
+    test_removed(&outputs);
+    test_stops(&outputs, directory);
+    test_screenshot();
     remove_files();
     outputs_close(&outputs);
     CHECK(chdir("/") == 0 && rmdir(directory) == 0);

@@ -110,8 +110,22 @@ static void check_put(void)
     CHECK(!edits_undo(&edits, &settings));
 }
 
+// Another filter is selected at its first parameter, and a removed one at the filter behind it.
+static void check_selected(void)
+{
+    int stage = -1, param = -1;
+    begin("contrast=2:9,blur=3");
+    settings.selected = 1; // the brightness
+    CHECK(edits_filter(&edits, &settings, 1));
+    CHECK_NUMBER(settings.selected, 0);
+    settings_select(&settings, 1);
+    CHECK(edits_remove(&edits, &settings) && settings_selected(&settings, &stage, &param));
+    CHECK_NUMBER(stage, 0);
+}
+
 int main(void)
 {
+    check_selected();
     check_runs();
     check_after_undo();
     check_full();
