@@ -75,7 +75,8 @@ bool property_flag(const char *text, bool *flag, char why[PROPERTY_WHY])
     return property_fail(why, "'%.80s' is not on or off", text);
 }
 
-bool property_choice(const char *choices, const char *text, int *choice, char why[PROPERTY_WHY])
+// Finds the text among the choices, such as "cpu|opencl": its index.
+static bool find_choice(const char *choices, const char *text, int *choice, char why[PROPERTY_WHY])
 {
     char word[PROPERTY_NAME];
     if ((*choice = options_find(choices, text)) >= 0)
@@ -92,7 +93,7 @@ static bool parse(const struct property *p, const char *text, union setting *val
     if (p->type == PROPERTY_FLAG)
         return property_flag(text, &value->flag, why);
     if (p->type == PROPERTY_CHOICE)
-        return property_choice(p->choices, text, &value->choice, why);
+        return find_choice(p->choices, text, &value->choice, why);
     value->number = strtof(text, &end);
     return (end != text && !*end && value->number >= p->min && value->number <= p->max) ||
            property_fail(why, "'%.80s' is not a number from %g to %g", text, (double)p->min, (double)p->max);

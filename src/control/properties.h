@@ -60,8 +60,6 @@ struct controlled {
 
 // Writes `why` and returns false.
 bool property_fail(char why[PROPERTY_WHY], const char *format, ...) __attribute__((format(printf, 2, 3)));
-// Finds the text among the choices, such as "cpu|opencl": its index.
-bool property_choice(const char *choices, const char *text, int *choice, char why[PROPERTY_WHY]);
 bool property_flag(const char *text, bool *flag, char why[PROPERTY_WHY]); // "on", "off", "true", "false", ...
 
 // Returns the value; the caller frees it. NULL on failure: `why` is one line. *report caches the state for further

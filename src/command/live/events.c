@@ -255,7 +255,8 @@ static void note_edit(struct session *s, bool done)
     note_value(s);
 }
 
-void events_add_filter(struct session *s, const struct filter *filter)
+// Adds the filter after the selected one.
+static void add_filter(struct session *s, const struct filter *filter)
 {
     const bool done = edits_add(&s->edits, &s->stream.settings, filter);
     note_edit(s, done);
@@ -295,7 +296,7 @@ static void add_stage(struct session *s, int number)
     if (s->stream.window)
         chooser_open(s, CHOOSER_FILTERS, NULL);
     else
-        events_add_filter(s, NULL);
+        add_filter(s, NULL);
 }
 
 static void list_looks(struct session *s, int number)
@@ -472,7 +473,9 @@ static bool carry_out(struct session *s, const struct key_command *command, char
     return true;
 }
 
-bool events_run(struct session *s, const struct key_command *command, char why[PROPERTY_WHY])
+// Carries out the command of a key, redraws and reports the state. False: it is impossible; `why` is one line, which
+// the note shows.
+static bool run_command(struct session *s, const struct key_command *command, char why[PROPERTY_WHY])
 {
     s->redraw = true;
     showcase_end(s);
@@ -497,7 +500,7 @@ static bool press(struct session *s, const struct key_row *row, int digit, char 
         command.number = digit;
     if (row->group <= KEYS_VIEW)
         hold_slide(s);
-    return events_run(s, &command, why);
+    return run_command(s, &command, why);
 }
 
 bool events_press(struct session *s, const char *action, long long digit, char why[PROPERTY_WHY])
@@ -628,7 +631,7 @@ static void list_choose(struct session *s)
         return;
     }
     if (kind == CHOOSER_FILTERS)
-        events_add_filter(s, filter_at(index));
+        add_filter(s, filter_at(index));
     else
         events_show_look(s, &s->looks.look[index]);
     report_state(&s->report, "state", session_status(s));
@@ -758,7 +761,7 @@ static void turn_wheel(struct session *s, const struct path_result *result, cons
         return;
     }
     for (int i = 0; i < steps && !event->control; i++)
-        events_run(s, &(struct key_command){.action = KEY_CHANGE, .number = event->steps > 0 ? 1 : -1}, why);
+        run_command(s, &(struct key_command){.action = KEY_CHANGE, .number = event->steps > 0 ? 1 : -1}, why);
 }
 
 static void handle_mouse(struct session *s, const struct window_event *event)
@@ -776,7 +779,7 @@ static void handle_mouse(struct session *s, const struct window_event *event)
         turn_wheel(s, result, event);
         break;
     case WINDOW_DOUBLE_CLICK:
-        events_run(s, &(struct key_command){.action = KEY_CYCLE, .property = "fullscreen"}, why);
+        run_command(s, &(struct key_command){.action = KEY_CYCLE, .property = "fullscreen"}, why);
         break;
     case WINDOW_RIGHT_CLICK:
         showcase_end(s);

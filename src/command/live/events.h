@@ -12,7 +12,6 @@ struct filter;
 struct session;
 
 // Fills in the keys and their list, which has the names of the looks.
-void events_add_filter(struct session *session, const struct filter *filter); // after the selected one
 void events_note_zoom(struct session *session); // sets the note to the percentage of the zoom
 void events_open(struct session *session);
 // Names the most useful keys in the note, for this many seconds; 0: until another note replaces it.
@@ -20,9 +19,6 @@ void events_hint(struct session *session, double seconds);
 // Handles all events that have arrived; reports the state after each key. `quit_only`: ignores all keys but quit and
 // back, and serves no control socket.
 void events_handle(struct session *session, bool quit_only);
-// Carries out the command of a key, redraws and reports the state. False: it is
-// impossible; `why` is one line, which the note shows.
-bool events_run(struct session *session, const struct key_command *command, char why[PROPERTY_WHY]);
 // The same for a key's action. `digit`: of an action with digits; -1: none.
 bool events_press(struct session *session, const char *action, long long digit, char why[PROPERTY_WHY]);
 // Shows the look instead of the chain; NULL: no filter. A mirror at the end of the chain stays: it is a setting of the
