@@ -717,7 +717,7 @@ static void print_options(const struct option *options, const char *often, FILE 
     }
 }
 
-// Prints rows "command  what it does" in two columns.
+// Prints rows of a command and its meaning in two columns.
 static void print_examples(const char *const *examples, FILE *out)
 {
     int width = 0;

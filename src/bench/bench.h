@@ -85,7 +85,7 @@ struct bench_chosen_setup {
     const char *device;  // as in device_choose
     bool insist;         // the user named a path or the device: without it, nothing is measured
     const char *kernels; // as in measure_setup
-    double seconds;      // measure BENCH_ROUNDS_MAX rounds, but for at most this time; 0: `rounds`
+    double seconds;      // measure for this time, at most BENCH_ROUNDS_MAX rounds; 0: measure `rounds`
     int rounds;          // 0: BENCH_ROUNDS_CHOSEN
     struct bench_listener listener;
 };

@@ -1,4 +1,4 @@
-// drivers.c: the installed OpenCL drivers: their list, the guard that leaves out those that crash, settings of PoCL
+// drivers.c: the installed OpenCL drivers: their list, the guard against drivers that crash, settings of PoCL
 #include "compute/drivers.h"
 
 #include "base/alloc.h"

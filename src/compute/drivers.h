@@ -1,4 +1,4 @@
-// drivers.h: the installed OpenCL drivers, and the guard that leaves out those that crash
+// drivers.h: the installed OpenCL drivers, and the guard against drivers that crash
 #pragma once
 
 #include <limits.h>

@@ -91,7 +91,7 @@ static const struct option option_rows[] = {
     {"dry-run", 'n', OPTION_FLAG, .help = "print the plan and process no file", .offset = AT(setup.dry_run)},
     {"watch", 0, OPTION_FLAG, .offset = AT(setup.watch),
      .excludes = "recursive|files-from|dry-run|shard|report|fail-fast|overwrite",
-     .help = "filter the files in the directories, then those that arrive, until a signal; default: --skip-newer"},
+     .help = "filter the files in the directories, then each new file, until a signal; default: --skip-newer"},
     {"no-sync", 0, OPTION_FLAG, .offset = AT(setup.no_sync),
      .help = "do not sync outputs to the disk; a power failure may lose or damage them"},
     {"fail-fast", 0, OPTION_FLAG, .help = "stop at the first file that fails", .offset = AT(setup.fail_fast)},

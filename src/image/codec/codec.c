@@ -265,7 +265,7 @@ static bool density_ok(const double density[2])
     return density[0] > 0 && density[1] > 0 && density[0] < MOST && density[1] < MOST;
 }
 
-// Removes what is damaged, and completes orientation and resolution. Pixels that are not square keep their shape; for
+// Removes damaged blocks, and completes orientation and resolution. Pixels that are not square keep their shape; for
 // others, a resolution in the EXIF data is more than the shape.
 static void check_metadata(struct codec_head *head)
 {

@@ -510,8 +510,8 @@ static const char *find_letter(const char *at, const char *end, char letter)
     return found ? found : end;
 }
 
-// Sets `value` to the text between the quotes of an attribute whose name ends at `at`. Returns the place behind them;
-// NULL: there is no such text.
+// Sets `value` to the text between the quotes of an attribute whose name ends at `at`. Returns the place after
+// the closing quote; NULL: the attribute has no text.
 static const char *attribute_value(const char *at, const char *end, struct codec_bytes *value)
 {
     at = skip_space(at, end);
@@ -583,7 +583,7 @@ static const char *tag_end(const char *at, const char *end)
 }
 
 // Sets `value` to the text of the element whose name ends at `at`, or of its first inner element. Returns the place
-// behind the text, and with `whole` behind the element; NULL: it is damaged.
+// after the text, or (`whole`) after the element; NULL: the element is damaged.
 static const char *element_value(const char *name, const char *at, const char *end, bool whole,
                                  struct codec_bytes *value)
 {
@@ -623,7 +623,7 @@ static bool new_value(const struct xmp_property *property, const struct metadata
 }
 
 // Appends the text from *copied up to the property at `start`, whose name ends at `at`, and the changed property. Moves
-// *copied behind it. Returns false if there is no memory.
+// *copied to the end of the property. Returns false if there is no memory.
 static bool change_property(const struct xmp *xmp, const struct xmp_property *property, const char *start,
                             const char *at, const struct metadata_target *target, struct codec_buffer *to,
                             const char **copied)

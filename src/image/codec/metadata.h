@@ -6,7 +6,7 @@
 // Returns the orientation, 1 to 8; 1 if there is none or the data are damaged.
 int exif_orientation(const uint8_t *data, size_t size);
 
-// Returns NULL if the data are a TIFF structure whose entries are in the data; otherwise what is wrong with them. Sets
+// Returns NULL if the data are a TIFF structure whose entries are in the data; otherwise the fault, as a text. Sets
 // *usable to false if no entry can be read.
 const char *exif_fault(const uint8_t *data, size_t size, bool *usable);
 
