@@ -422,7 +422,8 @@ static bool save_picture(struct call *call, bool both)
         return property_fail(call->why, "there is no frame yet; wait_frame 1 waits for it");
     property_fail(call->why, "there is no frame to save"); // an error that is logged replaces this
     log_keep_error(call->why, sizeof(call->why));
-    if (!path || output_files_allow_screenshot(s, path))
+    const struct output_inputs in = {.source = source_change_text(&s->change), .chain = &s->settings.chain};
+    if (!path || output_files_allow_screenshot(&s->files, &s->outputs, &in, s->playback.source, path))
         call->guest->screenshot = stream_save(s, both, path);
     log_keep_error(NULL, 0);
     call->guest->waits = call->request->id;
@@ -553,7 +554,7 @@ static bool settled(const struct controlled *run)
 static void answer_source(struct stream *s, struct client *client, struct guest *guest)
 {
     const bool latest = guest->source == source_change_requests(&s->change);
-    if (latest && (source_change_busy(&s->change) || !s->capture || s->quit || s->code >= EXIT_NOTHING))
+    if (latest && (source_change_busy(&s->change) || !s->playback.capture || s->quit || s->code >= EXIT_NOTHING))
         return;
     guest->source = 0;
     client->waits = false;

@@ -40,10 +40,10 @@ void status_tuning_words(const struct status *s, char text[TUNING_WORDS])
 
 void status_read(const struct stream *s, struct status *status)
 {
-    const struct capture_counts counts = stream_counts(s);
+    const struct capture_counts counts = playback_counts(&s->playback);
     *status = (struct status){
-        .info = s->info,
-        .health = source_health(s->source),
+        .info = s->playback.info,
+        .health = source_health(s->playback.source),
         .captured = counts.captured,
         .skipped = counts.skipped + counts.dropped,
         .settings = &s->settings,

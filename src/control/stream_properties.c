@@ -16,13 +16,13 @@ static bool set_paused(const struct controlled *run, const char *rest, const cha
     bool paused = false;
     if (!property_flag(value, &paused, why))
         return false;
-    playback_pause(run->stream, paused);
+    playback_pause(&run->stream->playback, paused);
     return true;
 }
 
 static json_t *seconds_json(const struct controlled *run, double seconds)
 {
-    return run->stream->info->frame_s > 0 ? json_real(round(seconds * 1e6) / 1e6) : json_null();
+    return run->stream->playback.info->frame_s > 0 ? json_real(round(seconds * 1e6) / 1e6) : json_null();
 }
 
 static json_t *get_position(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
@@ -36,18 +36,18 @@ static bool set_position(const struct controlled *run, const char *rest, const c
     const double seconds = strtod(value, &end);
     if (end == value || *end || !isfinite(seconds))
         return property_fail(why, "'%.80s' is not a time; write seconds, such as 90 or 12.5", value);
-    return playback_seek(run->stream, seconds, reason) || property_fail(why, "%.200s", reason);
+    return playback_seek(&run->stream->playback, seconds, reason) || property_fail(why, "%.200s", reason);
 }
 
 static json_t *get_duration(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
-    const double seconds = playback_duration(run->stream);
+    const double seconds = playback_duration(&run->stream->playback);
     return seconds > 0 ? seconds_json(run, seconds) : json_null();
 }
 
 static bool set_source(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
-    return source_change_request(run->stream, value, why);
+    return source_change_request(&run->stream->change, value, why);
 }
 
 static bool set_recording(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
@@ -64,7 +64,7 @@ static bool set_recording(const struct controlled *run, const char *rest, const 
         return true;
     if (now)
         return property_fail(why, "monocle records to %.200s; set recording none ends this", now);
-    if (run->stream->still)
+    if (run->stream->playback.still)
         return property_fail(why, "a still image cannot be recorded; save a screenshot instead");
     property_fail(why, "cannot start a recording"); // an error that is logged replaces this
     log_keep_error(why, PROPERTY_WHY);

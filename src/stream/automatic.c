@@ -2,7 +2,7 @@
 #include "stream/automatic.h"
 
 #include "base/log.h"
-#include "stream/stream.h"
+#include "stream/panes.h"
 
 // A change of the path would reset a filter that gets its previous output or input.
 static bool has_previous(const struct chain *chain)
@@ -15,84 +15,89 @@ static bool has_previous(const struct chain *chain)
 
 // Writes the kinds for the main pane's chain, the one in use first. Other kinds do not run on a device that the user
 // named, nor exactly the user's kernels.
-static int find_candidates(const struct stream *s, enum path_kind kinds[PATH_KINDS])
+static int find_candidates(const struct panes *panes, enum path_kind kinds[PATH_KINDS])
 {
-    const struct devices *d = &s->devices;
-    const struct gl_context *gl = s->window ? window_gl(s->window) : s->gl;
-    struct path_offer offer = devices_offer(d, &s->state, &s->settings.chain, gl);
+    const struct panes_setup *with = panes_parts(panes);
+    const struct devices *d = with->devices;
+    struct path_offer offer = panes_offer(panes);
     offer.cpu = offer.cpu && !d->named;
     offer.gl_gpu = offer.gl_gpu && !d->named;
-    kinds[0] = panes_kind(s->panes);
-    return d->kernels || has_previous(&s->settings.chain) ? 1 : path_candidates(&offer, kinds[0], kinds);
+    kinds[0] = panes_kind(panes);
+    return d->kernels || has_previous(&with->settings->chain) ? 1 : path_candidates(&offer, kinds[0], kinds);
 }
 
 // Follows a change of the main pane.
-static void follow_work(struct stream *s)
+static void follow_work(struct automatic *a, const struct panes *panes)
 {
-    struct path_choice *c = &s->automatic.choice;
-    const struct image_shape *shape = &s->info->shape;
-    const struct path_work work = {s->settings.chain, shape->width, shape->height, settings_measures(&s->settings),
-                                   s->state.device};
+    const struct panes_setup *with = panes_parts(panes);
+    struct path_choice *c = &a->choice;
+    const struct image_shape *shape = &source_info(with->source)->shape;
+    const struct path_work work = {with->settings->chain, shape->width, shape->height,
+                                   settings_measures(with->settings), with->state->device};
     const enum path_change change = c->count == 0 ? WORK_MUCH : path_work_compare(&c->work, &work);
     enum path_kind kinds[PATH_KINDS];
-    s->automatic.rebuilt = false;
+    a->rebuilt = false;
     if (change == WORK_LITTLE && !path_choice_times(c))
         path_choice_check(c, &work);
     else if (change != WORK_SAME)
-        path_choice_begin(c, kinds, find_candidates(s, kinds), &work);
-    if (c->count == 1 && s->state.why == c->why)
-        s->state.why = NULL;
+        path_choice_begin(c, kinds, find_candidates(panes, kinds), &work);
+    if (c->count == 1 && with->state->why == c->why)
+        with->state->why = NULL;
 }
 
-// Reports the choice after the last candidate.
-static void report_choice(struct stream *s)
+// Reports the choice after the last candidate. False: it is not made yet, or there was none to make.
+static bool report_choice(const struct path_choice *c, struct stream_state *state)
 {
-    const struct path_choice *c = &s->automatic.choice;
     if (path_choice_times(c) || !c->why[0])
-        return;
-    s->state.kind = path_choice_kind(c);
-    s->state.why = c->why;
+        return false;
+    state->kind = path_choice_kind(c);
+    state->why = c->why;
     log_info("%s", c->why);
-    if (s->set.client->changed)
-        s->set.client->changed(s->set.context);
+    return true;
 }
 
-void automatic_follow(struct stream *s)
+bool automatic_follow(struct automatic *a, struct panes *panes)
 {
-    struct path_choice *c = &s->automatic.choice;
-    s->meter.waits_upload = false;
-    if (!s->state.automatic)
+    const struct panes_setup *with = panes_parts(panes);
+    struct path_choice *c = &a->choice;
+    bool chosen = false;
+    with->meter->waits_upload = false;
+    if (!with->state->automatic) {
         c->count = c->at = 0;
+        a->tries = false;
+        return false;
+    }
     // A second pane, and the candidates of a tuning, would change the times.
-    if (!s->state.automatic || s->settings.tune || s->settings.split != SPLIT_OFF || panes_busy(s->panes))
-        return;
-    if (s->automatic.rebuilt || c->count == 0)
-        follow_work(s);
-    if (s->automatic.tries && panes_kind(s->panes) != path_choice_kind(c)) {
+    if (with->settings->tune || with->settings->split != SPLIT_OFF || panes_busy(panes))
+        return false;
+    if (a->rebuilt || c->count == 0)
+        follow_work(a, panes);
+    if (a->tries && panes_kind(panes) != path_choice_kind(c)) {
         path_choice_refuse(c);
-        report_choice(s);
+        chosen = report_choice(c, with->state);
     }
-    s->automatic.tries = panes_kind(s->panes) != path_choice_kind(c);
-    s->meter.waits_upload = path_choice_times(c) && !s->automatic.tries;
-    if (s->automatic.tries) {
-        s->state.kind = path_choice_kind(c);
+    a->tries = panes_kind(panes) != path_choice_kind(c);
+    with->meter->waits_upload = path_choice_times(c) && !a->tries;
+    if (a->tries) {
+        with->state->kind = path_choice_kind(c);
         if (path_choice_times(c))
-            s->state.why = NULL;
-        panes_try(s->panes);
+            with->state->why = NULL;
+        panes_try(panes);
     }
+    return chosen;
 }
 
-void automatic_add(struct stream *s, int64_t collected_ns)
+bool automatic_add(struct automatic *a, struct panes *panes, int64_t collected_ns)
 {
-    struct path_choice *c = &s->automatic.choice;
-    if (!s->meter.waits_upload)
-        return;
-    path_choice_add(c, (double)(collected_ns - s->automatic.submitted_ns) / 1e6 +
-                           meter_shown_ms(&s->meter, "texture upload"));
-    report_choice(s);
+    const struct panes_setup *with = panes_parts(panes);
+    if (!with->meter->waits_upload)
+        return false;
+    path_choice_add(&a->choice,
+                    (double)(collected_ns - a->submitted_ns) / 1e6 + meter_shown_ms(with->meter, "texture upload"));
+    return report_choice(&a->choice, with->state);
 }
 
-bool automatic_busy(const struct stream *s)
+bool automatic_busy(const struct automatic *a)
 {
-    return s->state.automatic && (path_choice_times(&s->automatic.choice) || s->automatic.tries);
+    return path_choice_times(&a->choice) || a->tries;
 }

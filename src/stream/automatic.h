@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct stream;
+struct panes;
 
 // Zeroed: nothing is timed yet.
 struct automatic {
@@ -16,9 +16,11 @@ struct automatic {
     int64_t submitted_ns; // when the newest frame was submitted
 };
 
-// Requests the kind of path for the next frames. No frame may be in flight.
-void automatic_follow(struct stream *stream);
-// Adds a frame that was shown, from `submitted_ns` until its result was collected.
-void automatic_add(struct stream *stream, int64_t collected_ns);
+// Requests the kind of path for the next frames of these panes. No frame may be in flight. Returns true if it has
+// chosen a kind for good, because the last candidate cannot be built.
+bool automatic_follow(struct automatic *automatic, struct panes *panes);
+// Adds a frame that was shown, from `submitted_ns` until its result was collected. Returns true if this was the last
+// one, and a kind is chosen.
+bool automatic_add(struct automatic *automatic, struct panes *panes, int64_t collected_ns);
 // Returns true while frames are timed or the kind changes: frames must then run one after the other.
-bool automatic_busy(const struct stream *stream);
+bool automatic_busy(const struct automatic *automatic);

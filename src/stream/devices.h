@@ -12,7 +12,7 @@ struct devices {
     struct device *device[DEVICE_MAX]; // NULL: not open
     int count;
     bool named; // devices_choose was given a device
-    int watch;  // descriptor of edited.h for `kernels`; 0: none
+    int watch;  // descriptor of file_watch.h for `kernels`; 0: none
     // The caller sets these two; both are borrowed.
     struct window *window; // devices share with its GL context; NULL: none
     const char *kernels;   // directory of kernels that replace the built-in ones; NULL: none

@@ -7,7 +7,7 @@
 #include "image/imagefile.h"
 #include "sink/recording.h"
 #include "source/entries.h"
-#include "stream/stream.h"
+#include "stream/outputs.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,8 +17,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const int64_t doubtful_ns = 10000000000; // the longest time of the last frame of a damaged film
 
 // Returns false if the suffix names another format than PNG (logged).
 static bool check_picture(const char *path)
@@ -232,11 +230,12 @@ bool output_files_spare(const struct output_options *o, const struct source *sou
     return true;
 }
 
-bool output_files_allow_screenshot(const struct stream *s, const char *path)
+bool output_files_allow_screenshot(const struct output_files *files, const struct outputs *running,
+                                   const struct output_inputs *in, const struct source *source, const char *path)
 {
-    const struct output_options *o = s->files.options;
-    const char *read = source_path(source_change_text(s));
-    const struct outputs_facts facts = outputs_describe(&s->outputs);
+    const struct output_options *o = files->options;
+    const char *read = source_path(in->source);
+    const struct outputs_facts facts = outputs_describe(running);
     const char *recording = facts.recording ? facts.recording : facts.ending;
     bool written = recording && file_same(path, recording);
     for (int i = 0; i < OUTPUT_KINDS; i++) {
@@ -245,9 +244,9 @@ bool output_files_allow_screenshot(const struct stream *s, const char *path)
     }
     if (!check_picture(path))
         return false;
-    if (source_holds(s->source, path) || (read && file_same(path, read)))
+    if (source_holds(source, path) || (read && file_same(path, read)))
         log_error("the output %s is the source; name another output", path);
-    else if (chain_reads(&s->settings.chain, path))
+    else if (chain_reads(in->chain, path))
         log_error("a filter of the chain reads the output %s; name another output", path);
     else if (written)
         log_error("the run already writes %s; name another output", path);
@@ -262,70 +261,51 @@ bool output_files_allow_screenshot(const struct stream *s, const char *path)
 
 // ---- the run ----
 
-static bool open_trace(struct stream *s)
+static bool open_trace(struct output_files *files, struct meter *meter)
 {
-    struct claim *claim = &s->files.claim[OUTPUT_TRACE];
-    struct growing *growing = &s->files.trace;
+    struct claim *claim = &files->claim[OUTPUT_TRACE];
+    struct growing *growing = &files->trace;
     int file;
     const char *why = claim_make(claim, &file) ? growing_open(growing, claim->path, &file) : strerror(errno);
     if (why) {
         log_error("cannot write the trace to %s: %s", claim->path, why);
         return false;
     }
-    s->meter.trace = trace_open(claim->path, file);
-    if (!s->meter.trace && file >= 0 && !growing->drafted)
+    meter->trace = trace_open(claim->path, file);
+    if (!meter->trace && file >= 0 && !growing->drafted)
         file_remove(claim->path, claim->own);
-    return s->meter.trace;
+    return meter->trace;
 }
 
-static bool start_recording(struct stream *s)
+static bool start_recording(struct output_files *files, struct outputs *running)
 {
-    struct claim *claim = &s->files.claim[OUTPUT_RECORD];
-    if (strcmp(s->files.options->record, "-") == 0)
+    struct claim *claim = &files->claim[OUTPUT_RECORD];
+    if (strcmp(files->options->record, "-") == 0)
         strcpy(claim->path, "-");
-    return outputs_start_recording(&s->outputs, claim, s->files.options->record_quality) &&
-           outputs_await_start(&s->outputs, OUTPUTS_START_NS);
+    return outputs_start_recording(running, claim, files->options->record_quality) &&
+           outputs_await_start(running, OUTPUTS_START_NS);
 }
 
-bool output_files_open(struct stream *s)
+bool output_files_open(struct output_files *files, struct outputs *running, struct meter *meter)
 {
-    const struct output_options *o = s->files.options;
-    return (!o->trace || open_trace(s)) && (!o->record || start_recording(s));
+    const struct output_options *o = files->options;
+    return (!o->trace || open_trace(files, meter)) && (!o->record || start_recording(files, running));
 }
 
-// Returns false if the last frame cannot be written (logged).
-static bool save_screenshot(struct stream *s)
+bool output_files_save(struct output_files *files, const struct image *picture, const char *like, const char *missing)
 {
-    const char *path = s->files.options->screenshot;
-    const struct image *picture = path ? stream_picture(s) : NULL;
-    if (picture)
-        return imagefile_write_claimed(&s->files.claim[OUTPUT_SCREENSHOT], picture, s->shown_file);
+    const char *path = files->options->screenshot;
+    if (path && picture)
+        return imagefile_write_claimed(&files->claim[OUTPUT_SCREENSHOT], picture, like);
     if (!path || process_interrupted())
         return true; // a signal ended the run before the first picture
-    log_error("cannot write the screenshot %s: %s", path,
-              window_lost(s->window) ? "the last frame, a texture, was lost with the display"
-                                     : "the run ended before the first frame");
+    log_error("cannot write the screenshot %s: %s", path, missing);
     return false;
 }
 
-void output_files_complete(struct stream *s)
+bool output_files_close_trace(struct output_files *files, struct meter *meter)
 {
-    const bool damaged = s->code != EXIT_OK || source_health(s->source).faulty;
-    const int64_t rest_ns = !s->ended ? 0 : damaged ? doubtful_ns : INT64_MAX;
-    if (!outputs_end_recording(&s->outputs, rest_ns, s->quit) && s->code == EXIT_OK && !process_interrupted())
-        s->code = EXIT_FAILED_SOME;
-    if (s->meter.frames == 0 && s->ended && s->code == EXIT_OK) {
-        log_error("the source %s has no frames", s->info->name);
-        s->code = EXIT_NOTHING;
-    }
-    if (!save_screenshot(s) && s->code == EXIT_OK)
-        s->code = EXIT_FAILED_SOME;
-}
-
-bool output_files_close_trace(struct stream *s)
-{
-    const bool opened = s->meter.trace != NULL, complete = trace_close(s->meter.trace);
-    const char *path = s->files.claim[OUTPUT_TRACE].path;
-    s->meter.trace = NULL;
-    return growing_close(&s->files.trace, path, opened && complete, opened) && complete;
+    const bool opened = meter->trace != NULL, complete = trace_close(meter->trace);
+    meter->trace = NULL;
+    return growing_close(&files->trace, files->claim[OUTPUT_TRACE].path, opened && complete, opened) && complete;
 }

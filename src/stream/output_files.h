@@ -5,7 +5,8 @@
 #include "base/process.h"
 #include "source/source.h"
 
-struct stream;
+struct meter;
+struct outputs;
 
 // NULL: no such output.
 struct output_options {
@@ -41,13 +42,16 @@ enum exit_code output_files_claim(struct output_files *files, const struct outpu
 // Returns true if the open source reads none of the outputs. False is logged.
 bool output_files_spare(const struct output_options *options, const struct source *source);
 // Returns true if a screenshot can be written to `path` during the run: its suffix names no format other than PNG, and
-// it is neither the source nor another output of the run, nor a pipe, which could block. False is logged.
-bool output_files_allow_screenshot(const struct stream *stream, const char *path);
+// it is neither an input, nor what the source reads, nor another output of the run, nor a pipe, which could block.
+// False is logged. `in`: only `source` and `chain` are read.
+bool output_files_allow_screenshot(const struct output_files *files, const struct outputs *outputs,
+                                   const struct output_inputs *in, const struct source *source, const char *path);
 
-// Creates the files that grow during the run, the trace and the recording. Before it, call process_hold_signals: a
-// signal must not leave a file incomplete. False on failure (logged).
-bool output_files_open(struct stream *stream);
-// Completes the recording, and writes the screenshot; sets the exit code if one fails, or if the source had no frames.
-void output_files_complete(struct stream *stream);
-// Call after the capture has stopped. Returns false if the trace is incomplete (logged).
-bool output_files_close_trace(struct stream *stream);
+// Creates the files that grow during the run: the trace, of the meter, and the recording. Before it, call
+// process_hold_signals: a signal must not leave a file incomplete. False on failure (logged).
+bool output_files_open(struct output_files *files, struct outputs *outputs, struct meter *meter);
+// Writes the screenshot at the end of the run. `picture` NULL: there is none, because of `missing`. `like`: as of
+// imagefile_write_png. False on failure (logged).
+bool output_files_save(struct output_files *files, const struct image *picture, const char *like, const char *missing);
+// Call after the capture has stopped. Returns false if the meter's trace is incomplete (logged).
+bool output_files_close_trace(struct output_files *files, struct meter *meter);

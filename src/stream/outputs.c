@@ -144,6 +144,7 @@ static void close_camera(struct outputs *o)
 {
     virtual_camera_close(o->camera);
     o->camera = NULL;
+    o->encode = (struct image_shape){0};
 }
 
 static bool open_camera(struct outputs *o)
@@ -151,6 +152,8 @@ static bool open_camera(struct outputs *o)
     o->camera = o->node ? virtual_camera_open(o->node, o->width, o->height, o->info->rate) : NULL;
     if (o->camera && o->on_demand && !virtual_camera_watch(o->camera))
         close_camera(o);
+    if (o->camera)
+        o->encode = *virtual_camera_shape(o->camera);
     return !o->node || o->camera;
 }
 
@@ -633,8 +636,8 @@ bool outputs_send(struct outputs *o, const struct panes *panes)
     if (!o->camera || o->resting || !result || !result->encoded.plane[0])
         return true;
     const int64_t start = clock_now_ns();
-    const bool ok = image_shape_equal(&result->encoded.shape, virtual_camera_shape(o->camera)) &&
-                    virtual_camera_send(o->camera, &result->encoded);
+    const bool ok =
+        image_shape_equal(&result->encoded.shape, &o->encode) && virtual_camera_send(o->camera, &result->encoded);
     if (!ok) {
         note_set(o->note, true, 0, "virtual camera %s stopped: the device accepts no more frames",
                  virtual_camera_name(o->camera));
@@ -735,11 +738,6 @@ bool outputs_resize(struct outputs *o, int width, int height)
     return false;
 }
 
-const struct image_shape *outputs_camera_shape(const struct outputs *o)
-{
-    return o->camera ? virtual_camera_shape(o->camera) : NULL;
-}
-
 struct outputs_facts outputs_describe(const struct outputs *o)
 {
     struct outputs_facts facts = {.recording = o->file.recording && o->file.end_ns == 0 ? o->file.name : NULL,
@@ -747,7 +745,7 @@ struct outputs_facts outputs_describe(const struct outputs *o)
                                   .recorded = o->file.frames};
     if (o->camera) {
         facts.camera = virtual_camera_name(o->camera);
-        facts.camera_shape = *virtual_camera_shape(o->camera);
+        facts.camera_shape = o->encode;
         facts.sent = virtual_camera_counts(o->camera);
         facts.on_demand = o->on_demand;
         facts.resting = o->resting;

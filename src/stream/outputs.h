@@ -30,7 +30,7 @@ bool output_save_last(const struct image *picture, const struct source *source, 
 // Returns true if output_save_last can write; tries it. False is logged.
 bool output_last_possible(void);
 
-// Only outputs.c and its test use the members.
+// Only outputs.c and its test use the members, except for `encode`, `chain` and `resting`.
 struct outputs {
     const struct source_info *info;
     struct meter *meter;
@@ -39,6 +39,7 @@ struct outputs {
     const struct chain *chain;     // of the results; borrowed; set after outputs_open; NULL: none
     const char *node;              // of the virtual camera
     struct virtual_camera *camera; // NULL: none
+    struct image_shape encode;     // of its frames, which the panes deliver; width 0: there is no virtual camera
     bool on_demand;                // the source rests while no program reads the virtual camera
     bool resting;
     int64_t watched_ns; // when a program last read the virtual camera; 0: never
@@ -140,8 +141,6 @@ bool outputs_resize(struct outputs *outputs, int width, int height);
 // After outputs_watch: outputs->resting is true if no program has read the virtual camera for 2 s. The virtual camera
 // is then black. Returns true if it has changed: the caller then calls source_rest.
 bool outputs_rest_changed(struct outputs *outputs);
-// Returns the shape of the virtual camera's frames; NULL: there is none.
-const struct image_shape *outputs_camera_shape(const struct outputs *outputs);
 
 // The texts are borrowed.
 struct outputs_facts {

@@ -50,10 +50,9 @@ struct flight {
 
 struct panes {
     struct panes_setup set;
-    struct online *online;     // NULL: none
-    struct tuned tuned;        // tuning results for the cpu path
-    struct image_shape encode; // format and colour of the main pane's YUV results; width 0: none
-    unsigned measures;         // of panes_measure; 0: the main pane returns pictures
+    struct online *online; // NULL: none
+    struct tuned tuned;    // tuning results for the cpu path
+    unsigned measures;     // of panes_measure; 0: the main pane returns pictures
     int strips;
     struct pane pane[PANES];
     struct build build;
@@ -70,27 +69,26 @@ struct panes {
 
 struct panes *panes_create(const struct panes_setup *setup)
 {
-    struct panes *l = calloc(1, sizeof(*l));
-    if (!l) {
+    struct panes *panes = calloc(1, sizeof(*panes));
+    if (!panes) {
         log_error("cannot start: out of memory");
         return NULL;
     }
-    l->set = *setup;
-    tuned_init(&l->tuned);
-    panes_set_encode(l, setup->encode);
-    return l;
+    panes->set = *setup;
+    tuned_init(&panes->tuned);
+    return panes;
 }
 
-void panes_tune(struct panes *l, struct online *online)
+void panes_tune(struct panes *panes, struct online *online)
 {
-    l->online = online;
+    panes->online = online;
 }
 
 // The main pane's path has another chain, or is closed.
-static void end_tuning(struct panes *l)
+static void end_tuning(struct panes *panes)
 {
-    if (l->online)
-        online_forget(l->online);
+    if (panes->online)
+        online_forget(panes->online);
 }
 
 static void pane_close(struct pane *pane)
@@ -102,18 +100,18 @@ static void pane_close(struct pane *pane)
 
 // Removes the filters that keep the size. Then both panes of the split view show the same part of the picture. A main
 // pane that only measures has no picture: then all filters are removed.
-static void make_original(const struct panes *l, struct chain *chain)
+static void make_original(const struct panes *panes, struct chain *chain)
 {
     for (int i = chain->count - 1; i >= 0; i--) {
-        if (l->measures || chain->stage[i].filter->kind != FILTER_WARP || chain->stage[i].filter->user)
+        if (panes->measures || chain->stage[i].filter->kind != FILTER_WARP || chain->stage[i].filter->user)
             chain_remove(chain, i);
     }
 }
 
 // Sets the size of the chain's results. If the chain is impossible, the size of the input: path_open then refuses it.
-static void size_of(const struct panes *l, const struct chain *chain, int *width, int *height)
+static void size_of(const struct panes *panes, const struct chain *chain, int *width, int *height)
 {
-    const struct image_shape *input = &source_info(l->set.source)->shape;
+    const struct image_shape *input = &source_info(panes->set.source)->shape;
     char why[CHAIN_ERROR];
     *width = input->width;
     *height = input->height;
@@ -121,65 +119,74 @@ static void size_of(const struct panes *l, const struct chain *chain, int *width
 }
 
 // Returns the YUV shape of the main pane's results; a virtual camera has an even size.
-static struct image_shape encode_shape(const struct panes *l, const struct chain *chain)
+static struct image_shape encode_shape(const struct panes *panes, const struct chain *chain)
 {
-    struct image_shape shape = l->encode;
+    struct image_shape shape = *panes->set.encode;
     if (shape.width == 0)
         return shape;
-    size_of(l, chain, &shape.width, &shape.height);
+    size_of(panes, chain, &shape.width, &shape.height);
     shape.width &= ~1;
     shape.height &= ~1;
     return shape;
 }
 
-static enum split split_of(const struct panes *l)
+static enum split split_of(const struct panes *panes)
 {
-    return l->set.state->split_failed ? SPLIT_OFF : l->set.settings->split;
+    return panes->set.state->split_failed ? SPLIT_OFF : panes->set.settings->split;
 }
 
-enum path_kind panes_next_kind(const struct panes *l)
+const struct panes_setup *panes_parts(const struct panes *panes)
 {
-    const struct stream_state *state = l->set.state;
-    const struct path_offer offer = devices_offer(l->set.devices, state, &l->set.settings->chain, l->set.gl);
-    return path_next(&offer, state->kind);
+    return &panes->set;
+}
+
+struct path_offer panes_offer(const struct panes *panes)
+{
+    return devices_offer(panes->set.devices, panes->set.state, &panes->set.settings->chain, panes->set.gl);
+}
+
+enum path_kind panes_next_kind(const struct panes *panes)
+{
+    const struct path_offer offer = panes_offer(panes);
+    return path_next(&offer, panes->set.state->kind);
 }
 
 // Fills in the build that the settings and the state need. False: the pane must be closed.
-static bool pane_wanted(struct panes *l, int which, struct build *build)
+static bool pane_wanted(struct panes *panes, int which, struct build *build)
 {
-    const struct settings *settings = l->set.settings;
-    const struct stream_state *state = l->set.state;
-    const enum split split = split_of(l);
+    const struct settings *settings = panes->set.settings;
+    const struct stream_state *state = panes->set.state;
+    const enum split split = split_of(panes);
     if (which == PANE_OTHER && split == SPLIT_OFF)
         return false;
-    const unsigned measured = which == PANE_MAIN ? l->measures : 0;
-    const enum path_kind kind = which == PANE_OTHER && split == SPLIT_PATH ? panes_next_kind(l) : state->kind;
+    const unsigned measured = which == PANE_MAIN ? panes->measures : 0;
+    const enum path_kind kind = which == PANE_OTHER && split == SPLIT_PATH ? panes_next_kind(panes) : state->kind;
     *build = (struct build){.chain = settings->chain};
     if (which == PANE_OTHER && split == SPLIT_ORIGINAL)
-        make_original(l, &build->chain);
+        make_original(panes, &build->chain);
     build->setup = (struct path_setup){
         .kind = kind,
-        .device = path_kind_info(kind)->needs_device ? devices_open(l->set.devices, state->device) : NULL,
-        .input = source_info(l->set.source)->shape,
-        .encode = which == PANE_MAIN ? encode_shape(l, &build->chain) : (struct image_shape){0},
+        .device = path_kind_info(kind)->needs_device ? devices_open(panes->set.devices, state->device) : NULL,
+        .input = source_info(panes->set.source)->shape,
+        .encode = which == PANE_MAIN ? encode_shape(panes, &build->chain) : (struct image_shape){0},
         .measures = measured             ? measured
                     : which == PANE_MAIN ? settings_measures(settings)
                                          : 0,
-        .strips = measured ? l->strips : 1,
+        .strips = measured ? panes->strips : 1,
         .measured_only = measured != 0,
         .chain = &build->chain,
-        .depth = l->set.depth,
-        .threads = l->set.threads,
-        .tuned = &l->tuned,
-        .gl = l->set.gl,
-        .textures = l->set.gl != NULL,
-        .kernels = l->set.devices->kernels,
+        .depth = panes->set.depth,
+        .threads = panes->set.threads,
+        .tuned = &panes->tuned,
+        .gl = panes->set.gl,
+        .textures = panes->set.gl != NULL,
+        .kernels = panes->set.devices->kernels,
     };
     return true;
 }
 
 // Starts to use the result of a build.
-static void pane_use_build(struct panes *l, struct pane *pane, const struct build *build)
+static void pane_use_build(struct panes *panes, struct pane *pane, const struct build *build)
 {
     if (build->opened) {
         pane_close(pane);
@@ -187,28 +194,28 @@ static void pane_use_build(struct panes *l, struct pane *pane, const struct buil
         pane->kind = build->setup.kind;
         pane->device = build->setup.device;
         pane->measures = build->setup.measures;
-        if (pane == &l->pane[PANE_MAIN]) {
-            source_place(l->set.source, pane->device ? pane->device->pages : NULL);
-            meter_forget(l->set.meter); // the overlay shows the statistics beside the new path's name
+        if (pane == &panes->pane[PANE_MAIN]) {
+            source_place(panes->set.source, pane->device ? pane->device->pages : NULL);
+            meter_forget(panes->set.meter); // the overlay shows the statistics beside the new path's name
         }
     } else {
         path_swap(pane->path);
         pane->has_result = false;
     }
-    if (pane == &l->pane[PANE_MAIN])
-        end_tuning(l);
+    if (pane == &panes->pane[PANE_MAIN])
+        end_tuning(panes);
     pane->chain = build->chain;
-    l->rerun = true;
+    panes->rerun = true;
 }
 
-bool panes_open(struct panes *l, char **error)
+bool panes_open(struct panes *panes, char **error)
 {
     struct build build;
-    pane_wanted(l, PANE_MAIN, &build);
+    pane_wanted(panes, PANE_MAIN, &build);
     build.opened = path_open(&build.setup, error);
     if (build.opened)
-        pane_use_build(l, &l->pane[PANE_MAIN], &build);
-    l->pane[PANE_OTHER].stale = split_of(l) != SPLIT_OFF;
+        pane_use_build(panes, &panes->pane[PANE_MAIN], &build);
+    panes->pane[PANE_OTHER].stale = split_of(panes) != SPLIT_OFF;
     return build.opened != NULL;
 }
 
@@ -249,142 +256,137 @@ static bool build_discard(struct build *b, int patience_ms)
     return true;
 }
 
-void panes_release(struct panes *l)
+void panes_release(struct panes *panes)
 {
-    if (l->holds)
-        source_return(l->set.source, &l->held);
-    l->holds = false;
+    if (panes->holds)
+        source_return(panes->set.source, &panes->held);
+    panes->holds = false;
 }
 
-void panes_close(struct panes *l)
+void panes_close(struct panes *panes)
 {
-    build_discard(&l->build, -1);
+    build_discard(&panes->build, -1);
     for (int i = 0; i < PANES; i++)
-        pane_close(&l->pane[i]);
-    l->trial = false;
-    end_tuning(l);
-    panes_release(l);
-    image_free(&l->readback);
+        pane_close(&panes->pane[i]);
+    panes->trial = false;
+    end_tuning(panes);
+    panes_release(panes);
+    image_free(&panes->readback);
 }
 
-void panes_set_source(struct panes *l, struct source *source)
+void panes_set_source(struct panes *panes, struct source *source)
 {
-    l->set.source = source;
+    panes->set.source = source;
 }
 
-void panes_set_encode(struct panes *l, const struct image_shape *shape)
+void panes_measure(struct panes *panes, unsigned measures, int strips)
 {
-    l->encode = shape ? *shape : (struct image_shape){0};
+    panes->measures = measures;
+    panes->strips = strips;
 }
 
-void panes_measure(struct panes *l, unsigned measures, int strips)
+bool panes_finish(struct panes *panes)
 {
-    l->measures = measures;
-    l->strips = strips;
-}
-
-bool panes_finish(struct panes *l)
-{
-    if (!l)
+    if (!panes)
         return true;
-    if (!build_discard(&l->build, CLOSE_PATIENCE_MS) || window_lost(l->set.window))
+    if (!build_discard(&panes->build, CLOSE_PATIENCE_MS) || window_lost(panes->set.window))
         return false;
-    panes_close(l);
-    for (int i = 0; i < l->flights; i++)
-        source_return(l->set.source, &l->flight[i].frame);
-    tuned_finish(&l->tuned);
-    free(l);
+    panes_close(panes);
+    for (int i = 0; i < panes->flights; i++)
+        source_return(panes->set.source, &panes->flight[i].frame);
+    tuned_finish(&panes->tuned);
+    free(panes);
     return true;
 }
 
-static bool submit(const struct panes *l, struct path *path, const struct frame *frame)
+static bool submit(const struct panes *panes, struct path *path, const struct frame *frame)
 {
     const struct moment moment = {.number = frame->number,
                                   .time_ns = frame->video_ns,
-                                  .source = source_info(l->set.source)->name,
+                                  .source = source_info(panes->set.source)->name,
                                   .previous = frame->follows};
     return path_submit(path, &frame->image, &moment);
 }
 
 // Replaces the main pane's failed path by the cpu path and submits all frames in flight again. False if that fails, too
 // (logged).
-static bool recover(struct panes *l)
+static bool recover(struct panes *panes)
 {
-    struct pane *pane = &l->pane[PANE_MAIN];
+    struct pane *pane = &panes->pane[PANE_MAIN];
     struct pane_facts facts;
     if (pane->kind == PATH_CPU) {
         log_error("the cpu path failed, and there is no other path");
         return false;
     }
-    panes_describe(l, PANE_MAIN, &facts);
-    log_warn("%s", note_set(l->set.note, true, 0, "the %s path failed on %s; continuing on the cpu path", facts.kind,
-                            facts.device));
-    l->set.state->split_failed = true;
-    panes_close(l);
-    l->set.state->kind = PATH_CPU;
-    l->set.state->automatic = false;
-    l->set.state->why = NULL;
-    l->news = PANES_CHANGED;
-    bool ok = panes_open(l, NULL);
-    for (int i = 0; ok && i < l->flights; i++)
-        ok = submit(l, pane->path, &l->flight[i].frame);
+    panes_describe(panes, PANE_MAIN, &facts);
+    log_warn("%s", note_set(panes->set.note, true, 0, "the %s path failed on %s; continuing on the cpu path",
+                            facts.kind, facts.device));
+    panes->set.state->split_failed = true;
+    panes_close(panes);
+    panes->set.state->kind = PATH_CPU;
+    panes->set.state->automatic = false;
+    panes->set.state->why = NULL;
+    panes->news = PANES_CHANGED;
+    bool ok = panes_open(panes, NULL);
+    for (int i = 0; ok && i < panes->flights; i++)
+        ok = submit(panes, pane->path, &panes->flight[i].frame);
     if (!ok)
         log_error("the cpu path cannot replace the %s path", facts.kind);
     return ok;
 }
 
 // Switches the split view off because its second path failed.
-static void drop_other(struct panes *l)
+static void drop_other(struct panes *panes)
 {
-    if (l->build.pane == &l->pane[PANE_OTHER])
-        build_discard(&l->build, -1);
-    pane_close(&l->pane[PANE_OTHER]);
-    l->set.state->split_failed = true;
+    if (panes->build.pane == &panes->pane[PANE_OTHER])
+        build_discard(&panes->build, -1);
+    pane_close(&panes->pane[PANE_OTHER]);
+    panes->set.state->split_failed = true;
     log_warn("%s",
-             note_set(l->set.note, true, 0, "the other pane of the split view failed; the split view is now off"));
-    l->news = PANES_CHANGED;
+             note_set(panes->set.note, true, 0, "the other pane of the split view failed; the split view is now off"));
+    panes->news = PANES_CHANGED;
 }
 
 // If the failed frame ran a candidate of the tuning, submits it again for the path's own chain.
-static bool submit_without_candidate(struct panes *l)
+static bool submit_without_candidate(struct panes *panes)
 {
-    const struct frame *frame = &l->flight[0].frame;
-    struct path *path = l->pane[PANE_MAIN].path;
-    if (!l->online || !online_frame_failed(l->online))
+    const struct frame *frame = &panes->flight[0].frame;
+    struct path *path = panes->pane[PANE_MAIN].path;
+    if (!panes->online || !online_frame_failed(panes->online))
         return false;
     path_try(path, NULL);
-    return submit(l, path, frame);
+    return submit(panes, path, frame);
 }
 
-bool panes_submit(struct panes *l, const struct frame *frame, int64_t taken_ns)
+bool panes_submit(struct panes *panes, const struct frame *frame, int64_t taken_ns)
 {
-    struct pane *pane = &l->pane[PANE_MAIN], *other = &l->pane[PANE_OTHER];
-    l->flight[l->flights++] = (struct flight){*frame, taken_ns};
-    if (l->online && online_submit(l->online, pane->path, &frame->image) && l->news == PANES_UNCHANGED)
-        l->news = PANES_CHANGED;
-    if (!submit(l, pane->path, frame) && !submit_without_candidate(l))
-        return recover(l);
-    if (other->path && !submit(l, other->path, frame))
-        drop_other(l);
+    struct pane *pane = &panes->pane[PANE_MAIN], *other = &panes->pane[PANE_OTHER];
+    panes->flight[panes->flights++] = (struct flight){*frame, taken_ns};
+    if (panes->online && online_submit(panes->online, pane->path, &frame->image) && panes->news == PANES_UNCHANGED)
+        panes->news = PANES_CHANGED;
+    if (!submit(panes, pane->path, frame) && !submit_without_candidate(panes))
+        return recover(panes);
+    if (other->path && !submit(panes, other->path, frame))
+        drop_other(panes);
     return true;
 }
 
-bool panes_submit_again(struct panes *l)
+bool panes_submit_again(struct panes *panes)
 {
-    const struct frame frame = l->held;
-    l->holds = false;
-    return panes_submit(l, &frame, 0);
+    const struct frame frame = panes->held;
+    panes->holds = false;
+    return panes_submit(panes, &frame, 0);
 }
 
-int panes_in_flight(const struct panes *l)
+int panes_in_flight(const struct panes *panes)
 {
-    return l->flights;
+    return panes->flights;
 }
 
-bool panes_ready(const struct panes *l)
+bool panes_ready(const struct panes *panes)
 {
     for (int i = 0; i < PANES; i++) {
-        if (l->pane[i].path && !path_ready(l->pane[i].path))
+        if (panes->pane[i].path && !path_ready(panes->pane[i].path))
             return false;
     }
     return true;
@@ -402,9 +404,9 @@ static void measure_arrival(struct meter *meter, const struct flight *flight)
     meter_host(meter, NULL, "wait", frame->ready_ns, flight->taken_ns);
 }
 
-static void measure_pane(const struct panes *l, int which)
+static void measure_pane(const struct panes *panes, int which)
 {
-    const struct pane *pane = &l->pane[which];
+    const struct pane *pane = &panes->pane[which];
     const char *label = NULL;
     if (which == PANE_OTHER)
         label = pane->shows == SPLIT_ORIGINAL ? "original" : path_kind_name(pane->kind);
@@ -414,87 +416,87 @@ static void measure_pane(const struct panes *l, int which)
         if (time->clock == STAGE_DEVICE)
             snprintf(track, sizeof(track), "device %s %.*s", label ? label : "", (int)strcspn(time->name, " "),
                      time->name);
-        meter_add(l->set.meter, track, label, time);
+        meter_add(panes->set.meter, track, label, time);
     }
 }
 
-const struct frame *panes_collect(struct panes *l)
+const struct frame *panes_collect(struct panes *panes)
 {
-    struct pane *pane = &l->pane[PANE_MAIN], *other = &l->pane[PANE_OTHER];
+    struct pane *pane = &panes->pane[PANE_MAIN], *other = &panes->pane[PANE_OTHER];
     while (!(pane->has_result = path_collect(pane->path, &pane->result))) {
-        if (!submit_without_candidate(l) && !recover(l))
+        if (!submit_without_candidate(panes) && !recover(panes))
             return NULL;
     }
-    if (l->online)
-        online_collect(l->online, &pane->result);
+    if (panes->online)
+        online_collect(panes->online, &pane->result);
     if (other->path && path_info(other->path)->in_flight > 0) {
         other->has_result = path_collect(other->path, &other->result);
         if (!other->has_result)
-            drop_other(l);
+            drop_other(panes);
     }
-    const struct flight flight = l->flight[0];
-    l->flights--;
-    memmove(&l->flight[0], &l->flight[1], (size_t)l->flights * sizeof(l->flight[0]));
-    l->rerun = false;
-    meter_begin(l->set.meter, flight.frame.number);
+    const struct flight flight = panes->flight[0];
+    panes->flights--;
+    memmove(&panes->flight[0], &panes->flight[1], (size_t)panes->flights * sizeof(panes->flight[0]));
+    panes->rerun = false;
+    meter_begin(panes->set.meter, flight.frame.number);
     if (flight.taken_ns)
-        measure_arrival(l->set.meter, &flight);
+        measure_arrival(panes->set.meter, &flight);
     for (int i = 0; i < PANES; i++)
-        measure_pane(l, i);
-    panes_release(l);
-    l->held = flight.frame;
-    l->holds = true;
-    return &l->held;
+        measure_pane(panes, i);
+    panes_release(panes);
+    panes->held = flight.frame;
+    panes->holds = true;
+    return &panes->held;
 }
 
-bool panes_warm_up(struct panes *l)
+bool panes_warm_up(struct panes *panes)
 {
-    const struct image_shape *shape = &source_info(l->set.source)->shape;
+    const struct image_shape *shape = &source_info(panes->set.source)->shape;
     struct frame blank = {0};
     if (!image_alloc(&blank.image, shape)) {
         log_error("cannot start: out of memory");
         return false;
     }
     memset(blank.image.memory, 0, image_bytes(shape));
-    const bool ok = panes_submit(l, &blank, 0) && panes_collect(l);
-    l->flights = 0;
-    l->holds = false;
-    if (l->pane[PANE_MAIN].path)
-        path_forget(l->pane[PANE_MAIN].path);
-    l->pane[PANE_MAIN].has_result = l->pane[PANE_OTHER].has_result = false;
-    meter_forget(l->set.meter);
+    const bool ok = panes_submit(panes, &blank, 0) && panes_collect(panes);
+    panes->flights = 0;
+    panes->holds = false;
+    if (panes->pane[PANE_MAIN].path)
+        path_forget(panes->pane[PANE_MAIN].path);
+    panes->pane[PANE_MAIN].has_result = panes->pane[PANE_OTHER].has_result = false;
+    meter_forget(panes->set.meter);
     image_free(&blank.image);
     return ok;
 }
 
-const struct path_result *panes_result(const struct panes *l, int which)
+const struct path_result *panes_result(const struct panes *panes, int which)
 {
-    return l->pane[which].has_result ? &l->pane[which].result : NULL;
+    return panes->pane[which].has_result ? &panes->pane[which].result : NULL;
 }
 
-const struct image *panes_picture(struct panes *l)
+const struct image *panes_picture(struct panes *panes)
 {
-    struct pane *pane = &l->pane[PANE_MAIN];
+    struct pane *pane = &panes->pane[PANE_MAIN];
     if (!pane->has_result)
         return NULL;
     if (pane->result.image.plane[0])
         return &pane->result.image;
-    if (window_lost(l->set.window))
+    if (window_lost(panes->set.window))
         return NULL;
     const struct image_shape shape = {.width = pane->result.width, .height = pane->result.height};
-    if (!image_shape_equal(&l->readback.shape, &shape))
-        image_free(&l->readback);
-    if (!l->readback.memory && !image_alloc(&l->readback, &shape)) {
+    if (!image_shape_equal(&panes->readback.shape, &shape))
+        image_free(&panes->readback);
+    if (!panes->readback.memory && !image_alloc(&panes->readback, &shape)) {
         log_error("cannot read the frame from the device: out of memory");
         return NULL;
     }
-    return path_read(pane->path, &pane->result, &l->readback) ? &l->readback : NULL;
+    return path_read(pane->path, &pane->result, &panes->readback) ? &panes->readback : NULL;
 }
 
-bool panes_compare(struct panes *l, struct image *both)
+bool panes_compare(struct panes *panes, struct image *both)
 {
-    const struct image *after = panes_picture(l), *before = &l->held.image;
-    if (!after || !l->holds)
+    const struct image *after = panes_picture(panes), *before = &panes->held.image;
+    if (!after || !panes->holds)
         return false;
     const struct image_shape *left = &before->shape, *right = &after->shape;
     const struct image_shape shape = {.width = left->width + right->width,
@@ -515,61 +517,61 @@ bool panes_compare(struct panes *l, struct image *both)
     return true;
 }
 
-void panes_changed(struct panes *l, bool reload)
+void panes_changed(struct panes *panes, bool reload)
 {
     for (int i = 0; i < PANES; i++) {
-        l->pane[i].stale = true;
-        l->pane[i].reload = l->pane[i].reload || reload;
+        panes->pane[i].stale = true;
+        panes->pane[i].reload = panes->pane[i].reload || reload;
     }
-    l->awaited = l->trial = false;
+    panes->awaited = panes->trial = false;
 }
 
-void panes_split_again(struct panes *l)
+void panes_split_again(struct panes *panes)
 {
-    l->set.state->split_failed = false;
-    panes_changed(l, false);
+    panes->set.state->split_failed = false;
+    panes_changed(panes, false);
 }
 
-void panes_await(struct panes *l)
+void panes_await(struct panes *panes)
 {
-    panes_changed(l, false);
-    l->awaited = true;
+    panes_changed(panes, false);
+    panes->awaited = true;
 }
 
-void panes_try(struct panes *l)
+void panes_try(struct panes *panes)
 {
-    l->pane[PANE_MAIN].stale = l->trial = true;
+    panes->pane[PANE_MAIN].stale = panes->trial = true;
 }
 
-bool panes_busy(const struct panes *l)
+bool panes_busy(const struct panes *panes)
 {
-    return l->build.pane || l->pane[PANE_MAIN].stale || l->pane[PANE_OTHER].stale;
+    return panes->build.pane || panes->pane[PANE_MAIN].stale || panes->pane[PANE_OTHER].stale;
 }
 
-bool panes_building(const struct panes *l)
+bool panes_building(const struct panes *panes)
 {
-    return panes_busy(l) && !l->trial;
+    return panes_busy(panes) && !panes->trial;
 }
 
-enum path_kind panes_kind(const struct panes *l)
+enum path_kind panes_kind(const struct panes *panes)
 {
-    return l->pane[PANE_MAIN].kind;
+    return panes->pane[PANE_MAIN].kind;
 }
 
-bool panes_build_runs(const struct panes *l)
+bool panes_build_runs(const struct panes *panes)
 {
-    return l->build.pane && !l->build.done;
+    return panes->build.pane && !panes->build.done;
 }
 
-bool panes_rerun(const struct panes *l)
+bool panes_rerun(const struct panes *panes)
 {
-    return l->rerun && l->holds;
+    return panes->rerun && panes->holds;
 }
 
-bool panes_split(const struct panes *l)
+bool panes_split(const struct panes *panes)
 {
-    const struct pane *other = &l->pane[PANE_OTHER];
-    return split_of(l) != SPLIT_OFF && other->path && other->shows == split_of(l);
+    const struct pane *other = &panes->pane[PANE_OTHER];
+    return split_of(panes) != SPLIT_OFF && other->path && other->shows == split_of(panes);
 }
 
 static bool same_chain(const struct chain *a, const struct chain *b)
@@ -581,135 +583,138 @@ static bool same_chain(const struct chain *a, const struct chain *b)
 }
 
 // Returns true if the pane's path makes results of the chain's size.
-static bool same_size(const struct panes *l, const struct pane *pane, const struct chain *chain)
+static bool same_size(const struct panes *panes, const struct pane *pane, const struct chain *chain)
 {
     int width, height;
-    size_of(l, chain, &width, &height);
+    size_of(panes, chain, &width, &height);
     return path_info(pane->path)->width == width && path_info(pane->path)->height == height;
 }
 
 // Starts the build that the pane needs, if it needs one. While another pane's build runs, the pane stays stale.
-static void pane_update(struct panes *l, int which)
+static void pane_update(struct panes *panes, int which)
 {
-    struct pane *pane = &l->pane[which];
+    struct pane *pane = &panes->pane[which];
     struct build build;
-    const bool wanted = pane_wanted(l, which, &build);
+    const bool wanted = pane_wanted(panes, which, &build);
     const bool reuse = wanted && pane->path && pane->kind == build.setup.kind && pane->device == build.setup.device &&
-                       pane->measures == build.setup.measures && same_size(l, pane, &build.chain);
+                       pane->measures == build.setup.measures && same_size(panes, pane, &build.chain);
     const bool same = reuse && !pane->reload && same_chain(&pane->chain, &build.chain);
-    if (wanted && !same && l->build.pane)
+    if (wanted && !same && panes->build.pane)
         return;
     pane->stale = pane->reload = false;
     if (!wanted)
         pane_close(pane);
     if (same)
-        pane->shows = split_of(l);
+        pane->shows = split_of(panes);
     if (!wanted || same)
         return;
     build.path = reuse ? pane->path : NULL;
     build.pane = pane;
-    build.shows = split_of(l);
-    l->build = build;
-    l->build.running = thread_start(&l->build.thread, build_run, &l->build, "builder");
-    if (!l->build.running)
-        l->build.done = true;
+    build.shows = split_of(panes);
+    panes->build = build;
+    panes->build.running = thread_start(&panes->build.thread, build_run, &panes->build, "builder");
+    if (!panes->build.running)
+        panes->build.done = true;
 }
 
 // Logs a failed build. The old path keeps running. A new path, device, split view or edited filter is removed from the
 // state. A new chain stays in the settings, because the next save of a kernel may fix the build.
-static void build_failed(struct panes *l, const struct pane *pane)
+static void build_failed(struct panes *panes, const struct pane *pane)
 {
     char text[CHAIN_TEXT];
-    if (l->trial) {
-        log_info("auto: the %s path cannot be built: %s", path_kind_name(l->build.setup.kind),
-                 l->build.error ? l->build.error : "see above");
-        l->set.state->kind = pane->kind;
+    if (panes->trial) {
+        log_info("auto: the %s path cannot be built: %s", path_kind_name(panes->build.setup.kind),
+                 panes->build.error ? panes->build.error : "see above");
+        panes->set.state->kind = pane->kind;
         return;
     }
-    chain_print(&l->build.chain, text);
-    if (l->awaited)
-        l->news = PANES_FAILED;
+    chain_print(&panes->build.chain, text);
+    if (panes->awaited)
+        panes->news = PANES_FAILED;
     log_message(LOG_ERROR + LOG_LINES, "%s",
-                note_set(l->set.note, true, 0, "cannot build \"%s\" for the %s path\n%s", text,
-                         path_kind_name(l->build.setup.kind), l->build.error ? l->build.error : "see standard error"));
-    if (pane == &l->pane[PANE_MAIN])
-        settings_restore_filters(l->set.settings, &pane->chain);
-    if (l->build.path)
+                note_set(panes->set.note, true, 0, "cannot build \"%s\" for the %s path\n%s", text,
+                         path_kind_name(panes->build.setup.kind),
+                         panes->build.error ? panes->build.error : "see standard error"));
+    if (pane == &panes->pane[PANE_MAIN])
+        settings_restore_filters(panes->set.settings, &pane->chain);
+    if (panes->build.path)
         return;
-    if (pane == &l->pane[PANE_OTHER]) {
-        l->set.state->split_failed = true;
+    if (pane == &panes->pane[PANE_OTHER]) {
+        panes->set.state->split_failed = true;
         return;
     }
-    l->set.state->kind = pane->kind;
+    panes->set.state->kind = pane->kind;
     if (pane->device)
-        l->set.state->device = devices_index(l->set.devices, pane->device);
+        panes->set.state->device = devices_index(panes->set.devices, pane->device);
 }
 
-static void take_build(struct panes *l)
+static void take_build(struct panes *panes)
 {
-    struct pane *pane = l->build.pane;
-    build_join(&l->build);
-    if (l->news != PANES_FAILED)
-        l->news = PANES_CHANGED;
-    if (l->build.ok) {
-        pane_use_build(l, pane, &l->build);
-        pane->shows = l->build.shows;
-        l->awaited = false;
-        if (pane == &l->pane[PANE_MAIN])
-            note_clear(l->set.note, true);
+    struct pane *pane = panes->build.pane;
+    build_join(&panes->build);
+    if (panes->news != PANES_FAILED)
+        panes->news = PANES_CHANGED;
+    if (panes->build.ok) {
+        pane_use_build(panes, pane, &panes->build);
+        pane->shows = panes->build.shows;
+        panes->awaited = false;
+        if (pane == &panes->pane[PANE_MAIN])
+            note_clear(panes->set.note, true);
     } else if (!pane->stale) {
-        build_failed(l, pane);
+        build_failed(panes, pane);
     }
-    l->trial = l->trial && l->pane[PANE_MAIN].stale;
-    free(l->build.error);
+    panes->trial = panes->trial && panes->pane[PANE_MAIN].stale;
+    free(panes->build.error);
 }
 
-void panes_update(struct panes *l)
+void panes_update(struct panes *panes)
 {
     int first = PANE_MAIN;
-    if (l->build.pane && l->build.done) {
-        first = l->build.pane == &l->pane[PANE_MAIN] ? PANE_OTHER : PANE_MAIN; // take turns, or one pane would starve
-        take_build(l);
+    if (panes->build.pane && panes->build.done) {
+        first = panes->build.pane == &panes->pane[PANE_MAIN] ? PANE_OTHER
+                                                             : PANE_MAIN; // take turns, or one pane would starve
+        take_build(panes);
     }
     for (int i = 0; i < PANES; i++) {
         const int which = (first + i) % PANES;
-        if (l->pane[which].stale && l->build.pane != &l->pane[which])
-            pane_update(l, which);
+        if (panes->pane[which].stale && panes->build.pane != &panes->pane[which])
+            pane_update(panes, which);
     }
 }
 
-enum panes_news panes_take_news(struct panes *l)
+enum panes_news panes_take_news(struct panes *panes)
 {
-    const enum panes_news news = l->news;
-    l->news = PANES_UNCHANGED;
+    const enum panes_news news = panes->news;
+    panes->news = PANES_UNCHANGED;
     return news;
 }
 
-void panes_describe(const struct panes *l, int which, struct pane_facts *facts)
+void panes_describe(const struct panes *panes, int which, struct pane_facts *facts)
 {
-    const struct pane *pane = &l->pane[which];
+    const struct pane *pane = &panes->pane[which];
     const char *kind = path_kind_name(pane->kind), *sharing = pane->path ? path_info(pane->path)->sharing : "";
     const bool same = !pane->path || strcmp(kind, sharing) == 0, on_cpu = !pane->device || strcmp(sharing, "cpu") == 0;
     *facts = (struct pane_facts){.open = pane->path != NULL,
-                                 .result = panes_result(l, which),
+                                 .result = panes_result(panes, which),
                                  .chain = &pane->chain,
                                  .kind = kind,
                                  .sharing = sharing,
                                  .why = "",
                                  .input = ""};
-    facts->device = strcmp(sharing, "gl") == 0 ? l->set.gl->name : on_cpu ? "cpu" : pane->device->info.name;
+    facts->device = strcmp(sharing, "gl") == 0 ? panes->set.gl->name : on_cpu ? "cpu" : pane->device->info.name;
     snprintf(facts->words, sizeof(facts->words), "%s%s%s", kind, same ? "" : "/", same ? "" : sharing);
     if (pane->path) {
         facts->why = path_info(pane->path)->why;
         facts->input = path_info(pane->path)->input;
         facts->passes = path_passes(pane->path, facts->pass);
     }
-    if (l->set.state->why && pane->kind == l->set.state->kind)
-        facts->why = l->set.state->why;
-    if (strcmp(facts->input, "host-ptr") == 0 && source_health(l->set.source).userptr)
+    if (panes->set.state->why && pane->kind == panes->set.state->kind)
+        facts->why = panes->set.state->why;
+    if (strcmp(facts->input, "host-ptr") == 0 && source_health(panes->set.source).userptr)
         facts->input = "userptr";
-    if (pane->kind != l->set.state->kind && panes_building(l)) {
-        snprintf(facts->until, sizeof(facts->until), "until the %s path is built", path_kind_name(l->set.state->kind));
+    if (pane->kind != panes->set.state->kind && panes_building(panes)) {
+        snprintf(facts->until, sizeof(facts->until), "until the %s path is built",
+                 path_kind_name(panes->set.state->kind));
         facts->why = facts->until;
     }
 }

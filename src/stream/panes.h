@@ -1,6 +1,6 @@
 // panes.h: runs frames through the paths of the view's panes. PANE_MAIN runs the user's chain on the user's path.
 // PANE_OTHER is the second one of the split view. They share the frames in flight. The panes follow the settings: a
-// thread // builds the new path while the old one runs. Main thread.
+// thread builds the new path while the old one runs. Main thread.
 #pragma once
 
 #include "source/source.h"
@@ -31,12 +31,14 @@ struct panes_setup {
     struct gl_context *gl;       // current on this thread; NULL: none
     struct meter *meter;         // gets the stages of each frame
     struct note *note;
-    const struct image_shape *encode; // see panes_set_encode
+    const struct image_shape *encode; // see outputs.encode: the main pane's paths built later convert to it, too
     int depth, threads;               // path_setup
 };
 
 // Creates panes without an open path. NULL: out of memory (logged).
 struct panes *panes_create(const struct panes_setup *setup);
+const struct panes_setup *panes_parts(const struct panes *panes); // what the panes have, with the present source
+struct path_offer panes_offer(const struct panes *panes);         // what its paths can use, for the settings' chain
 // Sets the source of later frames; borrowed. Both panes must be closed, and no frame in flight.
 void panes_set_source(struct panes *panes, struct source *source);
 // Builds the main pane's path for the source's shape and waits for it; panes_update builds the other one. False on
@@ -44,9 +46,6 @@ void panes_set_source(struct panes *panes, struct source *source);
 bool panes_open(struct panes *panes, char **error);
 // The main pane takes part in this tuning; borrowed until panes_finish. NULL: none.
 void panes_tune(struct panes *panes, struct online *online);
-// Sets the YUV shape to which the main pane's next path also converts its results, with the size of the results made
-// even; NULL: none.
-void panes_set_encode(struct panes *panes, const struct image_shape *shape);
 // The main pane's next path returns no pictures, but these measures, as path_setup.measures and path_setup.strips.
 void panes_measure(struct panes *panes, unsigned measures, int strips);
 // Runs a blank frame through the main pane, because some drivers finish compiling only when a kernel first runs. False

@@ -2,7 +2,6 @@
 #include "stream/playback.h"
 
 #include "base/file.h"
-#include "stream/stream.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,123 +9,157 @@
 
 enum { PLAYBACK_TIME = 48, SKIP_S = 5 };
 
-static bool can_seek(const struct stream *s, char why[PLAYBACK_WHY])
+static bool can_seek(const struct playback *p, char why[PLAYBACK_WHY])
 {
-    if (s->capture && s->info->frame_s > 0)
+    if (p->capture && p->info->frame_s > 0)
         return true;
     snprintf(why, PLAYBACK_WHY,
-             s->still ? "cannot seek in %s: it is one image"
+             p->still ? "cannot seek in %s: it is one image"
                       : "cannot seek in %s: only video files and slide shows have a position",
-             s->info->name);
+             p->info->name);
     return false;
 }
 
-double playback_duration(const struct stream *s)
+struct capture_counts playback_counts(const struct playback *p)
+{
+    const struct capture_counts now = p->capture ? capture_counts(p->capture) : (struct capture_counts){0};
+    return (struct capture_counts){.captured = p->past.captured + now.captured,
+                                   .skipped = p->past.skipped + now.skipped,
+                                   .dropped = p->past.dropped + now.dropped};
+}
+
+bool playback_start(struct playback *p, struct trace *trace)
+{
+    p->capture = capture_start(p->source, trace);
+    return p->capture != NULL;
+}
+
+bool playback_stop(struct playback *p, int wait_ms)
+{
+    const struct capture_counts counts = playback_counts(p);
+    if (!capture_stop(p->capture, wait_ms))
+        return false;
+    p->past = counts;
+    p->capture = NULL;
+    return true;
+}
+
+void playback_replace(struct playback *p, struct source *source)
+{
+    source_close(p->source);
+    p->source = source;
+    p->info = source_info(source);
+    p->reshaped = p->ended = p->stepping = p->settings->paused = false;
+    p->position_s = 0;
+    p->stepped = 0;
+    meter_pause(p->meter);
+}
+
+double playback_duration(const struct playback *p)
 {
     struct source_slide slide;
-    return source_slide(s->source, s->playback.position_s, &slide) ? slide.count * s->info->frame_s
-                                                                   : s->info->duration_s;
+    return source_slide(p->source, p->position_s, &slide) ? slide.count * p->info->frame_s : p->info->duration_s;
 }
 
 // Returns the time of the last frame; infinite: unknown.
-static double last_s(const struct stream *s)
+static double last_s(const struct playback *p)
 {
-    const double duration_s = playback_duration(s);
-    return duration_s > 0 ? duration_s - s->info->frame_s : INFINITY;
+    const double duration_s = playback_duration(p);
+    return duration_s > 0 ? duration_s - p->info->frame_s : INFINITY;
 }
 
 // Returns the time, or that of the last frame if it is earlier.
-static double within(const struct stream *s, double seconds)
+static double within(const struct playback *p, double seconds)
 {
-    return fmin(seconds, last_s(s));
+    return fmin(seconds, last_s(p));
 }
 
 // A frame that the main thread must take and show, also while it is paused.
-static void await_frame(struct stream *s)
+static void await_frame(struct playback *p)
 {
-    s->playback.stepping = true;
-    s->ended = false;
-    meter_pause(&s->meter);
+    p->stepping = true;
+    p->ended = false;
+    meter_pause(p->meter);
 }
 
-static void set_paused(struct stream *s, bool paused)
+static void set_paused(struct playback *p, bool paused)
 {
-    s->settings.paused = paused;
-    meter_pause(&s->meter);
-    if (s->capture && s->info->frame_s > 0)
-        capture_pause(s->capture, paused);
+    p->settings->paused = paused;
+    meter_pause(p->meter);
+    if (p->capture && p->info->frame_s > 0)
+        capture_pause(p->capture, paused);
 }
 
-bool playback_seek(struct stream *s, double seconds, char why[PLAYBACK_WHY])
+bool playback_seek(struct playback *p, double seconds, char why[PLAYBACK_WHY])
 {
-    if (!can_seek(s, why))
+    if (!can_seek(p, why))
         return false;
-    if (seconds > last_s(s) && !s->set.loop && !s->info->slides)
-        set_paused(s, true);
-    seconds = fmax(within(s, seconds), 0);
-    if (!capture_seek(s->capture, seconds)) {
-        snprintf(why, PLAYBACK_WHY, "cannot seek in %s now", s->info->name);
+    if (seconds > last_s(p) && !p->loop && !p->info->slides)
+        set_paused(p, true);
+    seconds = fmax(within(p, seconds), 0);
+    if (!capture_seek(p->capture, seconds)) {
+        snprintf(why, PLAYBACK_WHY, "cannot seek in %s now", p->info->name);
         return false;
     }
-    s->playback.position_s = seconds;
-    await_frame(s);
+    p->position_s = seconds;
+    await_frame(p);
     return true;
 }
 
 // Returns true if no frame of the source was shown or is on its way.
-static bool lacks_frame(const struct stream *s)
+static bool lacks_frame(const struct playback *p)
 {
-    return s->capture && !s->ended && !s->playback.stepping && panes_in_flight(s->panes) == 0 &&
-           !panes_rerun(s->panes) && !panes_result(s->panes, PANE_MAIN);
+    return p->capture && !p->ended && !p->stepping && panes_in_flight(p->panes) == 0 && !panes_rerun(p->panes) &&
+           !panes_result(p->panes, PANE_MAIN);
 }
 
-void playback_pause(struct stream *s, bool paused)
+void playback_pause(struct playback *p, bool paused)
 {
     char why[PLAYBACK_WHY];
-    const bool last = s->ended || s->playback.position_s > last_s(s) - s->info->frame_s / 2;
-    const bool again = s->settings.paused && !paused && last && !s->set.loop;
-    set_paused(s, paused);
+    const bool last = p->ended || p->position_s > last_s(p) - p->info->frame_s / 2;
+    const bool again = p->settings->paused && !paused && last && !p->loop;
+    set_paused(p, paused);
     if (again)
-        playback_seek(s, 0, why);
-    if (paused && lacks_frame(s)) {
-        capture_step(s->capture);
-        await_frame(s);
+        playback_seek(p, 0, why);
+    if (paused && lacks_frame(p)) {
+        capture_step(p->capture);
+        await_frame(p);
     }
 }
 
 // Continues some images later in a slide show, or some seconds later in other sources.
-static bool move(struct stream *s, int images, double seconds, char why[PLAYBACK_WHY])
+static bool move(struct playback *p, int images, double seconds, char why[PLAYBACK_WHY])
 {
     struct source_slide slide;
-    if (!can_seek(s, why))
+    if (!can_seek(p, why))
         return false;
-    if (!source_slide(s->source, s->playback.position_s, &slide))
-        return playback_seek(s, s->playback.position_s + seconds, why);
+    if (!source_slide(p->source, p->position_s, &slide))
+        return playback_seek(p, p->position_s + seconds, why);
     int next = slide.number - 1 + images;
-    if (s->set.loop && slide.count > 0)
+    if (p->loop && slide.count > 0)
         next = (next + slide.count) % slide.count;
     else if (next < 0 || next >= slide.count)
         return true; // the message names the image
-    return playback_seek(s, next * s->info->frame_s, why);
+    return playback_seek(p, next * p->info->frame_s, why);
 }
 
-bool playback_skip(struct stream *s, int sign, char why[PLAYBACK_WHY])
+bool playback_skip(struct playback *p, int sign, char why[PLAYBACK_WHY])
 {
-    return move(s, sign, sign * fmax(s->info->frame_s, SKIP_S), why);
+    return move(p, sign, sign * fmax(p->info->frame_s, SKIP_S), why);
 }
 
-bool playback_step(struct stream *s, int frames, char why[PLAYBACK_WHY])
+bool playback_step(struct playback *p, int frames, char why[PLAYBACK_WHY])
 {
-    if (!can_seek(s, why))
+    if (!can_seek(p, why))
         return false;
-    if (!s->settings.paused)
-        set_paused(s, true);
-    if (frames != 1 || s->playback.stepping)
-        return move(s, frames, frames * s->info->frame_s, why);
-    if (!s->ended) { // else the last frame stays
-        capture_step(s->capture);
-        s->playback.position_s = within(s, s->playback.position_s + s->info->frame_s); // until the frame says it
-        await_frame(s);
+    if (!p->settings->paused)
+        set_paused(p, true);
+    if (frames != 1 || p->stepping)
+        return move(p, frames, frames * p->info->frame_s, why);
+    if (!p->ended) { // else the last frame stays
+        capture_step(p->capture);
+        p->position_s = within(p, p->position_s + p->info->frame_s); // until the frame says it
+        await_frame(p);
     }
     return true;
 }
@@ -137,42 +170,41 @@ static void print_time(char text[PLAYBACK_TIME], double seconds)
     snprintf(text, PLAYBACK_TIME, "%lld:%02lld.%lld", tenths / 600, tenths / 10 % 60, tenths % 10);
 }
 
-static void note_place(struct stream *s)
+static void note_place(struct playback *p)
 {
     struct source_slide slide;
     char at[PLAYBACK_TIME], whole[PLAYBACK_TIME] = "";
-    const double duration_s = playback_duration(s);
-    if (source_slide(s->source, s->playback.position_s, &slide)) {
-        const bool last = slide.number == slide.count && !s->set.loop;
-        note_set(&s->note, false, NOTE_S, "%s  %d of %d%s", file_base(slide.path), slide.number, slide.count,
+    const double duration_s = playback_duration(p);
+    if (source_slide(p->source, p->position_s, &slide)) {
+        const bool last = slide.number == slide.count && !p->loop;
+        note_set(p->note, false, NOTE_S, "%s  %d of %d%s", file_base(slide.path), slide.number, slide.count,
                  last ? ", the last image" : "");
         return;
     }
-    print_time(at, s->playback.position_s);
+    print_time(at, p->position_s);
     if (duration_s > 0)
         print_time(whole, duration_s);
-    note_set(&s->note, false, NOTE_S, "%s%s%s", at, duration_s > 0 ? " of " : "", whole);
+    note_set(p->note, false, NOTE_S, "%s%s%s", at, duration_s > 0 ? " of " : "", whole);
 }
 
-void playback_note(struct stream *s)
+void playback_note(struct playback *p)
 {
     struct source_slide slide;
-    if (!s->playback.stepping ||
-        !source_slide(s->source, s->playback.position_s, &slide)) // else playback_arrived says which image came
-        note_place(s);
+    if (!p->stepping || !source_slide(p->source, p->position_s, &slide)) // else playback_arrived says which image came
+        note_place(p);
 }
 
-void playback_arrived(struct stream *s, const struct frame *frame)
+void playback_arrived(struct playback *p, const struct frame *frame)
 {
     struct source_slide slide;
-    const bool awaited = s->playback.stepping;
-    s->playback.stepping = false;
+    const bool awaited = p->stepping;
+    p->stepping = false;
     if (awaited && frame)
-        s->playback.stepped = s->taken;
+        p->stepped = p->taken;
     if (frame)
-        s->playback.position_s = (double)frame->video_ns / 1e9;
+        p->position_s = (double)frame->video_ns / 1e9;
     else if (awaited) // no image of a slide show after this one could be read
-        s->playback.position_s = within(s, s->playback.position_s);
-    if (awaited && source_slide(s->source, s->playback.position_s, &slide))
-        note_place(s);
+        p->position_s = within(p, p->position_s);
+    if (awaited && source_slide(p->source, p->position_s, &slide))
+        note_place(p);
 }

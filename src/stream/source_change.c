@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "source/source.h"
-#include "stream/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,33 +71,33 @@ void playlist_opened(struct playlist *list, bool ok)
 
 enum { PATIENCE_MS = 3000, POLL_MS = 10, NS_PER_MS = 1000000 };
 
-bool source_change_request(struct stream *s, const char *text, char why[SOURCE_WHY])
+bool source_change_request(struct source_change *change, const char *text, char why[SOURCE_WHY])
 {
     struct playlist list = {0};
     char *copy = NULL;
     const char *first = playlist_init(&list, text) ? playlist_take(&list, false) : NULL;
-    if (s->set.source_kept)
-        snprintf(why, SOURCE_WHY, "the source cannot change %s", s->set.source_kept);
+    if (change->refused)
+        snprintf(why, SOURCE_WHY, "the source cannot change %s", change->refused);
     else if (!first || (source_check(&(struct source_setup){.text = first}, why) && !(copy = strdup(first))))
         snprintf(why, SOURCE_WHY, "out of memory");
     if (!copy) {
         playlist_free(&list);
-        note_set(&s->note, true, NOTE_S, "%s", why);
+        note_set(change->note, true, NOTE_S, "%s", why);
         return false;
     }
-    playlist_free(&s->change.list);
-    s->change.list = list;
-    free(s->change.wanted);
-    s->change.wanted = copy;
-    s->change.given_up = true; // what is being opened now
-    s->change.requests++;
-    note_set(&s->note, false, 0, "opening %s", text[0] ? text : "the first camera");
+    playlist_free(&change->list);
+    change->list = list;
+    free(change->wanted);
+    change->wanted = copy;
+    change->given_up = true; // what is being opened now
+    change->requests++;
+    note_set(change->note, false, 0, "opening %s", text[0] ? text : "the first camera");
     return true;
 }
 
-const char *source_change_text(const struct stream *s)
+const char *source_change_text(const struct source_change *change)
 {
-    return s->change.present ? s->change.present : s->set.text;
+    return change->present ? change->present : change->first;
 }
 
 unsigned source_change_requests(const struct source_change *change)
@@ -112,14 +110,14 @@ const char *source_change_failure(const struct source_change *change)
     return change->why[0] ? change->why : NULL;
 }
 
-bool source_change_loops(const struct stream *s)
+bool source_change_loops(const struct source_change *change)
 {
-    return s->set.loop && s->change.list.count < 2;
+    return change->playback->loop && change->list.count < 2;
 }
 
-bool source_change_more(const struct stream *s)
+bool source_change_more(const struct source_change *change)
 {
-    return !s->settings.paused && playlist_more(&s->change.list, s->set.loop);
+    return !change->playback->settings->paused && playlist_more(&change->list, change->playback->loop);
 }
 
 bool source_change_busy(const struct source_change *change)
@@ -132,8 +130,8 @@ static void *run(void *context)
     struct source_change *change = context;
     const struct source_setup setup = {.text = change->text,
                                        .loop = change->loop,
-                                       .paced = change->paced,
-                                       .slides = change->paced,
+                                       .paced = change->plays,
+                                       .slides = change->plays,
                                        .brief = true,
                                        .given_up = &change->given_up};
     log_keep_error(change->why, sizeof(change->why));
@@ -143,88 +141,61 @@ static void *run(void *context)
 }
 
 // Stores the error if none is stored, and shows the stored one.
-static void fail(struct stream *s, const char *why)
+static void fail(struct source_change *change, const char *why)
 {
-    struct source_change *change = &s->change;
     if (!change->why[0])
         snprintf(change->why, sizeof(change->why), "%s", why);
-    note_set(&s->note, true, NOTE_S, "%s", change->why);
+    note_set(change->note, true, NOTE_S, "%s", change->why);
     playlist_opened(&change->list, false);
 }
 
 // Opens the wanted source.
-static void start(struct stream *s)
+static void start(struct source_change *change)
 {
-    struct source_change *change = &s->change;
     change->text = change->wanted;
     change->wanted = NULL;
-    change->loop = source_change_loops(s);
-    change->paced = s->set.paced;
+    change->loop = source_change_loops(change);
     change->source = NULL;
     change->why[0] = '\0';
     change->done = change->given_up = false;
     change->running = thread_start(&change->thread, run, change, "open source");
     if (!change->running)
-        fail(s, "cannot open the source: no thread can start");
+        fail(change, "cannot open the source: no thread can start");
 }
 
 // Stops the capture of the old source. Returns false while its thread has to be waited for, because a driver stalls.
-static bool stop_old(struct stream *s)
+static bool stop_old(struct source_change *change)
 {
-    struct source_change *change = &s->change;
     const int64_t now_ns = clock_now_ns();
     if (change->stop_ns == 0)
         change->stop_ns = now_ns;
-    if (capture_stop(s->capture, 0))
+    if (playback_stop(change->playback, 0))
         return true;
     if (!change->told && now_ns - change->stop_ns > (int64_t)PATIENCE_MS * NS_PER_MS) {
-        log_warn("%s", note_set(&s->note, true, 0, "waiting for %s, which does not answer", s->info->name));
+        log_warn("%s", note_set(change->note, true, 0, "waiting for %s, which does not answer",
+                                change->playback->info->name));
         change->told = true;
     }
     return false;
 }
 
-// Puts the new source into the session.
-static void replace(struct stream *s, struct source *source, const struct capture_counts *counts)
+// Returns false if the opened source must not be used (logged; change->why has the reason).
+static bool usable(struct source_change *change)
 {
-    s->capture = NULL;
-    s->change.past.captured += counts->captured;
-    s->change.past.skipped += counts->skipped;
-    s->change.past.dropped += counts->dropped;
-    panes_close(s->panes);
-    panes_set_source(s->panes, source);
-    const bool was_live = s->info->live;
-    source_close(s->source);
-    s->source = source;
-    s->info = source_info(source);
-    outputs_set_source(&s->outputs, s->info, was_live);
-    source_rest(source, s->outputs.resting);
-    s->still = s->info->still && !source_change_loops(s);
-    s->ended = s->reshaped = s->settings.paused = false;
-    s->playback = (struct playback){0};
-    s->settings.zoom = 0;
-    meter_pause(&s->meter);
-}
-
-// Returns false if the opened source must not be used (logged; change.why has the reason).
-static bool usable(struct stream *s)
-{
-    struct source_change *change = &s->change;
     log_keep_error(change->why, sizeof(change->why));
-    const bool ok = change->source && s->set.client->allows(s->set.context, change->source);
+    const bool ok = change->source && change->allows(change->context, change->source);
     log_keep_error(NULL, 0);
     return ok;
 }
 
 // Returns true if the source that the thread has opened is to be used; else closes it.
-static bool accept(struct stream *s)
+static bool accept(struct source_change *change)
 {
-    struct source_change *change = &s->change;
     pthread_join(change->thread, NULL);
-    if (!change->wanted && usable(s)) // else a later request replaces this one
+    if (!change->wanted && usable(change)) // else a later request replaces this one
         return true;
     if (!change->wanted)
-        fail(s, "cannot change the source");
+        fail(change, "cannot change the source");
     source_close(change->source);
     free(change->text);
     change->source = NULL;
@@ -233,39 +204,41 @@ static bool accept(struct stream *s)
     return false;
 }
 
-// Takes the source that the thread has opened. False: it cannot be used, or the old one has to stop first.
-static bool take(struct stream *s)
+// Takes the source that the thread has opened. NULL: it cannot be used, or the old one has to stop first.
+static struct source *take(struct source_change *change)
 {
-    struct source_change *change = &s->change;
-    const struct capture_counts counts = s->capture ? capture_counts(s->capture) : (struct capture_counts){0};
-    if ((change->stop_ns == 0 && !accept(s)) || !stop_old(s))
-        return false;
+    if ((change->stop_ns == 0 && !accept(change)) || !stop_old(change))
+        return NULL;
+    struct source *source = change->source;
+    change->source = NULL;
     change->running = change->told = false;
     change->stop_ns = 0;
     change->why[0] = '\0';
     playlist_opened(&change->list, true);
-    replace(s, change->source, &counts);
-    change->source = NULL;
+    return source;
+}
+
+struct source *source_change_step(struct source_change *change)
+{
+    const struct playback *playback = change->playback;
+    const bool opened = change->running && change->done; // else the thread may set change->source
+    const bool waits =
+        opened && change->source && change->stop_ns == 0 && !change->wanted && panes_build_runs(playback->panes);
+    struct source *source = opened && !waits ? take(change) : NULL;
+    if (source)
+        return source;
+    if (playback->ended && !source_change_busy(change) && source_change_more(change))
+        change->wanted = strdup(playlist_take(&change->list, playback->loop));
+    if (change->wanted && !change->running)
+        start(change);
+    return NULL;
+}
+
+void source_change_taken(struct source_change *change)
+{
     free(change->present);
     change->present = change->text;
     change->text = NULL;
-    s->set.client->arrived(s->set.context);
-    note_set(&s->note, false, NOTE_S, "%s", s->info->name);
-    return true;
-}
-
-bool source_change_step(struct stream *s)
-{
-    struct source_change *change = &s->change;
-    const bool opened = change->running && change->done; // else the thread may set change->source
-    const bool waits =
-        opened && change->source && change->stop_ns == 0 && !change->wanted && panes_build_runs(s->panes);
-    const bool taken = opened && !waits && take(s);
-    if (s->ended && !source_change_busy(change) && source_change_more(s))
-        change->wanted = strdup(playlist_take(&change->list, s->set.loop));
-    if (change->wanted && !change->running)
-        start(s);
-    return taken;
 }
 
 bool source_change_close(struct source_change *change)

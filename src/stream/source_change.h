@@ -2,8 +2,7 @@
 // of a playlist follow one another. Main thread.
 #pragma once
 
-#include "source/capture.h"
-#include "source/source.h"
+#include "stream/playback.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -33,15 +32,21 @@ void playlist_opened(struct playlist *list, bool ok);
 
 // ---- the change ----
 
-struct stream;
-
-// Zeroed: no change. Only source_change.c uses the members.
+// Zeroed: no change. Only source_change.c uses the members after `allows`.
 struct source_change {
+    // Set by the stream; borrowed.
+    struct playback *playback;
+    struct note *note;
+    const char *first;                                          // text of the source of the start
+    const char *refused;                                        // why the source cannot change; NULL: it can
+    bool plays;                                                 // stream_setup.paced
+    bool (*allows)(void *context, const struct source *source); // as of stream_client
+    void *context;
+    struct playlist list;  // the sources after the present one; before the start, set by the client
     char *wanted;          // text of the next source; NULL: none
     char *text;            // of the source that is being opened
     char *present;         // of the stream's source, which may use it; NULL: the source of the start
-    struct playlist list;  // the sources after the present one
-    bool loop, paced;      // of source_setup
+    bool loop;             // of source_setup
     bool running;          // the thread runs, or waits to be joined
     atomic_bool done;      // the thread has ended
     atomic_bool given_up;  // of source_setup: the run ends, or another source is wanted
@@ -50,7 +55,6 @@ struct source_change {
     bool told;             // the log has said that the old source is waited for
     char why[SOURCE_WHY];  // error of the latest change; "": none
     unsigned requests;
-    struct capture_counts past; // of the sources before the present one
     pthread_t thread;
 };
 
@@ -58,19 +62,22 @@ struct source_change {
 // The latest request wins. The view goes on with the old source if the new one cannot be opened (logged; the note
 // reports it). False: source_check refuses the text, or the source of this run cannot change; `why` is one line, which
 // the note shows.
-bool source_change_request(struct stream *stream, const char *text, char why[SOURCE_WHY]);
+bool source_change_request(struct source_change *change, const char *text, char why[SOURCE_WHY]);
 // Returns the text of the stream's source, as source_setup.text.
-const char *source_change_text(const struct stream *stream);
+const char *source_change_text(const struct source_change *change);
 unsigned source_change_requests(const struct source_change *change); // number of requests so far
 // Returns why the latest request failed; NULL: the stream has its source. Call when source_change_busy is false.
 const char *source_change_failure(const struct source_change *change);
-bool source_change_more(const struct stream *stream);        // true: another source of the playlist follows at the end
-bool source_change_loops(const struct stream *stream);       // source_setup.loop: a playlist repeats all of its sources
+bool source_change_more(const struct source_change *change); // true: another source of the playlist follows at the end
+// Returns source_setup.loop: a playlist repeats all of its sources.
+bool source_change_loops(const struct source_change *change);
 bool source_change_busy(const struct source_change *change); // true: the latest request is not carried out yet
-// Starts to open a requested source. When it is open and no build runs (panes_close waits for a build), replaces the
-// old source as soon as its thread stops, closes the panes, and returns true: the caller then opens the panes and the
-// capture. No frame may be in flight.
-bool source_change_step(struct stream *stream);
+// Starts to open a requested source. When it is open and no build runs (panes_close waits for a build), stops the
+// capture of the old source, and returns the new one as soon as that has stopped; else NULL. No frame may be in flight.
+// The caller then closes the old source and calls source_change_taken.
+struct source *source_change_step(struct source_change *change);
+// The stream has its new source, and nothing uses the text of the old one.
+void source_change_taken(struct source_change *change);
 // Ends a change at the end of the run. Call after the stream's source was closed. False: the thread still opens a
 // source; the stream must then stay as it is.
 bool source_change_close(struct source_change *change);

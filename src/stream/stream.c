@@ -34,20 +34,28 @@ static void tell_client(struct stream *s)
         s->set.client->changed(s->set.context);
 }
 
+void stream_init(struct stream *s, const struct stream_setup *set)
+{
+    s->set = *set;
+    s->playback.loop = set->loop;
+    s->playback.settings = &s->settings;
+    s->playback.meter = &s->meter;
+    s->playback.note = &s->note;
+    s->change.playback = &s->playback;
+    s->change.note = &s->note;
+    s->change.first = set->text;
+    s->change.refused = set->source_kept;
+    s->change.plays = set->paced;
+    s->change.allows = set->client->allows;
+    s->change.context = set->context;
+}
+
 void stream_size(const struct stream *s, int *width, int *height)
 {
     char why[CHAIN_ERROR];
-    *width = s->info->shape.width;
-    *height = s->info->shape.height;
+    *width = s->playback.info->shape.width;
+    *height = s->playback.info->shape.height;
     chain_output_size(&s->settings.chain, width, height, why);
-}
-
-struct capture_counts stream_counts(const struct stream *s)
-{
-    const struct capture_counts now = s->capture ? capture_counts(s->capture) : (struct capture_counts){0};
-    return (struct capture_counts){.captured = s->change.past.captured + now.captured,
-                                   .skipped = s->change.past.skipped + now.skipped,
-                                   .dropped = s->change.past.dropped + now.dropped};
 }
 
 // ---- open and close ----
@@ -55,7 +63,7 @@ struct capture_counts stream_counts(const struct stream *s)
 // A source that ends is soon filtered, and has no time to be edited for.
 void stream_watch_filters(struct stream *s)
 {
-    const bool lasts = s->info->live || s->info->endless || s->set.loop;
+    const bool lasts = s->playback.info->live || s->playback.info->endless || s->playback.loop;
     bool uses = s->set.driven && user_filters_at(0);
     for (int i = 0; lasts && i < s->settings.chain.count; i++)
         uses = uses || s->settings.chain.stage[i].filter->user || chain_file(&s->settings.chain, i);
@@ -91,15 +99,16 @@ bool stream_open(struct stream *s)
         .settings = &s->settings,
         .state = &s->state,
         .devices = &s->devices,
-        .source = s->source,
+        .source = s->playback.source,
         .window = s->window,
         .gl = gl,
         .meter = &s->meter,
         .note = &s->note,
-        .encode = outputs_camera_shape(&s->outputs),
+        .encode = &s->outputs.encode,
         .depth = s->set.depth,
         .threads = s->set.threads,
     });
+    s->playback.panes = s->panes;
     return s->panes != NULL;
 }
 
@@ -159,8 +168,7 @@ bool stream_build_soon(struct stream *s)
 
 bool stream_follow_path(struct stream *s)
 {
-    const struct path_offer offer =
-        devices_offer(&s->devices, &s->state, &s->settings.chain, s->window ? window_gl(s->window) : s->gl);
+    const struct path_offer offer = panes_offer(s->panes);
     const bool automatic = s->settings.path == PATH_AUTO;
     const enum path_kind kind = automatic ? path_first(&offer) : (enum path_kind)s->settings.path;
     if (!devices_serve(&s->devices, &s->state, kind))
@@ -195,18 +203,15 @@ bool stream_tune(struct stream *s)
 
 bool stream_start(struct stream *s)
 {
-    s->capture = capture_start(s->source, s->meter.trace);
-    if (s->capture && s->settings.paused)
-        playback_pause(s, true);
-    return s->capture != NULL;
+    const bool started = playback_start(&s->playback, s->meter.trace);
+    if (started && s->settings.paused)
+        playback_pause(&s->playback, true);
+    return started;
 }
 
 bool stream_stop(struct stream *s)
 {
-    if (!capture_stop(s->capture, CAPTURE_STOP_MS))
-        return false;
-    s->capture = NULL;
-    return true;
+    return playback_stop(&s->playback, CAPTURE_STOP_MS);
 }
 
 bool stream_close(struct stream *s)
@@ -214,7 +219,7 @@ bool stream_close(struct stream *s)
     if (!stream_stop(s) || !panes_finish(s->panes) || !online_close(s->online, TUNING_PATIENCE_MS) ||
         window_lost(s->window))
         return false;
-    source_close(s->source);
+    source_close(s->playback.source);
     if (!source_change_close(&s->change))
         return false;
     gl_context_close_current(s->gl);
@@ -256,7 +261,6 @@ static void follow_shape(struct stream *s)
     stream_size(s, &width, &height);
     if (!outputs_resize(&s->outputs, width, height))
         stream_output_failed(s);
-    panes_set_encode(s->panes, outputs_camera_shape(&s->outputs));
     if (!s->quit && !stream_build_soon(s)) {
         s->code = s->quit ? s->code : EXIT_DEVICE;
         return;
@@ -264,35 +268,51 @@ static void follow_shape(struct stream *s)
     s->set.client->reshaped(s->set.context);
 }
 
+// Puts a new source into the stream.
+static void replace_source(struct stream *s, struct source *source)
+{
+    const bool was_live = s->playback.info->live;
+    panes_close(s->panes);
+    panes_set_source(s->panes, source);
+    playback_replace(&s->playback, source);
+    source_change_taken(&s->change);
+    s->playback.still = s->playback.info->still && !source_change_loops(&s->change);
+    outputs_set_source(&s->outputs, s->playback.info, was_live);
+    source_rest(source, s->outputs.resting);
+    s->settings.zoom = 0;
+    s->set.client->arrived(s->set.context);
+    note_set(&s->note, false, NOTE_S, "%s", s->playback.info->name);
+}
+
 // Carries out a change of the source. No frame may be in flight.
 static void change_source(struct stream *s)
 {
-    if (!source_change_step(s))
+    struct source *source = source_change_step(&s->change);
+    if (!source)
         return;
+    replace_source(s, source);
     follow_shape(s);
-    if (s->quit || s->code >= EXIT_NOTHING)
-        return;
-    s->capture = capture_start(s->source, s->meter.trace);
-    s->code = s->capture ? s->code : EXIT_NOTHING;
+    if (!s->quit && s->code < EXIT_NOTHING && !playback_start(&s->playback, s->meter.trace))
+        s->code = EXIT_NOTHING;
 }
 
 // Follows the new shape of the source's frames. No frame may be in flight. If the run cannot continue, sets the exit
 // code (logged).
 static void reshape(struct stream *s)
 {
-    const struct image_shape *shape = &s->info->shape;
-    s->reshaped = false;
+    const struct image_shape *shape = &s->playback.info->shape;
+    s->playback.reshaped = false;
     panes_close(s->panes);
-    if (!source_reshape(s->source)) {
+    if (!source_reshape(s->playback.source)) {
         s->code = EXIT_NOTHING;
         return;
     }
-    if (s->info->frame_s <= 0) // else the user knows that images have sizes
+    if (s->playback.info->frame_s <= 0) // else the user knows that images have sizes
         note_set(&s->note, false, RESHAPED_S, "the camera now delivers %dx%d %s", shape->width, shape->height,
                  pixfmt_info(shape->format)->name);
     follow_shape(s);
     if (!s->quit && s->code < EXIT_NOTHING) // else no path is open, and no frame may arrive
-        capture_resume(s->capture);
+        capture_resume(s->playback.capture);
 }
 
 // The edited files that concern a stream.
@@ -396,8 +416,9 @@ static void follow_changes(struct stream *s)
     change_source(s); // before panes_update starts a build: this waits for builds
     panes_update(s->panes);
     report_news(s, true);
-    automatic_follow(s);
-    if (s->reshaped && (!s->settings.paused || s->playback.stepping))
+    if (automatic_follow(&s->automatic, s->panes))
+        tell_client(s);
+    if (s->playback.reshaped && (!s->settings.paused || s->playback.stepping))
         reshape(s);
 }
 
@@ -406,12 +427,12 @@ static void follow_changes(struct stream *s)
 bool stream_finished(const struct stream *s)
 {
     const uint64_t limit = s->set.limit;
-    const bool paused = s->settings.paused && s->info->frame_s > 0; // the user may seek back
-    const bool stays = s->set.driven && limit == 0 && (s->still || paused);
+    const bool paused = s->settings.paused && s->playback.info->frame_s > 0; // the user may seek back
+    const bool stays = s->set.driven && limit == 0 && (s->playback.still || paused);
     return s->quit || s->code >= EXIT_NOTHING || process_interrupted() != 0 ||
            (limit > 0 && s->meter.frames >= limit) ||
-           (s->ended && panes_in_flight(s->panes) == 0 && !stays && !source_change_busy(&s->change) &&
-            !source_change_more(s));
+           (s->playback.ended && panes_in_flight(s->panes) == 0 && !stays && !source_change_busy(&s->change) &&
+            !source_change_more(&s->change));
 }
 
 // Takes the newest frame and submits it. False if none arrives in time, or if the source has ended or changed its
@@ -419,34 +440,36 @@ bool stream_finished(const struct stream *s)
 static bool submit_newest(struct stream *s, int timeout_ms)
 {
     struct frame frame;
-    if (s->ended || s->reshaped || (s->set.limit > 0 && s->taken >= s->set.limit))
+    if (s->playback.ended || s->playback.reshaped || (s->set.limit > 0 && s->playback.taken >= s->set.limit))
         return false;
     if (s->set.served) {
-        wait(s, capture_event(s->capture), (int64_t)timeout_ms * NS_PER_MS);
+        wait(s, capture_event(s->playback.capture), (int64_t)timeout_ms * NS_PER_MS);
         timeout_ms = 0;
     }
-    const enum source_status status = capture_take(s->capture, &frame, timeout_ms);
+    const enum source_status status = capture_take(s->playback.capture, &frame, timeout_ms);
     if (status == SOURCE_FRAME) {
-        s->taken++;
-        playback_arrived(s, &frame);
+        s->playback.taken++;
+        playback_arrived(&s->playback, &frame);
         if (s->online) {
-            const struct capture_counts counts = stream_counts(s);
-            online_pace(s->online, !s->set.paced || s->info->rate <= 0 ? 0 : 1000 / s->info->rate,
+            const struct capture_counts counts = playback_counts(&s->playback);
+            online_pace(s->online, !s->set.paced || s->playback.info->rate <= 0 ? 0 : 1000 / s->playback.info->rate,
                         counts.skipped + counts.dropped);
         }
         s->automatic.submitted_ns = clock_now_ns();
         report_news(s, panes_submit(s->panes, &frame, s->automatic.submitted_ns));
         return true;
     }
-    s->reshaped = status == SOURCE_RESHAPED && s->set.client->reshaped;
-    s->ended = status != SOURCE_TIMEOUT && !s->reshaped;
-    if (status == SOURCE_END && (s->playback.stepping || (s->info->slides && s->set.driven && !source_change_more(s))))
-        playback_pause(s, true); // a slide show, or a seek beyond an unknown end: the frame on the screen stays
-    if (s->ended)
-        playback_arrived(s, NULL);
-    if (status == SOURCE_RESHAPED && s->ended)
+    s->playback.reshaped = status == SOURCE_RESHAPED && s->set.client->reshaped;
+    s->playback.ended = status != SOURCE_TIMEOUT && !s->playback.reshaped;
+    if (status == SOURCE_END &&
+        (s->playback.stepping || (s->playback.info->slides && s->set.driven && !source_change_more(&s->change))))
+        playback_pause(&s->playback,
+                       true); // a slide show, or a seek beyond an unknown end: the frame on the screen stays
+    if (s->playback.ended)
+        playback_arrived(&s->playback, NULL);
+    if (status == SOURCE_RESHAPED && s->playback.ended)
         log_error("the source changed its frame size or format; start again");
-    if (status == SOURCE_FAILED || (status == SOURCE_RESHAPED && s->ended))
+    if (status == SOURCE_FAILED || (status == SOURCE_RESHAPED && s->playback.ended))
         s->code = EXIT_FAILED_SOME;
     return false;
 }
@@ -512,9 +535,7 @@ static bool finish_frame(struct stream *s, bool again)
     snprintf(s->shown_file, sizeof(s->shown_file), "%s", frame->file ? frame->file : "");
     if (!s->drawn && !outputs_resize(&s->outputs, result->width, result->height))
         stream_output_failed(s);
-    panes_set_encode(s->panes, outputs_camera_shape(&s->outputs));
     if (!outputs_send(&s->outputs, s->panes)) {
-        panes_set_encode(s->panes, outputs_camera_shape(&s->outputs));
         stream_output_failed(s);
     }
     const int64_t shown_ns = s->set.client->show(s->set.context, frame, again);
@@ -524,8 +545,8 @@ static bool finish_frame(struct stream *s, bool again)
         meter_shown_again(&s->meter);
     else
         meter_shown(&s->meter, frame->captured_ns, shown_ns);
-    if (!again)
-        automatic_add(s, collected_ns);
+    if (!again && automatic_add(&s->automatic, s->panes, collected_ns))
+        tell_client(s);
     if (!s->set.driven)
         panes_release(s->panes); // else the frame may have to be filtered again
     return true;
@@ -534,7 +555,7 @@ static bool finish_frame(struct stream *s, bool again)
 enum stream_turn stream_step(struct stream *s, int wait_ms)
 {
     if (outputs_rest_changed(&s->outputs)) { // --on-demand: the camera is closed while no program reads the virtual one
-        source_rest(s->source, s->outputs.resting);
+        source_rest(s->playback.source, s->outputs.resting);
         tell_client(s);
     }
     if (!outputs_follow(&s->outputs, s->settings.paused)) {
@@ -548,7 +569,7 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
         return STREAM_BUSY;
     // The last frame is shown again if the panes have changed and no new frame is there.
     bool again = panes_rerun(s->panes);
-    const int depth = automatic_busy(s) ? 1 : s->set.depth;
+    const int depth = automatic_busy(&s->automatic) ? 1 : s->set.depth;
     const bool full = outputs_full(&s->outputs),
                room = in_flight < depth && !full && (!s->settings.paused || s->playback.stepping);
     const bool submitted = room && submit_newest(s, in_flight > 0 || again ? 0 : wait_ms);
@@ -556,7 +577,7 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
     if (again)
         report_news(s, panes_submit_again(s->panes));
     const int now = panes_in_flight(s->panes);
-    if (now == 0 && (full || (s->set.driven && (s->settings.paused || s->ended))))
+    if (now == 0 && (full || (s->set.driven && (s->settings.paused || s->playback.ended))))
         wait(s, -1, (int64_t)wait_ms * NS_PER_MS);
     if (now == 0)
         return STREAM_IDLE;
@@ -567,4 +588,24 @@ void stream_drain(struct stream *s)
 {
     while (panes_in_flight(s->panes) > 0 && finish_frame(s, false))
         ;
+}
+
+void stream_complete(struct stream *s)
+{
+    static const int64_t doubtful_ns = 10000000000; // the longest time of the last frame of a damaged film
+    const bool damaged = s->code != EXIT_OK || source_health(s->playback.source).faulty;
+    int64_t rest_ns = 0;
+    if (s->playback.ended)
+        rest_ns = damaged ? doubtful_ns : INT64_MAX;
+    if (!outputs_end_recording(&s->outputs, rest_ns, s->quit) && s->code == EXIT_OK && !process_interrupted())
+        s->code = EXIT_FAILED_SOME;
+    if (s->meter.frames == 0 && s->playback.ended && s->code == EXIT_OK) {
+        log_error("the source %s has no frames", s->playback.info->name);
+        s->code = EXIT_NOTHING;
+    }
+    const char *missing = window_lost(s->window) ? "the last frame, a texture, was lost with the display"
+                                                 : "the run ended before the first frame";
+    const struct image *picture = s->files.options->screenshot ? stream_picture(s) : NULL;
+    if (!output_files_save(&s->files, picture, s->shown_file, missing) && s->code == EXIT_OK)
+        s->code = EXIT_FAILED_SOME;
 }

@@ -4,8 +4,9 @@
 
 #include "base/process.h"
 #include "sink/screenshot.h"
-#include "source/capture.h"
 #include "stream/automatic.h"
+#include "stream/devices.h"
+#include "stream/meter.h"
 #include "stream/output_files.h"
 #include "stream/outputs.h"
 #include "stream/panes.h"
@@ -47,17 +48,15 @@ struct stream_setup {
 
 // The watch of users' filters and of the files of the chain.
 struct edit_watch {
-    int descriptor; // of edited.h; 0: none
+    int descriptor; // of file_watch.h; 0: none
     uint64_t files; // hash of the names of the files
 };
 
-// Zeroed, except for the members that the client sets before stream_open: `set`, `source`, `info`, `window`, `devices`,
-// `settings`, `files`, `outputs` and `drawn`. Later, it may change the settings (then: panes_changed), `quit` and
-// `code`.
+// Zeroed; stream_init; then the client sets before stream_open: the source and its info in `playback`, `window`,
+// `devices`, `settings`, `files`, `outputs` and `drawn`. Later, it may change the settings (then: panes_changed),
+// `quit` and `code`.
 struct stream {
     struct stream_setup set;
-    struct source *source;
-    const struct source_info *info;
     struct window *window; // with the GL context for the paths; borrowed; NULL: none
     struct gl_context *gl; // of a gl path without a window; NULL: none
     struct devices devices;
@@ -65,8 +64,7 @@ struct stream {
     struct stream_state state;
     struct panes *panes;
     struct automatic automatic;
-    struct online *online;   // tunes while frames run; NULL: not yet
-    struct capture *capture; // NULL: not started
+    struct online *online; // tunes while frames run; NULL: not yet
     struct playback playback;
     struct outputs outputs;
     struct output_files files;
@@ -75,17 +73,13 @@ struct stream {
     struct note note;
     struct source_change change;
     struct edit_watch watch;
-    uint64_t taken;            // frames taken from the capture
     char shown_file[PATH_MAX]; // the image file of the latest result; "": none
-    bool still;                // the source is one image, shown once
-    bool reshaped;             // the source's next frames have another shape
-    bool ended;                // the source has no more frames
     bool quit;
     enum exit_code code;
 };
 
+void stream_init(struct stream *stream, const struct stream_setup *setup);
 void stream_size(const struct stream *stream, int *width, int *height); // size of the chain's results
-struct capture_counts stream_counts(const struct stream *stream);       // frames of all sources of the run
 
 // Watches the directories of users' filters, if the chain may use one and the run lasts.
 void stream_watch_filters(struct stream *stream);
@@ -123,6 +117,8 @@ const struct image *stream_picture(struct stream *stream);
 // file of output_claim_new. The caller closes the screenshot. NULL: there is no frame, or a failure (logged).
 struct screenshot *stream_save(struct stream *stream, bool both, const char *path);
 void stream_drain(struct stream *stream); // shows all frames in flight
+// Completes the recording, and writes the screenshot; sets the exit code if one fails, or if the source had no frames.
+void stream_complete(struct stream *stream);
 // Returns true when the run must end: the client, a signal, the end of the source, the limit or a failure ends it. A
 // still image, or the last frame of a paused video, stays until the user quits.
 bool stream_finished(const struct stream *stream);

@@ -376,7 +376,7 @@ static int64_t show(void *context, const struct frame *frame, bool again)
 
 static enum exit_code open_all(struct calibrate *c)
 {
-    const struct image_shape *shape = &c->stream->info->shape;
+    const struct image_shape *shape = &c->stream->playback.info->shape;
     char error[LANE_ERROR];
     if (!calibration_init(&c->calibration, c->camera, shape->width, shape->height, error)) {
         log_error("the camera does not fit frames of %dx%d: %s", shape->width, shape->height, error);
@@ -410,8 +410,8 @@ enum exit_code lane_calibrate(struct stream *stream, const struct lane_camera *c
                             .lane_width = o->lane_width,
                             .dragged = -1,
                             .changed = true};
-    stream->set =
-        (struct stream_setup){.client = &client, .context = c, .driven = true, .threads = o->threads, .depth = 1};
+    stream_init(stream, &(struct stream_setup){
+                            .client = &client, .context = c, .driven = true, .threads = o->threads, .depth = 1});
     enum exit_code code = open_all(c);
     while (code == EXIT_OK && process_interrupted() == 0 && stream->code < EXIT_NOTHING && handle_events(c)) {
         stream->settings.paused = c->held && c->frame != &c->black;

@@ -114,7 +114,7 @@ static bool read_config(const struct lane_options *o, struct lane_config *config
 static bool make_map(const struct run *run, const struct lane_config *config, struct lane_map *map,
                      char error[CONFIG_ERROR])
 {
-    const struct image_shape *shape = &run->stream.info->shape;
+    const struct image_shape *shape = &run->stream.playback.info->shape;
     char why[LANE_ERROR];
     if (lane_map_init(map, &config->camera, shape->width, shape->height, why))
         return true;
@@ -143,14 +143,14 @@ static enum exit_code open_source(struct run *run, const char *text)
     setup.paced = !o->fast && !(o->headless && o->outputs.record);
     if (!pixel_format_take(o->pixel_format, &setup))
         return EXIT_USAGE;
-    run->stream.source = source_open(&setup);
-    if (!run->stream.source)
+    run->stream.playback.source = source_open(&setup);
+    if (!run->stream.playback.source)
         return EXIT_NOTHING;
-    run->stream.info = source_info(run->stream.source);
+    run->stream.playback.info = source_info(run->stream.playback.source);
     run->listed = text && text[0] == '@';
-    if (!output_files_spare(&o->outputs, run->stream.source))
+    if (!output_files_spare(&o->outputs, run->stream.playback.source))
         return EXIT_USAGE;
-    const struct image_shape *shape = &run->stream.info->shape;
+    const struct image_shape *shape = &run->stream.playback.info->shape;
     if (shape->width >= WIDTH_MIN && shape->height >= HEIGHT_MIN)
         return EXIT_OK;
     log_error("frames of %dx%d are too small to find lanes; give at least %dx%d", shape->width, shape->height,
@@ -210,7 +210,7 @@ static bool find_lines(struct run *run, const struct frame *frame)
 // Sets the name of the latest frame: that of its picture, or of the source with the frame's number.
 static void name_frame(struct run *run, const struct frame *frame)
 {
-    const struct source_info *info = run->stream.info;
+    const struct source_info *info = run->stream.playback.info;
     const bool picture = frame->file || (run->options->independent && info->still);
     const char *name = frame->file ? frame->file : info->name;
     struct lane_frame *latest = &run->frame;
@@ -335,8 +335,8 @@ static void follow_path(void *context)
     struct run *run = context;
     struct stream *s = &run->stream;
     lane_pipeline_close(&run->pipeline);
-    run->pipeline.setup =
-        (struct path_setup){.kind = s->state.kind, .gl = s->gl, .input = s->info->shape, .threads = s->set.threads};
+    run->pipeline.setup = (struct path_setup){
+        .kind = s->state.kind, .gl = s->gl, .input = s->playback.info->shape, .threads = s->set.threads};
     if (path_kind_info(s->state.kind)->needs_device)
         run->pipeline.setup.device = devices_open(&s->devices, s->state.device);
     if (s->window)
@@ -361,7 +361,7 @@ static bool open_window(struct run *run)
     static const struct stream_client client = {
         .show = show, .changed = follow_path, .events = serve, .wait = wait_for};
     const struct lane_options *o = run->options;
-    const struct source_info *info = run->stream.info;
+    const struct source_info *info = run->stream.playback.info;
     const int width = info->shape.width, height = info->shape.height;
     char why[256];
     if (!o->headless) {
@@ -369,17 +369,18 @@ static bool open_window(struct run *run)
         if (!run->window)
             log_warn("cannot open a window: %s; running without it", why);
     }
-    run->stream.set = (struct stream_setup){
-        .client = &client,
-        .context = run,
-        .source_kept = "in this command",
-        .driven = run->control != NULL,
-        .served = run->control != NULL,
-        .threads = o->threads,
-        // A second frame in flight is later on the screen, but upload, kernels and finding overlap.
-        .depth = run->window || run->control || info->live ? 1 : 2,
-        .limit = (uint64_t)o->frames,
-    };
+    stream_init(&run->stream,
+                &(struct stream_setup){
+                    .client = &client,
+                    .context = run,
+                    .source_kept = "in this command",
+                    .driven = run->control != NULL,
+                    .served = run->control != NULL,
+                    .threads = o->threads,
+                    // A second frame in flight is later on the screen, but upload, kernels and finding overlap.
+                    .depth = run->window || run->control || info->live ? 1 : 2,
+                    .limit = (uint64_t)o->frames,
+                });
     if (o->frames == 0 && info->endless && !run->window && !o->socket)
         run->stream.set.limit = ENDLESS_FRAMES;
     if (run->window || o->outputs.record || o->outputs.screenshot || o->socket)
@@ -426,7 +427,7 @@ static enum exit_code open_stream(struct run *run)
     if (!stream_open(s) || !build(run))
         return EXIT_NOTHING;
     process_hold_signals(CALLS_MAIN);
-    return output_files_open(s) && stream_start(s) ? EXIT_OK : EXIT_NOTHING;
+    return output_files_open(&s->files, &s->outputs, &s->meter) && stream_start(s) ? EXIT_OK : EXIT_NOTHING;
 }
 
 static bool is_config(const char *name, const void *path)
@@ -504,7 +505,7 @@ static enum exit_code process(struct run *run)
     if (run->window && lane_window_lost(run->window))
         s->code = EXIT_DEVICE;
     say_none(run, true);
-    output_files_complete(s);
+    stream_complete(s);
     keep_aim(run);
     return s->code;
 }
@@ -545,7 +546,7 @@ static enum exit_code open_all(struct run *run, const char *source)
     }
     if (code == EXIT_OK && !watch_config(run))
         code = EXIT_NOTHING;
-    if (code == EXIT_OK && !truth_open(&run->truth, run->options->outputs.truth, run->stream.info))
+    if (code == EXIT_OK && !truth_open(&run->truth, run->options->outputs.truth, run->stream.playback.info))
         code = EXIT_NOTHING;
     run->controlled = (struct controlled){.stream = &run->stream, .own = rows, .context = run, .state = state};
     if (code == EXIT_OK && run->options->socket &&
@@ -565,7 +566,7 @@ static bool close_all(struct run *run, enum exit_code *code)
     outputs_close(&run->stream.outputs);
     if (!stream_stop(&run->stream))
         return false;
-    if (!truth_close(&run->truth) || !output_files_close_trace(&run->stream))
+    if (!truth_close(&run->truth) || !output_files_close_trace(&run->stream.files, &run->stream.meter))
         *code = EXIT_FAILED_SOME;
     if (window_lost(run->stream.window))
         return false;

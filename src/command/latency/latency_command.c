@@ -45,12 +45,12 @@ static void latency_report_start(const struct latency *l)
     struct pane_facts facts;
     panes_describe(l->stream.panes, PANE_MAIN, &facts);
     if (l->options.json) {
-        print_line(json_pack("{s:s,s:o,s:s,s:s,s:o}", "event", "start", "source", text_json(l->stream.info->name),
-                             "path", facts.kind, "sharing", facts.sharing, "screen",
-                             text_json(window_gl_name(l->stream.window))));
+        print_line(json_pack("{s:s,s:o,s:s,s:s,s:o}", "event", "start", "source",
+                             text_json(l->stream.playback.info->name), "path", facts.kind, "sharing", facts.sharing,
+                             "screen", text_json(window_gl_name(l->stream.window))));
         return;
     }
-    log_print_line(stdout, "%s, path %s, sharing mode %s, %s", l->stream.info->name, facts.kind, facts.sharing,
+    log_print_line(stdout, "%s, path %s, sharing mode %s, %s", l->stream.playback.info->name, facts.kind, facts.sharing,
                    window_gl_name(l->stream.window));
     puts("Point the camera at the window. Press q to quit.");
     process_flush();
@@ -219,16 +219,16 @@ static bool open_source(struct latency *l)
         l->stream.code = EXIT_USAGE;
         return false;
     }
-    l->stream.source = source_open(&setup);
-    if (!l->stream.source)
+    l->stream.playback.source = source_open(&setup);
+    if (!l->stream.playback.source)
         return false;
-    l->stream.info = source_info(l->stream.source);
+    l->stream.playback.info = source_info(l->stream.playback.source);
     return true;
 }
 
 static bool open_screen(struct latency *l)
 {
-    const struct image_shape *shape = &l->stream.info->shape;
+    const struct image_shape *shape = &l->stream.playback.info->shape;
     char why[256];
     struct window_setup setup = {.title = "monocle latency",
                                  .width = shape->width,
@@ -280,7 +280,7 @@ static int run(struct latency *l)
         log_error("--filter: %s", error);
         return EXIT_USAGE;
     }
-    l->stream.set = (struct stream_setup){.client = &latency_client, .context = l, .depth = 1};
+    stream_init(&l->stream, &(struct stream_setup){.client = &latency_client, .context = l, .depth = 1});
     if (setup(l)) {
         process_hold_signals(CALLS_MAIN);
         latency_report_start(l);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "stream/automatic.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +34,8 @@ static int64_t draw(struct latency *l)
 {
     const struct scene scene = {
         .texture = l->flash_texture,
-        .width = l->stream.info->shape.width,
-        .height = l->stream.info->shape.height,
+        .width = l->stream.playback.info->shape.width,
+        .height = l->stream.playback.info->shape.height,
         .right_texture = l->picture_texture,
         .divider = 0.5f,
     };
@@ -105,7 +106,7 @@ static bool next_shown(struct latency *l, int64_t deadline_ns)
         show_progress(l);
         if (stream_step(&l->stream, IDLE_MS) == STREAM_SHOWN)
             return l->stream.code == EXIT_OK;
-        if (l->stream.ended && l->stream.code == EXIT_OK) {
+        if (l->stream.playback.ended && l->stream.code == EXIT_OK) {
             log_error("cannot measure: the source ended");
             return fail(l, EXIT_FAILED_SOME);
         }
@@ -207,8 +208,9 @@ static void flash(struct latency *l)
 bool latency_measure(struct latency *l)
 {
     srandom((unsigned)clock_now_ns());
-    automatic_follow(&l->stream);
-    while (automatic_busy(&l->stream) && next_shown(l, clock_now_ns() + patience_ns))
+    if (l->stream.state.automatic)
+        automatic_follow(&l->stream.automatic, l->stream.panes);
+    while (automatic_busy(&l->stream.automatic) && next_shown(l, clock_now_ns() + patience_ns))
         ; // until -p auto has chosen a path
     if (stopped(l) || !learn(l))
         return false;

@@ -190,7 +190,7 @@ static float present_value(const struct session *s, int stage, int param)
     const char *name = at->filter->params[param].name;
     const float value = at->values.value[param];
     struct chain before = s->stream.settings.chain;
-    struct image_shape size = s->stream.info->shape;
+    struct image_shape size = s->stream.playback.info->shape;
     char error[CHAIN_ERROR];
     before.count = stage + 1;
     if (value != 0 || !is_size(at, param) || !chain_output_size(&before, &size.width, &size.height, error))
@@ -287,7 +287,7 @@ static void drop_files(struct session *s)
         log_error("%s", note_set(&s->stream.note, true, NOTE_S, "drop one .cube file, not several"));
     else if (dot && strcasecmp(dot, ".cube") == 0)
         drop_table(s, dropped);
-    else if (!source_change_request(&s->stream, dropped, why))
+    else if (!source_change_request(&s->stream.change, dropped, why))
         log_error("%s", why);
 }
 
@@ -329,19 +329,19 @@ static void undo(struct session *s, int number)
 
 static void select_control(struct session *s, int step)
 {
-    controls_adjust(&s->controls, s->stream.source, step, 0, &s->stream.note);
+    controls_adjust(&s->controls, s->stream.playback.source, step, 0, &s->stream.note);
 }
 
 static void change_control(struct session *s, int steps)
 {
-    controls_adjust(&s->controls, s->stream.source, 0, steps, &s->stream.note);
+    controls_adjust(&s->controls, s->stream.playback.source, 0, steps, &s->stream.note);
 }
 
 // Reports the new position, or why the source cannot seek.
 static void note_position(struct session *s, bool ok, const char *why)
 {
     if (ok)
-        playback_note(&s->stream);
+        playback_note(&s->stream.playback);
     else
         note_set(&s->stream.note, true, NOTE_S, "%s", why);
 }
@@ -349,13 +349,13 @@ static void note_position(struct session *s, bool ok, const char *why)
 static void seek(struct session *s, int sign)
 {
     char why[PLAYBACK_WHY];
-    note_position(s, playback_skip(&s->stream, sign, why), why);
+    note_position(s, playback_skip(&s->stream.playback, sign, why), why);
 }
 
 static void step(struct session *s, int frames)
 {
     char why[PLAYBACK_WHY];
-    note_position(s, playback_step(&s->stream, frames, why), why);
+    note_position(s, playback_step(&s->stream.playback, frames, why), why);
 }
 
 // Closes the running screenshot with this index.
@@ -416,7 +416,7 @@ static void toggle_recording(struct session *s, int animation)
 {
     char suffix[16] = ".";
     options_choice(RECORDING_FORMATS, s->stream.settings.recording_format, suffix + 1, sizeof(suffix) - 1);
-    outputs_toggle_recording(&s->stream.outputs, suffix, animation, s->stream.still);
+    outputs_toggle_recording(&s->stream.outputs, suffix, animation, s->stream.playback.still);
 }
 
 static void quit(struct session *s, int number)
@@ -489,8 +489,8 @@ static bool run_command(struct session *s, const struct key_command *command, ch
 // A slide show waits while the user works on an image.
 static void hold_slide(struct session *s)
 {
-    if (s->stream.info->slides && !s->stream.settings.paused)
-        playback_pause(&s->stream, true);
+    if (s->stream.playback.info->slides && !s->stream.settings.paused)
+        playback_pause(&s->stream.playback, true);
 }
 
 static bool press(struct session *s, const struct key_row *row, int digit, char why[PROPERTY_WHY])
@@ -824,7 +824,7 @@ void events_hint(struct session *s, double seconds)
     key_words(&s->options.key_map, "quit", end);
     const bool resumed = s->last.resumed; // else nothing explains why the picture is filtered
     const struct look *look = resumed ? looks_with(&s->looks, &s->stream.settings.chain) : NULL;
-    const char *missing = s->stream.info->missing, *last = "";
+    const char *missing = s->stream.playback.info->missing, *last = "";
     if (resumed)
         last = look ? " of the last run, 0 removes it\n" : "filters of the last run, 0 removes them\n";
     note_set(&s->stream.note, false, seconds, "%s%s%s%s1-9\u00a0looks, %s\u00a0compare, %s\u00a0help, %s\u00a0quit",

@@ -45,7 +45,7 @@ static void capture_work(struct session *s, const struct frame *frame)
     s->capture_due = false;
     panes_describe(s->stream.panes, PANE_MAIN, &facts);
     // A path that also converts its results has no parameters to tune.
-    const bool tunable = strcmp(facts.device, "cpu") == 0 && !outputs_camera_shape(&s->stream.outputs);
+    const bool tunable = strcmp(facts.device, "cpu") == 0 && s->stream.outputs.encode.width == 0;
     const int threads = s->options.threads > 0 ? s->options.threads : workers_available();
     captures_add(&s->captures, facts.chain, facts.device, tunable ? threads : 0, facts.result->texture != 0,
                  &frame->image);
@@ -123,7 +123,7 @@ static void arrived(void *context)
     s->controls.adjusted = (struct source_control){0};
     s->controls.listed_ns = 0;
     session_limit(s);
-    snprintf(title, sizeof(title), "monocle: %s", s->stream.info->name);
+    snprintf(title, sizeof(title), "monocle: %s", s->stream.playback.info->name);
     if (s->stream.window)
         window_set_title(s->stream.window, title);
 }
@@ -165,11 +165,12 @@ static bool save_last(struct session *s)
     if (!picture)
         return true;
     char name[OUTPUT_NAME];
-    if (!output_save_last(picture, s->stream.source, source_change_text(&s->stream), s->stream.shown_file, name))
+    if (!output_save_last(picture, s->stream.playback.source, source_change_text(&s->stream.change),
+                          s->stream.shown_file, name))
         return false;
     log_print_line(stderr, "monocle: ran %llu frame%s of %s without a window; the last frame is %s",
                    (unsigned long long)s->stream.meter.frames, s->stream.meter.frames == 1 ? "" : "s",
-                   s->stream.info->name, name);
+                   s->stream.playback.info->name, name);
     return true;
 }
 
@@ -177,7 +178,7 @@ static bool save_last(struct session *s)
 static void finish_outputs(struct session *s)
 {
     events_picture_saved(s, true);
-    output_files_complete(&s->stream);
+    stream_complete(&s->stream);
     const bool saved = save_last(s), truth = truth_close(&s->truth);
     if ((!captures_close(&s->captures) || !saved || !truth) && s->stream.code == EXIT_OK)
         s->stream.code = EXIT_FAILED_SOME;
@@ -242,7 +243,7 @@ void showcase_open(struct session *s)
 {
     const struct live_options *o = &s->options;
     if (!s->stream.window || s->looks.count == 0 ||
-        !(o->showcase || (!o->filters && !o->look && s->stream.info->missing[0])))
+        !(o->showcase || (!o->filters && !o->look && s->stream.playback.info->missing[0])))
         return;
     s->showcase.on = true;
     s->last.resumed = false;

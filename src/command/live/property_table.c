@@ -27,7 +27,7 @@ static json_t *get_chain(const struct controlled *run, const char *rest, char wh
 // Makes `chain` the chain of the settings, unless its result is too large or its text too long.
 static bool take_chain(struct session *s, const struct chain *chain, char why[PROPERTY_WHY])
 {
-    int width = s->stream.info->shape.width, height = s->stream.info->shape.height;
+    int width = s->stream.playback.info->shape.width, height = s->stream.playback.info->shape.height;
     char text[CHAIN_TEXT];
     if (!chain_output_size(chain, &width, &height, why))
         return false;
@@ -64,7 +64,7 @@ static bool set_look(const struct controlled *run, const char *rest, const char 
 {
     struct session *s = run->context;
     struct chain chain;
-    int width = s->stream.info->shape.width, height = s->stream.info->shape.height;
+    int width = s->stream.playback.info->shape.width, height = s->stream.playback.info->shape.height;
     const struct look *look = looks_find(&s->looks, value);
     if (!look && strcmp(value, "none") == 0) {
         events_show_look(s, NULL);
@@ -262,14 +262,14 @@ static const struct source_control *find_control(struct session *s, const char *
 {
     const char *names[SOURCE_CONTROLS + 1] = {NULL};
     int count;
-    const struct source_control *list = controls_list(&s->controls, s->stream.source, &count);
+    const struct source_control *list = controls_list(&s->controls, s->stream.playback.source, &count);
     for (int i = 0; i < count; i++) {
         if (strcasecmp(list[i].name, name) == 0)
             return &list[i];
         names[i] = list[i].name;
     }
     const char *nearest = options_nearest(name, names);
-    if (!s->stream.info->controls)
+    if (!s->stream.playback.info->controls)
         property_fail(why, "the source is not a camera and has no controls");
     else if (count == 0)
         property_fail(why, "the camera has no controls, or does not answer now");
@@ -295,7 +295,7 @@ static bool set_control(const struct controlled *run, const char *rest, const ch
     if (!control)
         return false;
     memcpy(name, control->name, sizeof(name)); // the list is read again
-    return controls_set(&s->controls, s->stream.source, name, value, why);
+    return controls_set(&s->controls, s->stream.playback.source, name, value, why);
 }
 
 static json_t *get_controls(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
@@ -303,7 +303,7 @@ static json_t *get_controls(const struct controlled *run, const char *rest, char
     struct session *s = run->context;
     static const char *const types[] = {[SOURCE_NUMBER] = "number", [SOURCE_SWITCH] = "flag", [SOURCE_MENU] = "choice"};
     int count;
-    const struct source_control *control = controls_list(&s->controls, s->stream.source, &count);
+    const struct source_control *control = controls_list(&s->controls, s->stream.playback.source, &count);
     json_t *list = json_array();
     for (const struct source_control *end = control + count; control < end; control++) {
         char name[PROPERTY_NAME];

@@ -173,27 +173,27 @@ static bool open_source(struct session *s)
     struct source_setup setup = o->setup;
     setup.controls = s->controls.setting;
     setup.control_count = s->controls.count;
-    if (!(s->stream.source = source_open(&setup)))
+    if (!(s->stream.playback.source = source_open(&setup)))
         return false;
-    s->stream.info = source_info(s->stream.source);
-    s->stream.still = s->stream.info->still && !source_change_loops(&s->stream);
-    if (o->on_demand && !s->stream.info->controls) {
-        log_error("--on-demand needs a camera as the source, but %s is none", s->stream.info->name);
+    s->stream.playback.info = source_info(s->stream.playback.source);
+    s->stream.playback.still = s->stream.playback.info->still && !source_change_loops(&s->stream.change);
+    if (o->on_demand && !s->stream.playback.info->controls) {
+        log_error("--on-demand needs a camera as the source, but %s is none", s->stream.playback.info->name);
         s->stream.code = EXIT_USAGE;
         return false;
     }
-    if (!output_files_spare(&o->outputs, s->stream.source)) {
+    if (!output_files_spare(&o->outputs, s->stream.playback.source)) {
         s->stream.code = EXIT_USAGE;
         return false;
     }
-    return controls_save(&s->controls, o->source, s->stream.info, &s->stream.files.claim[OUTPUT_CONTROLS]);
+    return controls_save(&s->controls, o->source, s->stream.playback.info, &s->stream.files.claim[OUTPUT_CONTROLS]);
 }
 
 static bool open_outputs(struct session *s)
 {
     int width, height;
     stream_size(&s->stream, &width, &height);
-    const bool ok = outputs_open(&s->stream.outputs, s->options.virtual_camera, s->stream.info, width, height,
+    const bool ok = outputs_open(&s->stream.outputs, s->options.virtual_camera, s->stream.playback.info, width, height,
                                  &s->stream.meter, &s->stream.note);
     s->stream.outputs.chain = &s->stream.settings.chain;
     return ok && (!s->options.on_demand || outputs_watch(&s->stream.outputs));
@@ -204,7 +204,7 @@ static bool open_outputs(struct session *s)
 static int default_limit(const struct session *s)
 {
     const struct live_options *o = &s->options;
-    const bool endless = o->loop || s->stream.info->endless;
+    const bool endless = o->loop || s->stream.playback.info->endless;
     return o->frames == 0 && endless && !o->virtual_camera && !o->socket ? ENDLESS_FRAMES : 0;
 }
 
@@ -217,7 +217,7 @@ static bool open_window(struct session *s, bool egl)
     char title[300], why[256], limit[64] = "";
     if (default_limit(s) > 0)
         snprintf(limit, sizeof(limit), ", for %d frames; --frames sets another number", default_limit(s));
-    snprintf(title, sizeof(title), "monocle: %s", s->stream.info->name);
+    snprintf(title, sizeof(title), "monocle: %s", s->stream.playback.info->name);
     struct window_setup setup = {
         .title = title,
         .fullscreen = s->stream.settings.fullscreen,
@@ -225,7 +225,7 @@ static bool open_window(struct session *s, bool egl)
         .egl = egl,
         .area = *last_run_area(s),
     };
-    if (s->stream.info->slides) { // its images have different sizes
+    if (s->stream.playback.info->slides) { // its images have different sizes
         setup.width = SLIDES_WIDTH;
         setup.height = SLIDES_HEIGHT;
     } else {
@@ -295,7 +295,7 @@ static void set_limits(struct session *s)
 {
     const struct live_options *o = &s->options;
     struct stream *stream = &s->stream;
-    const bool endless = o->loop || stream->info->endless,
+    const bool endless = o->loop || stream->playback.info->endless,
                kept = o->outputs.screenshot || o->outputs.record || o->virtual_camera || o->socket;
     stream->set.limit = (uint64_t)o->frames;
     stream->set.served = s->control != NULL;
@@ -307,7 +307,7 @@ static void set_limits(struct session *s)
     session_limit(s);
     s->save.last = !kept && (!o->headless || (o->frames == 0 && endless));
     // The times of overlapping frames cannot be compared. Edited filters are taken while no frame is in flight.
-    if (!stream->info->live && !o->tune && !stream->set.driven && stream->watch.descriptor <= 0)
+    if (!stream->playback.info->live && !o->tune && !stream->set.driven && stream->watch.descriptor <= 0)
         stream->set.depth = 2; // latency does not matter: upload, kernels and download overlap
 }
 
@@ -316,7 +316,7 @@ static void set_limits(struct session *s)
 static bool open_files(struct session *s)
 {
     process_hold_signals(CALLS_MAIN);
-    return output_files_open(&s->stream);
+    return output_files_open(&s->stream.files, &s->stream.outputs, &s->stream.meter);
 }
 
 // Opens the parts in the order in which they need each other. A wrong source leaves no trace file.
@@ -325,7 +325,8 @@ static bool open_parts(struct session *s)
     const struct live_options *o = &s->options;
     struct stream *stream = &s->stream;
     if ((o->socket && !(s->control = control_open(&s->controlled, o->socket))) || !open_source(s) ||
-        !truth_open(&s->truth, o->outputs.truth, stream->info) || !open_outputs(s) || !open_screen_and_device(s))
+        !truth_open(&s->truth, o->outputs.truth, stream->playback.info) || !open_outputs(s) ||
+        !open_screen_and_device(s))
         return false;
     if (stream->window)
         last_run_opened(s);
@@ -391,16 +392,16 @@ bool session_open(struct session *s)
 {
     const struct live_options *o = &s->options;
     struct stream *stream = &s->stream;
-    stream->set = (struct stream_setup){
-        .client = &live_client,
-        .context = s,
-        .text = o->source,
-        .source_kept = o->outputs.truth ? "in a run with --truth" : NULL,
-        .loop = o->loop,
-        .paced = o->setup.paced,
-        .at_once = path_named(o->path) && o->frames > 0,
-        .threads = o->threads,
-    };
+    stream_init(stream, &(struct stream_setup){
+                            .client = &live_client,
+                            .context = s,
+                            .text = o->source,
+                            .source_kept = o->outputs.truth ? "in a run with --truth" : NULL,
+                            .loop = o->loop,
+                            .paced = o->setup.paced,
+                            .at_once = path_named(o->path) && o->frames > 0,
+                            .threads = o->threads,
+                        });
     s->controlled = (struct controlled){.stream = stream,
                                         .own = live_properties,
                                         .context = s,
@@ -437,7 +438,7 @@ bool session_close(struct session *s)
     captures_close(&s->captures);
     if (!stream_stop(&s->stream))
         return false;
-    if (!output_files_close_trace(&s->stream) && s->stream.code == EXIT_OK)
+    if (!output_files_close_trace(&s->stream.files, &s->stream.meter) && s->stream.code == EXIT_OK)
         s->stream.code = EXIT_FAILED_SOME;
     if (!stream_close(&s->stream))
         return false;

@@ -109,8 +109,8 @@ static void draw_picture(bool light)
 enum stream_turn __wrap_stream_step(struct stream *stream, int wait_ms)
 {
     const bool silent = world.silent_ns > 0 && world.now_ns >= world.silent_ns;
-    stream->ended = world.end_ns > 0 && world.now_ns >= world.end_ns;
-    if (stream->ended)
+    stream->playback.ended = world.end_ns > 0 && world.now_ns >= world.end_ns;
+    if (stream->playback.ended)
         return STREAM_IDLE;
     if (silent || world.due_ns > world.now_ns + wait_ms * (int64_t)NS_PER_MS) {
         world.now_ns += wait_ms * (int64_t)NS_PER_MS;
@@ -140,7 +140,7 @@ static bool measure_world(struct latency *l, int delay_ms, bool json)
     l->options.flashes = 8;
     l->options.json = json;
     l->flash = flash;
-    l->stream.info = &info;
+    l->stream.playback.info = &info;
     l->stream.set.context = l;
     world.now_ns = 1000000000;
     world.due_ns = world.delay_ns = delay_ms * (int64_t)NS_PER_MS;
