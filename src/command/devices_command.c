@@ -66,7 +66,7 @@ static const struct option options[] = {
     {"device", 'd', OPTION_TEXT, "DEVICE", .help = "list only this device; default: all devices", .offset = AT(device),
      .choices = "gpu|cpu|accelerator", .complete = "device"},
     {"all", 'a', OPTION_FLAG, .help = "list all facts of a device", .offset = AT(all), .excludes = "json"},
-    {"json", 'j', OPTION_FLAG, .help = "print one JSON array on standard output, with all facts", .offset = AT(json)},
+    JSON_OPTION(AT(json), LIST_JSON_HELP ", with all facts"),
     {0},
 };
 static const struct option_list list = {

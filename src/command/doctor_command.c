@@ -2,7 +2,7 @@
 #include "base/json_text.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "command/command.h"
+#include "command/shared.h"
 #include "inspect/doctor.h"
 
 #include <jansson.h>
@@ -51,8 +51,7 @@ static const struct option options[] = {
     {"root", .type = OPTION_TEXT, .value = "DIR", .complete = "directory",
      .help = "find /sys, /dev, /etc, /proc and /lib below this directory; default: /",
      .offset = offsetof(struct doctor_options, root)},
-    {"json", 'j', OPTION_FLAG, .help = "print one JSON array on standard output",
-     .offset = offsetof(struct doctor_options, json)},
+    JSON_OPTION(offsetof(struct doctor_options, json), LIST_JSON_HELP),
     {0},
 };
 static const struct option_list list = {

@@ -17,8 +17,7 @@ struct filters_options {
 };
 
 static const struct option options[] = {
-    {"json", 'j', OPTION_FLAG, .help = "print one JSON array on standard output",
-     .offset = offsetof(struct filters_options, json)},
+    JSON_OPTION(offsetof(struct filters_options, json), LIST_JSON_HELP),
     FILTERS_OPTION(offsetof(struct filters_options, filter_dir)),
     {0},
 };

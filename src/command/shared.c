@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 const struct option list_options[] = {
-    {"json", 'j', OPTION_FLAG, .help = "print one JSON array on standard output",
-     .offset = offsetof(struct list_options, json)},
+    JSON_OPTION(offsetof(struct list_options, json), LIST_JSON_HELP),
     {0},
 };
 
@@ -41,8 +40,12 @@ void pixel_format_list(char text[PIXEL_FORMAT_LIST])
     snprintf(text + used, PIXEL_FORMAT_LIST - used, "and %s (cameras only)", mjpeg);
 }
 
-bool pixel_format_take(const char *name, struct source_setup *setup)
+bool mode_options_take(const struct mode_options *o, struct source_setup *setup)
 {
+    const char *name = o->pixel_format;
+    setup->width = o->size.width;
+    setup->height = o->size.height;
+    setup->rate = o->rate;
     setup->compressed = name && strcmp(name, mjpeg) == 0;
     setup->has_format = name && pixfmt_from_name(name, &setup->format);
     if (!name || setup->compressed || setup->has_format)

@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         log_set_level(LOG_SILENT);
         const bool ok = options_take_text(&live_list, "config", text, options);
         check_range(ok, options->threads, 1, 256);
-        check_range(ok, options->rate, 0.01, 1000);
+        check_range(ok, options->mode.rate, 0.01, 1000);
         for (int i = 0; ok && i < options->controls.count; i++) {
             if (options->controls.text[i] < text || options->controls.text[i] > text + size)
                 abort();

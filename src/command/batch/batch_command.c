@@ -35,11 +35,8 @@ struct batch_options {
 enum { MEMORY_LEAST = 16 << 20 };
 
 static const struct option option_rows[] = {
-    {"filter", 'f', OPTION_TEXT, "CHAIN",
-     .help = "filter chain to apply, such as 'blur=2,gray'; default with --format: none, which only converts",
-     .offset = AT(filters), .complete = "filter"},
-    {"look", 0, OPTION_TEXT, "NAME", .help = "chain with this name from `monocle looks`", .offset = AT(look),
-     .complete = "look", .excludes = "filter"},
+    FILTER_OPTION(AT(filters), "; default with --format: none, which only converts"),
+    LOOK_OPTION(AT(look)),
     {"output", 'o', OPTION_TEXT, "OUTPUT", .offset = AT(output), .complete = "directory",
      .help = "directory of the outputs, or a name template with {dir}, {stem}, {ext} and {n}"},
     {"recursive", 'r', OPTION_FLAG, .help = "search subdirectories too", .offset = AT(setup.recursive)},
@@ -84,10 +81,8 @@ static const struct option option_rows[] = {
      .help = "process part K of N; N alone: take K from SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX"},
     {"report", 0, OPTION_TEXT, "FILE", .help = "append one line of JSON per file to FILE", .offset = AT(setup.report),
      .complete = "file"},
-    {"capture", 0, OPTION_TEXT, "DIR", .help = "keep the chain and an image of each size in DIR for `monocle tune`",
-     .offset = AT(setup.capture), .complete = "directory"},
-    {"json", 'j', OPTION_FLAG, .help = "print the summary as JSON; with --dry-run: one line per file",
-     .offset = AT(json)},
+    CAPTURE_OPTION(AT(setup.capture), "an image of each size"),
+    JSON_OPTION(AT(json), "print the summary as JSON; with --dry-run: one line per file"),
     {"dry-run", 'n', OPTION_FLAG, .help = "print the plan and process no file", .offset = AT(setup.dry_run)},
     {"watch", 0, OPTION_FLAG, .offset = AT(setup.watch),
      .excludes = "recursive|files-from|dry-run|shard|report|fail-fast|overwrite",
@@ -95,11 +90,9 @@ static const struct option option_rows[] = {
     {"no-sync", 0, OPTION_FLAG, .offset = AT(setup.no_sync),
      .help = "do not sync outputs to the disk; a power failure may lose or damage them"},
     {"fail-fast", 0, OPTION_FLAG, .help = "stop at the first file that fails", .offset = AT(setup.fail_fast)},
-    {"kernels", 0, OPTION_TEXT, "DIR", .help = "prefer kernels (.cl files) in DIR to the built-in ones",
-     .environment = "MONOCLE_KERNELS", .offset = AT(setup.kernels), .complete = "directory"},
+    KERNELS_OPTION(AT(setup.kernels), ""),
     FILTERS_OPTION(AT(filter_dir)),
-    {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
-     .help = "log level on standard error; default: warn", .offset = AT(log_level)},
+    LOG_LEVEL_OPTION(AT(log_level)),
     {0},
 };
 static const char *const examples[] = {

@@ -2,7 +2,7 @@
 #include "base/json_text.h"
 #include "base/log.h"
 #include "batch/merge.h"
-#include "command/command.h"
+#include "command/shared.h"
 
 #include <jansson.h>
 #include <limits.h>
@@ -17,7 +17,7 @@ struct report_options {
 static const struct option options[] = {
     {"output", 'o', OPTION_TEXT, "FILE", .help = "write all reports as one to FILE, one line per file",
      .offset = offsetof(struct report_options, output), .complete = "file"},
-    {"json", 'j', OPTION_FLAG, .help = "print the summary as JSON", .offset = offsetof(struct report_options, json)},
+    JSON_OPTION(offsetof(struct report_options, json), "print the summary as JSON"),
     {0},
 };
 static const char *const examples[] = {

@@ -18,12 +18,7 @@
 #define AT(member) offsetof(struct bench_options, member)
 
 static const struct option options[] = {
-    {"filter", 'f', OPTION_TEXTS, "CHAIN",
-     .help = "measure this filter chain; may be repeated; 'all': each filter by itself", .offset = AT(filters),
-     .complete = "filter"},
-    {"sizes", 's', OPTION_TEXT, "WxH,...", .help = "list of frame sizes, in pixels", .offset = AT(sizes)},
-    {"formats", 0, OPTION_TEXT, "FORMAT,...", .help = "list of input pixel formats: rgba, nv21, yuyv, ...",
-     .offset = AT(formats)},
+    CASE_OPTIONS(AT(cases)),
     {"measures", 0, OPTION_TEXT, "MEASURE,...",
      .help = "'filters': list of measures of RGBA images: histogram, columns (sums), rows (sums), levels",
      .offset = AT(measures)},
@@ -39,8 +34,7 @@ static const struct option options[] = {
     {"time", 0, OPTION_NUMBER, "SECONDS",
      .help = "measure 3 to 1000 rounds for this many seconds, excluding set-up; 'device': time of all tests together",
      .offset = AT(seconds), .min = 0.1, .max = 86400},
-    {"json", 'j', OPTION_FLAG, .help = "print one JSON object per line on standard output", .offset = AT(json),
-     .excludes = "csv"},
+    JSON_OPTION(AT(json), "print one JSON object per line on standard output", .excludes = "csv"),
     {"csv", 0, OPTION_FLAG, .help = "print comma-separated values with a header line", .offset = AT(csv)},
     {"compare", 'c', OPTION_TEXT, "BASE.json",
      .help = "compare with the --json output of an earlier run; exit status 1 if a case is slower",
@@ -48,8 +42,7 @@ static const struct option options[] = {
     {"report", 'r', OPTION_TEXT, "FILE.html", .help = "write a page with charts, which needs no network",
      .offset = AT(report), .complete = "file"},
     FILTERS_OPTION(AT(filter_dir)),
-    {"kernels", 0, OPTION_TEXT, "DIR", .help = "prefer kernels (.cl files) in DIR to the built-in ones",
-     .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
+    KERNELS_OPTION(AT(kernels), ""),
     {0},
 };
 
@@ -177,7 +170,7 @@ static bool parse_lists(struct chosen *chosen, const struct bench_options *o)
     struct cases *cases = &chosen->cases;
     bool needs_device = false;
     chosen->pictures = o->pictures;
-    if (!cases_take_sizes(cases, o->sizes) || !cases_take_formats(cases, o->formats) ||
+    if (!cases_take_sizes(cases, o->cases.sizes) || !cases_take_formats(cases, o->cases.formats) ||
         !cases_each("measures", o->measures, take_measure, chosen) ||
         !cases_each("path", o->paths, take_path, chosen) || !cases_each("threads", o->threads, take_threads, chosen))
         return false;
@@ -185,7 +178,7 @@ static bool parse_lists(struct chosen *chosen, const struct bench_options *o)
         needs_device = needs_device || path_kind_info(chosen->path[i])->needs_device;
     if (chosen->paths > 0 && !needs_device && !device_option_unused(o->device, path_kind_name(chosen->path[0])))
         return false;
-    return cases_take_chains(cases, &o->filters);
+    return cases_take_chains(cases, &o->cases.filters);
 }
 
 // ---- the command ----
@@ -213,8 +206,9 @@ static bool find_measurement(struct bench *bench, const char *name)
         const char *name;
         bool given;
     } others[] = {
-        {"filter", o->filters.count > 0}, {"sizes", o->sizes != NULL},     {"formats", o->formats != NULL},
-        {"path", o->paths != NULL},       {"threads", o->threads != NULL}, {"pictures", o->pictures > 0},
+        {"filter", o->cases.filters.count > 0}, {"sizes", o->cases.sizes != NULL},
+        {"formats", o->cases.formats != NULL},  {"path", o->paths != NULL},
+        {"threads", o->threads != NULL},        {"pictures", o->pictures > 0},
     };
     for (size_t i = 0; found >= 0 && !bench->measurement && i < sizeof(others) / sizeof(*others); i++) {
         if (!others[i].given)

@@ -4,13 +4,14 @@
 #include "bench/bench.h"
 #include "bench/chosen.h"
 #include "bench/results.h"
+#include "command/shared.h"
 
 struct claim;  // of base/file.h
 struct json_t; // of jansson
 
 struct bench_options {
-    struct option_texts filters;
-    const char *sizes, *formats, *measures, *paths, *threads; // lists, separated by commas; NULL: not given
+    struct case_options cases;
+    const char *measures, *paths, *threads; // lists, separated by commas; NULL: not given
     const char *device;
     int rounds;     // 0: not given
     double seconds; // 0: not given

@@ -31,11 +31,9 @@ static const struct option options[] = {
      .help = "move the four points with the mouse; Enter writes them to the file of --config (default: lane.json)",
      .offset = AT(calibrate),
      .excludes = "headless|json|measures|culane|screenshot|record|truth|trace|socket|score|frames|path|device"},
-    {"path", 'p', OPTION_CHOICE, .choices = PATH_OR_AUTO_CHOICES,
-     .help = "path that runs the pipeline; default: auto, the fastest on a GPU; cpu without a GPU", .offset = AT(path)},
+    PATH_OPTION(AT(path), "pipeline"),
     DEVICE_OPTION(AT(device), "", ""),
-    {"threads", 't', OPTION_INT, "N", .help = "number of threads of the cpu path; default: one per CPU",
-     .offset = AT(threads), .min = 1, .max = 256},
+    THREADS_OPTION(AT(threads)),
     {"frames", 'n', OPTION_INT, "N", .help = "stop after N frames; default: 300 if the source has no end",
      .offset = AT(frames), .min = 1, .max = INT_MAX},
     {"fast", 0, OPTION_FLAG, .help = "run as fast as possible, not at the source's rate; no effect with cameras",
@@ -45,7 +43,7 @@ static const struct option options[] = {
          "the frames are unrelated pictures: nothing is kept from one to the next, and raw_file is the picture's name",
      .offset = AT(independent), .excludes = "calibrate|score"},
     {"headless", 0, OPTION_FLAG, .help = "run without a window", .offset = AT(headless)},
-    {"json", 'j', OPTION_FLAG, .help = "print one JSON object per frame on standard output", .offset = AT(json)},
+    JSON_OPTION(AT(json), "print one JSON object per frame on standard output"),
     {"measures", 0, OPTION_FLAG,
      .help = "with --json: also the column sums of the ridges, their histogram and its peaks (docs/lane.md)",
      .offset = AT(measures), .excludes = "calibrate|score"},
@@ -54,21 +52,11 @@ static const struct option options[] = {
              "--overwrite",
      .offset = AT(culane), .complete = "directory"},
     OUTPUT_OPTIONS(AT(outputs)),
-    {"socket", 0, OPTION_TEXT, "SOCKET",
-     .help = "make a Unix socket through which `monocle ctl` reads the lines and drives the run", .offset = AT(socket),
-     .complete = "file"},
+    SOCKET_OPTION(AT(socket), "reads the lines and drives the run"),
     {"score", 0, OPTION_TEXT, "TRUTH.json", .help = "score the results on standard input against this truth",
      .offset = AT(score), .complete = "file", .excludes = "screenshot|record|trace|socket"},
-    {"size", 's', OPTION_SIZE, "WxH",
-     .help = "frame size, required for raw files, requested from cameras; with --score: of the pictures",
-     .offset = AT(size)},
-    {"rate", 'r', OPTION_NUMBER, "FPS", .help = "frames per second; default: the rate of the source",
-     .offset = AT(rate), .min = 0.01, .max = 1000},
-    {"pixel-format", 0, OPTION_TEXT, "FORMAT",
-     .help = "pixel format, such as nv12: required for raw files, requested from cameras", .complete = "pixel-format",
-     .offset = AT(pixel_format)},
-    {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
-     .help = "log level on standard error; default: warn", .offset = AT(log_level)},
+    MODE_OPTIONS(AT(mode)),
+    LOG_LEVEL_OPTION(AT(log_level)),
     {0},
 };
 
@@ -134,7 +122,7 @@ static void print_score(const struct score *s, bool json)
 // Scores the results on standard input, and prints the score as the last line. Returns the exit code.
 static int run_score(const struct lane_options *o)
 {
-    const struct score_setup setup = {o->score, o->size.width, o->size.height};
+    const struct score_setup setup = {o->score, o->mode.size.width, o->mode.size.height};
     struct score score;
     if (isatty(STDIN_FILENO)) {
         log_error("--score reads results from standard input; run: monocle lane --score TRUTH.json <RESULTS.json");

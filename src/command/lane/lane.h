@@ -2,17 +2,17 @@
 #pragma once
 
 #include "base/options.h"
-#include "command/command.h"
+#include "command/shared.h"
 #include "lane/lane_camera.h"
 #include "stream/stream.h"
 
 struct lane_options {
     const char *camera, *points, *config, *score;
     struct output_options outputs;
-    const char *pixel_format, *device, *socket, *culane;
+    struct mode_options mode;
+    const char *device, *socket, *culane;
     int path, threads; // path -1: the user named none
-    struct option_size size;
-    double rate, lane_width;
+    double lane_width;
     int frames;
     bool fast, headless, json, measures, calibrate, independent;
     int log_level;

@@ -139,9 +139,9 @@ static enum exit_code open_source(struct run *run, const char *text)
 {
     enum { WIDTH_MIN = 160, HEIGHT_MIN = 90 }; // smaller pictures have fewer rows than LANE_SAMPLES, and false lines
     const struct lane_options *o = run->options;
-    struct source_setup setup = {.text = text, .width = o->size.width, .height = o->size.height, .rate = o->rate};
+    struct source_setup setup = {.text = text};
     setup.paced = !o->fast && !(o->headless && o->outputs.record);
-    if (!pixel_format_take(o->pixel_format, &setup))
+    if (!mode_options_take(&o->mode, &setup))
         return EXIT_USAGE;
     run->stream.playback.source = source_open(&setup);
     if (!run->stream.playback.source)

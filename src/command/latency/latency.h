@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "base/stats.h"
-#include "command/command.h"
 #include "command/latency/flash_finder.h"
+#include "command/shared.h"
 #include "screen/renderer.h"
 #include "stream/stream.h"
 
@@ -12,9 +12,7 @@ struct latency_options {
     const char *filters;
     int path; // enum path_kind; -1: not given
     const char *device;
-    struct option_size size;
-    double rate;
-    const char *pixel_format;
+    struct mode_options mode;
     struct option_texts controls;
     int flashes;
     int vsync; // 0: on, 1: off

@@ -140,28 +140,17 @@ enum { FLASHES_DEFAULT = 50 };
 #define AT(member) offsetof(struct latency_options, member)
 
 static const struct option options[] = {
-    {"filter", 'f', OPTION_TEXT, "CHAIN", .help = "filter chain to apply to the frames; default: none",
-     .offset = AT(filters), .complete = "filter"},
-    {"path", 'p', OPTION_CHOICE, .choices = PATH_OR_AUTO_CHOICES,
-     .help = "path that runs the filters; default: auto, the fastest, timed before the first flash",
-     .offset = AT(path)},
+    FILTER_OPTION(AT(filters), "; default: none"),
+    PATH_OPTION(AT(path), "filters"),
     DEVICE_OPTION(AT(device), "", ""),
-    {"size", 's', OPTION_SIZE, "WxH", .help = "frame size to request from the camera, in pixels", .offset = AT(size)},
-    {"rate", 'r', OPTION_NUMBER, "FPS", .help = "frame rate to request from the camera, in frames per second",
-     .offset = AT(rate), .min = 0.01, .max = 1000},
-    {"pixel-format", 0, OPTION_TEXT, "FORMAT",
-     .help = "pixel format to request from the camera: nv12, yuyv, ..., mjpeg", .complete = "pixel-format",
-     .offset = AT(pixel_format)},
-    {"control", 0, OPTION_TEXTS, "NAME=VALUE",
-     .help = "set a camera control, such as auto_exposure=manual_mode; may be repeated", .offset = AT(controls)},
+    MODE_OPTIONS(AT(mode)),
+    CONTROL_OPTION(AT(controls)),
     {"flashes", 'n', OPTION_INT, "N", .help = "number of flashes; default: 50", .offset = AT(flashes), .min = 1,
      .max = LATENCY_FLASHES_MAX},
-    {"vsync", 0, OPTION_CHOICE, .choices = "on|off", .help = "wait for the monitor before each frame; default: on",
-     .offset = AT(vsync)},
-    {"fullscreen", 0, OPTION_FLAG, .help = "open the window in full screen", .offset = AT(fullscreen)},
-    {"json", 'j', OPTION_FLAG, .help = "print one JSON object per line on standard output", .offset = AT(json)},
-    {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
-     .help = "log level on standard error; default: warn", .offset = AT(log_level)},
+    VSYNC_OPTION(AT(vsync)),
+    FULLSCREEN_OPTION(AT(fullscreen)),
+    JSON_OPTION(AT(json), "print one JSON object per line on standard output"),
+    LOG_LEVEL_OPTION(AT(log_level)),
     {0},
 };
 
@@ -209,13 +198,10 @@ static bool open_source(struct latency *l)
         l->setting[i].text = o->controls.text[i];
     struct source_setup setup = {
         .text = l->source_text ? l->source_text : "camera",
-        .width = o->size.width,
-        .height = o->size.height,
-        .rate = o->rate,
         .controls = l->setting,
         .control_count = o->controls.count,
     };
-    if (!pixel_format_take(o->pixel_format, &setup)) {
+    if (!mode_options_take(&o->mode, &setup)) {
         l->stream.code = EXIT_USAGE;
         return false;
     }

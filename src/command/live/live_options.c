@@ -23,29 +23,17 @@
 enum { SOURCE_COLUMN = 28 };
 
 static const struct option live_options[] = {
-    {"filter", 'f', OPTION_TEXT, "CHAIN",
-     .help = "filter chain to apply, such as 'blur=2,gray'; `monocle filters` lists the filters", .offset = AT(filters),
-     .complete = "filter"},
-    {"look", 0, OPTION_TEXT, "NAME", .help = "chain with this name from `monocle looks`", .offset = AT(look),
-     .complete = "look", .excludes = "filter"},
+    FILTER_OPTION(AT(filters), "; `monocle filters` lists the filters"),
+    LOOK_OPTION(AT(look)),
     {"showcase", 0, OPTION_FLAG,
      .help =
          "show one look after another until a key is pressed; default without SOURCE, --filter, --look and a camera",
      .offset = AT(showcase), .excludes = "filter|look"},
-    {"path", 'p', OPTION_CHOICE, .choices = PATH_OR_AUTO_CHOICES,
-     .help = "path that runs the filters; default: auto, the fastest on a GPU; cpu without a GPU", .offset = AT(path)},
+    PATH_OPTION(AT(path), "filters"),
     DEVICE_OPTION(AT(device), "", ""),
-    {"threads", 't', OPTION_INT, "N", .help = "number of threads of the cpu path; default: one per CPU",
-     .offset = AT(threads), .min = 1, .max = 256},
-    {"size", 's', OPTION_SIZE, "WxH",
-     .help = "frame size: required for raw files, requested from cameras and the test pattern", .offset = AT(size)},
-    {"rate", 'r', OPTION_NUMBER, "FPS", .help = "frames per second; default: the rate of the source",
-     .offset = AT(rate), .min = 0.01, .max = 1000},
-    {"pixel-format", 0, OPTION_TEXT, "FORMAT",
-     .help = "pixel format, such as nv12: required for raw files, requested from cameras; images are converted to it",
-     .complete = "pixel-format", .offset = AT(pixel_format)},
-    {"control", 0, OPTION_TEXTS, "NAME=VALUE", .help = "set a camera control, such as brightness=128; may be repeated",
-     .offset = AT(controls)},
+    THREADS_OPTION(AT(threads)),
+    MODE_OPTIONS(AT(mode)),
+    CONTROL_OPTION(AT(controls)),
     {"list-controls", 0, OPTION_FLAG, .help = "list the camera's controls and exit", .offset = AT(list_controls)},
     {"load-controls", 0, OPTION_TEXT, "FILE", .help = "set the camera controls from FILE, written by --save-controls",
      .offset = AT(load_controls), .complete = "file"},
@@ -70,7 +58,7 @@ static const struct option live_options[] = {
     {"tune", 0, OPTION_FLAG,
      .help = "search for faster kernels while frames run, use them and store them; not for the cpu path",
      .offset = AT(tune)},
-    {"json", 'j', OPTION_FLAG, .help = "print one JSON object per line on standard output", .offset = AT(json)},
+    JSON_OPTION(AT(json), "print one JSON object per line on standard output"),
     OUTPUT_OPTIONS(AT(outputs)),
     {"recording-format", 0, OPTION_CHOICE, .choices = RECORDING_FORMATS,
      .help = "format of the recordings of the key r; default: mkv if ffmpeg is installed, else y4m",
@@ -81,27 +69,20 @@ static const struct option live_options[] = {
     {"on-demand", 0, OPTION_FLAG,
      .help = "with --virtual-camera --headless: keep the camera closed while no program reads the virtual camera",
      .offset = AT(on_demand)},
-    {"capture", 0, OPTION_TEXT, "DIR",
-     .help = "keep the chain and a frame in DIR for `monocle tune`, and again after each change of the chain",
-     .offset = AT(capture), .complete = "directory"},
-    {"vsync", 0, OPTION_CHOICE, .choices = "on|off", .help = "wait for the monitor before each frame; default: on",
-     .offset = AT(vsync)},
-    {"fullscreen", 0, OPTION_FLAG, .help = "open the window in full screen", .offset = AT(fullscreen)},
+    CAPTURE_OPTION(AT(capture), "a frame, again after each change of the chain,"),
+    VSYNC_OPTION(AT(vsync)),
+    FULLSCREEN_OPTION(AT(fullscreen)),
     {"overlay", 0, OPTION_CHOICE, .choices = OVERLAY_CHOICES,
      .help = "size of the overlay, which shows rates and times; default: small", .offset = AT(overlay)},
     {"keys", 0, OPTION_TEXT, "MAP", .help = "assign other keys to actions, such as 'path=P,quit=x'",
      .offset = AT(keys)},
-    {"socket", 0, OPTION_TEXT, "SOCKET", .help = "make a Unix socket through which `monocle ctl` drives the view",
-     .offset = AT(socket), .complete = "file"},
-    {"kernels", 0, OPTION_TEXT, "DIR",
-     .help = "prefer the kernel files (.cl, .glsl) in DIR to the built-in ones, and reload them when they change",
-     .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
+    SOCKET_OPTION(AT(socket), "drives the view"),
+    KERNELS_OPTION(AT(kernels), ", and reload them when they change; GL shaders are .glsl files"),
     FILTERS_OPTION(AT(filter_dir)),
     {"error-window", 0, OPTION_FLAG,
      .help = "show an error in a window, too, if the view cannot start; for the menu of a desktop",
      .offset = AT(error_window)},
-    {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
-     .help = "log level on standard error; default: warn", .offset = AT(log_level)},
+    LOG_LEVEL_OPTION(AT(log_level)),
     {"no-config", 0, OPTION_FLAG,
      .help = "do not read options from the file $XDG_CONFIG_HOME/monocle/config, and keep no state of the window",
      .offset = AT(no_config)},
@@ -217,7 +198,7 @@ static bool take_filter_files(struct live_options *o)
 
 static bool take_format(struct live_options *o)
 {
-    return pixel_format_take(o->pixel_format, &o->setup);
+    return mode_options_take(&o->mode, &o->setup);
 }
 
 static bool take_kernels(struct live_options *o)
@@ -278,9 +259,6 @@ static bool take_options(struct live_options *o)
         o->kernels = NULL;
     o->setup = (struct source_setup){
         .text = o->source,
-        .width = o->size.width,
-        .height = o->size.height,
-        .rate = o->rate,
         .color = {(enum color_matrix)o->matrix, (enum color_range)o->range},
         .loop = o->loop && o->playlist.count < 2,
         .show = o->showcase || (!o->headless && live_has_display()),

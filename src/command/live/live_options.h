@@ -1,7 +1,7 @@
 // live_options.h: the arguments of the `live` command
 #pragma once
 
-#include "base/options.h"
+#include "command/shared.h"
 #include "filter/chain.h"
 #include "screen/keys.h"
 #include "source/source.h"
@@ -16,9 +16,7 @@ struct live_options {
     int path; // enum path_kind; -1: not given
     const char *device;
     int threads;
-    struct option_size size;
-    double rate;
-    const char *pixel_format;
+    struct mode_options mode;
     struct option_texts controls;
     const char *load_controls;
     bool list_controls;

@@ -34,8 +34,8 @@ enum { TUNE_PATH_OPENCL, TUNE_PATH_ZEROCOPY, TUNE_PATH_CPU }; // choices of --pa
 
 // The options of the command, and what follows from them.
 struct tune_options {
-    struct option_texts filters, search;
-    const char *sizes, *formats;     // lists, separated by commas; NULL: 1920x1080, rgba
+    struct case_options cases; // no sizes: 1920x1080; no formats: rgba
+    struct option_texts search;
     const char *device, *kernels;    // as the user names them
     const char *filter_dir, *budget; // directory of users' filters; text of the limit
     const char *t4, *csv;            // files for the results: of the last pass, of all; NULL: none
@@ -526,8 +526,8 @@ static bool parse(struct run *run)
 {
     const struct tune_options *of = run->of;
     struct cases *cases = &run->cases;
-    if (!cases_take_chains(cases, &of->filters) || !cases_take_sizes(cases, of->sizes) ||
-        !cases_take_formats(cases, of->formats))
+    if (!cases_take_chains(cases, &of->cases.filters) || !cases_take_sizes(cases, of->cases.sizes) ||
+        !cases_take_formats(cases, of->cases.formats))
         return false;
     if (cases->sizes == 0)
         cases->size[cases->sizes++] = (struct option_size){1920, 1080};
@@ -588,21 +588,14 @@ static int tune_chains_run(const struct tune_options *of)
 #define AT(member) offsetof(struct tune_options, member)
 
 static const struct option options[] = {
-    {"filter", 'f', OPTION_TEXTS, "CHAIN",
-     .help = "tune this filter chain; may be repeated; 'all': each filter by itself", .offset = AT(filters),
-     .complete = "filter"},
+    CASE_OPTIONS(AT(cases)),
     {"from", 0, OPTION_TEXT, "DIR",
      .help = "tune the captures in DIR, which live or batch --capture wrote: their chains, frames and devices",
      .offset = AT(from), .complete = "directory", .excludes = "filter|sizes|formats|path|replay"},
-    {"sizes", 's', OPTION_TEXT, "WxH,...", .help = "list of frame sizes, in pixels; default: 1920x1080",
-     .offset = AT(sizes)},
-    {"formats", 0, OPTION_TEXT, "FORMAT,...", .help = "list of input pixel formats: rgba, nv21, ...; default: rgba",
-     .offset = AT(formats)},
     {"path", 'p', OPTION_CHOICE, "PATH", .choices = "opencl|zerocopy|cpu",
      .help = "tune for this path; opencl: results in memory; zerocopy: results in textures; default: opencl",
      .offset = AT(path)},
-    {"threads", 't', OPTION_INT, "N", .help = "with -p cpu: number of threads; default: one per CPU",
-     .offset = AT(threads), .min = 1, .max = 256},
+    THREADS_OPTION(AT(threads)),
     DEVICE_OPTION(AT(device), "", ""),
     {"budget", 'b', OPTION_TEXT, "N|SECONDSs",
      .help = "limit per pass: configurations (80) or time (30s); default: 80 with --search auto and --replay",
@@ -626,14 +619,10 @@ static const struct option options[] = {
      .offset = AT(replay), .complete = "file"},
     {"seeds", 0, OPTION_INT, "K", .help = "with --replay: repeat each search with K seeds; default: 50",
      .offset = AT(seeds), .min = 1, .max = 10000},
-    {"json", 'j', OPTION_FLAG,
-     .help = "print one JSON object per pass, with all tried configurations; or one per replay", .offset = AT(json)},
+    JSON_OPTION(AT(json), "print one JSON object per pass, with all tried configurations; or one per replay"),
     FILTERS_OPTION(AT(filter_dir)),
-    {"kernels", 0, OPTION_TEXT, "DIR",
-     .help = "prefer kernels (.cl files) in DIR to the built-in ones, and store no result",
-     .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
-    {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
-     .help = "log level on standard error; default: warn; info: why configurations fail", .offset = AT(log_level)},
+    KERNELS_OPTION(AT(kernels), "; tune then stores no result"),
+    LOG_LEVEL_OPTION(AT(log_level)),
     {0},
 };
 
@@ -805,7 +794,7 @@ static bool choose_strategies(const struct option_texts *search, const struct st
 
 static int run_replay(const struct tune_options *o)
 {
-    if (o->filters.count > 0 || o->t4 || o->seconds > 0) {
+    if (o->cases.filters.count > 0 || o->t4 || o->seconds > 0) {
         log_error("--replay does not use -f, --t4 or a time in --budget; leave them out");
         return EXIT_USAGE;
     }
@@ -823,9 +812,9 @@ static bool fits_spec(const struct tune_options *o)
         const char *name;
         bool given;
     } others[] = {
-        {"--filter", o->filters.count > 0},
-        {"--sizes", o->sizes},
-        {"--formats", o->formats},
+        {"--filter", o->cases.filters.count > 0},
+        {"--sizes", o->cases.sizes},
+        {"--formats", o->cases.formats},
         {"--path", o->path != 0},
         {"--from", o->from},
         {"--target", o->target > 0},
@@ -864,7 +853,7 @@ static int tune_run(int argc, char **argv)
     if (!parse_budget(&o) || (operands.count > 0 && !fits_spec(&o)) ||
         (o.path == TUNE_PATH_CPU && !device_option_unused(o.device, "cpu")) || !fits_others(&o))
         return EXIT_USAGE;
-    if (!o.replay && !o.from && o.filters.count == 0 && operands.count == 0) {
+    if (!o.replay && !o.from && o.cases.filters.count == 0 && operands.count == 0) {
         log_error("name a chain to tune, such as -f blur=2; usage: monocle tune %s", list.usage);
         return EXIT_USAGE;
     }

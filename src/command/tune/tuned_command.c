@@ -23,8 +23,7 @@ static const struct option options[] = {
      .help = "only entries whose device has this type or a name that contains DEVICE; default: all",
      .choices = "gpu|cpu|accelerator"},
     {"pass", 0, OPTION_TEXT, "PASS", .help = "only entries whose pass contains PASS; default: all", .offset = AT(pass)},
-    {"json", 'j', OPTION_FLAG, .help = "print entries as a JSON array, and counts as a JSON object",
-     .offset = AT(json)},
+    JSON_OPTION(AT(json), "print entries as a JSON array, and counts as a JSON object"),
     {0},
 };
 static const char *const examples[] = {
