@@ -13,16 +13,18 @@
 
 json_t *text_json(const char *text)
 {
+    static const char replacement[] = "\xef\xbf\xbd"; // U+FFFD, as span_next returns it
     json_t *value = json_string(text);
     if (value)
         return value;
-    char *ascii = xstrdup(text);
-    for (char *c = ascii; *c; c++) {
-        if (*c & 0x80)
-            *c = '?';
+    char *valid = xmalloc(sizeof(replacement) * strlen(text)), *to = valid;
+    for (struct span rest = span_of(text); rest.length > 0;) {
+        const char *from = rest.text;
+        const bool wrong = span_next(&rest) == 0xfffd;
+        to = mempcpy(to, wrong ? replacement : from, wrong ? sizeof(replacement) - 1 : (size_t)(rest.text - from));
     }
-    value = json_string(ascii);
-    free(ascii);
+    value = json_stringn(valid, (size_t)(to - valid));
+    free(valid);
     return value;
 }
 

@@ -1,7 +1,10 @@
-// test_log.c: the text of a message on a terminal
+// test_log.c: the text of a message on a terminal, and foreign text as JSON
+#include "base/json_text.h"
 #include "base/log.h"
 
 #include "unit.h"
+
+#include <jansson.h>
 
 static const char *escaped(const char *text)
 {
@@ -116,8 +119,30 @@ static void test_once(void)
     CHECK_TEXT(captured_stderr(&c), "monocle: warning: one\nmonocle: warning: two: 100 %s\n");
 }
 
+// Bytes that are not part of UTF-8 are replaced, and no others.
+static void test_json(void)
+{
+    static const struct {
+        const char *text, *want;
+    } rows[] = {
+        {"", ""},
+        {"Bär \xf0\x9f\x98\x80", "Bär \xf0\x9f\x98\x80"},
+        {"Bär\xff 日\x80.png", "Bär\xef\xbf\xbd 日\xef\xbf\xbd.png"},
+        {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"}, // a cut character
+        {"\xc0\xaf\n\xed\xa0\x80",
+         "\xef\xbf\xbd\xef\xbf\xbd\n\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, // an overlong form, a surrogate
+        {"\xef\xbf\xbd\xff", "\xef\xbf\xbd\xef\xbf\xbd"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        json_t *value = text_json(rows[i].text);
+        CHECK_TEXT(json_string_value(value), rows[i].want);
+        json_decref(value);
+    }
+}
+
 int main(void)
 {
+    test_json();
     test_kept();
     test_escaped();
     test_fits();
