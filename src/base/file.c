@@ -144,6 +144,15 @@ bool file_sync(int fd)
     return fsync(fd) == 0 || errno == EINVAL;
 }
 
+bool file_is_named(int fd)
+{
+    struct stat status;
+    const bool named = fstat(fd, &status) != 0 || status.st_nlink > 0;
+    if (!named)
+        errno = ENOENT;
+    return named;
+}
+
 // Closes the file. Returns false with errno set if that fails or `ok` is false.
 static bool close_written(int fd, bool ok)
 {

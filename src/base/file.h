@@ -34,6 +34,8 @@ char *file_take(int fd, size_t limit, size_t *size);
 bool file_write_all(int fd, const void *data, size_t size);
 // Waits until the disk has the file; true also if its file system cannot tell. False with errno set.
 bool file_sync(int fd);
+// Returns false, with errno ENOENT, if all names of the open file were removed.
+bool file_is_named(int fd);
 
 // Writes a temporary file beside `path` (relative to the open directory, or to AT_FDCWD) with the rights `mode` minus
 // the umask, and renames it. Replaces a symbolic link itself. A system crash may truncate the file without `sync`.

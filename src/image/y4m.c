@@ -195,6 +195,7 @@ struct y4m_writer {
     int patience_ms;    // PATIENCE_MS or ENCODER_MS
     int stall_ms;       // STALL_MS or BUSY_MS
     bool regular;       // can be truncated to whole_bytes
+    bool named;         // a regular file, not standard output
     off_t whole_bytes;  // file size behind the last complete frame
     uint64_t frames;    // written
     struct image frame; // pixels as C444, behind the frame header in `buffer`
@@ -241,7 +242,7 @@ static void log_failure(const struct y4m_writer *writer)
         log_error("the last frame in %s is incomplete: the program that reads it has stalled", writer->name);
     else
         log_error("cannot record to %s: %s%s", writer->name, strerror(errno),
-                  writer->frames > 0 ? "; the earlier frames are complete" : "");
+                  writer->frames > 0 && errno != ENOENT ? "; the earlier frames are complete" : "");
 }
 
 // Truncates the file to its last complete frame.
@@ -283,6 +284,7 @@ static bool open_output(struct y4m_writer *writer, const char *path)
         return false;
     }
     writer->regular = S_ISREG(status.st_mode);
+    writer->named = writer->regular && !to_stdout;
     if (writer->regular && !to_stdout && ftruncate(writer->fd, 0) != 0) {
         log_error("cannot record to %s: %s", writer->name, strerror(errno));
         return false;
@@ -465,6 +467,7 @@ bool y4m_writer_close(struct y4m_writer *writer)
     if (writer->fd >= 0) {
         // Some file systems report a full disk only here.
         ok &= !writer->regular || writer->failed || file_sync(writer->fd);
+        ok = ok && (!writer->named || writer->frames == 0 || file_is_named(writer->fd));
         ok &= close(writer->fd) == 0;
         if (!ok && !writer->failed)
             log_failure(writer);

@@ -273,12 +273,8 @@ static bool start_encoder(struct recording *recording, const struct recording_en
 // Closes the file of an encoded video. Without `keep`, it is left empty. False with errno set on failure.
 static bool close_file(struct recording *recording, bool keep)
 {
-    struct stat status;
-    bool ok = keep ? file_sync(recording->file) : ftruncate(recording->file, 0) == 0;
-    if (ok && keep && fstat(recording->file, &status) == 0 && status.st_nlink == 0) { // another program has removed it
-        errno = ENOENT;
-        ok = false;
-    }
+    const bool ok =
+        keep ? file_sync(recording->file) && file_is_named(recording->file) : ftruncate(recording->file, 0) == 0;
     const int error = errno;
     close(recording->file);
     recording->file = -1;

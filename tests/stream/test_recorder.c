@@ -379,13 +379,18 @@ static void test_stalled(struct outputs *outputs, const struct source_info *info
 // A recording that another program has removed is no success.
 static void test_removed(struct outputs *outputs)
 {
-    struct captured captured;
-    CHECK(start(outputs, "gone.mkv") && outputs_await_start(outputs, 20000000000));
-    add(outputs, 1);
-    CHECK(unlink("gone.mkv") == 0);
-    capture_stderr(&captured);
-    CHECK(!outputs_end_recording(outputs, 0, false));
-    CHECK_TEXT(captured_stderr(&captured), "monocle: error: cannot record to gone.mkv: No such file or directory\n");
+    static const char *const names[] = {"gone.mkv", "gone.y4m"};
+    for (int i = 0; i < 2; i++) {
+        struct captured captured;
+        char want[80];
+        snprintf(want, sizeof(want), "monocle: error: cannot record to %s: No such file or directory\n", names[i]);
+        CHECK(start(outputs, names[i]) && outputs_await_start(outputs, 20000000000));
+        add(outputs, 1);
+        CHECK(unlink(names[i]) == 0);
+        capture_stderr(&captured);
+        CHECK(!outputs_end_recording(outputs, 0, false));
+        CHECK_TEXT(captured_stderr(&captured), want);
+    }
 }
 
 // Writes a program that is found as ffmpeg. It knows libx264; then it acts as the text says.
