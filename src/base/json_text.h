@@ -8,7 +8,8 @@
 struct json_t; // of jansson
 
 // Returns the text as JSON. If it is not UTF-8, as names of files and a driver's text may be, U+FFFD replaces each
-// byte that is not part of valid UTF-8. Never NULL: in monocle, no function of jansson fails for lack of memory (command_main).
+// byte that is not part of valid UTF-8. Never NULL: in monocle, no function of jansson fails for lack of memory
+// (command_main).
 struct json_t *text_json(const char *text);
 // Returns a member's text; "": the object has no such text.
 const char *json_text(const struct json_t *object, const char *key);

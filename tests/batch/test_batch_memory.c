@@ -1,5 +1,6 @@
 // test_batch_memory.c: a lack of memory leaves members out of a line of JSON, and breaks nothing else; images in flight
-// take no more memory than the limit, and a thread that waits for memory has none; many new files are several groups
+// take no more memory than the limit, and a thread that waits for memory has none and no image
+// in flight; many new files are several groups
 #include "base/json_text.h"
 #include "batch/queue.h"
 #include "batch/record.h"
@@ -77,6 +78,7 @@ static void test_table(void)
 
 static bool refuses;   // the next image, but not its file, finds no memory without waiting
 static int waits = -1; // for memory, from 0 on; -1: not counted
+static bool delays;    // an image stays in flight until the next one is read, as on a device
 
 bool __real_queue_take_memory(struct queue *queue, uint64_t bytes, bool waiting);
 bool __wrap_queue_take_memory(struct queue *queue, uint64_t bytes, bool waiting);
@@ -89,13 +91,76 @@ bool __wrap_queue_take_memory(struct queue *queue, uint64_t bytes, bool waiting)
     }
     if (waits >= 0 && waits++ > 0)
         CHECK_NUMBER(queue->memory_used, 0); // else two threads could wait for each other
+    const bool stuck = delays && waiting && bytes > queue->memory_bytes - queue->memory_used;
+    CHECK(!stuck); // the only thread would wait for itself
+    if (stuck)
+        exit(check_end(&unit));
     return __real_queue_take_memory(queue, bytes, waiting);
+}
+
+int __real_runner_lag(const struct runner *runner);
+int __wrap_runner_lag(const struct runner *runner);
+
+int __wrap_runner_lag(const struct runner *runner)
+{
+    return delays ? 1 : __real_runner_lag(runner);
+}
+
+static const char tga[] = {[2] = 2, [12] = 2, [14] = 1, [16] = 24, [18] = 'a', 'b', 'c', 'd', 'e', 'f'};
+
+static void write_tga(const char *name)
+{
+    FILE *file = fopen(name, "w");
+    CHECK(file && fwrite(tga, sizeof(tga), 1, file) == 1 && fclose(file) == 0);
+}
+
+// A thread finishes its image in flight before it waits for the memory of the next one.
+static void test_flights(void)
+{
+    enum { FILES = 3 };
+    const struct batch_setup options = {.megapixels = 100, .naming = {0}};
+    static char *const names[FILES] = {"0.tga", "1.tga", "2.tga"};
+    char outputs[FILES][8] = {"0.png", "1.png", "2.png"};
+    struct directory directory = {.path = "", .nearest = "."};
+    struct input input[FILES];
+    struct task task[FILES];
+    const struct tasks tasks = {.row = task, .count = FILES, .job = ""};
+    struct queue queue;
+    bool over = false;
+    int done = 0;
+    for (int i = 0; i < FILES; i++) {
+        write_tga(names[i]);
+        input[i] = (struct input){.path = names[i], .relative = names[i]};
+        task[i] = (struct task){.input = &input[i], .output = outputs[i], .directory = &directory};
+    }
+    queue_init(&queue, &tasks, false, 100); // an image needs more than half
+    queue.workers = 1;
+    delays = true;
+    struct worker *worker = worker_open(&(struct worker_setup){
+        .options = &options, .queue = &queue, .runner = {.chain = &options.chain, .member = -1, .threads = 1}});
+    CHECK(worker_start(worker, 1));
+    while (!over) {
+        struct outcome *next;
+        for (struct outcome *o = queue_collect(&queue, INT64_MAX, &over); o; o = next) {
+            next = o->next;
+            CHECK_TEXT(o->why, "");
+            done += o->status == STATUS_DONE;
+            output_abandon(&o->output);
+            free(o);
+        }
+    }
+    CHECK_NUMBER(done, FILES);
+    CHECK_NUMBER(queue.memory_used, 0);
+    delays = false;
+    worker_close(worker);
+    queue_finish(&queue);
+    for (int i = 0; i < FILES; i++)
+        CHECK(unlink(names[i]) == 0);
 }
 
 // A thread that must wait for the memory of an image gives that of its file back, and reads the file again.
 static void test_waiting(void)
 {
-    static const char tga[] = {[2] = 2, [12] = 2, [14] = 1, [16] = 24, [18] = 'a', 'b', 'c', 'd', 'e', 'f'};
     const struct batch_setup options = {.megapixels = 100, .naming = {0}};
     struct input input = {.path = "waits.tga", .relative = "waits.tga"};
     struct directory directory = {.path = "", .nearest = "."};
@@ -104,8 +169,7 @@ static void test_waiting(void)
     struct queue queue;
     struct runner_job job;
     struct codec_settings settings;
-    FILE *file = fopen("waits.tga", "w");
-    CHECK(file && fwrite(tga, sizeof(tga), 1, file) == 1 && fclose(file) == 0);
+    write_tga("waits.tga");
     queue_init(&queue, &tasks, false, 1 << 20);
     struct worker *worker = worker_open(&(struct worker_setup){.options = &options, .queue = &queue});
     refuses = true;
@@ -169,6 +233,7 @@ int main(void)
     test_limit();
     test_table();
     test_waiting();
+    test_flights();
     test_groups();
     return check_end(&unit);
 }

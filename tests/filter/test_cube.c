@@ -259,19 +259,22 @@ static void check_kept(void)
     write_byte("b", 'c', 2);
     CHECK_NUMBER(number_of("b", make_number), 'c');
     CHECK_NUMBER(made, 4);
+    write_byte("b", 'd', 2); // of the same size and time, as a new file with the old one's inode may be
+    CHECK_NUMBER(number_of("b", make_number), 'd');
+    CHECK_NUMBER(made, 5);
     for (int i = 0; i < 5; i++) {
         snprintf(name, sizeof(name), "f%d", i);
         write_byte(name, 'f', 10 + i);
         CHECK_NUMBER(number_of(name, make_number), 'f');
     }
     CHECK_NUMBER(number_of("f4", make_number), 'f');
-    CHECK_NUMBER(made, 9);
-    CHECK_NUMBER(number_of("f0", make_number), 'f'); // four newer ones stayed
     CHECK_NUMBER(made, 10);
+    CHECK_NUMBER(number_of("f0", make_number), 'f'); // four newer ones stayed
+    CHECK_NUMBER(made, 11);
 }
 
 // A plan has the whole table of a file, also when the file was damaged after the chain was parsed. Then a new chain
-// is refused.
+// is refused. After the plan, the numbers are freed as those of any file without users.
 static void check_plan(void)
 {
     static const char cube[] = "LUT_3D_SIZE 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n";
@@ -290,6 +293,14 @@ static void check_plan(void)
     }
     CHECK(!chain_parse(&chain, "lut=plan.cube", error));
     CHECK_HAS(error, "plan.cube': line 2: an entry must be");
+    CHECK(unlink("plan.cube") == 0);
+    for (int i = 0; i < 5; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "f%d", i);
+        write_byte(name, 'f', 20 + i);
+        CHECK_NUMBER(number_of(name, make_number), 'f');
+    }
+    CHECK_TEXT(file_resource_get("plan.cube", cube_file)->why, "there is no such file");
 }
 
 // A Hald picture is as wide as high, and its side is a cube number.

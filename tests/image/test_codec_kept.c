@@ -297,6 +297,26 @@ static void test_xmp_names(void)
     codec_buffer_free(&settled);
 }
 
+// XMP data that are not UTF-8, which the XMP specification asks for in these formats, are left out by name.
+static void test_xmp_encoding(struct codec *codec)
+{
+    static const char *const left_out = "its XMP data are not in UTF-8 and are left out";
+    const struct codec_bytes cases[] = {BYTES("<\0x\0/\0>\0"), BYTES("<x/>"), BYTES("<x/>\0\0")};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const struct codec_metadata metadata = {.xmp = cases[i]};
+        struct codec_buffer file = {0};
+        struct codec_head head;
+        struct codec_error error;
+        const bool ok = write_file(codec, CODEC_JPEG, &metadata, &file, &error) &&
+                        codec_head(codec, file.data, file.size, 0, &head, &error);
+        check_that(&check, ok && same(head.metadata.xmp, i == 0 ? BYTES("") : BYTES("<x/>")), "XMP %zu: %s, %zu bytes",
+                   i, error.why, head.metadata.xmp.size);
+        check_that(&check, ok && (i == 0) == (strstr(head.metadata.left_out, left_out) != NULL), "XMP %zu says: %s", i,
+                   head.metadata.left_out);
+        codec_buffer_free(&file);
+    }
+}
+
 // A resolution in pixels per centimetre.
 static void test_centimetres(void)
 {
@@ -711,6 +731,7 @@ int main(void)
     test_orientations();
     test_inner();
     test_xmp_names();
+    test_xmp_encoding(codec);
     test_centimetres();
     test_bmp(codec);
     test_profiles(codec);

@@ -1,5 +1,6 @@
 // test_edits.c: undo of changes of the chain
 #include "command/live/edits.h"
+#include "filter/user_filters.h"
 
 #include "unit.h"
 
@@ -123,8 +124,40 @@ static void check_selected(void)
     CHECK_NUMBER(stage, 0);
 }
 
+static void write_filter(const char *path, const char *red)
+{
+    FILE *file = fopen(path, "w");
+    CHECK(file && fprintf(file,
+                          "//!SUMMARY a test\n//!KIND point\n"
+                          "INLINE pixel filter_mine(pixel p, int x, int y, arguments args)\n"
+                          "{\n    p.r = %s;\n    return p;\n}\n",
+                          red) > 0);
+    CHECK(file && fclose(file) == 0);
+}
+
+// An undo brings back a user's filter as its file is now.
+static void check_edited(void)
+{
+    char directory[64], path[80], error[USER_ERROR];
+    unit_directory(directory);
+    snprintf(path, sizeof(path), "%s/mine.cl", directory);
+    write_filter(path, "1");
+    CHECK(user_filters_load(directory));
+    begin("mine,blur=3");
+    const struct filter *before = settings.chain.stage[0].filter;
+    settings_select(&settings, 0);
+    CHECK(edits_remove(&edits, &settings));
+    write_filter(path, "222");
+    CHECK(user_filters_reload(error));
+    CHECK(edits_undo(&edits, &settings));
+    CHECK(settings.chain.count == 2 && settings.chain.stage[0].filter == filter_find("mine"));
+    CHECK(settings.chain.stage[0].filter != before);
+    CHECK(unlink(path) == 0 && rmdir(directory) == 0);
+}
+
 int main(void)
 {
+    check_edited();
     check_selected();
     check_runs();
     check_after_undo();

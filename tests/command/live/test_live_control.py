@@ -361,9 +361,53 @@ def observers(c):
     c.check(not one.events, "no more events", one.events)
     c.check("at most 32" in [third.error("observe_property", i, "fps") for i in range(33)][-1], "33 observers")
     c.check("no property 'chian'" in one.error("observe_property", 1, "chian"), "unknown")
-    for client in one, two, third:
+    two.close()
+    third.ask("wait_frame", third.get("frames") + 3)  # its place is free
+    four = view.client()
+    third.set("chain", "emboss")
+    c.check(four.get("chain") == "emboss" and not four.events, "the next client in its place observes nothing",
+            four.events)
+    for client in one, third, four:
         client.close()
     ended(c, view)
+
+
+def in_parts(c):
+    """Replies that the socket does not take at once arrive whole and in order."""
+    view = View(PATTERN, "--headless")
+    m = view.client()
+    one = m.ask("list_properties")
+    replies = 700000 // len(json.dumps(one))  # more than the socket holds, and less than the queue of a client
+    first = m.number + 1
+    for _ in range(replies):
+        m.send("list_properties")
+    other = view.client()
+    other.ask("wait_frame", other.get("frames") + 5)
+    for number in range(first, first + replies):
+        reply = m.reply()
+        c.check(reply["request_id"] == number and reply["data"] == one, "reply", number, "of", replies)
+    for client in m, other:
+        client.close()
+    ended(c, view)
+
+
+def not_built(c):
+    """A path that cannot be built leaves the earlier one in use, also for the next chain."""
+    if not OPENCL:
+        return
+    os.mkdir(at("kernels"))
+    with open(at("kernels/common.cl"), "w") as file:
+        file.write("#error no path\n")
+    view = View(PATTERN, "--headless", "-p", "cpu", "--kernels", at("kernels"))
+    m = view.client()
+    m.ask("set_property", "path", "opencl")
+    c.check(wait_until(lambda: "cannot build" in m.get("message")), "the error", m.get("message"))
+    c.check(m.get("path") == "cpu", "the path", m.get("path"))
+    m.set("chain", "gray")
+    c.check(m.get("status")["path"] == "cpu" and m.get("status")["chain"] == "gray", "the next chain", m.get("status"))
+    m.close()
+    code, _, log = view.end()
+    c.check(code == 0 and "no path" in log, code, log)
 
 
 def rate_limit(c):
@@ -640,5 +684,5 @@ def command(c):
     c.check(watch.communicate()[0] == "" and watch.returncode == 0, "observe ends with the view", watch.returncode)
 
 
-sys.exit(Checks().run(one_name, headless, window, list_of_keys, overwriting, large, still, observers, rate_limit, order,
-                      malformed, clients, end, files, command))
+sys.exit(Checks().run(one_name, headless, window, list_of_keys, overwriting, large, still, observers, in_parts,
+                      not_built, rate_limit, order, malformed, clients, end, files, command))
