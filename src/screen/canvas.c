@@ -311,15 +311,18 @@ void canvas_round(struct canvas *canvas, struct rect rect, int radius, struct pa
     const int bottom = rect.y + rect.height - r;
     for (int i = 0; i < 4; i++) {
         struct patch turned = corner;
+        struct rect at = {rect.x, rect.y, r, r};
         if (i % 2) {
+            at.x = right;
             turned.x = (int16_t)(turned.x + r);
             turned.width = (int16_t)-r;
         }
         if (i / 2) {
+            at.y = bottom;
             turned.y = (int16_t)(turned.y + r);
             turned.height = (int16_t)-r;
         }
-        add(canvas, (struct rect){i % 2 ? right : rect.x, i / 2 ? bottom : rect.y, r, r}, turned, paint);
+        add(canvas, at, turned, paint);
     }
     canvas_fill(canvas, (struct rect){rect.x + r, rect.y, rect.width - 2 * r, r}, paint);
     canvas_fill(canvas, (struct rect){rect.x, rect.y + r, rect.width, rect.height - 2 * r}, paint);

@@ -82,8 +82,8 @@ static int metrics_x_height(const struct canvas *canvas, enum overlay_size size)
     enum { X_HEIGHT = 8 }; // the font's 14.6 pixels, an ordinary size for reading
     enum { ACROSS = 45 };  // a narrower window, in these x-heights, has smaller letters
     const int usual = canvas_pixels(canvas, X_HEIGHT), fitting = canvas->width / ACROSS;
-    const int least = metrics_least(canvas);
-    const int fits = fitting < usual ? fitting : usual, x_height = fitting < least ? least : fits;
+    const int least = metrics_least(canvas), fits = fitting < usual ? fitting : usual;
+    const int x_height = fitting < least ? least : fits;
     return x_height * (size == OVERLAY_LARGE ? 2 : 1);
 }
 
@@ -636,8 +636,9 @@ static void help_draw(struct canvas *canvas, const struct overlay *overlay)
         const int left = x + i / help.rows * help.width, top = y + i % help.rows * help.pitch;
         const bool heading = keys->row[i].heading;
         draw_caps(canvas, &help, &keys->row[i], left, top);
-        canvas_text_within(canvas, &metrics->body, left + (heading ? 0 : help.caps), top, span_of(keys->row[i].help),
-                           help.columns, palette.tone[heading ? OVERLAY_WARNING : OVERLAY_PLAIN]);
+        const int indent = heading ? 0 : help.caps;
+        canvas_text_within(canvas, &metrics->body, left + indent, top, span_of(keys->row[i].help), help.columns,
+                           palette.tone[heading ? OVERLAY_WARNING : OVERLAY_PLAIN]);
     }
 }
 

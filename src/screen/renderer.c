@@ -53,9 +53,10 @@ static bool set_size(struct upload *upload, int width, int height)
     glBindTexture(GL_TEXTURE_2D, upload->texture);
     // Mesa chooses the texture's layout by the format given here. Its windows are BGRA, and it copies BGRA to them
     // fast.
-    const bool as_window = shader_on_cpu();
-    glTexImage2D(GL_TEXTURE_2D, 0, as_window ? GL_RGBA : GL_RGBA8, across, down, 0, as_window ? GL_BGRA : GL_RGBA,
-                 GL_UNSIGNED_BYTE, NULL);
+    if (shader_on_cpu())
+        glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, across, down, 0, GL_BGRA, GL_UNSIGNED_BYTE, NULL);
+    else
+        glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, across, down, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
     glBindTexture(GL_TEXTURE_2D, 0);
     const GLenum error = glGetError();

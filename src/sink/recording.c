@@ -207,9 +207,12 @@ static const struct recording_encoder *choose_encoder(struct recording *recordin
         found = list && strstr(list, word) ? &encoders[i] : NULL;
     }
     free(list);
-    if (!found && (list || !recording->given_up))
-        log_error("cannot record %s: the installed ffmpeg %s%s; record Y4M instead", recording->name,
-                  list ? "lacks the encoder " : "does not list its encoders", list ? wanted->name : "");
+    if (!found && list)
+        log_error("cannot record %s: the installed ffmpeg lacks the encoder %s; record Y4M instead", recording->name,
+                  wanted->name);
+    else if (!found && !recording->given_up)
+        log_error("cannot record %s: the installed ffmpeg does not list its encoders; record Y4M instead",
+                  recording->name);
     else if (found && found->note)
         log_warn("%s: %s", recording->name, found->note);
     return found;
@@ -223,9 +226,8 @@ static void write_filters(const struct recording *recording, const struct record
     const struct color color = y4m_writer_color(setup->width, setup->height);
     int used = snprintf(text, size, "setparams=range=tv:colorspace=%s%s",
                         color.matrix == COLOR_MATRIX_709 ? "bt709" : "smpte170m",
-                        setup->alpha ? ",split[i][j];[i]crop=iw:ih/2:0:0[k];[j]crop=iw:ih/2:0:ih/2,extractplanes=y,"
-                                       "setparams=range=pc[l];[k][l]alphamerge"
-                                     : "");
+                        text_if(setup->alpha, ",split[i][j];[i]crop=iw:ih/2:0:0[k];[j]crop=iw:ih/2:0:ih/2,"
+                                              "extractplanes=y,setparams=range=pc[l];[k][l]alphamerge"));
     if (encoder->animation && recording->rate_numerator > ANIMATION_RATE * (int64_t)recording->rate_denominator)
         used += snprintf(text + used, size - (size_t)used, ",fps=%d", ANIMATION_RATE);
     if (encoder->animation && setup->width > ANIMATION_WIDTH)

@@ -2,6 +2,7 @@
 #include "stream/meter.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static int find_stage(struct meter *m, const char *name)
 void meter_add(struct meter *m, const char *track, const char *prefix, const struct stage_time *time)
 {
     char name[METER_NAME];
-    snprintf(name, sizeof(name), "%s%s%s", prefix ? prefix : "", prefix ? " " : "", time->name);
+    snprintf(name, sizeof(name), "%s%s%s", text_or(prefix, ""), text_if(prefix, " "), time->name);
     const int index = find_stage(m, name);
     m->stage[index].clock = time->clock;
     stats_add(&m->stage[index].ms, (double)(time->end_ns - time->start_ns) / 1e6);

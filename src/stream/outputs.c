@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "filter/chain.h"
 #include "image/imagefile.h"
 #include "image/y4m.h"
@@ -283,10 +284,12 @@ bool outputs_start_recording(struct outputs *o, struct claim *claim, int quality
 
 static void note_start(struct outputs *o)
 {
-    const bool plain = o->given[0] || o->file.starting || recording_encodes(o->file.name);
-    note_set(o->note, false, o->file.starting ? 0 : NOTE_S, "%s %s%s",
-             o->file.starting ? "starting to record" : "recording", o->file.name,
-             plain ? "" : ", lossless; --record NAME.mp4 makes small files");
+    const bool plain = o->given[0] || recording_encodes(o->file.name);
+    if (o->file.starting)
+        note_set(o->note, false, 0, "starting to record %s", o->file.name);
+    else
+        note_set(o->note, false, NOTE_S, "recording %s%s", o->file.name,
+                 text_if(!plain, ", lossless; --record NAME.mp4 makes small files"));
 }
 
 bool outputs_record_new(struct outputs *o, const char *path, int quality)
@@ -321,7 +324,9 @@ static size_t queue_room(const struct outputs *o)
 {
     const size_t fits = QUEUE_BYTES / ((size_t)o->width * (size_t)o->height * 4 + 1);
     const size_t most = sizeof(o->file.queue) / sizeof(*o->file.queue);
-    return fits < QUEUE_LEAST ? QUEUE_LEAST : fits < most ? fits : most;
+    if (fits > most)
+        return most;
+    return fits < QUEUE_LEAST ? QUEUE_LEAST : fits;
 }
 
 bool outputs_full(const struct outputs *o)
@@ -661,8 +666,9 @@ bool outputs_rest_changed(struct outputs *o)
     o->resting = rest;
     if (rest)
         virtual_camera_blank(o->camera);
-    log_info("%s program reads the virtual camera %s: the camera is %s", rest ? "no" : "a", o->node,
-             rest ? "closed" : "opened");
+    log_info(rest ? "no program reads the virtual camera %s: the camera is closed"
+                  : "a program reads the virtual camera %s: the camera is opened",
+             o->node);
     return true;
 }
 
@@ -740,9 +746,11 @@ bool outputs_resize(struct outputs *o, int width, int height)
 
 struct outputs_facts outputs_describe(const struct outputs *o)
 {
-    struct outputs_facts facts = {.recording = o->file.recording && o->file.end_ns == 0 ? o->file.name : NULL,
-                                  .ending = outputs_ending(o) ? ending_name(o) : NULL,
-                                  .recorded = o->file.frames};
+    struct outputs_facts facts = {.recorded = o->file.frames};
+    if (o->file.recording && o->file.end_ns == 0)
+        facts.recording = o->file.name;
+    if (outputs_ending(o))
+        facts.ending = ending_name(o);
     if (o->camera) {
         facts.camera = virtual_camera_name(o->camera);
         facts.camera_shape = o->encode;

@@ -1,8 +1,10 @@
 // panes.c: sends frames through the panes' paths, and changes the paths when the settings or the state change
 #include "stream/panes.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "compute/tuned.h"
 #include "image/convert.h"
@@ -69,11 +71,7 @@ struct panes {
 
 struct panes *panes_create(const struct panes_setup *setup)
 {
-    struct panes *panes = calloc(1, sizeof(*panes));
-    if (!panes) {
-        log_error("cannot start: out of memory");
-        return NULL;
-    }
+    struct panes *panes = xalloc(sizeof(*panes));
     panes->set = *setup;
     tuned_init(&panes->tuned);
     return panes;
@@ -159,21 +157,13 @@ static bool pane_wanted(struct panes *panes, int which, struct build *build)
     const enum split split = split_of(panes);
     if (which == PANE_OTHER && split == SPLIT_OFF)
         return false;
-    const unsigned measured = which == PANE_MAIN ? panes->measures : 0;
-    const enum path_kind kind = which == PANE_OTHER && split == SPLIT_PATH ? panes_next_kind(panes) : state->kind;
     *build = (struct build){.chain = settings->chain};
     if (which == PANE_OTHER && split == SPLIT_ORIGINAL)
         make_original(panes, &build->chain);
     build->setup = (struct path_setup){
-        .kind = kind,
-        .device = path_kind_info(kind)->needs_device ? devices_open(panes->set.devices, state->device) : NULL,
+        .kind = state->kind,
         .input = source_info(panes->set.source)->shape,
-        .encode = which == PANE_MAIN ? encode_shape(panes, &build->chain) : (struct image_shape){0},
-        .measures = measured             ? measured
-                    : which == PANE_MAIN ? settings_measures(settings)
-                                         : 0,
-        .strips = measured ? panes->strips : 1,
-        .measured_only = measured != 0,
+        .strips = 1,
         .chain = &build->chain,
         .depth = panes->set.depth,
         .threads = panes->set.threads,
@@ -182,6 +172,19 @@ static bool pane_wanted(struct panes *panes, int which, struct build *build)
         .textures = panes->set.gl != NULL,
         .kernels = panes->set.devices->kernels,
     };
+    if (which == PANE_OTHER && split == SPLIT_PATH)
+        build->setup.kind = panes_next_kind(panes);
+    if (path_kind_info(build->setup.kind)->needs_device)
+        build->setup.device = devices_open(panes->set.devices, state->device);
+    if (which == PANE_MAIN) {
+        build->setup.encode = encode_shape(panes, &build->chain);
+        build->setup.measures = settings_measures(settings);
+    }
+    if (which == PANE_MAIN && panes->measures) {
+        build->setup.measures = panes->measures;
+        build->setup.strips = panes->strips;
+        build->setup.measured_only = true;
+    }
     return true;
 }
 
@@ -693,16 +696,20 @@ void panes_describe(const struct panes *panes, int which, struct pane_facts *fac
 {
     const struct pane *pane = &panes->pane[which];
     const char *kind = path_kind_name(pane->kind), *sharing = pane->path ? path_info(pane->path)->sharing : "";
-    const bool same = !pane->path || strcmp(kind, sharing) == 0, on_cpu = !pane->device || strcmp(sharing, "cpu") == 0;
+    const bool two = pane->path && strcmp(kind, sharing) != 0;
     *facts = (struct pane_facts){.open = pane->path != NULL,
                                  .result = panes_result(panes, which),
                                  .chain = &pane->chain,
                                  .kind = kind,
                                  .sharing = sharing,
                                  .why = "",
-                                 .input = ""};
-    facts->device = strcmp(sharing, "gl") == 0 ? panes->set.gl->name : on_cpu ? "cpu" : pane->device->info.name;
-    snprintf(facts->words, sizeof(facts->words), "%s%s%s", kind, same ? "" : "/", same ? "" : sharing);
+                                 .input = "",
+                                 .device = "cpu"};
+    if (strcmp(sharing, "gl") == 0)
+        facts->device = panes->set.gl->name;
+    else if (pane->device && strcmp(sharing, "cpu") != 0)
+        facts->device = pane->device->info.name;
+    snprintf(facts->words, sizeof(facts->words), "%s%s%s", kind, text_if(two, "/"), text_if(two, sharing));
     if (pane->path) {
         facts->why = path_info(pane->path)->why;
         facts->input = path_info(pane->path)->input;

@@ -35,7 +35,7 @@ struct panes_setup {
     int depth, threads;               // path_setup
 };
 
-// Creates panes without an open path. NULL: out of memory (logged).
+// Creates panes without an open path.
 struct panes *panes_create(const struct panes_setup *setup);
 const struct panes_setup *panes_parts(const struct panes *panes); // what the panes have, with the present source
 struct path_offer panes_offer(const struct panes *panes);         // what its paths can use, for the settings' chain

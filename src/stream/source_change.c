@@ -1,6 +1,7 @@
 // source_change.c: replaces the source of a running view
 #include "stream/source_change.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -11,17 +12,13 @@
 
 // ---- playlists ----
 
-bool playlist_init(struct playlist *list, const char *lines)
+void playlist_init(struct playlist *list, const char *lines)
 {
     const size_t bytes = strlen(lines) + 1;
     size_t most = 1, used = 0;
     for (const char *at = lines; *at; at++)
         most += *at == '\n';
-    *list = (struct playlist){.text = malloc(bytes + most * sizeof("@\n")), .item = calloc(most, sizeof(char *))};
-    if (!list->text || !list->item) {
-        playlist_free(list);
-        return false;
-    }
+    *list = (struct playlist){.text = xmalloc(bytes + most * sizeof("@\n")), .item = xcalloc(most, sizeof(char *))};
     bool slides = false;
     for (const char *line = lines;; line++) {
         const size_t length = strcspn(line, "\n");
@@ -41,7 +38,7 @@ bool playlist_init(struct playlist *list, const char *lines)
         used += length + 1;
         line += length;
         if (!*line)
-            return true;
+            return;
     }
 }
 
@@ -73,14 +70,12 @@ enum { PATIENCE_MS = 3000, POLL_MS = 10, NS_PER_MS = 1000000 };
 
 bool source_change_request(struct source_change *change, const char *text, char why[SOURCE_WHY])
 {
-    struct playlist list = {0};
-    char *copy = NULL;
-    const char *first = playlist_init(&list, text) ? playlist_take(&list, false) : NULL;
+    struct playlist list;
+    playlist_init(&list, text);
+    const char *first = playlist_take(&list, false);
     if (change->refused)
         snprintf(why, SOURCE_WHY, "the source cannot change %s", change->refused);
-    else if (!first || (source_check(&(struct source_setup){.text = first}, why) && !(copy = strdup(first))))
-        snprintf(why, SOURCE_WHY, "out of memory");
-    if (!copy) {
+    if (change->refused || !source_check(&(struct source_setup){.text = first}, why)) {
         playlist_free(&list);
         note_set(change->note, true, NOTE_S, "%s", why);
         return false;
@@ -88,7 +83,7 @@ bool source_change_request(struct source_change *change, const char *text, char 
     playlist_free(&change->list);
     change->list = list;
     free(change->wanted);
-    change->wanted = copy;
+    change->wanted = xstrdup(first);
     change->given_up = true; // what is being opened now
     change->requests++;
     note_set(change->note, false, 0, "opening %s", text[0] ? text : "the first camera");
@@ -228,7 +223,7 @@ struct source *source_change_step(struct source_change *change)
     if (source)
         return source;
     if (playback->ended && !source_change_busy(change) && source_change_more(change))
-        change->wanted = strdup(playlist_take(&change->list, playback->loop));
+        change->wanted = xstrdup(playlist_take(&change->list, playback->loop));
     if (change->wanted && !change->running)
         start(change);
     return NULL;

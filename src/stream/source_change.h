@@ -20,8 +20,7 @@ struct playlist {
 };
 
 // Makes a playlist of the sources in `lines`, one per line. Image files that follow one another are one slide show.
-// False: out of memory.
-bool playlist_init(struct playlist *list, const char *lines);
+void playlist_init(struct playlist *list, const char *lines);
 void playlist_free(struct playlist *list); // accepts a zeroed struct
 // Returns the next source, valid until playlist_free. NULL: there is none. `loop`: the first one follows the last one.
 const char *playlist_take(struct playlist *list, bool loop);

@@ -109,7 +109,7 @@ bool stream_open(struct stream *s)
         .threads = s->set.threads,
     });
     s->playback.panes = s->panes;
-    return s->panes != NULL;
+    return true;
 }
 
 bool stream_build(struct stream *s)
@@ -504,7 +504,11 @@ struct screenshot *stream_save(struct stream *s, bool both, const char *path)
     struct image pair = {0};
     struct screenshot *screenshot = NULL;
     struct claim claim;
-    const struct image *picture = !both ? stream_picture(s) : panes_compare(s->panes, &pair) ? &pair : NULL;
+    const struct image *picture = &pair;
+    if (!both)
+        picture = stream_picture(s);
+    else if (!panes_compare(s->panes, &pair))
+        return NULL;
     if (picture && path && !claim_take(&claim, path))
         log_error("cannot write %s: %s", path, strerror(errno));
     else if (picture && (path || output_claim_new(&claim)))

@@ -83,8 +83,8 @@ void stream_size(const struct stream *stream, int *width, int *height); // size 
 
 // Watches the directories of users' filters, if the chain may use one and the run lasts.
 void stream_watch_filters(struct stream *stream);
-// Opens a GL context, if the path needs one and there is no window, and the panes, without a path. False on failure
-// (logged).
+// Opens a GL context, if the path needs one and there is no window, and makes the panes, without a path. False:
+// there is no context (logged).
 bool stream_open(struct stream *stream);
 // Builds the state's path and waits for it. If the user named no path, the cpu path replaces one that fails. False on
 // failure (logged).

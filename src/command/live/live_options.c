@@ -1,6 +1,7 @@
 // live_options.c: the arguments of the `live` command
 #include "command/live/live_options.h"
 
+#include "base/alloc.h"
 #include "base/installed_program.h"
 #include "base/log.h"
 #include "base/resource.h"
@@ -274,24 +275,22 @@ static bool take_options(struct live_options *o)
     return true;
 }
 
-// Takes the sources: several ones play one after another. Returns false if out of memory (logged).
-static bool take_sources(struct live_options *o, const struct command_operands *operands)
+// Takes the sources: several ones play one after another.
+static void take_sources(struct live_options *o, const struct command_operands *operands)
 {
-    size_t bytes = 1;
-    for (int i = 0; i < operands->count; i++)
-        bytes += strlen(operands->word[i]) + 1;
-    char *lines = calloc(1, bytes), *end = lines;
-    for (int i = 0; lines && i < operands->count; i++)
-        end += sprintf(end, "%s%s", i > 0 ? "\n" : "", operands->word[i]);
-    const bool ok = lines && (operands->count < 2 || playlist_init(&o->playlist, lines));
-    free(lines);
-    if (!ok)
-        log_error("cannot take the sources: out of memory");
-    if (operands->count > 1)
-        o->source = playlist_take(&o->playlist, false);
-    else
+    if (operands->count < 2) {
         o->source = operands->count ? operands->word[0] : NULL;
-    return ok;
+        return;
+    }
+    char *lines = xstrdup(operands->word[0]);
+    for (int i = 1; i < operands->count; i++) {
+        char *longer = xprintf("%s\n%s", lines, operands->word[i]);
+        free(lines);
+        lines = longer;
+    }
+    playlist_init(&o->playlist, lines);
+    free(lines);
+    o->source = playlist_take(&o->playlist, false);
 }
 
 bool live_parse(struct live_options *o, int argc, char **argv, int *code)
@@ -301,9 +300,9 @@ bool live_parse(struct live_options *o, int argc, char **argv, int *code)
     if (!command_parse(&live_list, argc, argv, o, argc, &operands, code))
         return false;
     *code = EXIT_USAGE;
-    if (!take_text(o, "filters", take_filter_files) || !chain_operands_none(&operands, o->filters) ||
-        !take_sources(o, &operands))
+    if (!take_text(o, "filters", take_filter_files) || !chain_operands_none(&operands, o->filters))
         return false;
+    take_sources(o, &operands);
     if (o->list_controls) {
         *code = source_print_controls(o->source, stdout, false) ? EXIT_OK : EXIT_NOTHING;
         return false;
