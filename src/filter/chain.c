@@ -3,6 +3,7 @@
 #include "filter/user_filter.h"
 
 #include "base/file.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -51,10 +52,12 @@ void chain_release(struct chain *chain)
 static bool check_file(const struct stage *stage, const char **why)
 {
     static _Thread_local char reason[FILTER_WHY];
-    const bool wanted = filter_file_wanted(stage->filter, &stage->values);
-    const struct file_resource *resource = wanted ? file_resource_get(stage->values.file, stage->filter->reads) : NULL;
-    const bool ok = !wanted || (resource && resource->numbers);
-    snprintf(reason, sizeof(reason), "%s", ok ? "" : resource ? resource->why : "out of memory");
+    *why = "";
+    if (!filter_file_wanted(stage->filter, &stage->values))
+        return true;
+    const struct file_resource *resource = file_resource_get(stage->values.file, stage->filter->reads);
+    const bool ok = resource->numbers;
+    memcpy(reason, resource->why, sizeof(reason));
     *why = reason;
     file_resource_put(resource);
     return ok;
@@ -215,8 +218,8 @@ static void print_choice(const struct param *row, int index, char text[64])
 // Writes the name of the file without its directories.
 static void print_file(const struct filter_values *values, bool wanted, char text[64])
 {
-    const char *slash = strrchr(values->file, '/');
-    snprintf(text, 64, "%.63s", wanted ? slash ? slash + 1 : values->file : "none");
+    const char *slash = strrchr(values->file, '/'), *name = slash ? slash + 1 : values->file;
+    snprintf(text, 64, "%.63s", wanted ? name : "none");
 }
 
 void chain_value_text(const struct stage *stage, int param, char text[64])
@@ -305,7 +308,8 @@ static void print_value(const struct stage *stage, int param, char *text)
     }
     for (int i = 0; i < stage->values.matrix_count; i++) {
         print_number(stage->values.matrix[i], value, sizeof(value));
-        append(text, "%s%s", i == 0 ? "" : type == PARAM_POINTS && i % 2 == 1 ? "/" : " ", value);
+        const char *separator = type == PARAM_POINTS && i % 2 == 1 ? "/" : " ";
+        append(text, "%s%s", text_if(i > 0, separator), value);
     }
 }
 

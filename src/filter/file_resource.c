@@ -1,6 +1,8 @@
 // file_resource.c: keeps the numbers that filters make from files
 #include "filter/file_resource.h"
 
+#include "base/alloc.h"
+
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -58,11 +60,8 @@ static bool is_of(const struct kept_resource *kept, const char *path, const stru
 
 static struct kept_resource *add(const char *path, const struct stat *state, resource_maker *make)
 {
-    struct kept_resource *kept = calloc(1, sizeof(*kept));
-    if (!kept || !(kept->path = strdup(path))) {
-        free(kept);
-        return NULL;
-    }
+    struct kept_resource *kept = xalloc(sizeof(*kept));
+    kept->path = xstrdup(path);
     kept->make = make;
     kept->state = *state;
     return kept;
@@ -113,13 +112,13 @@ const struct file_resource *file_resource_get(const char *path, resource_maker *
 {
     struct stat status, *state = stat(path, &status) == 0 ? &status : NULL;
     struct kept_resource *kept = get(path, state, make);
-    return kept ? &kept->resource : state ? NULL : &missing;
+    return kept ? &kept->resource : &missing;
 }
 
 const struct file_resource *file_resource_latest(const char *path, resource_maker *make)
 {
     const struct file_resource *now = file_resource_get(path, make);
-    struct kept_resource *last = now && now->numbers ? NULL : get(path, NULL, make);
+    struct kept_resource *last = now->numbers ? NULL : get(path, NULL, make);
     if (!last)
         return now;
     file_resource_put(now);

@@ -17,7 +17,7 @@ struct file_resource {
 typedef void resource_maker(const char *path, struct file_resource *made);
 
 // Returns the numbers of a file. They are made at the first call, and again after a change of the file. They stay
-// constant until file_resource_put; then a few stay in memory for the next call. On any thread. NULL: out of memory.
+// constant until file_resource_put; then a few stay in memory for the next call. On any thread. Never NULL.
 const struct file_resource *file_resource_get(const char *path, resource_maker *make);
 // The same; if the file is refused now, its latest numbers, with which a view continues.
 const struct file_resource *file_resource_latest(const char *path, resource_maker *make);

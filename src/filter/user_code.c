@@ -1,6 +1,7 @@
 // user_code.c: parses the statements, functions and structs of a user's filter, and rewrites them
 #include "filter/user_code.h"
 
+#include "base/alloc.h"
 #include "filter/user_parse.h"
 
 #include <limits.h>
@@ -250,6 +251,14 @@ static bool take_label(struct code *c, int first)
     return code_append(c, number) && code_take_mark(c, ":");
 }
 
+// Takes a label or a statement of a switch.
+static bool take_case(struct code *c, int first, bool *ends)
+{
+    if (code_is(c, "default"))
+        return code_take(c) && code_take_mark(c, ":");
+    return code_is(c, "case") ? take_label(c, first) : take_next(c, ends);
+}
+
 static bool take_cases(struct code *c, bool *returns)
 {
     bool all = false, label = false, ends = false;
@@ -257,14 +266,14 @@ static bool take_cases(struct code *c, bool *returns)
     if (!code_is(c, "}") && !code_is(c, "default") && !code_is(c, "case"))
         return code_fail(c, "a switch begins with 'case' or 'default'");
     while (!code_is(c, "}")) {
-        const bool rest = code_is(c, "default"), one = code_is(c, "case");
+        const bool rest = code_is(c, "default");
         if (rest && all)
             return code_fail(c, "the switch has two 'default'; remove one");
         all = all || rest;
-        label = rest || one;
+        label = rest || code_is(c, "case");
         ends = ends && !label;
         c->in_switch = true;
-        if (rest ? !code_take(c) || !code_take_mark(c, ":") : one ? !take_label(c, first) : !take_next(c, &ends))
+        if (!take_case(c, first, &ends))
             return false;
         *returns = all && ends;
     }
@@ -441,14 +450,12 @@ static int take_members(struct code *c, FILE *zero)
                 return 0;
             const char *member = c->out + begin + strspn(c->out + begin, ", \n");
             fprintf(zero, " zero.%s = ", member);
-            if (!type.known) {
+            if (!type.known)
                 code_print_own(c, type.named, own);
-                fprintf(zero, "user_zero_%s();", own);
-            } else
-                fputs(strcmp(word, "int") == 0 ? "0;"
-                      : word[1] == 'i'         ? "user_zero_pixel();"
-                                               : "user_zero_place();",
-                      zero);
+            if (strcmp(word, "int") == 0)
+                fputs("0;", zero);
+            else
+                fprintf(zero, "user_zero_%s();", type.known ? word : own);
             if ((numbers += type.numbers) > USER_STRUCT) {
                 code_fail(c, "a struct has more than %d numbers", USER_STRUCT);
                 return 0;
@@ -493,11 +500,10 @@ static bool take_struct(struct code *c)
 {
     char *text = NULL;
     size_t bytes;
-    FILE *zero = open_memstream(&text, &bytes);
+    FILE *zero = xmemstream(&text, &bytes);
     c->size_tokens = 0;
-    bool ok = zero ? take_struct_text(c, zero) : code_fail(c, "out of memory");
-    if (zero && fclose(zero) != 0)
-        ok = ok && code_fail(c, "out of memory");
+    bool ok = take_struct_text(c, zero);
+    xmemclose(zero);
     ok = ok && code_append(c, text);
     free(text);
     return ok;
@@ -540,10 +546,9 @@ static bool take_end(struct code *c)
 char *user_code_make(const char *name, bool stencil, const char *text, int *line, char why[USER_WHY])
 {
     struct user_tokens tokens;
-    struct code *c = calloc(1, sizeof(*c));
+    struct code *c = xalloc(sizeof(*c));
     char *made = NULL;
-    snprintf(why, USER_WHY, "out of memory");
-    if (user_tokens_read(&tokens, text, line, why) && c) {
+    if (user_tokens_read(&tokens, text, line, why)) {
         *c = (struct code){
             .name = name, .stencil = stencil, .next = tokens.at, .line = 1, .fail_line = line, .why = why};
         bool ok = true;

@@ -3,6 +3,8 @@
 // A division becomes a call: its left side is the text since the operand began, so "a * b / c" is user_div(a * b, c).
 #include "filter/user_parse.h"
 
+#include "base/alloc.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,12 +35,8 @@ bool code_fail_here(struct code *c)
 bool code_insert(struct code *c, size_t at, const char *text, size_t size)
 {
     if (c->size + size >= c->room) {
-        const size_t room = 2 * (c->size + size) + 256;
-        char *larger = realloc(c->out, room);
-        if (!larger)
-            return code_fail(c, "out of memory");
-        c->out = larger;
-        c->room = room;
+        c->room = 2 * (c->size + size) + 256;
+        c->out = xrealloc(c->out, c->room);
     }
     memmove(c->out + at + size, c->out + at, c->size - at);
     memcpy(c->out + at, text, size);
@@ -344,6 +342,21 @@ static bool take_postfix(struct code *c, struct operand *operand)
     return ok;
 }
 
+// Returns the value of an operand behind a prefix.
+static int prefixed(char prefix, int value)
+{
+    switch (prefix) {
+    case '!':
+        return !value;
+    case '-':
+        return (int)(0 - (unsigned)value);
+    case '~':
+        return ~value;
+    default:
+        return value;
+    }
+}
+
 static bool take_unary(struct code *c, struct operand *operand)
 {
     static const char *const prefixes[] = {"+", "-", "~", "!", "++", "--", NULL};
@@ -360,10 +373,7 @@ static bool take_unary(struct code *c, struct operand *operand)
             return false;
         c->depth--;
         operand->variable = NULL;
-        operand->value = test                  ? !operand->value
-                         : *prefixes[i] == '-' ? (int)(0 - (unsigned)operand->value)
-                         : *prefixes[i] == '~' ? ~operand->value
-                                               : operand->value;
+        operand->value = prefixed(*prefixes[i], operand->value);
         return true;
     }
     return take_postfix(c, operand);
@@ -434,9 +444,13 @@ static int compute(const struct user_token *operator, int a, int b)
     case '!':
         return a != b;
     case '<':
-        return one ? a < b : equal ? a <= b : (int)(x << (y & 31));
+        if (one)
+            return a < b;
+        return equal ? a <= b : (int)(x << (y & 31));
     case '>':
-        return one ? a > b : equal ? a >= b : a >> (y & 31);
+        if (one)
+            return a > b;
+        return equal ? a >= b : a >> (y & 31);
     case '+':
         return (int)(x + y);
     case '-':
@@ -527,9 +541,7 @@ static bool take_conditional(struct code *c, struct operand *operand)
 static bool take_divide_assign(struct code *c, size_t left)
 {
     const bool remainder = code_is(c, "%=");
-    char *text = strndup(c->out + left, c->size - left);
-    if (!text)
-        return code_fail(c, "out of memory");
+    char *text = xstrndup(c->out + left, c->size - left);
     for (char *at = text; *at; at++)
         *at = *at == '\n' ? ' ' : *at; // code_append would count the line again
     c->next++;

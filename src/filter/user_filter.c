@@ -1,7 +1,9 @@
 // user_filter.c: reads the declarations of a user's filter
 #include "filter/user_filter.h"
 
+#include "base/alloc.h"
 #include "base/options.h"
+#include "base/text.h"
 #include "filter/chain.h"
 #include "filter/picture.h"
 #include "filter/user_code.h"
@@ -349,8 +351,8 @@ static bool take_declaration(struct reading *at, const char *text, size_t length
         return declarations[i].take(at, value);
     }
     const char *nearest = options_nearest(word, words);
-    return fail(at, "there is no declaration '%.20s'%s%s%s", word, nearest ? "; did you mean '" : "",
-                nearest ? nearest : "", nearest ? "'?" : "");
+    return fail(at, "there is no declaration '%.20s'%s%s%s", word, text_if(nearest, "; did you mean '"),
+                text_or(nearest, ""), text_if(nearest, "'?"));
 }
 
 // Reads the comment lines at the head of the file.
@@ -476,14 +478,12 @@ static bool fill_picture(const struct stage *stage, const struct stage_size *siz
 
 struct user_filter *user_filter_make(const char *name, char *text, size_t size, char error[USER_ERROR])
 {
-    struct user_filter *user = calloc(1, sizeof(*user));
-    if (!user || !is_name(name) || strstr(name, "__")) {
-        snprintf(error, USER_ERROR, "%s",
-                 user ? "the name of a filter's file must be a-z, 0-9 and single _, then .cl" : "out of memory");
-        free(user);
+    if (!is_name(name) || strstr(name, "__")) {
+        snprintf(error, USER_ERROR, "the name of a filter's file must be a-z, 0-9 and single _, then .cl");
         free(text);
         return NULL;
     }
+    struct user_filter *user = xalloc(sizeof(*user));
     strcpy(user->name, name);
     user->text = text;
     pthread_mutex_init(&user->lock, NULL);

@@ -1,7 +1,9 @@
 // user_filters.c: loads users' filters from directories
 #include "filter/user_filters.h"
 
+#include "base/alloc.h"
 #include "base/cache.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/resource.h"
 
@@ -69,9 +71,7 @@ static char *read_file(int directory, const char *path, const char *file, size_t
                  cache_remedy(unsafe));
     else
         snprintf(error, USER_ERROR, "cannot read the filter %.200s/%.100s: %s", path, file,
-                 errno == EFBIG    ? "it is larger than 256 KiB"
-                 : errno == EINVAL ? "it is not a regular file"
-                                   : strerror(errno));
+                 errno == EFBIG ? "it is larger than 256 KiB" : file_read_error());
     return NULL;
 }
 
@@ -121,12 +121,12 @@ static void take_examples(struct registry *r)
         const int at = find(r, name, &found);
         if (found)
             continue; // loaded before, so chains may use it
-        char *text = strndup((const char *)file->data, file->size);
-        struct user_filter *user = text ? user_filter_make(name, text, file->size, why) : NULL;
+        char *text = xstrndup((const char *)file->data, file->size);
+        struct user_filter *user = user_filter_make(name, text, file->size, why);
         if (user)
             insert(r, at, user);
         else
-            log_error("cannot use the example %s: %s", name, text ? why : "out of memory");
+            log_error("cannot use the example %s: %s", name, why);
     }
 }
 

@@ -23,7 +23,7 @@ struct user_token {
 
 struct user_tokens {
     struct user_token *at;
-    int count, room;
+    int count;
 };
 
 // Reads the tokens; the last one is TOKEN_END. The caller calls user_tokens_free in any case. False on failure: `why`

@@ -4,6 +4,8 @@
 // far as its parameters allow. So it can use only the macros above it, and cannot use itself.
 #include "filter/user_parse.h"
 
+#include "base/alloc.h"
+
 #include <ctype.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -72,14 +74,7 @@ static bool add(struct reader *r, struct user_tokens *list, const struct user_to
 {
     if (list->count >= USER_TOKENS || ++r->copies > COPIES)
         return fail(r, token->line, "the code has more than %d tokens after its macros are expanded", USER_TOKENS);
-    if (list->count == list->room) {
-        const int room = 2 * list->room + 16;
-        struct user_token *larger = realloc(list->at, (size_t)room * sizeof(*larger));
-        if (!larger)
-            return fail(r, token->line, "out of memory");
-        list->at = larger;
-        list->room = room;
-    }
+    list->at = xgrow(list->at, (size_t)list->count, sizeof(*list->at));
     list->at[list->count++] = *token;
     return true;
 }
@@ -439,12 +434,9 @@ static bool read_all(struct reader *r, struct user_tokens *tokens)
 
 bool user_tokens_read(struct user_tokens *tokens, const char *text, int *line, char why[USER_WHY])
 {
-    struct reader *r = calloc(1, sizeof(*r));
+    struct reader *r = xalloc(sizeof(*r));
     *tokens = (struct user_tokens){0};
-    snprintf(why, USER_WHY, "out of memory");
     *line = 1;
-    if (!r)
-        return false;
     r->spot = (struct spot){text, text, 1, true};
     r->fail_line = line;
     r->why = why;

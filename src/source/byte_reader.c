@@ -1,12 +1,12 @@
 // byte_reader.c: reads a file, named pipe or standard input with a time-out
 #include "source/byte_reader.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +19,7 @@ bool byte_reader_open(struct byte_reader *reader, const char *path)
 {
     *reader = (struct byte_reader){.fd = -1};
     const bool standard = strcmp(path, "-") == 0;
-    reader->name = strdup(standard ? "standard input" : path);
-    if (!reader->name) {
-        log_error("cannot read %s: out of memory", path);
-        return false;
-    }
+    reader->name = xstrdup(standard ? "standard input" : path);
     // Non-blocking, so that a named pipe without a writer opens at once.
     reader->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     // process_guard_streams replaces a closed standard input by a descriptor that can only be written.
@@ -52,13 +48,9 @@ bool byte_reader_open(struct byte_reader *reader, const char *path)
     return true;
 }
 
-bool byte_reader_from_pipe(struct byte_reader *reader, int pipe, const char *name)
+void byte_reader_from_pipe(struct byte_reader *reader, int pipe, const char *name)
 {
-    *reader = (struct byte_reader){.fd = pipe, .name = strdup(name)};
-    if (reader->name)
-        return true;
-    log_error("cannot read %s: out of memory", name);
-    return false;
+    *reader = (struct byte_reader){.fd = pipe, .name = xstrdup(name)};
 }
 
 void byte_reader_close(struct byte_reader *reader)
@@ -74,12 +66,10 @@ void byte_reader_close(struct byte_reader *reader)
 // Waits until a read would not block, at most until the deadline.
 static enum byte_reader_status wait_readable(struct byte_reader *reader, int64_t deadline_ns)
 {
-    enum { NS_PER_MS = 1000000 };
     if (reader->regular)
         return READER_OK;
-    const int64_t left_ms = (deadline_ns - clock_now_ns() + NS_PER_MS - 1) / NS_PER_MS;
     struct pollfd ready = {.fd = reader->fd, .events = POLLIN};
-    const int count = poll(&ready, 1, left_ms < 0 ? 0 : left_ms > INT_MAX ? INT_MAX : (int)left_ms);
+    const int count = poll(&ready, 1, clock_ms_until(deadline_ns));
     if (count < 0 && errno != EINTR) {
         log_error("cannot poll %s: %s", reader->name, strerror(errno));
         return READER_FAILED;

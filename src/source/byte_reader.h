@@ -26,8 +26,8 @@ struct byte_reader {
 
 // `path` "-" is standard input. Returns false on failure (logged). Call byte_reader_close in either case.
 bool byte_reader_open(struct byte_reader *reader, const char *path);
-// Reads a pipe that does not block, and owns it. Returns false if out of memory (logged).
-bool byte_reader_from_pipe(struct byte_reader *reader, int pipe, const char *name);
+// Reads a pipe that does not block, and owns it.
+void byte_reader_from_pipe(struct byte_reader *reader, int pipe, const char *name);
 void byte_reader_close(struct byte_reader *reader); // accepts a zeroed reader
 
 // Reads until *filled is `size`. Deadlines are clock_now_ns time. READER_END: the data ended early, after *filled

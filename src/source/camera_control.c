@@ -1,6 +1,7 @@
 // camera_control.c: the controls of a camera (brightness, exposure, focus, ...) by name
 #include "source/camera_control.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -103,10 +104,11 @@ static const char *set_value(const struct camera_device *device, uint32_t id, in
     struct v4l2_control set = {.id = id, .value = *value};
     const bool ok = camera_device_ask(device, VIDIOC_S_CTRL, &set) == 0;
     *value = set.value;
-    return ok ? NULL
-           : errno == EBUSY || errno == EACCES
-               ? "an automatic control or another program locks it; switch off the control or close the program"
-               : videodev_advice(errno);
+    if (ok)
+        return NULL;
+    if (errno == EBUSY || errno == EACCES)
+        return "an automatic control or another program locks it; switch off the control or close the program";
+    return videodev_advice(errno);
 }
 
 // Finds the control and the value of a setting "name=value". Returns false, with the reason in `why`, if there is none.
@@ -157,17 +159,13 @@ bool camera_control_set(const struct camera_device *device, const struct source_
                         char why[CAMERA_WHY])
 {
     char reason[CAMERA_WHY] = "";
-    struct control *control = calloc((size_t)count + 1, sizeof(*control));
-    int *value = calloc((size_t)count + 1, sizeof(*value));
+    struct control *control = xcalloc((size_t)count, sizeof(*control));
+    int *value = xcalloc((size_t)count, sizeof(*value));
     int good = 0;
-    if (!control || !value)
-        snprintf(reason, sizeof(reason), "cannot set controls of camera %s: out of memory", device->path);
-    else {
-        while (good < count && find_setting(device, settings[good].text, &control[good], &value[good], reason))
-            good++;
-        if (good == count)
-            good = set_all(device, control, value, count, reason);
-    }
+    while (good < count && find_setting(device, settings[good].text, &control[good], &value[good], reason))
+        good++;
+    if (good == count)
+        good = set_all(device, control, value, count, reason);
     free(control);
     free(value);
     if (reason[0] == '\0')
@@ -218,7 +216,9 @@ static int value_moved(const struct camera_device *device, const struct control 
     }
     const int64_t least = about->step > 0 ? about->step : 1, part = ((int64_t)about->maximum - about->minimum) / STEPS;
     const int64_t moved = value + steps * (part > least ? part / least * least : least);
-    return (int)(moved < about->minimum ? about->minimum : moved > about->maximum ? about->maximum : moved);
+    if (moved < about->minimum)
+        return about->minimum;
+    return moved > about->maximum ? about->maximum : (int)moved;
 }
 
 // Writes the items of a menu, "disabled|50_hz".
@@ -240,9 +240,9 @@ static void describe(const struct camera_device *device, const struct control *f
 {
     const struct v4l2_queryctrl *about = &found->about;
     memcpy(control->name, found->name, sizeof(control->name));
-    control->type = about->type == V4L2_CTRL_TYPE_BOOLEAN ? SOURCE_SWITCH
-                    : is_menu(found)                      ? SOURCE_MENU
-                                                          : SOURCE_NUMBER;
+    control->type = is_menu(found) ? SOURCE_MENU : SOURCE_NUMBER;
+    if (about->type == V4L2_CTRL_TYPE_BOOLEAN)
+        control->type = SOURCE_SWITCH;
     control->minimum = about->minimum;
     control->maximum = about->maximum;
     control->step = about->step;

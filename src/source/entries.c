@@ -1,6 +1,7 @@
 // entries.c: the paths of a list of image files
 #include "source/entries.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
 
@@ -51,30 +52,11 @@ static int compare_entries(const void *a, const void *b)
     return entries_compare_names(((const struct entry *)a)->path, ((const struct entry *)b)->path);
 }
 
-// Makes room for `more` entries. Returns false if out of memory.
-static bool make_room(struct entries *entries, int more)
+// Takes ownership of the entry's path.
+static void add(struct entries *entries, struct entry entry)
 {
-    int room = entries->room ? entries->room : 64;
-    while (room < entries->count + more)
-        room *= 2;
-    struct entry *larger =
-        room == entries->room ? entries->entry : realloc(entries->entry, (size_t)room * sizeof(*larger));
-    if (!larger)
-        return false;
-    entries->entry = larger;
-    entries->room = room;
-    return true;
-}
-
-// Takes ownership of `path`, which may be NULL. Returns false if out of memory.
-static bool add(struct entries *entries, char *path, int64_t changed_ns)
-{
-    if (!path || !make_room(entries, 1)) {
-        free(path);
-        return false;
-    }
-    entries->entry[entries->count++] = (struct entry){.path = path, .changed_ns = changed_ns};
-    return true;
+    entries->entry = xgrow(entries->entry, (size_t)entries->count, sizeof(*entries->entry));
+    entries->entry[entries->count++] = entry;
 }
 
 // Returns true for a visible regular file, or a link to one.
@@ -94,34 +76,28 @@ bool entries_from_directory(struct entries *entries, const char *path, bool (*wa
     }
     const size_t length = strlen(path);
     const char *slash = length > 0 && path[length - 1] == '/' ? "" : "/";
-    bool ok = true;
     const struct dirent *found;
-    while (ok && (found = readdir(directory))) {
+    while ((found = readdir(directory))) {
         struct stat status;
-        char *full = NULL;
         if (wanted(found->d_name) && is_candidate(directory, found, &status))
-            ok = asprintf(&full, "%s%s%s", path, slash, found->d_name) > 0 &&
-                 add(entries, full, status.st_mtim.tv_sec * (int64_t)1000000000 + status.st_mtim.tv_nsec);
+            add(entries,
+                (struct entry){.path = xprintf("%s%s%s", path, slash, found->d_name),
+                               .changed_ns = status.st_mtim.tv_sec * (int64_t)1000000000 + status.st_mtim.tv_nsec});
     }
     closedir(directory);
-    if (!ok)
-        log_error("cannot list directory %s: out of memory", path);
-    else if (entries->count > 0)
+    if (entries->count > 0)
         qsort(entries->entry, (size_t)entries->count, sizeof(*entries->entry), compare_entries);
-    return ok;
+    return true;
 }
 
-bool entries_from_lines(struct entries *entries, const char *text)
+void entries_from_lines(struct entries *entries, const char *text)
 {
-    bool ok = true;
-    while (ok && *text) {
+    while (*text) {
         const size_t length = strcspn(text, "\n"), name = length - (length > 0 && text[length - 1] == '\r');
-        ok = name == 0 || add(entries, strndup(text, name), 0);
+        if (name > 0)
+            add(entries, (struct entry){.path = xstrndup(text, name)});
         text += length + (text[length] == '\n');
     }
-    if (!ok)
-        log_error("cannot read the list of images: out of memory");
-    return ok;
 }
 
 bool entries_from_file(struct entries *entries, const char *path)
@@ -136,22 +112,18 @@ bool entries_from_file(struct entries *entries, const char *path)
         log_error("cannot read the list %s: %s", path, strerror(errno));
         return false;
     }
-    const bool ok = entries_from_lines(entries, text);
+    entries_from_lines(entries, text);
     free(text);
-    return ok;
+    return true;
 }
 
-bool entries_renew(struct entries *entries, struct entries *newer, struct entries *gone)
+void entries_renew(struct entries *entries, struct entries *newer, struct entries *gone)
 {
-    if (!make_room(gone, entries->count)) {
-        log_error("cannot read the list of images again: out of memory");
-        return false;
-    }
     struct entry *old = entries->entry, *const end = old + entries->count;
     for (int i = 0; i < newer->count; i++) {
         struct entry *entry = &newer->entry[i];
         while (old < end && compare_entries(old, entry) < 0)
-            gone->entry[gone->count++] = *old++;
+            add(gone, *old++);
         if (old == end || compare_entries(old, entry) != 0)
             continue;
         entry->bad = old->bad && old->changed_ns == entry->changed_ns;
@@ -159,11 +131,10 @@ bool entries_renew(struct entries *entries, struct entries *newer, struct entrie
         entry->path = old++->path;
     }
     while (old < end)
-        gone->entry[gone->count++] = *old++;
+        add(gone, *old++);
     free(entries->entry);
     *entries = *newer;
     *newer = (struct entries){0};
-    return true;
 }
 
 void entries_free(struct entries *entries)

@@ -13,7 +13,7 @@ struct entry {
 
 struct entries {
     struct entry *entry;
-    int count, room;
+    int count;
 };
 
 // Adds the visible regular files of a directory whose names are wanted, in natural order ("shot2" before "shot10").
@@ -22,11 +22,11 @@ bool entries_from_directory(struct entries *entries, const char *path, bool (*wa
 // Adds the paths in a text file, one per line, relative to the working directory; skips empty lines. Returns false on
 // failure (logged).
 bool entries_from_file(struct entries *entries, const char *path);
-bool entries_from_lines(struct entries *entries, const char *text); // the same with the lines of a text
+void entries_from_lines(struct entries *entries, const char *text); // the same with the lines of a text
 // Replaces the entries of a directory by those of a newer reading, which becomes empty. An entry in both keeps its
 // `path` pointer, and `bad` if its file has not changed. Moves removed entries to `gone`, because their paths may be in
-// use. Returns false, and changes nothing, if out of memory (logged).
-bool entries_renew(struct entries *entries, struct entries *newer, struct entries *gone);
+// use.
+void entries_renew(struct entries *entries, struct entries *newer, struct entries *gone);
 void entries_free(struct entries *entries);
 
 int entries_compare_names(const char *a, const char *b); // natural order: negative, 0 or positive

@@ -1,4 +1,5 @@
 // list.c: many image files as one source: a directory, or a text file with a path on each line
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -97,6 +98,16 @@ bool source_is_image_name(const char *name)
     return dot && (codec_from_name(dot + 1, &format) || codec_missing_library(dot + 1));
 }
 
+static bool read_entries(struct entries *entries, const char *text)
+{
+    if (strncmp(text, "@\n", 2) == 0) {
+        entries_from_lines(entries, text + 2);
+        return true;
+    }
+    return text[0] == '@' ? entries_from_file(entries, text + 1)
+                          : entries_from_directory(entries, text, source_is_image_name);
+}
+
 static bool list_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct list *list = source->state;
@@ -108,10 +119,8 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
         return false;
     }
     const bool lines = strncmp(text, "@\n", 2) == 0;
-    list->directory = text[0] == '@' ? NULL : strdup(text);
-    if (!(lines            ? entries_from_lines(&list->entries, text + 2)
-          : text[0] == '@' ? entries_from_file(&list->entries, text + 1)
-                           : entries_from_directory(&list->entries, text, source_is_image_name)))
+    list->directory = text[0] == '@' ? NULL : xstrdup(text);
+    if (!read_entries(&list->entries, text))
         return false;
     list->setup = *setup;
     if (lines)
@@ -121,8 +130,9 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
         snprintf(source->info.name, sizeof(source->info.name), "%s", text);
     text = source->info.name;
     if (!read_next(list, NULL, &list->waiting)) {
+        const char *kind = list->directory ? "directory" : "list";
         log_error("%s contains no image that monocle can read; name another %s, or a video", lines ? "the list" : text,
-                  list->directory ? "directory" : "list");
+                  kind);
         return false;
     }
     source->info.alpha = !image_is_opaque(&list->waiting);

@@ -1,6 +1,8 @@
 // road.c: the source road: a synthetic road, whose lane lines are known
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/text.h"
 #include "image/convert.h"
 #include "road/road_draw.h"
 #include "source/generated.h"
@@ -41,15 +43,15 @@ static bool parse_level(const char *text, struct road_spec *spec)
     }
     const char *nearest = options_nearest(text, names);
     log_error("cannot open road: there is no level '%s'%s%s%s; the levels are %s", text,
-              nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "", list);
+              text_if(nearest, "; did you mean "), text_or(nearest, ""), text_if(nearest, "?"), list);
     return false;
 }
 
 // Takes the parts "seed=" and "level=" out of the text. The other parts, which generated_open parses, remain in `rest`.
 static bool parse_text(const char *text, struct road_spec *spec, char *rest, size_t size)
 {
-    char *copy = strdup(text), *next = copy;
-    bool ok = copy;
+    char *copy = xstrdup(text), *next = copy;
+    bool ok = true;
     *rest = '\0';
     for (char *part; ok && (part = strsep(&next, ","));) {
         if (strncmp(part, "level=", 6) == 0) {

@@ -1,6 +1,7 @@
 // source.c: the kind of source that a text means; paces the frames and remembers the end
 #include "source/source.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "image/codec/codec.h"
@@ -94,11 +95,14 @@ static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYT
     const int error = errno;
     if (fd >= 0)
         close(fd);
+    if (got < 0 && error == EACCES) {
+        snprintf(why, SOURCE_WHY, "cannot read %.200s: %s; its owner can run: chmod a+r %.200s", target->text,
+                 strerror(error), target->text);
+        return false;
+    }
     if (got <= 0) {
-        snprintf(why, SOURCE_WHY, "cannot read %.200s: %s; %s%.200s", target->text,
-                 got < 0 ? strerror(error) : "the file is empty",
-                 error == EACCES && got < 0 ? "its owner can run: chmod a+r " : "name another file",
-                 error == EACCES && got < 0 ? target->text : "");
+        snprintf(why, SOURCE_WHY, "cannot read %.200s: %s; name another file", target->text,
+                 got < 0 ? strerror(error) : "the file is empty");
         return false;
     }
     target->head = head;
@@ -159,15 +163,8 @@ static struct source *open_kind(const struct source_kind *kind, const struct sou
         log_error("--pixel-format mjpeg is only for cameras, and the source is not a camera; leave it out");
         return NULL;
     }
-    struct source *source = calloc(1, sizeof(*source));
-    void *state = calloc(1, kind->state_bytes);
-    if (!source || !state) {
-        log_error("cannot open the source: out of memory");
-        free(source);
-        free(state);
-        return NULL;
-    }
-    *source = (struct source){.kind = kind, .state = state, .elapsed_s = -1, .sought = true};
+    struct source *source = xalloc(sizeof(*source));
+    *source = (struct source){.kind = kind, .state = xalloc(kind->state_bytes), .elapsed_s = -1, .sought = true};
     source->info = (struct source_info){
         .kind = kind->name, .endless = kind->endless, .still = kind->still, .controls = kind->control != NULL};
     if (!kind->open(source, setup, text)) {

@@ -1,8 +1,10 @@
 // video.c: films of all formats, and URLs, through the user's ffmpeg in a child process
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/installed_program.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "image/codec/codec.h"
 #include "source/byte_reader.h"
 #include "source/kind.h"
@@ -155,7 +157,6 @@ static void hear_ffprobe(void *context, const char *line)
     take_fault(context, line);
 }
 
-// If there is no memory, the frame gets the expected time.
 static void push_time(struct times *times, int64_t us)
 {
     if (times->first > 0 && times->first + times->count == times->room) {
@@ -163,12 +164,8 @@ static void push_time(struct times *times, int64_t us)
         times->first = 0;
     }
     if (times->count == times->room) {
-        const size_t room = times->room ? 2 * times->room : 64;
-        int64_t *larger = realloc(times->us, room * sizeof(*larger));
-        if (!larger)
-            return;
-        times->us = larger;
-        times->room = room;
+        times->room = times->room ? 2 * times->room : 64;
+        times->us = xrealloc(times->us, times->room * sizeof(*times->us));
     }
     times->us[times->first + times->count++] = us;
 }
@@ -295,17 +292,16 @@ static bool probe(struct video *video, const char *name)
 // BT.2408). zscale needs 4:4:4 for odd sizes.
 static void write_color(const struct video_info *info, char *text, size_t size)
 {
-    const char *range = info->full ? "pc" : "tv", *transfer = info->transfer ? info->transfer : "bt709";
-    const char *matrix = info->matrix ? info->matrix : "bt2020nc";
+    static const char hdr[] = "zscale=t=linear:npl=203,format=gbrpf32le,zscale=p=bt709,tonemap=mobius:desat=0,"
+                              "zscale=t=bt709:m=bt709:r=limited";
+    const char *range = info->full ? "pc" : "tv";
     if (!info->transfer && !info->matrix)
         return;
     snprintf(text, size,
              "scale=in_range=%s:out_range=%s,format=yuv444p16,setparams=%scolor_trc=%s:colorspace=%s:range=%s,%s,"
              "format=yuv444p16,",
-             range, range, info->transfer ? "color_primaries=bt2020:" : "", transfer, matrix, range,
-             info->transfer ? "zscale=t=linear:npl=203,format=gbrpf32le,zscale=p=bt709,tonemap=mobius:desat=0,"
-                              "zscale=t=bt709:m=bt709:r=limited"
-                            : "zscale=m=bt709:r=pc");
+             range, range, text_if(info->transfer, "color_primaries=bt2020:"), text_or(info->transfer, "bt709"),
+             text_or(info->matrix, "bt2020nc"), range, info->transfer ? hdr : "zscale=m=bt709:r=pc");
 }
 
 // Writes ffmpeg's filters. All frames get the size of the first one; the range stays.
@@ -343,8 +339,11 @@ static bool start(struct source *source)
     }
     if (video->live && video->info.segmented) // segments arrive whole: show each frame at its time
         arguments[count++] = "-re";
-    const bool passes = video->every || video->live;
-    const char *const pace = !passes ? "-r" : video->older ? "-vsync" : "-fps_mode";
+    const char *pace = "-r", *value = rate;
+    if (video->every || video->live) {
+        pace = video->older ? "-vsync" : "-fps_mode";
+        value = "passthrough";
+    }
     const char *const rest[] = {"-i",
                                 video->input,
                                 "-map",
@@ -355,7 +354,7 @@ static bool start(struct source *source)
                                 "-vf",
                                 filters,
                                 pace,
-                                passes ? "passthrough" : rate,
+                                value,
                                 "-flush_packets",
                                 "1",
                                 "-f",
@@ -380,7 +379,8 @@ static bool start(struct source *source)
     video->filled = video->seen = 0;
     video->begun_ns = video->asked_ns = 0;
     video->told = false;
-    return byte_reader_from_pipe(&video->reader, video->ffmpeg.pipe, source->info.name);
+    byte_reader_from_pipe(&video->reader, video->ffmpeg.pipe, source->info.name);
+    return true;
 }
 
 // Ends ffmpeg, which may still run. Returns how it ended.
@@ -431,11 +431,7 @@ static bool video_open(struct source *source, const struct source_setup *setup, 
     }
     video->way = way_of(text);
     const char *scheme = video->way->scheme; // ffmpeg knows it only in lower case
-    if (asprintf(&video->input, "%s%s", scheme ? scheme : "file:", text + (scheme ? strlen(scheme) : 0)) < 0) {
-        video->input = NULL;
-        log_error("cannot play %s: out of memory", text);
-        return false;
-    }
+    video->input = scheme ? xprintf("%s%s", scheme, text + strlen(scheme)) : xprintf("file:%s", text);
     video->jpegs = !video->way->scheme && moving_jpeg(text);
     snprintf(source->info.name, sizeof(source->info.name), "%s", text);
     video->loop = setup->loop;
@@ -512,9 +508,10 @@ static enum source_status end_round(struct source *source)
     }
     const bool nothing = video->round == 0 && video->begin_s == 0;
     if (value != 0 || nothing) {
-        const char *fault = video->fault, *told = nothing && fault[0] ? "; its last message: " : "";
-        log_error("cannot play %s%s: %s%s%s", name, nothing ? "" : " to its end",
-                  nothing || !fault[0] ? "ffmpeg found no frame" : "", told, fault);
+        const char *fault = video->fault;
+        log_error("cannot play %s%s: %s%s%s", name, text_if(!nothing, " to its end"),
+                  text_if(nothing || !fault[0], "ffmpeg found no frame"),
+                  text_if(nothing && fault[0], "; its last message: "), fault);
         return SOURCE_FAILED;
     }
     if (video->fault[0] && !video->health.faulty) {
