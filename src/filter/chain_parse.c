@@ -2,6 +2,7 @@
 #include "filter/chain.h"
 
 #include "base/options.h"
+#include "base/text.h"
 #include "filter/user_filters.h"
 
 #include <ctype.h>
@@ -206,12 +207,11 @@ static bool absolute_name(const char *text, char name[FILTER_FILE])
 {
     char directory[PATH_MAX];
     const char *home = getenv("HOME");
-    const bool in_home = strncmp(text, "~/", 2) == 0 && home;
     if (text[0] == '/')
         return snprintf(name, FILTER_FILE, "%s", text) < FILTER_FILE;
-    if (!in_home && !getcwd(directory, sizeof(directory)))
-        return false;
-    return snprintf(name, FILTER_FILE, "%s/%s", in_home ? home : directory, in_home ? text + 2 : text) < FILTER_FILE;
+    if (strncmp(text, "~/", 2) == 0 && home)
+        return snprintf(name, FILTER_FILE, "%s/%s", home, text + 2) < FILTER_FILE;
+    return getcwd(directory, sizeof(directory)) && snprintf(name, FILTER_FILE, "%s/%s", directory, text) < FILTER_FILE;
 }
 
 static bool parse_file(struct parse *parse, const struct param *row, const char *text, struct stage *stage,
@@ -295,8 +295,8 @@ static bool parse_assignment(struct parse *parse, char *text, struct stage *stag
             return parse_value(parse, i, trim(equals + 1), stage);
     }
     const char *nearest = options_nearest(name, names);
-    fail(parse, "%s has no parameter '%.40s'%s%s%s", parse->filter->name, name, nearest ? "; did you mean '" : "",
-         nearest ? nearest : "", nearest ? "'?" : "");
+    fail(parse, "%s has no parameter '%.40s'%s%s%s", parse->filter->name, name, text_if(nearest, "; did you mean '"),
+         text_or(nearest, ""), text_if(nearest, "'?"));
     return is_text(parse->filter) && !parse->given[0] && advise_quotes(parse); // false
 }
 
@@ -312,14 +312,15 @@ static bool split_words(const char *name, char text[NAME_SHOWN + 1])
 {
     static const char separators[] = " \t:";
     for (int way = 0; way < 2; way++) {
+        const char later = way == 0 ? ':' : ',';
         snprintf(text, NAME_SHOWN + 1, "%s", name);
-        bool first = true;
-        for (char *at = strpbrk(text, separators); at; at = strpbrk(at, separators)) {
-            *at = way == 1 ? ',' : first ? '=' : ':';
-            at++;
-            first = false;
-        }
-        if (!first && is_chain(text))
+        char *at = strpbrk(text, separators);
+        if (!at)
+            return false;
+        *at = way == 0 ? '=' : ',';
+        while ((at = strpbrk(at, separators)))
+            *at++ = later;
+        if (is_chain(text))
             return true;
     }
     return false;

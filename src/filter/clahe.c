@@ -37,7 +37,8 @@ static void find_tiles(int32_t *to, int count, int tile, int tiles)
     for (int x = 0; x < count; x++) {
         const int from_centre = 2 * x + tile, before = from_centre / (2 * tile) - 1; // twice; from the tile before
         const int weight = (from_centre % (2 * tile) * ONE + tile) / (2 * tile);
-        const int left = before < 0 ? 0 : before, right = before + 1 < tiles ? before + 1 : tiles - 1;
+        const int left = before < 0 ? 0 : before;
+        const int right = before + 1 < tiles ? before + 1 : tiles - 1;
         to[x] = left | right << 5 | weight << 10;
     }
 }

@@ -72,8 +72,8 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     struct curve curve;
     double result[FILTER_LEVELS];
     *why = "the numbers of points must be 0 to 255, and each x at least 1 more than the one before";
-    if (!set_points(&curve, preset < 0 ? values->matrix : presets[preset].numbers,
-                    preset < 0 ? values->matrix_count : presets[preset].count))
+    if (!(preset < 0 ? set_points(&curve, values->matrix, values->matrix_count)
+                     : set_points(&curve, presets[preset].numbers, presets[preset].count)))
         return false;
     bend(&curve);
     for (int i = 0; i < FILTER_LEVELS; i++)

@@ -237,7 +237,8 @@ static int32_t *make_arguments(struct cube *cube, int *count)
 {
     int32_t *made;
     const bool solid = cube->solid.size > 0, wide = is_wide(&cube->solid);
-    *count = solid ? ENTRIES_AT + (int)cube->solid.wanted * (wide ? CHANNELS : 1) : 1 + FILTER_LEVELS;
+    const int numbers = wide ? CHANNELS : 1; // of an entry
+    *count = solid ? ENTRIES_AT + (int)cube->solid.wanted * numbers : 1 + FILTER_LEVELS;
     made = malloc((size_t)*count * sizeof(*made));
     if (!made) {
         fail(cube, "out of memory");

@@ -24,7 +24,9 @@ static const struct param params[] = {
 int place_column(int word, int x, int width, int all)
 {
     const int across = word % 3;
-    return across == 0 ? x : across == 1 ? (int)floor((all - width) / 2.0) + x : all - width - x;
+    if (across == 0)
+        return x;
+    return across == 1 ? (int)floor((all - width) / 2.0) + x : all - width - x;
 }
 
 int place_row(int word, int y, int height, int all)

@@ -47,7 +47,9 @@ static int larger(double a, int b)
 // Returns the first pixel of the image on one side.
 static int first_pixel(float wanted, int count, int all)
 {
-    return wanted < 0 ? (all - count) / 2 : wanted < (float)(all - count) ? (int)wanted : all - count;
+    if (wanted < 0)
+        return (all - count) / 2;
+    return wanted < (float)(all - count) ? (int)wanted : all - count;
 }
 
 static void map(const struct filter_values *values, int width, int height, struct filter_map *map)

@@ -68,8 +68,9 @@ static const char *read_values(struct rest *rest, struct file_resource *made)
     made->numbers = malloc(sizeof(*made->numbers) * (size_t)made->count);
     if (!made->numbers)
         return "out of memory";
+    const int bytes = most > 255 ? 2 : 1;
     for (int i = 0; i < made->count; i++) {
-        made->numbers[i] = text ? take_number(rest) : take_bytes(rest, most > 255 ? 2 : 1);
+        made->numbers[i] = text ? take_number(rest) : take_bytes(rest, bytes);
         if (made->numbers[i] < 0 || made->numbers[i] > most)
             return "it ends too early, or a value is wrong";
     }

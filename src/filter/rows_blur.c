@@ -178,12 +178,11 @@ VECTOR_INLINE void make_pass(struct row_pass pass, int radius)
 VECTOR_INLINE void begin_sums(const struct stencil_rows *rows, int radius)
 {
     const int side = 2 * radius + 1, area = side * side, step = radius > SMALL_RADIUS ? ROWS_TO_BEGIN : side;
+    const int spare = radius > SMALL_RADIUS ? count_spare(radius) * area : 0;
     uint16_t *lanes = rows->scratch;
     for (int x = 0; x < rows->width; x += PIXELS, lanes += block_lanes(radius))
         for (int i = 0; i < block_lanes(radius); i++)
-            lanes[i] = (uint16_t)(radius <= SMALL_RADIUS ? area / 2
-                                  : i < VECTOR_BYTES     ? area / 2 + count_spare(radius) * area
-                                                         : 0);
+            lanes[i] = (uint16_t)(i < VECTOR_BYTES ? area / 2 + spare : 0);
     for (int i = 0; i < side; i += step) {
         const int count = side - i < step ? side - i : step;
         make_pass((struct row_pass){rows->in + i, count, .lanes = rows->scratch, .width = rows->width, .begin = true},

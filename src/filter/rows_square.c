@@ -2,6 +2,8 @@
 #include "base/vector.h"
 #include "filter/rows.h"
 
+#include <stdlib.h>
+
 #if VECTOR_BYTES
 
 enum { MEDIAN_REACH = 5, MEDIAN_SIDE = 2 * MEDIAN_REACH + 1, BILATERAL_SIDE = 15 };
@@ -113,7 +115,7 @@ static void fill_square(struct square *square, const struct filter_arguments *ar
     for (int dy = -radius; dy <= radius; dy++) {
         for (int dx = -radius; dx <= radius; dx++) {
             square->from[square->count] = rows->in[radius + dy] + rows->step * dx;
-            square->near[square->count] = (space[dy < 0 ? -dy : dy] * space[dx < 0 ? -dx : dx] + 4096) >> 13;
+            square->near[square->count] = (space[abs(dy)] * space[abs(dx)] + 4096) >> 13;
             square->count += square->near[square->count] > 0;
         }
     }

@@ -2,6 +2,8 @@
 #include "base/vector.h"
 #include "filter/rows.h"
 
+#include <stdlib.h>
+
 #if VECTOR_BYTES
 
 // BIAS keeps the sums of the columns of large squares in 16 bits with a sign.
@@ -18,9 +20,9 @@ static struct tables make_tables(const struct filter_arguments *arguments, int r
     struct tables tables;
     const int32_t *weight = arguments->value + 2;
     for (int i = 0; i <= radius; i++) {
-        const int first = 2 * i - radius, next = i < radius ? weight[first < 0 ? -first - 1 : first + 1] : 0;
+        const int first = 2 * i - radius, next = i < radius ? weight[abs(first + 1)] : 0;
         tables.weight[i] = vec_spread_u16(weight[i]);
-        tables.pairs[i] = (vec_s16)vec_spread_s32(weight[first < 0 ? -first : first] | next << 16);
+        tables.pairs[i] = (vec_s16)vec_spread_s32(weight[abs(first)] | next << 16);
     }
     return tables;
 }

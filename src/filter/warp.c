@@ -66,7 +66,9 @@ static void find_place(const struct filter_map *map, int x, int y, int32_t place
 static int limited(int place, int pixels)
 {
     const int last = 256 * (pixels - 1);
-    return place < 0 ? 0 : place > last ? last : place;
+    if (place < 0)
+        return 0;
+    return place > last ? last : place;
 }
 
 // Returns true if a place halfway between nodes is near the mean of their places. Both are first limited to the input.
@@ -156,8 +158,9 @@ struct axis {
 
 static struct axis axis_of(const struct filter_map *map, int width, int height)
 {
-    const bool rows = map->part == FILTER_ALONG_ROWS;
-    struct axis axis = {map->taps, rows ? width : height, rows ? map->width : map->height, 1};
+    struct axis axis = {map->taps, height, map->height, 1};
+    if (map->part == FILTER_ALONG_ROWS)
+        axis = (struct axis){map->taps, width, map->width, 1};
     const double step = (double)axis.from / axis.to;
     if (map->taps == TAPS_AREA)
         axis.count = step > 1 ? (int)ceil(step) + 1 : 2;

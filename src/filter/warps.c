@@ -100,12 +100,15 @@ static void scale_map(const struct filter_values *values, int width, int height,
     const int wanted_width = whole(values->value[SCALE_WIDTH]), wanted_height = whole(values->value[SCALE_HEIGHT]);
     const int longer = width > height ? width : height, most = whole(values->value[SCALE_MOST]);
     const double factor = most > 0 && most < longer ? (double)most / longer : values->value[SCALE_FACTOR];
-    const int to_width = wanted_width > 0    ? wanted_width
-                         : wanted_height > 0 ? proportion(width, wanted_height, height)
-                                             : proportion(width, factor, 1);
-    const int to_height = wanted_height > 0  ? wanted_height
-                          : wanted_width > 0 ? proportion(height, wanted_width, width)
-                                             : proportion(height, factor, 1);
+    int to_width = wanted_width, to_height = wanted_height;
+    if (wanted_width <= 0 && wanted_height <= 0) {
+        to_width = proportion(width, factor, 1);
+        to_height = proportion(height, factor, 1);
+    } else if (wanted_width <= 0) {
+        to_width = proportion(width, wanted_height, height);
+    } else if (wanted_height <= 0) {
+        to_height = proportion(height, wanted_width, width);
+    }
     static const enum filter_taps taps[] = {[METHOD_AREA] = TAPS_AREA,
                                             [METHOD_LANCZOS] = TAPS_LANCZOS,
                                             [METHOD_BILINEAR] = TAPS_NONE,
@@ -280,7 +283,7 @@ static void warp_map(const struct filter_values *values, int width, int height, 
         return;
     }
     if (preset >= 0) {
-        const double right = width > 1 ? width - 1 : 1, bottom = height > 1 ? height - 1 : 1;
+        const double right = fmax(width - 1, 1), bottom = fmax(height - 1, 1);
         const double whole_image[] = {0, 0, right, 0, right, bottom, 0, bottom};
         const double road[] = {0.45 * right, 0.6 * bottom, 0.55 * right, 0.6 * bottom, right, 0.95 * bottom, 0,
                                0.95 * bottom};

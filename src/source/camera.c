@@ -1,6 +1,7 @@
 // camera.c: a V4L2 camera as a source: lends the driver's buffers, or copies or decodes them
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "image/codec/codec.h"
 #include "source/camera_control.h"
 #include "source/camera_decoder.h"
@@ -237,10 +238,9 @@ static bool use_buffer(struct source *source, const struct v4l2_buffer *buffer, 
 // Waits for the camera and the decoder. Returns true if the camera has an event.
 static bool wait_ready(const struct camera *camera, int64_t deadline_ns)
 {
-    const int64_t left_ms = (deadline_ns - clock_now_ns() + NS_PER_MS - 1) / NS_PER_MS;
     struct pollfd ready[] = {{.fd = camera->link.stream.device.fd, .events = POLLIN | POLLPRI},
                              {.fd = camera->decoder ? camera_decoder_fd(camera->decoder) : -1, .events = POLLIN}};
-    poll(ready, 2, left_ms < 0 ? 0 : left_ms > INT_MAX ? INT_MAX : (int)left_ms);
+    poll(ready, 2, clock_ms_until(deadline_ns));
     if (ready[0].revents & POLLERR) // poll returns at once until the error is gone
         nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
     return ready[0].revents & POLLPRI;
@@ -251,8 +251,8 @@ static void restart_stalled(struct camera *camera)
     char why[CAMERA_WHY];
     const struct camera_decoder_state decoder = camera_decoder_state(camera->decoder);
     const char *dropped = decoder.why[0] != '\0' ? decoder.why : camera->dropped;
-    snprintf(why, sizeof(why), "no %sframe arrived for %.0f s%s%.300s", dropped ? "valid " : "",
-             (double)camera_link_patience_ns(&camera->link) / 1e9, dropped ? ": " : "", dropped ? dropped : "");
+    snprintf(why, sizeof(why), "no %sframe arrived for %.0f s%s%.300s", text_if(dropped, "valid "),
+             (double)camera_link_patience_ns(&camera->link) / 1e9, text_if(dropped, ": "), text_or(dropped, ""));
     camera_link_restart(&camera->link, why);
 }
 

@@ -220,7 +220,9 @@ void camera_link_restart(struct camera_link *link, const char *why)
 int64_t camera_link_patience_ns(const struct camera_link *link)
 {
     const int64_t wanted = link->rate > 0 ? (int64_t)(PERIODS_PATIENT / link->rate * 1e9) : 0;
-    return wanted < PATIENCE_LEAST_NS ? PATIENCE_LEAST_NS : wanted > PATIENCE_MOST_NS ? PATIENCE_MOST_NS : wanted;
+    if (wanted < PATIENCE_LEAST_NS)
+        return PATIENCE_LEAST_NS;
+    return wanted > PATIENCE_MOST_NS ? PATIENCE_MOST_NS : wanted;
 }
 
 // Returns the number of frames that would have arrived since the signal was lost; 0 if there is a signal.

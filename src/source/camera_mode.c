@@ -2,6 +2,7 @@
 #include "source/camera_mode.h"
 
 #include "base/log.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,19 +76,18 @@ static struct fitness rate_mode(const struct source_setup *setup, const struct c
     const double rate = camera_mode_rate(mode->interval), wanted = setup->rate > 0 ? setup->rate : DEFAULT_RATE;
     // Unless the user wants a rate, 24 or 25 are as good as 30, so that a larger size counts more.
     const double enough = setup->rate > 0 ? 0.95 * wanted : 0.8 * wanted;
-    const double area = (double)mode->width * mode->height;
-    const bool any_size = setup->width == 0;
-    return (struct fitness){{
-        mode->compressed || mode->format != PIXFMT_GREY || setup->has_format, // has colours
-        any_size ? 0 : -(abs(mode->width - setup->width) + abs(mode->height - setup->height)),
-        rate == 0 || rate >= enough ? 1 : rate / wanted,
-        !any_size                                ? 0
-        : area <= DEFAULT_WIDTH * DEFAULT_HEIGHT ? area
-                                                 : -area,
-        !mode->compressed,
-        rate == 0 ? 0 : -fabs(rate - wanted),
-        mode->compressed ? 0 : -pixfmt_bits(mode->format),
-    }};
+    const double fast = rate == 0 || rate >= enough ? 1 : rate / wanted;
+    const double rate_error = rate == 0 ? 0 : fabs(rate - wanted);
+    const int bits = mode->compressed ? 0 : pixfmt_bits(mode->format);
+    const bool colours = mode->compressed || mode->format != PIXFMT_GREY || setup->has_format;
+    double size_error = 0, large = 0;
+    if (setup->width > 0) {
+        size_error = abs(mode->width - setup->width) + abs(mode->height - setup->height);
+    } else {
+        const double area = (double)mode->width * mode->height;
+        large = area <= DEFAULT_WIDTH * DEFAULT_HEIGHT ? area : -area;
+    }
+    return (struct fitness){{colours, -size_error, fast, large, !mode->compressed, -rate_error, -bits}};
 }
 
 static bool fits_better(const struct fitness *a, const struct fitness *b)
@@ -144,7 +144,9 @@ static void consider_size(struct mode_search *search, int index, int width, int 
 // Returns the value nearest to `wanted` among low, low + step, ... high.
 static int step_to(int64_t wanted, int64_t low, int64_t high, int64_t step)
 {
-    const int64_t clamped = wanted < low ? low : wanted > high ? high : wanted;
+    if (wanted <= low)
+        return (int)low;
+    const int64_t clamped = wanted > high ? high : wanted;
     return (int)(step > 1 ? low + (clamped - low) / step * step : clamped);
 }
 
@@ -193,7 +195,7 @@ static void log_mode(const struct mode_search *search, const struct camera_mode 
 {
     log_info("camera %s %s %dx%d %s at %.3g fps%s", search->device->path, chosen ? "uses" : "also offers", mode->width,
              mode->height, camera_mode_name(mode), camera_mode_rate(mode->interval),
-             mode->interval.numerator == 0 ? " (the driver reports no frame rate)" : "");
+             text_if(mode->interval.numerator == 0, " (the driver reports no frame rate)"));
 }
 
 // Lists the formats of the camera, which monocle does not read, as "H264 HEVC".

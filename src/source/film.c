@@ -90,7 +90,9 @@ static bool film_seek(struct source *source, double seconds)
 static void describe_time(struct source *source, const struct source_setup *setup)
 {
     const struct film *film = source->state;
-    const double rate = source->info.rate > 0 ? source->info.rate : setup->rate > 0 ? setup->rate : SOURCE_DEFAULT_RATE;
+    double rate = source->info.rate > 0 ? source->info.rate : setup->rate;
+    if (rate <= 0)
+        rate = SOURCE_DEFAULT_RATE;
     if (!film->reader.regular)
         return;
     source->info.frame_s = 1 / rate;

@@ -317,28 +317,10 @@ static void write_filters(const struct source *source, char *text, size_t size)
              video->every ? times : "");
 }
 
-// Starts ffmpeg at video->begin_s. Returns false on failure (logged).
-static bool start(struct source *source)
+// Adds the last options, which name the input and the output.
+static void add_output_options(const struct video *video, const char *arguments[], const char *filters,
+                               const char *rate)
 {
-    struct video *video = source->state;
-    char begin[32], rate[32], filters[640];
-    snprintf(begin, sizeof(begin), "%.6f", video->begin_s);
-    snprintf(rate, sizeof(rate), "%d/%d", video->info.rate_numerator, video->info.rate_denominator);
-    write_filters(source, filters, sizeof(filters));
-    const char *arguments[40] = {"ffmpeg", "-nostdin", "-hide_banner", "-nostats", "-v", "level+verbose"};
-    int count = add_input_options(video, arguments, 6);
-    for (int i = 0; i < 4 && video->way->options[i]; i++)
-        arguments[count++] = video->way->options[i];
-    if (video->live) { // else each of several threads decodes a frame, and the newest ones wait
-        arguments[count++] = "-thread_type";
-        arguments[count++] = "slice";
-    }
-    if (video->begin_s > 0) {
-        arguments[count++] = "-ss";
-        arguments[count++] = begin;
-    }
-    if (video->live && video->info.segmented) // segments arrive whole: show each frame at its time
-        arguments[count++] = "-re";
     const char *pace = "-r", *value = rate;
     if (video->every || video->live) {
         pace = video->older ? "-vsync" : "-fps_mode";
@@ -363,7 +345,32 @@ static bool start(struct source *source)
                                 video->info.format,
                                 "pipe:1",
                                 NULL};
-    memcpy(arguments + count, rest, sizeof(rest));
+    memcpy(arguments, rest, sizeof(rest));
+}
+
+// Starts ffmpeg at video->begin_s. Returns false on failure (logged).
+static bool start(struct source *source)
+{
+    struct video *video = source->state;
+    char begin[32], rate[32], filters[640];
+    snprintf(begin, sizeof(begin), "%.6f", video->begin_s);
+    snprintf(rate, sizeof(rate), "%d/%d", video->info.rate_numerator, video->info.rate_denominator);
+    write_filters(source, filters, sizeof(filters));
+    const char *arguments[40] = {"ffmpeg", "-nostdin", "-hide_banner", "-nostats", "-v", "level+verbose"};
+    int count = add_input_options(video, arguments, 6);
+    for (int i = 0; i < 4 && video->way->options[i]; i++)
+        arguments[count++] = video->way->options[i];
+    if (video->live) { // else each of several threads decodes a frame, and the newest ones wait
+        arguments[count++] = "-thread_type";
+        arguments[count++] = "slice";
+    }
+    if (video->begin_s > 0) {
+        arguments[count++] = "-ss";
+        arguments[count++] = begin;
+    }
+    if (video->live && video->info.segmented) // segments arrive whole: show each frame at its time
+        arguments[count++] = "-re";
+    add_output_options(video, arguments + count, filters, rate);
     video->ffmpeg.heard = hear_ffmpeg;
     video->ffmpeg.context = video;
     video->fault[0] = video->changed[0] = '\0';

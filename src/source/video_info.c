@@ -1,6 +1,7 @@
 // video_info.c: what ffprobe says about a video, and how ffmpeg must deliver its frames
 #include "source/video_info.h"
 
+#include "base/text.h"
 #include "source/kind.h"
 
 #include <jansson.h>
@@ -206,14 +207,14 @@ static bool is_untimed(const char *format, double seconds)
 static bool check_codec(const json_t *stream, char why[VIDEO_WHY])
 {
     const char *codec = text_of(stream, "codec_name"), *tag = text_of(stream, "codec_tag_string");
+    if (tag[0] == '[') // "[0][0][0][0]": none
+        tag = "";
     const bool known = codec[0] && strcmp(codec, "unknown") != 0;
     const bool encrypted = text_of(json_object_get(stream, "tags"), "enc_key_id")[0] != '\0'; // of Matroska
     if (encrypted)
         snprintf(why, VIDEO_WHY, "it is encrypted");
     else if (!known)
-        snprintf(why, VIDEO_WHY, "the installed ffmpeg does not know its codec%s%.16s",
-                 tag[0] && tag[0] != '[' ? " " : "",
-                 tag[0] != '[' ? tag : ""); // "[0][0][0][0]": none
+        snprintf(why, VIDEO_WHY, "the installed ffmpeg does not know its codec%s%.16s", text_if(tag[0], " "), tag);
     return known && !encrypted;
 }
 
