@@ -244,7 +244,7 @@ static int commit_all(struct batch *batch)
             signal = process_interrupted();
             queue_stop(&batch->queue);
             if (!over)
-                log_warn("interrupted; finishing the files in flight");
+                log_warn("interrupted; writing the files that are filtered");
         }
     }
     return signal;

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "path/path.h"
@@ -65,9 +66,15 @@ static int64_t add_step(struct file_work *work, enum step step, int64_t start_ns
     return now_ns;
 }
 
+// After a signal, gives up a file that is not filtered yet. It counts as not reached (batch.c).
+static bool give_up(struct file_work *work)
+{
+    return process_interrupted() && !outcome_fail(work->outcome, FAULT_DEVICE, "interrupted");
+}
+
 static bool fail_codec(struct file_work *work, const char *what, const struct codec_error *error)
 {
-    return outcome_fail(work->outcome, fault_of_codec(error->fault), "%s%s", what, error->why);
+    return !give_up(work) && outcome_fail(work->outcome, fault_of_codec(error->fault), "%s%s", what, error->why);
 }
 
 // ---- open and read
@@ -251,7 +258,7 @@ static bool need_rows(void *context, struct image *picture, int last)
     struct file_work *work = context;
     struct fed_rows *rows = &work->rows;
     struct codec_error error;
-    if (work->outcome->status == STATUS_FAILED)
+    if (work->outcome->status == STATUS_FAILED || give_up(work))
         return false;
     if (last < rows->decoded)
         return true;
@@ -336,7 +343,7 @@ static bool load(struct file_work *work, const struct task *task, bool by_rows)
     const bool ok = open_file(work) && read_file(work) && reserve_picture(work);
     if (work->input.fd >= 0)
         close(work->input.fd);
-    return ok && decode(work, by_rows);
+    return ok && !give_up(work) && decode(work, by_rows) && !give_up(work);
 }
 
 // ---- filter, encode, write

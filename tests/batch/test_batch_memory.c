@@ -1,6 +1,6 @@
 // test_batch_memory.c: a lack of memory leaves members out of a line of JSON, and breaks nothing else; images in flight
-// take no more memory than the limit, and a thread that waits for memory has none and no image
-// in flight; many new files are several groups
+// take no more memory than the limit, and a thread that waits for memory has none and no image in flight; a signal ends
+// a file that is not filtered yet; many new files are several groups
 #include "base/json_text.h"
 #include "batch/queue.h"
 #include "batch/record.h"
@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -106,6 +107,17 @@ int __wrap_runner_lag(const struct runner *runner)
     return delays ? 1 : __real_runner_lag(runner);
 }
 
+static int calls_left = -1; // of process_interrupted, until a signal arrives; -1: none arrives
+
+int __wrap_process_interrupted(void);
+
+int __wrap_process_interrupted(void)
+{
+    if (calls_left > 0)
+        calls_left--;
+    return calls_left == 0 ? SIGINT : 0;
+}
+
 static const char tga[] = {[2] = 2, [12] = 2, [14] = 1, [16] = 24, [18] = 'a', 'b', 'c', 'd', 'e', 'f'};
 
 static void write_tga(const char *name)
@@ -114,18 +126,18 @@ static void write_tga(const char *name)
     CHECK(file && fwrite(tga, sizeof(tga), 1, file) == 1 && fclose(file) == 0);
 }
 
-// A thread finishes its image in flight before it waits for the memory of the next one.
-static void test_flights(void)
+enum { FILES = 3 };
+
+// Filters some files with one worker. Returns how many are done; the others must have failed for this reason.
+static int run_worker(struct queue *queue, const char *why)
 {
-    enum { FILES = 3 };
-    const struct batch_setup options = {.megapixels = 100, .naming = {0}};
     static char *const names[FILES] = {"0.tga", "1.tga", "2.tga"};
+    const struct batch_setup options = {.megapixels = 100, .naming = {0}};
     char outputs[FILES][8] = {"0.png", "1.png", "2.png"};
     struct directory directory = {.path = "", .nearest = "."};
     struct input input[FILES];
     struct task task[FILES];
     const struct tasks tasks = {.row = task, .count = FILES, .job = ""};
-    struct queue queue;
     bool over = false;
     int done = 0;
     for (int i = 0; i < FILES; i++) {
@@ -133,29 +145,52 @@ static void test_flights(void)
         input[i] = (struct input){.path = names[i], .relative = names[i]};
         task[i] = (struct task){.input = &input[i], .output = outputs[i], .directory = &directory};
     }
-    queue_init(&queue, &tasks, false, 100); // an image needs more than half
-    queue.workers = 1;
-    delays = true;
+    queue_init(queue, &tasks, false, 100); // an image needs more than half
+    queue->workers = 1;
     struct worker *worker = worker_open(&(struct worker_setup){
-        .options = &options, .queue = &queue, .runner = {.chain = &options.chain, .member = -1, .threads = 1}});
+        .options = &options, .queue = queue, .runner = {.chain = &options.chain, .member = -1, .threads = 1}});
     CHECK(worker_start(worker, 1));
     while (!over) {
         struct outcome *next;
-        for (struct outcome *o = queue_collect(&queue, INT64_MAX, &over); o; o = next) {
+        for (struct outcome *o = queue_collect(queue, INT64_MAX, &over); o; o = next) {
             next = o->next;
-            CHECK_TEXT(o->why, "");
+            CHECK_TEXT(o->why, o->status == STATUS_DONE ? "" : why);
+            CHECK(o->status == STATUS_DONE || (o->fault == FAULT_DEVICE && o->output.fd < 0));
             done += o->status == STATUS_DONE;
             output_abandon(&o->output);
             free(o);
         }
     }
+    worker_close(worker);
+    queue_finish(queue);
+    for (int i = 0; i < FILES; i++)
+        CHECK(unlink(names[i]) == 0);
+    return done;
+}
+
+// A thread finishes its image in flight before it waits for the memory of the next one.
+static void test_flights(void)
+{
+    struct queue queue;
+    delays = true;
+    const int done = run_worker(&queue, "");
     CHECK_NUMBER(done, FILES);
     CHECK_NUMBER(queue.memory_used, 0);
     delays = false;
-    worker_close(worker);
-    queue_finish(&queue);
-    for (int i = 0; i < FILES; i++)
-        CHECK(unlink(names[i]) == 0);
+}
+
+// A signal before or during the decoding of a file ends this file and all later ones, which count as not reached; one
+// before it is filtered, too. The files before are whole.
+static void test_signal(void)
+{
+    struct queue queue;
+    for (int calls = 1; calls <= 7; calls++) {
+        calls_left = calls; // a file that is not interrupted asks twice
+        const int done = run_worker(&queue, "interrupted");
+        CHECK_NUMBER(done, (calls - 1) / 2);
+        CHECK_NUMBER(queue.memory_used, 0);
+    }
+    calls_left = -1;
 }
 
 // A thread that must wait for the memory of an image gives that of its file back, and reads the file again.
@@ -234,6 +269,7 @@ int main(void)
     test_table();
     test_waiting();
     test_flights();
+    test_signal();
     test_groups();
     return check_end(&unit);
 }

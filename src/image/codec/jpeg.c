@@ -1,4 +1,5 @@
 // jpeg.c: JPEG files, by libjpeg-turbo: planes as the file codes them (raw data), other files as RGBA
+#include "base/process.h"
 #include "image/codec/codec_kind.h"
 #include "image/codec/metadata.h"
 
@@ -257,13 +258,17 @@ static void skip(j_decompress_ptr info, long count)
 
 static void nothing(j_decompress_ptr info) {}
 
+// Ends the decoder in a file of very many scans, and after a signal in a file of several.
 static void watch_scans(j_common_ptr info)
 {
     struct jpeg *jpeg = info->client_data;
-    if (jpeg->reader.input_scan_number <= SCANS_MAX)
+    if (jpeg->reader.input_scan_number > SCANS_MAX)
+        codec_refuse(jpeg->error, CODEC_UNSUPPORTED, "it has more than %d scans; save it as a baseline JPEG first",
+                     SCANS_MAX);
+    else if (jpeg->reader.input_scan_number > 1 && process_interrupted())
+        codec_refuse(jpeg->error, CODEC_UNSUPPORTED, "interrupted");
+    else
         return;
-    codec_refuse(jpeg->error, CODEC_UNSUPPORTED, "it has more than %d scans; save it as a baseline JPEG first",
-                 SCANS_MAX);
     longjmp(jpeg->back, 1);
 }
 
