@@ -273,14 +273,14 @@ static void check_kept(void)
     CHECK_NUMBER(made, 11);
 }
 
-// A plan has the whole table of a file, also when the file was damaged after the chain was parsed. Then a new chain
-// is refused. After the plan, the numbers are freed as those of any file without users.
+// A plan has the whole table of a file, also when the file was damaged after the chain was parsed. After the plan, the
+// table is freed as that of any file without users; then plans and chains are refused.
 static void check_plan(void)
 {
     static const char cube[] = "LUT_3D_SIZE 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n";
     static struct plan plan;
     struct chain chain;
-    char error[CHAIN_ERROR] = "";
+    char error[CHAIN_ERROR] = "", name[8];
     put_file("plan.cube", cube);
     CHECK(chain_parse(&chain, "lut=plan.cube", error));
     for (int damaged_now = 0; damaged_now < 2; damaged_now++) {
@@ -291,16 +291,17 @@ static void check_plan(void)
         CHECK(plan_fill(&plan, error));
         plan_free(&plan);
     }
-    CHECK(!chain_parse(&chain, "lut=plan.cube", error));
-    CHECK_HAS(error, "plan.cube': line 2: an entry must be");
-    CHECK(unlink("plan.cube") == 0);
     for (int i = 0; i < 5; i++) {
-        char name[8];
         snprintf(name, sizeof(name), "f%d", i);
         write_byte(name, 'f', 20 + i);
         CHECK_NUMBER(number_of(name, make_number), 'f');
     }
-    CHECK_TEXT(file_resource_get("plan.cube", cube_file)->why, "there is no such file");
+    plan_make(&plan, &chain, 8, 8);
+    CHECK(!plan_fill(&plan, error));
+    CHECK_HAS(error, "plan.cube': line 2: an entry must be");
+    plan_free(&plan);
+    CHECK(!chain_parse(&chain, "lut=plan.cube", error));
+    CHECK_HAS(error, "plan.cube': line 2: an entry must be");
 }
 
 // A Hald picture is as wide as high, and its side is a cube number.
