@@ -140,6 +140,7 @@ static bool await_path(struct stream *s)
     while (!s->quit && panes_building(s->panes)) {
         panes_update(s->panes);
         s->set.client->building(s->set.context);
+        s->quit = s->quit || process_interrupted() != 0;
         clock_sleep_until_ns(clock_now_ns() + BUILD_WAIT_NS);
     }
     return !s->quit && panes_take_news(s->panes) == PANES_CHANGED;
@@ -149,7 +150,7 @@ bool stream_build_soon(struct stream *s)
 {
     const enum path_kind kind = s->state.kind;
     const bool alone = s->set.at_once || !path_compiles(&s->settings.chain);
-    const bool slow = kind != PATH_CPU && (s->window || (s->set.driven && s->meter.frames > 0 && !alone));
+    const bool slow = s->set.driven && kind != PATH_CPU;
     if (slow && alone)
         return await_path(s) && panes_warm_up(s->panes);
     if (slow)

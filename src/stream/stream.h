@@ -89,9 +89,9 @@ bool stream_open(struct stream *stream);
 // Builds the state's path and waits for it. If the user named no path, the cpu path replaces one that fails. False on
 // failure (logged).
 bool stream_build(struct stream *stream);
-// The same, and runs a blank frame through it. In a window, and for a new source of a driven run, the cpu path runs the
-// first frames, with the same bytes, while the state's path is being built, because that may take seconds. Exception:
-// `at_once`, or the cpu path cannot run the chain. False also if the user quits meanwhile.
+// The same, and runs a blank frame through it. In a driven run the cpu path runs the first frames, with the same bytes,
+// while the state's path is being built, because that may take seconds. Exception: `at_once`, or the cpu path cannot
+// run the chain; the client's `building` then serves the user. False also if the user quits meanwhile.
 bool stream_build_soon(struct stream *stream);
 // Follows settings.path. False, with nothing changed, if such a path cannot be built here.
 bool stream_follow_path(struct stream *stream);

@@ -73,7 +73,7 @@ static bool stale(const struct session *s)
     return s->stream.window && (s->redraw || clock_now_ns() - s->drawn_ns > redraw_ns);
 }
 
-// Compiling may take seconds: the window shows a message, and the user may quit.
+// Compiling may take seconds: the window shows a message, the control socket answers, and the user may quit.
 static void building(void *context)
 {
     struct session *s = context;
@@ -83,6 +83,8 @@ static void building(void *context)
         note_clear(&s->stream.note, false);
     }
     events_handle(s, true);
+    if (!s->stream.quit)
+        control_serve(s->control);
 }
 
 static void changed(void *context)

@@ -127,6 +127,37 @@ def signals_while_compiling(c):
         c.check(wait_until(lambda: not alive(where), seconds=10), how, number, "leaves a child behind")
 
 
+def socket_while_compiling(c):
+    """The control socket answers while the first path is built: beside the cpu path, and before the first frame."""
+    if not has_opencl(MISLED):
+        return
+    for frames in (), ("--frames", "9"):
+        compiler = Compiler("compile", at("caches"))
+        compiler.begin()
+        process = subprocess.Popen([MISLED, "live", "pattern:32x24", "-p", "opencl", "-f", "invert", "--headless",
+                                    "--json", "--socket", at("m"), *frames], stdout=subprocess.PIPE, cwd=at(),
+                                   env=environment(**compiler.env))
+        compiler.wait(process)
+        m = Control(at("m"), process=process)
+        c.check(m.get("building") and m.get("path") == "opencl", frames, "building")
+        if frames:
+            c.check(m.get("frames") == 0 and "no frame" in m.error("screenshot", at("a.png")), frames, "has a frame")
+            m.ask("set_property", "paused", True)
+            m.ask("set_property", "paused", False)
+            m.ask("set_property", "chain", "gray")
+        else:
+            m.ask("wait_frame", 1)
+        compiler.end()
+        if not frames:
+            m.ask("wait_frame")
+            c.check(not m.get("building"), "is built")
+            m.ask("quit")
+        out = process.communicate()[0]
+        last = json.loads(out.splitlines()[-1])
+        c.check(process.returncode == 0 and last["path"] == "opencl", frames, process.returncode, last)
+        c.check(last["chain"] == ("gray" if frames else "invert"), frames, last["chain"])
+
+
 def signals_before_pictures(c):
     """A signal before the first frame: no error says that the screenshot could not be written."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -179,4 +210,4 @@ def stalled_reader(c):
 
 
 sys.exit(Checks().run(json_errors, full_disk, emptied, signals_while_waiting, signals_while_compiling,
-                      signals_before_pictures, stalled_reader))
+                      socket_while_compiling, signals_before_pictures, stalled_reader))
