@@ -8,6 +8,7 @@
 #include "source/cameras.h"
 #include "source/kind.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -73,24 +74,38 @@ bool source_has_word(const char *text)
     return kind_of_word(text, &text) != NULL;
 }
 
-// Returns the path of "file://PATH"; any other text as it is.
-static const char *without_scheme(const char *text)
+// Returns the path of "file://PATH" in `room`, with %20 and the like decoded (RFC 8089); any other text as it is.
+static const char *without_scheme(const char *text, char room[PATH_MAX])
 {
-    static const char scheme[] = "file://";
-    return text && strncasecmp(text, scheme, strlen(scheme)) == 0 ? text + strlen(scheme) : text;
+    static const char scheme[] = "file://", host[] = "localhost/";
+    if (!text || strncasecmp(text, scheme, strlen(scheme)) != 0)
+        return text;
+    text += strlen(scheme);
+    if (strncasecmp(text, host, strlen(host)) == 0)
+        text += strlen(host) - 1;
+    size_t used = 0;
+    while (*text && used + 1 < PATH_MAX) {
+        const bool coded = text[0] == '%' && isxdigit((uint8_t)text[1]) && isxdigit((uint8_t)text[2]);
+        const char digits[] = {coded ? text[1] : '0', coded ? text[2] : '0', '\0'};
+        const char byte = (char)strtol(digits, NULL, 16); // a NUL stays coded
+        room[used++] = byte ? byte : *text;
+        text += byte ? 3 : 1;
+    }
+    room[used] = '\0';
+    return room;
 }
 
-const char *source_path(const char *text)
+const char *source_path(const char *text, char room[PATH_MAX])
 {
     const char *rest;
     if (!text)
         return NULL;
-    return kind_of_word(text, &rest) ? rest : without_scheme(text) + (text[0] == '@');
+    return kind_of_word(text, &rest) ? rest : without_scheme(text, room) + (text[0] == '@');
 }
 
 static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYTES], char why[SOURCE_WHY])
 {
-    const int fd = open(target->text, O_RDONLY | O_CLOEXEC);
+    const int fd = open(target->text, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // it may have become a pipe
     const ssize_t got = fd < 0 ? -1 : read(fd, head, CODEC_PROBE_BYTES);
     const int error = errno;
     if (fd >= 0)
@@ -153,7 +168,8 @@ static const struct source_kind *kind_of_target(const struct source_setup *setup
 
 bool source_check(const struct source_setup *setup, char why[SOURCE_WHY])
 {
-    const char *text = without_scheme(setup->text);
+    char path[PATH_MAX];
+    const char *text = without_scheme(setup->text, path);
     return !text || !text[0] || kind_of_word(text, &text) || kind_of_target(setup, text, why);
 }
 
@@ -189,7 +205,8 @@ static struct source *open_kind(const struct source_kind *kind, const struct sou
 
 struct source *source_open(const struct source_setup *setup)
 {
-    const char *text = without_scheme(setup->text);
+    char path[PATH_MAX];
+    const char *text = without_scheme(setup->text, path);
     if (text && text[0] != '\0') {
         char reason[SOURCE_WHY];
         const struct source_kind *kind = kind_of_word(text, &text);

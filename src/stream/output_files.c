@@ -128,7 +128,8 @@ static bool is_kernel(const char *path, const char *directory)
 // Returns true if the output would overwrite an input or an output of the rows before it (logged).
 static bool overwrites(const struct output_options *o, const struct output_inputs *in, int index)
 {
-    const char *path = file_of(o, index), *source = source_path(in->source);
+    char room[PATH_MAX];
+    const char *path = file_of(o, index), *source = source_path(in->source, room);
     for (int i = 0; i < index; i++) {
         const char *before = file_of(o, i);
         if (before && file_same(path, before)) {
@@ -234,7 +235,8 @@ bool output_files_allow_screenshot(const struct output_files *files, const struc
                                    const struct output_inputs *in, const struct source *source, const char *path)
 {
     const struct output_options *o = files->options;
-    const char *read = source_path(in->source);
+    char room[PATH_MAX];
+    const char *read = source_path(in->source, room);
     const struct outputs_facts facts = outputs_describe(running);
     const char *recording = facts.recording ? facts.recording : facts.ending;
     bool written = recording && file_same(path, recording);

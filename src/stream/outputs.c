@@ -120,8 +120,8 @@ bool output_save_last(const struct image *picture, const struct source *source, 
                       char name[OUTPUT_NAME])
 {
     struct stat status;
-    char file[OUTPUT_NAME];
-    const char *path = source_path(text);
+    char file[OUTPUT_NAME], room[PATH_MAX];
+    const char *path = source_path(text, room);
     const bool none = lstat(last_name, &status) != 0,
                ours = none || (S_ISREG(status.st_mode) && !source_holds(source, last_name) &&
                                !(path && file_same(path, last_name)));

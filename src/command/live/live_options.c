@@ -241,7 +241,8 @@ static bool take_text(struct live_options *o, const char *name, bool (*take)(str
 // Returns false if options cannot go together (logged).
 static bool fitting(const struct live_options *o)
 {
-    const char *source = source_path(o->source), *wrong = NULL;
+    char path[PATH_MAX];
+    const char *source = source_path(o->source, path), *wrong = NULL;
     if (source && o->virtual_camera && strcmp(source, o->virtual_camera) == 0)
         wrong = "the virtual camera cannot be its own source; name another device for one of them";
     else if (o->on_demand && !(o->virtual_camera && o->headless))

@@ -22,7 +22,8 @@ def formats(c):
     """Each container and pixel format plays completely, at its rate and in its colours."""
     check_formats(c, ("d.mov", ["-c:v", "mjpeg", "-pix_fmt", "yuvj444p"], "444p", "full"),
                   ("f.gif", [], "rgba", "limited"), ("-g.mp4", ["-pix_fmt", "yuv422p10le"], "422p", "limited"),
-                  ("concat:h.avi", ["-c:v", "mpeg4"], "yu12", "limited"))
+                  ("concat:h.avi", ["-c:v", "mpeg4"], "yu12", "limited"),
+                  ("i.avif", ["-pix_fmt", "yuv420p", "-f", "mp4", "-brand", "avis"], "yu12", "limited"))
 
 
 @slow
@@ -180,8 +181,12 @@ def schemes(c):
     for scheme in "file://", "FILE://":
         code, _, err = live(scheme + at("a.ts"))
         c.check(code == 0 and not err, scheme, code, err)
-    code, found, err = live("file://" + at("a.png"))
-    c.check(code == 0 and found[0]["kind"] == "image", found, err)
+    os.rename(at("a.png"), at("a %41%.png"))
+    for name in "file://%s/a%%20%%2541%%.png", "file://localhost%s/%%61 %%2541%%25.png", "%s/a %%41%%.png":
+        code, found, err = live(name % at(""))
+        c.check(code == 0 and found[0]["kind"] == "image", name, found, err)
+    code, _, err = live("file://" + at("a%00.ts"))
+    c.check(code == 3 and "a%00.ts" in err, "a name with a NUL", code, err)
     with open(at("a.ts"), "rb") as file:
         data = file.read()
     server = socket.create_server(("127.0.0.1", 0))
