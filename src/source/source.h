@@ -162,8 +162,8 @@ bool source_set_control(struct source *source, const char *setting, char why[SOU
 // (logged).
 bool source_print_controls(const char *text, FILE *out, bool settings);
 
-// Returns the path or name in a source's text: the part after "camera:", "raw:" or "@", the decoded path of a file URL, in
-// `room`, or the whole text. NULL: none.
+// Returns the path or name in a source's text: the part after "camera:", "raw:" or "@", the decoded path of a file URL,
+// in `room`, or the whole text. NULL: none.
 const char *source_path(const char *text, char room[PATH_MAX]);
 // Returns true if the name of a file has the ending of an image.
 bool source_is_image_name(const char *name);

@@ -621,13 +621,17 @@ static enum source_status video_next(struct source *source, struct frame *frame,
 static bool is_moving(const struct source_target *target)
 {
     static const struct {
-        char begin[5];
-        size_t bytes;
-        bool (*moving)(const char *path);
-    } kinds[] = {{"GIF8", 4, moving_gif}, {"\x89PNG", 4, moving_png}, {"\xff\xd8", 2, moving_jpeg}};
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-        if (target->head_bytes >= kinds[i].bytes && memcmp(target->head, kinds[i].begin, kinds[i].bytes) == 0)
-            return kinds[i].moving(target->text);
+        size_t at, bytes;
+        char begin[9];
+        bool (*moving)(const char *path); // NULL: always
+    } kinds[] = {{0, 4, "GIF8", moving_gif}, {0, 4, "\x89PNG", moving_png}, {0, 2, "\xff\xd8", moving_jpeg},
+                 {4, 8, "ftypavis", NULL},   {4, 8, "ftypmsf1", NULL},      {4, 8, "ftyphevc", NULL},
+                 {4, 8, "ftyphevx", NULL}}; // image sequences: ISO 23008-12, 10
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        const size_t at = kinds[i].at, bytes = kinds[i].bytes;
+        if (target->head_bytes >= at + bytes && memcmp(target->head + at, kinds[i].begin, bytes) == 0)
+            return !kinds[i].moving || kinds[i].moving(target->text);
+    }
     return false;
 }
 
@@ -646,11 +650,11 @@ static bool video_claims(const struct source_target *target, const struct source
 extern const struct source_kind source_video;
 const struct source_kind source_video = {
     .name = "video",
-    .help =
-        {"FILE.mp4, .mkv, .webm, ...\tany other video, an animated GIF or PNG, and JPEGs in one file, through ffmpeg; "
-         "video:FILE forces this",
-         "rtsp://..., http://...\ta stream or a video from a server, through ffmpeg; also https, rtsps, rtmp, "
-         "rtmps, srt, udp, rtp, tcp, ftp"},
+    .help = {"FILE.mp4, .mkv, .webm, ...\tany other video, an animated GIF, PNG or AVIF, and JPEGs in one file, "
+             "through ffmpeg; "
+             "video:FILE forces this",
+             "rtsp://..., http://...\ta stream or a video from a server, through ffmpeg; also https, rtsps, rtmp, "
+             "rtmps, srt, udp, rtp, tcp, ftp"},
     .word = true,
     .claims = video_claims,
     .state_bytes = sizeof(struct video),
