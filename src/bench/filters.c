@@ -71,11 +71,11 @@ static bool open_measure(struct bench_subject *subject, const struct bench_subje
 {
     const struct path_setup wanted = {.measures = setup->measure->measures, .strips = STRIPS};
     subject->measure = setup->measure;
-    if (!measuring_open(&subject->measuring, &wanted, setup->shape.width, setup->shape.height, !subject->rig) ||
-        !(subject->values = calloc(measuring_values(&subject->measuring), sizeof(*subject->values)))) {
+    if (!measuring_open(&subject->measuring, &wanted, setup->shape.width, setup->shape.height, !subject->rig)) {
         log_error("cannot measure: out of memory");
         return false;
     }
+    subject->values = xcalloc(measuring_values(&subject->measuring), sizeof(*subject->values));
     if (!subject->rig) {
         subject->workers = workers_open(setup->threads);
         return true;

@@ -1,6 +1,7 @@
 // captures.c: a directory of captures for `monocle tune --from`: a capture is a chain, and a frame that it ran on
 #include "tune/captures.h"
 
+#include "base/alloc.h"
 #include "base/cache.h"
 #include "base/hash.h"
 #include "base/json_text.h"
@@ -21,7 +22,7 @@ static const char extension[] = ".capture";
 
 // ---- one file ----
 
-// Returns the first line, without its newline. The caller frees it. NULL: out of memory, or the chain is not UTF-8.
+// Returns the first line, without its newline. The caller frees it. NULL: the chain is not UTF-8.
 static char *print_head(const struct capture_entry *entry)
 {
     const struct image_shape *shape = &entry->frame.shape;
@@ -217,21 +218,18 @@ void captures_add(struct captures *captures, const struct chain *chain, const ch
     if (!captures->path)
         return;
     char name[NAME_BYTES] = "";
-    struct capture_entry *entry = calloc(1, sizeof(*entry)); // too large for the stack of a thread
-    char *head = NULL;
-    if (entry) {
-        entry->threads = threads < CAPTURE_THREADS ? threads : CAPTURE_THREADS;
-        entry->to_image = to_image;
-        entry->frame.shape = frame->shape;
-        snprintf(entry->device, sizeof(entry->device), "%s", device);
-        chain_print(chain, entry->text);
-        head = print_head(entry);
-    }
+    struct capture_entry *entry = xalloc(sizeof(*entry)); // too large for the stack of a thread
+    entry->threads = threads < CAPTURE_THREADS ? threads : CAPTURE_THREADS;
+    entry->to_image = to_image;
+    entry->frame.shape = frame->shape;
+    snprintf(entry->device, sizeof(entry->device), "%s", device);
+    chain_print(chain, entry->text);
+    char *head = print_head(entry);
     errno = ENOMEM;
     pthread_mutex_lock(&captures->lock);
     if (!captures->failed && !captures->full && !(head && write_new(captures, head, frame, name))) {
         log_error("cannot capture the frame as %s/%s: %s; continuing without captures", captures->path, name,
-                  entry && !head ? "the chain's file has a name that is not UTF-8; rename it" : strerror(errno));
+                  !head ? "the chain's file has a name that is not UTF-8; rename it" : strerror(errno));
         captures->failed = true;
     }
     pthread_mutex_unlock(&captures->lock);

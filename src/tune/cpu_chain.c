@@ -42,34 +42,30 @@ static const struct cpu_chain *chain_of(const struct subject *subject)
 
 // ---- the space ----
 
-static bool add_params(struct space *space, const struct cpu_tuning *preset)
+static void add_params(struct space *space, const struct cpu_tuning *preset)
 {
     char text[16];
-    bool ok = true;
     for (int p = 0; p < CPU_PARAMS; p++) {
-        ok = ok && space_add_param(space, cpu_params[p].name) == p;
-        if (ok && preset->value[p] == CPU_UNSET)
-            ok = space_add_value(space, p, SPACE_ABSENT) == 0;
-        for (int i = 0; ok && preset->value[p] != CPU_UNSET && i < cpu_params[p].values; i++) {
+        space_add_param(space, cpu_params[p].name);
+        if (preset->value[p] == CPU_UNSET)
+            space_add_value(space, p, SPACE_ABSENT);
+        for (int i = 0; preset->value[p] != CPU_UNSET && i < cpu_params[p].values; i++) {
             snprintf(text, sizeof(text), "%d", cpu_params[p].value[i]);
-            ok = space_add_value(space, p, text) == i;
+            space_add_value(space, p, text);
         }
     }
-    return ok;
 }
 
 // Adds all combinations of values.
-static bool add_configurations(struct space *space)
+static void add_configurations(struct space *space)
 {
     uint16_t tuple[SPACE_PARAMS] = {0};
     for (int at = 0; at >= 0;) {
-        if (!space_add(space, tuple))
-            return false;
+        space_add(space, tuple);
         for (at = space->params - 1; at >= 0 && ++tuple[at] == space->param[at].values; at--)
             tuple[at] = 0;
     }
     space_sort(space);
-    return true;
 }
 
 static void tuning_of(const struct space *space, int configuration, struct cpu_tuning *tuning)
@@ -231,15 +227,13 @@ static void release(void *built)
 static void *build(struct subject *subject, int configuration, char why[VERDICT_TEXT])
 {
     const struct cpu_chain *of = chain_of(subject);
-    struct built *build = calloc(1, sizeof(*build));
+    struct built *build = xalloc(sizeof(*build));
     char variant[SUBJECT_TEXT];
     print(subject, configuration, variant);
-    if (build) {
-        *build = (struct built){of, open_path(of, &of->input, variant, of->threads), 0, 0};
-        if (build->path && run_next(build))
-            return build;
-        release(build);
-    }
+    *build = (struct built){of, open_path(of, &of->input, variant, of->threads), 0, 0};
+    if (build->path && run_next(build))
+        return build;
+    release(build);
     snprintf(why, VERDICT_TEXT, "out of memory");
     return NULL;
 }
@@ -286,11 +280,9 @@ static char *print_key(const struct subject *subject)
     const struct cpu_chain *of = chain_of(subject);
     const struct image_shape *input = &of->input;
     struct cpu_key key;
-    char *text = NULL;
     cpu_key_make(&key, &of->chain, input, of->threads);
-    const int length = asprintf(&text, "%s\n%dx%d\n%s\n%s\n%d threads\n%s", key.key.pass, input->width, input->height,
-                                key.key.device, key.key.architecture, of->threads, of->frame ? "captured" : "random");
-    return length < 0 ? NULL : text;
+    return xprintf("%s\n%dx%d\n%s\n%s\n%d threads\n%s", key.key.pass, input->width, input->height, key.key.device,
+                   key.key.architecture, of->threads, of->frame ? "captured" : "random");
 }
 
 static bool source(const struct subject *subject, int configuration, char hash[HASH_TEXT])
@@ -359,11 +351,7 @@ struct subject *tune_cpu_open(const struct chain *chain, const struct image_shap
         .key = print_key,
         .source = source,
     };
-    struct cpu_chain *of = calloc(1, sizeof(*of));
-    if (!of) {
-        log_error("cannot tune: out of memory");
-        return NULL;
-    }
+    struct cpu_chain *of = xalloc(sizeof(*of));
     of->chain = *chain;
     chain_hold(&of->chain); // all paths make the same pixels
     of->input = *input;
@@ -377,12 +365,9 @@ struct subject *tune_cpu_open(const struct chain *chain, const struct image_shap
     const struct path_setup setup = {.kind = PATH_CPU, .input = *input, .chain = &of->chain, .threads = of->threads};
     cpu_tuning_preset(&setup, &preset);
     space_init(&subject->space);
-    if (add_params(&subject->space, &preset) && add_configurations(&subject->space)) {
-        subject->preset[subject->presets++] = configuration_of(&subject->space, &preset);
-        set_used(of, &preset);
-        return subject;
-    }
-    log_error("cannot tune: out of memory");
-    subject_close(subject);
-    return NULL;
+    add_params(&subject->space, &preset);
+    add_configurations(&subject->space);
+    subject->preset[subject->presets++] = configuration_of(&subject->space, &preset);
+    set_used(of, &preset);
+    return subject;
 }

@@ -1,6 +1,7 @@
 // journal.c: the log of the configurations that a run has tried, with which --resume continues the run
 #include "tune/journal.h"
 
+#include "base/alloc.h"
 #include "base/cache.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -120,7 +121,7 @@ enum journal_line journal_parse(const struct subject *subject, const char *line,
     return kind;
 }
 
-// Returns the line with its newline; the caller frees it. NULL: no memory, or the program text cannot be made.
+// Returns the line with its newline; the caller frees it. NULL: the program text cannot be made.
 static char *print_line(const struct subject *subject, const struct tuner_trial *trial, double spent_s, size_t *size)
 {
     char source[HASH_TEXT], why[4 * VERDICT_TEXT], *text = NULL;
@@ -134,15 +135,11 @@ static char *print_line(const struct subject *subject, const struct tuner_trial 
                   "configuration", values_json(&subject->space, trial->configuration), "status",
                   status_names[trial->status - PROBE_ANSWERS], "ms", ms, "validate_ms", trial->validate_ms, "build_ms",
                   trial->build_ms, "why", why, "spent_s", spent_s);
-    FILE *out = row && has_source ? open_memstream(&text, size) : NULL;
-    if (out) {
-        bool ok = json_dumpf(row, out, JSON_COMPACT) == 0;
+    if (row && has_source) {
+        FILE *out = xmemstream(&text, size);
+        json_dumpf(row, out, JSON_COMPACT);
         fputc('\n', out);
-        ok = !ferror(out) && ok;
-        if (fclose(out) != 0 || !ok) {
-            free(text);
-            text = NULL;
-        }
+        xmemclose(out);
     }
     json_decref(row);
     return text;
@@ -150,20 +147,16 @@ static char *print_line(const struct subject *subject, const struct tuner_trial 
 
 // ---- reading ----
 
-static bool add_trial(struct journal *journal, const struct tuner_trial *trial)
+static void add_trial(struct journal *journal, const struct tuner_trial *trial)
 {
-    struct tuner_trial *larger = realloc(journal->trial, ((size_t)journal->trials + 1) * sizeof(*larger));
-    if (!larger)
-        return false;
-    journal->trial = larger;
     for (int i = 0; i < journal->trials; i++) {
-        if (larger[i].configuration == trial->configuration) {
-            larger[i] = *trial;
-            return true;
+        if (journal->trial[i].configuration == trial->configuration) {
+            journal->trial[i] = *trial;
+            return;
         }
     }
-    larger[journal->trials++] = *trial;
-    return true;
+    journal->trial = xgrow(journal->trial, (size_t)journal->trials, sizeof(*trial));
+    journal->trial[journal->trials++] = *trial;
 }
 
 // Reads the results of the file. *torn: its last line has no newline.
@@ -174,8 +167,7 @@ static bool read_trials(struct journal *journal, bool *torn)
     if (!text)
         return false;
     *torn = size > 0 && text[size - 1] != '\n';
-    bool ok = true;
-    for (char *line = text, *end; ok && line < text + size; line = end + 1) {
+    for (char *line = text, *end; line < text + size; line = end + 1) {
         struct tuner_trial trial;
         double spent_s;
         end = memchr(line, '\n', (size_t)(text + size - line));
@@ -185,15 +177,16 @@ static bool read_trials(struct journal *journal, bool *torn)
         const enum journal_line kind = journal_parse(journal->subject, line, (size_t)(end - line), &trial, &spent_s);
         if (kind == JOURNAL_DAMAGED && end > line && damaged++ == 0)
             first = number;
-        if (kind == JOURNAL_TRIAL && (ok = add_trial(journal, &trial)))
-            journal->spent_s = fmax(journal->spent_s, spent_s);
+        if (kind != JOURNAL_TRIAL)
+            continue;
+        add_trial(journal, &trial);
+        journal->spent_s = fmax(journal->spent_s, spent_s);
     }
     free(text);
     if (damaged > 0)
         log_warn("%s:%zu is not used: the line is damaged%s; its configuration is measured again", journal->path, first,
                  damaged > 1 ? ", and so are later lines" : "");
-    errno = ok ? 0 : ENOMEM;
-    return ok;
+    return true;
 }
 
 // ---- opening ----
@@ -260,11 +253,9 @@ static const char *open_file(struct journal *journal, bool resume)
 struct journal *journal_open(const struct subject *subject, bool resume)
 {
     char *key = subject->type->key ? subject->type->key(subject) : NULL, hash[HASH_TEXT];
-    struct journal *journal = key ? calloc(1, sizeof(*journal)) : NULL;
-    if (!journal) {
-        free(key);
+    if (!key)
         return NULL;
-    }
+    struct journal *journal = xalloc(sizeof(*journal));
     hash_128_text(key, strlen(key), hash);
     free(key);
     journal->subject = subject;

@@ -1,5 +1,6 @@
 // model_strategy.c: the search `model`: fills a pool with candidates near the best configurations, and proposes the
 // one with the best estimate
+#include "base/alloc.h"
 #include "tune/search.h"
 
 #include <math.h>
@@ -53,15 +54,12 @@ static void place_values(struct model *model)
     }
 }
 
-// False: no memory.
-static bool model_open(struct model *model, const struct space *space)
+static void model_open(struct model *model, const struct space *space)
 {
     *model = (struct model){.space = space, .two = two_weight};
-    model->place = malloc(2 * sizeof(*model->place) * ((size_t)space_neighbours_max(space) + 1));
-    model->factor = malloc(sizeof(*model->factor) * MODEL_POINTS * MODEL_POINTS);
-    if (model->place && model->factor)
-        place_values(model);
-    return model->place && model->factor;
+    model->place = xmalloc(2 * sizeof(*model->place) * ((size_t)space_neighbours_max(space) + 1));
+    model->factor = xmalloc(sizeof(*model->factor) * MODEL_POINTS * MODEL_POINTS);
+    place_values(model);
 }
 
 // Accepts a zeroed model.
@@ -355,10 +353,10 @@ static int next_model(struct search *search)
     return choose(search, improvement);
 }
 
-static bool open_model(struct search *search)
+static void open_model(struct search *search)
 {
     struct candidates *pool = search->own;
-    return model_open(&pool->model, search->space);
+    model_open(&pool->model, search->space);
 }
 
 static void close_model(struct search *search)

@@ -1,6 +1,7 @@
 // online.c: tunes the passes of a path's chain while frames run
 #include "tune/online.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/stats.h"
@@ -681,10 +682,7 @@ static bool tune_pass(struct online *o, unsigned number, struct workbench *bench
         .to_image = job->target.to_image,
     };
     struct tuning t = {.online = o, .number = number, .bench = bench, .pass = pass, .gain = 1};
-    if (!(t.subject = tune_pass_open(&target, job->tiles, pass))) {
-        end(o, number, "out of memory");
-        return false;
-    }
+    t.subject = tune_pass_open(&target, job->tiles, pass);
     int first[1 + SUBJECT_PRESETS + SUBJECT_SEEDS], firsts = 0;
     if ((t.current = find_current(&t)) >= 0)
         first[firsts++] = t.current;
@@ -694,9 +692,9 @@ static bool tune_pass(struct online *o, unsigned number, struct workbench *bench
         first[firsts++] = t.subject->seed[i];
     struct search *of = search_open(strategy_find("auto"), &t.subject->space, BUDGET, 1, first, firsts);
     const bool timed = workbench_time(bench, bench->current, pass, &t.part_ms);
-    if (!of || !timed)
-        end(o, number, of ? "the device does not report the times of its commands" : "out of memory");
-    bool ok = of && timed && search(&t, of);
+    if (!timed)
+        end(o, number, "the device does not report the times of its commands");
+    bool ok = timed && search(&t, of);
     if (ok && t.base_ms > 0) {
         finish_pass(&t);
     } else if (ok) { // children cannot be started, or all frames are late
@@ -732,10 +730,10 @@ static bool await_frame(struct online *o, unsigned number, const struct image_sh
 // Tunes the passes that have no result for this device, driver and size.
 static void tune_job(struct online *o, unsigned number, const struct workbench_job *job)
 {
-    struct workbench *bench = calloc(1, sizeof(*bench)); // too large for the stack
-    char why[VERDICT_TEXT] = "out of memory";
+    struct workbench *bench = xalloc(sizeof(*bench)); // too large for the stack
+    char why[VERDICT_TEXT];
     bool ok = await_frame(o, number, &job->target.input);
-    if (ok && (!bench || !workbench_open(bench, job, &o->frame, why))) {
+    if (ok && !workbench_open(bench, job, &o->frame, why)) {
         end(o, number, why);
         ok = false;
     }
@@ -750,18 +748,17 @@ static void tune_job(struct online *o, unsigned number, const struct workbench_j
         o->news = true;
     }
     pthread_mutex_unlock(&o->lock);
-    if (bench)
-        workbench_close(bench);
+    workbench_close(bench);
     free(bench);
 }
 
 static void *run(void *context)
 {
     struct online *o = context;
-    struct workbench_job *job = calloc(1, sizeof(*job));
+    struct workbench_job *job = xalloc(sizeof(*job));
     unsigned number = 0;
     pthread_mutex_lock(&o->lock);
-    while (job && !o->ends) {
+    while (!o->ends) {
         if (number == o->number || !o->has_job || o->state.phase != ONLINE_TUNING) {
             pthread_cond_wait(&o->changed, &o->lock);
             continue;
@@ -785,11 +782,7 @@ static void *run(void *context)
 
 struct online *online_open(void)
 {
-    struct online *o = calloc(1, sizeof(*o));
-    if (!o) {
-        log_error("cannot tune: out of memory");
-        return NULL;
-    }
+    struct online *o = xalloc(sizeof(*o));
     pthread_mutex_init(&o->lock, NULL);
     thread_condition_init(&o->changed);
     if (thread_start(&o->thread, run, o, "tuning"))

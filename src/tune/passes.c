@@ -63,38 +63,36 @@ static void add_choices(struct choices *choices, const struct variant *variant, 
     }
 }
 
-static int add_text(struct space *space, int param, const char *text)
+static void add_text(struct space *space, int param, const char *text)
 {
-    const int found = space_find_value(space, param, text);
-    return found >= 0 ? found : space_add_value(space, param, text);
+    if (space_find_value(space, param, text) < 0)
+        space_add_value(space, param, text);
 }
 
-static int add_number(struct space *space, int param, int number)
+static void add_number(struct space *space, int param, int number)
 {
     char text[16];
     snprintf(text, sizeof(text), "%d", number);
-    return add_text(space, param, text);
+    add_text(space, param, text);
 }
 
-// Adds the variants of the choices, their parameters, and the values that occur.
-static bool add_params(struct space *space, const struct choices *choices)
+// Adds the variants of the choices, their parameters, and the values that occur: fewer than the limits of a space.
+static void add_params(struct space *space, const struct choices *choices)
 {
-    bool ok = space_add_param(space, "variant") == PARAM_VARIANT;
-    for (int i = 0; ok && i < choices->count; i++) {
+    space_add_param(space, "variant"); // PARAM_VARIANT
+    for (int i = 0; i < choices->count; i++) {
         const struct variant_choice *choice = &choices->choice[i];
-        ok = add_text(space, PARAM_VARIANT, choice->variant->name) >= 0;
-        for (const struct variant_param *param = choice->variant->param; ok && param->name; param++) {
-            int at = space_find_param(space, param->name);
-            if (at < 0)
-                at = space_add_param(space, param->name);
-            ok = at > 0 && add_number(space, at, choice->value[param - choice->variant->param]) >= 0;
+        add_text(space, PARAM_VARIANT, choice->variant->name);
+        for (const struct variant_param *param = choice->variant->param; param->name; param++) {
+            const int found = space_find_param(space, param->name);
+            add_number(space, found < 0 ? space_add_param(space, param->name) : found,
+                       choice->value[param - choice->variant->param]);
         }
     }
-    for (int i = 1; ok && i < space->params; i++) {
-        ok = add_text(space, i, SPACE_ABSENT) >= 0;
+    for (int i = 1; i < space->params; i++) {
+        add_text(space, i, SPACE_ABSENT);
         space_sort_values(space, i);
     }
-    return ok;
 }
 
 // Writes the tuple of a choice. Returns false if the space does not have one of its values.
@@ -124,22 +122,23 @@ static bool is_candidate(const struct variant *variant, const struct variant_pas
            (variant->tiles || !pass_prepares_input(of->pass, of->target->format));
 }
 
-// Fills the space with all choices. False: no memory.
-static bool make_space(struct space *space, const struct variant_pass *of)
+// Fills the space with all choices.
+static void make_space(struct space *space, const struct variant_pass *of)
 {
-    struct choices *choices = calloc(1, sizeof(*choices));
+    struct choices *choices = xalloc(sizeof(*choices));
     uint16_t tuple[SPACE_PARAMS];
-    for (int i = 0; choices && variants[i]; i++) {
+    for (int i = 0; variants[i]; i++) {
         if (is_candidate(variants[i], of))
             add_choices(choices, variants[i], of);
     }
     space_init(space);
-    bool ok = choices && add_params(space, choices);
-    for (int i = 0; ok && i < choices->count; i++)
-        ok = tuple_of(space, &choices->choice[i], tuple) && space_add(space, tuple);
+    add_params(space, choices);
+    for (int i = 0; i < choices->count; i++) {
+        if (tuple_of(space, &choices->choice[i], tuple))
+            space_add(space, tuple);
+    }
     space_sort(space);
     free(choices);
-    return ok;
 }
 
 static const struct tune_pass *pass_of(const struct subject *subject)
@@ -409,14 +408,10 @@ static void release(void *built)
 static void *build(struct subject *subject, int configuration, char why[VERDICT_TEXT])
 {
     struct tune_pass *pass = (struct tune_pass *)subject;
-    struct built *build = calloc(1, sizeof(*build));
+    struct built *build = xalloc(sizeof(*build));
     const struct variant_choice choice = tune_pass_choice(subject, configuration);
     struct timing timing;
     char *error = NULL;
-    if (!build) {
-        snprintf(why, VERDICT_TEXT, "out of memory");
-        return NULL;
-    }
     build->pass = pass;
     if (opencl_pass_open(&build->opened, pass->target.device, pass->of.pass, &pass->reads, &choice, &error) ==
             CL_SUCCESS &&
@@ -453,12 +448,8 @@ struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int
 {
     static const struct subject_type type = {prepare, validate,   build,     time_build, release,  print,
                                              store,   close_pass, print_key, source,     run_build};
-    struct tune_pass *pass = calloc(1, sizeof(*pass));
+    struct tune_pass *pass = xalloc(sizeof(*pass));
     char why[CHAIN_ERROR];
-    if (!pass) {
-        log_error("cannot tune: out of memory");
-        return NULL;
-    }
     pass->target = chain_target(target);
     pass->frame = target->frame;
     opencl_plan(&pass->plan, &pass->target, target->chain, tiles);
@@ -469,15 +460,11 @@ struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int
     pass->of = (struct variant_pass){&pass->plan.pass[number], &pass->reads, &target->device->info};
     pass->subject.type = &type;
     pass->subject.name = pass->of.pass->name;
-    if (make_space(&pass->subject.space, &pass->of)) {
-        add_presets(&pass->subject, &pass->of);
-        set_used(&pass->subject, &pass->of, &pass->target);
-        add_seeds(&pass->subject, &pass->of, &pass->target);
-        return &pass->subject;
-    }
-    log_error("cannot tune: out of memory");
-    subject_close(&pass->subject);
-    return NULL;
+    make_space(&pass->subject.space, &pass->of);
+    add_presets(&pass->subject, &pass->of);
+    set_used(&pass->subject, &pass->of, &pass->target);
+    add_seeds(&pass->subject, &pass->of, &pass->target);
+    return &pass->subject;
 }
 
 // ---- the chain ----
@@ -489,7 +476,7 @@ static bool is_split_in_use(const struct tune_target *target, int passes)
     bool split = false;
     for (int i = 0; i < passes; i++) {
         struct subject *subject = tune_pass_open(target, true, i);
-        split = split || (subject && runs_split(subject));
+        split = split || runs_split(subject);
         subject_close(subject);
     }
     return split;
@@ -504,7 +491,7 @@ static bool store_split(const struct tune_target *target, int passes, double spl
     variant_parse(&generic, "generic");
     for (int i = 0; i < passes; i++) {
         struct subject *subject = tune_pass_open(target, true, i);
-        if (subject && is_fused(subject))
+        if (is_fused(subject))
             ok = store_choice(pass_of(subject), &generic, split_ms, fused_ms) && ok;
         subject_close(subject);
     }

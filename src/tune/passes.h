@@ -18,7 +18,7 @@ struct tune_target {
 // Opens pass `number` of a plan of the chain, with or without tiles (variant.tiles). Its space has the allowed
 // configurations of all variants that are for this type of device and fit the pass. Parameter 0 is the variant. The
 // value of each other parameter is SPACE_ABSENT for variants that do not have it. The presets are the defaults of the
-// variants. NULL on failure (logged).
+// variants.
 //
 // - `validate` runs the pass on small pictures with odd sizes, and compares the output with the cpu path's. It also
 // runs
@@ -32,7 +32,7 @@ struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int
 // Returns the choice of a configuration. Only for subjects of tune_pass_open.
 struct variant_choice tune_pass_choice(const struct subject *subject, int configuration);
 
-// Searches the space of a pass, and closes the subject (NULL: it could not be opened). `plan`: "fused" or "split";
+// Searches the space of a pass, and closes the subject. `plan`: "fused" or "split";
 // NULL: the chain has one plan. Sets *ms to the best time with the pause before it; it stays 0 without a time. False: a
 // failure (logged).
 typedef bool tune_pass_hook(void *context, struct subject *subject, const char *plan, double *ms);

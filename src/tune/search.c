@@ -1,6 +1,7 @@
 // search.c: the part that all strategies share: returns each configuration once, keeps the results
 #include "tune/search.h"
 
+#include "base/alloc.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -72,9 +73,7 @@ const struct strategy *strategy_find(const char *name)
 struct search *search_open(const struct strategy *strategy, const struct space *space, int budget, uint64_t seed,
                            const int *first, int firsts)
 {
-    struct search *search = calloc(1, sizeof(*search));
-    if (!search)
-        return NULL;
+    struct search *search = xalloc(sizeof(*search));
     const size_t count = (size_t)space->count;
     *search =
         (struct search){.space = space, .budget = budget > 0 ? budget : BUDGET_UNKNOWN, .state = seed, .best = -1};
@@ -82,14 +81,12 @@ struct search *search_open(const struct strategy *strategy, const struct space *
     if (strategy == &auto_strategy)
         search->strategy = space->count <= budget ? &full_strategy : &model_strategy;
     search->near_most = space_neighbours_max(space);
-    search->ms = malloc(sizeof(*search->ms) * (count + 1)); // + 1: never an empty block
-    search->rest = malloc(sizeof(*search->rest) * (count + 1));
-    search->place = malloc(sizeof(*search->place) * (count + 1));
-    search->near = malloc(sizeof(*search->near) * ((size_t)search->near_most + 1));
-    search->first = malloc(sizeof(*search->first) * ((size_t)firsts + 1));
-    search->own = calloc(1, search->strategy->own_bytes + 1);
-    if (!search->ms || !search->rest || !search->place || !search->near || !search->first || !search->own)
-        goto fail;
+    search->ms = xmalloc(sizeof(*search->ms) * count);
+    search->rest = xmalloc(sizeof(*search->rest) * count);
+    search->place = xmalloc(sizeof(*search->place) * count);
+    search->near = xmalloc(sizeof(*search->near) * (size_t)search->near_most);
+    search->first = xmalloc(sizeof(*search->first) * (size_t)firsts);
+    search->own = xalloc(search->strategy->own_bytes);
     for (int c = 0; c < space->count; c++) {
         search->ms[c] = NAN;
         search->rest[c] = search->place[c] = c;
@@ -97,11 +94,9 @@ struct search *search_open(const struct strategy *strategy, const struct space *
     search->rests = space->count;
     for (int i = firsts - 1; i >= 0; i--) // the last one is taken first
         search->first[search->firsts++] = first[i];
-    if (!search->strategy->open || search->strategy->open(search))
-        return search;
-fail:
-    search_close(search);
-    return NULL;
+    if (search->strategy->open)
+        search->strategy->open(search);
+    return search;
 }
 
 static int propose(struct search *search)
@@ -149,7 +144,7 @@ void search_close(struct search *search)
 {
     if (!search)
         return;
-    if (search->own && search->strategy->close)
+    if (search->strategy->close)
         search->strategy->close(search);
     free(search->own);
     free(search->first);

@@ -12,7 +12,7 @@ struct strategy {
     const char *name;
     // Only for search.c and the files of the strategies.
     size_t own_bytes;
-    bool (*open)(struct search *search);
+    void (*open)(struct search *search);
     int (*next)(struct search *search);
     void (*tell)(struct search *search, int configuration);
     void (*close)(struct search *search);
@@ -25,7 +25,7 @@ const struct strategy *strategy_find(const char *name); // NULL: there is no str
 
 // Opens a search over a space, which must not change until search_close. The same seed and the same results give the
 // same search. `budget`: number of configurations that the caller will try; 0: unknown. `first`: configurations to try
-// first, such as the default; copied. NULL: no memory.
+// first, such as the default; copied.
 struct search *search_open(const struct strategy *strategy, const struct space *space, int budget, uint64_t seed,
                            const int *first, int firsts);
 // Returns a configuration that it has not returned before, or -1 if none is left. The caller may request several before
@@ -40,7 +40,7 @@ void search_close(struct search *search); // accepts NULL
 
 // ---- the interface that each strategy implements, and functions that strategies share (callers  ----
 
-// open: prepares search->own (own_bytes, zeroed); false: no memory. May be NULL.
+// open: prepares search->own (own_bytes, zeroed). May be NULL.
 // next: proposes a configuration. If search_next has returned it before, if it is -1, or if `next` is NULL, search_next
 // returns a random one.
 // tell: is called after search->ms gets the result. May be NULL.

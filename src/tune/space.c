@@ -1,6 +1,8 @@
 // space.c: see space.h
 #include "tune/space.h"
 
+#include "base/alloc.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +30,7 @@ int space_add_param(struct space *space, const char *name)
 {
     if (space->params == SPACE_PARAMS)
         return -1;
-    char *copy = strdup(name);
-    if (!copy)
-        return -1;
-    space->param[space->params] = (struct space_param){.name = copy};
+    space->param[space->params] = (struct space_param){.name = xstrdup(name)};
     return space->params++;
 }
 
@@ -40,16 +39,8 @@ int space_add_value(struct space *space, int param, const char *text)
     struct space_param *p = &space->param[param];
     if (p->values == SPACE_VALUES)
         return -1;
-    if ((p->values & (p->values - 1)) == 0) { // full: the room is a power of two
-        char **grown = realloc(p->value, sizeof(*grown) * (p->values ? 2 * (size_t)p->values : 1));
-        if (!grown)
-            return -1;
-        p->value = grown;
-    }
-    char *copy = strdup(text);
-    if (!copy)
-        return -1;
-    p->value[p->values] = copy;
+    p->value = xgrow(p->value, (size_t)p->values, sizeof(*p->value));
+    p->value[p->values] = xstrdup(text);
     return p->values++;
 }
 
@@ -97,19 +88,11 @@ void space_sort_values(struct space *space, int param)
     qsort(p->value, (size_t)p->values, sizeof(*p->value), compare_numbers);
 }
 
-bool space_add(struct space *space, const uint16_t *tuple)
+void space_add(struct space *space, const uint16_t *tuple)
 {
     const size_t params = (size_t)space->params;
-    if (space->count == space->room) {
-        const int room = space->room ? 2 * space->room : 256;
-        uint16_t *grown = realloc(space->tuple, sizeof(*grown) * params * (size_t)room);
-        if (!grown)
-            return false;
-        space->tuple = grown;
-        space->room = room;
-    }
+    space->tuple = xgrow(space->tuple, (size_t)space->count, sizeof(*tuple) * params);
     memcpy(space->tuple + params * (size_t)space->count++, tuple, sizeof(*tuple) * params);
-    return true;
 }
 
 static int compare_tuples(const void *a, const void *b, void *params)

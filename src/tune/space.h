@@ -19,14 +19,14 @@ struct space {
     struct space_param param[SPACE_PARAMS];
     int params;
     uint16_t *tuple;
-    int count, room;
+    int count;
 };
 
 void space_init(struct space *space);
 void space_finish(struct space *space); // leaves an empty space
 
 // These two copy the text and return the new index. -1: there are SPACE_PARAMS parameters or SPACE_VALUES values
-// already, or there is no memory.
+// already.
 int space_add_param(struct space *space, const char *name);
 int space_add_value(struct space *space, int param, const char *text);
 int space_find_param(const struct space *space, const char *name);            // -1: not found
@@ -34,8 +34,8 @@ int space_find_value(const struct space *space, int param, const char *text); //
 // Sorts a parameter's values by size if all are numbers; SPACE_ABSENT comes last. Call it before the first space_add.
 void space_sort_values(struct space *space, int param);
 
-// Adds a configuration; `tuple` has `params` indices. False: no memory.
-bool space_add(struct space *space, const uint16_t *tuple);
+// Adds a configuration; `tuple` has `params` indices.
+void space_add(struct space *space, const uint16_t *tuple);
 // Sorts the configurations and removes duplicates. Call it before the functions below.
 void space_sort(struct space *space);
 

@@ -1,6 +1,7 @@
 // study.c: files of trials of other tuners (T4, CSV), and searches replayed on them
 #include "tune/study.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/log.h"
@@ -121,11 +122,7 @@ static bool add_params(struct reader *reader)
     const size_t params = json_object_size(configuration);
     if (params == 0 || params > SPACE_PARAMS)
         return refuse(reader, "it has %zu parameters; the limit is 1 to %d", params, SPACE_PARAMS);
-    json_object_foreach(configuration, name, value)
-    {
-        if (space_add_param(space, name) < 0)
-            return refuse(reader, "out of memory");
-    }
+    json_object_foreach(configuration, name, value) space_add_param(space, name);
     return true;
 }
 
@@ -139,7 +136,7 @@ static bool add_values(struct reader *reader)
         if (!value_text(reader, name, json_object_get(configuration, name), text))
             return false;
         if (space_find_value(space, p, text) < 0 && space_add_value(space, p, text) < 0)
-            return refuse(reader, "parameter '%s' has over %d values, or there is no memory", name, SPACE_VALUES);
+            return refuse(reader, "parameter '%s' has over %d values", name, SPACE_VALUES);
     }
     return configuration;
 }
@@ -173,8 +170,7 @@ static bool read_space(struct reader *reader)
         space_sort_values(space, p);
     for (reader->at = 0; reader->at < count; reader->at++) {
         read_tuple(reader, tuple);
-        if (!space_add(space, tuple))
-            return refuse(reader, "out of memory");
+        space_add(space, tuple);
     }
     space_sort(space);
     return true;
@@ -250,9 +246,7 @@ static bool read_json(struct reader *reader, const json_t *json)
     reader->default_unit = json_is_string(unit) ? unit_ms(json_string_value(unit)) : 1;
     if (!read_space(reader))
         return false;
-    table->result = calloc(count, sizeof(*table->result));
-    if (!table->result)
-        return refuse(reader, "out of memory");
+    table->result = xcalloc(count, sizeof(*table->result));
     for (reader->at = 0; reader->at < count; reader->at++) {
         if (!read_result(reader))
             return false;
@@ -405,13 +399,14 @@ bool trials_csv_write(struct trials_csv *csv, struct claim *claim, const struct 
 {
     static const char *const head[FIELDS] = {"device",        "chain",  "format", "size",     "plan", "pass",
                                              "configuration", "status", "ms",     "build_ms", "why"};
-    if (!csv->out && (csv->out = open_memstream(&csv->text, &csv->size)))
+    if (!csv->out) {
+        csv->out = xmemstream(&csv->text, &csv->size);
         print_fields(csv->out, head);
-    for (int i = 0; csv->out && i < state->trials; i++)
+    }
+    for (int i = 0; i < state->trials; i++)
         print_trial(csv->out, place, subject, &state->trial[i]);
-    if (!csv->out || fflush(csv->out) != 0 || ferror(csv->out))
-        errno = ENOMEM;
-    else if (claim_write(claim, csv->text, csv->size))
+    fflush(csv->out);
+    if (claim_write(claim, csv->text, csv->size))
         return true;
     log_error("cannot write %s: %s", claim->path, strerror(errno));
     return false;
@@ -440,13 +435,11 @@ static int mark_at(const struct replay *replay, int mark)
     return at > 0 ? at : 1;
 }
 
-static bool play(const struct replay *replay, const struct t4_table *table, const struct strategy *strategy,
+static void play(const struct replay *replay, const struct t4_table *table, const struct strategy *strategy,
                  uint64_t seed, struct nearness *nearness)
 {
     const double optimum = table->result[t4_best(table)].ms;
     struct search *search = search_open(strategy, &table->space, replay->budget, seed, NULL, 0);
-    if (!search)
-        return false;
     for (int tried = 1, mark = 0; mark < MARKS; tried++) {
         const int next = search_next(search);
         if (next >= 0)
@@ -457,7 +450,6 @@ static bool play(const struct replay *replay, const struct t4_table *table, cons
         }
     }
     search_close(search);
-    return true;
 }
 
 // ---- output ----
@@ -521,17 +513,15 @@ static bool play_all(const struct replay *replay, const struct t4_table *table, 
     bool ok = true;
     for (int i = 0; ok && chosen[i] && !process_interrupted(); i++) {
         struct nearness nearness = {0};
-        for (int seed = 1; ok && seed <= replay->seeds && !process_interrupted(); seed++)
-            ok = play(replay, table, chosen[i], (uint64_t)seed, &nearness);
-        if (!ok)
-            log_error("cannot replay %s: out of memory", replay->table);
-        else if (json)
+        for (int seed = 1; seed <= replay->seeds && !process_interrupted(); seed++)
+            play(replay, table, chosen[i], (uint64_t)seed, &nearness);
+        if (json)
             json_array_append_new(json_object_get(json, "searches"), row_json(replay, chosen[i], &nearness));
         else
             print_row(chosen[i], &nearness);
         for (int m = 0; m < MARKS; m++)
             samples_free(&nearness.at[m]);
-        ok = ok && (json || process_flush());
+        ok = json || process_flush();
     }
     return ok;
 }

@@ -1,6 +1,7 @@
 // tuner.c: searches for the fastest configuration of a subject, and compares it with the default
 #include "tune/tuner.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/driver_call.h"
 #include "base/log.h"
@@ -71,19 +72,14 @@ static void measure(struct tuner *tuner, struct tuner_trial *candidate)
     candidate->why[0] = '\0';
 }
 
-// Adds a candidate to the trials and tells the search. False: no memory (logged).
-static bool keep(struct tuner *tuner, const struct tuner_trial *candidate)
+// Adds a candidate to the trials and tells the search.
+static void keep(struct tuner *tuner, const struct tuner_trial *candidate)
 {
     struct tuner_state *state = &tuner->result->state;
-    struct tuner_trial *grown = realloc(state->trial, (size_t)(state->trials + 1) * sizeof(*grown));
-    if (!grown) {
-        log_error("cannot tune: out of memory");
-        return false;
-    }
-    state->trial = grown;
-    grown[state->trials++] = *candidate;
+    state->trial = xgrow(state->trial, (size_t)state->trials, sizeof(*candidate));
+    state->trial[state->trials++] = *candidate;
     state->failed += isinf(candidate->ms) ? 1 : 0;
-    if (!isinf(candidate->ms) && (state->best < 0 || candidate->ms < grown[state->best].ms))
+    if (!isinf(candidate->ms) && (state->best < 0 || candidate->ms < state->trial[state->best].ms))
         state->best = state->trials - 1;
     search_tell(tuner->search, candidate->configuration, candidate->ms);
     if (isinf(candidate->ms)) {
@@ -92,7 +88,6 @@ static bool keep(struct tuner *tuner, const struct tuner_trial *candidate)
         subject->type->print(subject, candidate->configuration, text);
         log_info("%s does not run with %s: %s", subject->name, text, candidate->why);
     }
-    return true;
 }
 
 static bool report(struct tuner *tuner)
@@ -212,8 +207,7 @@ static bool try_candidate(struct tuner *tuner, int at)
         return true;
     }
     journal_add(tuner->setup->journal, candidate, clock_ms_since(tuner->start_ns) / 1e3);
-    if (!keep(tuner, candidate))
-        return false;
+    keep(tuner, candidate);
     tuner->stopped = !report(tuner) || tuner->stopped;
     return !valid || !isinf(candidate->ms) || device_works(tuner);
 }
@@ -255,31 +249,27 @@ static bool compare(struct tuner *tuner)
 // caller frees them.
 static int *first_configurations(const struct subject *subject, const struct tuner_trial *logged, int logs)
 {
-    int *first = malloc(sizeof(*first) * (size_t)(logs + subject->presets + subject->seeds + 2));
-    for (int i = 0; first && i < logs; i++)
+    int *first = xmalloc(sizeof(*first) * (size_t)(logs + subject->presets + subject->seeds + 1));
+    for (int i = 0; i < logs; i++)
         first[i] = logged[i].configuration;
-    for (int i = 0; first && i < subject->presets; i++)
+    for (int i = 0; i < subject->presets; i++)
         first[logs + i] = subject->preset[i];
-    if (first && subject->has_used)
+    if (subject->has_used)
         first[logs + subject->presets] = subject->used;
-    for (int i = 0; first && i < subject->seeds; i++)
+    for (int i = 0; i < subject->seeds; i++)
         first[logs + subject->presets + subject->has_used + i] = subject->seed[i];
     return first;
 }
 
-static bool open_search(struct tuner *tuner, const struct tuner_trial *logged, int logs)
+static void open_search(struct tuner *tuner, const struct tuner_trial *logged, int logs)
 {
     const struct tuner_setup *setup = tuner->setup;
     const struct subject *subject = setup->subject;
     const bool all = setup->budget == 0 && setup->seconds <= 0 && setup->target_ms <= 0;
     int *first = first_configurations(subject, logged, logs);
-    if (first)
-        tuner->search = search_open(setup->strategy, &subject->space, all ? subject->space.count : setup->budget,
-                                    setup->seed, first, logs + subject->presets + subject->has_used + subject->seeds);
+    tuner->search = search_open(setup->strategy, &subject->space, all ? subject->space.count : setup->budget,
+                                setup->seed, first, logs + subject->presets + subject->has_used + subject->seeds);
     free(first);
-    if (!tuner->search)
-        log_error("cannot tune: out of memory");
-    return tuner->search;
 }
 
 // Opens the search and tells it the results of the log.
@@ -291,12 +281,10 @@ static bool open_tuner(struct tuner *tuner)
     const int logs = journal_trials(tuner->setup->journal, &logged, &spent_s);
     tuner->jobs = cpus < JOBS_MAX ? cpus : JOBS_MAX;
     tuner->start_ns -= (int64_t)(spent_s * 1e9);
-    if (!open_search(tuner, logged, logs))
-        return false;
+    open_search(tuner, logged, logs);
     for (int i = 0; i < logs; i++) {
         search_next(tuner->search);
-        if (!keep(tuner, &logged[i]))
-            return false;
+        keep(tuner, &logged[i]);
     }
     tuner->result->state.resumed = logs;
     return (tuner->workers = workers_open(tuner->jobs)) != NULL;
@@ -453,14 +441,12 @@ static int compare_trials(const void *a, const void *b)
     return x->ms < y->ms ? -1 : x->ms > y->ms;
 }
 
-// Writes the configuration in use, the default and the fastest ones. False: no memory.
-static bool choose_finalists(struct comparison *comparison, const struct tuner_result *result)
+// Writes the configuration in use, the default and the fastest ones.
+static void choose_finalists(struct comparison *comparison, const struct tuner_result *result)
 {
     const struct tuner_state *state = &result->state;
     const int most = comparison->setup->by_energy ? FINALISTS_MAX : FINALISTS;
-    const struct tuner_trial **sorted = calloc((size_t)state->trials + 1, sizeof(*sorted));
-    if (!sorted)
-        return false;
+    const struct tuner_trial **sorted = xcalloc((size_t)state->trials, sizeof(*sorted));
     for (int i = 0; i < state->trials; i++)
         sorted[i] = &state->trial[i];
     qsort(sorted, (size_t)state->trials, sizeof(*sorted), compare_trials);
@@ -472,7 +458,6 @@ static bool choose_finalists(struct comparison *comparison, const struct tuner_r
             comparison->finalist[comparison->count++].configuration = sorted[i]->configuration;
     }
     free(sorted);
-    return true;
 }
 
 double compare_least(const struct samples *used, double *noise)
@@ -549,12 +534,12 @@ bool compare_run(const struct tuner_setup *setup, struct tuner_result *result)
         log_error("the energy of %s cannot be measured; use --objective time", subject->name);
         return false;
     }
-    bool ok = choose_finalists(&comparison, result);
+    choose_finalists(&comparison, result);
     for (int i = 0; i < comparison.count; i++)
         comparison.finalist[i].build = subject->type->build(subject, comparison.finalist[i].configuration, why);
-    ok = ok && comparison.finalist[0].build;
+    bool ok = comparison.finalist[0].build;
     if (!ok)
-        log_error("cannot compare %s with %s: %s", subject->name, with, why[0] ? why : "out of memory");
+        log_error("cannot compare %s with %s: %s", subject->name, with, why);
     else if (!(ok = run(&comparison, result)))
         log_error("cannot compare %s with %s: %s", subject->name, with,
                   setup->by_energy ? "a run failed, or the energy counter does not change" : "see above");

@@ -1,4 +1,5 @@
 // tune_command.c: the command that searches for the fastest configurations: options, runs and results
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -204,10 +205,7 @@ static bool write_t4(struct run *run, const struct tuner_state *state)
     struct t4_table table = {.space = run->subject->space};
     if (!run->of->t4 || state->trials == 0)
         return true;
-    if (!(table.result = calloc((size_t)table.space.count, sizeof(*table.result)))) {
-        log_error("cannot write %s: out of memory", run->of->t4);
-        return false;
-    }
+    table.result = xcalloc((size_t)table.space.count, sizeof(*table.result));
     for (int i = 0; i < state->trials; i++) {
         const struct tuner_trial *trial = &state->trial[i];
         table.result[trial->configuration] = (struct t4_result){
@@ -242,11 +240,10 @@ static bool add_csv(struct run *run, const struct tuner_state *state)
 // Closes the log of a pass. The end of the run removes it.
 static void close_log(struct run *run, struct journal *journal)
 {
-    char(*grown)[JOURNAL_NAME] = realloc(run->log, ((size_t)run->logs + 1) * sizeof(*grown));
-    if (grown)
-        run->log = grown;
-    if (grown && journal)
-        journal_name(journal, grown[run->logs++]);
+    if (!journal)
+        return;
+    run->log = xgrow(run->log, (size_t)run->logs, sizeof(*run->log));
+    journal_name(journal, run->log[run->logs++]);
     journal_close(journal);
 }
 
@@ -255,8 +252,6 @@ static bool tune(void *context, struct subject *subject, const char *plan, doubl
 {
     struct run *run = context;
     const struct tune_options *of = run->of;
-    if (!subject)
-        return false;
     run->work.plan = plan;
     run->subject = subject;
     run->budget = budget_of(of);
@@ -553,12 +548,8 @@ static void print_place(void)
 // the exit code.
 static int tune_chains_run(const struct tune_options *of)
 {
-    struct run *run = calloc(1, sizeof(*run)); // too large for the stack
+    struct run *run = xalloc(sizeof(*run)); // too large for the stack
     int code = EXIT_USAGE;
-    if (!run) {
-        log_error("cannot tune: out of memory");
-        return EXIT_NOTHING;
-    }
     run->of = of;
     const bool ok = resource_check_kernels(of->kernels) && parse(run);
     if (ok && !of->spec)

@@ -1,4 +1,5 @@
 // tuned_command.c: the command that lists, exports, imports and removes the tuning results
+#include "base/alloc.h"
 #include "compute/tuned.h"
 
 #include "base/file.h"
@@ -120,11 +121,7 @@ static bool table_open(struct table *table, struct tuned_options *o)
         tuned_level_read((enum tuned_level)i, &table->list[i]);
         total += table->list[i].count;
     }
-    table->row = calloc(total + 1, sizeof(*table->row));
-    if (!table->row) {
-        log_error("cannot list the entries: out of memory");
-        return false;
-    }
+    table->row = xcalloc(total, sizeof(*table->row));
     for (int i = 0; i < TUNED_RUN; i++) {
         for (size_t k = 0; k < table->list[i].count; k++)
             table->row[all++] = (struct row){table->list[i].entry[k], (enum tuned_level)i, 0};
@@ -273,31 +270,31 @@ static int run_export(struct tuned_options *o, const char *path)
 {
     char *text = NULL;
     size_t size, count = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = xmemstream(&text, &size);
     struct tuned_list entries = {0};
     tuned_level_read(TUNED_SYSTEM, &entries);
     tuned_level_read(TUNED_USER, &entries);
-    if (out)
-        tuned_print_head(out);
-    for (size_t i = 0; i < entries.count && out; i++) {
+    tuned_print_head(out);
+    for (size_t i = 0; i < entries.count; i++) {
         if (!is_wanted(o, entries.entry[i]))
             continue;
         tuned_entry_print(entries.entry[i], out);
         count++;
     }
     tuned_list_free(&entries);
-    bool ok = out && fclose(out) == 0;
-    if (ok && count == 0) {
+    xmemclose(out);
+    int code = EXIT_OK;
+    if (count == 0) {
         log_error("there is nothing to export: no entry of yours or of the system has this device and pass");
-        ok = false;
-    } else if (ok && strcmp(path, "-") == 0) {
+        code = EXIT_NOTHING;
+    } else if (strcmp(path, "-") == 0) {
         fwrite(text, 1, size, stdout); // main reports an error
-    } else if (!ok || !file_write_atomic(path, text, size)) {
+    } else if (!file_write_atomic(path, text, size)) {
         log_error("cannot write %s: %s", path, strerror(errno));
-        ok = false;
+        code = EXIT_NOTHING;
     }
     free(text);
-    return ok ? EXIT_OK : EXIT_NOTHING;
+    return code;
 }
 
 // Reads the entries of a file that the options select. False on failure (logged).

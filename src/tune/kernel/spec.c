@@ -1,6 +1,7 @@
 // spec.c: see spec.h
 #include "tune/kernel/spec.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -50,11 +51,105 @@ void spec_finish(struct spec *spec)
 
 char *spec_file(const struct spec *spec, const char *name)
 {
-    char *path = NULL;
-    if (asprintf(&path, "%s%s", name[0] == '/' ? "" : spec->directory, name) < 0)
-        return NULL;
-    return path;
+    return xprintf("%s%s", name[0] == '/' ? "" : spec->directory, name);
 }
+
+// ---- included files ----
+
+enum { FILES = 256, FILE_BYTES = 16 << 20, DIRECTORIES = 32 };
+
+struct include_finder {
+    FILE *out; // gets the texts of the files, with their names
+    char *file[FILES];
+    int files;
+    char options[SPEC_OPTIONS];
+    const char *directory[DIRECTORIES]; // of the options -I
+    int directories;
+};
+
+// Finds the directories of the options "-I directory" and "-Idirectory".
+static void find_directories(struct include_finder *finder)
+{
+    char *rest = finder->options;
+    bool next = false;
+    for (char *word; (word = strsep(&rest, " \t"));) {
+        const char *directory = strncmp(word, "-I", 2) == 0 ? word + 2 : "";
+        if (next)
+            directory = word;
+        next = strcmp(word, "-I") == 0;
+        if (*directory && finder->directories < DIRECTORIES)
+            finder->directory[finder->directories++] = directory;
+    }
+}
+
+static void follow(struct include_finder *finder, const char *path, const char *text);
+
+// Adds a file, once, and the files that it includes.
+static void add(struct include_finder *finder, const char *directory, int length, const char *name, int name_length)
+{
+    if (name[0] == '/')
+        length = 0;
+    char *path = xprintf("%.*s%s%.*s", length, directory, length > 0 && directory[length - 1] != '/' ? "/" : "",
+                         name_length, name);
+    bool known = finder->files == FILES;
+    for (int i = 0; i < finder->files && !known; i++)
+        known = strcmp(finder->file[i], path) == 0;
+    char *text = known ? NULL : file_read_text(path, FILE_BYTES);
+    if (!text) {
+        free(path);
+        return;
+    }
+    finder->file[finder->files++] = path;
+    fprintf(finder->out, "%s\n%s\n", path, text);
+    follow(finder, path, text);
+    free(text);
+}
+
+// Adds the files that the text of a file includes.
+static void follow(struct include_finder *finder, const char *path, const char *text)
+{
+    const char *slash = strrchr(path, '/');
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const char *at = line + strspn(line, " \t");
+        if (*at != '#')
+            continue;
+        at += 1 + strspn(at + 1, " \t");
+        if (strncmp(at, "include", 7) != 0)
+            continue;
+        at += 7 + strspn(at + 7, " \t");
+        const char *name = at + 1;
+        const int length = (int)strcspn(name, "\">\n");
+        if ((*at != '"' && *at != '<') || length == 0 || length > PATH_MAX)
+            continue;
+        add(finder, path, slash ? (int)(slash + 1 - path) : 0, name, length);
+        add(finder, "", 0, name, length);
+        for (int i = 0; i < finder->directories; i++)
+            add(finder, finder->directory[i], (int)strlen(finder->directory[i]), name, length);
+    }
+}
+
+// Sets kernel->included to the hash of all files that the kernel's text includes, directly or indirectly. Looks in the
+// directory of the including file, in the current directory and in the directories of the options -I. Does not expand
+// macros.
+static void find_included(const struct spec *spec, struct spec_kernel *kernel)
+{
+    char *path = spec_file(spec, kernel->file), *texts = NULL;
+    size_t bytes;
+    struct include_finder *finder = xalloc(sizeof(*finder));
+    finder->out = xmemstream(&texts, &bytes);
+    memcpy(finder->options, kernel->options, sizeof(finder->options));
+    find_directories(finder);
+    follow(finder, path, kernel->text);
+    xmemclose(finder->out);
+    hash_128_text(texts, bytes, kernel->included);
+    for (int i = 0; i < finder->files; i++)
+        free(finder->file[i]);
+    free(finder);
+    free(texts);
+    free(path);
+}
+
+// ---- a description ----
 
 // A description from elsewhere should not read files that the user does not expect.
 static void warn_outside(const struct spec *spec, const char *name)
@@ -68,10 +163,12 @@ static bool load_kernel(const struct spec *spec, struct spec_kernel *kernel)
     char *path = spec_file(spec, kernel->file);
     kernel->text = path ? file_read_text(path, KERNEL_BYTES) : NULL;
     if (!kernel->text)
-        log_error("cannot read kernel file '%s' of %s: %s", path ? path : kernel->file, spec->path, strerror(errno));
+        log_error("cannot read kernel file '%s' of %s: %s", path, spec->path, strerror(errno));
     else if (spec->kernel[0].file == kernel->file || strcmp(spec->kernel[0].file, kernel->file) != 0)
         warn_outside(spec, kernel->file);
     free(path);
+    if (kernel->text)
+        find_included(spec, kernel);
     return kernel->text;
 }
 
@@ -81,18 +178,18 @@ static bool load_kernels(struct spec *spec, const char *text)
     size_t bytes;
     bool ok = true;
     for (int i = 0; ok && i < spec->kernels; i++)
-        ok = load_kernel(spec, &spec->kernel[i]) && spec_find_included(spec, &spec->kernel[i]);
+        ok = load_kernel(spec, &spec->kernel[i]);
     for (int i = 0; ok && i < spec->references; i++)
-        ok = load_kernel(spec, &spec->reference[i]) && spec_find_included(spec, &spec->reference[i]);
-    FILE *out = ok ? open_memstream(&all, &bytes) : NULL;
-    if (!out)
+        ok = load_kernel(spec, &spec->reference[i]);
+    if (!ok)
         return false;
+    FILE *out = xmemstream(&all, &bytes);
     fputs(text, out);
     for (int i = 0; i < spec->kernels; i++)
         fprintf(out, "%s%s", spec->kernel[i].text, spec->kernel[i].included);
     for (int i = 0; i < spec->references; i++)
         fprintf(out, "%s%s", spec->reference[i].text, spec->reference[i].included);
-    fclose(out);
+    xmemclose(out);
     hash_128_text(all, bytes, spec->hash);
     free(all);
     return true;
@@ -183,7 +280,7 @@ static bool fill_file(const struct spec *spec, const struct spec_argument *argum
 {
     size_t bytes = 0;
     char *path = spec_file(spec, source);
-    char *content = path ? file_read(path, argument->bytes, &bytes) : NULL;
+    char *content = file_read(path, argument->bytes, &bytes);
     if (!content)
         log_error("cannot read '%s' for argument '%s' of %s: %s", source, argument->name, spec->path, strerror(errno));
     else if (bytes != argument->bytes)
@@ -254,104 +351,6 @@ bool spec_same(const struct spec_argument *argument, const void *got, const void
         return true;
     snprintf(why, SPEC_WHY, "the differences of %.30s have the sum %.6g", argument->name, sum);
     return false;
-}
-
-// ---- included files ----
-
-enum { FILES = 256, FILE_BYTES = 16 << 20, DIRECTORIES = 32 };
-
-struct include_finder {
-    FILE *out; // gets the texts of the files, with their names
-    char *file[FILES];
-    int files;
-    char options[SPEC_OPTIONS];
-    const char *directory[DIRECTORIES]; // of the options -I
-    int directories;
-};
-
-// Finds the directories of the options "-I directory" and "-Idirectory".
-static void find_directories(struct include_finder *finder)
-{
-    char *rest = finder->options;
-    bool next = false;
-    for (char *word; (word = strsep(&rest, " \t"));) {
-        const char *directory = strncmp(word, "-I", 2) == 0 ? word + 2 : "";
-        if (next)
-            directory = word;
-        next = strcmp(word, "-I") == 0;
-        if (*directory && finder->directories < DIRECTORIES)
-            finder->directory[finder->directories++] = directory;
-    }
-}
-
-static void follow(struct include_finder *finder, const char *path, const char *text);
-
-// Adds a file, once, and the files that it includes.
-static void add(struct include_finder *finder, const char *directory, int length, const char *name, int name_length)
-{
-    char *path = NULL;
-    if (name[0] == '/')
-        length = 0;
-    if (asprintf(&path, "%.*s%s%.*s", length, directory, length > 0 && directory[length - 1] != '/' ? "/" : "",
-                 name_length, name) < 0)
-        return;
-    bool known = finder->files == FILES;
-    for (int i = 0; i < finder->files && !known; i++)
-        known = strcmp(finder->file[i], path) == 0;
-    char *text = known ? NULL : file_read_text(path, FILE_BYTES);
-    if (!text) {
-        free(path);
-        return;
-    }
-    finder->file[finder->files++] = path;
-    fprintf(finder->out, "%s\n%s\n", path, text);
-    follow(finder, path, text);
-    free(text);
-}
-
-// Adds the files that the text of a file includes.
-static void follow(struct include_finder *finder, const char *path, const char *text)
-{
-    const char *slash = strrchr(path, '/');
-    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        const char *at = line + strspn(line, " \t");
-        if (*at != '#')
-            continue;
-        at += 1 + strspn(at + 1, " \t");
-        if (strncmp(at, "include", 7) != 0)
-            continue;
-        at += 7 + strspn(at + 7, " \t");
-        const char *name = at + 1;
-        const int length = (int)strcspn(name, "\">\n");
-        if ((*at != '"' && *at != '<') || length == 0 || length > PATH_MAX)
-            continue;
-        add(finder, path, slash ? (int)(slash + 1 - path) : 0, name, length);
-        add(finder, "", 0, name, length);
-        for (int i = 0; i < finder->directories; i++)
-            add(finder, finder->directory[i], (int)strlen(finder->directory[i]), name, length);
-    }
-}
-
-bool spec_find_included(const struct spec *spec, struct spec_kernel *kernel)
-{
-    char *path = spec_file(spec, kernel->file), *texts = NULL;
-    size_t bytes;
-    struct include_finder *finder = calloc(1, sizeof(*finder));
-    bool ok = finder && path && (finder->out = open_memstream(&texts, &bytes));
-    if (ok) {
-        memcpy(finder->options, kernel->options, sizeof(finder->options));
-        find_directories(finder);
-        follow(finder, path, kernel->text);
-        ok = fclose(finder->out) == 0;
-    }
-    if (ok)
-        hash_128_text(texts, bytes, kernel->included);
-    for (int i = 0; finder && i < finder->files; i++)
-        free(finder->file[i]);
-    free(finder);
-    free(texts);
-    free(path);
-    return ok;
 }
 
 // ---- computes with the parameters of a description: its configurations, sizes and programs ----
@@ -456,7 +455,8 @@ static bool add_all(struct walk *walk, int param)
                      SPEC_CONFIGURATIONS);
             return false;
         }
-        return space_add(space, walk->tuple) || (snprintf(walk->why, SPEC_WHY, "out of memory"), false);
+        space_add(space, walk->tuple);
+        return true;
     }
     for (int v = 0; v < space->param[param].values; v++) {
         walk->tuple[param] = (uint16_t)v;
@@ -554,16 +554,12 @@ char *spec_program(const struct spec *spec, const struct spec_kernel *kernel, co
 {
     char *text = NULL;
     size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    if (!out)
-        return NULL;
+    FILE *out = xmemstream(&text, &bytes);
     for (int p = 0; p < spec->space.params; p++)
         fprintf(out, "#define %s %s\n", spec->space.param[p].name, spec->space.param[p].value[tuple[p]]);
     if (kernel->included[0])
         fprintf(out, "// included: %s\n", kernel->included); // for the keys of cached programs
     fprintf(out, "#line 1 \"%s\"\n%s", strpbrk(kernel->file, "\"\\\n") ? "kernel" : kernel->file, kernel->text);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    xmemclose(out);
+    return text;
 }

@@ -101,12 +101,7 @@ bool spec_parse(struct spec *spec, const char *text, const char *path, char why[
 bool spec_load(struct spec *spec, const char *path);
 void spec_finish(struct spec *spec);
 
-// Sets kernel->included to the hash of all files that the kernel's text includes, directly or indirectly. Looks in the
-// directory of the including file, in the current directory and in the directories of the options -I. Does not expand
-// macros. False: no memory.
-bool spec_find_included(const struct spec *spec, struct spec_kernel *kernel);
-
-// Returns the path of a file that the description names. The caller frees it. NULL: no memory.
+// Returns the path of a file that the description names. The caller frees it.
 char *spec_file(const struct spec *spec, const char *name);
 
 // Adds all configurations that the conditions allow to the space. Returns false if there are none or over
@@ -128,7 +123,7 @@ bool spec_launch(const struct spec *spec, const struct spec_kernel *kernel, cons
 // Computes the bytes of an argument in local memory.
 bool spec_local_bytes(const struct spec *spec, const struct spec_argument *argument, const uint16_t *tuple,
                       size_t *bytes, char why[SPEC_WHY]);
-// Returns the text of a kernel's program: the parameters as macros, and the file. The caller frees it. NULL: no memory.
+// Returns the text of a kernel's program: the parameters as macros, and the file. The caller frees it.
 char *spec_program(const struct spec *spec, const struct spec_kernel *kernel, const uint16_t *tuple);
 
 // Writes the content of an argument, whose type and `bytes` it has. Returns false on failure (logged).

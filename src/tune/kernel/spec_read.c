@@ -1,4 +1,5 @@
 // spec_read.c: reads a description of a user's kernel from JSON
+#include "base/alloc.h"
 #include "base/text.h"
 #include "tune/kernel/spec.h"
 
@@ -54,14 +55,13 @@ static void note_ignored(struct reader *reader, const json_t *object, const char
     text_join_lines(list);
 }
 
-// Copies a name or an expression, in one line.
-static bool copy_text(struct reader *reader, char **to, const char *text)
+// Copies a name or an expression, in one line. Returns true.
+static bool copy_text(char **to, const char *text)
 {
     free(*to);
-    *to = strdup(text);
-    if (*to)
-        text_join_lines(*to);
-    return *to || refuse(reader, "out of memory");
+    *to = xstrdup(text);
+    text_join_lines(*to);
+    return true;
 }
 
 // Returns a text member. NULL: refused.
@@ -89,7 +89,7 @@ static bool take_expression(struct reader *reader, const json_t *value, const ch
     const char *text = json_is_string(value) ? json_string_value(value) : number;
     if (!spec_check(reader->spec, text, &last, why))
         return refuse(reader, "%s '%.60s': %s", key, text, why);
-    return copy_text(reader, to, text);
+    return copy_text(to, text);
 }
 
 // Returns the index of a text member in `words`, which end with NULL; `missing` if there is no such member; -1:
@@ -126,7 +126,7 @@ static bool add_value(struct reader *reader, int param, const char *text)
     if (space_find_value(&reader->spec->space, param, text) >= 0)
         return refuse(reader, "duplicate value '%s'", text);
     return space_add_value(&reader->spec->space, param, text) >= 0 ||
-           refuse(reader, "there are over %d values, or there is no memory", SPACE_VALUES);
+           refuse(reader, "there are over %d values", SPACE_VALUES);
 }
 
 static void print_value(const struct value *value, char text[VALUE_BYTES])
@@ -208,7 +208,7 @@ static bool read_param(struct reader *reader, const json_t *json)
         return refuse(reader, "duplicate name '%s'", name);
     const int param = space_add_param(&spec->space, name);
     if (param < 0)
-        return refuse(reader, "there are over %d parameters, or there is no memory", SPACE_PARAMS);
+        return refuse(reader, "there are over %d parameters", SPACE_PARAMS);
     if (!add_values(reader, param, json_object_get(json, "Values")))
         return false;
     note_ignored(reader, json, known);
@@ -231,7 +231,7 @@ static bool read_condition(struct reader *reader, const json_t *json)
     if (!spec_check(spec, text, &condition->last, why))
         return refuse(reader, "'%.80s': %s", text, why);
     spec->conditions++;
-    return copy_text(reader, &condition->text, text);
+    return copy_text(&condition->text, text);
 }
 
 static bool read_space(struct reader *reader, const json_t *json)
@@ -324,7 +324,7 @@ static bool read_content(struct reader *reader, const json_t *json, const struct
     if (content->fill < SPEC_GENERATOR)
         return true;
     const char *source = need_text(reader, json, "DataSource");
-    return source && copy_text(reader, &content->source, source);
+    return source && copy_text(&content->source, source);
 }
 
 static bool read_vector(struct reader *reader, struct spec_argument *argument)
@@ -371,7 +371,7 @@ static bool read_argument(struct reader *reader, const json_t *json)
     argument->tolerance = (struct spec_tolerance){SPEC_EACH, 1e-4}; // KTT's defaults
     const int memory = find_choice(reader, json, "MemoryType", memories, SPEC_VECTOR);
     const int access = find_choice(reader, json, "AccessType", accesses, SPEC_READ_WRITE);
-    if (memory < 0 || access < 0 || !copy_text(reader, &argument->name, text))
+    if (memory < 0 || access < 0 || !copy_text(&argument->name, text))
         return false;
     spec->arguments++;
     argument->memory = (enum spec_memory)memory;
@@ -431,7 +431,7 @@ static bool read_sizes(struct reader *reader, const json_t *json, const char *ke
     for (int i = 0; i < 3; i++) {
         const json_t *size = json_object_get(object, names[i]);
         snprintf(name, sizeof(name), "%s.%s", key, names[i]);
-        if (!size && i > 0 ? !copy_text(reader, &sizes[i], "1") : !take_expression(reader, size, name, &sizes[i]))
+        if (!size && i > 0 ? !copy_text(&sizes[i], "1") : !take_expression(reader, size, name, &sizes[i]))
             return false;
     }
     return true;
@@ -537,7 +537,7 @@ static bool read_kernel(struct reader *reader, const json_t *json, const char *w
     const char *file = reader->spec->kernel[0].file;
     if (name && has_file)
         file = need_text(reader, json, "KernelFile");
-    if (!name || !file || !copy_text(reader, &kernel->name, name) || !copy_text(reader, &kernel->file, file) ||
+    if (!name || !file || !copy_text(&kernel->name, name) || !copy_text(&kernel->file, file) ||
         (reader->spec->problems == 0 && !read_problem(reader, json_object_get(json, "ProblemSize"))))
         return false;
     note_ignored(reader, json, known);
@@ -649,10 +649,8 @@ bool spec_parse(struct spec *spec, const char *text, const char *path, char why[
     json_error_t error;
     *spec = (struct spec){.kernels = 0};
     const char *slash = strrchr(path, '/');
-    spec->path = strdup(path);
-    spec->directory = strndup(path, slash ? (size_t)(slash + 1 - path) : 0);
-    if (!spec->path || !spec->directory)
-        return refuse(&reader, "out of memory");
+    spec->path = xstrdup(path);
+    spec->directory = xstrndup(path, slash ? (size_t)(slash + 1 - path) : 0);
     json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     if (!json)
         return refuse(&reader, "line %d: %s", error.line, error.text);

@@ -1,4 +1,5 @@
 // user_answer.c: the children of a user's kernel: validate a configuration (build, run, compare), or time all of them
+#include "base/alloc.h"
 #include "base/child.h"
 #include "base/log.h"
 #include "tune/kernel/user_kernel.h"
@@ -156,10 +157,8 @@ static struct timed **find_timed(struct timed **first, int configuration)
 static cl_int build_timed(const struct kernel_task *task, struct timed **first,
                           const struct user_timer_request *request, char why[SPEC_WHY])
 {
-    struct timed *timed = calloc(1, sizeof(*timed));
+    struct timed *timed = xalloc(sizeof(*timed));
     double ms;
-    if (!timed)
-        return CL_OUT_OF_HOST_MEMORY;
     cl_int result = user_build_open(&timed->build, &task->rig, false, request->tuple, why);
     if (result == CL_SUCCESS && (result = user_build_time(&timed->build, 1, &ms)) != CL_SUCCESS)
         snprintf(why, SPEC_WHY, "its first run fails: %s", compute_result_name(result));
@@ -255,9 +254,7 @@ int user_kernel_answer(char *const *words)
 {
     char path[64];
     child_begin(atoi(words[KERNEL_WORD_PARENT]), PROBE_DATA_BYTES, CPU_S);
-    struct kernel_task *task = calloc(1, sizeof(*task));
-    if (!task)
-        return PROBE_UNKNOWN;
+    struct kernel_task *task = xalloc(sizeof(*task));
     task->times = strcmp(words[KERNEL_WORD_HOW], "time") == 0;
     if (task->times)
         return (int)answer_requests(task, words);

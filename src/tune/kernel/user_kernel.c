@@ -1,6 +1,7 @@
 // user_kernel.c: a user's kernel as a subject of the tuner
 #include "tune/kernel/user_kernel.h"
 
+#include "base/alloc.h"
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/driver_call.h"
@@ -277,11 +278,10 @@ static void release(void *of)
 
 static void *build(struct subject *subject, int configuration, char why[VERDICT_TEXT])
 {
-    struct built *built = calloc(1, sizeof(*built));
-    struct user_timer_reply reply = {.why = "out of memory"};
-    if (built)
-        *built = (struct built){(struct user_kernel *)subject, configuration, 0};
-    if (built && build_there(built, &reply))
+    struct built *built = xalloc(sizeof(*built));
+    struct user_timer_reply reply = {0};
+    *built = (struct built){(struct user_kernel *)subject, configuration, 0};
+    if (build_there(built, &reply))
         return built;
     memcpy(why, reply.why, VERDICT_TEXT);
     free(built);
@@ -404,8 +404,10 @@ bool user_kernel_reads(const struct subject *subject, const char *path)
         name[names++] = argument->reference.fill == SPEC_FILE ? argument->reference.source : NULL;
     }
     for (int i = 0; i < names && !found; i++) {
-        char *file = name[i] ? spec_file(spec, name[i]) : NULL;
-        found = file && file_same(file, path);
+        if (!name[i])
+            continue;
+        char *file = spec_file(spec, name[i]);
+        found = file_same(file, path);
         free(file);
     }
     return found;
@@ -415,12 +417,8 @@ struct subject *user_kernel_open(struct device *device, const char *path, struct
 {
     static const struct subject_type type = {prepare, validate,     build,    time_build,  release,  print,
                                              NULL,    close_kernel, make_key, find_source, run_build};
-    struct user_kernel *user = calloc(1, sizeof(*user));
+    struct user_kernel *user = xalloc(sizeof(*user));
     char why[SPEC_WHY];
-    if (!user) {
-        log_error("cannot tune: out of memory");
-        return NULL;
-    }
     struct spec *spec = &user->spec;
     user->subject.type = &type;
     user->device = device;

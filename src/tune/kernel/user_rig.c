@@ -1,6 +1,7 @@
 // user_rig.c: see user_rig.h
 #include "tune/kernel/user_rig.h"
 
+#include "base/alloc.h"
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/driver_call.h"
@@ -9,6 +10,7 @@
 #include "compute/memory.h"
 #include "path/probe.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -152,7 +154,7 @@ static void take_log(char *log, char why[SPEC_WHY])
     while (line && line > log && line[-1] != '\n')
         line--;
     if (!line)
-        line = log ? log : "out of memory";
+        line = log ? log : "the driver names no reason";
     snprintf(why, SPEC_WHY, "%.*s", (int)strcspn(line, "\n"), line);
     free(log);
 }
@@ -176,8 +178,7 @@ cl_int user_build_open(struct user_build *build, const struct user_rig *rig, boo
             free(text);
             return CL_INVALID_GLOBAL_WORK_SIZE;
         }
-        result = text ? program_kernels(rig->device, text, of->options, &name, 1, &build->kernel[i], &error)
-                      : CL_OUT_OF_HOST_MEMORY;
+        result = program_kernels(rig->device, text, of->options, &name, 1, &build->kernel[i], &error);
         free(text);
         if (result != CL_SUCCESS)
             take_log(error, why);
@@ -270,12 +271,8 @@ static void *run_child(void *context)
 
 struct user_timer *user_timer_open(const char *const *arguments, int count, int pipes)
 {
-    struct user_timer *timer = calloc(1, sizeof(*timer));
-    if (!timer || count >= WORDS_MAX) {
-        log_error("cannot time a kernel: out of memory");
-        free(timer);
-        return NULL;
-    }
+    struct user_timer *timer = xalloc(sizeof(*timer));
+    assert(count < WORDS_MAX);
     memcpy(timer->words, arguments, sizeof(*arguments) * (size_t)count);
     timer->words[pipes] = timer->pipes;
     timer->requests[0] = timer->requests[1] = timer->replies[0] = timer->replies[1] = -1;
