@@ -187,6 +187,26 @@ static void test_unmerged(struct codec *codec)
     }
 }
 
+// The resolution of a PSD (resource 1005): 300 across and 72.5 down, in pixels per inch.
+static void test_density(struct codec *codec)
+{
+    static struct file file;
+    struct codec_head head = {0};
+    struct codec_error error;
+    add(&file, "8BPS\0\1\0\0\0\0\0\0\0\3\0\0\0\1\0\0\0\2\0\x08\0\3", 26);
+    add_be(&file, 0, 4);
+    add_be(&file, 12 + 16, 4);
+    add(&file, "8BIM\x03\xed\0\0\0\0\0\x10", 12);
+    add(&file, "\x01\x2c\0\0\0\1\0\1\0\x48\x80\0\0\1\0\1", 16);
+    add(&file,
+        "\0\0\0\0\0\0"
+        "abcdef",
+        12);
+    const bool ok = codec_head(codec, file.data, file.size, 0, &head, &error);
+    check_that(&unit, ok && head.metadata.density[0] == 300 && head.metadata.density[1] == 72.5, "%s: %g by %g",
+               error.why, head.metadata.density[0], head.metadata.density[1]);
+}
+
 // Alpha of a PSD may be transparency or a selection.
 static void test_alpha(struct codec *codec)
 {
@@ -283,6 +303,7 @@ int main(void)
     test_alpha(codec);
     test_rows(codec);
     test_unmerged(codec);
+    test_density(codec);
     test_exchanged(codec);
     test_right_to_left(codec);
     test_refused(codec);

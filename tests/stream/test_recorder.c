@@ -432,6 +432,46 @@ static void test_stops(struct outputs *outputs, const char *directory)
     CHECK(unlink("ffmpeg") == 0 && unlink("closed") == 0 && setenv("PATH", old, 1) == 0);
 }
 
+// The end of a run does not wait for an ffmpeg that starts, and such a recording is no failure.
+static void test_given_up(const char *directory)
+{
+    char path[4096], old[4000];
+    snprintf(old, sizeof(old), "%s", getenv("PATH"));
+    snprintf(path, sizeof(path), "%s:%s", directory, old);
+    FILE *file = fopen("ffmpeg", "w");
+    CHECK(file && fputs("#!/bin/sh\n: >asked\nsleep 2\n: >waited\n", file) >= 0);
+    CHECK(fclose(file) == 0 && chmod("ffmpeg", 0755) == 0 && setenv("PATH", path, 1) == 0);
+    struct recording *recording =
+        recording_open("starts.mkv", &(struct recording_setup){.width = 4, .height = 2, .file = -1});
+    recording_start(recording, 25, 1, 0);
+    while (access("asked", F_OK) != 0)
+        clock_sleep_until_ns(clock_now_ns() + 1000000);
+    CHECK_NUMBER(recording_state(recording), RECORDING_STARTS);
+    CHECK(recording_close(recording));
+    CHECK(access("waited", F_OK) != 0 && access("starts.mkv", F_OK) != 0);
+    unlink("waited");
+    CHECK(unlink("ffmpeg") == 0 && unlink("asked") == 0 && setenv("PATH", old, 1) == 0);
+}
+
+// A video has at most the frames of its source.
+static void test_most(void)
+{
+    struct image image;
+    bool added = true;
+    CHECK(image_alloc(&image, &(struct image_shape){.width = 4, .height = 2}));
+    memset(image.memory, 0, image_bytes(&image.shape));
+    struct recording *recording =
+        recording_open("most.y4m", &(struct recording_setup){.width = 4, .height = 2, .file = -1});
+    recording_start(recording, 25, 1, 3);
+    for (int i = 0; i < 5; i++)
+        added = recording_add(recording, &image, i * 40000000, true, NULL) && added;
+    CHECK(added);
+    CHECK_NUMBER(recording_frames(recording), 3);
+    CHECK(recording_close(recording));
+    check_frames("most.y4m", "000");
+    image_free(&image);
+}
+
 // A screenshot that cannot be written leaves no file, and says why.
 static void test_screenshot(void)
 {
@@ -537,6 +577,8 @@ int main(void)
     test_stalled(&outputs, &info);
     test_removed(&outputs);
     test_stops(&outputs, directory);
+    test_given_up(directory);
+    test_most();
     test_screenshot();
     remove_files();
     outputs_close(&outputs);

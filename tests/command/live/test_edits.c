@@ -1,4 +1,4 @@
-// test_edits.c: undo of changes of the chain
+// test_edits.c: undo of changes of the chain; users' filters that are edited
 #include "command/live/edits.h"
 #include "filter/user_filters.h"
 
@@ -124,40 +124,70 @@ static void check_selected(void)
     CHECK_NUMBER(stage, 0);
 }
 
-static void write_filter(const char *path, const char *red)
+static void write_filter(const char *path, const char *name, const char *params, const char *red)
 {
     FILE *file = fopen(path, "w");
     CHECK(file && fprintf(file,
-                          "//!SUMMARY a test\n//!KIND point\n"
-                          "INLINE pixel filter_mine(pixel p, int x, int y, arguments args)\n"
+                          "//!SUMMARY a test\n//!KIND point\n%s"
+                          "INLINE pixel filter_%s(pixel p, int x, int y, arguments args)\n"
                           "{\n    p.r = %s;\n    return p;\n}\n",
-                          red) > 0);
+                          params, name, red) > 0);
     CHECK(file && fclose(file) == 0);
 }
 
 // An undo brings back a user's filter as its file is now.
-static void check_edited(void)
+static void check_edited(const char *path)
 {
-    char directory[64], path[80], error[USER_ERROR];
-    unit_directory(directory);
-    snprintf(path, sizeof(path), "%s/mine.cl", directory);
-    write_filter(path, "1");
-    CHECK(user_filters_load(directory));
+    char error[USER_ERROR];
     begin("mine,blur=3");
     const struct filter *before = settings.chain.stage[0].filter;
     settings_select(&settings, 0);
     CHECK(edits_remove(&edits, &settings));
-    write_filter(path, "222");
+    write_filter(path, "mine", "", "222");
     CHECK(user_filters_reload(error));
     CHECK(edits_undo(&edits, &settings));
     CHECK(settings.chain.count == 2 && settings.chain.stage[0].filter == filter_find("mine"));
     CHECK(settings.chain.stage[0].filter != before);
-    CHECK(unlink(path) == 0 && rmdir(directory) == 0);
+}
+
+// If an edited filter fails, the one that runs stays in its place, with the first parameter if the selected one is
+// gone.
+static void check_restored(const char *path)
+{
+    char error[USER_ERROR];
+    begin("mine,other");
+    const struct chain runs = settings.chain;
+    write_filter(
+        path, "mine",
+        "//!PARAM a\n//!TYPE int\n//!RANGE 0 9\n//!DEFAULT 1\n//!PARAM b\n//!TYPE int\n//!RANGE 0 9\n//!DEFAULT 2\n",
+        "ARG(args, 0) + ARG(args, 1)");
+    CHECK(user_filters_reload(error));
+    chain_renew(&settings.chain);
+    CHECK(settings.chain.stage[0].filter != runs.stage[0].filter);
+    settings.selected = 2; // the other filter
+    settings_restore_filters(&settings, &runs);
+    CHECK(settings.chain.stage[0].filter == runs.stage[0].filter);
+    CHECK(settings.chain.stage[1].filter == runs.stage[1].filter);
+    CHECK_NUMBER(settings.selected, 0);
+}
+
+static void check_users(void)
+{
+    char directory[64], mine[80], other[80];
+    unit_directory(directory);
+    snprintf(mine, sizeof(mine), "%s/mine.cl", directory);
+    snprintf(other, sizeof(other), "%s/other.cl", directory);
+    write_filter(mine, "mine", "", "1");
+    write_filter(other, "other", "", "2");
+    CHECK(user_filters_load(directory));
+    check_edited(mine);
+    check_restored(mine);
+    CHECK(unlink(mine) == 0 && unlink(other) == 0 && rmdir(directory) == 0);
 }
 
 int main(void)
 {
-    check_edited();
+    check_users();
     check_selected();
     check_runs();
     check_after_undo();
