@@ -253,6 +253,34 @@ static void test_times(void)
     source_close(source);
 }
 
+// ffmpeg reports times long before the frames: their list grows, and moves to the begin of its room.
+static void test_many_times(void)
+{
+    enum { FRAMES = 150, FIRST = 10 };
+    static const char end[] =
+        "tell() { i=$1; while [ $i -lt $2 ]; do\n"
+        "echo \"[Parsed_metadata_3 @ 0x1] [info] frame:$i pts:$((i * i * 1000)) x\" >&2; i=$((i + 1)); done; }\n"
+        "give() { i=0; while [ $i -lt $1 ]; do printf 12345678; i=$((i + 1)); done; }\n"
+        "tell 0 60; give 10; read line <more; tell 60 150; give 140; exit 0\n";
+    unlink(scratch_path(&scratch, "frames"));
+    write_text("frames", "");
+    CHECK(mkfifo(scratch_path(&scratch, "more"), 0600) == 0);
+    struct source *source = open_film(end, "30.0", false);
+    for (int i = 0; i < FRAMES; i++) {
+        struct frame frame = {0};
+        if (i == FIRST) {
+            const int more = open(scratch_path(&scratch, "more"), O_WRONLY | O_CLOEXEC);
+            CHECK(more >= 0 && write(more, "\n", 1) == 1 && close(more) == 0);
+        }
+        while (source_next(source, &frame, 1000) == SOURCE_TIMEOUT)
+            ;
+        check_that(&check, frame.video_ns == i * i * 1000000L, "frame %d: %g s", i, (double)frame.video_ns / 1e9);
+        source_return(source, &frame);
+    }
+    source_close(source);
+    unlink(scratch_path(&scratch, "more"));
+}
+
 // ffmpeg before 5.1 has another name for an option.
 static void test_older(void)
 {
@@ -471,6 +499,7 @@ int main(void)
     test_play();
     test_loop();
     test_times();
+    test_many_times();
     test_older();
     test_silence();
     test_late_end();
