@@ -1,6 +1,8 @@
 // gl_handles.c: describes and tests a GL context
 #include "base/gl_handles.h"
 
+#include "base/text.h"
+
 #include <epoxy/gl.h>
 
 #include <pthread.h>
@@ -20,8 +22,8 @@ void gl_context_describe(struct gl_context *context, bool es, const char *versio
         version += sizeof(es_prefix) - 1;
     if (!renderer)
         renderer = "?";
-    snprintf(context->name, sizeof(context->name), "OpenGL %s%.*s%s over %s: %s", es ? "ES " : "",
-             (int)strcspn(version, " "), version, es ? "" : " core", over, renderer);
+    snprintf(context->name, sizeof(context->name), "OpenGL %s%.*s%s over %s: %s", text_if(es, "ES "),
+             (int)strcspn(version, " "), version, text_if(!es, " core"), over, renderer);
     context->software = false;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         context->software = context->software || strstr(renderer, names[i]);

@@ -21,7 +21,7 @@ json_t *text_json(const char *text)
     for (struct span rest = span_of(text); rest.length > 0;) {
         const char *from = rest.text;
         const bool wrong = span_next(&rest) == 0xfffd;
-        to = mempcpy(to, wrong ? replacement : from, wrong ? sizeof(replacement) - 1 : (size_t)(rest.text - from));
+        to = wrong ? mempcpy(to, replacement, sizeof(replacement) - 1) : mempcpy(to, from, (size_t)(rest.text - from));
     }
     value = json_stringn(valid, (size_t)(to - valid));
     free(valid);

@@ -465,11 +465,14 @@ static const char separators[] = " \t:"; // which users write instead of '='
 static void log_dashes(const struct parser *p, const char *name, const char *value)
 {
     const char *plain = name + strspn(name, "-");
-    const int length = (int)strcspn(plain, separators);
+    int length = (int)strcspn(plain, separators);
     const struct option *o = length == 1 ? find_letter(p->list, *plain) : NULL;
     const char *rest = value ? value : plain + length + strspn(plain + length, separators);
-    log_error("%soptions have no '-' here; write %.*s%s%s", p->where, o ? (int)strlen(o->name) : length,
-              o ? o->name : plain, *rest ? "=" : "", rest);
+    if (o) {
+        plain = o->name;
+        length = (int)strlen(plain);
+    }
+    log_error("%soptions have no '-' here; write %.*s%s%s", p->where, length, plain, text_if(*rest, "="), rest);
 }
 
 // Logs what is wrong with the name of a setting; `value` NULL: it has none.

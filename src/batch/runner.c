@@ -142,10 +142,9 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
         *why = xstrdup("the device was lost");
         return false;
     }
+    const enum path_kind computed = runner->device ? PATH_OPENCL : PATH_CPU;
     struct path_setup setup = {
-        .kind = runner->gl       ? PATH_GL
-                : runner->device ? PATH_OPENCL
-                                 : PATH_CPU,
+        .kind = runner->gl ? PATH_GL : computed,
         .device = runner->device,
         .gl = runner->gl,
         .input = fit->input,

@@ -3,6 +3,7 @@
 
 #include "base/driver_call.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,9 +73,9 @@ bool compute_device_lost(cl_int result)
 void compute_describe(char *text, size_t size, cl_int result, const char *doing)
 {
     const struct result *known = find(result);
-    const bool advised = known && known->advice;
-    snprintf(text, size, advised ? "cannot %s: %s (%d): %s" : "cannot %s: %s (%d)", doing, compute_result_name(result),
-             (int)result, advised ? known->advice : "");
+    const char *advice = known ? known->advice : NULL;
+    snprintf(text, size, "cannot %s: %s (%d)%s%s", doing, compute_result_name(result), (int)result,
+             text_if(advice, ": "), text_or(advice, ""));
 }
 
 bool compute_ok(cl_int result, const char *doing)

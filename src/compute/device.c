@@ -5,6 +5,7 @@
 #include "base/driver_call.h"
 #include "base/gl_handles.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "compute/cl.h"
 #include "compute/driver_cache.h"
 #include "compute/drivers.h"
@@ -236,8 +237,8 @@ int device_choose(const struct device_info *devices, int count, const char *text
         snprintf(list + used, sizeof(list) - used, "%s%d '%s'", i ? ", " : "", i, devices[i].name);
     }
     const char *usual = getenv("MONOCLE_DEVICE"); // the user may have forgotten it
-    log_error("no OpenCL device matches '%s'%s; devices: %s (see 'monocle devices')", text ? text : "",
-              text && usual && strcmp(text, usual) == 0 ? " (from MONOCLE_DEVICE)" : "", count ? list : "none");
+    log_error("no OpenCL device matches '%s'%s; devices: %s (see 'monocle devices')", text_or(text, ""),
+              text_if(text && usual && strcmp(text, usual) == 0, " (from MONOCLE_DEVICE)"), count ? list : "none");
     return -1;
 }
 
@@ -302,15 +303,15 @@ static cl_context create_context(const struct device *device, const cl_context_p
 static bool open_shared(struct device *device, const struct gl_handles *gl)
 {
     const bool glx = gl->glx_context != NULL;
-    const cl_context_properties properties[] = {
-        CL_CONTEXT_PLATFORM,
-        (cl_context_properties)device->info.platform,
-        CL_GL_CONTEXT_KHR,
-        (cl_context_properties)(glx ? gl->glx_context : gl->egl_context),
-        glx ? CL_GLX_DISPLAY_KHR : CL_EGL_DISPLAY_KHR,
-        (cl_context_properties)(glx ? gl->glx_display : gl->egl_display),
-        0,
-    };
+    const void *context = glx ? gl->glx_context : gl->egl_context;
+    const void *display = glx ? gl->glx_display : gl->egl_display;
+    const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                                (cl_context_properties)device->info.platform,
+                                                CL_GL_CONTEXT_KHR,
+                                                (cl_context_properties)context,
+                                                glx ? CL_GLX_DISPLAY_KHR : CL_EGL_DISPLAY_KHR,
+                                                (cl_context_properties)display,
+                                                0};
     cl_int result;
     device->context = create_context(device, properties, &result);
     if (!device->context)

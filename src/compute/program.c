@@ -285,7 +285,7 @@ cl_int kernel_run(cl_kernel kernel, cl_command_queue queue, const struct kernel_
         result = clSetKernelArg(kernel, i, arguments[i].bytes, arguments[i].value);
     if (result == CL_SUCCESS)
         result =
-            clEnqueueNDRangeKernel(queue, kernel, 2, offset, size, local, after ? 1 : 0, after ? &after : NULL, &event);
+            clEnqueueNDRangeKernel(queue, kernel, 2, offset, size, local, after != NULL, after ? &after : NULL, &event);
     if (result == CL_SUCCESS)
         span_add(span, event);
     return result;

@@ -41,8 +41,12 @@ static int32_t round_int(double value)
 struct color_coefficients color_to_rgb(struct color color)
 {
     const double kr = matrices[color.matrix].kr, kb = matrices[color.matrix].kb, kg = 1 - kr - kb;
-    const bool full = color.range == COLOR_RANGE_FULL;
-    const double luma = full ? 1 : 255.0 / 219, chroma = full ? 1 : 255.0 / 224, offset = full ? 0 : 16;
+    double luma = 1, chroma = 1, offset = 0;
+    if (color.range != COLOR_RANGE_FULL) {
+        luma = 255.0 / 219;
+        chroma = 255.0 / 224;
+        offset = 16;
+    }
     return (struct color_coefficients){
         .cy = round_int(luma * 16384),
         .bias = 16 - round_int(luma * offset * 32),
@@ -57,7 +61,8 @@ struct color_reverse color_to_yuv(struct color color)
 {
     const double kr = matrices[color.matrix].kr, kb = matrices[color.matrix].kb;
     const bool full = color.range == COLOR_RANGE_FULL;
-    const double luma = full ? 32768 : 219.0 / 255 * 32768, chroma = full ? 32768 : 224.0 / 255 * 32768;
+    const double luma = full ? 32768 : 219.0 / 255 * 32768;
+    const double chroma = full ? 32768 : 224.0 / 255 * 32768;
     struct color_reverse c = {
         .yr = round_int(kr * luma),
         .yb = round_int(kb * luma),

@@ -98,11 +98,13 @@ static bool parse_chroma(const struct tag *tag, struct y4m_header *header, const
     }
     const bool deep = (tag->size > 3 && tag->text[3] == 'p' && tag->text[tag->size - 1] <= '9') ||
                       (tag->size > 4 && memcmp(tag->text, "mono", 4) == 0);
-    *why = deep ? "its samples have more than 8 bits; convert it first, for example with ffmpeg -pix_fmt yuv420p"
-           : text_is(tag, "444alpha")
-               ? "its chroma subsampling (C) is 444alpha; convert it first, for example with ffmpeg -pix_fmt yuv444p"
-               : "its chroma subsampling (C) is not 420, 420jpeg, 420mpeg2, 420paldv, 422, 444 or mono; convert it "
-                 "first, for example with ffmpeg -pix_fmt yuv420p";
+    if (deep)
+        *why = "its samples have more than 8 bits; convert it first, for example with ffmpeg -pix_fmt yuv420p";
+    else if (text_is(tag, "444alpha"))
+        *why = "its chroma subsampling (C) is 444alpha; convert it first, for example with ffmpeg -pix_fmt yuv444p";
+    else
+        *why = "its chroma subsampling (C) is not 420, 420jpeg, 420mpeg2, 420paldv, 422, 444 or mono; convert it "
+               "first, for example with ffmpeg -pix_fmt yuv420p";
     return false;
 }
 

@@ -105,7 +105,8 @@ VECTOR_INLINE void make_block(const struct yuv_row *row, const struct coefficien
     for (int i = 0; use == ROW_KEPT && i < 4 * VECTOR_BYTES; i += CACHE_LINE)
         vec_fetch_to_write(rgba + FETCH_TO_WRITE_DISTANCE + i);
     if (layout == YUV_PACKED) {
-        const uint8_t *from = (luma_first ? row->y : v_first ? row->v : row->u) + 2 * x;
+        const uint8_t *chroma = v_first ? row->v : row->u;
+        const uint8_t *from = (luma_first ? row->y : chroma) + 2 * x;
         const struct vec_two_u8 apart = vec_separate_u8(vec_load_u8(from), vec_load_u8(from + VECTOR_BYTES));
         luma = luma_first ? apart.a : apart.b;
         pairs = luma_first ? apart.b : apart.a;
@@ -307,7 +308,8 @@ VECTOR_INLINE void encode_block(const struct reverse *k, const struct encode_row
     } else {
         const struct vec_two_u8 packed =
             luma_first ? vec_interleave_u8(upper.y, pairs) : vec_interleave_u8(pairs, upper.y);
-        uint8_t *to = (luma_first ? rows->y[0] : v_first ? rows->v : rows->u) + 2 * x;
+        uint8_t *chroma = v_first ? rows->v : rows->u;
+        uint8_t *to = (luma_first ? rows->y[0] : chroma) + 2 * x;
         vec_store_u8(to, packed.a);
         vec_store_u8(to + VECTOR_BYTES, packed.b);
     }

@@ -269,8 +269,12 @@ static bool lacks_intel_driver(struct doctor *doctor)
 static void advise_rusticl(struct doctor *doctor, const struct gpu *gpu)
 {
     char fix[256];
-    const bool enabled = getenv("RUSTICL_ENABLE") && strstr(getenv("RUSTICL_ENABLE"), gpu->rusticl);
-    if (has_driver(doctor, "rusticl") && !enabled) {
+    if (getenv("RUSTICL_ENABLE") && strstr(getenv("RUSTICL_ENABLE"), gpu->rusticl)) {
+        doctor_report(doctor, FINDING_PROBLEM, NULL,
+                      "%s has no OpenCL device: rusticl is enabled, but does not find it", gpu->name);
+        return;
+    }
+    if (has_driver(doctor, "rusticl")) {
         snprintf(fix, sizeof(fix), "export RUSTICL_ENABLE=%s", gpu->rusticl);
         doctor_report(doctor, FINDING_PROBLEM, fix, "%s has no OpenCL device: Mesa's driver rusticl is not enabled",
                       gpu->name);
@@ -282,8 +286,7 @@ static void advise_rusticl(struct doctor *doctor, const struct gpu *gpu)
         snprintf(fix, sizeof(fix),
                  "sudo apt install mesa-opencl-icd && export RUSTICL_ENABLE=%s   # Debian 13, Ubuntu 24.04 or later",
                  gpu->rusticl);
-    doctor_report(doctor, FINDING_PROBLEM, enabled ? NULL : fix, "%s has no OpenCL device: %s", gpu->name,
-                  enabled ? "rusticl is enabled, but does not find it" : "its driver is not installed");
+    doctor_report(doctor, FINDING_PROBLEM, fix, "%s has no OpenCL device: its driver is not installed", gpu->name);
 }
 
 // After check_devices.

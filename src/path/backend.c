@@ -67,10 +67,10 @@ json_t *passes_json(const struct path_pass *pass, int passes)
     json_t *array = json_array();
     for (int i = 0; i < passes; i++) {
         const struct tuned_found *tuned = pass[i].tuned;
-        json_array_append_new(array,
-                              json_pack("{s:s,s:s,s:s,s:s?,s:b}", "pass", pass[i].name, "choice", pass[i].choice,
-                                        "from", tuned ? tuned_level_name(tuned->level) : "default", "match",
-                                        tuned ? tuned_match_name(tuned->match) : NULL, "stale", tuned && tuned->stale));
+        const char *from = tuned ? tuned_level_name(tuned->level) : "default";
+        const char *match = tuned ? tuned_match_name(tuned->match) : NULL;
+        json_array_append_new(array, json_pack("{s:s,s:s,s:s,s:s?,s:b}", "pass", pass[i].name, "choice", pass[i].choice,
+                                               "from", from, "match", match, "stale", tuned && tuned->stale));
     }
     return array;
 }

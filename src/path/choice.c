@@ -2,6 +2,7 @@
 #include "path/choice.h"
 
 #include "base/stats.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,7 +134,7 @@ static void choose(struct path_choice *c)
         qsort(c->candidate + 1, (size_t)c->count - 1, sizeof(chosen), by_time);
     for (int i = 0; i < c->count; i++)
         length += snprintf(c->why + length, sizeof(c->why) - (size_t)length, "%s%s %.2f%s", i == 0 ? "auto: " : ", ",
-                           path_kind_name(c->candidate[i].kind), c->candidate[i].ms, i == 0 ? " ms" : "");
+                           path_kind_name(c->candidate[i].kind), c->candidate[i].ms, text_if(i == 0, " ms"));
 }
 
 // Begins with candidate[at], or chooses if there is none.

@@ -291,7 +291,6 @@ static void run_passes(struct path *path, struct image *from, const struct path_
             .from = from,
             .feed = feed,
             .to = last ? &slot->output : &build->between[i % 2],
-            .encoded = last && path->encode.width > 0 ? &slot->encoded : NULL,
             .encoder = encoder_init(path->encode.color),
             .coefficients = color_to_rgb(from->shape.color),
             .second = &build->second[build->keeper[i]],
@@ -300,6 +299,8 @@ static void run_passes(struct path *path, struct image *from, const struct path_
             .bands = build->bands[i],
             .prefetch = build->tuning.value[CPU_PREFETCH],
         };
+        if (last && path->encode.width > 0)
+            run.encoded = &slot->encoded;
         // A warp reads a part of the rows.
         const struct cpu_pass *next = last ? NULL : passes + build->run[i];
         const bool part = next && next->pass->warp && !passes[run.count - 1].pass->last;

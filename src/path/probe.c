@@ -8,6 +8,7 @@
 #include "base/gl_handles.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "compute/program.h"
 #include "filter/user_filters.h"
@@ -94,7 +95,7 @@ static enum child_end ask(struct question *question, int *value)
         [1 + WORD_PASS] = number,
         [1 + WORD_VARIANT] = variant,
         [1 + WORD_CHAIN] = chain,
-        [1 + WORD_KERNELS] = probe->device->kernel_dir ? probe->device->kernel_dir : "",
+        [1 + WORD_KERNELS] = text_or(probe->device->kernel_dir, ""),
         [1 + WORD_FILTERS] = user_filters_named(),
         [1 + WORD_SIZE] = size,
     };

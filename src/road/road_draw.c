@@ -138,8 +138,8 @@ static void add_rect(struct rects *to, double x0, double y0, double x1, double y
 {
     if (to->count == ROAD_RECTS || y1 < 0 || y0 >= to->height)
         return;
-    to->rect[to->count++] = (struct road_rect){.y0 = (int)(y0 < 0 ? 0 : y0),
-                                               .y1 = (int)(y1 > to->height ? to->height : y1),
+    to->rect[to->count++] = (struct road_rect){.y0 = (int)fmax(y0, 0),
+                                               .y1 = (int)fmin(y1, to->height),
                                                .x0 = (float)x0,
                                                .x1 = (float)x1,
                                                .opacity = (float)opacity,

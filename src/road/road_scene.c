@@ -113,7 +113,9 @@ static double merging_width(double way)
 {
     static const double every = 500, opened = 60, narrows = 120, closed = 240;
     const double at = way - floor(way / every) * every;
-    return at < opened ? at / opened : at < narrows ? 1 : at < closed ? (closed - at) / (closed - narrows) : 0;
+    if (at < narrows)
+        return fmin(at / opened, 1);
+    return fmax((closed - at) / (closed - narrows), 0);
 }
 
 double road_line_at(const struct road_scene *scene, int line, double z)
@@ -180,17 +182,16 @@ static void set_cars(struct road_scene *scene)
     scene->cars = scene->level == ROAD_CARS ? scene->lanes : 0;
     for (int i = 0; i < scene->cars; i++) {
         const uint32_t seed = road_hash(scene->seed, FOR_CAR, (uint32_t)i);
-        const bool truck = road_unit(seed, 0, 0) < 0.25;
         const double noise = road_noise(seed, scene->time / 7, NULL), nearest = i == scene->own ? 12 : 8;
-        const struct road_car car = {
-            .offset = (i - scene->own) * ROAD_LANE_WIDTH +
-                      (i == scene->own ? 0.4 : 1.2) * road_noise(seed + 1, scene->time / 5, NULL),
-            .distance = nearest + 22 * (1 + noise),
-            .width = truck ? 2.4 : 1.8,
-            .height = truck ? 3.2 : 1.45,
-            .length = truck ? 9 : 4.3,
-            .paint = road_hash(seed, 1, 0),
-        };
+        const double sway = i == scene->own ? 0.4 : 1.2;
+        struct road_car car = {.width = 1.8, .height = 1.45, .length = 4.3, .paint = road_hash(seed, 1, 0)};
+        if (road_unit(seed, 0, 0) < 0.25) { // a truck
+            car.width = 2.4;
+            car.height = 3.2;
+            car.length = 9;
+        }
+        car.offset = (i - scene->own) * ROAD_LANE_WIDTH + sway * road_noise(seed + 1, scene->time / 5, NULL);
+        car.distance = nearest + 22 * (1 + noise);
         int at = i;
         for (; at > 0 && scene->car[at - 1].distance < car.distance; at--)
             scene->car[at] = scene->car[at - 1];

@@ -68,16 +68,17 @@ static void read_colours(struct bmp *bmp, size_t place, size_t each, uint32_t us
 static size_t read_masks(struct bmp *bmp, size_t info)
 {
     static const uint32_t of_16[] = {0x7c00, 0x3e0, 0x1f, 0}, of_32[] = {0xff0000, 0xff00, 0xff, 0xff000000};
-    const bool has = bmp->compression == MASKS || bmp->compression == ALPHA_MASKS;
-    const int behind = !has || info > MASKS_AT ? 0 : bmp->compression == MASKS ? 3 : 4;
-    const int inside = info >= MASKS_AT + 16 ? 4 : 3, count = behind ? behind : inside;
+    const bool inside = info > MASKS_AT;
+    int count = bmp->compression == MASKS ? 3 : 4;
     memcpy(bmp->mask, bmp->bits == 16 ? of_16 : of_32, sizeof(bmp->mask));
-    if (!has)
+    if (bmp->compression != MASKS && bmp->compression != ALPHA_MASKS)
         return 0;
+    if (inside)
+        count = info >= MASKS_AT + 16 ? 4 : 3;
     bmp->mask[3] = 0;
     for (int c = 0; c < count && FILE_HEAD + MASKS_AT + 4 * (size_t)(c + 1) <= bmp->size; c++)
         bmp->mask[c] = read_int(bmp->data + FILE_HEAD + MASKS_AT + 4 * c, 4);
-    return (size_t)behind * 4;
+    return inside ? 0 : (size_t)count * 4;
 }
 
 static bool kind_ok(const struct bmp *bmp, size_t info, struct codec_error *error)
@@ -142,8 +143,9 @@ static bool read_header(struct bmp *bmp, const uint8_t *data, size_t size, struc
     const size_t place = FILE_HEAD + info + read_masks(bmp, info);
     if (bmp->pixels < place)
         return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its pixels begin in its header");
+    const uint32_t used = info >= 36 ? read_int(data + FILE_HEAD + 32, 4) : 0;
     if (bmp->bits <= 8)
-        read_colours(bmp, place, info == OS2_HEAD ? 3 : 4, info >= 36 ? read_int(data + FILE_HEAD + 32, 4) : 0);
+        read_colours(bmp, place, info == OS2_HEAD ? 3 : 4, used);
     return true;
 }
 
@@ -253,7 +255,9 @@ static void put_pixels(struct pen *pen, const uint8_t *from, int count, bool run
 {
     for (int i = 0; i < count; i++, pen->x++) {
         const bool half = pen->bmp->compression == RLE4;
-        const int byte = from[run ? 0 : half ? i / 2 : i], colour = !half ? byte : i % 2 ? byte & 15 : byte >> 4;
+        int colour = from[run ? 0 : i >> half];
+        if (half)
+            colour = i % 2 ? colour & 15 : colour >> 4;
         if (pen->x < pen->bmp->width && pen->y < pen->bmp->height)
             memcpy(row_of(pen->bmp, pen->image, pen->y) + 4 * pen->x, pen->bmp->colours[colour], 4);
     }

@@ -55,7 +55,9 @@ static int length_code(size_t length)
 // Returns the longest piece of a run whose rest is not too short for a run.
 static size_t run_piece(size_t left)
 {
-    return left <= MOST ? left : left < MOST + LEAST ? left - LEAST : MOST;
+    if (left <= MOST)
+        return left;
+    return left < MOST + LEAST ? left - LEAST : MOST;
 }
 
 static void count_symbols(const uint8_t *from, size_t size, uint32_t counts[SYMBOLS])
@@ -93,7 +95,9 @@ struct node {
 static int by_weight(const void *a, const void *b)
 {
     const struct node *x = a, *y = b;
-    return x->weight != y->weight ? (x->weight < y->weight ? -1 : 1) : x->symbol - y->symbol;
+    if (x->weight != y->weight)
+        return x->weight < y->weight ? -1 : 1;
+    return x->symbol - y->symbol;
 }
 
 // Computes the depths of the leaves of a Huffman tree. The leaves are sorted by weight, and so are the pairs.
@@ -213,10 +217,14 @@ static void put_head(struct deflate *deflate, const uint8_t depths[SYMBOLS], boo
     for (int i = 0, zeros; i < SYMBOLS; i += zeros) {
         for (zeros = 0; i + zeros < SYMBOLS && depths[i + zeros] == 0 && zeros < 138; zeros++)
             ;
-        const int code = zeros >= 11 ? 18 : zeros >= 3 ? 17 : depths[i];
+        int code = depths[i];
+        if (zeros >= 3)
+            code = zeros >= 11 ? 18 : 17;
         put(deflate, codes[code].bits, codes[code].count);
-        if (code >= 17)
-            put(deflate, (uint32_t)(zeros - (code == 18 ? 11 : 3)), code == 18 ? 7 : 3);
+        if (code == 18)
+            put(deflate, (uint32_t)(zeros - 11), 7);
+        else if (code == 17)
+            put(deflate, (uint32_t)(zeros - 3), 3);
         else
             zeros = 1;
         flush(deflate);

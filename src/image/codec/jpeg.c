@@ -174,14 +174,15 @@ static bool read_texts(struct jpeg *jpeg, struct codec_metadata *metadata)
 // Reads the resolution of the JFIF header, or the shape of its pixels.
 static void read_density(const struct jpeg_decompress_struct *info, struct codec_metadata *metadata)
 {
-    const double inch = info->density_unit == 1 ? 1 : info->density_unit == 2 ? 2.54 : 0;
+    const bool known = info->density_unit == 1 || info->density_unit == 2;
+    const double inch = info->density_unit == 2 ? 2.54 : 1;
     if (!info->saw_JFIF_marker || info->X_density == 0 || info->Y_density == 0)
         return;
-    double *density = inch > 0 ? metadata->density : metadata->aspect;
-    if (inch == 0 && info->X_density == info->Y_density) // also of files that do not know it
+    double *density = known ? metadata->density : metadata->aspect;
+    if (!known && info->X_density == info->Y_density) // also of files that do not know it
         return;
-    density[0] = info->X_density * (inch > 0 ? inch : 1);
-    density[1] = info->Y_density * (inch > 0 ? inch : 1);
+    density[0] = info->X_density * inch;
+    density[1] = info->Y_density * inch;
 }
 
 // Takes EXIF or XMP data. EXIF data may continue in further markers, as ExifTool and Pillow write them: these do not
@@ -375,8 +376,8 @@ static int nearest_quality(const struct jpeg_decompress_struct *info)
         const int scale = jpeg_quality_scaling(quality);
         long off = 0;
         for (int i = 0; i < DCTSIZE2; i++) {
-            const int scaled = (base[i] * scale + 50) / 100;
-            off += abs((scaled < 1 ? 1 : scaled > 255 ? 255 : scaled) - (int)table->quantval[i]);
+            const int scaled = (base[i] * scale + 50) / 100, limited = scaled > 255 ? 255 : scaled;
+            off += abs((limited < 1 ? 1 : limited) - (int)table->quantval[i]);
         }
         if (best == 0 || off < least) {
             best = quality;

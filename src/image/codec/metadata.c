@@ -288,13 +288,14 @@ bool exif_density(const uint8_t *data, size_t size, double density[2])
     if (!tiff_open(&tiff, data, size))
         return false;
     const uint32_t unit = read_number(&tiff, first_directory(&tiff), TAG_RESOLUTION_UNIT, INCH);
+    const double inch = unit == CENTIMETRE ? 2.54 : 1;
     for (int i = 0; i < 2; i++) {
         struct ifd_entry entry;
         const size_t at = find_entry(&tiff, first_directory(&tiff), i ? TAG_RESOLUTION_DOWN : TAG_RESOLUTION_ACROSS);
         if (!at || !read_entry(&tiff, at, &entry) || entry.type != TYPE_RATIONAL)
             return false;
         const double below = read_int(&tiff, entry.value + 4, 4);
-        density[i] = below > 0 ? read_int(&tiff, entry.value, 4) / below * (unit == CENTIMETRE ? 2.54 : 1) : 0;
+        density[i] = below > 0 ? read_int(&tiff, entry.value, 4) / below * inch : 0;
     }
     return (unit == INCH || unit == CENTIMETRE) && density[0] > 0 && density[1] > 0;
 }
@@ -322,8 +323,8 @@ void exif_from_density(const double density[2], uint8_t exif[EXIF_DENSITY_BYTES]
     };
     memcpy(exif, head, sizeof(head));
     for (int i = 0; i < 2; i++) {
-        const bool whole = density[i] == floor(density[i]);
-        const uint32_t parts[] = {(uint32_t)lround(density[i] * (whole ? 1 : PARTS)), whole ? 1 : PARTS};
+        const uint32_t below = density[i] == floor(density[i]) ? 1 : PARTS;
+        const uint32_t parts[] = {(uint32_t)lround(density[i] * below), below};
         for (int k = 0; k < 8; k++)
             exif[VALUES + 8 * i + k] = (uint8_t)(parts[k / 4] >> 8 * (k % 4));
     }
@@ -375,7 +376,10 @@ static bool copy_entry(struct copy *copy, size_t at, size_t from, int depth)
         copy->left_out = true;
         return false;
     }
-    write_entry(copy, at, entry.tag, inner ? TYPE_LONG : entry.type, inner ? 1 : entry.count);
+    if (inner)
+        write_entry(copy, at, entry.tag, TYPE_LONG, 1);
+    else
+        write_entry(copy, at, entry.tag, entry.type, entry.count);
     if (inner || entry.bytes > 4)
         write_int(copy, at + 8, value, 4);
     if (!inner)
@@ -615,11 +619,12 @@ static const char *element_value(const char *name, const char *at, const char *e
 // Writes the new value of a property. Returns false if it keeps its value.
 static bool new_value(const struct xmp_property *property, const struct metadata_target *target, char text[16])
 {
-    const int value = property->change == XMP_WIDTH    ? target->width
-                      : property->change == XMP_HEIGHT ? target->height
-                                                       : target->orientation;
-    snprintf(text, 16, "%d", value);
-    return property->change <= XMP_HEIGHT && value > 0;
+    const int values[] = {
+        [XMP_ORIENTATION] = target->orientation, [XMP_WIDTH] = target->width, [XMP_HEIGHT] = target->height};
+    if (property->change > XMP_HEIGHT || values[property->change] <= 0)
+        return false;
+    snprintf(text, 16, "%d", values[property->change]);
+    return true;
 }
 
 // Appends the text from *copied up to the property at `start`, whose name ends at `at`, and the changed property. Moves

@@ -124,7 +124,8 @@ static bool looks_so(const uint8_t *data, size_t size)
 
 static int channels_of(enum colour colour)
 {
-    return colour == RGB ? 3 : colour == RGBA ? 4 : colour == GREY_ALPHA ? 2 : 1;
+    static const uint8_t channels[] = {[GREY] = 1, [RGB] = 3, [PALETTE] = 1, [GREY_ALPHA] = 2, [RGBA] = 4};
+    return channels[colour];
 }
 
 static bool take_header(struct header *header, const struct chunk *chunk, struct codec_error *error)
@@ -232,7 +233,9 @@ static bool is_profile(struct codec_bytes chunk)
 
 static int hex_digit(int letter)
 {
-    return letter >= '0' && letter <= '9' ? letter - '0' : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+    if (letter >= '0' && letter <= '9')
+        return letter - '0';
+    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
 // Unpacks the text into the buffer, and sets *text to the result. The text may be in the buffer itself. Returns false
@@ -256,9 +259,11 @@ static bool profile_read(struct codec_buffer *buffer, struct codec_bytes *text)
         const int digit = hex_digit(*at);
         if (digit < 0 && !isspace(*at))
             return false;
-        if (digit >= 0 && high >= 0)
+        if (digit < 0)
+            continue;
+        if (high >= 0)
             buffer->data[buffer->size++] = (uint8_t)(high << 4 | digit);
-        high = digit < 0 ? high : high < 0 ? digit : -1;
+        high = high < 0 ? digit : -1;
     }
     *text = (struct codec_bytes){buffer->data, buffer->size};
     return buffer->size == size;
@@ -460,12 +465,22 @@ static void remove_srgb(struct png *png, struct codec_metadata *metadata)
     metadata->chunks = (struct codec_bytes){chunks->size > 0 ? chunks->data : NULL, chunks->size};
 }
 
+// Returns ICC, EXIF or XMP; METADATA: another kind of chunk.
+static int kind_of(const struct chunk *chunk)
+{
+    static const char xmp[] = "XML:com.adobe.xmp"; // with its NUL
+    if (chunk_is(chunk, "iCCP"))
+        return ICC;
+    if (chunk_is(chunk, "eXIf"))
+        return EXIF;
+    return chunk_is(chunk, "iTXt") && codec_begins(chunk->bytes, xmp, sizeof(xmp)) ? XMP : METADATA;
+}
+
 // Takes the first chunk of each kind, as libpng does: unpacking hundreds of them could take seconds.
 static void take_metadata(struct png *png, const struct chunk *chunk, struct header *header,
                           struct codec_metadata *metadata)
 {
     enum { PROFILES_MOST = 4 };
-    static const char xmp[] = "XML:com.adobe.xmp"; // with its NUL
     static const char *const left_out[METADATA] = {
         [ICC] = "its colour profile is damaged or larger than 16 MiB and is left out",
         [EXIF] = "its EXIF data are damaged and are left out",
@@ -473,20 +488,24 @@ static void take_metadata(struct png *png, const struct chunk *chunk, struct hea
     };
     struct codec_bytes *const parts[METADATA] = {&metadata->icc, &metadata->exif, &metadata->xmp};
     struct codec_bytes bytes;
-    const bool is_xmp =
-        chunk_is(chunk, "iTXt") && chunk->bytes.size >= sizeof(xmp) && memcmp(chunk->bytes.data, xmp, sizeof(xmp)) == 0;
-    const int kind = chunk_is(chunk, "iCCP") ? ICC : chunk_is(chunk, "eXIf") ? EXIF : is_xmp ? XMP : METADATA;
+    const int kind = kind_of(chunk);
     const bool profile =
         (chunk_is(chunk, "tEXt") || chunk_is(chunk, "zTXt") || chunk_is(chunk, "iTXt")) && is_profile(chunk->bytes);
     if (profile && header->profiles++ < PROFILES_MOST)
         take_profile(png, chunk, metadata);
     else if (kind == METADATA && !profile)
         take_other(png, chunk, header, metadata);
-    const bool misplaced = kind == ICC && (header->pieces > 0 || header->after_palette);
-    if (kind != METADATA && (header->seen[kind] || misplaced))
-        lacks_chunk(metadata, misplaced ? "misplaced" : "second", kind == XMP ? "XMP" : chunk->type);
-    if (kind == METADATA || header->seen[kind] || misplaced)
+    if (kind == METADATA)
         return;
+    const char *name = kind == XMP ? "XMP" : chunk->type;
+    if (kind == ICC && (header->pieces > 0 || header->after_palette)) {
+        lacks_chunk(metadata, "misplaced", name);
+        return;
+    }
+    if (header->seen[kind]) {
+        lacks_chunk(metadata, "second", name);
+        return;
+    }
     header->seen[kind] = true;
     if (!read_metadata(png, chunk, kind, &bytes))
         codec_lacks(metadata, left_out[kind]);
@@ -553,9 +572,9 @@ static bool read_header(struct png *png, const uint8_t *data, size_t size, struc
             return false;
         pixels = chunk_is(&chunk, "IDAT");
     } while (!chunk_is(&chunk, "IEND"));
-    header->format = header->transparent || header->colour == GREY_ALPHA || header->colour == RGBA ? PIXFMT_RGBA
-                     : header->colour == GREY                                                      ? PIXFMT_GREY
-                                                                                                   : PIXFMT_RGB24;
+    header->format = header->colour == GREY ? PIXFMT_GREY : PIXFMT_RGB24;
+    if (header->transparent || header->colour == GREY_ALPHA || header->colour == RGBA)
+        header->format = PIXFMT_RGBA;
     if (metadata)
         remove_srgb(png, metadata);
     if (header->pieces == 0)
@@ -577,7 +596,8 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
     };
     head->jpeg = header.colour == GREY || header.colour == GREY_ALPHA ? PIXFMT_GREY : PIXFMT_YU12;
     head->alpha = head->shape.format == PIXFMT_RGBA;
-    head->remarks = (header.depth == 16 ? CODEC_DEEP : 0) | (header.animated ? CODEC_FRAMES : 0);
+    head->remarks = header.depth == 16 ? CODEC_DEEP : 0;
+    head->remarks |= header.animated ? CODEC_FRAMES : 0;
     return ok;
 }
 
@@ -639,13 +659,16 @@ static void expand_pixel(const struct header *header, const uint8_t *row, int x,
         return;
     }
     const bool grey = header->colour == GREY || header->colour == GREY_ALPHA;
-    for (int c = 0; c < 3; c++)
-        to[header->format == PIXFMT_GREY ? 0 : c] = to_8_bits(value[grey ? 0 : c], depth);
-    if (header->format == PIXFMT_RGBA)
-        to[3] = header->colour == GREY_ALPHA ? to_8_bits(value[1], depth)
-                : header->colour == RGBA     ? to_8_bits(value[3], depth)
-                : keyed                      ? 0
-                                             : 255;
+    for (int c = 0; c < 3; c++) {
+        const int from = grey ? 0 : c;
+        to[header->format == PIXFMT_GREY ? 0 : c] = to_8_bits(value[from], depth);
+    }
+    if (header->format != PIXFMT_RGBA)
+        return;
+    if (header->colour == GREY_ALPHA || header->colour == RGBA)
+        to[3] = to_8_bits(value[channels - 1], depth);
+    else
+        to[3] = keyed ? 0 : 255;
 }
 
 // Removes the filters from a part's rows and converts them. Returns false for an unknown filter.
@@ -715,7 +738,7 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
     if (!read_header(png, data, size, &header, NULL, error))
         return false;
     const struct image_shape shape = {.format = header.format, .width = header.width, .height = header.height};
-    const int first = header.interlaced ? 1 : 0, end = header.interlaced ? PARTS : 1;
+    const int first = header.interlaced, end = header.interlaced ? PARTS : 1;
     const size_t row = row_bytes(&header, header.width) + SLACK;
     size_t bytes = 0;
     for (int i = first; i < end; i++)
@@ -769,9 +792,9 @@ static bool write_iptc(struct png *png, struct codec_buffer *buffer, struct code
 static bool write_comment(struct codec_buffer *buffer, struct codec_bytes comment)
 {
     static const char head[] = "Comment\0\0\0\0"; // keyword, not packed, no language, no translation
-    const bool ascii = is_ascii(comment);
     size_t start;
-    return chunk_begin(buffer, ascii ? "tEXt" : "iTXt", head, ascii ? 8 : sizeof(head), &start) &&
+    return (is_ascii(comment) ? chunk_begin(buffer, "tEXt", head, 8, &start)
+                              : chunk_begin(buffer, "iTXt", head, sizeof(head), &start)) &&
            codec_buffer_append(buffer, comment.data, comment.size) && chunk_end(buffer, start);
 }
 
@@ -779,7 +802,8 @@ static bool write_comment(struct codec_buffer *buffer, struct codec_bytes commen
 static bool write_density(struct codec_buffer *buffer, const struct codec_metadata *metadata)
 {
     const bool known = metadata->density[0] > 0;
-    const double *density = known ? metadata->density : metadata->aspect, unit = known ? 0.0254 : 1;
+    const double *density = known ? metadata->density : metadata->aspect;
+    const double unit = known ? 0.0254 : 1;
     uint8_t data[9] = {[8] = known};
     if (density[0] <= 0)
         return true;

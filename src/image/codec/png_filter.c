@@ -123,22 +123,31 @@ static bool undo(int filter, uint8_t *to, const uint8_t *from, const uint8_t *be
         memmove(to, from, bytes);
         return true;
     case SUB: // constant steps, so that each is compiled for its own
-        (step == 3   ? undo_sub(to, from, bytes, 3)
-         : step == 4 ? undo_sub(to, from, bytes, 4)
-                     : undo_channels(SUB, to, from, before, bytes, step));
+        if (step == 3)
+            undo_sub(to, from, bytes, 3);
+        else if (step == 4)
+            undo_sub(to, from, bytes, 4);
+        else
+            undo_channels(SUB, to, from, before, bytes, step);
         return true;
     case UP:
         undo_up(to, from, before, bytes);
         return true;
     case AVERAGE:
-        (step == 3   ? undo_average(to, from, before, bytes, 3)
-         : step == 4 ? undo_average(to, from, before, bytes, 4)
-                     : undo_channels(AVERAGE, to, from, before, bytes, step));
+        if (step == 3)
+            undo_average(to, from, before, bytes, 3);
+        else if (step == 4)
+            undo_average(to, from, before, bytes, 4);
+        else
+            undo_channels(AVERAGE, to, from, before, bytes, step);
         return true;
     case PAETH:
-        (step == 3   ? undo_paeth(to, from, before, bytes, 3)
-         : step == 4 ? undo_paeth(to, from, before, bytes, 4)
-                     : undo_channels(PAETH, to, from, before, bytes, step));
+        if (step == 3)
+            undo_paeth(to, from, before, bytes, 3);
+        else if (step == 4)
+            undo_paeth(to, from, before, bytes, 4);
+        else
+            undo_channels(PAETH, to, from, before, bytes, step);
         return true;
     default:
         return false;

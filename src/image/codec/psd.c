@@ -117,7 +117,10 @@ static bool unpack_row(const uint8_t *from, size_t size, uint8_t *to, int width)
     enum { NOTHING = 128 };
     int x = 0;
     for (size_t at = 0; at < size && x < width;) {
-        const int code = from[at++], count = code < NOTHING ? code + 1 : code > NOTHING ? 257 - code : 0;
+        const int code = from[at++];
+        int count = code < NOTHING ? code + 1 : 257 - code;
+        if (code == NOTHING)
+            count = 0;
         for (int i = 0; i < count && at < size && x < width; i++, x++) {
             to[4 * x] = from[at];
             at += code < NOTHING;

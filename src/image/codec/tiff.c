@@ -69,7 +69,10 @@ static tmsize_t write_bytes(thandle_t handle, void *from, tmsize_t count)
 static toff_t seek_to(thandle_t handle, toff_t offset, int whence)
 {
     struct tiff_file *stream = handle;
-    stream->at = (size_t)offset + (whence == SEEK_SET ? 0 : whence == SEEK_CUR ? stream->at : stream->size);
+    size_t base = 0;
+    if (whence != SEEK_SET)
+        base = whence == SEEK_CUR ? stream->at : stream->size;
+    stream->at = base + (size_t)offset;
     return stream->at;
 }
 

@@ -160,11 +160,15 @@ static bool add_metadata(struct codec_buffer *buffer, const struct image *image,
         return false;
     const uint8_t *first = buffer->data + RIFF_BYTES;
     const bool lossless = memcmp(first, "VP8L", 4) == 0; // it has its own alpha flag
-    const int alpha = extended ? first[CHUNK_HEAD] & FLAG_ALPHA : lossless ? first[CHUNK_HEAD + 4] & FLAG_ALPHA : 0;
+    int flags = icc.data ? FLAG_ICC : 0;
+    flags |= exif.data ? FLAG_EXIF : 0;
+    flags |= xmp.data ? FLAG_XMP : 0;
+    if (extended)
+        flags |= first[CHUNK_HEAD] & FLAG_ALPHA;
+    else if (lossless)
+        flags |= first[CHUNK_HEAD + 4] & FLAG_ALPHA;
     memmove(buffer->data + ahead, buffer->data + skip, picture);
-    uint8_t *at =
-        put_extended(buffer->data + RIFF_BYTES, image,
-                     alpha | (icc.data ? FLAG_ICC : 0) | (exif.data ? FLAG_EXIF : 0) | (xmp.data ? FLAG_XMP : 0));
+    uint8_t *at = put_extended(buffer->data + RIFF_BYTES, image, flags);
     if (icc.data)
         put_chunk(at, "ICCP", icc);
     at = buffer->data + ahead + picture;
