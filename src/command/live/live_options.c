@@ -58,12 +58,12 @@ static const struct option live_options[] = {
      .offset = AT(frames), .min = 1, .max = INT_MAX},
     {"tune", 0, OPTION_FLAG,
      .help = "search for faster kernels while frames run, use them and store them; not for the cpu path",
-     .offset = AT(tune)},
+     .offset = AT(set.tune)},
     JSON_OPTION(AT(json), "print one JSON object per line on standard output"),
     OUTPUT_OPTIONS(AT(outputs)),
     {"recording-format", 0, OPTION_CHOICE, .choices = RECORDING_FORMATS,
      .help = "format of the recordings of the key r; default: mkv if ffmpeg is installed, else y4m",
-     .offset = AT(recording_format)},
+     .offset = AT(set.recording_format)},
     {"virtual-camera", 0, OPTION_TEXT, "NODE",
      .help = "send the filtered frames to NODE, a V4L2 output device such as v4l2loopback's /dev/video10",
      .offset = AT(virtual_camera), .complete = "file"},
@@ -72,9 +72,9 @@ static const struct option live_options[] = {
      .offset = AT(on_demand)},
     CAPTURE_OPTION(AT(capture), "a frame, again after each change of the chain,"),
     VSYNC_OPTION(AT(vsync)),
-    FULLSCREEN_OPTION(AT(fullscreen)),
+    FULLSCREEN_OPTION(AT(set.fullscreen)),
     {"overlay", 0, OPTION_CHOICE, .choices = OVERLAY_CHOICES,
-     .help = "size of the overlay, which shows rates and times; default: small", .offset = AT(overlay)},
+     .help = "size of the overlay, which shows rates and times; default: small", .offset = AT(set.overlay)},
     {"keys", 0, OPTION_TEXT, "MAP", .help = "assign other keys to actions, such as 'path=P,quit=x'",
      .offset = AT(keys)},
     SOCKET_OPTION(AT(socket), "drives the view"),
@@ -175,15 +175,15 @@ const struct option_list live_list = {
 void live_set_settings(const struct live_options *o, struct settings *settings)
 {
     char ffmpeg[PATH_MAX];
-    const int format = program_find("ffmpeg", ffmpeg, sizeof(ffmpeg)) ? RECORDING_MKV : RECORDING_Y4M;
-    settings->tune = o->tune;
-    settings->recording_format = o->recording_format >= 0 ? o->recording_format : format;
-    if (o->overlay >= 0)
-        settings->overlay = (enum overlay_size)o->overlay;
+    settings->recording_format = program_find("ffmpeg", ffmpeg, sizeof(ffmpeg)) ? RECORDING_MKV : RECORDING_Y4M;
     if (o->vsync >= 0)
         settings->vsync = o->vsync == 0;
-    if (o->fullscreen)
-        settings->fullscreen = true;
+    for (const struct option *row = live_options; row->name; row++) {
+        const size_t size = row->type == OPTION_FLAG ? sizeof(bool) : sizeof(int);
+        const unsigned char *value = (const unsigned char *)o + row->offset;
+        if (row->offset >= AT(set) && row->offset < AT(set) + sizeof(o->set) && *value != OPTION_NOT_GIVEN)
+            memcpy((char *)settings + (row->offset - AT(set)), value, size);
+    }
 }
 
 bool live_has_display(void)
@@ -297,7 +297,8 @@ static void take_sources(struct live_options *o, const struct command_operands *
 bool live_parse(struct live_options *o, int argc, char **argv, int *code)
 {
     struct command_operands operands;
-    *o = (struct live_options){.path = -1, .vsync = -1, .overlay = -1, .recording_format = -1, .log_level = -1};
+    *o = (struct live_options){.path = -1, .vsync = -1, .log_level = -1};
+    memset(&o->set, OPTION_NOT_GIVEN, sizeof(o->set));
     if (!command_parse(&live_list, argc, argv, o, argc, &operands, code))
         return false;
     *code = EXIT_USAGE;

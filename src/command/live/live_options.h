@@ -9,6 +9,8 @@
 #include "stream/settings.h"
 #include "stream/source_change.h"
 
+enum { OPTION_NOT_GIVEN = 0xff };
+
 struct live_options {
     const char *source;
     struct playlist playlist; // the sources after it; moved to the stream
@@ -23,19 +25,17 @@ struct live_options {
     int matrix, range;
     bool loop, fast, headless, showcase, error_window;
     int frames; // 0: not given
-    bool json, tune, on_demand;
+    bool json, on_demand;
     struct output_options outputs;
     const char *virtual_camera, *capture;
     int vsync; // 0: on, 1: off; -1: not given
-    bool fullscreen;
-    int overlay;          // enum overlay_size; -1: not given
-    int recording_format; // -1: not given
     const char *keys, *socket;
     const char *kernels, *filter_dir;
     int log_level; // -1: not given
     bool no_config;
     struct option_file config;
 
+    struct settings set;       // the members that options set; all bytes of the others are OPTION_NOT_GIVEN
     struct source_setup setup; // of the source, without its controls
     struct chain chain;        // of --filter or --look
     struct keys key_map;       // of --keys
@@ -45,7 +45,7 @@ extern const struct option_list live_list;
 // Parses the arguments. False: the command ends with the exit code *code (an error is logged). The texts belong to
 // argv.
 bool live_parse(struct live_options *options, int argc, char **argv, int *code);
-// Sets the members of the settings that an option has set.
+// Sets the members of the settings that an option has set: each row of the table whose place is in `set`.
 void live_set_settings(const struct live_options *options, struct settings *settings);
 // Returns true if the environment names an X server or a Wayland compositor.
 bool live_has_display(void);

@@ -307,7 +307,7 @@ static void set_limits(struct session *s)
     session_limit(s);
     s->save.last = !kept && (!o->headless || (o->frames == 0 && endless));
     // The times of overlapping frames cannot be compared. Edited filters are taken while no frame is in flight.
-    if (!stream->playback.info->live && !o->tune && !stream->set.driven && stream->watch.descriptor <= 0)
+    if (!stream->playback.info->live && !stream->settings.tune && !stream->set.driven && stream->watch.descriptor <= 0)
         stream->set.depth = 2; // latency does not matter: upload, kernels and download overlap
 }
 
