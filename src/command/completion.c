@@ -10,7 +10,7 @@
 #include "base/resource.h"
 #include "base/text.h"
 #include "command/bench/bench_command.h"
-#include "command/live/property_table.h"
+#include "command/live/session.h"
 #include "command/looks.h"
 #include "filter/user_filters.h"
 #include "screen/keys.h"

@@ -1,4 +1,5 @@
-// output_files.h: the output files that options name: checks them before a run, opens and completes them. Main thread.
+// output_files.h: the files that a run writes: their names, and those that options name: checks them before a run,
+// opens and completes them. Main thread.
 #pragma once
 
 #include "base/file.h"
@@ -7,6 +8,38 @@
 
 struct meter;
 struct outputs;
+
+// ---- names ----
+
+enum { OUTPUT_NAME = 4096 };
+
+const char *output_suffix(const char *path); // ".mp4"; "": none
+// Returns true if the file's suffix names a format of recordings. Devices, pipes and standard output need none. False
+// is logged.
+bool output_check_recording(const char *path);
+// Returns true if the path is a regular file, or can become one: no standard output, device or pipe.
+bool output_is_file(const char *path);
+// Returns true if a path is a name of standard output, or of the file or pipe that standard output is redirected to.
+bool output_is_stdout(const char *path);
+
+// Creates the first "monocle-NNNN.SUFFIX" that does not exist yet. Returns its descriptor; -1 is logged.
+int output_new_name(char name[OUTPUT_NAME], const char *suffix);
+// Creates "NAME-2.SUFFIX" or the first free number; `first` is NAME.SUFFIX. Returns its descriptor; -1 is logged.
+int output_name_after(char name[OUTPUT_NAME], const char *first);
+// Creates the first "monocle-NNNN.png" that does not exist yet, empty. False on failure (logged).
+bool output_claim_new(struct claim *claim);
+// Writes the absolute name of a file for messages, with "~" for the home directory; the name itself if there is no such
+// file.
+void output_place(const char *name, char text[OUTPUT_NAME]);
+// Writes the last frame of a run as monocle-last.png in the current directory; `name` becomes the absolute path.
+// Replaces an existing file only if it is a regular file that the source, named `text`, does not read. Otherwise writes
+// the file of output_claim_new. `like`: as of imagefile_write_png.
+bool output_save_last(const struct image *picture, const struct source *source, const char *text, const char *like,
+                      char name[OUTPUT_NAME]);
+// Returns true if output_save_last can write; tries it. False is logged.
+bool output_last_possible(void);
+
+// ---- the files of a run ----
 
 // NULL: no such output.
 struct output_options {

@@ -1,4 +1,4 @@
-// outputs.c: writes screenshots, recordings and frames for a virtual camera
+// outputs.c: writes recordings and frames for a virtual camera
 #include "stream/outputs.h"
 
 #include "base/clock.h"
@@ -7,14 +7,11 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "filter/chain.h"
-#include "image/imagefile.h"
 #include "image/y4m.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,119 +24,6 @@ enum {
     IN_FLIGHT = 2,
 };
 static const int64_t late_ns = 1000000000; // a later frame counts as missing: the last one is repeated
-static const char last_name[] = "monocle-last.png";
-
-const char *output_suffix(const char *path)
-{
-    const char *name = file_base(path), *dot = strrchr(name, '.');
-    return dot && dot > name ? dot : name + strlen(name);
-}
-
-bool output_check_recording(const char *path)
-{
-    const char *end = output_suffix(path);
-    const bool named = end > path && end[-1] != '/'; // other checks refuse "" and "directory/"
-    if (!named || !output_is_file(path) || recording_has_format(path))
-        return true;
-    log_error("%s: monocle records MP4, MOV, MKV, WebM, GIF, WebP and Y4M; name it %.*s.mp4", path, (int)(end - path),
-              path);
-    return false;
-}
-
-bool output_is_stdout(const char *path)
-{
-    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", NULL};
-    for (int i = 0; names[i]; i++) {
-        if (strcmp(path, names[i]) == 0)
-            return true;
-    }
-    // A device such as /dev/null may have several writers, so file_is_open is false for it.
-    return file_is_open(path, STDOUT_FILENO);
-}
-
-bool output_is_file(const char *path)
-{
-    struct stat status;
-    return !output_is_stdout(path) && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
-}
-
-static int log_name(const char *name)
-{
-    if (errno == EEXIST)
-        log_error("no name before %s is free; move some of the files to another directory", name);
-    else
-        log_error("cannot create %s%s: %s", name, strchr(name, '/') ? "" : " in the current directory",
-                  strerror(errno));
-    return -1;
-}
-
-// Creates the first file monocle-NUMBERSUFFIX that does not exist yet. Returns its descriptor; -1 is logged.
-static int new_name(char name[OUTPUT_NAME], const char *suffix)
-{
-    const int file = file_create_numbered(name, "monocle", 1, 4, suffix);
-    return file < 0 ? log_name(name) : file;
-}
-
-bool output_claim_new(struct claim *claim)
-{
-    const int file = new_name(claim->path, ".png");
-    claim->missing = false;
-    claim->own = file_id_open(file);
-    if (file >= 0)
-        close(file);
-    return file >= 0;
-}
-
-// Writes a picture under a new name. On failure returns false (logged) and leaves no file.
-static bool save_new(const struct image *picture, const char *like, char name[OUTPUT_NAME])
-{
-    struct claim claim;
-    if (!output_claim_new(&claim))
-        return false;
-    const bool ok = imagefile_write_claimed(&claim, picture, like);
-    if (!ok)
-        file_remove(claim.path, claim.own);
-    memcpy(name, claim.path, sizeof(claim.path));
-    return ok;
-}
-
-void output_place(const char *name, char text[OUTPUT_NAME])
-{
-    char path[PATH_MAX];
-    const char *home = getenv("HOME");
-    const size_t length = home ? strlen(home) : 0;
-    if (!realpath(name, path))
-        snprintf(text, OUTPUT_NAME, "%s", name);
-    else if (length > 1 && strncmp(path, home, length) == 0 && path[length] == '/')
-        snprintf(text, OUTPUT_NAME, "~%s", path + length);
-    else
-        snprintf(text, OUTPUT_NAME, "%s", path);
-}
-
-bool output_save_last(const struct image *picture, const struct source *source, const char *text, const char *like,
-                      char name[OUTPUT_NAME])
-{
-    struct stat status;
-    char file[OUTPUT_NAME], room[PATH_MAX];
-    const char *path = source_path(text, room);
-    const bool none = lstat(last_name, &status) != 0,
-               ours = none || (S_ISREG(status.st_mode) && !source_holds(source, last_name) &&
-                               !(path && file_same(path, last_name)));
-    snprintf(file, sizeof(file), "%s", last_name);
-    if (!(ours ? imagefile_write_png(file, picture, like) : save_new(picture, like, file)))
-        return false;
-    if (!realpath(file, name))
-        snprintf(name, OUTPUT_NAME, "%s", file);
-    return true;
-}
-
-bool output_last_possible(void)
-{
-    if (file_writable(last_name, true))
-        return true;
-    log_error("cannot create %s in the current directory: %s", last_name, strerror(errno));
-    return false;
-}
 
 static void close_camera(struct outputs *o)
 {
@@ -249,18 +133,11 @@ static const char *ending_name(const struct outputs *o)
     return o->ending.recording ? o->ending.name : o->file.name;
 }
 
-// Creates NAME-2.SUFFIX or the first free number; `first` is NAME.SUFFIX. Returns its descriptor; -1 is logged.
-static int name_after(char name[OUTPUT_NAME], const char *first)
-{
-    const int file = file_create_after(name, first);
-    return file < 0 ? log_name(name) : file;
-}
-
 // Creates a file under the next name of the key `r`. Returns its descriptor; -1 is logged.
 static int next_name(struct outputs *o, const char *suffix)
 {
-    return o->given[0] && output_is_file(o->given) ? name_after(o->file.name, o->given)
-                                                   : new_name(o->file.name, suffix);
+    return o->given[0] && output_is_file(o->given) ? output_name_after(o->file.name, o->given)
+                                                   : output_new_name(o->file.name, suffix);
 }
 
 bool outputs_start_recording(struct outputs *o, struct claim *claim, int quality)
@@ -559,7 +436,7 @@ void outputs_toggle_recording(struct outputs *o, const char *suffix, bool animat
     } else if (still) {
         note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
     } else {
-        const int file = animation ? new_name(o->file.name, ".gif") : next_name(o, suffix);
+        const int file = animation ? output_new_name(o->file.name, ".gif") : next_name(o, suffix);
         o->file.asked = true;
         if (file >= 0 && start_named(o, file, animation))
             note_start(o);
@@ -702,7 +579,7 @@ static bool begin_next(struct outputs *o)
                   o->first);
         return false;
     }
-    const int file = name_after(o->file.name, o->first);
+    const int file = output_name_after(o->file.name, o->first);
     o->file.own = file_id_open(file);
     return file >= 0 && begin(o, file);
 }

@@ -1,4 +1,4 @@
-// settings.c: the user's settings
+// settings.c: the user's settings, and the changes of their chain
 #include "stream/settings.h"
 
 #include <string.h>
@@ -91,4 +91,117 @@ void settings_restore_filters(struct settings *settings, const struct chain *run
     }
     if (!settings_selected(settings, &stage, &param)) // they have fewer parameters
         settings->selected = 0;
+}
+
+// ---- changes of the chain by hand ----
+
+void edits_keep(struct edits *edits, const struct settings *settings, enum edit_run run)
+{
+    const int last = edits->count - 1;
+    const bool goes_on =
+        run != EDIT_ALONE && last >= 0 && edits->run == (int)run && edits->before[last].selected == settings->selected;
+    edits->run = (int)run;
+    if (goes_on)
+        return;
+    if (edits->count == EDITS) {
+        memmove(&edits->before[0], &edits->before[1], (EDITS - 1) * sizeof(edits->before[0]));
+        edits->count--;
+    }
+    edits->before[edits->count].chain = settings->chain;
+    edits->before[edits->count++].selected = settings->selected;
+}
+
+bool edits_undo(struct edits *edits, struct settings *settings)
+{
+    if (edits->count == 0)
+        return false;
+    edits->count--;
+    edits->run = EDIT_ALONE;
+    settings->chain = edits->before[edits->count].chain;
+    settings->selected = edits->before[edits->count].selected;
+    chain_renew(&settings->chain); // its users' filters may have been edited since
+    return true;
+}
+
+static void swap(struct chain *chain, int a, int b)
+{
+    const struct stage kept = chain->stage[a];
+    chain->stage[a] = chain->stage[b];
+    chain->stage[b] = kept;
+}
+
+// Returns the filter `step` places further among monocle's and the user's filters, from the end to the start, without
+// `none`.
+static const struct filter *filter_beside(const struct filter *filter, int step)
+{
+    const struct filter *other;
+    int count = 0, index = 0;
+    for (; (other = filter_at(count)); count++) {
+        if (other == filter)
+            index = count;
+    }
+    do {
+        index = (index + step + count) % count;
+        other = filter_at(index);
+    } while (strcmp(other->name, "none") == 0);
+    return other;
+}
+
+bool edits_add(struct edits *edits, struct settings *settings, const struct filter *filter)
+{
+    struct chain *chain = &settings->chain;
+    int stage, param;
+    if (chain->count == CHAIN_MAX)
+        return false;
+    edits_keep(edits, settings, EDIT_ALONE);
+    const int at = settings_selected(settings, &stage, &param) ? stage + 1 : 0;
+    chain_append(chain, filter ? filter : filter_beside(filter_find("none"), 1));
+    for (int i = chain->count - 1; i > at; i--)
+        swap(chain, i, i - 1);
+    settings_select(settings, at);
+    return true;
+}
+
+bool edits_put(struct edits *edits, struct settings *settings, const struct stage *stage)
+{
+    int at, param;
+    if (settings_selected(settings, &at, &param) && settings->chain.stage[at].filter == stage->filter)
+        edits_keep(edits, settings, EDIT_ALONE);
+    else if (!edits_add(edits, settings, stage->filter))
+        return false;
+    settings_selected(settings, &at, &param);
+    settings->chain.stage[at] = *stage;
+    return true;
+}
+
+bool edits_remove(struct edits *edits, struct settings *settings)
+{
+    int stage, param;
+    if (!settings_selected(settings, &stage, &param))
+        return false;
+    edits_keep(edits, settings, EDIT_ALONE);
+    chain_remove(&settings->chain, stage);
+    settings_select(settings, stage < settings->chain.count ? stage : settings->chain.count - 1);
+    return true;
+}
+
+bool edits_move(struct edits *edits, struct settings *settings, int step)
+{
+    int stage, param;
+    if (!settings_selected(settings, &stage, &param) || stage + step < 0 || stage + step >= settings->chain.count)
+        return false;
+    edits_keep(edits, settings, EDIT_ALONE);
+    swap(&settings->chain, stage, stage + step);
+    settings_select(settings, stage + step);
+    return true;
+}
+
+bool edits_filter(struct edits *edits, struct settings *settings, int step)
+{
+    int stage, param;
+    if (!settings_selected(settings, &stage, &param))
+        return false;
+    settings_select(settings, stage);
+    edits_keep(edits, settings, EDIT_FILTER);
+    return stage_init(&settings->chain.stage[stage], filter_beside(settings->chain.stage[stage].filter, step));
 }

@@ -1,5 +1,6 @@
-// settings.h: the settings: what the user wants. Only the user's doors write them: options, keys, pointer, socket, last
-// run. The stream, the panes and the view follow; state.h has what runs. Main thread.
+// settings.h: the settings: what the user wants, and changes of the chain by hand, with undo. Only the user's doors
+// write them: options, keys, pointer, socket, last run. The stream, the panes and the view follow; state.h has what
+// runs. Main thread.
 #pragma once
 
 #include "filter/chain.h"
@@ -49,3 +50,33 @@ bool settings_mirrored(const struct settings *settings);     // true: the last f
 // After an edited filter of the user does not compile: puts the version that runs back into the chain, so that the user
 // can still change the chain and the path. The next save of the file replaces it.
 void settings_restore_filters(struct settings *settings, const struct chain *runs);
+
+// ---- changes of the chain by hand ----
+
+enum { EDITS = 32 };
+
+// Only settings.c and its test use the members.
+struct edits {
+    struct {
+        struct chain chain;
+        int selected;
+    } before[EDITS]; // the chains before the last changes, oldest first
+    int count;
+    int run; // EDIT_VALUE or EDIT_FILTER: the last change; 0: another one
+};
+
+// A run of changes of one kind to one parameter is undone at once.
+enum edit_run { EDIT_ALONE, EDIT_VALUE, EDIT_FILTER };
+// Keeps the chain for undo. Call before each change.
+void edits_keep(struct edits *edits, const struct settings *settings, enum edit_run run);
+bool edits_undo(struct edits *edits, struct settings *settings); // false: there is nothing to undo
+
+// These change the chain at the selected stage and select the changed stage. False: they change nothing, because the
+// chain is full or empty, or the stage is at the end.
+// Adds a filter after the stage; NULL: the first one.
+bool edits_add(struct edits *edits, struct settings *settings, const struct filter *filter);
+// Puts `stage` in place of the stage if that has the same filter, else adds it.
+bool edits_put(struct edits *edits, struct settings *settings, const struct stage *stage);
+bool edits_remove(struct edits *edits, struct settings *settings);
+bool edits_move(struct edits *edits, struct settings *settings, int step);   // -1: left, 1: right
+bool edits_filter(struct edits *edits, struct settings *settings, int step); // replaces the stage by the next filter

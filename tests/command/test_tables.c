@@ -1,6 +1,6 @@
 // test_tables.c: every row of the tables is complete: commands, options, examples, filters
 #include "command/command.h"
-#include "command/live/property_table.h"
+#include "command/live/session.h"
 #include "filter/chain.h"
 #include "filter/filter_list.h"
 #include "filter/plan.h"

@@ -1,6 +1,4 @@
 // property_table.c: the settings of the live view, each row below its functions; stream_properties.c has the others
-#include "command/live/property_table.h"
-
 #include "base/log.h"
 #include "command/live/events.h"
 #include "command/live/session.h"

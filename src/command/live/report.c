@@ -5,7 +5,7 @@
 #include "base/json_text.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "command/live/property_table.h"
+#include "command/live/session.h"
 #include "command/shared.h"
 
 #include <jansson.h>

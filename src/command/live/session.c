@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "command/live/events.h"
-#include "command/live/property_table.h"
 
 #include <errno.h>
 #include <stdio.h>

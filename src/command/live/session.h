@@ -7,13 +7,14 @@
 #include "base/log.h"
 #include "command/command.h"
 #include "command/live/controls.h"
-#include "command/live/edits.h"
 #include "command/live/live_options.h"
 #include "command/live/report.h"
 #include "command/live/view.h"
 #include "command/looks.h"
 #include "control/control.h"
+#include "control/properties.h"
 #include "lane/truth.h"
+#include "stream/settings.h"
 #include "stream/stream.h"
 #include "tune/captures.h"
 
@@ -112,6 +113,7 @@ void last_run_chain(struct session *session); // the user has not chosen the pre
 
 // live.c: what the session does for its stream, whose context is the session.
 extern const struct stream_client live_client;
+extern const struct property live_properties[]; // property_table.c: their context is the session; as controlled.own
 
 // Opens everything and builds the first path; session->options is set. False on failure (logged), or if the user quits
 // meanwhile: session->stream.code is the exit code.

@@ -1,5 +1,6 @@
-// test_edits.c: undo of changes of the chain; users' filters that are edited
-#include "command/live/edits.h"
+// test_settings.c: undo of changes of the chain; users' filters that are edited
+#include "stream/settings.h"
+
 #include "filter/user_filters.h"
 
 #include "unit.h"
