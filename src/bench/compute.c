@@ -74,7 +74,9 @@ static double element_read(const struct element *element, const void *memory, si
     case 8:
         return value.f64;
     case 4:
-        return element->is_float ? value.f32 : value.i32;
+        if (element->is_float)
+            return value.f32;
+        return value.i32; // not one expression with ?:, whose type is float
     case 2:
         return element->is_float ? half_to_double((uint16_t)value.i16) : value.i16;
     default:
