@@ -191,7 +191,7 @@ static bool open_builder(struct builder *b)
 static void open_case(struct bench_case *c, struct build_case *build)
 {
     const char *text = origins[build->origin];
-    snprintf(c->figure.parameters, sizeof(c->figure.parameters), "text=%s step=build", text);
+    bench_name(c, "text=%s step=build", text);
     for (int i = 0; i < LAUNCHES; i++) {
         struct figure *figure = &build->launch[i].figure;
         snprintf(figure->parameters, sizeof(figure->parameters), "text=%s step=%s", text, launches[i]);

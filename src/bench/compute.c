@@ -95,11 +95,10 @@ static void element_random(const struct element *element, void *memory, size_t c
         const double number = 0.25 + random / 65536.0 * 0.75;
         const float single = (float)number;
         const uint16_t half = (uint16_t)(0x3400 + random % 0x800); // the bits of 0.25 up to 1
-        memcpy(at,
-               element->bytes == 8   ? (const void *)&number
-               : element->bytes == 4 ? (const void *)&single
-                                     : &half,
-               element->bytes);
+        const void *value = &half;
+        if (element->bytes > sizeof(half))
+            value = element->bytes == sizeof(number) ? (const void *)&number : &single;
+        memcpy(at, value, element->bytes);
     }
 }
 
@@ -230,8 +229,7 @@ static void open_case(struct bench_case *c, struct compute *compute)
 {
     char options[128], type[16];
     const struct device_info *info = &c->session->device->info;
-    snprintf(c->figure.parameters, sizeof(c->figure.parameters), "type=%s width=%d", compute->element->name,
-             compute->width);
+    bench_name(c, "type=%s width=%d", compute->element->name, compute->width);
     if (!element_check(compute->element, c))
         return;
     compute->chains = chain_count(compute->element, compute->width);
@@ -344,7 +342,8 @@ static bool same_product(const struct matmul *m, const void *got, int row, int c
         const double a = element_read(element, m->matrices->random, (size_t)row * (size_t)m->k + (size_t)i);
         const double b = element_read(element, m->matrices->random, (size_t)i * (size_t)m->n + (size_t)column);
         sum += a * b;
-        whole += (uint32_t)(int32_t)(element->is_float ? 0 : a) * (uint32_t)(int32_t)(element->is_float ? 0 : b);
+        if (!element->is_float)
+            whole += (uint32_t)(int32_t)a * (uint32_t)(int32_t)b;
     }
     const double value = element_read(element, got, (size_t)column);
     return element->is_float ? fabs(value - sum) <= 1e-4 * sum : value == (int32_t)whole;
@@ -449,8 +448,10 @@ static bool choose_kernel(struct bench_case *c, const struct step *step, size_t 
     char options[96];
     while (tile > 8 && (size_t)(tile * tile / step->each) > most)
         tile /= 2;
-    c->local[0] = block ? 16 : tiled ? (size_t)tile : local_x;
-    c->local[1] = block ? 16 : tiled ? (size_t)(tile / step->each) : local_y;
+    c->local[0] = tiled ? (size_t)tile : local_x;
+    c->local[1] = tiled ? (size_t)(tile / step->each) : local_y;
+    if (block)
+        c->local[0] = c->local[1] = 16;
     c->size[0] = (size_t)(block ? m->n / step->each : m->n);
     c->size[1] = (size_t)(m->n / step->each);
     if (c->local[0] * c->local[1] > most) {
@@ -522,16 +523,14 @@ static cl_int choose_columns(struct bench_session *session, double limit_s)
 static void open_shape(struct bench_case *c, int i, const struct matmul *m)
 {
     const int every = is_cpu(c->session) ? 2 : 1, first = 10 / every + 1; // of the shapes with 1024 work-items
-    const size_t most = i < first ? 1024 : 256, x = most >> (i < first ? i : i - first) * every, y = most / x;
-    snprintf(c->figure.parameters, sizeof(c->figure.parameters), "size=%dx%dx%d group=%zux%zu type=%s", m->n, m->k,
-             m->n, x, y, m->matrices->element->name);
+    const size_t most = i < first ? 1024 : 256, x = most >> i % first * every, y = most / x;
+    bench_name(c, "size=%dx%dx%d group=%zux%zu type=%s", m->n, m->k, m->n, x, y, m->matrices->element->name);
     open_product(c, &steps[0], x, y);
 }
 
 static void open_step(struct bench_case *c, int i, const struct matmul *m)
 {
-    snprintf(c->figure.parameters, sizeof(c->figure.parameters), "type=%s size=%dx%dx%d step=%s",
-             m->matrices->element->name, m->n, m->k, m->n, steps[i].name);
+    bench_name(c, "type=%s size=%dx%dx%d step=%s", m->matrices->element->name, m->n, m->k, m->n, steps[i].name);
     open_product(c, &steps[i], 16, 16);
 }
 

@@ -83,7 +83,8 @@ static bool open_images(struct bench_session *session, struct convolved_images *
     const cl_context context = session->device->context;
     const bool is_cpu = session->device->info.type & CL_DEVICE_TYPE_CPU;
     uint8_t random[WEIGHTS];
-    *m = (struct convolved_images){.width = is_cpu ? 1280 : 3840, .height = is_cpu ? 720 : 2160};
+    const struct convolved_images small = {.width = 1280, .height = 720}, large = {.width = 3840, .height = 2160};
+    *m = is_cpu ? small : large;
     const size_t bytes = (size_t)m->width * (size_t)m->height * CHANNELS_MOST;
     cl_int result;
     m->random = xmalloc(bytes);
@@ -136,8 +137,8 @@ static void run(struct bench_session *session)
         const struct convolution_way *way = &ways[i % WAYS];
         all[i] = (struct convolution){&images, way, i < WAYS ? 1 : CHANNELS_MOST};
         cases[i].data = &all[i];
-        snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "type=uchar%s size=%dx%d way=%s",
-                 i < WAYS ? "" : "4", images.width, images.height, way->name);
+        bench_name(&cases[i], "type=uchar%s size=%dx%d way=%s", i < WAYS ? "" : "4", images.width, images.height,
+                   way->name);
     }
     bench_run(session, cases, CASES, open, open_case);
     close_images(&images);

@@ -110,8 +110,7 @@ static void open_case(struct bench_case *c, const struct pictures *pictures, con
 {
     struct energy_case *e = c->data;
     char error[CHAIN_ERROR];
-    snprintf(c->figure.parameters, sizeof(c->figure.parameters), "on=%s size=%dx%d filter=%s", e->meter->name, WIDTH,
-             HEIGHT, filter);
+    bench_name(c, "on=%s size=%dx%d filter=%s", e->meter->name, WIDTH, HEIGHT, filter);
     c->time = measure_joules;
     c->check = check;
     c->finish = finish;

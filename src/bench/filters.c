@@ -1,4 +1,5 @@
 // filters.c: the measurements `filters` and `variants`: chains on pictures in memory, beside a plain copy
+#include "base/text.h"
 #include "bench/session.h"
 
 #include "base/alloc.h"
@@ -415,7 +416,9 @@ static bool add_rows(struct filter_bench *b, struct filter_row row, enum pixfmt 
                on_gpu = device && !(b->session->device->info.type & CL_DEVICE_TYPE_CPU);
     const struct option_size *usual_sizes = on_gpu ? gpu_sizes : cpu_sizes;
     const struct option_size *size = chosen->cases.sizes ? chosen->cases.size : usual_sizes;
-    const int sizes = chosen->cases.sizes ? chosen->cases.sizes : device ? 1 : 2;
+    int sizes = chosen->cases.sizes;
+    if (sizes == 0)
+        sizes = device ? 1 : 2;
     for (int s = 0; s < sizes; s++) {
         if (!cases_shape(&row.shape, format, size[s]))
             return false;
@@ -515,8 +518,9 @@ static const struct bench_case *copy_for(struct filter_bench *b, const struct fi
     if (row->chain)
         chain_output_size(row->chain, &rgba.width, &rgba.height, why); // the open path has this size
     const size_t bytes = image_bytes(&row->shape) + (row->chain ? image_bytes(&rgba) : 0);
+    struct device *const device = on_device ? b->session->device : NULL;
     const struct bench_copy_setup setup = {
-        .device = on_device ? b->session->device : NULL,
+        .device = device,
         .threads = row->threads,
         .bytes = reads ? bytes : bytes / 2,
         .sources = pool_pictures(b->session->pool, &row->shape)->count,
@@ -573,8 +577,8 @@ static void name_row(const struct filter_row *row, struct figure *figure)
     char text[FIGURE_CASE];
     snprintf(figure->parameters, sizeof(figure->parameters), "case=%s format=%s path=%s threads=%d size=%dx%d%s%s",
              figure_case(row->text, text), pixfmt_info(row->shape.format)->name, path_kind_name(row->path),
-             row->threads, row->shape.width, row->shape.height, row->variant ? " variant=" : "",
-             row->variant ? row->variant : "");
+             row->threads, row->shape.width, row->shape.height, text_if(row->variant, " variant="),
+             text_or(row->variant, ""));
 }
 
 // Builds the row's chain, and finds the copy to compare with.
@@ -606,7 +610,7 @@ static void open_row(struct filter_bench *b, struct bench_case *c, struct filter
     snprintf(row->host.figure.test, sizeof(row->host.figure.test), "%s", b->session->measurement->test[TEST_HOST].name);
     snprintf(row->what, sizeof(row->what), "%.80s from %s %dx%d on the %s path%s%s", row->text,
              pixfmt_info(row->shape.format)->name, row->shape.width, row->shape.height, path_kind_name(row->path),
-             row->variant ? ", variant " : "", row->variant ? row->variant : "");
+             text_if(row->variant, ", variant "), text_or(row->variant, ""));
     b->session->error[0] = '\0';
     row->subject = bench_subject_open(b->session->pool, &setup, &error);
     if (!row->subject)
@@ -625,8 +629,10 @@ static void measure(struct filter_bench *b)
         struct filter_row *row = &b->row[opened];
         bench_progress(b->session, "building, %d of %d: %.60s", opened + 1, b->rows, row->text);
         open_row(b, &b->cases[opened], row);
-        const bool is_generic = row->variant && strcmp(row->variant, "generic") == 0;
-        row->generic = is_generic ? &b->cases[opened] : opened > 0 ? row[-1].generic : NULL;
+        if (row->variant && strcmp(row->variant, "generic") == 0)
+            row->generic = &b->cases[opened];
+        else
+            row->generic = opened > 0 ? row[-1].generic : NULL;
     }
     if (opened == b->rows)
         bench_measure(b->session, b->cases, b->rows + b->copies);

@@ -143,7 +143,7 @@ static void run(struct bench_session *session)
         shares[i] = (struct share_case){&sharing, (enum way)i};
         c->session = session;
         c->data = &shares[i];
-        snprintf(c->figure.parameters, sizeof(c->figure.parameters), "way=%s", ways[i]);
+        bench_name(c, "way=%s", ways[i]);
         const bool image = shares[i].way == WAY_IMAGE;
         if (image && !session->device->info.images)
             bench_skip(c, "the device has no images");

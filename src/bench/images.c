@@ -186,7 +186,10 @@ static void open_case(struct bench_case *c)
     if (!open_image(c, image) || !bench_kernel(c, options, image->reads ? "read" : "write"))
         return;
     const size_t most = kernel_group_limit(&c->session->device->info, c->kernel);
-    c->local[0] = c->local[1] = most >= 256 ? 16 : most >= 64 ? 8 : 1;
+    c->local[0] = 16;
+    while (c->local[0] * c->local[0] > most)
+        c->local[0] /= 2;
+    c->local[1] = c->local[0];
     c->size[0] = image->side;
     c->size[1] = image->side / EACH;
     bench_argument(c, &image->image, sizeof(cl_mem));
@@ -217,15 +220,14 @@ static void run(struct bench_session *session)
         images[i] = (struct test_image){.format = format, .reads = i % 2 == 0, .side = choose_side(session, format)};
         const size_t bytes = images[i].side * images[i].side * format->bytes;
         most = bytes > most ? bytes : most;
-        snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "format=%s access=%s", format->name,
-                 images[i].reads ? "read" : "write");
+        bench_name(&cases[i], "format=%s access=%s", format->name, images[i].reads ? "read" : "write");
     }
     cl_uint *random = make_random(most);
     for (int i = 0; i < CASES; i++) {
         cases[i].data = &images[i];
         images[i].random = random;
     }
-    bench_run(session, cases, CASES, compute_ok(random ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "make images"), open_case);
+    bench_run(session, cases, CASES, true, open_case);
     for (int i = 0; i < CASES; i++) {
         memory_release(images[i].image);
         memory_release(images[i].to);

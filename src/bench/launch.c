@@ -126,7 +126,7 @@ static void run(struct bench_session *session)
     for (int i = 0; i < PARTS; i++) {
         latencies[i] = (struct launches){&parts[i], parts[i].profiled ? session->queue : plain, launches};
         cases[i].data = &latencies[i];
-        snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "part=%s", parts[i].name);
+        bench_name(&cases[i], "part=%s", parts[i].name);
     }
     bench_run(session, cases, PARTS, compute_ok(result, "open a second queue and its memory"), open_case);
     memory_release(launches);
@@ -403,8 +403,8 @@ static void run_small(struct bench_session *session)
             .copies = i / WAYS / QUEUES == 1,
         };
         c->data = &all[i];
-        snprintf(c->figure.parameters, sizeof(c->figure.parameters), "copies=%s queues=%d way=%s",
-                 all[i].copies ? "both" : "none", all[i].queues, all[i].packed ? "packed" : "each");
+        const char *copies = all[i].copies ? "both" : "none", *way = all[i].packed ? "packed" : "each";
+        bench_name(c, "copies=%s queues=%d way=%s", copies, all[i].queues, way);
     }
     bench_run(session, cases, CASES, open, open_small);
     if (images)

@@ -175,9 +175,10 @@ static void open_case(struct bench_case *c)
         b->offset = 0;
     // PoCL makes slower code for the loop over char2 and char4 if one number is the result.
     b->result = b->in_order ? b->element : b->element / (size_t)b->width;
-    snprintf(options, sizeof(options), "-DTYPE=%s -DNUMBER=%s -DFOLD=FOLD%d -DEACH=%d -DSTRIDE=%d %s%s", type,
-             b->in_order ? type : b->number, b->in_order ? 1 : b->width, b->each, b->stride, offset,
-             b->in_order ? " -DIN_ORDER" : "");
+    const char *number = b->in_order ? type : b->number, *order = b->in_order ? " -DIN_ORDER" : "";
+    const int fold = b->in_order ? 1 : b->width;
+    snprintf(options, sizeof(options), "-DTYPE=%s -DNUMBER=%s -DFOLD=FOLD%d -DEACH=%d -DSTRIDE=%d %s%s", type, number,
+             fold, b->each, b->stride, offset, order);
     if (!bench_kernel(c, options, kernel_names[b->access]))
         return;
     const size_t most = kernel_group_limit(info, c->kernel);
@@ -224,8 +225,7 @@ static void run_types(struct bench_session *session, enum access access)
                                     .element = types[i / WIDTHS].bytes * (size_t)width,
                                     .stride = 1,
                                     .offset = -1};
-        snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "type=%s width=%d",
-                 types[i / WIDTHS].name, width);
+        bench_name(&cases[i], "type=%s width=%d", types[i / WIDTHS].name, width);
     }
     measure_all(session, cases, all, CASES);
 }
@@ -254,7 +254,7 @@ static void run_stride(struct bench_session *session)
     for (int i = 0; i < CASES; i++) {
         all[i] = (struct bandwidth){
             .access = ACCESS_READ, .number = "int", .width = 1, .element = 4, .stride = strides[i], .offset = -1};
-        snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "type=int stride=%d", strides[i]);
+        bench_name(&cases[i], "type=int stride=%d", strides[i]);
     }
     measure_all(session, cases, all, CASES);
 }
@@ -268,7 +268,7 @@ static void run_misaligned(struct bench_session *session)
     for (int i = 0; i < CASES; i++) {
         all[i] = (struct bandwidth){
             .access = ACCESS_READ, .number = "int", .width = 4, .element = 16, .stride = 1, .offset = offsets[i]};
-        snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "type=int4 offset=%d", offsets[i]);
+        bench_name(&cases[i], "type=int4 offset=%d", offsets[i]);
     }
     measure_all(session, cases, all, CASES);
 }
@@ -406,8 +406,10 @@ static void run_size(struct bench_session *session)
         const size_t kib = (size_t)4 << 2 * i; // 4 KiB to 256 MiB
         all[i] = (struct cached){.memory = &memory, .bytes = kib << 10};
         cases[i].data = &all[i];
-        snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "type=uint4 size=%zu%s",
-                 kib < 1024 ? kib : kib / 1024, kib < 1024 ? "KiB" : "MiB");
+        if (kib < 1024)
+            bench_name(&cases[i], "type=uint4 size=%zuKiB", kib);
+        else
+            bench_name(&cases[i], "type=uint4 size=%zuMiB", kib / 1024);
     }
     bench_run(session, cases, CACHE_SIZES, open, open_size);
     memory_close(&memory);
@@ -463,7 +465,7 @@ static void run_local(struct bench_session *session)
     for (int i = 0; i < CACHE_WIDTHS; i++) {
         all[i] = (struct cached){.memory = &memory, .lanes = widths[i]};
         cases[i].data = &all[i];
-        snprintf(cases[i].figure.parameters, sizeof(cases[i].figure.parameters), "type=uint width=%d", widths[i]);
+        bench_name(&cases[i], "type=uint width=%d", widths[i]);
     }
     bench_run(session, cases, CACHE_WIDTHS, open, open_tile);
     memory_close(&memory);

@@ -1,4 +1,5 @@
 // paths.c: the measurement `paths`: whole frames through each path, from the source's memory to a texture
+#include "base/text.h"
 #include "bench/frames.h"
 #include "bench/pool.h"
 #include "bench/session.h"
@@ -66,7 +67,8 @@ static void name_row(const struct path_row *row, const struct bench_session *ses
     snprintf(figure->parameters, sizeof(figure->parameters),
              "case=%s format=%s to=%s path=%s threads=%d frames=%d size=%dx%d%s%s", figure_case(row->chain->text, text),
              pixfmt_info(row->shape.format)->name, session->window ? "texture" : "memory", path_kind_name(row->kind),
-             row->threads, row->depth, row->shape.width, row->shape.height, stage ? " stage=" : "", stage ? stage : "");
+             row->threads, row->depth, row->shape.width, row->shape.height, text_if(stage, " stage="),
+             text_or(stage, ""));
 }
 
 static void open_row(struct bench_case *c, struct path_row *row)
@@ -166,11 +168,10 @@ static bool choose_rows(struct path_rows *rows)
 static bool run(struct bench_session *session)
 {
     struct path_rows rows = {.session = session};
-    struct bench_case *cases = NULL;
     if (session->chosen->threads == 0)
         session->chosen->thread[session->chosen->threads++] = workers_available();
     const bool ok = choose_rows(&rows);
-    cases = xcalloc((size_t)rows.count + 1, sizeof(*cases));
+    struct bench_case *cases = xcalloc((size_t)rows.count, sizeof(*cases));
     if (ok)
         measure(&rows, cases);
     for (int i = 0; i < rows.count; i++)

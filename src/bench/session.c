@@ -173,6 +173,14 @@ static void set_status(struct bench_case *c, enum figure_status status, const ch
     vsnprintf(c->figure.note, sizeof(c->figure.note), format, arguments);
 }
 
+void bench_name(struct bench_case *c, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(c->figure.parameters, sizeof(c->figure.parameters), format, arguments);
+    va_end(arguments);
+}
+
 void bench_skip(struct bench_case *c, const char *format, ...)
 {
     va_list arguments;

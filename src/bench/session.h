@@ -99,6 +99,9 @@ static inline int bench_limit(int value, int most) // to 0..most
 // Runs the kernel once with `loops` and waits. False on failure (logged).
 bool bench_kernel_once(struct bench_case *c, cl_uint loops);
 
+// Sets the parameters of the case's figure.
+void bench_name(struct bench_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 // Marks a case that cannot run.
 void bench_skip(struct bench_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Returns true if the driver allows work-groups of this size for the case's kernel. Else marks the case as skipped.

@@ -51,9 +51,9 @@ static cl_int map(struct bench_case *c, cl_event *event)
     const bool read = t->way == WAY_MAP_READ;
     cl_int result;
     cl_event done = NULL;
-    uint8_t *mapped =
-        clEnqueueMapBuffer(c->session->queue, t->device, CL_TRUE, read ? CL_MAP_READ : CL_MAP_WRITE_INVALIDATE_REGION,
-                           0, t->bytes, 0, NULL, read ? event : NULL, &result);
+    const cl_map_flags flags = read ? CL_MAP_READ : CL_MAP_WRITE_INVALIDATE_REGION;
+    uint8_t *mapped = clEnqueueMapBuffer(c->session->queue, t->device, CL_TRUE, flags, 0, t->bytes, 0, NULL,
+                                         read ? event : NULL, &result);
     if (result != CL_SUCCESS)
         return result;
     if (read)
@@ -261,8 +261,7 @@ static void run_sizes(struct bench_session *session, const char *key, const stru
         struct bench_case *c = &cases[i];
         c->session = session;
         c->data = &transfers[i];
-        snprintf(c->figure.parameters, sizeof(c->figure.parameters), "%s=%s way=%s", key, sizes[i / WAYS].name,
-                 way->name);
+        bench_name(c, "%s=%s way=%s", key, sizes[i / WAYS].name, way->name);
         if (!open) {
             bench_fail(c, "%s", session->error);
             continue;
@@ -283,8 +282,7 @@ static void run_sizes(struct bench_session *session, const char *key, const stru
         if (zero_copy && way->way == WAY_MAP_READ && transfers[i].bytes == most)
             snprintf(c->figure.note, sizeof(c->figure.note), "zero copy: the mapping itself copies nothing");
     }
-    if (cases && transfers)
-        bench_measure(session, cases, total);
+    bench_measure(session, cases, total);
     close_memories(&memories, session);
     free(cases);
     free(transfers);

@@ -208,11 +208,12 @@ static void print_value(const char *unit, json_t *value)
         print_bytes((size_t)json_integer_value(value));
     else if (json_is_integer(value))
         printf("%lld%s%s", (long long)json_integer_value(value), unit[0] ? " " : "", unit);
+    else if (json_is_string(value))
+        printf("%s", json_string_value(value));
+    else if (json_is_boolean(value))
+        printf("%s", json_is_true(value) ? "yes" : "no");
     else
-        printf("%s", json_is_string(value)  ? json_string_value(value)
-                     : json_is_true(value)  ? "yes"
-                     : json_is_false(value) ? "no"
-                                            : "-");
+        printf("-");
 }
 
 // Prints an array or an object as words, broken into lines.
@@ -315,12 +316,12 @@ static void print_list(json_t *array, const struct devices_options *o, int only)
 
 static void print_context(const char *name, json_t *context, const char *why)
 {
-    const bool works = is_true(context, "works"), right = is_true(context, "filters");
-    printf("   %-9s  %s%s%s\n", name, context ? text_of(context, "text") : why,
-           !works  ? ""
-           : right ? ", the gl path works"
-                   : ", the gl path does not work: ",
-           works && !right ? text_of(context, "why") : "");
+    printf("   %-9s  %s", name, context ? text_of(context, "text") : why);
+    if (is_true(context, "filters"))
+        printf(", the gl path works");
+    else if (is_true(context, "works"))
+        printf(", the gl path does not work: %s", text_of(context, "why"));
+    printf("\n");
 }
 
 static bool has_mode(json_t *device, const char *name)

@@ -531,9 +531,10 @@ bool tune_chain(const struct tune_target *target, bool stores, tune_pass_hook *t
     bool ok = true;
     const double fused_ms =
         tune_plan(target, &(struct tune_plan){both ? "fused" : NULL, plans.fused, 1, true}, tune, context, &ok);
-    // Only the first pass of the fused plan is divided.
-    const double split_ms = tune_plan(
-        target, &(struct tune_plan){both ? "split" : NULL, both ? 2 : plans.split, 2, false}, tune, context, &ok);
+    struct tune_plan split = {NULL, plans.split, 2, false};
+    if (both) // only the first pass of the fused plan is divided
+        split = (struct tune_plan){"split", 2, 2, false};
+    const double split_ms = tune_plan(target, &split, tune, context, &ok);
     if (!both || fused_ms <= 0 || split_ms <= 0)
         return ok;
     // The plan in use stays, unless the other one is clearly faster.

@@ -72,8 +72,12 @@ static void spread_text(const struct figure *f, char text[FIGURE_TEXT])
 {
     const double percent = 100 * f->spread;
     text[0] = '\0';
-    if (f->status == FIGURE_OK && !isnan(percent))
-        snprintf(text, FIGURE_TEXT, percent < 1e4 ? "±%.*f%%" : "±%.*g%%", percent < 0.95 ? 1 : 0, percent);
+    if (f->status != FIGURE_OK || isnan(percent))
+        return;
+    if (percent < 1e4)
+        snprintf(text, FIGURE_TEXT, "±%.*f%%", percent < 0.95 ? 1 : 0, percent);
+    else
+        snprintf(text, FIGURE_TEXT, "±%.0g%%", percent);
 }
 
 // Writes "17.7 ±12%", or "-" for a skipped and "failed" for a failed figure.
@@ -101,8 +105,8 @@ static int append_value(const char *value, int length, char text[FIGURE_PARAMETE
         ;
     for (; tail < length && (value[tail] & 0xc0) == 0x80; tail++)
         ;
-    const int bytes = snprintf(text + used, (size_t)(FIGURE_PARAMETERS - used), "%s%.*s%s%.*s", used ? " " : "", head,
-                               value, head < tail ? ".." : "", length - tail, value + tail);
+    const int bytes = snprintf(text + used, (size_t)(FIGURE_PARAMETERS - used), "%s%.*s%s%.*s", text_if(used, " "),
+                               head, value, text_if(head < tail, ".."), length - tail, value + tail);
     return used + bytes < FIGURE_PARAMETERS ? used + bytes : FIGURE_PARAMETERS - 1;
 }
 

@@ -176,8 +176,8 @@ static double rest(struct latency *l)
     const int64_t until_ns = clock_now_ns() + dark_least_ns + random() % dark_range_ns;
     while (next_shown(l, until_ns)) {
         const double level = finder_level(&l->finder, &l->shown.look);
-        base = looks == 0 ? level : base + (level - base) / (looks < BASE_FRAMES ? looks + 1 : BASE_FRAMES);
-        looks++;
+        looks += looks < BASE_FRAMES;
+        base += (level - base) / looks;
     }
     return base;
 }

@@ -188,6 +188,13 @@ static void fill_cells(const struct row *row, const char *cell[COLUMNS], char ro
     memcpy(cell, texts, sizeof(texts));
 }
 
+static void print_cells(const char *const cell[COLUMNS], const int width[COLUMNS])
+{
+    for (int c = 0; c < COLUMNS - 1; c++)
+        printf("%-*s  ", width[c], cell[c]);
+    puts(cell[COLUMNS - 1]);
+}
+
 static void print_table(const struct table *table)
 {
     static const char *const titles[COLUMNS] = {"#", "device", "pass", "size", "choice", "ratio", "level", "date"};
@@ -201,12 +208,10 @@ static void print_table(const struct table *table)
         for (int c = 0; c < COLUMNS; c++)
             width[c] = (int)strlen(cell[c]) > width[c] ? (int)strlen(cell[c]) : width[c];
     }
-    for (int c = 0; c < COLUMNS; c++)
-        printf(c < COLUMNS - 1 ? "%-*s  " : "%*s\n", c < COLUMNS - 1 ? width[c] : 0, titles[c]);
+    print_cells(titles, width);
     for (size_t i = 0; i < table->count; i++) {
         fill_cells(&table->row[i], cell, room);
-        for (int c = 0; c < COLUMNS; c++)
-            printf(c < COLUMNS - 1 ? "%-*s  " : "%*s\n", c < COLUMNS - 1 ? width[c] : 0, cell[c]);
+        print_cells(cell, width);
     }
 }
 
