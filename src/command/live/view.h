@@ -30,6 +30,3 @@ void view_zoom(const struct view *view, const struct path_result *result, struct
                float y);
 // Moves the zoomed picture by a part of the window.
 void view_pan(const struct view *view, const struct path_result *result, struct settings *settings, float dx, float dy);
-
-// overlay.c: writes the overlay's lines, stages and message. The overlay must have its `keys`.
-void overlay_fill(struct overlay *overlay, const struct status *status);
