@@ -9,7 +9,9 @@
 
 #include "unit.h"
 
-enum { WORDS_MAX = 32, VALUES_BYTES = 1 << 16, HELP_MAX = 120 };
+enum { WORDS_MAX = 32, VALUES_BYTES = 1 << 17, HELP_MAX = 120 };
+
+_Static_assert(sizeof(struct live_options) < VALUES_BYTES, "room for the options of every command");
 
 // Splits as a shell would, up to a pipe: spaces, and single quotes that hold words together. Changes the text.
 static int split(char *text, char *words[WORDS_MAX])
@@ -139,6 +141,22 @@ static bool check_property(const struct property *p)
     return found;
 }
 
+// An option that stores into the settings has the type of the property with that member.
+static void check_setting(const struct option *o)
+{
+    const size_t at = o->offset - offsetof(struct live_options, set);
+    const struct property *p = live_properties;
+    if (o->offset < offsetof(struct live_options, set) || at >= sizeof(struct settings))
+        return;
+    while (p->name && p->member != at)
+        p++;
+    check_that(&unit, p->name != NULL, "--%s: no property has its member", o->name);
+    check_that(&unit,
+               (o->type == OPTION_FLAG && p->type == PROPERTY_FLAG) ||
+                   (o->type == OPTION_CHOICE && p->type == PROPERTY_CHOICE),
+               "--%s: the type of the property", o->name);
+}
+
 static bool is_grey(const uint8_t *pixel)
 {
     return pixel[0] == pixel[1] && pixel[1] == pixel[2];
@@ -239,5 +257,7 @@ int main(void)
     for (const struct property *p = stream_properties; p->name; p++)
         options += check_property(p);
     CHECK(options >= 2); // path, overlay
+    for (const struct option *o = live_list.options; o->name; o++)
+        check_setting(o);
     return check_end(&unit);
 }
