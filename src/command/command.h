@@ -20,9 +20,6 @@ extern const struct option no_options[]; // of a command that has none
 const struct command *command_find(const char *name); // NULL if there is none
 // For completion: returns the name of a command of `monocle ctl`; NULL after the last.
 const char *ctl_word(int index);
-// For completion: returns the value of a property of the view at the socket, which the caller frees. NULL on failure
-// (logged), and if no part of the answer arrives for 1 s.
-struct json_t *ctl_get(const char *socket, const char *property);
 
 // Runs the command that the arguments name. Returns the exit code.
 int command_main(int argc, char **argv);

@@ -15,9 +15,6 @@
 #include "filter/user_filters.h"
 #include "screen/keys.h"
 
-#include <ctype.h>
-#include <jansson.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,50 +121,17 @@ static void offer_tests(const struct typed *typed)
     }
 }
 
-// Offers the properties below `row`, such as "param/blur/radius", of the view at the socket, or (`of` not NULL) values
-// of the one with this name. A parameter has two names: "param/blur/radius" and "param/0/radius".
-static void offer_below(const struct typed *typed, const char *socket, const struct property *row, const char *of)
+// Offers properties, or (`of` not NULL) values of the property with this name.
+static void offer_properties(const struct typed *typed, const struct property *row, bool settable, const char *of)
 {
-    const int length = (int)strlen(row->name);
-    const char *word = of ? of : typed->word;
-    char list[PROPERTY_NAME], name[PROPERTY_NAME];
-    json_t *entry;
-    size_t index;
-    if (strncmp(word, row->name, (size_t)length) != 0)
-        return;
-    snprintf(list, sizeof(list), "%.*ss", length - 1, row->name); // "params", "controls"
-    json_t *entries = ctl_get(socket, list);
-    json_array_foreach(entries, index, entry)
-    {
-        const bool flag = strcmp(json_text(entry, "type"), "flag") == 0;
-        const char *filter = json_text(entry, "filter"), *choices = flag ? "on|off" : json_text(entry, "choices");
-        snprintf(name, sizeof(name), "%s", json_text(entry, "name"));
-        if (filter[0] && !isdigit((unsigned char)word[length]))
-            snprintf(name, sizeof(name), "%s%s%s", row->name, filter, strrchr(json_text(entry, "name"), '/'));
-        if (!of)
-            offer(typed, name, "");
-        else if (strcmp(of, name) == 0 && choices[0])
-            offer_choices(typed, choices);
-    }
-    json_decref(entries);
-}
-
-// Offers properties of the view at the socket, or (`of` not NULL) values of the property with this name.
-static void offer_properties(const struct typed *typed, const char *socket, const struct property *row, bool settable,
-                             const char *of)
-{
-    const size_t length = strlen(typed->word);
     for (; row->name; row++) {
-        const bool open = row->name[strlen(row->name) - 1] == '/';
         const bool can = !settable || row->set || row->member;
         if (of && can && strcmp(of, row->name) == 0)
             offer_values(*typed, row->type == PROPERTY_FLAG ? "on|off" : row->choices, row->complete);
-        if (open)
-            offer_below(typed, socket, row, of);
-        const bool typed_already = open && strncmp(typed->word, row->name, strlen(row->name)) == 0;
-        if (of || !can || typed_already)
+        if (of || !can)
             continue;
-        if (open && length > 0 && strncmp(row->name, typed->word, length) == 0)
+        const bool open = row->name[strlen(row->name) - 1] == '/'; // the name of a parameter follows
+        if (open && typed->word[0] && strncmp(row->name, typed->word, strlen(typed->word)) == 0)
             printf(":nospace\n");
         offer(typed, row->name, row->help);
     }
@@ -181,14 +145,6 @@ static void offer_keys(const struct typed *typed)
         offer(typed, keys.row[i].name, keys.row[i].help);
 }
 
-// Writes the path that the shell makes of a word: a leading ~/ is the home directory.
-static void home_path(char path[PATH_MAX], const char *word)
-{
-    const char *home = getenv("HOME");
-    const bool below = strncmp(word, "~/", 2) == 0 && home;
-    snprintf(path, PATH_MAX, "%s%s", text_if(below, home), below ? word + 1 : word);
-}
-
 // Offers arguments of `monocle ctl`: socket, command, and what this command has.
 static void offer_control(const struct typed *typed, const char *const *before, int count)
 {
@@ -196,16 +152,13 @@ static void offer_control(const struct typed *typed, const char *const *before, 
     const bool sets = strcmp(verb, "set") == 0 || strcmp(verb, "cycle") == 0;
     const bool names = strcmp(verb, "get") == 0 || strcmp(verb, "observe") == 0;
     const char *of = sets && count > 2 ? before[2] : NULL;
-    char socket[PATH_MAX] = "";
-    if (count > 0)
-        home_path(socket, before[0]);
     for (int i = 0; count == 1 && ctl_word(i); i++)
         offer(typed, ctl_word(i), "");
     if (count == 2 && strcmp(verb, "key") == 0)
         offer_keys(typed);
     if ((sets && count >= 2) || (names && (count == 2 || verb[0] == 'o'))) {
-        offer_properties(typed, socket, live_properties, sets, of);
-        offer_properties(typed, socket, stream_properties, sets, of);
+        offer_properties(typed, live_properties, sets, of);
+        offer_properties(typed, stream_properties, sets, of);
     }
     if (count == 0 || (count == 2 && strncmp(verb, "screenshot", 10) == 0))
         printf(":files\n");

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 enum { WORDS_MAX = 40 };
@@ -272,18 +271,6 @@ static void ctl_close(struct ctl *ctl)
 {
     fclose(ctl->socket);
     free(ctl->line);
-}
-
-json_t *ctl_get(const char *socket, const char *property)
-{
-    const struct timeval limit = {.tv_sec = 1};
-    struct ctl ctl;
-    if (!ctl_open(&ctl, socket))
-        return NULL;
-    setsockopt(fileno(ctl.socket), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    json_t *value = ask(&ctl, json_pack("[s,s]", "get_property", property));
-    ctl_close(&ctl);
-    return value;
 }
 
 // Returns the index of the command that the operands name; -1: the arguments are wrong (logged).

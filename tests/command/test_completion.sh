@@ -116,23 +116,7 @@ completes "clip.y4m" monocle ctl /tmp/m set source cl
 completes "clip.y4m" monocle ctl /tmp/m screenshot cl
 completes "save-both" monocle ctl /tmp/m key save-b
 completes "chain" monocle ctl /tmp/m observe fps cha
-completes "param/" monocle ctl "$work/none" set par
-
-# Names of a chain's parameters come from the view.
-"$monocle" live pattern -f blur,gray --headless --socket "$work/m" >"$work/log" 2>&1 &
-view=$!
-for _ in $(seq 100); do
-    "$monocle" ctl "$work/m" wait-frame 1 >/dev/null 2>&1 && break
-    sleep 0.1
-done
-completes "param/blur/radius param/gray/mode" monocle ctl "$work/m" set param/
-completes "param/0/radius" monocle ctl "$work/m" get param/0
-completes "average" monocle ctl "$work/m" set param/gray/mode av
-completes "average" monocle ctl "$work/m" set param/1/mode av
-completes "" monocle ctl "$work/m" set param/blur/radius ""
-completes "" monocle ctl "$work/m" set control/
-"$monocle" ctl "$work/m" quit || kill "$view"
-wait "$view"
+completes "param/" monocle ctl /tmp/m set par
 
 # The same for fish, whose command `complete -C` prints the words.
 fish_completes() { # fish_completes WANT LINE
