@@ -1,5 +1,5 @@
 // cpu_chain.c: a chain on the cpu path as a search space
-#include "tune/cpu_chain.h"
+#include "tune/passes.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -40,3 +40,12 @@ typedef bool tune_pass_hook(void *context, struct subject *subject, const char *
 // before its stencil. In the plan `split`, the conversion and the filters before a stencil are a pass of their own. If
 // both have times, stores which plan is faster (unless `stores` is false). Ends early after a signal. False: a failure.
 bool tune_chain(const struct tune_target *target, bool stores, tune_pass_hook *tune, void *context);
+
+// Opens a chain for frames of this shape, with this number of threads (0: one per CPU). Its space has all values of the
+// parameters that change how the path runs the chain (path/cpu_tuning.h). `frame`: the timed frame, borrowed, of this
+// shape; NULL: random pixels.
+//
+// - `validate` compares the bytes with those of the generic rows. It needs no child process, because no code is built.
+// - `time` uses the host's clock. A frame's time includes one read of its result, because every user reads it.
+struct subject *tune_cpu_open(const struct chain *chain, const struct image_shape *input, const struct image *frame,
+                              int threads);

@@ -2,7 +2,7 @@
 // mutations
 #include "base/log.h"
 #include "bench/results.h"
-#include "command/bench/figure_table.h"
+#include "command/bench/bench_command.h"
 
 #include <jansson.h>
 #include <stdint.h>

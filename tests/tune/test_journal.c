@@ -1,6 +1,6 @@
 // test_journal.c: the log of a search keeps each result, and only results of the same program, in any state of its file
-#include "tune/cpu_chain.h"
 #include "tune/journal.h"
+#include "tune/passes.h"
 
 #include "unit.h"
 

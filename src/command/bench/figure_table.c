@@ -1,5 +1,5 @@
 // figure_table.c: the figures of a test as a table: names of rows and columns, figures with their spread, notes
-#include "command/bench/figure_table.h"
+#include "command/bench/bench_command.h"
 
 #include "base/alloc.h"
 #include "base/json_text.h"

@@ -7,7 +7,6 @@
 #include "base/resource.h"
 #include "base/thread.h"
 #include "bench/results.h"
-#include "command/bench/figure_table.h"
 #include "command/shared.h"
 #include "compute/energy.h"
 

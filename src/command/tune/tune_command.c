@@ -11,7 +11,6 @@
 #include "compute/tuned.h"
 #include "filter/user_filters.h"
 #include "tune/captures.h"
-#include "tune/cpu_chain.h"
 #include "tune/journal.h"
 #include "tune/kernel/user_kernel.h"
 #include "tune/passes.h"

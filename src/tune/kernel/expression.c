@@ -1,5 +1,5 @@
-// expression.c: see expression.h
-#include "tune/kernel/expression.h"
+// expression.c: evaluates the expressions of a description; logs nothing
+#include "tune/kernel/spec.h"
 
 #include <ctype.h>
 #include <math.h>

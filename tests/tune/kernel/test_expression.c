@@ -1,5 +1,5 @@
 // test_expression.c: expressions of tuning specifications have Python's values; malformed ones are refused
-#include "tune/kernel/expression.h"
+#include "tune/kernel/spec.h"
 
 #include "unit.h"
 
