@@ -1,4 +1,4 @@
-// driver.c: a fake V4L2 driver: one camera, /dev/video0, and v4l2loopback
+// driver.c: a fake V4L2 driver: one camera, /dev/video0, other nodes, and v4l2loopback
 #include "driver.h"
 
 #include "base/clock.h"
@@ -20,10 +20,11 @@
 #include <unistd.h>
 
 enum { BUFFERS = 8, PENDING = 16, MEMORIES = BUFFERS * PIXFMT_PLANES, MEMORY_BYTES = DRIVER_LENGTH_MOST };
-static const char node[] = "/dev/video0", memory_name[] = "driver-buffers";
+static const char memory_name[] = "driver-buffers";
 
 struct driver driver;
 static atomic_int haste = 1; // of the program's clock
+enum { OTHER_MARK = 1000 };  // of the socket of driver.nodes[0]
 static int twin_at[1024];    // number of the twin's node, by descriptor
 
 struct buffer {
@@ -79,6 +80,8 @@ void driver_start(uint32_t fourcc, int memories)
 {
     driver = (struct driver){.there = true,
                              .name = "uvcvideo",
+                             .card = "played",
+                             .bus = "port 0",
                              .fourcc = fourcc,
                              .memories = memories,
                              .width = DRIVER_WIDTH,
@@ -165,37 +168,98 @@ static int twin_of(const char *path)
     return sscanf(path, "/dev/video%d", &number) == 1 && number <= driver.twins ? number : 0;
 }
 
+static int number_of(const char *path)
+{
+    int number = -1;
+    char end;
+    return sscanf(path, "/dev/video%d%c", &number, &end) == 1 ? number : -1;
+}
+
+static bool is_camera(const char *path)
+{
+    return number_of(path) == driver.number && number_of(path) >= 0;
+}
+
+static const struct driver_node *other_of(const char *path)
+{
+    for (int i = 0; i < driver.node_count; i++)
+        if (driver.nodes[i].number == number_of(path))
+            return &driver.nodes[i];
+    return NULL;
+}
+
+static bool is_node(const char *path)
+{
+    return is_camera(path) || twin_of(path) || other_of(path);
+}
+
 int __real_access(const char *path, int mode);
 int __wrap_access(const char *path, int mode);
 int __wrap_access(const char *path, int mode)
 {
-    if (strcmp(path, node) != 0)
-        return twin_of(path) ? 0 : __real_access(path, mode);
+    if (!is_camera(path))
+        return is_node(path) ? 0 : __real_access(path, mode);
     errno = ENOENT;
     return driver.there ? 0 : -1;
 }
 
 static int open_camera(void)
 {
-    errno = driver.there ? driver.open_error : ENOENT;
+    const bool fails = driver.opens_ns == 0 || driver_clock.now_ns() < driver.opens_ns;
+    errno = !driver.there ? ENOENT : fails ? driver.open_error : 0;
     state.subscribed = false;
     return errno ? -1 : fcntl(state.ready, F_DUPFD_CLOEXEC, 0);
 }
 
-// Only the descriptors of twins are sockets.
+// Only the descriptors of twins and of other nodes are sockets.
 static int open_node(const char *path)
 {
-    if (strcmp(path, node) == 0)
+    if (is_camera(path))
         return open_camera();
     const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0)
+    const struct driver_node *other = other_of(path);
+    const int mark = other ? OTHER_MARK + (int)(other - driver.nodes) : 1;
+    if (fd >= 0) {
         twin_at[fd] = twin_of(path);
+        setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &mark, sizeof(mark));
+    }
     return fd;
 }
 
-static bool is_node(const char *path)
+// The node of a descriptor, which may be a duplicate: the socket has its mark.
+static const struct driver_node *other_at(int fd)
 {
-    return strcmp(path, node) == 0 || twin_of(path);
+    int mark = 0;
+    socklen_t size = sizeof(mark);
+    getsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &mark, &size);
+    return mark >= OTHER_MARK ? &driver.nodes[mark - OTHER_MARK] : NULL;
+}
+
+// Opens the file of sysfs with the node's number among those of its device.
+static int open_index(int number)
+{
+    char path[32], text[16];
+    snprintf(path, sizeof(path), "/dev/video%d", number);
+    const struct driver_node *other = other_of(path);
+    const int fd = memfd_create("index", MFD_CLOEXEC);
+    snprintf(text, sizeof(text), "%d\n", other ? other->index : driver.index);
+    if (fd < 0 || write(fd, text, strlen(text)) < 0 || lseek(fd, 0, SEEK_SET) != 0)
+        abort();
+    return fd;
+}
+
+static int open_file(const char *path)
+{
+    int number = 0;
+    errno = ENOENT;
+    if (sscanf(path, "/sys/class/video4linux/video%d/index", &number) == 1)
+        return driver.index >= 0 ? open_index(number) : -1;
+    return open_node(path);
+}
+
+static bool is_played(const char *path)
+{
+    return is_node(path) || strncmp(path, "/sys/class/video4linux/", 23) == 0;
 }
 
 int __real_open(const char *path, int flags, ...);
@@ -206,7 +270,7 @@ int __wrap_open(const char *path, int flags, ...)
     va_start(arguments, flags);
     const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
-    return is_node(path) ? open_node(path) : __real_open(path, flags, mode);
+    return is_played(path) ? open_file(path) : __real_open(path, flags, mode);
 }
 
 int __real_open64(const char *path, int flags, ...);
@@ -217,12 +281,31 @@ int __wrap_open64(const char *path, int flags, ...)
     va_start(arguments, flags);
     const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
-    return is_node(path) ? open_node(path) : __real_open64(path, flags, mode);
+    return is_played(path) ? open_file(path) : __real_open64(path, flags, mode);
+}
+
+static int age_of(const char *path, struct stat *status)
+{
+    *status = (struct stat){.st_mode = S_IFCHR, .st_ctim.tv_sec = time(NULL) - (driver.new ? 0 : 3600)};
+    return 0;
+}
+
+int __real_stat(const char *path, struct stat *status);
+int __wrap_stat(const char *path, struct stat *status);
+int __wrap_stat(const char *path, struct stat *status)
+{
+    return is_node(path) ? age_of(path, status) : __real_stat(path, status);
+}
+
+int __real_stat64(const char *path, struct stat *status);
+int __wrap_stat64(const char *path, struct stat *status);
+int __wrap_stat64(const char *path, struct stat *status)
+{
+    return is_node(path) ? age_of(path, status) : __real_stat64(path, status);
 }
 
 // A program may wait for seconds; a test need not. Clocks of other programs are as usual.
-int64_t __wrap_clock_now_ns(void);
-int64_t __wrap_clock_now_ns(void)
+static int64_t hasty_now_ns(void)
 {
     static _Atomic int64_t first_ns;
     struct timespec now;
@@ -235,20 +318,38 @@ int64_t __wrap_clock_now_ns(void)
     return begin_ns + (now_ns - begin_ns) * DRIVER_HASTE;
 }
 
-void __wrap_clock_sleep_until_ns(int64_t when_ns);
-void __wrap_clock_sleep_until_ns(int64_t when_ns)
+static void hasty_sleep_until_ns(int64_t when_ns)
 {
-    const int64_t left_ns = (when_ns - __wrap_clock_now_ns()) / DRIVER_HASTE;
+    const int64_t left_ns = (when_ns - hasty_now_ns()) / DRIVER_HASTE;
     if (left_ns > 0)
         nanosleep(&(struct timespec){.tv_sec = left_ns / 1000000000, .tv_nsec = left_ns % 1000000000}, NULL);
 }
 
-// Only the camera's descriptor is asked for POLLPRI.
 int __real_poll(struct pollfd *files, nfds_t count, int timeout_ms);
+static int hasty_poll(struct pollfd *files, nfds_t count, int timeout_ms)
+{
+    return __real_poll(files, count, timeout_ms > 0 ? (timeout_ms + haste - 1) / haste : timeout_ms);
+}
+
+struct driver_clock driver_clock = {hasty_now_ns, hasty_sleep_until_ns, hasty_poll};
+
+int64_t __wrap_clock_now_ns(void);
+int64_t __wrap_clock_now_ns(void)
+{
+    return driver_clock.now_ns();
+}
+
+void __wrap_clock_sleep_until_ns(int64_t when_ns);
+void __wrap_clock_sleep_until_ns(int64_t when_ns)
+{
+    driver_clock.sleep_until_ns(when_ns);
+}
+
+// Only the camera's descriptor is asked for POLLPRI.
 int __wrap_poll(struct pollfd *files, nfds_t count, int timeout_ms);
 int __wrap_poll(struct pollfd *files, nfds_t count, int timeout_ms)
 {
-    int ready = __real_poll(files, count, timeout_ms > 0 ? (timeout_ms + haste - 1) / haste : timeout_ms);
+    int ready = driver_clock.poll(files, count, timeout_ms);
     for (nfds_t i = 0; i < count && ready > 0; i++) {
         if (!(files[i].events & POLLPRI))
             continue;
@@ -270,13 +371,21 @@ static int refuse(int error)
     return -1;
 }
 
-static int describe_camera(struct v4l2_capability *about, int port)
+static int describe_node(struct v4l2_capability *about, const char *name, const char *card, const char *bus)
+{
+    snprintf((char *)about->driver, sizeof(about->driver), "%s", name);
+    snprintf((char *)about->card, sizeof(about->card), "%s", card);
+    snprintf((char *)about->bus_info, sizeof(about->bus_info), "%s", bus);
+    return 0;
+}
+
+static int describe_camera(struct v4l2_capability *about, int twin)
 {
     const uint32_t kind = driver.memories > 1 ? V4L2_CAP_VIDEO_CAPTURE_MPLANE : V4L2_CAP_VIDEO_CAPTURE;
-    *about = (struct v4l2_capability){.card = "played", .capabilities = kind | V4L2_CAP_STREAMING};
-    snprintf((char *)about->driver, sizeof(about->driver), "%s", driver.name);
-    snprintf((char *)about->bus_info, sizeof(about->bus_info), "port %d", port);
-    return 0;
+    char port[32];
+    snprintf(port, sizeof(port), "port %d", twin);
+    *about = (struct v4l2_capability){.capabilities = kind | V4L2_CAP_STREAMING};
+    return describe_node(about, driver.name, driver.card, twin ? port : driver.bus);
 }
 
 static int set_format(struct v4l2_format *format)
@@ -424,6 +533,10 @@ static int query_item(struct v4l2_querymenu *item)
 static int access_control(struct v4l2_control *control, bool set)
 {
     const int i = find_control(control->id);
+    if (control->id == V4L2_CID_PRIVACY && driver.privacy) {
+        control->value = 1;
+        return 0;
+    }
     if (i == DRIVER_CONTROLS)
         return refuse(EINVAL);
     if (set && i == DRIVER_WHITE && driver.control[DRIVER_AUTO])
@@ -572,12 +685,69 @@ static int list_mode(unsigned long request, void *argument)
     return interval->index == 0 ? 0 : refuse(EINVAL);
 }
 
+// Answers for another node.
+static int ask_other(const struct driver_node *other, unsigned long request, void *argument)
+{
+    enum { OTHER_WIDTH = 640, OTHER_HEIGHT = 480, OTHER_BYTES = OTHER_WIDTH * OTHER_HEIGHT * 4 };
+    struct v4l2_capability *about = argument;
+    struct v4l2_fmtdesc *offer = argument;
+    struct v4l2_frmsizeenum *size = argument;
+    struct v4l2_frmivalenum *interval = argument;
+    struct v4l2_format *format = argument;
+    struct v4l2_buffer *buffer = argument;
+    while (other->deaf && !driver.answers)
+        driver_clock.sleep_until_ns(driver_clock.now_ns() + 1000000);
+    switch (request) {
+    case VIDIOC_QUERYCAP:
+        *about = (struct v4l2_capability){
+            .capabilities = other->metadata ? V4L2_CAP_META_CAPTURE : V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING};
+        return describe_node(about, other->driver, other->card, other->bus);
+    case VIDIOC_ENUM_FMT:
+        offer->pixelformat = other->endless ? other->fourcc[0] : offer->index < 4 ? other->fourcc[offer->index] : 0;
+        return offer->pixelformat ? 0 : refuse(EINVAL);
+    case VIDIOC_ENUM_FRAMESIZES:
+        size->type = V4L2_FRMSIZE_TYPE_DISCRETE;
+        size->discrete = (struct v4l2_frmsize_discrete){OTHER_WIDTH, OTHER_HEIGHT};
+        return size->index == 0 || other->endless ? 0 : refuse(EINVAL);
+    case VIDIOC_ENUM_FRAMEINTERVALS:
+        interval->type = V4L2_FRMIVAL_TYPE_DISCRETE;
+        interval->discrete = (struct v4l2_fract){1, 30};
+        return interval->index == 0 || other->endless ? 0 : refuse(EINVAL);
+    case VIDIOC_G_FMT:
+    case VIDIOC_S_FMT:
+    case VIDIOC_TRY_FMT:
+        format->fmt.pix = (struct v4l2_pix_format){
+            .width = OTHER_WIDTH, .height = OTHER_HEIGHT, .pixelformat = other->fourcc[0], .field = V4L2_FIELD_NONE};
+        return 0;
+    case VIDIOC_QUERYBUF:
+        buffer->length = OTHER_BYTES;
+        return 0;
+    case VIDIOC_STREAMON:
+        return other->start_error ? refuse(other->start_error) : 0;
+    case VIDIOC_DQBUF:
+        return refuse(EAGAIN);
+    case VIDIOC_QUERYCTRL:
+        *(struct v4l2_queryctrl *)argument = controls[0];
+        return other->endless ? 0 : refuse(EINVAL);
+    case VIDIOC_REQBUFS:
+    case VIDIOC_QBUF:
+    case VIDIOC_STREAMOFF:
+        return 0;
+    case VIDIOC_G_CTRL:
+        return other->endless ? 0 : refuse(EINVAL);
+    default:
+        return refuse(ENOTTY);
+    }
+}
+
 int __real_videodev_ask(int fd, unsigned long request, void *argument);
 int __wrap_videodev_ask(int fd, unsigned long request, void *argument);
 int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
 {
     if (S_ISREG(type_of(fd)))
         return ask_loopback(request, argument);
+    if (S_ISSOCK(type_of(fd)) && other_at(fd))
+        return ask_other(other_at(fd), request, argument);
     if (S_ISSOCK(type_of(fd)))
         return request == VIDIOC_QUERYCAP ? describe_camera(argument, twin_at[fd]) : refuse(EIO);
     if (type_of(fd) != 0)
@@ -610,6 +780,7 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
         return list_mode(request, argument);
     case VIDIOC_G_FMT:
     case VIDIOC_S_FMT:
+    case VIDIOC_TRY_FMT:
         return set_format(argument);
     case VIDIOC_REQBUFS:
         return request_buffers(argument);
@@ -626,4 +797,42 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
     default:
         return ask_signal(request, argument);
     }
+}
+
+// ---- libv4l2: it lists four formats more, converts 8 bits of a Bayer sensor, and gives other formats as they are ----
+
+int __wrap_v4l2_fd_open(int fd, int flags);
+int __wrap_v4l2_fd_open(int fd, int flags)
+{
+    return fd;
+}
+
+int __wrap_v4l2_ioctl(int fd, unsigned long request, void *argument);
+int __wrap_v4l2_ioctl(int fd, unsigned long request, void *argument)
+{
+    static const uint32_t emulated[] = {V4L2_PIX_FMT_RGB24, V4L2_PIX_FMT_BGR24, V4L2_PIX_FMT_YUV420,
+                                        V4L2_PIX_FMT_YVU420};
+    struct v4l2_fmtdesc *offer = argument;
+    struct v4l2_format *format = argument, wanted = {0};
+    uint32_t native = 0;
+    if (request == VIDIOC_S_FMT || request == VIDIOC_TRY_FMT)
+        wanted = *format;
+    if (__wrap_videodev_ask(fd, request, argument) == 0) {
+        if (wanted.type && format->fmt.pix.pixelformat == V4L2_PIX_FMT_SBGGR8)
+            format->fmt.pix.pixelformat = wanted.fmt.pix.pixelformat;
+        return 0;
+    }
+    for (; request == VIDIOC_ENUM_FMT && native < offer->index; native++)
+        if (__wrap_videodev_ask(fd, request, &(struct v4l2_fmtdesc){.index = native, .type = offer->type}) != 0)
+            break;
+    if (request != VIDIOC_ENUM_FMT || offer->index - native >= sizeof(emulated) / sizeof(*emulated))
+        return refuse(EINVAL);
+    offer->pixelformat = emulated[offer->index - native];
+    return 0;
+}
+
+int __wrap_v4l2_close(int fd);
+int __wrap_v4l2_close(int fd)
+{
+    return close(fd);
 }

@@ -1,10 +1,13 @@
-// driver.h: a fake V4L2 driver: a camera, /dev/video0, with one mode; the test chooses its frames; and v4l2loopback
+// driver.h: a fake V4L2 driver: a camera, /dev/video0, with one mode; the test chooses its frames; other nodes; and
+// v4l2loopback
 //
-// Linked with --wrap=access, open, open64, poll, videodev_ask and camera_device_map (tests/support/meson.build).
+// Linked with --wrap=access, open, open64, stat, stat64, poll, videodev_ask and camera_device_map
+// (tests/support/meson.build). With --wrap=v4l2_fd_open, v4l2_ioctl and v4l2_close, it also plays libv4l2.
 #pragma once
 
 #include "image/pixfmt.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,10 +28,31 @@ struct driver_refusal {
     int passes;            // number of requests that succeed before; then all fail
 };
 
+// Another node. It gives no frames.
+struct driver_node {
+    int number;
+    const char *driver, *card, *bus;
+    uint32_t fourcc[4];
+    int index;       // among the nodes of its device
+    int start_error; // errno of VIDIOC_STREAMON; 0: it succeeds
+    bool metadata;   // it is no camera
+    bool deaf;       // its ioctls wait until driver.answers
+    bool endless;    // it ignores the index of every list
+};
+
 enum { DRIVER_HASTE = 5 }; // the clock of a program that is linked with --wrap=clock_... is this much faster
 
 struct driver {
-    atomic_bool there;     // the node exists
+    atomic_bool there;               // the node exists
+    int number;                      // of the camera's node; default: 0
+    const char *card, *bus;          // of the camera; default: "played", "port 0"
+    int index;                       // among the nodes of its device; -1: unknown, also that of the other nodes
+    const struct driver_node *nodes; // the other nodes
+    int node_count;
+    atomic_bool answers;   // deaf nodes answer
+    bool new;              // all nodes have just been made
+    int64_t opens_ns;      // open_error ends at this time; 0: never
+    bool privacy;          // it has the control V4L2_CID_PRIVACY, which is on
     atomic_int twins;      // /dev/video1 to this number exist, too: cameras of the same model at other ports; no frames
     const char *name;      // of the driver; default: uvcvideo
     bool no_sizes;         // it does not list its sizes
@@ -57,6 +81,13 @@ struct driver {
     bool no_events;                       // it refuses to report its readers
     atomic_int readers;                   // number of programs that read it; for any thread
 };
+
+// The clock of a program that is linked with --wrap=clock_now_ns and --wrap=clock_sleep_until_ns, and how it polls.
+extern struct driver_clock {
+    int64_t (*now_ns)(void);
+    void (*sleep_until_ns)(int64_t when_ns);
+    int (*poll)(struct pollfd *files, nfds_t count, int timeout_ms);
+} driver_clock;
 
 // The camera. The test may change any member. driver_start sets some members and clears the others.
 extern struct driver driver;
