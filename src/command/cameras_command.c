@@ -20,7 +20,7 @@ static const char *const examples[] = {
 };
 static const char *const details[] = {
     "The list contains video capture nodes, and no metadata or output nodes. monocle cannot use formats in "
-    "[brackets].",
+    "[brackets]. Passed over: why a run without the name of a camera skips this one, or prefers others.",
     "Select a camera by its node (/dev/video0), its number, or a part of its id, bus or name. The id and the bus (the "
     "port) stay the same when the node numbers change.",
     NULL,
@@ -53,6 +53,16 @@ static void print_offer(const struct camera_offer *offer)
     puts(offer->rates > 0 ? "/s" : "");
 }
 
+// Returns why "monocle" without a name prefers other cameras; NULL if this is a camera of the first choice.
+static const char *why_passed(const struct camera_node *node)
+{
+    return node->why         ? node->why
+           : node->passed[0] ? node->passed
+           : !node->color    ? "its pictures are grey; cameras with colours come first"
+           : node->converted ? "libv4l2 converts its frames; cameras whose formats monocle reads come first"
+                             : NULL;
+}
+
 static void print_camera(const struct camera_node *node, const struct camera_offers *offers)
 {
     if (node->why) {
@@ -63,6 +73,8 @@ static void print_camera(const struct camera_node *node, const struct camera_off
     log_print_line(stdout, "   id\t%s", node->id[0] ? node->id : "-");
     log_print_line(stdout, "   bus\t%s", node->bus);
     log_print_line(stdout, "   driver\t%s", node->driver);
+    if (why_passed(node))
+        log_print_line(stdout, "   passed over\t%s", why_passed(node));
     for (int i = 0; i < offers->count; i++)
         print_offer(&offers->offer[i]);
 }
@@ -80,9 +92,11 @@ static json_t *camera_json(const struct camera_node *node, const struct camera_o
                                                offer->height, "width_least", offer->width_least, "height_least",
                                                offer->height_least, "rates", rates));
     }
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "node", text_json(node->path), "name", text_json(node->card),
+    const char *passed = why_passed(node);
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "node", text_json(node->path), "name", text_json(node->card),
                      "id", text_json(node->id), "bus", text_json(node->bus), "driver", text_json(node->driver),
-                     "problem", node->why ? text_json(node->why) : json_null(), "offers", array);
+                     "problem", node->why ? text_json(node->why) : json_null(), "passed_over",
+                     passed ? text_json(passed) : json_null(), "offers", array);
 }
 
 static int cameras_run(int argc, char **argv)
@@ -94,17 +108,21 @@ static int cameras_run(int argc, char **argv)
         return code;
     json_t *array = o.json ? json_array() : NULL;
     struct camera_offers *offers = xalloc(sizeof(*offers));
-    struct camera_node node;
-    int count = 0;
-    for (int next = 0; camera_node_next(&next, &node, offers);) {
-        if (node.opened && node.why) // it is no camera
+    int nodes, count = 0;
+    struct camera_node *all = camera_nodes(&nodes);
+    for (const struct camera_node *node = all; node < all + nodes; node++) {
+        if (node->opened && node->why) // it is no camera
             continue;
         count++;
+        offers->count = 0;
+        if (!node->why)
+            camera_offers(node->path, offers);
         if (o.json)
-            json_array_append_new(array, camera_json(&node, offers));
+            json_array_append_new(array, camera_json(node, offers));
         else
-            print_camera(&node, offers);
+            print_camera(node, offers);
     }
+    free(all);
     if (o.json)
         print_json(array, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     free(offers);

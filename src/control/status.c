@@ -109,11 +109,12 @@ void status_add_run(const struct status *s, json_t *object)
     const struct pane_facts *pane = &s->pane;
     char chain[CHAIN_TEXT];
     chain_print(pane->chain, chain);
-    json_object_update_new(
-        object, json_pack("{s:I,s:I,s:I,s:I,s:I,s:i,s:o,s:o}", "frames", (json_int_t)s->meter->frames, "skipped",
-                          (json_int_t)s->skipped, "captured", (json_int_t)s->captured, "damaged",
-                          (json_int_t)health->damaged, "lost", (json_int_t)health->lost, "outages", health->outages,
-                          "delivered", json_thousandths(health->rate), "trouble", text_json(health->trouble)));
+    json_object_update_new(object,
+                           json_pack("{s:I,s:I,s:I,s:I,s:I,s:i,s:o,s:o,s:o}", "frames", (json_int_t)s->meter->frames,
+                                     "skipped", (json_int_t)s->skipped, "captured", (json_int_t)s->captured, "damaged",
+                                     (json_int_t)health->damaged, "lost", (json_int_t)health->lost, "outages",
+                                     health->outages, "delivered", json_thousandths(health->rate), "trouble",
+                                     text_json(health->trouble), "hint", text_json(health->hint)));
     json_object_update_new(object, json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "path", pane->kind, "sharing",
                                              pane->sharing, "in", pane->input, "why", text_json(pane->why), "device",
                                              text_json(pane->device), "chain", text_json(chain), "passes",

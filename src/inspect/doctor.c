@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "compute/drivers.h"
 #include "inspect/inspect.h"
+#include "source/camera_device.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -544,38 +545,11 @@ static void check_permission(struct doctor *doctor, const char *name)
     doctor_may_use(doctor, below, "video");
 }
 
-// Image signal processors of laptops and boards. Their nodes give raw data of a sensor, or no frames at all until
-// libcamera sets them up. The text is a part of the node's name or of its driver's.
-static const struct isp {
-    const char *text, *name;
-    bool idle; // its nodes offer formats that monocle reads, but a program must first feed them
-} isps[] = {
-    {"ipu3", "Intel IPU3", false},
-    {"ipu6", "Intel IPU6", false},
-    {"ipu7", "Intel IPU7", false},
-    {"isys", "Intel IPU6", false},
-    {"unicam", "Raspberry Pi unicam", false},
-    {"bcm2835-isp", "Raspberry Pi ISP", true},
-    {"rp1-cfe", "Raspberry Pi CFE", false},
-    {"pispbe", "Raspberry Pi PiSP", true},
-    {"rkisp1", "Rockchip ISP1", true},
-    {"msm_vfe", "Qualcomm CAMSS", false},
-};
-
-// Returns NULL if it is none that is known.
-static const struct isp *find_isp(const char *name)
-{
-    for (size_t i = 0; i < sizeof(isps) / sizeof(*isps); i++)
-        if (strcasestr(name, isps[i].text))
-            return &isps[i];
-    return NULL;
-}
-
 static void note_isp(struct doctor *doctor, const char *node)
 {
     char below[PATH_MAX], name[64];
     snprintf(below, sizeof(below), "/sys/class/video4linux/%s/name", node);
-    const struct isp *isp = doctor_read(doctor, below, name, sizeof(name)) ? find_isp(name) : NULL;
+    const struct camera_isp *isp = doctor_read(doctor, below, name, sizeof(name)) ? camera_isp("", name) : NULL;
     if (isp && !doctor->isp)
         doctor->isp = isp->name;
 }
@@ -600,18 +574,15 @@ static void report_no_camera(struct doctor *doctor, const char *why)
 // Returns true if it may be a camera.
 static bool report_node(struct doctor *doctor, const char *path, json_t *node)
 {
-    const char *name = "?", *driver = "?", *why = "?";
-    json_unpack(node, "{s:s,s:s,s:s}", "name", &name, "driver", &driver, "why", &why);
+    const char *name = "?", *driver = "?", *why = "?", *passed = "";
+    json_unpack(node, "{s:s,s:s,s:s,s:s}", "name", &name, "driver", &driver, "why", &why, "passed", &passed);
     const bool opened = json_is_true(json_object_get(node, "opened"));
-    const bool readable = json_is_true(json_object_get(node, "readable"));
-    const struct isp *isp = find_isp(driver) ? find_isp(driver) : find_isp(name);
-    if (why[0] == '\0' && isp && (isp->idle || !readable))
+    if (why[0] == '\0' && passed[0] && camera_isp(driver, name))
         return false;
-    if (why[0] == '\0' && readable)
+    if (why[0] == '\0' && passed[0] == '\0')
         doctor_report(doctor, FINDING_OK, NULL, "%s '%s' answers (driver %s)", path, name, driver);
     else if (why[0] == '\0')
-        doctor_report(doctor, FINDING_WARNING, NULL, "%s '%s' (driver %s) offers no pixel format that monocle reads",
-                      path, name, driver);
+        doctor_report(doctor, FINDING_WARNING, NULL, "%s '%s' (driver %s): %s", path, name, driver, passed);
     else if (!opened && !strstr(why, "Permission denied")) // check_permission has reported that
         doctor_report(doctor, FINDING_PROBLEM, NULL, "%s cannot be opened: %s", path, why);
     return why[0] == '\0' || !opened;

@@ -170,11 +170,13 @@ static void load_driver(const char *library)
 
 static void open_cameras(void)
 {
-    struct camera_node node;
-    for (int next = 0; camera_node_next(&next, &node, NULL);)
-        inspect_write(json_pack("{s:{s:o,s:o,s:b,s:b,s:o}}", node.path, "name", text_json(node.card), "driver",
-                                text_json(node.driver), "opened", (int)node.opened, "readable", (int)node.readable,
-                                "why", text_json(node.why ? node.why : "")));
+    int count;
+    struct camera_node *nodes = camera_nodes(&count);
+    for (const struct camera_node *node = nodes; node < nodes + count; node++)
+        inspect_write(json_pack("{s:{s:o,s:o,s:b,s:o,s:o}}", node->path, "name", text_json(node->card), "driver",
+                                text_json(node->driver), "opened", (int)node->opened, "why",
+                                text_json(node->why ? node->why : ""), "passed", text_json(node->passed)));
+    free(nodes);
 }
 
 static void answer(const char *what, const char *argument)

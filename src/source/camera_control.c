@@ -35,15 +35,23 @@ static void plain_name(const char *from, char name[SOURCE_WORD])
     name[length] = '\0';
 }
 
-// Finds the next control after *id that has a value of 32 bits and can be used. Returns false if there are no more.
+static bool is_menu(const struct control *control)
+{
+    return control->about.type == V4L2_CTRL_TYPE_MENU || control->about.type == V4L2_CTRL_TYPE_INTEGER_MENU;
+}
+
+// Finds the next control after *id that has a value of 32 bits and can be used. Returns false if there are no more, or
+// if the driver ignores the id. A menu has at most CAMERA_ITEMS items.
 static bool next_control(const struct camera_device *device, uint32_t *id, struct control *control)
 {
-    for (;;) {
+    for (int i = 0; i < CAMERA_ITEMS; i++) {
         struct v4l2_queryctrl *about = &control->about;
         *about = (struct v4l2_queryctrl){.id = *id | V4L2_CTRL_FLAG_NEXT_CTRL};
-        if (camera_device_ask(device, VIDIOC_QUERYCTRL, about) != 0)
+        if (camera_device_ask(device, VIDIOC_QUERYCTRL, about) != 0 || about->id <= *id)
             return false;
         *id = about->id;
+        if (is_menu(control) && (int64_t)about->maximum - about->minimum >= CAMERA_ITEMS)
+            about->maximum = about->minimum + CAMERA_ITEMS - 1;
         const bool number = about->type == V4L2_CTRL_TYPE_INTEGER || about->type == V4L2_CTRL_TYPE_BOOLEAN ||
                             about->type == V4L2_CTRL_TYPE_MENU || about->type == V4L2_CTRL_TYPE_INTEGER_MENU;
         plain_name((const char *)about->name, control->name);
@@ -54,6 +62,7 @@ static bool next_control(const struct camera_device *device, uint32_t *id, struc
             return true;
         }
     }
+    return false;
 }
 
 // Writes the name of a menu's item. Returns false if the menu has no such item.
@@ -68,11 +77,6 @@ static bool item_name(const struct camera_device *device, const struct control *
     else
         snprintf(name, SOURCE_WORD, "%lld", (long long)item.value);
     return true;
-}
-
-static bool is_menu(const struct control *control)
-{
-    return control->about.type == V4L2_CTRL_TYPE_MENU || control->about.type == V4L2_CTRL_TYPE_INTEGER_MENU;
 }
 
 static bool parse_value(const struct camera_device *device, const struct control *control, const char *text, int *value)

@@ -1,20 +1,35 @@
 // camera_device.c: opens a V4L2 device node
 #include "source/camera_device.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <libv4l2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 // libcamera's and PipeWire's layers for V4L2 replace functions of the C library. libv4l2 bypasses them, because it
 // makes system calls itself. Therefore monocle calls libv4l2 only for a camera whose frames it converts.
 
+// The structures of these requests begin with the index.
+static bool is_list(unsigned long request)
+{
+    return request == VIDIOC_ENUM_FMT || request == VIDIOC_ENUM_FRAMESIZES || request == VIDIOC_ENUM_FRAMEINTERVALS;
+}
+
 int camera_device_ask(const struct camera_device *device, unsigned long request, void *argument)
 {
     int result;
+    if (is_list(request) && *(const uint32_t *)argument >= CAMERA_ITEMS) {
+        errno = EINVAL;
+        return -1;
+    }
     if (!device->converts)
         return videodev_ask(device->fd, request, argument);
     do
@@ -41,10 +56,48 @@ void camera_device_unmap(void *memory, size_t length, bool converted)
 bool camera_device_convert(struct camera_device *device)
 {
     // libv4l2 asks for the format, too, and prints an error if there is none.
-    struct v4l2_format present = {.type = device->type};
-    device->converts = camera_device_ask(device, VIDIOC_G_FMT, &present) == 0 &&
-                       v4l2_fd_open(device->fd, V4L2_ENABLE_ENUM_FMT_EMULATION) == device->fd;
-    return device->converts;
+    struct v4l2_format wanted = {.type = device->type};
+    struct camera_device converting = *device;
+    if (camera_device_ask(device, VIDIOC_G_FMT, &wanted) != 0)
+        return false;
+    converting.fd = fcntl(device->fd, F_DUPFD_CLOEXEC, 0);
+    converting.converts = v4l2_fd_open(converting.fd, V4L2_ENABLE_ENUM_FMT_EMULATION) == converting.fd;
+    // libv4l2 lists rgb24 for every camera, but gives the camera's own format if it cannot convert it.
+    wanted.fmt.pix.pixelformat = V4L2_PIX_FMT_RGB24;
+    if (!converting.converts || camera_device_ask(&converting, VIDIOC_TRY_FMT, &wanted) != 0 ||
+        wanted.fmt.pix.pixelformat != V4L2_PIX_FMT_RGB24) {
+        camera_device_close(&converting);
+        return false;
+    }
+    close(device->fd);
+    *device = converting;
+    return true;
+}
+
+#define LIBCAMERA "libcamera; run: sudo apt install libcamera-tools libcamera-v4l2 && libcamerify monocle live"
+#define JETSON "NVIDIA's nvarguscamerasrc; see Cameras in docs/cameras.md"
+
+const struct camera_isp *camera_isp(const char *driver, const char *name)
+{
+    static const struct camera_isp isps[] = {
+        {"ipu3", "Intel IPU3", LIBCAMERA, true},
+        {"ipu6", "Intel IPU6", LIBCAMERA, true},
+        {"ipu7", "Intel IPU7", LIBCAMERA, true},
+        {"isys", "Intel IPU6", LIBCAMERA, true},
+        {"unicam", "Raspberry Pi unicam", LIBCAMERA, false},
+        {"bcm2835-isp", "Raspberry Pi ISP", LIBCAMERA, true},
+        {"rp1-cfe", "Raspberry Pi CFE", LIBCAMERA, false},
+        {"pispbe", "Raspberry Pi PiSP", LIBCAMERA, true},
+        {"rkisp", "Rockchip ISP", LIBCAMERA, true},
+        {"rkcif", "Rockchip CIF", LIBCAMERA, true},
+        {"msm_vfe", "Qualcomm CAMSS", LIBCAMERA, true},
+        {"camss", "Qualcomm CAMSS", LIBCAMERA, true},
+        {"tegra-video", "NVIDIA Jetson", JETSON, false},
+    };
+    for (size_t i = 0; i < sizeof(isps) / sizeof(*isps); i++)
+        if (strcasestr(driver, isps[i].text) || (!camera_device_idle(driver) && strcasestr(name, isps[i].text)))
+            return &isps[i];
+    return NULL;
 }
 
 const char *camera_device_idle(const char *driver)
@@ -52,6 +105,38 @@ const char *camera_device_idle(const char *driver)
     return strcmp(driver, "v4l2 loopback") == 0
                ? "it is a virtual camera, and no program writes to it; start the program that does"
                : NULL;
+}
+
+const char *camera_device_advice(const struct camera_device *device, int error)
+{
+    const char *idle = error == EIO ? camera_device_idle(device->driver) : NULL;
+    if ((error == EPIPE || error == ENOLINK) &&
+        strcmp(device->driver, "uvcvideo") != 0) // a part of its pipeline is off
+        return "the image processor is not set up; it needs " LIBCAMERA;
+    return idle ? idle : videodev_advice(error);
+}
+
+// Returns true if the node was made, or its permissions were changed, a moment ago.
+static bool is_new(const char *path)
+{
+    enum { NEW_S = 2 };
+    struct stat node;
+    return stat(path, &node) == 0 && llabs((long long)(time(NULL) - node.st_ctim.tv_sec)) <= NEW_S;
+}
+
+// Opens a node.
+static int open_node(const char *path)
+{
+    enum { NS_PER_MS = 1000000, TURN_MS = 50, LIMIT_MS = 1000 };
+    const int64_t deadline_ns = clock_now_ns() + (int64_t)LIMIT_MS * NS_PER_MS;
+    for (;;) {
+        const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC), error = errno;
+        if (fd >= 0 || (error != EACCES && error != EBUSY) || clock_now_ns() >= deadline_ns || !is_new(path)) {
+            errno = error;
+            return fd;
+        }
+        clock_sleep_until_ns(clock_now_ns() + TURN_MS * NS_PER_MS);
+    }
 }
 
 // Returns why a node with these abilities is not usable as a camera; NULL if it is.
@@ -71,7 +156,7 @@ const char *camera_device_open(struct camera_device *device, const char *path)
     struct v4l2_capability about = {0};
     *device = (struct camera_device){.fd = -1};
     snprintf(device->path, sizeof(device->path), "%s", path);
-    device->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    device->fd = open_node(path);
     if (device->fd < 0)
         return videodev_advice(errno);
     if (camera_device_ask(device, VIDIOC_QUERYCAP, &about) != 0)

@@ -63,12 +63,10 @@ bool camera_link_open(struct camera_link *link, const struct source_setup *setup
     link->setup = *setup;
     link->control_fd = -1;
     if (!camera_find(text, &link->node, why) || !camera_stream_open(&link->stream, link->node.path, why) ||
-        !set_controls(link, why)) {
+        !set_controls(link, why) || !camera_mode_choose(&link->stream.device, setup, &link->wanted, why)) {
         log_error("%s", why);
         return false;
     }
-    if (!camera_mode_choose(&link->stream.device, setup, &link->wanted))
-        return false;
     bool ok = start(link, why);
     // Some errors are temporary: a driver that another program has just closed may need a second try.
     if (!ok && (errno == EINVAL || errno == EIO || errno == EAGAIN)) {
@@ -261,18 +259,21 @@ static double recent_rate(const struct camera_link *link)
     return newest > oldest ? (double)(count - 1) * 1e9 / (double)(newest - oldest) : 0;
 }
 
-// Many cameras lower their rate in the dark, unless a control forbids it.
-static void explain_rate(struct camera_link *link)
+// Advises about a picture that is black, or about a low rate: many cameras lower their rate in the dark, unless a
+// control forbids it.
+static void advise(struct camera_link *link)
 {
-    static const char hint[] =
+    static const char shut[] = "the camera's privacy switch is on: open its shutter, or press its key";
+    static const char dark[] =
         "auto-exposure lowers the frame rate; add light or use --control exposure_dynamic_framerate=0";
     const double enough = 0.8;
-    struct v4l2_control allowed = {.id = V4L2_CID_EXPOSURE_AUTO_PRIORITY};
+    struct v4l2_control closed = {.id = V4L2_CID_PRIVACY}, allowed = {.id = V4L2_CID_EXPOSURE_AUTO_PRIORITY};
+    const bool is_shut = camera_device_ask(&link->stream.device, VIDIOC_G_CTRL, &closed) == 0 && closed.value;
     const bool may = camera_device_ask(&link->stream.device, VIDIOC_G_CTRL, &allowed) == 0 && allowed.value;
     pthread_mutex_lock(&link->lock);
-    link->health.hint[0] = '\0';
-    if (may && recent_rate(link) < enough * link->rate)
-        memcpy(link->health.hint, hint, sizeof(hint));
+    const double rate = recent_rate(link);
+    const bool slow = may && rate > 0 && rate < enough * link->rate;
+    snprintf(link->health.hint, sizeof(link->health.hint), "%s", is_shut ? shut : slow ? dark : "");
     pthread_mutex_unlock(&link->lock);
 }
 
@@ -288,10 +289,10 @@ uint64_t camera_link_number(struct camera_link *link, uint32_t sequence, int64_t
     link->sequence = sequence;
     pthread_mutex_lock(&link->lock);
     link->stamp_ns[link->stamps++ % CAMERA_STAMPS] = captured_ns;
-    const bool look = link->stamps % CAMERA_STAMPS == 0;
+    const bool look = link->stamps % CAMERA_STAMPS == 1;
     pthread_mutex_unlock(&link->lock);
     if (look)
-        explain_rate(link);
+        advise(link);
     return link->number;
 }
 

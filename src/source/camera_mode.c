@@ -198,50 +198,132 @@ static void log_mode(const struct mode_search *search, const struct camera_mode 
              text_if(mode->interval.numerator == 0, " (the driver reports no frame rate)"));
 }
 
-// Lists the formats of the camera, which monocle does not read, as "H264 HEVC".
-static void list_others(const struct camera_device *device, char text[64])
+void camera_mode_code(uint32_t fourcc, char text[8])
+{
+    for (int i = 0; i < 4; i++) {
+        const char c = (char)(fourcc >> 8 * i & 127);
+        text[i] = (char)(c >= ' ' && c < 127 ? c : '?');
+    }
+    text[4] = '\0';
+    for (int i = 3; i > 0 && text[i] == ' '; i--)
+        text[i] = '\0';
+}
+
+// Luma only, or depth: Y10, Y12, Z16 ...
+static bool is_grey(uint32_t fourcc)
+{
+    const char c = (char)(fourcc & 127), d = (char)(fourcc >> 8 & 127);
+    return fourcc == V4L2_PIX_FMT_GREY || ((c == 'Y' || c == 'Z') && (d == '0' || d == '1'));
+}
+
+// Lists the formats of the camera, as "H264 HEVC". Returns the first one; 0: there is none. *color: one has colours.
+static uint32_t list_codes(const struct camera_device *device, char text[CAMERA_CODES], bool *color)
 {
     struct v4l2_fmtdesc offer = {.type = device->type};
+    uint32_t first = 0;
+    size_t used = 0;
     text[0] = '\0';
-    for (; camera_device_ask(device, VIDIOC_ENUM_FMT, &offer) == 0 && strlen(text) < 56; offer.index++)
-        snprintf(text + strlen(text), 64 - strlen(text), "%s%.4s", text[0] ? " " : "",
-                 (const char *)&offer.pixelformat);
+    *color = false;
+    for (; camera_device_ask(device, VIDIOC_ENUM_FMT, &offer) == 0; offer.index++) {
+        char code[8];
+        camera_mode_code(offer.pixelformat, code);
+        if (first == 0)
+            first = offer.pixelformat;
+        *color |= !is_grey(offer.pixelformat);
+        if (used + sizeof(code) < CAMERA_CODES)
+            used += (size_t)snprintf(text + used, CAMERA_CODES - used, "%s%s", used ? " " : "", code);
+    }
+    return first;
 }
 
-static void log_unreadable(const struct camera_device *device)
+static void explain_isp(const struct camera_isp *isp, char why[CAMERA_WHY])
 {
-    char others[64];
-    const char *idle = camera_device_idle(device->driver);
-    list_others(device, others);
-    if (idle && !others[0])
-        log_error("cannot use camera %s (%s): %s", device->path, device->card, idle);
-    else
-        log_error("camera %s (%s) offers %s%s, which neither monocle nor libv4l2 reads; let ffmpeg decode its frames: "
-                  "ffmpeg -f v4l2 -i %s -f yuv4mpegpipe - | monocle live -",
-                  device->path, device->card, others[0] ? "only the format " : "no pixel format", others, device->path);
+    snprintf(why, CAMERA_WHY, "the image processor %s is not set up; it needs %s", isp->name, isp->needs);
 }
 
-static void log_no_mode(const struct mode_search *search, const struct camera_device *device,
-                        const struct source_setup *setup)
+// Says why monocle reads none of the camera's formats, and which program does.
+static void explain_unreadable(const struct camera_device *device, const char *codes, uint32_t first,
+                               char why[CAMERA_WHY])
+{
+    static const struct {
+        uint32_t fourcc;
+        const char *format; // ffmpeg's name
+    } readers[] = {{V4L2_PIX_FMT_H264, "h264"},
+                   {V4L2_PIX_FMT_HEVC, "hevc"},
+                   {V4L2_PIX_FMT_Y10, "rawvideo -pixel_format gray10le"},
+                   {V4L2_PIX_FMT_Y12, "rawvideo -pixel_format gray12le"},
+                   {V4L2_PIX_FMT_Z16, "rawvideo -pixel_format gray16le"}};
+    const struct camera_isp *isp = camera_isp(device->driver, device->card);
+    const char *idle = camera_device_idle(device->driver), *format = NULL;
+    char size[40] = "";
+    struct v4l2_format present = {.type = device->type};
+    for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++)
+        if (readers[i].fourcc == first)
+            format = readers[i].format;
+    if (format && strchr(format, ' ') && camera_device_ask(device, VIDIOC_G_FMT, &present) == 0)
+        snprintf(size, sizeof(size), " -video_size %ux%u", present.fmt.pix.width, present.fmt.pix.height);
+    if (isp)
+        explain_isp(isp, why);
+    else if (idle && !codes[0])
+        snprintf(why, CAMERA_WHY, "%s", idle);
+    else if (format)
+        snprintf(
+            why, CAMERA_WHY,
+            "it offers only the format %s, which neither monocle nor libv4l2 reads; ffmpeg reads it: v4l2-ctl -d %s "
+            "--stream-mmap --stream-to=- | ffmpeg -f %s%s -i - -pix_fmt yuv420p -f yuv4mpegpipe - | monocle live -",
+            codes, device->path, format, size);
+    else
+        snprintf(why, CAMERA_WHY,
+                 "it offers %s%s, which neither monocle nor libv4l2 reads; ffmpeg may read it: ffmpeg -f v4l2 -i %s "
+                 "-pix_fmt yuv420p -f yuv4mpegpipe - | monocle live -",
+                 codes[0] ? "only the format " : "no pixel format", codes, device->path);
+}
+
+void camera_mode_describe(struct camera_device *device, struct camera_node *node)
 {
     char offered[128];
+    bool color;
+    const uint32_t first = list_codes(device, node->codes, &color);
+    node->isp = camera_isp(device->driver, device->card);
+    camera_mode_list(device, offered);
+    node->readable = offered[0] != '\0';
+    node->color = node->readable ? strcmp(offered, "grey") != 0 : color;
+    node->converted = !node->readable && camera_device_convert(device);
+    node->readable |= node->converted;
+    if (!node->readable)
+        explain_unreadable(device, node->codes, first, node->passed);
+    else if (node->isp && node->isp->idle)
+        explain_isp(node->isp, node->passed);
+}
+
+static void explain_no_mode(const struct mode_search *search, char why[CAMERA_WHY])
+{
+    const struct camera_device *device = search->device;
+    const struct source_setup *setup = search->setup;
+    char offered[128], codes[CAMERA_CODES], reason[CAMERA_WHY];
+    bool color;
     camera_mode_list(device, offered);
     const struct camera_mode *unfit = &search->unfit;
     if (unfit->fourcc)
-        log_error(
-            "camera %s (%s) offers %s only in sizes that monocle does not read, such as %dx%d: %s; choose another "
-            "format with --pixel-format, or let ffmpeg convert its frames: ffmpeg -f v4l2 -i %s -vf "
+        snprintf(
+            why, CAMERA_WHY,
+            "camera %.64s (%s) offers %s only in sizes that monocle does not read, such as %dx%d: %s; choose another "
+            "format with --pixel-format, or let ffmpeg convert its frames: ffmpeg -f v4l2 -i %.64s -vf "
             "'crop=trunc(iw/2)*2' -f yuv4mpegpipe - | monocle live -",
             device->path, device->card, camera_mode_name(unfit), unfit->width, unfit->height, search->unfit_why,
             device->path);
     else if (offered[0] != '\0')
-        log_error("camera %s (%s) does not offer the pixel format %s; choose one of these with --pixel-format: %s",
-                  device->path, device->card, setup->compressed ? "mjpeg" : pixfmt_info(setup->format)->name, offered);
-    else
-        log_unreadable(device);
+        snprintf(why, CAMERA_WHY,
+                 "camera %s (%s) does not offer the pixel format %s; choose one of these with --pixel-format: %s",
+                 device->path, device->card, setup->compressed ? "mjpeg" : pixfmt_info(setup->format)->name, offered);
+    else {
+        explain_unreadable(device, codes, list_codes(device, codes, &color), reason);
+        snprintf(why, CAMERA_WHY, "cannot use camera %.64s (%s): %.380s", device->path, device->card, reason);
+    }
 }
 
-bool camera_mode_choose(const struct camera_device *device, const struct source_setup *setup, struct camera_mode *mode)
+bool camera_mode_choose(const struct camera_device *device, const struct source_setup *setup, struct camera_mode *mode,
+                        char why[CAMERA_WHY])
 {
     bool offered[FORMATS];
     struct mode_search search = {.device = device, .setup = setup};
@@ -257,7 +339,7 @@ bool camera_mode_choose(const struct camera_device *device, const struct source_
             best = new;
     }
     if (!best) {
-        log_no_mode(&search, device, setup);
+        explain_no_mode(&search, why);
         return false;
     }
     for (int i = 0; i < FORMATS; i++)

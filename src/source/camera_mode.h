@@ -2,6 +2,7 @@
 #pragma once
 
 #include "source/camera_device.h"
+#include "source/cameras.h"
 #include "source/source.h"
 
 struct camera_mode {
@@ -22,9 +23,15 @@ uint64_t camera_mode_most_pixels(const struct camera_mode *mode);
 const char *camera_mode_name(const struct camera_mode *mode); // name of the format: "nv12", "mjpeg"
 
 // Chooses the mode nearest to the setup: first by size, then by rate, then by format, uncompressed formats first. Logs
-// the best mode of each format. Returns false if the camera offers no supported format, or not the setup's (logged).
-bool camera_mode_choose(const struct camera_device *device, const struct source_setup *setup, struct camera_mode *mode);
+// the best mode of each format. Returns false if the camera offers no supported format, or not the setup's; `why` then
+// has the message.
+bool camera_mode_choose(const struct camera_device *device, const struct source_setup *setup, struct camera_mode *mode,
+                        char why[CAMERA_WHY]);
 // Lists the supported formats that the camera offers, as "nv12 yuyv"; "" if there is none.
 void camera_mode_list(const struct camera_device *device, char text[128]);
+// Writes a V4L2 code as text, "YUYV", without control characters.
+void camera_mode_code(uint32_t fourcc, char text[8]);
+// Sets the members of the node that depend on the formats of an open camera. libv4l2 may convert its frames afterwards.
+void camera_mode_describe(struct camera_device *device, struct camera_node *node);
 
 double camera_mode_rate(struct v4l2_fract interval); // frames per second; 0: unknown

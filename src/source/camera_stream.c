@@ -16,9 +16,8 @@ enum { BUFFERS_NEEDED = 2 };
 static bool failed(const struct camera_stream *stream, const char *doing, char why[CAMERA_WHY])
 {
     const int error = errno;
-    const char *idle = error == EIO ? camera_device_idle(stream->device.driver) : NULL;
     snprintf(why, CAMERA_WHY, "cannot %s camera %s (%s): %s", doing, stream->device.path, stream->device.card,
-             idle ? idle : videodev_advice(error));
+             camera_device_advice(&stream->device, error));
     errno = error;
     return false;
 }
@@ -281,8 +280,12 @@ static bool map_buffers(struct camera_stream *stream, char why[CAMERA_WHY])
     if (ask(stream, VIDIOC_REQBUFS, &request) != 0)
         return failed(stream, "allocate buffers for", why);
     if (request.count < BUFFERS_NEEDED) {
-        errno = ENOMEM;
-        return failed(stream, "allocate buffers for", why);
+        snprintf(why, CAMERA_WHY,
+                 "cannot use camera %s (%s): its driver gives %u buffer, and %d are needed; try a smaller "
+                 "--size",
+                 stream->device.path, stream->device.card, request.count, BUFFERS_NEEDED);
+        errno = EPROTO;
+        return false;
     }
     if (request.count < CAMERA_BUFFERS)
         log_info("camera %s has only %u buffers; monocle copies its frames", stream->device.path, request.count);

@@ -1,15 +1,23 @@
 // cameras.c: finds the cameras, the camera that a name means, and the modes of each
 #include "source/cameras.h"
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "source/camera_mode.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define NS_PER_MS ((int64_t)1000000)
+enum { LOOK_MS = 2000, TRIAL_MS = 3000, LATE_MS = 300, REST_MS = 200 };
 
 static const char by_id[] = "/dev/v4l/by-id";
 
@@ -33,6 +41,18 @@ static void find_id(struct camera_node *node)
 done:
     if (directory)
         closedir(directory);
+}
+
+// Finds the node's number among the nodes of its device.
+static void find_index(struct camera_node *node)
+{
+    char path[64], text[16] = "";
+    const char *slash = strrchr(node->path, '/');
+    snprintf(path, sizeof(path), "/sys/class/video4linux/%s/index", slash ? slash + 1 : "");
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    node->index = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? atoi(text) : -1;
+    if (fd >= 0)
+        close(fd);
 }
 
 static void add_rate(struct camera_offer *offer, struct v4l2_fract interval)
@@ -67,10 +87,7 @@ static void add_offer(const struct camera_device *device, uint32_t fourcc, const
     if (offer->usable)
         snprintf(offer->format, sizeof(offer->format), "%s", camera_mode_name(&mode));
     else
-        for (int i = 0; i < 4; i++) {
-            const char c = (char)(fourcc >> 8 * i & 127);
-            offer->format[i] = (char)(c >= ' ' && c < 127 ? c : '?');
-        }
+        camera_mode_code(fourcc, offer->format);
     const bool discrete = size->type == V4L2_FRMSIZE_TYPE_DISCRETE;
     offer->width = (int)(discrete ? size->discrete.width : size->stepwise.max_width);
     offer->height = (int)(discrete ? size->discrete.height : size->stepwise.max_height);
@@ -94,7 +111,7 @@ static void add_present(const struct camera_device *device, uint32_t fourcc, str
 static void list_offers(const struct camera_device *device, struct camera_offers *offers)
 {
     struct v4l2_fmtdesc format = {.type = device->type};
-    for (; camera_device_ask(device, VIDIOC_ENUM_FMT, &format) == 0; format.index++) {
+    for (; offers->count < CAMERA_MODES && camera_device_ask(device, VIDIOC_ENUM_FMT, &format) == 0; format.index++) {
         struct v4l2_frmsizeenum size = {.pixel_format = format.pixelformat};
         for (; camera_device_ask(device, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
             add_offer(device, format.pixelformat, &size, offers);
@@ -106,45 +123,171 @@ static void list_offers(const struct camera_device *device, struct camera_offers
     }
 }
 
-// Returns true if monocle or libv4l2 reads a format of the camera.
-static bool is_readable(struct camera_device *device)
+void camera_offers(const char *path, struct camera_offers *offers)
 {
-    char offered[128];
-    camera_mode_list(device, offered);
-    if (offered[0] == '\0' && camera_device_convert(device))
-        camera_mode_list(device, offered);
-    return offered[0] != '\0';
+    struct camera_device device;
+    offers->count = 0;
+    if (!camera_device_open(&device, path))
+        list_offers(&device, offers);
+    camera_device_close(&device);
 }
 
-// Opens the node and describes it. `offers` may be NULL; otherwise it gets the modes.
-static void look_at(struct camera_node *node, struct camera_offers *offers)
+// Opens the node and describes it.
+static void look_at(struct camera_node *node)
 {
     struct camera_device device;
     node->why = camera_device_open(&device, node->path);
     node->opened = device.fd >= 0;
-    if (offers && !node->why)
-        list_offers(&device, offers);
-    node->readable = !node->why && is_readable(&device);
-    camera_device_close(&device);
     memcpy(node->card, device.card, sizeof(node->card));
     memcpy(node->driver, device.driver, sizeof(node->driver));
     memcpy(node->bus, device.bus, sizeof(node->bus));
+    if (!node->why)
+        camera_mode_describe(&device, node);
+    camera_device_close(&device);
     find_id(node);
+    find_index(node);
 }
 
-bool camera_node_next(int *next, struct camera_node *node, struct camera_offers *offers)
+// ---- all nodes at once ----
+
+static const char not_answered[] = "its driver does not answer; unplug the camera and plug it in again";
+
+// Questions to nodes, each asked by a thread of its own, because a driver may block in any call. The last user frees
+// it.
+struct survey {
+    atomic_int users;   // the caller, and the threads
+    atomic_bool enough; // the other answers are not needed
+    bool trial;         // "does it give a picture?", not "what is it?"
+    int64_t deadline_ns;
+    int ready; // eventfd: a thread has answered
+    int count;
+    struct question {
+        struct survey *survey;
+        struct camera_node node; // of the thread from `asked` to `answered`
+        bool gives, asked;
+        atomic_bool answered;
+    } of[CAMERA_NODES];
+};
+
+// By number of the node: a thread asks it. So a driver that does not answer blocks at most one thread.
+static atomic_bool asked[CAMERA_NODES];
+
+static int number_of(const struct camera_node *node)
 {
-    if (offers)
-        offers->count = 0;
-    while (*next < CAMERA_NODES) {
-        *node = (struct camera_node){0};
-        snprintf(node->path, sizeof(node->path), "/dev/video%d", (*next)++);
-        if (access(node->path, F_OK) != 0)
-            continue;
-        look_at(node, offers);
-        return true;
+    return atoi(node->path + strlen("/dev/video"));
+}
+
+static struct survey *open_survey(bool trial, int64_t deadline_ns)
+{
+    struct survey *survey = calloc(1, sizeof(*survey));
+    if (!survey)
+        return NULL;
+    survey->users = 1;
+    survey->trial = trial;
+    survey->deadline_ns = deadline_ns;
+    survey->ready = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return survey;
+}
+
+static void leave_survey(struct survey *survey)
+{
+    if (atomic_fetch_sub(&survey->users, 1) > 1)
+        return;
+    close(survey->ready);
+    free(survey);
+}
+
+static void *answer(void *context)
+{
+    struct question *question = context;
+    struct survey *survey = question->survey;
+    struct camera_node *node = &question->node;
+    char why[CAMERA_WHY];
+    if (!survey->trial)
+        look_at(node);
+    else if (!(question->gives = camera_gives_picture(node->path, survey->deadline_ns, &survey->enough, why)) &&
+             !node->passed[0])
+        memcpy(node->passed, why, sizeof(why));
+    asked[number_of(node)] = false;
+    question->answered = true;
+    eventfd_write(survey->ready, 1);
+    leave_survey(survey);
+    return NULL;
+}
+
+static void ask(struct question *question)
+{
+    pthread_t thread;
+    if (question->asked || question->answered || atomic_exchange(&asked[number_of(&question->node)], true))
+        return;
+    question->asked = true;
+    question->survey->users++;
+    if (thread_start(&thread, answer, question, "camera"))
+        pthread_detach(thread);
+    else
+        answer(question);
+}
+
+// Returns the first node that gives a picture; `count`: none does; -1: not all answers before it are known.
+static int settle(const struct survey *survey)
+{
+    for (int i = 0; i < survey->count; i++) {
+        if (!survey->of[i].answered)
+            return -1;
+        if (survey->of[i].gives && !survey->enough)
+            return i;
     }
+    return survey->count;
+}
+
+// Asks the nodes. Waits until the result of `settle` is known, or until the deadline, and returns it.
+static int await(struct survey *survey, int64_t deadline_ns)
+{
+    enum { TURN_MS = 10 };
+    int found;
+    while ((found = settle(survey)) < 0 && clock_now_ns() < deadline_ns) {
+        for (int i = 0; i < survey->count && !survey->enough; i++)
+            ask(&survey->of[i]);
+        eventfd_t answers;
+        if (poll(&(struct pollfd){.fd = survey->ready, .events = POLLIN}, 1, TURN_MS) > 0)
+            eventfd_read(survey->ready, &answers);
+    }
+    return found;
+}
+
+static bool is_listed(const struct camera_node *nodes, int count, const struct camera_node *node)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(node->driver, "libcamera") == 0 && strcmp(nodes[i].driver, node->driver) == 0 &&
+            strcmp(nodes[i].bus, node->bus) == 0)
+            return true;
     return false;
+}
+
+struct camera_node *camera_nodes(int *count)
+{
+    const int64_t deadline_ns = clock_now_ns() + LOOK_MS * NS_PER_MS;
+    struct survey *survey = open_survey(false, deadline_ns);
+    *count = 0;
+    if (!survey)
+        return NULL;
+    for (int i = 0; i < CAMERA_NODES; i++) {
+        struct question *question = &survey->of[survey->count];
+        *question = (struct question){.survey = survey};
+        snprintf(question->node.path, sizeof(question->node.path), "/dev/video%d", i);
+        survey->count += access(question->node.path, F_OK) == 0;
+    }
+    await(survey, deadline_ns);
+    struct camera_node *nodes = survey->count > 0 ? calloc((size_t)survey->count, sizeof(*nodes)) : NULL;
+    for (int i = 0; nodes && i < survey->count; i++) {
+        const struct question *question = &survey->of[i];
+        struct camera_node *node = &nodes[*count];
+        *node = question->answered ? question->node : (struct camera_node){.why = not_answered};
+        memcpy(node->path, question->node.path, sizeof(node->path));
+        *count += !is_listed(nodes, *count, node);
+    }
+    leave_survey(survey);
+    return nodes;
 }
 
 // Returns how well a camera fits a name: 2 exactly, 1 in part, 0 not.
@@ -168,13 +311,15 @@ static bool same_model(const struct camera_node *a, const struct camera_node *b)
 
 void camera_find_twins(const struct camera_node *known, struct camera_twins *twins)
 {
-    struct camera_node at;
+    int count;
+    struct camera_node *nodes = camera_nodes(&count);
     twins->count = 0;
-    for (int next = 0; camera_node_next(&next, &at, NULL);) {
-        const bool own = strcmp(at.path, known->path) == 0 || strcmp(at.bus, known->bus) == 0;
-        if (!at.why && !own && same_model(&at, known))
-            memcpy(twins->bus[twins->count++], at.bus, sizeof(at.bus));
+    for (const struct camera_node *at = nodes; at < nodes + count; at++) {
+        const bool own = strcmp(at->path, known->path) == 0 || strcmp(at->bus, known->bus) == 0;
+        if (!at->why && !own && same_model(at, known))
+            memcpy(twins->bus[twins->count++], at->bus, sizeof(at->bus));
     }
+    free(nodes);
 }
 
 static int fit_known(const struct camera_node *node, const struct camera_node *known, const struct camera_twins *twins)
@@ -185,6 +330,10 @@ static int fit_known(const struct camera_node *node, const struct camera_node *k
     if (known->id[0] && strcmp(known->id, node->id) == 0)
         return 3;
     if (!same_model(known, node) || (known->id[0] && node->id[0]))
+        return 0;
+    // A device may have several nodes, for colour and for infrared.
+    const bool placed = known->index >= 0 && node->index >= 0;
+    if (placed ? known->index != node->index : strcmp(known->codes, node->codes) != 0)
         return 0;
     return strcmp(known->bus, node->bus) == 0 ? 2 : 1;
 }
@@ -197,48 +346,129 @@ static bool find_path(const char *text, struct camera_node *node, char why[CAMER
     char *real = realpath(path, NULL); // the text may be a link in /dev/v4l
     snprintf(node->path, sizeof(node->path), "%.*s", CAMERA_NODE - 1, real ? real : path);
     free(real);
-    look_at(node, NULL);
+    look_at(node);
     if (node->why)
         snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", path, node->why);
     return !node->why;
 }
 
-// Returns false if the camera gives no picture; `why` has the reason. Does not start a USB camera: this takes a second,
-// and USB cameras give pictures.
-static bool gives_picture(const struct camera_node *node, char why[CAMERA_WHY])
+// Nodes with a lower rank are tried first.
+static int rank_of(const struct camera_node *node)
 {
-    if (!node->readable)
-        snprintf(why, CAMERA_WHY, "it offers no pixel format that monocle or libv4l2 reads");
-    return node->readable && (strcmp(node->driver, "uvcvideo") == 0 || camera_gives_picture(node->path, why));
+    return 8 * (node->isp != NULL) + 4 * !node->readable + 2 * !node->color + node->converted;
+}
+
+// Adds the nodes to the survey, by rank, until the first one that needs no trial: a USB camera gives pictures, and its
+// start takes a second.
+static void choose_candidates(struct survey *survey, const struct camera_node *nodes, int count)
+{
+    enum { RANKS = 16 };
+    for (int rank = 0; rank < RANKS; rank++)
+        for (const struct camera_node *at = nodes; at < nodes + count; at++) {
+            if (at->why || rank_of(at) != rank)
+                continue;
+            struct question *question = &survey->of[survey->count++];
+            question->survey = survey;
+            question->node = *at;
+            question->gives = at->readable && strcmp(at->driver, "uvcvideo") == 0;
+            question->answered = question->gives || !at->readable;
+            if (question->gives)
+                return;
+        }
+}
+
+static const char *reason_of(const struct question *question)
+{
+    return question->answered ? question->node.passed : not_answered;
+}
+
+static void explain_none(const struct survey *survey, char why[CAMERA_WHY])
+{
+    const struct question *first = &survey->of[0];
+    char others[40] = "";
+    if (survey->count == 0) {
+        snprintf(why, CAMERA_WHY,
+                 "there is no camera: no /dev/video* captures video; plug in a camera and start monocle again");
+        return;
+    }
+    if (survey->count > 1)
+        snprintf(others, sizeof(others), " and %d other nodes", survey->count - 1);
+    snprintf(why, CAMERA_WHY, "no camera gives a picture: %s (%s)%s: %.400s", first->node.path, first->node.card,
+             others, reason_of(first));
+}
+
+// Returns the first candidate that gives a picture; NULL if none does. All are tried at once.
+static const struct question *try_all(struct survey *survey)
+{
+    const struct question *found = NULL;
+    await(survey, survey->deadline_ns + LATE_MS * NS_PER_MS);
+    for (int i = 0; i < survey->count && !found; i++) {
+        struct question *question = &survey->of[i];
+        if (question->answered && question->gives)
+            found = question;
+        else
+            log_info("skipped %s (%s): %s", question->node.path, question->node.card, reason_of(question));
+    }
+    survey->enough = true; // the other trials end
+    await(survey, clock_now_ns() + REST_MS * NS_PER_MS);
+    return found;
+}
+
+// Copies the first node that cannot be opened. Returns false, with the reason in `why`, if there is none.
+static bool find_closed(const struct camera_node *nodes, int count, struct camera_node *node, char why[CAMERA_WHY])
+{
+    *node = (struct camera_node){0};
+    for (const struct camera_node *at = nodes; at < nodes + count; at++) {
+        if (at->why)
+            log_info("skipped %s (%s): %s", at->path, at->card, at->why);
+        if (!at->opened && !node->why)
+            *node = *at;
+    }
+    if (node->why)
+        snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", node->path, node->why);
+    return node->why != NULL;
 }
 
 // Finds the first camera that gives a picture.
 static bool find_first(struct camera_node *node, char why[CAMERA_WHY])
 {
-    struct camera_node at, closed = {0};
-    char reason[CAMERA_WHY];
-    int blank = 0;
-    *why = '\0';
-    for (int next = 0; camera_node_next(&next, &at, NULL);) {
-        if (!at.why && gives_picture(&at, reason)) {
-            *node = at;
-            return true;
-        }
-        if (!at.why && blank++ == 0)
-            snprintf(why, CAMERA_WHY, "no camera gives a picture: %s (%s): %.300s", at.path, at.card, reason);
-        log_info("skipped %s (%s): %s", at.path, at.card, at.why ? at.why : reason);
-        if (!at.opened && !closed.why)
-            closed = at;
+    struct survey *survey = open_survey(true, clock_now_ns() + TRIAL_MS * NS_PER_MS);
+    int count;
+    struct camera_node *nodes = camera_nodes(&count);
+    const struct question *found = NULL;
+    if (survey) {
+        choose_candidates(survey, nodes, count);
+        found = try_all(survey);
     }
-    *node = closed;
-    if (closed.why)
-        snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", closed.path, closed.why);
-    else if (blank)
-        node->why = "no camera gives a picture";
-    else
-        snprintf(why, CAMERA_WHY,
-                 "there is no camera: no /dev/video* captures video; plug in a camera and start monocle again");
-    return false;
+    if (found)
+        *node = found->node;
+    else if (!find_closed(nodes, count, node, why) && survey) {
+        explain_none(survey, why);
+        node->why = survey->count > 0 ? "no camera gives a picture" : NULL;
+    }
+    if (survey)
+        leave_survey(survey);
+    free(nodes);
+    return found != NULL;
+}
+
+static bool find_named(const char *text, struct camera_node *node, char why[CAMERA_WHY])
+{
+    int best = 0, count;
+    struct camera_node *nodes = camera_nodes(&count);
+    for (const struct camera_node *at = nodes; at < nodes + count; at++) {
+        const int fit = at->why ? 0 : fit_name(at, text);
+        if (best > 0 && fit == best)
+            log_info("%s (%s) also matches; using the first match, %s", at->path, at->card, node->path);
+        if (fit > best) {
+            *node = *at;
+            best = fit;
+        }
+    }
+    if (best == 0 && !find_closed(nodes, count, node, why))
+        snprintf(why, CAMERA_WHY, "there is no camera named %.100s; to list the cameras, run: monocle cameras", text);
+    free(nodes);
+    return best > 0;
 }
 
 bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY])
@@ -248,47 +478,24 @@ bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY
         return find_first(node, why);
     if (text[0] == '/' || text[0] == '.' || text[strspn(text, "0123456789")] == '\0')
         return find_path(text, node, why);
-    int best = 0;
-    struct camera_node at, closed = {0};
-    for (int next = 0; camera_node_next(&next, &at, NULL);) {
-        const int fit = fit_name(&at, text);
-        if (at.why && fit > 0)
-            log_info("skipped %s: %s", at.path, at.why);
-        if (!at.opened && !closed.why)
-            closed = at;
-        if (!at.why && best > 0 && fit == best)
-            log_info("%s (%s) also matches; using the first match, %s", at.path, at.card, node->path);
-        if (!at.why && fit > best) {
-            *node = at;
-            best = fit;
-        }
-    }
-    if (best > 0)
-        return true;
-    *node = closed;
-    if (closed.why)
-        snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", closed.path, closed.why);
-    else
-        snprintf(why, CAMERA_WHY, "there is no camera named %.100s; to list the cameras, run: monocle cameras", text);
-    return false;
+    return find_named(text, node, why);
 }
 
 bool camera_find_again(const struct camera_node *known, const struct camera_twins *twins, struct camera_node *node,
                        char why[CAMERA_WHY])
 {
-    int best = 0;
-    const char *reason = "the camera was removed";
-    struct camera_node at;
-    for (int next = 0; camera_node_next(&next, &at, NULL);) {
-        const int fit = at.why ? 0 : fit_known(&at, known, twins);
-        if (at.why && strcmp(at.path, known->path) == 0)
-            reason = at.why;
+    int best = 0, count;
+    struct camera_node *nodes = camera_nodes(&count);
+    snprintf(why, CAMERA_WHY, "the camera was removed");
+    for (const struct camera_node *at = nodes; at < nodes + count; at++) {
+        const int fit = at->why ? 0 : fit_known(at, known, twins);
+        if (at->why && strcmp(at->path, known->path) == 0)
+            snprintf(why, CAMERA_WHY, "%s", at->why);
         if (fit > best) {
-            *node = at;
+            *node = *at;
             best = fit;
         }
     }
-    if (best == 0)
-        snprintf(why, CAMERA_WHY, "%s", reason);
+    free(nodes);
     return best > 0;
 }

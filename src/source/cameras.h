@@ -2,9 +2,11 @@
 // nodes
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-enum { CAMERA_NODE = 32, CAMERA_ID = 192, CAMERA_WHY = 512 };
+enum { CAMERA_NODE = 32, CAMERA_ID = 192, CAMERA_WHY = 512, CAMERA_CODES = 64 };
 enum { CAMERA_MODES = 512, CAMERA_RATES = 16 };
 enum { CAMERA_NODES = 256 }; // minor numbers of video devices
 
@@ -15,8 +17,14 @@ struct camera_node {
     char bus[32];       // port of the camera
     char id[CAMERA_ID]; // name in /dev/v4l/by-id; "" if it has none
     bool opened;
-    const char *why; // why it cannot capture video; NULL if it can
-    bool readable;   // monocle or libv4l2 reads one of its formats
+    const char *why;              // why it cannot capture video; NULL if it can
+    int index;                    // number among the nodes of the same device; -1: unknown
+    char codes[CAMERA_CODES];     // its first formats: "YUYV MJPG"
+    bool readable;                // monocle or libv4l2 reads one of its formats
+    bool converted;               // libv4l2 does
+    bool color;                   // one of these formats has colours
+    const struct camera_isp *isp; // the image processor that it belongs to; NULL: none
+    char passed[CAMERA_WHY];      // why it gives no picture; "" if it does, or if this is not known
 };
 
 struct camera_offer {
@@ -33,15 +41,19 @@ struct camera_offers {
     int count;
 };
 
-// Describes the next video node, from number *next on, and sets *next to the number after it. `offers` gets the modes;
-// may be NULL. Returns false if there are no more nodes.
-bool camera_node_next(int *next, struct camera_node *node, struct camera_offers *offers);
+// Describes all video nodes, in the order of their numbers, and sets *count. Asks all at once; a node whose driver does
+// not answer within 2 s has a reason in `why`. A camera that libcamera's layer shows as several nodes is listed once.
+// Free the result; NULL if there are no nodes, or no memory.
+struct camera_node *camera_nodes(int *count);
+// Lists the modes of a node.
+void camera_offers(const char *path, struct camera_offers *offers);
 
 // Finds the node for `text`: a path, a number, a stable id, the bus, or a part of the id, the bus or the camera's name.
-// NULL or "" means the first node that gives a picture (camera_gives_picture). Returns false if no such node is usable;
-// `why` is then a complete message. If the text is no path or number, *node is then the first node that cannot be
-// opened (it may be the camera); its path is "" if there is no such node. node->why is then set if there are nodes, but
-// none gives a picture.
+// NULL or "" means the first node that gives a picture: nodes of image processors are the last, colours come before
+// grey, formats that monocle reads before formats that libv4l2 converts, and a smaller number before a larger one; this
+// takes at most 3.5 s. Returns false if no such node is usable; `why` is then a complete message. If the text is no
+// path or number, *node is then the first node that cannot be opened (it may be the camera); its path is "" if there is
+// no such node. node->why is then set if there are nodes, but none gives a picture.
 bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY]);
 // The buses of other cameras of the same model and driver.
 struct camera_twins {
@@ -50,13 +62,13 @@ struct camera_twins {
 };
 // Finds the other connected cameras of the same model and driver.
 void camera_find_twins(const struct camera_node *known, struct camera_twins *twins);
-// Finds the same camera again by its id, else by its name, driver and preferably its bus. Its node number may have
-// changed. Ignores cameras with another id and those on the bus of a twin. Returns false if the camera is not
-// connected; `why` then has the reason.
+// Finds the same camera again by its id, else by its name, driver, place among the nodes of its device (or formats, if
+// the place is not known) and preferably its bus. Its node number may have changed. Ignores cameras with another id and
+// those on the bus of a twin. Returns false if the camera is not connected; `why` then has the reason.
 bool camera_find_again(const struct camera_node *known, const struct camera_twins *twins, struct camera_node *node,
                        char why[CAMERA_WHY]);
 
-// Starts the camera and waits at most 3 s for a frame. Returns false if none arrives; `why` has the reason. Returns
-// true also for a camera that another program uses, that needs permission, or that lacks bandwidth or memory: opening
-// it later reports the reason. On any thread.
-bool camera_gives_picture(const char *path, char why[CAMERA_WHY]);
+// Starts the camera and waits for a frame until the deadline, or until *enough is true. Returns false if none arrives;
+// `why` has the reason. Returns true also for a camera that another program uses, that needs permission, or that lacks
+// bandwidth or memory: opening it later reports the reason. On any thread.
+bool camera_gives_picture(const char *path, int64_t deadline_ns, const atomic_bool *enough, char why[CAMERA_WHY]);

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -108,23 +109,24 @@ static void test_planes(struct check *check, const struct camera_pictures *known
 
 void camera_interfaces(struct check *check, const char *node, const struct camera_pictures *known)
 {
-    struct camera_node at;
-    int planar = 0, others = 0;
-    for (int next = 0; camera_node_next(&next, &at, NULL);) {
-        if (at.why || strcmp(at.path, node) == 0)
+    int count, planar = 0, others = 0;
+    struct camera_node *nodes = camera_nodes(&count);
+    for (const struct camera_node *at = nodes; at < nodes + count; at++) {
+        if (at->why || strcmp(at->path, node) == 0)
             continue;
         struct camera_device device;
-        const bool multi = !camera_device_open(&device, at.path) && device.multi;
+        const bool multi = !camera_device_open(&device, at->path) && device.multi;
         camera_device_close(&device);
         int number = 0;
-        if (sscanf(at.path, "/dev/video%d", &number) != 1 || number > LAST_NODE)
+        if (sscanf(at->path, "/dev/video%d", &number) != 1 || number > LAST_NODE)
             continue;
-        test_interface(check, known, &at);
+        test_interface(check, known, at);
         if (multi)
-            test_planes(check, known, &at);
+            test_planes(check, known, at);
         else
             planar += multi;
         others++;
     }
+    free(nodes);
     printf("%d other cameras, of them %d multi-planar\n", others, planar);
 }

@@ -378,7 +378,7 @@ def rule_globals(root):
     driver calls, the temporary directories that a signal removes, the users' filters and the resources from files."""
     allowed = {"src/base/driver_call.c": "driver_calls", "src/base/gl_handles.c": "software",
                "src/base/log.c": "log_state", "src/base/process.c": "interrupted",
-               "src/compute/drivers.c": "directories",
+               "src/compute/drivers.c": "directories", "src/source/cameras.c": "asked",
                "src/filter/user_filters.c": "registry", "src/filter/file_resource.c": "resources"}
     for name in files(root, r"^src/.*\.c$"):
         for number, line in enumerate(lines(root, name), 1):
