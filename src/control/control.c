@@ -412,8 +412,9 @@ static bool run_key(struct call *call)
     return call->run->press(call->run->context, name, digit, call->why);
 }
 
-static bool save_picture(struct call *call, bool both)
+static bool run_screenshot(struct call *call)
 {
+    const bool both = strcmp(call->request->command, "screenshot_both") == 0;
     struct stream *s = call->run->stream;
     const char *path = call->request->arguments > 0 ? text_argument(call, 0) : NULL;
     if (!path && call->request->arguments > 0)
@@ -429,16 +430,6 @@ static bool save_picture(struct call *call, bool both)
     call->guest->waits = call->request->id;
     call->client->waits = call->guest->screenshot != NULL;
     return call->client->waits;
-}
-
-static bool run_screenshot(struct call *call)
-{
-    return save_picture(call, false);
-}
-
-static bool run_both(struct call *call)
-{
-    return save_picture(call, true);
 }
 
 static bool run_list(struct call *call)
@@ -473,7 +464,7 @@ static const struct verb verbs[] = {
     {"cycle", 1, REQUEST_ARGUMENTS, "NAME [VALUE...]", true, run_cycle},
     {"key", 1, 2, "ACTION [DIGIT]", false, run_key}, // `press` reports the change
     {"screenshot", 0, 1, "[FILE]", false, run_screenshot},
-    {"screenshot_both", 0, 1, "[FILE]", false, run_both},
+    {"screenshot_both", 0, 1, "[FILE]", false, run_screenshot},
     {"wait_frame", 0, 1, "[N]", false, run_wait},
     {"quit", 0, 0, "", false, run_quit},
 };

@@ -116,16 +116,6 @@ static void last_run_open(struct session *s)
     last_run_chain(s);
 }
 
-static const struct window_area *last_run_area(const struct session *s)
-{
-    return &s->last.area;
-}
-
-static void last_run_opened(struct session *s)
-{
-    s->last.first = window_area(s->stream.window);
-}
-
 void last_run_chain(struct session *s)
 {
     chain_print(&s->stream.settings.chain, s->last.first_chain);
@@ -222,7 +212,7 @@ static bool open_window(struct session *s, bool egl)
         .fullscreen = s->stream.settings.fullscreen,
         .vsync = s->stream.settings.vsync,
         .egl = egl,
-        .area = *last_run_area(s),
+        .area = s->last.area,
     };
     if (s->stream.playback.info->slides) { // its images have different sizes
         setup.width = SLIDES_WIDTH;
@@ -328,7 +318,7 @@ static bool open_parts(struct session *s)
         !open_screen_and_device(s))
         return false;
     if (stream->window)
-        last_run_opened(s);
+        s->last.first = window_area(stream->window);
     set_limits(s);
     events_open(s);
     showcase_open(s);
