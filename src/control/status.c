@@ -11,28 +11,28 @@
 
 void status_tuning_words(const struct status *s, char text[TUNING_WORDS])
 {
-    const struct online_state *at = &s->tuning;
+    const struct live_tuning_state *at = &s->tuning;
     text[0] = '\0';
-    if (!s->settings->tune && at->phase != ONLINE_TUNING)
+    if (!s->settings->tune && at->phase != LIVE_TUNING_TUNING)
         return;
     switch (at->phase) {
-    case ONLINE_WAITING:
+    case LIVE_TUNING_WAITING:
         snprintf(text, TUNING_WORDS, "waiting for a frame");
         break;
-    case ONLINE_NOTHING:
+    case LIVE_TUNING_NOTHING:
         snprintf(text, TUNING_WORDS, "the %s path has nothing to tune", s->pane.kind);
         break;
-    case ONLINE_TUNING:
+    case LIVE_TUNING_TUNING:
         if (at->total == 0)
             snprintf(text, TUNING_WORDS, "starting");
         else
             snprintf(text, TUNING_WORDS, "%s: %d of %d, %.2f x%s", at->pass, at->tried, at->total, at->gain,
                      at->paused ? " (paused)" : "");
         break;
-    case ONLINE_DONE:
+    case LIVE_TUNING_DONE:
         snprintf(text, TUNING_WORDS, "done, %d of %d passes faster", at->faster, s->pane.passes);
         break;
-    case ONLINE_ENDED:
+    case LIVE_TUNING_ENDED:
         snprintf(text, TUNING_WORDS, "ended: %s", at->why);
         break;
     }
@@ -56,8 +56,8 @@ void status_read(const struct stream *s, struct status *status)
         .screen = s->window ? window_gl_name(s->window) : NULL,
     };
     status->note = note_text(&s->note, &status->note_is_error);
-    if (s->online)
-        status->tuning = online_describe(s->online);
+    if (s->tuning)
+        status->tuning = live_tuning_describe(s->tuning);
     panes_describe(s->panes, PANE_MAIN, &status->pane);
     panes_describe(s->panes, PANE_OTHER, &status->other);
 }
@@ -80,10 +80,10 @@ static json_t *json_camera(const struct outputs_facts *outputs)
 static json_t *json_tuning(const struct status *s)
 {
     static const char *const phases[] = {
-        [ONLINE_WAITING] = "waiting", [ONLINE_NOTHING] = "nothing", [ONLINE_TUNING] = "tuning",
-        [ONLINE_DONE] = "done",       [ONLINE_ENDED] = "ended",
+        [LIVE_TUNING_WAITING] = "waiting", [LIVE_TUNING_NOTHING] = "nothing", [LIVE_TUNING_TUNING] = "tuning",
+        [LIVE_TUNING_DONE] = "done",       [LIVE_TUNING_ENDED] = "ended",
     };
-    const struct online_state *at = &s->tuning;
+    const struct live_tuning_state *at = &s->tuning;
     char text[TUNING_WORDS];
     status_tuning_words(s, text);
     if (!text[0])

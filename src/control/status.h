@@ -21,9 +21,9 @@ struct status {
     struct choice_list list; // see chooser.h
     const char *note;        // "": none
     bool note_is_error;
-    struct pane_facts pane, other; // PANE_MAIN and PANE_OTHER
-    bool building, split;          // panes_building, panes_split
-    struct online_state tuning;    // if settings->tune
+    struct pane_facts pane, other;   // PANE_MAIN and PANE_OTHER
+    bool building, split;            // panes_building, panes_split
+    struct live_tuning_state tuning; // if settings->tune
     int depth;
     struct outputs_facts outputs;
     const struct source_control *adjusted; // the control that the keys change; NULL or name "": none

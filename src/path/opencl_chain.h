@@ -139,11 +139,11 @@ cl_int opencl_chain_run(const struct opencl_chain *chain, cl_command_queue queue
                         const struct opencl_layout *layout, cl_mem to, cl_event after,
                         struct device_span spans[PLAN_PASSES]);
 
-// These run another build of a path's chain, for tuning while frames run (tune/online.h). All are for the thread that
-// submits. path_target and path_chain return what the path runs: borrowed, until the chain changes or the path closes;
-// NULL: the path needs no device. The next frame after path_try runs `chain`, which must compute the same bytes and
-// stay open until this frame is collected. path_adopt takes over `chain` and closes the chain before; call it without
-// frames in flight.
+// These run another build of a path's chain, for tuning while frames run (tune/live_tuning.h). All are for the thread
+// that submits. path_target and path_chain return what the path runs: borrowed, until the chain changes or the path
+// closes; NULL: the path needs no device. The next frame after path_try runs `chain`, which must compute the same bytes
+// and stay open until this frame is collected. path_adopt takes over `chain` and closes the chain before; call it
+// without frames in flight.
 const struct opencl_target *path_target(const struct path *path);
 const struct opencl_chain *path_chain(const struct path *path);
 void path_try(struct path *path, struct opencl_chain *chain); // NULL: the path's own chain

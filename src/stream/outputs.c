@@ -72,12 +72,6 @@ static double rate_of(const struct outputs *o)
     return o->info->rate > 0 ? o->info->rate : DEFAULT_RATE;
 }
 
-// Removes the recording's file if this run has made it and it is still the same.
-static bool remove_own(const struct outputs_file *file)
-{
-    return file_remove(file->name, file->own);
-}
-
 static bool encode_with(struct outputs *o, double rate, int numerator, int denominator)
 {
     struct outputs_file *file = &o->file;
@@ -110,7 +104,7 @@ static bool begin(struct outputs *o, int open_file)
         return true;
     recording_close(file->recording);
     file->recording = NULL;
-    remove_own(file);
+    file_remove(file->name, file->own);
     return false;
 }
 
@@ -284,7 +278,7 @@ static int64_t end_time(const struct outputs *o)
     return now_ns > o->time_ns ? now_ns : o->time_ns;
 }
 
-// Repeats the last frame of a film for the rest of its time. A signal ends this.
+// Repeats the last frame of a video for the rest of its time. A signal ends this.
 static void add_rest(const struct outputs *o)
 {
     struct recording *recording = o->file.recording;
@@ -316,10 +310,10 @@ static bool close_file(struct outputs_file *file)
     if (file->left_out > 0)
         log_warn("%llu frames are missing from %s: its reader stalled", (unsigned long long)file->left_out, file->name);
     struct stat status;
-    if (ok && file->frames == 0 && remove_own(file))
+    if (ok && file->frames == 0 && file_remove(file->name, file->own))
         log_warn("no frame was recorded; %s is removed", file->name);
     else if (!ok && stat(file->name, &status) == 0 && status.st_size == 0)
-        remove_own(file); // a format that is unusable without its end
+        file_remove(file->name, file->own); // a format that is unusable without its end
     return ok;
 }
 

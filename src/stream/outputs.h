@@ -28,7 +28,7 @@ struct outputs {
     uint64_t most;           // frames of the recording; 0: no limit
     int64_t time_ns;         // time of the last recorded frame in the recording
     int64_t lag_ns;          // from the time of the first frame, or the first after a shift, to when it was added
-    int64_t rest_ns;         // time from this frame to the end of the film; 0 or less: unknown
+    int64_t rest_ns;         // time from this frame to the end of the video; 0 or less: unknown
     int64_t shift_ns;        // time in the recording minus frame.elapsed_ns
     bool shifted;            // the next frame sets shift_ns
     struct outputs_file {
@@ -75,13 +75,13 @@ bool outputs_await_start(struct outputs *outputs, int64_t most_ns);
 // The same during a run, in a new file; the note names it. Refuses an existing file, standard output and a wrong
 // suffix. False on failure (logged).
 bool outputs_record_new(struct outputs *outputs, const char *path, int quality);
-// Adds the result of a frame, at frame->elapsed_ns: the time of the clock for a live source, else the time in the film.
-// If the reader has stalled, waits for it (`wait`) or drops the frame. The frame waits for the start of the recording.
-// False if the recording must end (logged).
+// Adds the result of a frame, at frame->elapsed_ns: the time of the clock for a live source, else the time in the
+// video. If the reader has stalled, waits for it (`wait`) or drops the frame. The frame waits for the start of the
+// recording. False if the recording must end (logged).
 bool outputs_add_frame(struct outputs *outputs, const struct frame *frame, const struct image *rgba, bool wait);
 // Ends the recording, if there is one, and waits until it has ended. Returns true if every frame that was not dropped
 // is written; logs the number of dropped frames. Removes a video without frames if monocle created its file (logged).
-// After the end of a film, its last frame lasts until the film's duration; a longer rest than `most_ns` is left out.
+// After the end of a video, its last frame lasts until the video's duration; a longer rest than `most_ns` is left out.
 // `quit`, or after a signal: waits at most OUTPUTS_START_NS for the start.
 bool outputs_end_recording(struct outputs *outputs, int64_t most_ns, bool quit);
 // Ends the recording on a thread, or begins one in the first of "monocle-NNNN.SUFFIX" that does not exist yet, or of

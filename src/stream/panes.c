@@ -52,9 +52,9 @@ struct flight {
 
 struct panes {
     struct panes_setup set;
-    struct online *online; // NULL: none
-    struct tuned tuned;    // tuning results for the cpu path
-    unsigned measures;     // of panes_measure; 0: the main pane returns pictures
+    struct live_tuning *tuning; // NULL: none
+    struct tuned tuned;         // tuning results for the cpu path
+    unsigned measures;          // of panes_measure; 0: the main pane returns pictures
     int strips;
     struct pane pane[PANES];
     struct build build;
@@ -77,16 +77,16 @@ struct panes *panes_create(const struct panes_setup *setup)
     return panes;
 }
 
-void panes_tune(struct panes *panes, struct online *online)
+void panes_tune(struct panes *panes, struct live_tuning *tuning)
 {
-    panes->online = online;
+    panes->tuning = tuning;
 }
 
 // The main pane's path has another chain, or is closed.
 static void end_tuning(struct panes *panes)
 {
-    if (panes->online)
-        online_forget(panes->online);
+    if (panes->tuning)
+        live_tuning_forget(panes->tuning);
 }
 
 static void pane_close(struct pane *pane)
@@ -355,7 +355,7 @@ static bool submit_without_candidate(struct panes *panes)
 {
     const struct frame *frame = &panes->flight[0].frame;
     struct path *path = panes->pane[PANE_MAIN].path;
-    if (!panes->online || !online_frame_failed(panes->online))
+    if (!panes->tuning || !live_tuning_frame_failed(panes->tuning))
         return false;
     path_try(path, NULL);
     return submit(panes, path, frame);
@@ -365,7 +365,7 @@ bool panes_submit(struct panes *panes, const struct frame *frame, int64_t taken_
 {
     struct pane *pane = &panes->pane[PANE_MAIN], *other = &panes->pane[PANE_OTHER];
     panes->flight[panes->flights++] = (struct flight){*frame, taken_ns};
-    if (panes->online && online_submit(panes->online, pane->path, &frame->image) && panes->news == PANES_UNCHANGED)
+    if (panes->tuning && live_tuning_submit(panes->tuning, pane->path, &frame->image) && panes->news == PANES_UNCHANGED)
         panes->news = PANES_CHANGED;
     if (!submit(panes, pane->path, frame) && !submit_without_candidate(panes))
         return recover(panes);
@@ -430,8 +430,8 @@ const struct frame *panes_collect(struct panes *panes)
         if (!submit_without_candidate(panes) && !recover(panes))
             return NULL;
     }
-    if (panes->online)
-        online_collect(panes->online, &pane->result);
+    if (panes->tuning)
+        live_tuning_collect(panes->tuning, &pane->result);
     if (other->path && path_info(other->path)->in_flight > 0) {
         other->has_result = path_collect(other->path, &other->result);
         if (!other->has_result)

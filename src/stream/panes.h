@@ -8,7 +8,7 @@
 #include "stream/meter.h"
 #include "stream/note.h"
 #include "stream/state.h"
-#include "tune/online.h"
+#include "tune/live_tuning.h"
 
 enum { PANE_MAIN, PANE_OTHER, PANES };
 
@@ -45,7 +45,7 @@ void panes_set_source(struct panes *panes, struct source *source);
 // failure: *error is the reason, which the caller frees, or NULL if it was logged.
 bool panes_open(struct panes *panes, char **error);
 // The main pane takes part in this tuning; borrowed until panes_finish. NULL: none.
-void panes_tune(struct panes *panes, struct online *online);
+void panes_tune(struct panes *panes, struct live_tuning *tuning);
 // The main pane's next path returns no pictures, but these measures, as path_setup.measures and path_setup.strips.
 void panes_measure(struct panes *panes, unsigned measures, int strips);
 // Runs a blank frame through the main pane, because some drivers finish compiling only when a kernel first runs. False

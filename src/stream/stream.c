@@ -192,13 +192,13 @@ bool stream_use_device(struct stream *s, int index)
 
 bool stream_tune(struct stream *s)
 {
-    if (!s->online && s->settings.tune) {
-        if (!(s->online = online_open()))
+    if (!s->tuning && s->settings.tune) {
+        if (!(s->tuning = live_tuning_open()))
             return false;
-        panes_tune(s->panes, s->online);
+        panes_tune(s->panes, s->tuning);
     }
-    if (s->online)
-        online_pause(s->online, !s->settings.tune);
+    if (s->tuning)
+        live_tuning_pause(s->tuning, !s->settings.tune);
     return true;
 }
 
@@ -217,7 +217,7 @@ bool stream_stop(struct stream *s)
 
 bool stream_close(struct stream *s)
 {
-    if (!stream_stop(s) || !panes_finish(s->panes) || !online_close(s->online, TUNING_PATIENCE_MS) ||
+    if (!stream_stop(s) || !panes_finish(s->panes) || !live_tuning_close(s->tuning, TUNING_PATIENCE_MS) ||
         window_lost(s->window))
         return false;
     source_close(s->playback.source);
@@ -451,10 +451,11 @@ static bool submit_newest(struct stream *s, int timeout_ms)
     if (status == SOURCE_FRAME) {
         s->playback.taken++;
         playback_arrived(&s->playback, &frame);
-        if (s->online) {
+        if (s->tuning) {
             const struct capture_counts counts = playback_counts(&s->playback);
-            online_pace(s->online, !s->set.paced || s->playback.info->rate <= 0 ? 0 : 1000 / s->playback.info->rate,
-                        counts.skipped + counts.dropped);
+            live_tuning_pace(s->tuning,
+                             !s->set.paced || s->playback.info->rate <= 0 ? 0 : 1000 / s->playback.info->rate,
+                             counts.skipped + counts.dropped);
         }
         s->automatic.submitted_ns = clock_now_ns();
         report_news(s, panes_submit(s->panes, &frame, s->automatic.submitted_ns));
@@ -597,7 +598,7 @@ void stream_drain(struct stream *s)
 
 void stream_complete(struct stream *s)
 {
-    static const int64_t doubtful_ns = 10000000000; // the longest time of the last frame of a damaged film
+    static const int64_t doubtful_ns = 10000000000; // the longest time of the last frame of a damaged video
     const bool damaged = s->code != EXIT_OK || source_health(s->playback.source).faulty;
     int64_t rest_ns = 0;
     if (s->playback.ended)

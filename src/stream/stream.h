@@ -64,7 +64,7 @@ struct stream {
     struct stream_state state;
     struct panes *panes;
     struct automatic automatic;
-    struct online *online; // tunes while frames run; NULL: not yet
+    struct live_tuning *tuning; // tunes while frames run; NULL: not yet
     struct playback playback;
     struct outputs outputs;
     struct output_files files;

@@ -4,7 +4,7 @@
 #include "base/gl_handles.h"
 #include "command/command.h"
 #include "path/opencl_chain.h"
-#include "tune/online.h"
+#include "tune/live_tuning.h"
 
 #include "frail.h"
 #include "scratch.h"
@@ -12,47 +12,47 @@
 
 enum { FRAMES = 12 };
 
-// ---- a tuning, instead of that of tune/online.c ----
+// ---- a tuning, instead of that of tune/live_tuning.c ----
 
 static struct {
     int submitted, failed;
     bool candidate; // the frame in flight runs one
 } tuning;
 
-struct online *online_open(void)
+struct live_tuning *live_tuning_open(void)
 {
-    return (struct online *)&tuning;
+    return (struct live_tuning *)&tuning;
 }
 
-bool online_close(struct online *online, int patience_ms)
+bool live_tuning_close(struct live_tuning *live, int patience_ms)
 {
     return true;
 }
 
-bool online_submit(struct online *online, struct path *path, const struct image *frame)
+bool live_tuning_submit(struct live_tuning *live, struct path *path, const struct image *frame)
 {
     tuning.candidate = ++tuning.submitted % 2 == 0;
     path_try(path, tuning.candidate ? (struct opencl_chain *)&tuning : NULL);
     return false;
 }
 
-void online_collect(struct online *online, const struct path_result *result) {}
+void live_tuning_collect(struct live_tuning *live, const struct path_result *result) {}
 
-void online_pace(struct online *online, double budget_ms, uint64_t skipped) {}
+void live_tuning_pace(struct live_tuning *live, double budget_ms, uint64_t skipped) {}
 
-void online_forget(struct online *online) {}
+void live_tuning_forget(struct live_tuning *live) {}
 
-bool online_frame_failed(struct online *online)
+bool live_tuning_frame_failed(struct live_tuning *live)
 {
     tuning.failed += tuning.candidate;
     return tuning.candidate;
 }
 
-void online_pause(struct online *online, bool pause) {}
+void live_tuning_pause(struct live_tuning *live, bool pause) {}
 
-struct online_state online_describe(struct online *online)
+struct live_tuning_state live_tuning_describe(struct live_tuning *live)
 {
-    return (struct online_state){.phase = ONLINE_TUNING};
+    return (struct live_tuning_state){.phase = LIVE_TUNING_TUNING};
 }
 
 // ---- runs ----

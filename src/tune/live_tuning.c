@@ -1,5 +1,5 @@
-// online.c: tunes the passes of a path's chain while frames run
-#include "tune/online.h"
+// live_tuning.c: tunes the passes of a path's chain while frames run
+#include "tune/live_tuning.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -226,7 +226,7 @@ struct trial {
     double ms[2][FRAMES_ALL]; // of the path's chain, and of the offered chain
 };
 
-struct online {
+struct live_tuning {
     pthread_t thread;
     pthread_mutex_t lock; // guards the members below
     pthread_cond_t changed;
@@ -237,12 +237,12 @@ struct online {
     struct image frame; // a copy of a frame; owned by the thread while `wanted` is false
     bool wanted;
     struct offer offer;
-    struct online_state state;
+    struct live_tuning_state state;
     bool news; // the state has changed much
     bool done; // the thread ends
     struct trial trial;
     bool running, candidate; // a frame of the trial is in flight; it runs the offered chain
-    bool paused;             // by online_pause
+    bool paused;             // by live_tuning_pause
     int64_t submitted_ns;    // 0: no frame is in flight
     int64_t rests_until_ns;
     double budget_ms;
@@ -252,7 +252,7 @@ struct online {
 // ---- the frames ----
 
 // Ends the offer. Hold the lock.
-static void answer(struct online *o, bool ok)
+static void answer(struct live_tuning *o, bool ok)
 {
     if (o->offer.state == OFFER_TRY || o->offer.state == OFFER_ADOPT) {
         o->offer.state = OFFER_ANSWERED;
@@ -264,7 +264,7 @@ static void answer(struct online *o, bool ok)
 }
 
 // Ends the job. Hold the lock.
-static void forget(struct online *o)
+static void forget(struct live_tuning *o)
 {
     answer(o, false);
     o->has_job = false;
@@ -274,18 +274,18 @@ static void forget(struct online *o)
     pthread_cond_broadcast(&o->changed);
 }
 
-static void begin_job(struct online *o, const struct path *path)
+static void begin_job(struct live_tuning *o, const struct path *path)
 {
     o->has_job = true;
     o->number++;
-    o->state = (struct online_state){.phase = ONLINE_NOTHING};
+    o->state = (struct live_tuning_state){.phase = LIVE_TUNING_NOTHING};
     if (!workbench_job_of(&o->job, path))
         return;
-    o->state.phase = ONLINE_TUNING;
+    o->state.phase = LIVE_TUNING_TUNING;
     pthread_cond_broadcast(&o->changed);
 }
 
-static void set_rest(struct online *o)
+static void set_rest(struct live_tuning *o)
 {
     const bool rests = o->paused || clock_now_ns() < o->rests_until_ns;
     if (o->rests && !rests)
@@ -294,7 +294,7 @@ static void set_rest(struct online *o)
 }
 
 // Prepares a frame of a trial.
-static void try_frame(struct online *o, struct path *path)
+static void try_frame(struct live_tuning *o, struct path *path)
 {
     o->running = !o->rests;
     if (o->rests) {
@@ -306,13 +306,13 @@ static void try_frame(struct online *o, struct path *path)
         path_try(path, o->offer.chain);
 }
 
-bool online_submit(struct online *o, struct path *path, const struct image *frame)
+bool live_tuning_submit(struct live_tuning *o, struct path *path, const struct image *frame)
 {
     if (path_info(path)->in_flight > 0)
         return false;
     pthread_mutex_lock(&o->lock);
     set_rest(o);
-    if (!o->has_job && !o->paused && !o->ends && o->state.phase != ONLINE_ENDED)
+    if (!o->has_job && !o->paused && !o->ends && o->state.phase != LIVE_TUNING_ENDED)
         begin_job(o, path);
     if (o->wanted && image_shape_equal(&o->frame.shape, &frame->shape)) {
         image_copy(&o->frame, frame);
@@ -334,7 +334,7 @@ bool online_submit(struct online *o, struct path *path, const struct image *fram
 }
 
 // Returns the device's time of the trial's pass in a frame; 0: unknown.
-static double pass_ms(const struct online *o, const struct path_result *result)
+static double pass_ms(const struct live_tuning *o, const struct path_result *result)
 {
     const char *name = o->offer.chain->pass[o->offer.pass].name;
     double ms = 0;
@@ -347,7 +347,7 @@ static double pass_ms(const struct online *o, const struct path_result *result)
 }
 
 // Compares the two chains after some pairs of frames. Hold the lock.
-static void judge(struct online *o)
+static void judge(struct live_tuning *o)
 {
     struct trial *trial = &o->trial;
     const int count = trial->frames / 2 - 1;
@@ -367,7 +367,7 @@ static void judge(struct online *o)
 }
 
 // Adds the time of a trial's frame. Hold the lock.
-static void add_time(struct online *o, double ms)
+static void add_time(struct live_tuning *o, double ms)
 {
     struct trial *trial = &o->trial;
     if (ms <= 0) {
@@ -382,7 +382,7 @@ static void add_time(struct online *o, double ms)
 }
 
 // A frame needed too much of its time. Hold the lock.
-static void rest(struct online *o, double ms)
+static void rest(struct live_tuning *o, double ms)
 {
     o->rests_until_ns = clock_now_ns() + REST_NS;
     if (o->running && o->candidate && ms > 0 && ++o->trial.late == LATE_MAX) {
@@ -391,7 +391,7 @@ static void rest(struct online *o, double ms)
     }
 }
 
-void online_collect(struct online *o, const struct path_result *result)
+void live_tuning_collect(struct live_tuning *o, const struct path_result *result)
 {
     const int64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&o->lock);
@@ -406,7 +406,7 @@ void online_collect(struct online *o, const struct path_result *result)
     pthread_mutex_unlock(&o->lock);
 }
 
-void online_pace(struct online *o, double budget_ms, uint64_t skipped)
+void live_tuning_pace(struct live_tuning *o, double budget_ms, uint64_t skipped)
 {
     pthread_mutex_lock(&o->lock);
     if (skipped > o->skipped)
@@ -416,7 +416,7 @@ void online_pace(struct online *o, double budget_ms, uint64_t skipped)
     pthread_mutex_unlock(&o->lock);
 }
 
-void online_forget(struct online *o)
+void live_tuning_forget(struct live_tuning *o)
 {
     pthread_mutex_lock(&o->lock);
     forget(o);
@@ -424,11 +424,11 @@ void online_forget(struct online *o)
 }
 
 // Ends the tuning, unless job `number` is over.
-static void end(struct online *o, unsigned number, const char *why)
+static void end(struct live_tuning *o, unsigned number, const char *why)
 {
     pthread_mutex_lock(&o->lock);
     if (o->number == number && !o->ends) {
-        o->state.phase = ONLINE_ENDED;
+        o->state.phase = LIVE_TUNING_ENDED;
         snprintf(o->state.why, sizeof(o->state.why), "%s", why);
         o->news = true;
         forget(o);
@@ -437,7 +437,7 @@ static void end(struct online *o, unsigned number, const char *why)
     pthread_mutex_unlock(&o->lock);
 }
 
-bool online_frame_failed(struct online *o)
+bool live_tuning_frame_failed(struct live_tuning *o)
 {
     pthread_mutex_lock(&o->lock);
     const bool candidate = o->candidate;
@@ -448,22 +448,22 @@ bool online_frame_failed(struct online *o)
     return candidate;
 }
 
-void online_pause(struct online *o, bool pause)
+void live_tuning_pause(struct live_tuning *o, bool pause)
 {
     pthread_mutex_lock(&o->lock);
     o->paused = pause;
-    if (!pause && o->state.phase == ONLINE_ENDED)
-        o->state.phase = ONLINE_WAITING;
+    if (!pause && o->state.phase == LIVE_TUNING_ENDED)
+        o->state.phase = LIVE_TUNING_WAITING;
     set_rest(o);
     pthread_mutex_unlock(&o->lock);
 }
 
-struct online_state online_describe(struct online *o)
+struct live_tuning_state live_tuning_describe(struct live_tuning *o)
 {
     pthread_mutex_lock(&o->lock);
     set_rest(o);
-    struct online_state state = o->state;
-    state.paused = o->rests && state.phase == ONLINE_TUNING;
+    struct live_tuning_state state = o->state;
+    state.paused = o->rests && state.phase == LIVE_TUNING_TUNING;
     pthread_mutex_unlock(&o->lock);
     return state;
 }
@@ -472,7 +472,7 @@ struct online_state online_describe(struct online *o)
 
 // The tuning of a pass.
 struct tuning {
-    struct online *online;
+    struct live_tuning *live;
     unsigned number; // of the job
     struct workbench *bench;
     struct subject *subject;
@@ -483,7 +483,7 @@ struct tuning {
 };
 
 // Waits while the tuning rests. Returns false if the job is over.
-static bool go_on(struct online *o, unsigned number)
+static bool go_on(struct live_tuning *o, unsigned number)
 {
     pthread_mutex_lock(&o->lock);
     while (o->rests && !o->ends && o->number == number)
@@ -497,7 +497,7 @@ static bool go_on(struct online *o, unsigned number)
 // or the device reports no times. The chain then stays the caller's.
 static bool give(const struct tuning *t, struct opencl_chain *chain, bool adopt, struct offer *result)
 {
-    struct online *o = t->online;
+    struct live_tuning *o = t->live;
     pthread_mutex_lock(&o->lock);
     bool ok = !o->ends && o->number == t->number;
     if (ok) {
@@ -556,7 +556,7 @@ static double try_on_frames(struct tuning *t, int configuration, struct opencl_c
     struct offer offer;
     if (!give(t, chain, false, &offer)) {
         opencl_chain_close(chain);
-        end(t->online, t->number, "the device does not report the times of its commands");
+        end(t->live, t->number, "the device does not report the times of its commands");
         return NAN;
     }
     if (offer.base_ms > 0)
@@ -593,7 +593,7 @@ static double try_configuration(struct tuning *t, int configuration, char why[VE
     if (chain)
         snprintf(why, VERDICT_TEXT, "%s", ok ? "it computes wrong bytes" : "it does not run");
     if (!ok && !workbench_time(bench, bench->current, t->pass, &none)) {
-        end(t->online, t->number, "the device has failed");
+        end(t->live, t->number, "the device has failed");
         return NAN;
     }
     return INFINITY;
@@ -614,10 +614,10 @@ static int find_current(const struct tuning *t)
 
 static void report(const struct tuning *t, int tried, int total, int failed)
 {
-    struct online *o = t->online;
+    struct live_tuning *o = t->live;
     pthread_mutex_lock(&o->lock);
     if (o->number == t->number) {
-        struct online_state *state = &o->state;
+        struct live_tuning_state *state = &o->state;
         snprintf(state->pass, sizeof(state->pass), "%s", t->subject->name);
         state->tried = tried;
         state->total = total;
@@ -635,7 +635,7 @@ static bool search(struct tuning *t, struct search *search)
     report(t, tried, total, failed);
     while (tried < total && (configuration = search_next(search)) >= 0) {
         char why[VERDICT_TEXT] = "", text[SUBJECT_TEXT];
-        const double ms = go_on(t->online, t->number) ? try_configuration(t, configuration, why) : NAN;
+        const double ms = go_on(t->live, t->number) ? try_configuration(t, configuration, why) : NAN;
         if (isnan(ms))
             return false;
         search_tell(search, configuration, ms);
@@ -653,7 +653,7 @@ static bool search(struct tuning *t, struct search *search)
 // Counts the pass. If no configuration was faster, stores the current one, so that the pass counts as tuned.
 static void finish_pass(struct tuning *t)
 {
-    struct online *o = t->online;
+    struct live_tuning *o = t->live;
     char why[VERDICT_TEXT];
     if (!t->replaced) {
         struct opencl_chain *chain = workbench_build(t->bench, t->pass, &t->bench->job.choice[t->pass].choice, why);
@@ -672,7 +672,7 @@ static void finish_pass(struct tuning *t)
 }
 
 // Returns false if the job is over.
-static bool tune_pass(struct online *o, unsigned number, struct workbench *bench, int pass)
+static bool tune_pass(struct live_tuning *o, unsigned number, struct workbench *bench, int pass)
 {
     const struct workbench_job *job = &bench->job;
     const struct tune_target target = {
@@ -681,7 +681,7 @@ static bool tune_pass(struct online *o, unsigned number, struct workbench *bench
         .input = job->target.input,
         .to_image = job->target.to_image,
     };
-    struct tuning t = {.online = o, .number = number, .bench = bench, .pass = pass, .gain = 1};
+    struct tuning t = {.live = o, .number = number, .bench = bench, .pass = pass, .gain = 1};
     t.subject = tune_pass_open(&target, job->tiles, pass);
     int first[1 + SUBJECT_PRESETS + SUBJECT_SEEDS], firsts = 0;
     if ((t.current = find_current(&t)) >= 0)
@@ -710,7 +710,7 @@ static bool tune_pass(struct online *o, unsigned number, struct workbench *bench
 }
 
 // Waits for a copy of a frame. Returns false if the job is over.
-static bool await_frame(struct online *o, unsigned number, const struct image_shape *shape)
+static bool await_frame(struct live_tuning *o, unsigned number, const struct image_shape *shape)
 {
     image_free(&o->frame);
     if (!image_alloc(&o->frame, shape)) {
@@ -728,7 +728,7 @@ static bool await_frame(struct online *o, unsigned number, const struct image_sh
 }
 
 // Tunes the passes that have no result for this device, driver and size.
-static void tune_job(struct online *o, unsigned number, const struct workbench_job *job)
+static void tune_job(struct live_tuning *o, unsigned number, const struct workbench_job *job)
 {
     struct workbench *bench = xalloc(sizeof(*bench)); // too large for the stack
     char why[VERDICT_TEXT];
@@ -744,7 +744,7 @@ static void tune_job(struct online *o, unsigned number, const struct workbench_j
     }
     pthread_mutex_lock(&o->lock);
     if (ok && o->number == number) {
-        o->state.phase = ONLINE_DONE;
+        o->state.phase = LIVE_TUNING_DONE;
         o->news = true;
     }
     pthread_mutex_unlock(&o->lock);
@@ -754,12 +754,12 @@ static void tune_job(struct online *o, unsigned number, const struct workbench_j
 
 static void *run(void *context)
 {
-    struct online *o = context;
+    struct live_tuning *o = context;
     struct workbench_job *job = xalloc(sizeof(*job));
     unsigned number = 0;
     pthread_mutex_lock(&o->lock);
     while (!o->ends) {
-        if (number == o->number || !o->has_job || o->state.phase != ONLINE_TUNING) {
+        if (number == o->number || !o->has_job || o->state.phase != LIVE_TUNING_TUNING) {
             pthread_cond_wait(&o->changed, &o->lock);
             continue;
         }
@@ -780,9 +780,9 @@ static void *run(void *context)
 
 // ---- open and close ----
 
-struct online *online_open(void)
+struct live_tuning *live_tuning_open(void)
 {
-    struct online *o = xalloc(sizeof(*o));
+    struct live_tuning *o = xalloc(sizeof(*o));
     pthread_mutex_init(&o->lock, NULL);
     thread_condition_init(&o->changed);
     if (thread_start(&o->thread, run, o, "tuning"))
@@ -793,7 +793,7 @@ struct online *online_open(void)
     return NULL;
 }
 
-bool online_close(struct online *o, int patience_ms)
+bool live_tuning_close(struct live_tuning *o, int patience_ms)
 {
     if (!o)
         return true;
