@@ -110,9 +110,10 @@ const char *camera_device_idle(const char *driver)
 const char *camera_device_advice(const struct camera_device *device, int error)
 {
     const char *idle = error == EIO ? camera_device_idle(device->driver) : NULL;
-    if ((error == EPIPE || error == ENOLINK) &&
-        strcmp(device->driver, "uvcvideo") != 0) // a part of its pipeline is off
-        return "the image processor is not set up; it needs " LIBCAMERA;
+    if (error == EPIPE || error == ENOLINK) // a request stalled, or a part of the pipeline is off
+        return strcmp(device->driver, "uvcvideo") == 0
+                   ? "its USB connection has a fault; unplug the camera and plug it in again"
+                   : "the image processor is not set up; it needs " LIBCAMERA;
     return idle ? idle : videodev_advice(error);
 }
 

@@ -4,9 +4,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "source/camera_mode.h"
+#include "source/camera_stream.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 #define NS_PER_MS ((int64_t)1000000)
-enum { LOOK_MS = 2000, TRIAL_MS = 3000, LATE_MS = 300, REST_MS = 200 };
+enum { LOOK_MS = 2000, TRIAL_MS = 3000, LATE_MS = 300, REST_MS = 200, WAIT_MS = 100 };
 
 static const char by_id[] = "/dev/v4l/by-id";
 
@@ -148,6 +149,41 @@ static void look_at(struct camera_node *node)
     find_index(node);
 }
 
+static bool wait_frame(const struct camera_stream *stream, int64_t deadline_ns, const atomic_bool *enough,
+                       char why[CAMERA_WHY])
+{
+    struct pollfd ready = {.fd = stream->device.fd, .events = POLLIN};
+    while (clock_now_ns() < deadline_ns && !*enough) {
+        if (poll(&ready, 1, WAIT_MS) > 0 && ready.revents & POLLIN)
+            return true;
+        if (ready.revents) // poll returns at once until the error is gone
+            clock_sleep_until_ns(clock_now_ns() + WAIT_MS * NS_PER_MS);
+        ready.revents = 0;
+    }
+    snprintf(why, CAMERA_WHY, "no frame arrived for 3 s");
+    return false;
+}
+
+// Starts the camera and waits for a frame until the deadline, or until *enough is true. Returns true also for a camera
+// that another program uses, that needs permission, or that lacks bandwidth or memory: opening it later reports the
+// reason. Otherwise, `why` has the reason.
+static bool gives_picture(const char *path, int64_t deadline_ns, const atomic_bool *enough, char why[CAMERA_WHY])
+{
+    const struct source_setup small = {.width = 640, .height = 480}; // many cameras may be on trial
+    struct camera_stream stream;
+    struct camera_mode mode;
+    camera_stream_init(&stream);
+    errno = 0;
+    bool gives = camera_stream_open(&stream, path, why) && camera_mode_choose(&stream.device, &small, &mode, why) &&
+                 camera_stream_set(&stream, &mode, 0, why) && camera_stream_start(&stream, why);
+    if (gives)
+        gives = wait_frame(&stream, deadline_ns, enough, why);
+    else
+        gives = errno == EBUSY || errno == EACCES || errno == EPERM || errno == ENOSPC || errno == ENOMEM;
+    camera_stream_finish(&stream);
+    return gives;
+}
+
 // ---- all nodes at once ----
 
 static const char not_answered[] = "its driver does not answer; unplug the camera and plug it in again";
@@ -205,7 +241,7 @@ static void *answer(void *context)
     char why[CAMERA_WHY];
     if (!survey->trial)
         look_at(node);
-    else if (!(question->gives = camera_gives_picture(node->path, survey->deadline_ns, &survey->enough, why)) &&
+    else if (!(question->gives = gives_picture(node->path, survey->deadline_ns, &survey->enough, why)) &&
              !node->passed[0])
         memcpy(node->passed, why, sizeof(why));
     asked[number_of(node)] = false;
@@ -228,31 +264,29 @@ static void ask(struct question *question)
         answer(question);
 }
 
-// Returns the first node that gives a picture; `count`: none does; -1: not all answers before it are known.
-static int settle(const struct survey *survey)
+// Returns true if all answers are known, or all before the first node that gives a picture.
+static bool is_settled(const struct survey *survey)
 {
     for (int i = 0; i < survey->count; i++) {
         if (!survey->of[i].answered)
-            return -1;
+            return false;
         if (survey->of[i].gives && !survey->enough)
-            return i;
+            return true;
     }
-    return survey->count;
+    return true;
 }
 
-// Asks the nodes. Waits until the result of `settle` is known, or until the deadline, and returns it.
-static int await(struct survey *survey, int64_t deadline_ns)
+// Asks the nodes. Waits until the survey is settled, or until the deadline.
+static void await(struct survey *survey, int64_t deadline_ns)
 {
     enum { TURN_MS = 10 };
-    int found;
-    while ((found = settle(survey)) < 0 && clock_now_ns() < deadline_ns) {
+    while (!is_settled(survey) && clock_now_ns() < deadline_ns) {
         for (int i = 0; i < survey->count && !survey->enough; i++)
             ask(&survey->of[i]);
         eventfd_t answers;
         if (poll(&(struct pollfd){.fd = survey->ready, .events = POLLIN}, 1, TURN_MS) > 0)
             eventfd_read(survey->ready, &answers);
     }
-    return found;
 }
 
 static bool is_listed(const struct camera_node *nodes, int count, const struct camera_node *node)
@@ -436,6 +470,7 @@ static bool find_first(struct camera_node *node, char why[CAMERA_WHY])
     int count;
     struct camera_node *nodes = camera_nodes(&count);
     const struct question *found = NULL;
+    snprintf(why, CAMERA_WHY, "cannot look for cameras: out of memory");
     if (survey) {
         choose_candidates(survey, nodes, count);
         found = try_all(survey);

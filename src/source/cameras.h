@@ -2,9 +2,7 @@
 // nodes
 #pragma once
 
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 enum { CAMERA_NODE = 32, CAMERA_ID = 192, CAMERA_WHY = 512, CAMERA_CODES = 64 };
 enum { CAMERA_MODES = 512, CAMERA_RATES = 16 };
@@ -67,8 +65,3 @@ void camera_find_twins(const struct camera_node *known, struct camera_twins *twi
 // those on the bus of a twin. Returns false if the camera is not connected; `why` then has the reason.
 bool camera_find_again(const struct camera_node *known, const struct camera_twins *twins, struct camera_node *node,
                        char why[CAMERA_WHY]);
-
-// Starts the camera and waits for a frame until the deadline, or until *enough is true. Returns false if none arrives;
-// `why` has the reason. Returns true also for a camera that another program uses, that needs permission, or that lacks
-// bandwidth or memory: opening it later reports the reason. On any thread.
-bool camera_gives_picture(const char *path, int64_t deadline_ns, const atomic_bool *enough, char why[CAMERA_WHY]);
