@@ -427,9 +427,12 @@ static void test_ends(void)
         {2, "echo '[h264 @ 0x5] [error] bad bits' >&2\nexit 1\n", SOURCE_FAILED, "film.mkv to its end: bad bits\n"},
         {2, "echo '[error] bad bits' >&2\nexit 0\n", SOURCE_END, "film.mkv is damaged: bad bits\n"},
         {2, "echo '[info] fine' >&2\nexit 0\n", SOURCE_END, ""},
+        {2, "echo '[rawvideo @ 0x5] [error] invalid, non monotonically increasing dts to muxer' >&2\n", SOURCE_END, ""},
         {0, "exit 0\n", SOURCE_FAILED, "film.mkv: ffmpeg found no frame\n"},
         {0, "echo '[error] bad bits' >&2\nexit 1\n", SOURCE_FAILED,
          "film.mkv: ffmpeg found no frame; its last message: bad bits\n"},
+        {0, "echo '[fatal] Error marking filters as finished' >&2\nexit 1\n", SOURCE_FAILED,
+         "film.mkv: ffmpeg found no frame\n"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         const int pipe = open_pipe();
