@@ -152,6 +152,7 @@ static bool read_color(const json_t *stream, const struct layout *layout, struct
     }
     info->matrix = row->converted ? row->name : NULL;
     color->matrix = row->matrix;
+    color->matrix = color_resolve(*color, (struct color){0}, false, info->width, info->height).matrix;
     if (info->transfer)
         *color = (struct color){COLOR_MATRIX_709, COLOR_RANGE_LIMITED};
     else if (info->matrix)

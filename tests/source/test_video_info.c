@@ -32,14 +32,23 @@ static const struct row {
      PIXFMT_YU12,
      "yuv420p",
      25,
-     {0}},
+     {.matrix = COLOR_MATRIX_601}},
     {"\"width\": 33, \"height\": 17, \"pix_fmt\": \"yuvj444p\", \"r_frame_rate\": \"30000/1001\"",
      33,
      17,
      PIXFMT_444P,
      "yuvj444p",
      30000.0 / 1001,
-     {.range = COLOR_RANGE_FULL}},
+     {COLOR_MATRIX_601, COLOR_RANGE_FULL}},
+    // the default matrix is that of the stored size
+    {"\"width\": 640, \"height\": 360, \"pix_fmt\": \"yuv420p\", \"r_frame_rate\": \"25/1\", "
+     "\"sample_aspect_ratio\": \"2:1\"",
+     1280,
+     360,
+     PIXFMT_YU12,
+     "yuv420p",
+     25,
+     {.matrix = COLOR_MATRIX_601}},
     // on its side; the rate of the time base; 10 bits
     {"\"width\": 32, \"height\": 18, \"pix_fmt\": \"yuv420p10le\", \"r_frame_rate\": \"90000/1\", \"avg_frame_rate\": "
      "\"30000/1001\", \"side_data_list\": [{\"side_data_type\": \"Display Matrix\", \"rotation\": -90}], "
@@ -88,7 +97,7 @@ static const struct row {
      PIXFMT_422P,
      "yuv422p",
      120,
-     {0}},
+     {.matrix = COLOR_MATRIX_601}},
     // pixels that are not square; the last difference is too small
     {"\"width\": 720, \"height\": 576, \"pix_fmt\": \"yuv420p\", \"r_frame_rate\": \"25/1\", \"sample_aspect_ratio\": "
      "\"64:45\"",
@@ -97,7 +106,7 @@ static const struct row {
      PIXFMT_YU12,
      "yuv420p",
      25,
-     {0}},
+     {.matrix = COLOR_MATRIX_601}},
     {"\"width\": 720, \"height\": 480, \"pix_fmt\": \"yuv420p\", \"r_frame_rate\": \"25/1\", \"sample_aspect_ratio\": "
      "\"8:9\", \"tags\": {\"rotate\": \"90\"}",
      540,
@@ -105,7 +114,7 @@ static const struct row {
      PIXFMT_YU12,
      "yuv420p",
      25,
-     {0}},
+     {.matrix = COLOR_MATRIX_601}},
     {"\"width\": 404, \"height\": 720, \"pix_fmt\": \"yuv420p\", \"r_frame_rate\": \"25/1\", \"sample_aspect_ratio\": "
      "\"405:404\"",
      404,
@@ -113,7 +122,7 @@ static const struct row {
      PIXFMT_YU12,
      "yuv420p",
      25,
-     {0}},
+     {.matrix = COLOR_MATRIX_709}},
     // H.264 with a picture for each field; a GIF of pictures that last 30, 70 and 1000 ms
     {"\"width\": 32, \"height\": 18, \"codec_name\": \"h264\", \"r_frame_rate\": \"50/1\", \"avg_frame_rate\": "
      "\"25/1\"",
@@ -122,7 +131,7 @@ static const struct row {
      PIXFMT_YU12,
      "yuv420p",
      25,
-     {0}},
+     {.matrix = COLOR_MATRIX_601}},
     {"\"width\": 32, \"height\": 18, \"codec_name\": \"gif\", \"pix_fmt\": \"bgra\", \"r_frame_rate\": \"100/1\", "
      "\"avg_frame_rate\": \"113/12\"",
      32,
