@@ -147,7 +147,7 @@ static void start_workers(struct batch *batch, struct worker *workers[JOBS_MAX])
                                            {&o->chain, &batch->fleet, member, batch->choice.kind == PATH_GL,
                                             batch->threads, &batch->tuned, keep_bytes, &batch->captures}};
         workers[i] = worker_open(&setup);
-        if (!workers[i] || !worker_start(workers[i], i + 1))
+        if (!worker_start(workers[i], i + 1))
             queue_leave(&batch->queue);
     }
 }

@@ -153,7 +153,7 @@ static void measure_paths(struct choice *choice, const struct batch_setup *o, st
     struct sample sample = {.codec = codec_open()};
     double start_ms = 0;
     bool ok = false;
-    for (size_t i = 0; worker && sample.codec && !ok && i < TRIES && i < queue->tasks->count; i++) {
+    for (size_t i = 0; !ok && i < TRIES && i < queue->tasks->count; i++) {
         start_ms = process_ms();
         ok = worker_sample(worker, &queue->tasks->row[i], &sample.job, &sample.settings);
     }

@@ -474,16 +474,10 @@ static void *worker_main(void *argument)
 struct worker *worker_open(const struct worker_setup *setup)
 {
     struct worker *worker = xalloc(sizeof(*worker));
-    struct codec *codec = codec_open();
-    if (!codec) {
-        log_error("cannot start: out of memory");
-        free(worker);
-        return NULL;
-    }
     worker->setup = *setup;
     for (int i = 0; i < RUNNER_FLIGHTS; i++)
         worker->work[i].worker = worker;
-    worker->codec = codec;
+    worker->codec = codec_open();
     return worker;
 }
 

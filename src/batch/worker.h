@@ -15,7 +15,7 @@ struct worker_setup {
 
 struct worker;
 
-struct worker *worker_open(const struct worker_setup *setup); // returns NULL if out of memory (logged)
+struct worker *worker_open(const struct worker_setup *setup);
 // Starts the thread, which leaves the queue at its end. Returns false on failure (logged).
 bool worker_start(struct worker *worker, int number);
 // Waits until the thread ends and frees the worker. Returns true if it lost its device and could not replace it.

@@ -1,6 +1,7 @@
 // font.c: draws the letters of the program's font
 #include "image/font.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/resource.h"
 
@@ -31,10 +32,10 @@ bool font_open(struct font *font, int line)
     static const char name[] = "assets/DejaVuSansMono.ttf";
     const struct resource *file = resource_find(name);
     int ascent, descent, gap, advance, bearing;
-    *font = (struct font){.line = line, .data = calloc(1, sizeof(*font->data))};
+    *font = (struct font){.line = line, .data = xalloc(sizeof(*font->data))};
     struct font_data *data = font->data;
-    if (!data || !file || !stbtt_InitFont(&data->info, file->data, stbtt_GetFontOffsetForIndex(file->data, 0))) {
-        log_error("cannot draw letters: %s", data ? "the font is not in the program" : "out of memory");
+    if (!file || !stbtt_InitFont(&data->info, file->data, stbtt_GetFontOffsetForIndex(file->data, 0))) {
+        log_error("cannot draw letters: the font is not in the program");
         return false;
     }
     stbtt_GetFontVMetrics(&data->info, &ascent, &descent, &gap);

@@ -63,8 +63,6 @@ bool imagefile_decode(struct image *image, const void *data, size_t size, char w
     struct codec_error error;
     *image = (struct image){0};
     struct codec *codec = codec_open();
-    if (!codec)
-        return refuse(why, "out of memory");
     const bool ok =
         codec_head(codec, data, size, 0, &head, &error) && decode_head(codec, data, size, &head, image, &error);
     codec_close(codec);
@@ -113,8 +111,8 @@ static struct codec_bytes profile_of(const char *path, struct codec_buffer *buff
     size_t size;
     const bool is_file = path && stat(path, &status) == 0 && S_ISREG(status.st_mode);
     char *data = is_file ? file_read(path, IMAGE_MAX_BYTES, &size) : NULL;
-    struct codec *codec = data ? codec_open() : NULL;
-    if (codec && codec_head(codec, data, size, 0, &head, &error))
+    struct codec *codec = codec_open();
+    if (data && codec_head(codec, data, size, 0, &head, &error))
         kept.icc = head.metadata.icc;
     if (!codec_metadata_keep(&kept, buffer))
         kept.icc = (struct codec_bytes){0};
@@ -131,9 +129,9 @@ bool imagefile_write_claimed(struct claim *claim, const struct image *image, con
                                             .compression = COMPRESSION,
                                             .opaque = image_is_opaque(image),
                                             .metadata.icc = profile_of(like, &profile)};
-    struct codec_error error = {.why = "out of memory"};
+    struct codec_error error;
     struct codec *codec = codec_open();
-    bool ok = codec && codec_encode(codec, image, &settings, &file, &error);
+    bool ok = codec_encode(codec, image, &settings, &file, &error);
     if (!ok) {
         log_error("cannot write %s: %s", claim->path, error.why);
     } else if (!claim_write(claim, file.data, file.size)) {

@@ -1,6 +1,7 @@
 // y4m.c: YUV4MPEG2 streams: reads headers, writes frames to a file or a pipe
 #include "image/y4m.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "image/convert.h"
@@ -260,11 +261,7 @@ static bool give_up(struct y4m_writer *writer)
 static bool open_output(struct y4m_writer *writer, const char *path)
 {
     const bool to_stdout = strcmp(path, "-") == 0;
-    writer->name = strdup(to_stdout ? standard_output : path);
-    if (!writer->name) {
-        log_error("cannot record to %s: out of memory", path);
-        return false;
-    }
+    writer->name = xstrdup(to_stdout ? standard_output : path);
     if (to_stdout)
         writer->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     else if (writer->fd < 0)
@@ -369,13 +366,9 @@ static bool write_header(struct y4m_writer *writer, int rate_numerator, int rate
     return true;
 }
 
-static struct y4m_writer *new_writer(const char *name, int fd, int patience_ms, int stall_ms)
+static struct y4m_writer *new_writer(int fd, int patience_ms, int stall_ms)
 {
-    struct y4m_writer *writer = calloc(1, sizeof(*writer));
-    if (!writer) {
-        log_error("cannot record to %s: out of memory", name);
-        return NULL;
-    }
+    struct y4m_writer *writer = xalloc(sizeof(*writer));
     writer->fd = fd;
     writer->patience_ms = patience_ms;
     writer->stall_ms = stall_ms;
@@ -385,10 +378,8 @@ static struct y4m_writer *new_writer(const char *name, int fd, int patience_ms, 
 struct y4m_writer *y4m_writer_open(const char *path, int file, int width, int height, int rate_numerator,
                                    int rate_denominator)
 {
-    struct y4m_writer *writer = new_writer(path, file, PATIENCE_MS, STALL_MS);
-    if (!writer && file >= 0)
-        close(file);
-    if (writer && prepare(writer, width, height) && open_output(writer, path) &&
+    struct y4m_writer *writer = new_writer(file, PATIENCE_MS, STALL_MS);
+    if (prepare(writer, width, height) && open_output(writer, path) &&
         write_header(writer, rate_numerator, rate_denominator))
         return writer;
     y4m_writer_close(writer);
@@ -398,12 +389,9 @@ struct y4m_writer *y4m_writer_open(const char *path, int file, int width, int he
 struct y4m_writer *y4m_writer_to_pipe(int pipe, int width, int height, int rate_numerator, int rate_denominator,
                                       bool alpha)
 {
-    struct y4m_writer *writer = new_writer("a pipe", pipe, ENCODER_MS, BUSY_MS);
-    if (!writer)
-        close(pipe);
-    else
-        writer->alpha = alpha;
-    if (writer && prepare(writer, width, height)) {
+    struct y4m_writer *writer = new_writer(pipe, ENCODER_MS, BUSY_MS);
+    writer->alpha = alpha;
+    if (prepare(writer, width, height)) {
         write_header(writer, rate_numerator, rate_denominator);
         return writer;
     }

@@ -475,14 +475,13 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
         cpu_close(&cpu->path);
         return NULL;
     }
-    bool ok = (cpu->workers = workers_open(setup->threads)) &&
-              measuring_open(&cpu->path.measuring, setup, cpu->path.info.width, cpu->path.info.height, true);
+    measuring_open(&cpu->path.measuring, setup, cpu->path.info.width, cpu->path.info.height, true);
+    bool ok = (cpu->workers = workers_open(setup->threads));
     for (int i = 0; ok && i < setup->depth + (setup->fed ? 0 : 1); i++) {
         cpu->slot[i].output.shape = rgba;
         ok = (setup->encoded_only || image_alloc(&cpu->slot[i].output, &rgba)) &&
              (setup->encode.width == 0 || setup->fed || image_reserve(&cpu->slot[i].encoded, &setup->encode));
-        cpu->slot[i].values = calloc(measuring_values(&cpu->path.measuring) + 1, sizeof(uint32_t));
-        ok = ok && cpu->slot[i].values;
+        cpu->slot[i].values = xcalloc(measuring_values(&cpu->path.measuring), sizeof(uint32_t));
         cpu->slots++;
     }
     if (ok && !(cpu->path.build = cpu_build(&cpu->path, setup->chain, error))) {

@@ -474,8 +474,7 @@ static bool make_slots(struct gl_path *gl, const struct path_setup *setup)
         if (downloads)
             slot->pack = make_buffer(GL_PIXEL_PACK_BUFFER, result_bytes, GL_STREAM_READ);
         ok = glGetError() == GL_NO_ERROR && (setup->encode.width == 0 || image_reserve(&slot->encoded, &setup->encode));
-        slot->values = calloc(measuring_values(&gl->path.measuring) + 1, sizeof(uint32_t));
-        ok = ok && slot->values;
+        slot->values = xcalloc(measuring_values(&gl->path.measuring), sizeof(uint32_t));
         slot->shown = gl_texture_open(GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, gl->path.info.width, gl->path.info.height);
         ok = ok && slot->shown;
     }
@@ -493,11 +492,11 @@ static bool open_parts(struct gl_path *gl, const struct path_setup *setup, char 
     GLint most = 0;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
     gl->target.es = !epoxy_is_desktop_gl();
+    measuring_open(&gl->path.measuring, setup, gl->path.info.width, gl->path.info.height, true);
     if (side > most)
         snprintf(why, sizeof(why), "this GL driver allows %d pixels on a side, and the frames or results have %d", most,
                  side);
-    else if (!measuring_open(&gl->path.measuring, setup, gl->path.info.width, gl->path.info.height, true) ||
-             !make_slots(gl, setup))
+    else if (!make_slots(gl, setup))
         snprintf(why, sizeof(why), "GL refuses the textures and buffers of frames of %dx%d", setup->input.width,
                  setup->input.height);
     else

@@ -296,8 +296,8 @@ static bool make_textures(struct gl_chain *chain, int number)
     return chain->between[number] && make_numbers(chain, number);
 }
 
-// Allocates memory to read pictures back, with one row more as scratch memory, and to count. False: out of memory.
-static bool make_strip(struct gl_chain *chain)
+// Allocates memory to read pictures back, with one row more as scratch memory, and to count.
+static void make_strip(struct gl_chain *chain)
 {
     int width = 0, parts = 0;
     for (int i = 0; i < chain->steps; i++) {
@@ -308,10 +308,9 @@ static bool make_strip(struct gl_chain *chain)
         parts = pass_histograms(step->pass).parts > parts ? pass_histograms(step->pass).parts : parts;
     }
     if (width == 0)
-        return true;
-    chain->strip = calloc(1, strip_bytes(width) + 4 * (size_t)width);
-    chain->counts = calloc((size_t)parts, sizeof(*chain->counts));
-    return chain->strip && chain->counts;
+        return;
+    chain->strip = xalloc(strip_bytes(width) + 4 * (size_t)width);
+    chain->counts = xcalloc((size_t)parts, sizeof(*chain->counts));
 }
 
 // Draws one pixel with each new program. False on a GL error.
@@ -365,8 +364,7 @@ bool gl_chain_builds(const struct gl_target *target, const struct chain *chain, 
         ok = text && probe_shader_builds(target->context, text, target->es, error);
         free(text);
     }
-    if (planned)
-        plan_free(&planned->plan);
+    plan_free(&planned->plan);
     free(planned);
     return ok;
 }
@@ -377,10 +375,9 @@ struct gl_chain *gl_chain_open(const struct gl_target *target, const struct chai
     char why[CHAIN_ERROR];
     opened->target = target;
     opened->steps = gl_plan(&opened->plan, chain, &target->input, opened->step);
+    make_strip(opened);
     if (!plan_fill(&opened->plan, why)) {
         path_fail(error, why);
-    } else if (!make_strip(opened)) {
-        path_fail(error, "cannot build a chain: out of memory");
     } else if (make_steps(opened, error)) {
         if (draw_once(opened))
             return opened;

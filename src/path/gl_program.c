@@ -127,8 +127,7 @@ char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const cha
 {
     const struct pass *pass = step->pass;
     struct composer c;
-    if (!compose_start(&c, true, kernel_dir, error))
-        return NULL;
+    compose_start(&c, true, kernel_dir);
     fputs(es ? es_head : "#version 330 core\n", c.out);
     if (step->few)
         fprintf(c.out, "#define FEW_NUMBERS %d\n", step->numbers > 0 ? step->numbers : 1);

@@ -1,6 +1,7 @@
 // measures.c: measures of results and histograms of pictures, on the host
 #include "path/measures.h"
 
+#include "base/alloc.h"
 #include "filter/histogram.h"
 #include "filter/rows.h"
 
@@ -19,15 +20,14 @@ struct job {
     uint32_t *columns, *rows;
 };
 
-bool measuring_open(struct measuring *measuring, const struct path_setup *setup, int width, int height, bool host)
+void measuring_open(struct measuring *measuring, const struct path_setup *setup, int width, int height, bool host)
 {
     *measuring = (struct measuring){.wanted = setup->measures,
                                     .strips = setup->measures & MEASURE_COLUMNS ? setup->strips : PARTS,
                                     .width = width,
                                     .height = height};
     if (host && setup->measures)
-        measuring->parts = calloc((size_t)measuring->strips, sizeof(*measuring->parts));
-    return !host || !setup->measures || measuring->parts;
+        measuring->parts = xcalloc((size_t)measuring->strips, sizeof(*measuring->parts));
 }
 
 void measuring_close(struct measuring *measuring)

@@ -14,8 +14,8 @@ struct measuring {
     uint32_t (*parts)[MEASURE_CHANNELS][FILTER_LEVELS];
 };
 
-// Prepares for results of this size. `host`: the host computes the measures. False: out of memory.
-bool measuring_open(struct measuring *measuring, const struct path_setup *setup, int width, int height, bool host);
+// Prepares for results of this size. `host`: the host computes the measures.
+void measuring_open(struct measuring *measuring, const struct path_setup *setup, int width, int height, bool host);
 void measuring_close(struct measuring *measuring);
 size_t measuring_values(const struct measuring *measuring);                        // their number; 0: none
 size_t measuring_at(const struct measuring *measuring, enum path_measure measure); // the index of its first value

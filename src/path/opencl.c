@@ -543,7 +543,8 @@ static bool open_parts(struct opencl_path *cl, const struct path_setup *setup, c
         free(why);
         return false;
     }
-    if (!make_queues(cl, error) || !measuring_open(&cl->path.measuring, setup, rgba.width, rgba.height, false) ||
+    measuring_open(&cl->path.measuring, setup, rgba.width, rgba.height, false);
+    if (!make_queues(cl, error) ||
         !opencl_measures_open(&cl->measures, cl->device, &cl->path.measuring, cl->output_layout.to_stride, error) ||
         (setup->encode.width > 0 &&
          !opencl_encoder_open(&cl->encoder, cl->device, &setup->encode, cl->output_layout.to_stride, error)))

@@ -23,13 +23,12 @@ static cl_int open_counting(struct opencl_histogram *histogram, struct device *d
 {
     const char *const names[] = {[COUNT] = "count_levels", [COMPUTE] = name};
     struct composer c;
-    char *text = NULL, *why = NULL;
-    if (compose_start(&c, false, device->kernel_dir, error)) {
-        compose_file(&c, "language.cl");
-        compose_file(&c, "common.cl");
-        compose_file(&c, "histogram.cl");
-        text = compose_end(&c, error);
-    }
+    char *why = NULL;
+    compose_start(&c, false, device->kernel_dir);
+    compose_file(&c, "language.cl");
+    compose_file(&c, "common.cl");
+    compose_file(&c, "histogram.cl");
+    char *text = compose_end(&c, error);
     if (!text)
         return CL_OUT_OF_HOST_MEMORY;
     const cl_int result = program_kernels(device, text, "", names, 2, histogram->kernel, &why);
@@ -118,12 +117,9 @@ cl_int opencl_histogram_open(struct opencl_histogram *histogram, struct device *
     if (result != CL_SUCCESS)
         return result;
     const size_t count = (size_t)histogram->counted.parts * FILTER_LEVELS;
-    cl_uint *zeros = calloc(count, sizeof(*zeros));
-    if (zeros)
-        histogram->counts = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                                           count * sizeof(*zeros), zeros, &result);
-    else
-        result = CL_OUT_OF_HOST_MEMORY;
+    cl_uint *zeros = xcalloc(count, sizeof(*zeros));
+    histogram->counts = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                       count * sizeof(*zeros), zeros, &result);
     free(zeros);
     if (!opencl_ok(result, "allocate device memory for a histogram", error))
         return result;

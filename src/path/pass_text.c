@@ -1,6 +1,7 @@
 // pass_text.c: generates the OpenCL program of a pass
 #include "path/pass_text.h"
 
+#include "base/alloc.h"
 #include "base/resource.h"
 #include "filter/user_filter.h"
 #include "filter/warp.h"
@@ -12,13 +13,10 @@
 
 // ---- composition ----
 
-bool compose_start(struct composer *c, bool glsl, const char *kernel_dir, char **error)
+void compose_start(struct composer *c, bool glsl, const char *kernel_dir)
 {
     *c = (struct composer){.glsl = glsl, .kernel_dir = kernel_dir};
-    c->out = open_memstream(&c->text, &c->bytes);
-    if (!c->out)
-        path_fail(error, "cannot generate a kernel: out of memory");
-    return c->out != NULL;
+    c->out = xmemstream(&c->text, &c->bytes);
 }
 
 // #line keeps the compiler's line numbers correct.
@@ -262,9 +260,10 @@ void compose_macros(struct composer *c, const struct pass *pass, int offset)
 
 char *compose_end(struct composer *c, char **error)
 {
-    if (fclose(c->out) == 0 && !c->why[0])
+    xmemclose(c->out);
+    if (!c->why[0])
         return c->text;
-    path_fail(error, c->why[0] ? c->why : "cannot generate the kernels: out of memory");
+    path_fail(error, c->why);
     free(c->text);
     return NULL;
 }
@@ -348,8 +347,7 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     const struct variant *variant = choice->variant;
     char stencil[COMPOSE_NAME];
     struct composer c;
-    if (!compose_start(&c, false, kernel_dir, error))
-        return NULL;
+    compose_start(&c, false, kernel_dir);
     const bool own = windows_file(pass, variant, stencil);
     compose_part(&c, "variant");
     if (variant->macros)

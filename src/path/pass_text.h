@@ -25,8 +25,7 @@ struct composer {
     size_t bytes;
 };
 
-// False: out of memory. *error as in path_open.
-bool compose_start(struct composer *c, bool glsl, const char *kernel_dir, char **error);
+void compose_start(struct composer *c, bool glsl, const char *kernel_dir);
 // Begins a part that comes from no file.
 void compose_part(struct composer *c, const char *name);
 // Appends the kernel files that a file includes, each once, and then the file.

@@ -1,4 +1,5 @@
 // probe_answer.c: the child's part of a probe: builds a variant, runs it and compares
+#include "base/alloc.h"
 #include "base/child.h"
 #include "base/hash.h"
 #include "base/options.h"
@@ -199,12 +200,10 @@ int probe_answer(char *const *words)
     const bool builds_only = strcmp(words[WORD_SIZE], "build") == 0;
     child_begin(atoi(words[WORD_PARENT]), PROBE_DATA_BYTES,
                 builds_only ? PROBE_BUILD_CPU_S : probe_cpu_s(large.width, large.height));
-    struct pass_task *task = calloc(1, sizeof(*task));
-    if (task) {
-        task->large = large;
-        task->builds_only = builds_only;
-    }
-    if (!task || !parse(task, words) || !(task->target.device = find_device(task, words)))
+    struct pass_task *task = xalloc(sizeof(*task));
+    task->large = large;
+    task->builds_only = builds_only;
+    if (!parse(task, words) || !(task->target.device = find_device(task, words)))
         return PROBE_UNKNOWN;
     return (int)try_pictures(task);
 }

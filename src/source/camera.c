@@ -43,11 +43,11 @@ static bool see_first_frame(struct camera_link *link, struct image_shape *shape,
     struct camera_stream *stream = &link->stream;
     const struct camera_mode *mode = &stream->mode;
     const int64_t deadline = clock_now_ns() + FIRST_PICTURE_NS;
-    struct codec_error refused = {.why = "out of memory"};
+    struct codec_error refused = {.fault = CODEC_FINE};
     struct codec_head head;
     struct codec *codec = codec_open();
     bool seen = false, removed = false;
-    while (codec && !seen && !removed && clock_now_ns() < deadline) {
+    while (!seen && !removed && clock_now_ns() < deadline) {
         struct v4l2_buffer buffer;
         struct pollfd ready = {.fd = stream->device.fd, .events = POLLIN};
         poll(&ready, 1, 100);
@@ -68,9 +68,9 @@ static bool see_first_frame(struct camera_link *link, struct image_shape *shape,
         *shape = head.shape;
         link->heard_ns = clock_now_ns();
     }
-    const bool ok = codec && (seen || removed || refused.fault == CODEC_FINE);
+    const bool ok = seen || removed || refused.fault == CODEC_FINE;
     if (!ok)
-        snprintf(why, CAMERA_WHY, "cannot decode the frames of camera %s (%s): %s; try another --pixel-format",
+        snprintf(why, CAMERA_WHY, "cannot decode the frames of camera %s (%s): %.350s; try another --pixel-format",
                  link->node.path, link->node.card, refused.why);
     codec_close(codec);
     return ok;

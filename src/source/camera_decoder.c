@@ -1,6 +1,7 @@
 // camera_decoder.c: a thread that decodes the newest compressed frame of a camera
 #include "source/camera_decoder.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -204,11 +205,7 @@ static void *run(void *context)
 
 struct camera_decoder *camera_decoder_open(struct source *source, const struct image_shape *shape, uint64_t most_pixels)
 {
-    struct camera_decoder *decoder = calloc(1, sizeof(*decoder));
-    if (!decoder) {
-        log_error("cannot decode frames of the camera: out of memory");
-        return NULL;
-    }
+    struct camera_decoder *decoder = xalloc(sizeof(*decoder));
     decoder->outbox.slot = -1;
     decoder->pool = &source->pool;
     decoder->most_pixels = most_pixels;
@@ -216,9 +213,7 @@ struct camera_decoder *camera_decoder_open(struct source *source, const struct i
     thread_condition_init(&decoder->changed);
     decoder->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     decoder->codec = codec_open();
-    if (!decoder->codec)
-        log_error("cannot decode frames of the camera: out of memory");
-    if (!decoder->codec || !pool_init(decoder->pool, source, NULL))
+    if (!pool_init(decoder->pool, source, NULL))
         goto fail;
     for (int i = 0; i < SOURCE_LENT; i++) {
         if (decoder->ready < 0 || !image_reserve(&decoder->pool->image[i], shape)) {

@@ -1,6 +1,7 @@
 // capture.c: a thread that takes frames from a source; a mailbox holds the newest frame
 #include "source/capture.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/thread.h"
 
@@ -150,9 +151,7 @@ static void *capture_run(void *context)
 
 struct capture *capture_start(struct source *source, struct trace *trace)
 {
-    struct capture *capture = calloc(1, sizeof(*capture));
-    if (!capture)
-        return NULL;
+    struct capture *capture = xalloc(sizeof(*capture));
     capture->source = source;
     capture->trace = trace;
     capture->live = source_info(source)->live && !source_info(source)->pictures;

@@ -14,7 +14,7 @@ struct capture_counts {
 
 // Starts the thread. The caller keeps the source, but must not call source_next before capture_stop. If the source is
 // not live, or has pictures, the thread waits until the mailbox is empty, and skips no frame. `trace` may be NULL.
-// Returns NULL on failure (logged, except out of memory).
+// Returns NULL on failure (logged).
 struct capture *capture_start(struct source *source, struct trace *trace);
 // Stops the thread, returns an untaken frame to the source and frees the capture. Accepts NULL. Returns false if
 // source_next does not return within `wait_ms`, for example because a camera's driver has stalled. The thread then

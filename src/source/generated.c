@@ -1,6 +1,7 @@
 // generated.c: sources that generate their frames: their settings; the test pattern and noise
 #include "source/generated.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -192,10 +193,8 @@ static bool pattern_open(struct source *source, const struct source_setup *setup
     pattern->generated.draw = draw_pattern;
     pattern->layout = pattern_layout(shape->width, shape->height);
     pattern->encoder = encoder_init(shape->color);
-    pattern->rows = malloc((size_t)shape->width * 4 * 2);
-    if (!pattern->rows)
-        log_error("cannot draw the pattern: out of memory");
-    return pattern->rows;
+    pattern->rows = xmalloc((size_t)shape->width * 4 * 2);
+    return true;
 }
 
 static void pattern_close(struct source *source)

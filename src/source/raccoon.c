@@ -1,4 +1,5 @@
 // raccoon.c: the photograph that monocle contains, as a source of frames that slowly pan and zoom over it
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/resource.h"
 #include "image/convert.h"
@@ -90,10 +91,8 @@ static bool raccoon_open(struct source *source, const struct source_setup *setup
     }
     raccoon->generated.draw = draw_raccoon;
     raccoon->encoder = encoder_init(shape->color);
-    raccoon->rows = malloc((size_t)shape->width * 4 * 2);
-    if (!raccoon->rows)
-        log_error("cannot show the photograph: out of memory");
-    return raccoon->rows;
+    raccoon->rows = xmalloc((size_t)shape->width * 4 * 2);
+    return true;
 }
 
 static void raccoon_close(struct source *source)

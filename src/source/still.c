@@ -1,4 +1,5 @@
 // still.c: one image file as a source: one frame, or the same frame repeatedly with `loop`
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "image/codec/codec.h"
 #include "image/imagefile.h"
@@ -29,7 +30,7 @@ static bool still_open(struct source *source, const struct source_setup *setup, 
     source->info.shape = still->image.shape;
     snprintf(source->info.name, sizeof(source->info.name), "%s", text);
     still->loop = setup->loop;
-    still->path = strdup(text); // NULL: the path is unknown
+    still->path = xstrdup(text);
     return true;
 }
 

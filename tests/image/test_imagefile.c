@@ -17,14 +17,14 @@ static struct check check = {.name = "imagefile"};
 static struct scratch scratch;
 static const char *data_dir;
 static char why[IMAGEFILE_WHY];
-static bool no_memory; // calloc fails
+static bool no_memory; // codec_buffer_room fails
 static int logged;     // errors
 
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size)
+bool __real_codec_buffer_room(struct codec_buffer *buffer, size_t room);
+bool __wrap_codec_buffer_room(struct codec_buffer *buffer, size_t room);
+bool __wrap_codec_buffer_room(struct codec_buffer *buffer, size_t room)
 {
-    return no_memory ? NULL : __real_calloc(count, size);
+    return !no_memory && __real_codec_buffer_room(buffer, room);
 }
 
 static void count_error(void *context, const char *message)

@@ -1,4 +1,5 @@
 // codec.c: the table of codecs, and the checks of all formats
+#include "base/alloc.h"
 #include "image/codec/codec_kind.h"
 
 #include "image/codec/metadata.h"
@@ -206,18 +207,13 @@ bool codec_probe(const void *data, size_t size, enum codec_format *format)
 
 struct codec *codec_open(void)
 {
-    struct codec *codec = calloc(1, sizeof(*codec));
-    bool ok = codec != NULL;
-    for (int i = 0; ok && i < CODEC_FORMATS; i++) {
-        if (kinds[i]->state_bytes == 0)
-            continue;
-        codec->state[i] = calloc(1, kinds[i]->state_bytes);
-        ok = codec->state[i] && (!kinds[i]->open || kinds[i]->open(codec->state[i]));
+    struct codec *codec = xalloc(sizeof(*codec));
+    for (int i = 0; i < CODEC_FORMATS; i++) {
+        codec->state[i] = xalloc(kinds[i]->state_bytes);
+        if (kinds[i]->open)
+            kinds[i]->open(codec->state[i]);
     }
-    if (ok)
-        return codec;
-    codec_close(codec);
-    return NULL;
+    return codec;
 }
 
 void codec_close(struct codec *codec)
@@ -225,7 +221,7 @@ void codec_close(struct codec *codec)
     if (!codec)
         return;
     for (int i = 0; i < CODEC_FORMATS; i++) {
-        if (codec->state[i] && kinds[i]->close)
+        if (kinds[i]->close)
             kinds[i]->close(codec->state[i]);
         free(codec->state[i]);
     }

@@ -110,7 +110,7 @@ size_t codec_metadata_bytes(const struct codec_metadata *metadata); // total siz
 
 struct codec;
 
-struct codec *codec_open(void);        // NULL if there is no memory (not logged)
+struct codec *codec_open(void);        // never NULL
 void codec_close(struct codec *codec); // accepts NULL
 
 // Refuses a TIFF file with an extension of camera raw files: its first image may be a thumbnail.

@@ -98,14 +98,13 @@ static void warn(j_common_ptr info, int level)
         fail(info);
 }
 
-static bool jpeg_open(void *state)
+static void jpeg_open(void *state)
 {
     struct jpeg *jpeg = state;
     jpeg->reader.err = jpeg->writer.err = jpeg_std_error(&jpeg->errors);
     jpeg->reader.client_data = jpeg->writer.client_data = jpeg;
     jpeg->errors.error_exit = fail;
     jpeg->errors.emit_message = warn;
-    return true;
 }
 
 static void jpeg_close(void *state)
