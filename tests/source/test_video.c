@@ -228,7 +228,8 @@ static void test_loop(void)
     source_close(source);
 }
 
-// A frame has the time that ffmpeg reports. The time since the first frame goes on in the next round.
+// A frame has the time that ffmpeg reports. The time since the first frame goes on in the next round. The first frame
+// after a seek has the time of the seek.
 static void test_times(void)
 {
     static const char said[] = "[Parsed_metadata_3 @ 0x1] [info] frame:0    pts:0       pts_time:0\n"
@@ -248,6 +249,17 @@ static void test_times(void)
             ;
         check_that(&check, frame.video_ns == video_ms[i] * 1000000L && frame.elapsed_ns == elapsed_ms[i] * 1000000L,
                    "frame %d: %g s, after %g s", i, (double)frame.video_ns / 1e9, (double)frame.elapsed_ns / 1e9);
+        source_return(source, &frame);
+    }
+    write_text("said", "[Parsed_metadata_3 @ 0x1] [info] frame:0    pts:15000   pts_time:0.015\n"
+                       "[Parsed_metadata_3 @ 0x1] [info] frame:1    pts:70000   pts_time:0.07\n");
+    CHECK(source_seek(source, 1));
+    for (int i = 0; i < 2; i++) {
+        struct frame frame = {0};
+        while (source_next(source, &frame, 1000) == SOURCE_TIMEOUT)
+            ;
+        check_that(&check, frame.video_ns == (i == 0 ? 1000000000 : 1070000000), "frame %d after a seek: %g s", i,
+                   (double)frame.video_ns / 1e9);
         source_return(source, &frame);
     }
     source_close(source);
@@ -426,6 +438,11 @@ static void test_ends(void)
         {0, "kill -9 $$\n", SOURCE_FAILED, "ffmpeg was killed by signal 9\n"},
         {2, "echo '[h264 @ 0x5] [error] bad bits' >&2\nexit 1\n", SOURCE_FAILED, "film.mkv to its end: bad bits\n"},
         {2, "echo '[error] bad bits' >&2\nexit 0\n", SOURCE_END, "film.mkv is damaged: bad bits\n"},
+        // what follows from another error does not replace it
+        {2,
+         "echo '[error] Error opening' >&2\necho '[error] bad bits' >&2\necho '[error] Invalid data found' >&2\nexit "
+         "1\n",
+         SOURCE_FAILED, "film.mkv to its end: bad bits\n"},
         {2, "echo '[info] fine' >&2\nexit 0\n", SOURCE_END, ""},
         {2, "echo '[rawvideo @ 0x5] [error] invalid, non monotonically increasing dts to muxer' >&2\n", SOURCE_END, ""},
         {0, "exit 0\n", SOURCE_FAILED, "film.mkv: ffmpeg found no frame\n"},

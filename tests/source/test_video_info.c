@@ -257,6 +257,28 @@ static void test_refusals(void)
                why);
 }
 
+// Bare streams have no times, and JPEGs in parts have no end.
+static void test_untimed(void)
+{
+    static const struct {
+        const char *format, *duration;
+        bool untimed;
+    } formats[] = {{"mpjpeg", "2.5", true},  {"mjpeg", "", true},      {"h264", "0", true},
+                   {"h264", "2.5", false},   {"mjpeg", "2.5", false},  {"matroska,webm", "", false},
+                   {"mpegts", "0.0", false}, {"mov,mp4", "2.5", false}};
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+        struct video_info info;
+        char text[512], why[VIDEO_WHY] = "";
+        snprintf(text, sizeof(text),
+                 "{\"streams\": [{\"codec_name\": \"vp9\", \"width\": 32, \"height\": 18, \"pix_fmt\": \"yuv420p\", "
+                 "\"r_frame_rate\": \"25/1\"}], \"format\": {\"format_name\": \"%s\", \"duration\": \"%s\"}}",
+                 formats[i].format, formats[i].duration);
+        const bool ok = video_info_parse(text, strlen(text), &info, why);
+        check_that(&check, ok && info.untimed == formats[i].untimed, "%s of %s s: %d %s", formats[i].format,
+                   formats[i].duration, ok && info.untimed, why);
+    }
+}
+
 static void test_convert(void)
 {
     struct video_info info;
@@ -275,6 +297,7 @@ int main(void)
     test_pairs();
     test_durations();
     test_refusals();
+    test_untimed();
     test_convert();
     return check_end(&check);
 }
