@@ -87,7 +87,6 @@ static void check_default(struct scratch *scratch, bool window, const char *more
         argv[count++] = "--headless";
     if (more)
         argv[count++] = (char *)more;
-    lose(NEVER, NEVER, false);
     frail_begin();
     CHECK(freopen(scratch_path(scratch, "table"), "w", stdout));
     CHECK_NUMBER(live_command.run(count, argv), EXIT_OK);
@@ -100,13 +99,40 @@ static void check_default(struct scratch *scratch, bool window, const char *more
 // With CPUs alone, OpenCL is not the default.
 static void test_default(struct scratch *scratch)
 {
-    static const char *const options[] = {"--device=0", "--tune", "--path=zerocopy"};
+    char kernels[300];
+    const char *const options[] = {"--device=0", "--tune", "--path=zerocopy", kernels};
+    scratch_write(scratch, "blur.cl", "", 0);
+    snprintf(kernels, sizeof(kernels), "--kernels=%s", scratch->dir);
     frail()->gpus = 1;
     check_default(scratch, false, NULL, "path zerocopy (as requested), device frail device");
     frail()->gpus = 0;
     check_default(scratch, false, NULL, "path cpu (OpenCL has only CPUs, and this path is faster), device cpu");
     for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
         check_default(scratch, false, options[i], "path zerocopy (as requested), device frail device");
+    // The cpu path needs a compiler for a user's filter.
+    char *paths = strdup(getenv("PATH"));
+    CHECK(paths && setenv("PATH", scratch->dir, 1) == 0);
+    capture_stderr(&scratch->said);
+    check_default(scratch, false, "--filter=thermal", "path zerocopy (as requested), device frail device");
+    CHECK_HAS(captured_stderr(&scratch->said), "the C compiler cc");
+    CHECK(setenv("PATH", paths, 1) == 0);
+    free(paths);
+}
+
+// A path that fails is not chosen again: this would fail again.
+static void test_not_again(struct scratch *scratch)
+{
+    char *argv[] = {"live", "pattern:34x22", "--headless", "--fast", "--frames", "60", NULL};
+    frail()->gpus = 1;
+    lose(3, NEVER, false);
+    frail_begin();
+    CHECK(freopen(scratch_path(scratch, "table"), "w", stdout));
+    capture_stderr(&scratch->said);
+    CHECK_NUMBER(live_command.run(sizeof(argv) / sizeof(*argv) - 1, argv), EXIT_OK);
+    const int lines = captured_lines(&scratch->said);
+    CHECK_NUMBER(lines, 1);
+    CHECK_HAS(scratch->said.text, "the zerocopy path failed on frail device; continuing on the cpu path");
+    frail()->gpus = 0;
 }
 
 // In a window, gl is the default if a GPU draws.
@@ -126,6 +152,10 @@ static void test_window_default(struct scratch *scratch)
     check_default(scratch, true, NULL, "path cpu (OpenCL has only CPUs");
     hardware = true;
     check_default(scratch, true, NULL, "path gl (OpenCL has only CPUs, and this path is faster), device OpenGL");
+    lose(1, NEVER, false);
+    check_default(scratch, true, NULL,
+                  "path cpu (as requested), device cpu"); // the cpu path was not chosen for its speed
+    lose(NEVER, NEVER, false);
     frail()->gpus = 1;
     check_default(scratch, true, NULL, "path zerocopy (as requested)");
     frail()->gpus = 0;
@@ -230,7 +260,9 @@ int main(int argc, char **argv)
         }
     }
 
+    lose(NEVER, NEVER, false);
     test_default(&scratch);
+    test_not_again(&scratch);
     lose(NEVER, 5, true);
     CHECK_NUMBER(run(cut, &scratch), EXIT_DEVICE);
     CHECK_HAS(scratch.said.text, "frail device");

@@ -220,6 +220,7 @@ def last_run(c):
     c.check(os.stat(kept_file()).st_mode & 0o777 == 0o600, "mode", oct(os.stat(kept_file()).st_mode))
     rows = [((), (300, 200, 500, 400), "full", "blur"),
             (("-f", "gray", "--overlay", "off"), (300, 200, 500, 400), "off", "gray"),
+            (("--look", "maxrgb"), (300, 200, 500, 400), "full", "maxrgb"),
             (("--record", "film.y4m"), (300, 200, 500, 400), "full", "none"),
             (("--no-config",), first, "small", "none")]
     for args, *want in rows:
