@@ -1,5 +1,6 @@
-// test_file.c: files are read up to a limit, and written completely or not at all
+// test_file.c: files are read up to a limit, and written completely or not at all; changes of a directory's files
 #include "base/file.h"
+#include "base/file_watch.h"
 
 #include "close_error.h"
 #include "unit.h"
@@ -8,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -479,9 +481,63 @@ static void test_claim_failed(void)
     CHECK(access(name, F_OK) != 0);
 }
 
+static bool take_event(void *context, const struct file_event *event)
+{
+    char *text = context;
+    const size_t used = strlen(text);
+    snprintf(text + used, 128 - used, "%s%s%s ", event->name ? event->name : "", event->written ? "+" : "-",
+             event->lost ? "lost" : "");
+    return event->written;
+}
+
+static bool is_a(const char *name, const void *context)
+{
+    return strcmp(name, context) == 0;
+}
+
+// Files that are written, moved in and deleted are events, directories inside are none.
+static void test_watch(void)
+{
+    char a[96], b[96], inner[96], outer[96], text[128] = "";
+    const int watch = file_watch_open(directory);
+    snprintf(a, sizeof(a), "%s/a", directory);
+    snprintf(b, sizeof(b), "%s/b", directory);
+    snprintf(inner, sizeof(inner), "%s/inner", directory);
+    snprintf(outer, sizeof(outer), "%s-outer", directory);
+    CHECK(watch > 0 && !file_watch_take(watch, take_event, text));
+    CHECK(close(open(a, O_WRONLY | O_CREAT, 0600)) == 0 && rename(a, b) == 0);
+    CHECK(mkdir(outer, 0700) == 0 && rename(outer, inner) == 0 && rmdir(inner) == 0);
+    CHECK(file_watch_take(watch, take_event, text));
+    CHECK_TEXT(text, "a+ b+ ");
+    CHECK(unlink(b) == 0);
+    text[0] = '\0';
+    CHECK(!file_watch_take(watch, take_event, text));
+    CHECK_TEXT(text, "b- ");
+    CHECK(close(open(a, O_WRONLY | O_CREAT, 0600)) == 0 && !file_watch_any(watch, is_a, "b"));
+    CHECK(unlink(a) == 0 && file_watch_any(watch, is_a, "a") && !file_watch_any(watch, is_a, "a"));
+    close(watch);
+}
+
+// If the kernel has dropped events, any file may have changed.
+static void test_watch_lost(void)
+{
+    const struct inotify_event lost = {.wd = -1, .mask = IN_Q_OVERFLOW};
+    char text[128] = "";
+    int ends[2];
+    CHECK(pipe2(ends, O_NONBLOCK) == 0);
+    CHECK(write(ends[1], &lost, sizeof(lost)) == sizeof(lost));
+    CHECK(!file_watch_take(ends[0], take_event, text));
+    CHECK_TEXT(text, "-lost ");
+    CHECK(write(ends[1], &lost, sizeof(lost)) == sizeof(lost) && file_watch_any(ends[0], is_a, "a"));
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
     unit_directory(directory);
+    test_watch();
+    test_watch_lost();
     snprintf(path, sizeof(path), "%s/file", directory);
     test_read();
     test_text();
