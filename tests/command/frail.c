@@ -205,11 +205,14 @@ void path_swap(struct path *path) {}
 
 void device_drivers_start(void) {}
 
+static const char sharing_device[] = "sharing device";
+
 int device_list(struct device_info devices[DEVICE_MAX], const char **why)
 {
-    for (int i = 0; i <= world.gpus; i++)
-        devices[i] = (struct device_info){.name = "frail device",
-                                          .type = i < world.gpus ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_CPU};
+    for (int i = 0; i <= world.gpus; i++) {
+        devices[i] = (struct device_info){.type = i < world.gpus ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_CPU};
+        strcpy(devices[i].name, i > 0 && i == world.sharing ? sharing_device : "frail device");
+    }
     return world.gpus + 1;
 }
 
@@ -248,6 +251,7 @@ struct device *device_open(const struct device_info *info, const struct gl_handl
         return NULL;
     struct frail_device *device = calloc(1, sizeof(*device));
     device->device.info = *info;
+    device->device.shares_gl = strcmp(info->name, sharing_device) == 0;
     return &device->device;
 }
 

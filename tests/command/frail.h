@@ -17,6 +17,7 @@ struct frail {
     atomic_int submitted, collected;
     atomic_bool gl_lost;
     int gpus;                           // GPUs in the list, before its CPU device; 0: only the CPU device
+    int sharing;                        // index of the GPU, from 1 on, that can share with GL; 0: none
     bool meet;                          // each opening waits until one per GPU has begun
     atomic_int opening, opened_cpu;     // openings that began; CPU devices opened
     atomic_int opened_over[OVER_KINDS]; // devices opened, by kind of context

@@ -158,6 +158,10 @@ static void test_window_default(struct scratch *scratch)
     lose(NEVER, NEVER, false);
     frail()->gpus = 1;
     check_default(scratch, true, NULL, "path zerocopy (as requested)");
+    frail()->gpus = 2;
+    frail()->sharing = 1;
+    check_default(scratch, true, NULL, "path zerocopy (as requested), device sharing device");
+    frail()->sharing = 0;
     frail()->gpus = 0;
     hardware = false;
 }
