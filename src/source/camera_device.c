@@ -75,7 +75,7 @@ bool camera_device_convert(struct camera_device *device)
 }
 
 #define LIBCAMERA "libcamera; run: sudo apt install libcamera-tools libcamera-v4l2 && libcamerify monocle live"
-#define JETSON "NVIDIA's nvarguscamerasrc; see Cameras in docs/cameras.md"
+#define JETSON "nvarguscamerasrc of GStreamer; docs/cameras.md has the command"
 
 const struct camera_isp *camera_isp(const char *driver, const char *name)
 {

@@ -186,106 +186,107 @@ static bool gives_picture(const char *path, int64_t deadline_ns, const atomic_bo
 
 // ---- all nodes at once ----
 
-static const char not_answered[] = "its driver does not answer; unplug the camera and plug it in again";
+static const char no_answer[] = "its driver does not answer; unplug the camera and plug it in again";
 
-// Questions to nodes, each asked by a thread of its own, because a driver may block in any call. The last user frees
-// it.
-struct survey {
+// A scan of nodes. Each node has a thread, because a driver may block in any call. The last user frees the scan.
+struct scan {
     atomic_int users;   // the caller, and the threads
-    atomic_bool enough; // the other answers are not needed
-    bool trial;         // "does it give a picture?", not "what is it?"
+    atomic_bool enough; // the threads may stop
+    bool trial;         // starts the cameras; otherwise it describes the nodes
     int64_t deadline_ns;
-    int ready; // eventfd: a thread has answered
+    int ready; // eventfd: a thread is done
     int count;
-    struct question {
-        struct survey *survey;
-        struct camera_node node; // of the thread from `asked` to `answered`
-        bool gives, asked;
-        atomic_bool answered;
-    } of[CAMERA_NODES];
+    struct scan_job {
+        struct scan *scan;
+        struct camera_node node; // the thread's, from `started` to `done`
+        bool gives, started;     // `gives`: it gives a picture
+        atomic_bool done;
+    } job[CAMERA_NODES];
 };
 
-// By number of the node: a thread asks it. So a driver that does not answer blocks at most one thread.
-static atomic_bool asked[CAMERA_NODES];
+// By number of the node: a thread works on it. So a driver that does not answer blocks at most one thread.
+static atomic_bool busy[CAMERA_NODES];
 
 static int number_of(const struct camera_node *node)
 {
     return atoi(node->path + strlen("/dev/video"));
 }
 
-static struct survey *open_survey(bool trial, int64_t deadline_ns)
+static struct scan *open_scan(bool trial, int64_t deadline_ns)
 {
-    struct survey *survey = calloc(1, sizeof(*survey));
-    if (!survey)
+    struct scan *scan = calloc(1, sizeof(*scan));
+    if (!scan)
         return NULL;
-    survey->users = 1;
-    survey->trial = trial;
-    survey->deadline_ns = deadline_ns;
-    survey->ready = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    return survey;
+    scan->users = 1;
+    scan->trial = trial;
+    scan->deadline_ns = deadline_ns;
+    scan->ready = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return scan;
 }
 
-static void leave_survey(struct survey *survey)
+static void leave_scan(struct scan *scan)
 {
-    if (atomic_fetch_sub(&survey->users, 1) > 1)
+    if (atomic_fetch_sub(&scan->users, 1) > 1)
         return;
-    close(survey->ready);
-    free(survey);
+    close(scan->ready);
+    free(scan);
 }
 
-static void *answer(void *context)
+static void *run_job(void *context)
 {
-    struct question *question = context;
-    struct survey *survey = question->survey;
-    struct camera_node *node = &question->node;
+    struct scan_job *job = context;
+    struct scan *scan = job->scan;
+    struct camera_node *node = &job->node;
     char why[CAMERA_WHY];
-    if (!survey->trial)
+    if (!scan->trial)
         look_at(node);
-    else if (!(question->gives = gives_picture(node->path, survey->deadline_ns, &survey->enough, why)) &&
-             !node->passed[0])
+    else if (!(job->gives = gives_picture(node->path, scan->deadline_ns, &scan->enough, why)) && !node->passed[0])
         memcpy(node->passed, why, sizeof(why));
-    asked[number_of(node)] = false;
-    question->answered = true;
-    eventfd_write(survey->ready, 1);
-    leave_survey(survey);
+    busy[number_of(node)] = false;
+    job->done = true;
+    eventfd_write(scan->ready, 1);
+    leave_scan(scan);
     return NULL;
 }
 
-static void ask(struct question *question)
+// libcamera's layer for V4L2 opens files without a lock: with a layer, the jobs run one after the other.
+static void start_job(struct scan_job *job)
 {
+    const char *preloaded = getenv("LD_PRELOAD");
+    const bool layer = preloaded && strstr(preloaded, "v4l2");
     pthread_t thread;
-    if (question->asked || question->answered || atomic_exchange(&asked[number_of(&question->node)], true))
+    if (job->started || job->done || atomic_exchange(&busy[number_of(&job->node)], true))
         return;
-    question->asked = true;
-    question->survey->users++;
-    if (thread_start(&thread, answer, question, "camera"))
+    job->started = true;
+    job->scan->users++;
+    if (!layer && thread_start(&thread, run_job, job, "camera"))
         pthread_detach(thread);
     else
-        answer(question);
+        run_job(job);
 }
 
-// Returns true if all answers are known, or all before the first node that gives a picture.
-static bool is_settled(const struct survey *survey)
+// Returns true if all jobs are done, or all before the first node that gives a picture.
+static bool is_over(const struct scan *scan)
 {
-    for (int i = 0; i < survey->count; i++) {
-        if (!survey->of[i].answered)
+    for (int i = 0; i < scan->count; i++) {
+        if (!scan->job[i].done)
             return false;
-        if (survey->of[i].gives && !survey->enough)
+        if (scan->job[i].gives && !scan->enough)
             return true;
     }
     return true;
 }
 
-// Asks the nodes. Waits until the survey is settled, or until the deadline.
-static void await(struct survey *survey, int64_t deadline_ns)
+// Starts the jobs. Waits until the scan is over, or until the deadline.
+static void wait_for(struct scan *scan, int64_t deadline_ns)
 {
     enum { TURN_MS = 10 };
-    while (!is_settled(survey) && clock_now_ns() < deadline_ns) {
-        for (int i = 0; i < survey->count && !survey->enough; i++)
-            ask(&survey->of[i]);
-        eventfd_t answers;
-        if (poll(&(struct pollfd){.fd = survey->ready, .events = POLLIN}, 1, TURN_MS) > 0)
-            eventfd_read(survey->ready, &answers);
+    while (!is_over(scan) && clock_now_ns() < deadline_ns) {
+        for (int i = 0; i < scan->count && !scan->enough; i++)
+            start_job(&scan->job[i]);
+        eventfd_t jobs;
+        if (poll(&(struct pollfd){.fd = scan->ready, .events = POLLIN}, 1, TURN_MS) > 0)
+            eventfd_read(scan->ready, &jobs);
     }
 }
 
@@ -301,26 +302,26 @@ static bool is_listed(const struct camera_node *nodes, int count, const struct c
 struct camera_node *camera_nodes(int *count)
 {
     const int64_t deadline_ns = clock_now_ns() + LOOK_MS * NS_PER_MS;
-    struct survey *survey = open_survey(false, deadline_ns);
+    struct scan *scan = open_scan(false, deadline_ns);
     *count = 0;
-    if (!survey)
+    if (!scan)
         return NULL;
     for (int i = 0; i < CAMERA_NODES; i++) {
-        struct question *question = &survey->of[survey->count];
-        *question = (struct question){.survey = survey};
-        snprintf(question->node.path, sizeof(question->node.path), "/dev/video%d", i);
-        survey->count += access(question->node.path, F_OK) == 0;
+        struct scan_job *job = &scan->job[scan->count];
+        *job = (struct scan_job){.scan = scan};
+        snprintf(job->node.path, sizeof(job->node.path), "/dev/video%d", i);
+        scan->count += access(job->node.path, F_OK) == 0;
     }
-    await(survey, deadline_ns);
-    struct camera_node *nodes = survey->count > 0 ? calloc((size_t)survey->count, sizeof(*nodes)) : NULL;
-    for (int i = 0; nodes && i < survey->count; i++) {
-        const struct question *question = &survey->of[i];
+    wait_for(scan, deadline_ns);
+    struct camera_node *nodes = scan->count > 0 ? calloc((size_t)scan->count, sizeof(*nodes)) : NULL;
+    for (int i = 0; nodes && i < scan->count; i++) {
+        const struct scan_job *job = &scan->job[i];
         struct camera_node *node = &nodes[*count];
-        *node = question->answered ? question->node : (struct camera_node){.why = not_answered};
-        memcpy(node->path, question->node.path, sizeof(node->path));
+        *node = job->done ? job->node : (struct camera_node){.why = no_answer};
+        memcpy(node->path, job->node.path, sizeof(node->path));
         *count += !is_listed(nodes, *count, node);
     }
-    leave_survey(survey);
+    leave_scan(scan);
     return nodes;
 }
 
@@ -392,59 +393,59 @@ static int rank_of(const struct camera_node *node)
     return 8 * (node->isp != NULL) + 4 * !node->readable + 2 * !node->color + node->converted;
 }
 
-// Adds the nodes to the survey, by rank, until the first one that needs no trial: a USB camera gives pictures, and its
+// Adds the nodes to the scan, by rank, until the first one that needs no trial: a USB camera gives pictures, and its
 // start takes a second.
-static void choose_candidates(struct survey *survey, const struct camera_node *nodes, int count)
+static void choose_candidates(struct scan *scan, const struct camera_node *nodes, int count)
 {
     enum { RANKS = 16 };
     for (int rank = 0; rank < RANKS; rank++)
         for (const struct camera_node *at = nodes; at < nodes + count; at++) {
             if (at->why || rank_of(at) != rank)
                 continue;
-            struct question *question = &survey->of[survey->count++];
-            question->survey = survey;
-            question->node = *at;
-            question->gives = at->readable && strcmp(at->driver, "uvcvideo") == 0;
-            question->answered = question->gives || !at->readable;
-            if (question->gives)
+            struct scan_job *job = &scan->job[scan->count++];
+            job->scan = scan;
+            job->node = *at;
+            job->gives = at->readable && strcmp(at->driver, "uvcvideo") == 0;
+            job->done = job->gives || !at->readable;
+            if (job->gives)
                 return;
         }
 }
 
-static const char *reason_of(const struct question *question)
+static const char *reason_of(const struct scan_job *job)
 {
-    return question->answered ? question->node.passed : not_answered;
+    return job->done ? job->node.passed : no_answer;
 }
 
-static void explain_none(const struct survey *survey, char why[CAMERA_WHY])
+static void explain_none(const struct scan *scan, char why[CAMERA_WHY])
 {
-    const struct question *first = &survey->of[0];
+    const struct scan_job *first = &scan->job[0];
     char others[40] = "";
-    if (survey->count == 0) {
+    if (scan->count == 0) {
         snprintf(why, CAMERA_WHY,
                  "there is no camera: no /dev/video* captures video; plug in a camera and start monocle again");
         return;
     }
-    if (survey->count > 1)
-        snprintf(others, sizeof(others), " and %d other nodes", survey->count - 1);
+    if (scan->count > 1)
+        snprintf(others, sizeof(others), " and %d other nodes", scan->count - 1);
     snprintf(why, CAMERA_WHY, "no camera gives a picture: %s (%s)%s: %.400s", first->node.path, first->node.card,
              others, reason_of(first));
 }
 
 // Returns the first candidate that gives a picture; NULL if none does. All are tried at once.
-static const struct question *try_all(struct survey *survey)
+static const struct scan_job *try_all(struct scan *scan)
 {
-    const struct question *found = NULL;
-    await(survey, survey->deadline_ns + LATE_MS * NS_PER_MS);
-    for (int i = 0; i < survey->count && !found; i++) {
-        struct question *question = &survey->of[i];
-        if (question->answered && question->gives)
-            found = question;
+    const struct scan_job *found = NULL;
+    wait_for(scan, scan->deadline_ns + LATE_MS * NS_PER_MS);
+    for (int i = 0; i < scan->count && !found; i++) {
+        struct scan_job *job = &scan->job[i];
+        if (job->done && job->gives)
+            found = job;
         else
-            log_info("skipped %s (%s): %s", question->node.path, question->node.card, reason_of(question));
+            log_info("skipped %s (%s): %s", job->node.path, job->node.card, reason_of(job));
     }
-    survey->enough = true; // the other trials end
-    await(survey, clock_now_ns() + REST_MS * NS_PER_MS);
+    scan->enough = true; // the other trials end
+    wait_for(scan, clock_now_ns() + REST_MS * NS_PER_MS);
     return found;
 }
 
@@ -466,23 +467,23 @@ static bool find_closed(const struct camera_node *nodes, int count, struct camer
 // Finds the first camera that gives a picture.
 static bool find_first(struct camera_node *node, char why[CAMERA_WHY])
 {
-    struct survey *survey = open_survey(true, clock_now_ns() + TRIAL_MS * NS_PER_MS);
+    struct scan *scan = open_scan(true, clock_now_ns() + TRIAL_MS * NS_PER_MS);
     int count;
     struct camera_node *nodes = camera_nodes(&count);
-    const struct question *found = NULL;
+    const struct scan_job *found = NULL;
     snprintf(why, CAMERA_WHY, "cannot look for cameras: out of memory");
-    if (survey) {
-        choose_candidates(survey, nodes, count);
-        found = try_all(survey);
+    if (scan) {
+        choose_candidates(scan, nodes, count);
+        found = try_all(scan);
     }
     if (found)
         *node = found->node;
-    else if (!find_closed(nodes, count, node, why) && survey) {
-        explain_none(survey, why);
-        node->why = survey->count > 0 ? "no camera gives a picture" : NULL;
+    else if (!find_closed(nodes, count, node, why) && scan) {
+        explain_none(scan, why);
+        node->why = scan->count > 0 ? "no camera gives a picture" : NULL;
     }
-    if (survey)
-        leave_survey(survey);
+    if (scan)
+        leave_scan(scan);
     free(nodes);
     return found != NULL;
 }

@@ -22,6 +22,7 @@ static struct {
     pthread_cond_t changed;
     int64_t now_ns;
     int threads; // of the program
+    int started; // so far
     int waiting;
     const struct waiter *waiter[WAITERS];
 } clock_state = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .now_ns = 1, .threads = 1};
@@ -104,6 +105,11 @@ void played_clock_start(void)
 
 // ---- threads of the program ----
 
+int played_clock_threads(void)
+{
+    return clock_state.started;
+}
+
 struct job {
     void *(*run)(void *context);
     void *context;
@@ -113,6 +119,7 @@ static void count_thread(int change)
 {
     pthread_mutex_lock(&clock_state.lock);
     clock_state.threads += change;
+    clock_state.started += change > 0;
     pthread_mutex_unlock(&clock_state.lock);
 }
 

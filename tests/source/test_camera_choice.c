@@ -144,6 +144,12 @@ static const struct driver_node equal[] = {
 static const struct driver_node deaf[] = {
     {.number = 0, .driver = "uvcvideo", .card = "deaf", .bus = "usb-1", .fourcc = {V4L2_PIX_FMT_YUYV}, .deaf = true}};
 
+static const struct driver_node jetson[] = {{.number = 0,
+                                             .driver = "tegra-video",
+                                             .card = "vi-output, imx219 9-0010",
+                                             .bus = "platform:tegra-capture-vi:0",
+                                             .fourcc = {V4L2_PIX_FMT_SRGGB10}}};
+
 #define PI4_ISP(n)                                                                                                     \
     {                                                                                                                  \
         .number = (n), .driver = "bcm2835-isp", .card = "bcm2835-isp", .bus = "platform:bcm2835-isp", .fourcc = {      \
@@ -246,6 +252,8 @@ static void test_lists(void)
          "/dev/video22 (pispbe) and 9 other nodes: "
          "the image processor Raspberry Pi PiSP is not set up; it needs libcamera"},
         {"Pi 5 with a webcam", NODES(pi5), 40, "uvcvideo", V4L2_PIX_FMT_YUYV, 100, "/dev/video40", NULL},
+        {"Jetson", NODES(jetson), -1, "uvcvideo", V4L2_PIX_FMT_YUYV, 100, NULL,
+         "the image processor NVIDIA Jetson is not set up; it needs nvarguscamerasrc of GStreamer"},
         {"IPU6", NODES(ipu6), -1, "uvcvideo", V4L2_PIX_FMT_YUYV, 1000, NULL,
          "/dev/video0 (ipu6) and 47 other nodes: the "
          "image processor Intel IPU6 is not set up; it needs libcamera; run: sudo apt install libcamera-tools"},
@@ -389,6 +397,21 @@ static void test_listed_once(void)
     driver_finish();
 }
 
+// libcamera's layer is not safe for threads. It has this name.
+static void test_layer(void)
+{
+    struct camera_node node;
+    char why[CAMERA_WHY] = "";
+    const int before = played_clock_threads();
+    start_list(NODES(pi4), 30, "v4l2 loopback", V4L2_PIX_FMT_YUYV);
+    setenv("LD_PRELOAD", "/usr/libexec/libcamera/v4l2-compat.so", 1);
+    CHECK(camera_find(NULL, &node, why) && strcmp(node.path, "/dev/video30") == 0);
+    CHECK(played_clock_threads() == before);
+    unsetenv("LD_PRELOAD");
+    CHECK(camera_find(NULL, &node, why) && played_clock_threads() > before);
+    end_list();
+}
+
 // A driver that ignores the index of its lists: they end.
 static void test_endless(void)
 {
@@ -459,6 +482,7 @@ int main(void)
     test_new();
     test_two_nodes();
     test_listed_once();
+    test_layer();
     test_endless();
     test_privacy();
     scratch_close(&scratch);

@@ -375,10 +375,11 @@ def rule_first_lines(root):
 
 def rule_globals(root):
     """Global variables are constant, except the state of the log, a lock, the signal that has arrived, the running
-    driver calls, the temporary directories that a signal removes, the users' filters and the resources from files."""
+    driver calls, the temporary directories that a signal removes, the cameras that a thread asks, the users' filters
+    and the resources from files."""
     allowed = {"src/base/driver_call.c": "driver_calls", "src/base/gl_handles.c": "software",
                "src/base/log.c": "log_state", "src/base/process.c": "interrupted",
-               "src/compute/drivers.c": "directories", "src/source/cameras.c": "asked",
+               "src/compute/drivers.c": "directories", "src/source/cameras.c": "busy",
                "src/filter/user_filters.c": "registry", "src/filter/file_resource.c": "resources"}
     for name in files(root, r"^src/.*\.c$"):
         for number, line in enumerate(lines(root, name), 1):
