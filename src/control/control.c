@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "control/request.h"
+#include "sink/screenshot.h"
 #include "stream/stream.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
 #include "base/json_text.h"
 #include "control/properties.h"
 #include "path/path.h"
+#include "sink/virtual_camera.h"
 #include "stream/stream.h"
 
 #include <jansson.h>

@@ -5,6 +5,7 @@
 #include "source/capture.h"
 #include "stream/outputs.h"
 #include "stream/panes.h"
+#include "tune/live_tuning.h"
 
 struct json_t;
 struct stream;

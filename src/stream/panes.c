@@ -9,6 +9,7 @@
 #include "compute/tuned.h"
 #include "image/convert.h"
 #include "path/opencl_chain.h"
+#include "tune/live_tuning.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -8,7 +8,8 @@
 #include "stream/meter.h"
 #include "stream/note.h"
 #include "stream/state.h"
-#include "tune/live_tuning.h"
+
+struct live_tuning;
 
 enum { PANE_MAIN, PANE_OTHER, PANES };
 

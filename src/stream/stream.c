@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "compute/gl_context.h"
 #include "filter/user_filters.h"
+#include "sink/screenshot.h"
+#include "tune/live_tuning.h"
 
 #include <errno.h>
 #include <limits.h>

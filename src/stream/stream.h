@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/process.h"
-#include "sink/screenshot.h"
 #include "stream/automatic.h"
 #include "stream/devices.h"
 #include "stream/meter.h"
@@ -12,6 +11,8 @@
 #include "stream/panes.h"
 #include "stream/playback.h"
 #include "stream/source_change.h"
+
+struct screenshot;
 
 // What a client does at the turns of its stream. `context` is of struct stream_setup. `show` must be there, and
 // `building` with a window; the last three are for a source that changes.

@@ -3,8 +3,12 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "command/live/controls.h"
+#include "command/live/report.h"
 #include "command/live/session.h"
+#include "command/live/view.h"
 #include "control/control.h"
+#include "sink/screenshot.h"
 
 #include <math.h>
 #include <stdio.h>

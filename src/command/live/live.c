@@ -4,7 +4,9 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "command/live/events.h"
+#include "command/live/report.h"
 #include "command/live/session.h"
+#include "command/live/view.h"
 #include "control/control.h"
 #include "screen/renderer.h"
 

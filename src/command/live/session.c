@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "command/live/events.h"
+#include "command/live/live_options.h"
+#include "command/live/view.h"
 
 #include <errno.h>
 #include <stdio.h>

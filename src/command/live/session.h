@@ -9,7 +9,6 @@
 #include "command/live/controls.h"
 #include "command/live/live_options.h"
 #include "command/live/report.h"
-#include "command/live/view.h"
 #include "command/looks.h"
 #include "control/control.h"
 #include "control/properties.h"
