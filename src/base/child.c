@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,36 +21,58 @@
 // A killed process may hang in a driver. child_run waits KILLED_MS for it, then leaves it to the system.
 enum { POLL_MS = 5, KILLED_MS = 2000 };
 
-enum { LINES_FILENO = STDERR_FILENO + 1 }; // the child's descriptor for the lines of child_write
+enum { LINES_FILENO = CHILD_FILES - 1 }; // the child's descriptor for the lines of child_write
 
-// `lines`: the pipe for child_write; negative: none. Returns 0, or errno.
-static int start(const char *program, char *const arguments[], int lines, pid_t *child)
+// Runs in the child, which shares the memory of the parent until execv: only async-signal-safe functions are allowed.
+// Returns after a failure.
+static void become(const char *path, char *const arguments[], const int files[CHILD_FILES], bool dies, pid_t parent)
 {
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
     sigset_t none;
     sigemptyset(&none);
-    if (posix_spawn_file_actions_init(&files) != 0)
-        return ENOMEM;
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&files);
-        return ENOMEM;
+    if (dies)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(EXIT_FAILURE);
+    setpgid(0, 0);                   // the terminal's Ctrl-C is for monocle, which then ends this child
+    for (int i = 1; i < NSIG; i++) { // a handler would change the parent's memory
+        struct sigaction action;
+        if (sigaction(i, NULL, &action) == 0 && (action.sa_handler != SIG_IGN || i == SIGPIPE))
+            signal(i, SIG_DFL);
     }
-    int error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDOUT_FILENO);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDERR_FILENO);
-    if (error == 0 && lines >= 0)
-        error = posix_spawn_file_actions_adddup2(&files, lines, LINES_FILENO);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    close_from(STDERR_FILENO + 1, CLOSE_RANGE_CLOEXEC); // drivers leave descriptors open for programs
-    if (error == 0)
-        error = posix_spawn(child, program, &files, &attributes, arguments, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    int last = STDERR_FILENO;
+    const int null = open("/dev/null", O_RDWR);
+    for (int i = 0; i < CHILD_FILES; i++) {
+        if (i > STDERR_FILENO && files[i] < 0)
+            continue;
+        if (dup2(files[i] < 0 ? null : files[i], i) < 0)
+            return;
+        if (i > STDERR_FILENO)
+            fcntl(i, F_SETFD, 0); // dup2 leaves a descriptor as it is that is there already
+        last = i;
+    }
+    close_from(last + 1, 0); // drivers leave descriptors open for programs
+    execv(path, arguments);
+}
+
+int child_start(const char *path, char *const arguments[], const int files[CHILD_FILES], bool dies, pid_t *child)
+{
+    volatile int error = 0;
+    sigset_t all, before;
+    const pid_t parent = getpid();
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    *child = vfork(); // fork would copy the tables of all memory
+    if (*child == 0) {
+        become(path, arguments, files, dies, parent);
+        error = errno;
+        _exit(EXIT_FAILURE);
+    }
+    if (*child < 0)
+        error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (*child > 0 && error != 0)
+        waitpid(*child, NULL, 0);
     return error;
 }
 
@@ -75,9 +96,10 @@ static enum child_end ended(int status, int *value)
 
 enum child_end child_run(const char *program, char *const arguments[], int limit_ms, int *value)
 {
+    static const int files[CHILD_FILES] = {-1, -1, -1, -1};
     pid_t child;
     int status;
-    *value = start(program, arguments, -1, &child);
+    *value = child_start(program, arguments, files, false, &child);
     if (*value != 0)
         return CHILD_NOT_STARTED;
     if (!ends_within(child, limit_ms, &status)) {
@@ -152,7 +174,7 @@ enum child_end child_talk(const char *program, char *const arguments[], int limi
         *value = errno;
         return CHILD_NOT_STARTED;
     }
-    *value = start(program, arguments, pipe[1], &child);
+    *value = child_start(program, arguments, (const int[CHILD_FILES]){-1, -1, -1, pipe[1]}, false, &child);
     close(pipe[1]);
     enum talk_end end = *value == 0 ? listen_to(pipe[0], limit_ms, &talk) : TALK_CLOSED;
     close(pipe[0]);

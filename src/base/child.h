@@ -3,10 +3,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 // Path of the program whose hidden commands (probe, measure, inspect) are the children of monocle. A program that does
 // not define this constant, such as a unit test, starts none: it trusts every driver and every variant.
 extern const char child_program[] __attribute__((weak));
+
+// Starts a program, without a shell, in a process group of its own, with no handled or blocked signal and no other open
+// files than these: standard input, output and error (negative: /dev/null), and the descriptor 3 (negative: none).
+// `dies`: the kernel kills it when the calling thread ends. Returns 0, or errno. On any thread.
+enum { CHILD_FILES = 4 };
+int child_start(const char *path, char *const arguments[], const int files[CHILD_FILES], bool dies, pid_t *child);
 
 enum child_end {
     CHILD_EXITED,      // *value is its exit status

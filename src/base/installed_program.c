@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/process.h"
-#include "base/system_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,34 +46,6 @@ static void close_ends(const struct ends *ends)
     }
 }
 
-// Runs in the child, where only async-signal-safe functions are allowed. Does not return.
-static void become(const char *path, char *const arguments[], const struct ends *ends, enum program_pipe pipe, int file,
-                   pid_t parent)
-{
-    static const char why[] = "cannot start the program\n";
-    sigset_t none;
-    sigemptyset(&none);
-    if (pipe == PROGRAM_WRITES)
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(EXIT_FAILURE);
-    setpgid(0, 0); // the terminal's Ctrl-C is for monocle, which then ends this program
-    signal(SIGPIPE, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    const int null = open("/dev/null", O_RDWR);
-    const int input = pipe == PROGRAM_READS ? ends->pipe[0] : null;
-    const int output = pipe == PROGRAM_READS ? null : ends->pipe[1];
-    if (null >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
-        dup2(ends->errors[1], STDERR_FILENO) >= 0 &&
-        (file == 0 || (dup2(file, PROGRAM_FILE) >= 0 && fcntl(PROGRAM_FILE, F_SETFD, 0) == 0))) {
-        close_from(file == 0 ? PROGRAM_FILE : PROGRAM_FILE + 1, 0);
-        execv(path, arguments);
-    }
-    if (write(STDERR_FILENO, why, sizeof(why) - 1) < 0)
-        _exit(EXIT_FAILURE);
-    _exit(EXIT_FAILURE);
-}
-
 int program_start(struct program *program, const char *const arguments[], enum program_pipe pipe)
 {
     char path[PATH_MAX];
@@ -92,23 +62,22 @@ int program_start(struct program *program, const char *const arguments[], enum p
         close_ends(&ends);
         return error;
     }
-    const pid_t parent = getpid();
-    const pid_t child = fork();
-    if (child == 0)
-        become(path, (char *const *)arguments, &ends, pipe, program->file, parent);
-    const int error = errno, ours = pipe == PROGRAM_READS;
-    if (child > 0) {
-        setpgid(child, child); // as the child does, so that program_end can end it from now on
+    const bool reads = pipe == PROGRAM_READS;
+    const int files[CHILD_FILES] = {reads ? ends.pipe[0] : -1, reads ? -1 : ends.pipe[1], ends.errors[1],
+                                    program->file ? program->file : -1};
+    pid_t child;
+    const int error = child_start(path, (char *const *)arguments, files, !reads, &child);
+    if (error == 0) {
         program->process = child;
-        program->pipe = ends.pipe[ours];
+        program->pipe = ends.pipe[reads];
         program->errors = ends.errors[0];
-        ends.pipe[ours] = ends.errors[0] = -1;
+        ends.pipe[reads] = ends.errors[0] = -1;
         fcntl(program->pipe, F_SETPIPE_SZ, PIPE_BYTES); // fewer turns; may be refused
         fcntl(program->pipe, F_SETFL, O_NONBLOCK);
         fcntl(program->errors, F_SETFL, O_NONBLOCK);
     }
     close_ends(&ends);
-    return child > 0 ? 0 : error;
+    return error;
 }
 
 static void hear(struct program *program, char c)
