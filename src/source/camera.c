@@ -118,10 +118,14 @@ static void announce_shape(struct camera *camera)
              camera_mode_name(&camera->mode), color_matrix_name(old->color.matrix), color_range_name(old->color.range));
 }
 
-// Frames are copied if the driver has so few buffers that it needs them all, or if libv4l2 owns them.
+// Frames are copied if the driver has so few buffers that it needs them all, or if libv4l2 owns them. libcamera's layer
+// for V4L2 gives buffers out in the order of their numbers, although it fills them in the order in which they were
+// queued: both orders are equal only if each buffer is queued before the next one is taken.
 static bool must_copy(const struct camera *camera)
 {
-    return camera->link.stream.buffers < CAMERA_BUFFERS || camera->link.stream.device.converts;
+    const struct camera_stream *stream = &camera->link.stream;
+    return stream->buffers < CAMERA_BUFFERS || stream->device.converts ||
+           strcmp(stream->device.driver, "libcamera") == 0;
 }
 
 // Opens the decoder and fills source->info, according to the mode and the shape.

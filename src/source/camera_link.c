@@ -19,6 +19,7 @@
 enum { PERIODS_PATIENT = 10 };           // a camera that misses this many frames in a row has stalled
 #define PATIENCE_LEAST_NS (2 * NS_PER_S) // auto-exposure in the dark, and the set-up, take time
 #define PATIENCE_MOST_NS (10 * NS_PER_S)
+enum { SLOWEST_START = 3 }; // the patience with a stream that has no frame yet doubles so often
 
 static bool set_controls(const struct camera_link *link, char why[CAMERA_WHY])
 {
@@ -129,7 +130,7 @@ void camera_link_accept(struct camera_link *link)
     pthread_mutex_lock(&link->lock);
     link->control_fd = duplicate(link->stream.device.fd);
     link->health.userptr = link->stream.kind == V4L2_MEMORY_USERPTR && !link->stream.mode.compressed &&
-                           link->stream.buffers == CAMERA_BUFFERS;
+                           link->stream.buffers >= CAMERA_BUFFERS;
     pthread_mutex_unlock(&link->lock);
     link->connected = true;
     link->restarted = link->lost_ns != 0; // if no frame follows a reconnection, the next fault closes the stream
@@ -202,6 +203,8 @@ void camera_link_rest(struct camera_link *link)
 void camera_link_restart(struct camera_link *link, const char *why)
 {
     char failed[CAMERA_WHY];
+    if (!link->counting && link->slow_start < SLOWEST_START)
+        link->slow_start++;
     if (!link->restarted) {
         report_trouble(link, why);
         const bool ok = camera_stream_restart(&link->stream, failed);
@@ -217,9 +220,11 @@ void camera_link_restart(struct camera_link *link, const char *why)
 
 int64_t camera_link_patience_ns(const struct camera_link *link)
 {
-    const int64_t wanted = link->rate > 0 ? (int64_t)(PERIODS_PATIENT / link->rate * 1e9) : 0;
+    int64_t wanted = link->rate > 0 ? (int64_t)(PERIODS_PATIENT / link->rate * 1e9) : 0;
     if (wanted < PATIENCE_LEAST_NS)
-        return PATIENCE_LEAST_NS;
+        wanted = PATIENCE_LEAST_NS;
+    if (!link->counting)
+        wanted <<= link->slow_start;
     return wanted > PATIENCE_MOST_NS ? PATIENCE_MOST_NS : wanted;
 }
 

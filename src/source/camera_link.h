@@ -32,6 +32,7 @@ struct camera_link {
     bool closed;                // the stream was closed since the last valid frame
     int64_t retry_ns, delay_ns; // time of the next attempt to reconnect; delay before the attempt after it
     bool counting;              // `sequence` is the sequence number of the last frame of this stream
+    int slow_start;             // how often a stream was given up before its first frame; see camera_link_patience_ns
     bool any;                   // a frame has arrived
     uint32_t sequence;
     uint64_t number;
@@ -54,7 +55,8 @@ bool camera_link_retry(struct camera_link *link, int64_t deadline_ns);
 void camera_link_lose(struct camera_link *link, const char *why);
 // The stream has a fault: restarts it, or loses it if it was already restarted since the last valid frame.
 void camera_link_restart(struct camera_link *link, const char *why);
-// Longest time between two frames, in nanoseconds; after it, the camera has stalled.
+// Longest time between two frames, in nanoseconds; after it, the camera has stalled. The time before the first frame of
+// a stream doubles with each stream that gave none, because some cameras need seconds to start.
 int64_t camera_link_patience_ns(const struct camera_link *link);
 void camera_link_rest(struct camera_link *link); // closes the stream; camera_link_retry opens it again, at once
 // A valid frame has arrived: ends an outage.

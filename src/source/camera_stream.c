@@ -289,7 +289,7 @@ static bool map_buffers(struct camera_stream *stream, char why[CAMERA_WHY])
     }
     if (request.count < CAMERA_BUFFERS)
         log_info("camera %s has only %u buffers; monocle copies its frames", stream->device.path, request.count);
-    for (int i = 0; i < (int)request.count && i < CAMERA_BUFFERS; i++) {
+    for (int i = 0; i < (int)request.count && i < CAMERA_BUFFERS_MOST; i++) {
         if (!map_buffer(stream, i, why))
             return false;
     }

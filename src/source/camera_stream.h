@@ -9,6 +9,7 @@
 // SOURCE_LENT buffers may be lent; the driver fills one and needs one more to continue. More buffers do not add delay,
 // because only the newest frame is shown.
 enum { CAMERA_BUFFERS = SOURCE_LENT + 2 };
+enum { CAMERA_BUFFERS_MOST = 32 }; // a driver or a layer may give more than the requested ones; all of them are used
 enum { CAMERA_LENT = 2 * SOURCE_LENT }; // of this stream, and of the stream before the last reconnection
 
 enum camera_buffer_state {
@@ -48,7 +49,7 @@ struct camera_stream {
     int memories;                   // memories per frame: 1, or one per plane
     uint32_t stride[PIXFMT_PLANES]; // bytes from row to row of planes with a memory each
     double rate;                    // frames per second; 0: unknown
-    struct camera_buffer buffer[CAMERA_BUFFERS];
+    struct camera_buffer buffer[CAMERA_BUFFERS_MOST];
     int buffers;
     bool streaming;
     struct pages_owner *owner;   // wanted owner of our memory; NULL: the system

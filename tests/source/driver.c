@@ -40,10 +40,11 @@ static struct {
     pthread_mutex_t lock; // guards the frames and `ready`
     struct driver_frame pending[PENDING];
     int first, count;
-    unsigned queued; // number of buffers queued so far
-    bool subscribed; // to changes of the signal
-    bool another;    // event follows a change
-    int told;        // readers of the last event; -1: none yet
+    unsigned queued;        // number of buffers queued so far
+    uint32_t granted, turn; // number of buffers; number of the next one that in_order gives out
+    bool subscribed;        // to changes of the signal
+    bool another;           // event follows a change
+    int told;               // readers of the last event; -1: none yet
 } state = {.ready = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .told = -1};
 
 enum { EVENT_CLIENT_USAGE = 0x08000000 + 0x08E00000 + 1 }; // of v4l2loopback
@@ -86,7 +87,8 @@ void driver_start(uint32_t fourcc, int memories)
                              .memories = memories,
                              .width = DRIVER_WIDTH,
                              .height = DRIVER_HEIGHT,
-                             .length = DRIVER_LENGTH};
+                             .length = DRIVER_LENGTH,
+                             .rate = 30};
     for (int i = 0; i < DRIVER_CONTROLS; i++)
         driver.control[i] = controls[i].default_value;
     state.told = -1;
@@ -362,7 +364,7 @@ int __wrap_poll(struct pollfd *files, nfds_t count, int timeout_ms)
 void *__wrap_camera_device_map(const struct camera_device *device, size_t length, off_t offset);
 void *__wrap_camera_device_map(const struct camera_device *device, size_t length, off_t offset)
 {
-    return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, state.memfd[offset / MEMORY_BYTES], 0);
+    return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, state.memfd[offset / MEMORY_BYTES % MEMORIES], 0);
 }
 
 static int refuse(int error)
@@ -423,7 +425,11 @@ static int query_planes(struct v4l2_buffer *buffer)
 
 static int queue_buffer(const struct v4l2_buffer *buffer)
 {
+    if (buffer->index >= BUFFERS)
+        return refuse(EINVAL);
     struct buffer *queued = &state.buffer[buffer->index];
+    if (driver.in_order && queued->queued) // the camera still owns it
+        return refuse(ENOMEM);
     queued->queued = ++state.queued;
     for (int i = 0; i < driver.memories; i++) {
         const unsigned long ours = driver.memories > 1 ? buffer->m.planes[i].m.userptr : buffer->m.userptr;
@@ -467,6 +473,8 @@ static int take_frame(struct v4l2_buffer *buffer)
     buffer->index = index;
     state.buffer[index].queued = 0;
     fill_buffer(&state.pending[state.first], buffer);
+    if (driver.in_order)
+        buffer->index = state.turn++ % state.granted;
     buffer->index += driver.index_error;
     state.first = (state.first + 1) % PENDING;
     state.count--;
@@ -647,6 +655,9 @@ static int request_buffers(struct v4l2_requestbuffers *wanted)
         return refuse(EINVAL);
     if (driver.most_buffers > 0 && wanted->count > driver.most_buffers)
         wanted->count = driver.most_buffers;
+    if (wanted->count > 0 && wanted->count < driver.least_buffers)
+        wanted->count = driver.least_buffers;
+    state.granted = wanted->count;
     return 0;
 }
 
@@ -681,7 +692,7 @@ static int list_mode(unsigned long request, void *argument)
         return 0;
     }
     interval->type = V4L2_FRMIVAL_TYPE_DISCRETE;
-    interval->discrete = (struct v4l2_fract){1, 30};
+    interval->discrete = (struct v4l2_fract){1, driver.rate};
     return interval->index == 0 ? 0 : refuse(EINVAL);
 }
 
@@ -766,6 +777,8 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
         return 0;
     case VIDIOC_STREAMON:
         driver.streams = true;
+        driver.started_ns = clock_now_ns();
+        state.turn = 0;
         return 0;
     case VIDIOC_QUERYCTRL:
         return query_control(argument);

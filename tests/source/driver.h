@@ -69,10 +69,14 @@ struct driver {
     atomic_ullong standard;            // TV standard of the signal; on request the height is 12 (525 lines) or 16
     atomic_bool changed;               // reports V4L2_EVENT_SOURCE_CHANGE, if the program asked for it; driver_wake
     uint32_t length;                   // of a buffer's memory, as VIDIOC_QUERYBUF says
+    uint32_t rate;                     // frames per second that it claims; default: 30
     uint32_t most_buffers;             // that VIDIOC_REQBUFS grants; 0: no limit
-    uint32_t index_error;              // added to the index of a filled buffer
-    bool own_memory;                   // refuses V4L2_MEMORY_USERPTR
-    atomic_bool streams;               // set by the driver: the stream runs; for any thread
+    uint32_t least_buffers;            // that VIDIOC_REQBUFS grants, also if fewer are requested
+    bool in_order;        // as libcamera's layer: gives buffers out as 0, 1, 2, ..., 0, whichever it filled
+    uint32_t index_error; // added to the index of a filled buffer
+    bool own_memory;      // refuses V4L2_MEMORY_USERPTR
+    atomic_bool streams;  // set by the driver: the stream runs; for any thread
+    int64_t started_ns;   // set by the driver: time of the last VIDIOC_STREAMON
     int control[DRIVER_CONTROLS];
 
     // Of every regular file, which acts as an output device of v4l2loopback: a write adds a frame.

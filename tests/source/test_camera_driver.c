@@ -4,6 +4,7 @@
 #include "codec_files.h"
 #include "driver.h"
 #include "played_camera.h"
+#include "played_clock.h"
 #include "scratch.h"
 
 #include "base/clock.h"
@@ -558,6 +559,79 @@ static void test_few_buffers(void)
     }
 }
 
+// libcamera's layer gives buffers out as 0, 1, 2, ..., whichever it filled, and may give more of them than requested.
+// The view is 8 times slower than the camera: it returns a frame after 16 newer ones. Every frame shows its own
+// picture.
+static void test_layer(void)
+{
+    enum { FRAMES = 400, OVERLOAD = 8, HELD = 2 };
+    static const uint32_t granted[] = {6, 8, 4, 1000};
+    for (size_t i = 0; i < sizeof(granted) / sizeof(*granted); i++) {
+        struct frame frame, held[HELD];
+        int wrong = 0, shown = 0;
+        driver_start(V4L2_PIX_FMT_YUYV, 1);
+        driver.name = "libcamera";
+        driver.own_memory = true;
+        driver.in_order = granted[i] <= 8;
+        driver.most_buffers = granted[i] < 6 ? granted[i] : 0;
+        driver.least_buffers = granted[i];
+        struct source *source = open_camera();
+        for (int n = 0; source && n < FRAMES; n++) {
+            struct driver_frame sent = whole_frame();
+            sent.fill = (uint8_t)n;
+            driver_send(&sent);
+            if (source_next(source, &frame, PATIENCE_MS) != SOURCE_FRAME)
+                break;
+            wrong += frame.image.plane[0][YUYV_BYTES - 1] != sent.fill;
+            struct frame *slow = &held[n / OVERLOAD % HELD];
+            if (n % OVERLOAD == 0 && n >= OVERLOAD * HELD) {
+                wrong += slow->image.plane[0][0] != (uint8_t)(n - OVERLOAD * HELD);
+                source_return(source, slow);
+            }
+            if (n % OVERLOAD == 0)
+                *slow = frame;
+            else
+                source_return(source, &frame);
+            shown++;
+        }
+        check_that(&check, wrong == 0 && shown == FRAMES && source_health(source).outages == 0,
+                   "%u buffers: %d of %d frames are wrong", granted[i], wrong, shown);
+        for (int n = 0; source && n < HELD && n * OVERLOAD < shown; n++)
+            source_return(source, &held[n]);
+        camera_close_played(source);
+    }
+}
+
+// Some cameras need seconds from the start of the stream to their first frame, also when they start again.
+static void test_slow_start(void)
+{
+    played_clock_start(); // for all later tests
+    static const int need_ms[] = {1900, 2300, 4500, 8000};
+    for (size_t i = 0; i < sizeof(need_ms) / sizeof(*need_ms); i++) {
+        struct frame frame;
+        enum source_status status = SOURCE_TIMEOUT;
+        const struct driver_frame sent = whole_frame();
+        driver_start(V4L2_PIX_FMT_YUYV, 1);
+        capture_stderr(&scratch.said);
+        struct source *source = open_camera();
+        const int64_t begun_ns = clock_now_ns(), deadline_ns = begun_ns + 40000 * (int64_t)NS_PER_MS;
+        while (source && status == SOURCE_TIMEOUT && clock_now_ns() < deadline_ns) {
+            status = source_next(source, &frame, 20);
+            if (status == SOURCE_TIMEOUT && driver.streams &&
+                clock_now_ns() - driver.started_ns >= need_ms[i] * (int64_t)NS_PER_MS)
+                driver_send(&sent);
+        }
+        captured_stderr(&scratch.said);
+        check_that(&check, status == SOURCE_FRAME, "a camera that needs %d ms gives no frame: %s", need_ms[i],
+                   scratch.said.text);
+        printf("a camera that needs %d ms gives a frame after %.1f s\n", need_ms[i],
+               (double)(clock_now_ns() - begun_ns) / 1e9);
+        if (status == SOURCE_FRAME)
+            source_return(source, &frame);
+        camera_close_played(source);
+    }
+}
+
 // All of the user's settings are set, or none.
 static void test_settings(void)
 {
@@ -632,7 +706,9 @@ int main(int argc, char **argv)
     test_refused_later();
     test_restarted();
     test_few_buffers();
+    test_layer();
     test_settings();
+    test_slow_start();
     codec_buffer_free(&jpeg);
     codec_buffer_free(&wide_jpeg);
     codec_buffer_free(&large_jpeg);
