@@ -109,6 +109,10 @@ struct case_options {
         OUTPUT_ROW("record-quality", 0, OPTION_INT, "N", base, record_quality,                                         \
                    "quality of an H.264, VP9 or WebP recording; default: 75", .min = 1,                                \
                    .max = RECORDING_QUALITY_BEST),                                                                     \
+        OUTPUT_ROW("settle", 0, OPTION_INT, "N", base, settle,                                                         \
+                   "leave out a camera's first N frames, which may be garbage; default: 2 with --record or "           \
+                   "--screenshot, else 0",                                                                             \
+                   .max = 1000),                                                                                       \
         OUTPUT_ROW("overwrite", 0, OPTION_FLAG, NULL, base, overwrite,                                                 \
                    "replace existing files of --record, --screenshot and --trace"),                                    \
         OUTPUT_ROW("truth", 0, OPTION_TEXT, "FILE.json", base, truth,                                                  \

@@ -81,8 +81,10 @@ struct frame {
     int64_t ready_ns;    // when the pixels were complete in memory
     int64_t video_ns;    // its time in the source: in the film, or since a device's first frame
     int64_t elapsed_ns;  // for a recording: time on the clock if live, else since the first frame, without seeks
-    double rate;         // of a live source without a nominal rate: measured frames per second; 0: unknown
-    bool follows;        // it comes after the source's frame before; false: the first one, or after a seek
-    const char *file;    // of an image file: its path, borrowed until source_close; else NULL
-    int slot;            // for the source
+    double rate;         // measured frames per second of a live source without a nominal rate, or of a camera that is
+                 // faster than its nominal rate; 0: unknown, or the nominal rate; negative: the camera is faster,
+                 // but its rate is unknown as yet
+    bool follows;     // it comes after the source's frame before; false: the first one, or after a seek
+    const char *file; // of an image file: its path, borrowed until source_close; else NULL
+    int slot;         // for the source
 };

@@ -139,6 +139,7 @@ static bool settle(struct source *source)
         return false;
     info->shape = camera->shape;
     info->rate = camera->link.rate = camera->link.stream.rate;
+    info->claimed = info->rate > 0;
     snprintf(info->name, sizeof(info->name), "%s (%s)%s", node->card, node->path,
              camera->mode.compressed ? ", mjpeg" : "");
     log_info("camera %s (%s): %dx%d %s at %.3g fps", node->path, node->card, camera->shape.width, camera->shape.height,

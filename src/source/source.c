@@ -181,6 +181,7 @@ static struct source *open_kind(const struct source_kind *kind, const struct sou
     }
     struct source *source = xalloc(sizeof(*source));
     *source = (struct source){.kind = kind, .state = xalloc(kind->state_bytes), .elapsed_s = -1, .sought = true};
+    source->unsettled = kind == &source_camera ? setup->settle : 0;
     source->info = (struct source_info){
         .kind = kind->name, .endless = kind->endless, .still = kind->still, .controls = kind->control != NULL};
     if (!kind->open(source, setup, text)) {
@@ -327,30 +328,34 @@ static double usual_rate(double rate)
     return fabs(rate - whole) < 0.035 * rate ? whole : rate;
 }
 
-// Sets the rate of a live source that has none: of the frames from 0.5 to 1 s after the first one, or more if they are
-// rare. Earlier ones may have waited in ffmpeg.
+// Sets the rate of a live source that has none, or that only claims one: of the frames in the first 0.5 s, or more if
+// they are rare. Those of a source without a rate are from 0.5 to 1 s after the first one: earlier ones may have waited
+// in ffmpeg.
 static void set_rate(struct source *source, struct frame *frame)
 {
     static const int64_t least_ns = NS_PER_S / 2;
+    static const double faster = 1.2; // than a claim that is right
     const int64_t time_ns = frame->captured_ns - source->base_ns;
-    const double rate = time_ns > 0 ? (double)(frame->number - source->base_number) * 1e9 / (double)time_ns : 0;
+    const double claim = source->info.rate;
+    double rate = time_ns > 0 ? (double)(frame->number - source->base_number) * 1e9 / (double)time_ns : 0;
     frame->rate = 0;
-    if (!source->info.live || source->info.rate > 0)
+    if (!source->info.live || (claim > 0 && !source->info.claimed))
         return;
-    if (source->base_ns == 0 || frame->captured_ns - source->first_ns < least_ns) {
+    if (source->base_ns == 0 || (claim <= 0 && frame->captured_ns - source->first_ns < least_ns)) {
         source->base_ns = frame->captured_ns;
         source->base_number = frame->number;
+        rate = 0;
     } else if (source->rate == 0 && time_ns >= least_ns && frame->number - source->base_number >= 4) {
         source->rate = usual_rate(rate);
     }
-    frame->rate = source->rate;
+    if (claim > 0 && (source->rate > 0 ? source->rate : rate) <= faster * claim)
+        return;
+    frame->rate = claim > 0 && source->rate == 0 ? -1 : source->rate;
 }
 
 // Sets the frame's time in the source, if its kind has not: a device gives only the time of capture.
 static void set_place(struct source *source, struct frame *frame)
 {
-    if (source->first_ns == 0)
-        source->first_ns = frame->captured_ns;
     if (source->info.frame_s <= 0)
         frame->video_ns = source->info.live && source->period_ns == 0
                               ? frame->captured_ns - source->first_ns
@@ -374,6 +379,23 @@ static void set_time(struct source *source, struct frame *frame, int64_t due_ns)
     frame->elapsed_ns = llround(source->elapsed_s * 1e9);
 }
 
+// Takes the kind's next frame; drops the first ones until the source has settled.
+static enum source_status next_settled(struct source *source, struct frame *frame, int64_t deadline_ns)
+{
+    enum source_status status;
+    while ((status = source->kind->next(source, frame, deadline_ns)) == SOURCE_FRAME) {
+        if (source->first_ns == 0)
+            source->first_ns = frame->captured_ns;
+        set_rate(source, frame);
+        if (source->unsettled == 0)
+            break;
+        source->unsettled--;
+        source->first_ns = 0;
+        source_return(source, frame);
+    }
+    return status;
+}
+
 enum source_status source_next(struct source *source, struct frame *frame, int timeout_ms)
 {
     if (source->ending != SOURCE_FRAME)
@@ -382,7 +404,7 @@ enum source_status source_next(struct source *source, struct frame *frame, int t
     if (source->period_ns > 0 && !wait_due(source, deadline))
         return SOURCE_TIMEOUT;
     const int64_t due_ns = source->due_ns;
-    const enum source_status status = source->kind->next(source, frame, deadline);
+    const enum source_status status = next_settled(source, frame, deadline);
     if (status != SOURCE_FRAME && status != SOURCE_TIMEOUT)
         source->ending = status;
     if (status == SOURCE_FRAME && source->period_ns > 0)
@@ -390,7 +412,6 @@ enum source_status source_next(struct source *source, struct frame *frame, int t
     if (status != SOURCE_FRAME)
         return status;
     set_place(source, frame);
-    set_rate(source, frame);
     set_time(source, frame, due_ns);
     source->sought = false;
     source->video_ns = frame->video_ns;
@@ -424,6 +445,8 @@ void source_hurry(struct source *source)
 bool source_reshape(struct source *source)
 {
     const bool ok = source->kind->reshape(source);
+    source->base_ns = 0; // the rate is measured again
+    source->rate = 0;
     source->ending = ok ? SOURCE_FRAME : SOURCE_FAILED;
     return ok;
 }

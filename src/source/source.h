@@ -31,6 +31,7 @@ struct source_setup {
     bool compressed;                       // request MJPEG from a camera
     const struct source_setting *controls; // of a camera: sets all, or fails; borrowed until source_close
     int control_count;
+    int settle;         // number of a camera's first frames to leave out: they may be garbage
     struct color color; // set by the user; zero: from the source
     bool loop;          // start again at the end
     bool show;          // without `text` and without a camera: the raccoon instead of the pattern
@@ -51,6 +52,7 @@ struct source_info {
     struct image_shape shape;             // of every frame until source_reshape; colour resolved
     double rate;                          // nominal frames per second; 0: unknown
     int rate_numerator, rate_denominator; // the same rate as a ratio, if the source has one; else 0/0
+    bool claimed;                         // `rate` is a camera's claim: see frame.rate
     bool live;                            // frames are lost if the caller is too slow
     bool pictures;                        // each frame is a picture of its own, so none may be skipped
     bool endless;                         // the frames do not end, even without `loop`

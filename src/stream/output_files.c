@@ -197,6 +197,14 @@ static bool check_name(const struct output_row *output, const char *path)
     return !output->check || output->check(path);
 }
 
+int output_files_settle(const struct output_options *o)
+{
+    enum { GARBAGE = 2 };
+    if (o->settle >= 0)
+        return o->settle;
+    return o->record || o->screenshot ? GARBAGE : 0;
+}
+
 bool output_files_check(struct output_options *o, bool json)
 {
     const char *on_stdout = json ? "--json" : NULL;

@@ -45,6 +45,7 @@ bool output_last_possible(void);
 struct output_options {
     const char *record, *screenshot, *truth, *trace, *save_controls;
     int record_quality; // 0: not given
+    int settle;         // number of a camera's first frames to leave out; -1: not given
     bool overwrite;     // the files of `record`, `screenshot` and `trace`
     bool on_stdout;     // an output is written to standard output; set by output_files_check
 };
@@ -68,6 +69,8 @@ struct output_files {
 // Checks the paths as the user wrote them: formats, standard output, and outputs that cannot go together. Changes
 // `record` from /dev/stdout to "-". `json`: the command prints JSON. False: they are wrong (logged).
 bool output_files_check(struct output_options *options, bool json);
+// Returns how many of a camera's first frames this run leaves out: default: 2 with a recording or a screenshot, else 0.
+int output_files_settle(const struct output_options *options);
 // Checks that no output is an input or another output, then that each can be written, and claims its name. Returns
 // EXIT_OK, EXIT_USAGE or EXIT_NOTHING (logged).
 enum exit_code output_files_claim(struct output_files *files, const struct output_options *options,

@@ -81,7 +81,7 @@ static bool encode_with(struct outputs *o, double rate, int numerator, int denom
     file->measures = false;
     o->most = o->animation ? (uint64_t)(ANIMATION_S * rate) + 1 : 0;
     recording_start(file->recording, numerator, denominator, o->most);
-    file->starting = recording_state(file->recording) == RECORDING_STARTS;
+    file->starting |= recording_state(file->recording) == RECORDING_STARTS;
     return recording_state(file->recording) != RECORDING_FAILED;
 }
 
@@ -93,7 +93,7 @@ static bool begin(struct outputs *o, int open_file)
     struct outputs_file *file = &o->file;
     file->rate = rate_of(o);
     file->frames = file->left_out = 0;
-    file->measures = file->starting = info->live && info->rate <= 0;
+    file->measures = file->starting = info->live && (info->rate <= 0 || info->claimed);
     file->begun_ns = clock_now_ns();
     file->end_ns = 0;
     o->failure[0] = '\0';
@@ -265,8 +265,8 @@ bool outputs_add_frame(struct outputs *o, const struct frame *frame, const struc
     o->rest_ns = o->info->timed ? (int64_t)(o->info->duration_s * 1e9) - frame->video_ns : 0;
     file->first_ns = begins ? o->time_ns : file->first_ns;
     file->waits = wait;
-    if (file->measures && frame->rate > 0)
-        encode_with(o, frame->rate, 0, 0);
+    if (file->measures && (frame->rate > 0 || (frame->rate == 0 && o->info->rate > 0)))
+        encode_with(o, frame->rate > 0 ? frame->rate : o->info->rate, 0, 0);
     return file->starting || file->queued > 0 ? queue_frame(o, rgba) : write_frame(o, rgba, o->time_ns);
 }
 
@@ -379,13 +379,20 @@ bool outputs_await_start(struct outputs *o, int64_t most_ns)
     return take_started(o);
 }
 
+// Returns the rate of the frames that wait.
+static double queued_rate(const struct outputs_file *file, double usual)
+{
+    const int64_t time_ns = file->queued > 1 ? file->queue[file->queued - 1].time_ns - file->queue[0].time_ns : 0;
+    return time_ns > 0 ? (double)(file->queued - 1) * 1e9 / (double)time_ns : usual;
+}
+
 bool outputs_end_recording(struct outputs *o, int64_t most_ns, bool quit)
 {
     struct outputs_file *file = &o->file;
     const bool starts = file->starting || file->queued > 0;
     quit = quit || process_interrupted();
     if (file->measures && file->queued > 0)
-        encode_with(o, rate_of(o), 0, 0);
+        encode_with(o, queued_rate(file, rate_of(o)), 0, 0);
     if (quit && is_coming(file) && file->queued > 0)
         recording_await(file->recording, file->begun_ns + OUTPUTS_START_NS);
     const bool given_up = file->measures || (quit && is_coming(file));

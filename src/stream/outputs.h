@@ -40,7 +40,7 @@ struct outputs {
         uint64_t left_out; // frames dropped because the reader stalled
         bool asked;        // it was begun during the run
         bool starting;     // ffmpeg starts, or
-        bool measures;     // the source's rate is not known yet
+        bool measures;     // the rate of the frames is not known yet
         bool waits;        // as `wait` of outputs_add_frame
         int64_t begun_ns;  // when it began to start, on the clock
         int64_t end_ns;    // the user has ended it before it started: its end in the recording; else 0

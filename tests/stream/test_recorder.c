@@ -137,6 +137,52 @@ static void test_times(struct outputs *outputs, const struct source_info *info)
     outputs_set_source(outputs, info, true);
 }
 
+// A camera may be faster than it claims: the recording has all frames, also in a pipe, and if it is short. It may also
+// have seemed faster, because its first frames were in a queue.
+static void test_claimed(struct outputs *outputs, const struct source_info *info)
+{
+    enum { FRAMES = 60 };
+    static const struct {
+        double claim, rate; // rate: frame.rate once it is known
+        int unknown, count; // frames without a known rate; all frames
+        bool pipe;
+        int frames; // in the recording
+    } rows[] = {{30, 0, 0, 60, false, 60},  {3, 30, 15, 60, false, 60}, {3, 30, 15, 60, true, 60},
+                {3, 30, 10, 10, false, 10}, {30, 0, 5, 60, false, 60},  {30, 0, 0, 60, true, 60}};
+    const struct image_shape shape = {.width = outputs->width, .height = outputs->height};
+    struct image image;
+    CHECK(image_alloc(&image, &shape));
+    memset(image.memory, 0, image_bytes(&shape));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct source_info camera = {.shape = info->shape, .rate = rows[i].claim, .claimed = true, .live = true};
+        static char data[FRAMES * 1000];
+        CHECK(!rows[i].pipe || mkfifo("claimed.y4m", 0600) == 0);
+        int fd = rows[i].pipe ? open("claimed.y4m", O_RDONLY | O_NONBLOCK) : -1;
+        stopped = true;
+        outputs_set_source(outputs, &camera, true);
+        CHECK(start(outputs, "claimed.y4m"));
+        for (int n = 0; n < rows[i].count; n++) {
+            const double rate = n < rows[i].unknown ? -1 : rows[i].rate;
+            stopped_ns = 5000000000 + n * 1000000000L / 30;
+            const struct frame frame = {.captured_ns = stopped_ns, .elapsed_ns = stopped_ns, .rate = rate};
+            CHECK(outputs_record(outputs, &frame, &image, true) && outputs_follow(outputs, false));
+        }
+        CHECK(outputs_end_recording(outputs, 0, false));
+        stopped = false;
+        fd = rows[i].pipe ? fd : open("claimed.y4m", O_RDONLY);
+        const ssize_t size = read(fd, data, sizeof(data) - 1);
+        int frames = 0;
+        for (char *at = data; size > 0 && (at = memmem(at, (size_t)(data + size - at), "FRAME", 5)); at++)
+            frames++;
+        if (frames != rows[i].frames || memmem(data, 60, " F3:1 ", 6))
+            fprintf(stderr, "row %zu: %d frames: %.60s\n", i, frames, data);
+        CHECK_NUMBER(frames, rows[i].frames);
+        CHECK(close(fd) == 0 && unlink("claimed.y4m") == 0);
+    }
+    image_free(&image);
+    outputs_set_source(outputs, info, true);
+}
+
 // While a live source delivers no frame, the recording goes on, one second late.
 static void test_pause(struct outputs *outputs, const struct source_info *info)
 {
@@ -570,6 +616,7 @@ int main(void)
     test_full_disk(&outputs);
     test_ending(&outputs, &slow);
     test_times(&outputs, &info);
+    test_claimed(&outputs, &info);
     test_pause(&outputs, &info);
     test_film(&outputs, &info);
     test_taken(&outputs);

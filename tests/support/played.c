@@ -2,6 +2,8 @@
 // with --wrap
 // - PLAYED_MODE: pixel format and size, "mjpeg 24x16"; default: "yuyv 24x16"
 // - PLAYED_FILES, _STALLED, _FORBIDDEN, _SIGNAL, _STANDARD: the orders of these names, at the start
+// - PLAYED_CLAIM: frames per second that the camera claims
+// - PLAYED_GARBAGE: so many frames from each start of the stream are white
 // - PLAYED_SOCKET: the path of a datagram socket, on which the camera takes the orders of the table below
 // - PLAYED_FEED: a pipe of Y4M without colour, of the mode's size; its pictures become the frames, instead
 // - PLAYED_OUTPUT: "YU12 64x48": the loopback has only this format, and only this size if there is one
@@ -24,7 +26,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { TURN_NS = 5000000, TURNS = 7, FILES = 4 }; // a frame each 35 ms
+enum { TURN_NS = 5000000, LATE_NS = 200000000, TURNS = 7, FILES = 4 }; // a frame each 35 ms
 
 // What the frames show: these files in turn, or grey.
 static struct {
@@ -33,6 +35,7 @@ static struct {
     uint32_t count;
 } film;
 static bool stalled, damaged; // sends nothing; the next frame has the error flag
+static int garbage;
 
 // ---- orders ----
 
@@ -51,6 +54,16 @@ static void forbid(const char *text)
 static void stall(const char *text)
 {
     stalled = atoi(text);
+}
+
+static void claim(const char *text)
+{
+    driver.rate = (uint32_t)atoi(text);
+}
+
+static void begin_with_garbage(const char *text)
+{
+    garbage = atoi(text);
 }
 
 // As a camera that loses its settings with its power.
@@ -137,7 +150,8 @@ static const struct {
     void (*obey)(const char *text);
 } first_orders[] = {{"PLAYED_FILES", show_files},     {"PLAYED_OUTPUT", fix_output},
                     {"PLAYED_STALLED", stall},        {"PLAYED_FORBIDDEN", forbid},
-                    {"PLAYED_SIGNAL", change_signal}, {"PLAYED_STANDARD", change_standard}};
+                    {"PLAYED_SIGNAL", change_signal}, {"PLAYED_STANDARD", change_standard},
+                    {"PLAYED_CLAIM", claim},          {"PLAYED_GARBAGE", begin_with_garbage}};
 
 // "ORDER=TEXT"
 static void obey(char *order)
@@ -199,9 +213,13 @@ static void show_streams(const char *path)
 
 static void send_frame(uint32_t number)
 {
+    static int64_t started_ns;
+    static int sent; // since then
+    sent = started_ns == driver.started_ns ? sent + 1 : 1;
+    started_ns = driver.started_ns;
     const uint32_t file = film.count > 0 ? number % film.count : 0, all = driver.width * driver.height * 2;
     driver_send(&(struct driver_frame){.data = film.count > 0 ? film.bytes[file] : NULL,
-                                       .fill = 0x80,
+                                       .fill = sent > garbage ? 0x80 : 0xff,
                                        .used = {film.count > 0 ? film.size[file] : all},
                                        .sequence = number,
                                        .flags = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | (damaged ? V4L2_BUF_FLAG_ERROR : 0),
@@ -213,12 +231,14 @@ static void *play(void *context)
 {
     const char *readers = getenv("PLAYED_READERS"), *streams = getenv("PLAYED_STREAMS");
     const int fd = open_socket(getenv("PLAYED_SOCKET"));
+    int64_t due_ns = clock_now_ns(); // a busy machine does not slow the camera down
     for (uint32_t turn = 0;; turn++) {
         driver.readers = readers && faccessat(AT_FDCWD, readers, F_OK, 0) == 0;
         show_streams(streams);
         if (turn % TURNS == 0 && !stalled && driver.streams && driver_has_room())
             send_frame(turn / TURNS);
-        take_orders(fd, clock_now_ns() + TURN_NS);
+        due_ns = clock_now_ns() - due_ns > LATE_NS ? clock_now_ns() : due_ns + TURN_NS;
+        take_orders(fd, due_ns);
     }
     return context;
 }

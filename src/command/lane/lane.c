@@ -136,7 +136,7 @@ static int run_score(const struct lane_options *o)
 
 static int run(int argc, char **argv)
 {
-    struct lane_options o = {.path = -1, .log_level = -1};
+    struct lane_options o = {.path = -1, .log_level = -1, .outputs.settle = -1};
     struct command_operands operands;
     int code;
     if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))

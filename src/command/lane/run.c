@@ -139,7 +139,7 @@ static enum exit_code open_source(struct run *run, const char *text)
 {
     enum { WIDTH_MIN = 160, HEIGHT_MIN = 90 }; // smaller pictures have fewer rows than LANE_SAMPLES, and false lines
     const struct lane_options *o = run->options;
-    struct source_setup setup = {.text = text};
+    struct source_setup setup = {.text = text, .settle = output_files_settle(&o->outputs)};
     setup.paced = !o->fast && !(o->headless && o->outputs.record);
     if (!mode_options_take(&o->mode, &setup))
         return EXIT_USAGE;

@@ -264,6 +264,7 @@ static bool take_options(struct live_options *o)
         .color = {(enum color_matrix)o->matrix, (enum color_range)o->range},
         .loop = o->loop && o->playlist.count < 2,
         .show = o->showcase || (!o->headless && live_has_display()),
+        .settle = output_files_settle(&o->outputs),
         .paced = !o->fast && !(o->headless && o->outputs.record), // a recording without a window takes every frame
     };
     o->setup.slides = o->setup.paced;
@@ -297,7 +298,7 @@ static void take_sources(struct live_options *o, const struct command_operands *
 bool live_parse(struct live_options *o, int argc, char **argv, int *code)
 {
     struct command_operands operands;
-    *o = (struct live_options){.path = -1, .vsync = -1, .log_level = -1};
+    *o = (struct live_options){.path = -1, .vsync = -1, .log_level = -1, .outputs.settle = -1};
     memset(&o->set, OPTION_NOT_GIVEN, sizeof(o->set));
     if (!command_parse(&live_list, argc, argv, o, argc, &operands, code))
         return false;

@@ -9,7 +9,7 @@ import time
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import Control, Live, PlayedCamera, events, run, wait_until, y4m
+from live_support import Control, Live, PlayedCamera, events, picture, run, wait_until, y4m, y4m_pictures
 from loopback_support import expected, film
 
 BINARY, = programs(1)
@@ -161,6 +161,27 @@ def late_frames(c):
     c.check(got[-1] == got[-8] != got[0], "the last frame is repeated", [frame[:4] for frame in got])
 
 
+def first_frames(c):
+    """A camera's first two frames are garbage: stills and recordings do not have them."""
+    for args, whole in (((), True), (("--settle", "1"), False), (("--settle", "9"), True)):
+        code, _, err = run(BINARY, "live", "camera:0", *RUN, "-n", "3", "-o", "settled.y4m", "--overwrite", *args,
+                           PLAYED_GARBAGE="2")
+        with open("settled.y4m", "rb") as file:
+            grey = [abs(frame[0] - GREY[0]) < 10 for frame in y4m_pictures(file.read())]
+        c.check(code == 0 and grey[0] == whole and grey[-1], args, grey, err)
+    code, _, err = run(BINARY, "live", "camera:0", *RUN, "-n", "1", "--screenshot", "still.png", PLAYED_GARBAGE="2")
+    c.check(code == 0 and abs(picture("still.png")[0] - GREY[0]) < 10, picture("still.png")[:3], err)
+
+
+def claimed_rate(c):
+    """A camera claims 3 frames per second and delivers 28: recordings have at least 95 % of them."""
+    for name in ("claim.y4m", "claim.mkv"):
+        code, _, err = run(BINARY, "live", "camera:0", *RUN, "-n", "40", "-o", name, PLAYED_CLAIM="3")
+        _, out, _ = run("ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames", "-of",
+                        "csv=p=0", name)
+        c.check(code == 0 and err == "" and int(out) >= 38, name, code, out, err)
+
+
 def wrong_nodes(c):
     rows = (("/dev/video0", "it is a camera, not", {}), ("/dev/video99", "there is no such device", {}),
             ("/dev/null", "not a V4L2 device", {}),
@@ -176,4 +197,5 @@ def wrong_nodes(c):
     c.check(code == 2 and "its own source" in err, code, err)
 
 
-sys.exit(Checks().run(controls, on_demand, refused, virtual_camera, late_frames, wrong_nodes))
+sys.exit(Checks().run(controls, on_demand, refused, virtual_camera, late_frames, first_frames, claimed_rate,
+                      wrong_nodes))
