@@ -239,9 +239,25 @@ static void check_paths(void)
     extern const struct filter filter_##it;                                                                            \
     CHECK_TEXT(filter_##it.name, #it);
 
+// The file of the last run sets the properties that it keeps, and no others.
+static void check_kept(void)
+{
+    struct settings settings, fresh;
+    settings_init(&fresh, NULL, -1);
+    settings = fresh;
+    properties_restore(live_properties, &settings, "divider", "0.25");
+    properties_restore(live_properties, &settings, "paused", "on");
+    CHECK_NUMBER(settings.divider, fresh.divider);
+    CHECK_NUMBER(settings.paused, fresh.paused);
+    CHECK(settings.overlay != OVERLAY_FULL);
+    properties_restore(live_properties, &settings, "overlay", "full");
+    CHECK_NUMBER(settings.overlay, OVERLAY_FULL);
+}
+
 int main(void)
 {
     check_paths();
+    check_kept();
     FILTER_LIST(CHECK_NAME)
     for (int i = 0; commands[i]; i++) {
         CHECK(command_find(commands[i]->list->command) == commands[i]);

@@ -304,6 +304,22 @@ static void check_plan(void)
     CHECK_HAS(error, "plan.cube': line 2: an entry must be");
 }
 
+// A place of `remap` to the right of the picture or below it is outside, and marked so behind the colour and the width.
+static void check_outside(void)
+{
+    enum { BITS_AT = 4 };
+    static struct plan plan;
+    struct chain chain;
+    char error[CHAIN_ERROR] = "";
+    put_file("places.pgm", "P2 5 2 9\n0 7 8 0 3\n0 0 0 5 4\n"); // x, then y
+    CHECK(chain_parse(&chain, "remap=places.pgm", error));
+    plan_make(&plan, &chain, 8, 5);
+    CHECK(plan_fill(&plan, error));
+    CHECK_NUMBER(plan.stage[0].arguments.resource[BITS_AT], 1 << 2 | 1 << 3);
+    plan_free(&plan);
+    CHECK(unlink("places.pgm") == 0);
+}
+
 // A Hald picture is as wide as high, and its side is a cube number.
 static void check_hald(void)
 {
@@ -336,6 +352,7 @@ int main(void)
     check_kept();
     check_hald();
     check_plan();
+    check_outside();
     check_files();
     check_refused();
     check_threads();

@@ -68,6 +68,26 @@ def sources(c, *args):
     c.check(os.path.exists(at("out-2.y4m")), os.listdir(at()))
 
 
+def given_up(c):
+    """A source that is being opened is given up when another one is wanted: here, ffprobe does not end."""
+    png(at("b.png"), 33, 21)
+    os.mkdir(at("bin"))
+    for name, text in ("bin/ffprobe", "#!/bin/sh\nexec sleep 300\n"), ("film.mkv", "a film"):
+        with open(at(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(at(name), 0o755)
+    view = View(PATTERN, "--headless", PATH=at("bin") + ":" + os.environ["PATH"])
+    m, other = view.client(), view.client()
+    m.send("set_property", "source", at("film.mkv"))
+    c.check(wait_until(lambda: other.get("message") == "opening " + at("film.mkv")), "it opens", other.get("message"))
+    other.set("source", at("b.png"))
+    c.check(other.get("size") == "33x21", "the other source", other.get("size"))
+    c.check(m.reply()["error"] == "a later request replaced this source", "the first request")
+    m.close()
+    other.close()
+    ended(c, view)
+
+
 def counts(c):
     """The counts of captured and skipped frames go on with another source."""
     png(at("a.png"), 64, 48)
@@ -207,5 +227,5 @@ def headless_sources(c):
 
 
 need_window()
-sys.exit(Checks().run(sources, headless_sources, counts, paused_early, spared, source_without_an_output,
+sys.exit(Checks().run(sources, headless_sources, given_up, counts, paused_early, spared, source_without_an_output,
                       source_during_builds, sources_in_a_window, no_source, no_source_for_truth))
