@@ -233,19 +233,23 @@ static void put_separate(TIFFRGBAImage *reader, uint32_t *to, uint32_t x, uint32
     put_rows(reader, (uint8_t *)to, width, height, skip, skip_to, samples, (size_t)bytes, bytes);
 }
 
-// Returns true if this file can convert the samples.
-static bool samples_ok(const TIFFRGBAImage *reader, int sample_format, const uint16_t *extra, int extras)
+// Returns a name of samples that this file cannot convert; NULL: it can.
+static const char *odd_samples(const TIFFRGBAImage *reader, int sample_format, const uint16_t *extra, int extras)
 {
     const int colours = is_grey(reader) ? 1 : 3;
     const bool palette = reader->photometric == PHOTOMETRIC_PALETTE;
-    if (sample_format != SAMPLEFORMAT_UINT || (!is_whole(reader) && !palette && !is_grey(reader)))
-        return false;
-    if (!is_whole(reader))
-        return reader->samplesperpixel == 1;
-    for (int i = 1; i < extras; i++) // libtiff takes alpha from the first
+    if (sample_format != SAMPLEFORMAT_UINT)
+        return sample_format == SAMPLEFORMAT_INT ? "signed samples" : "samples that are not integers";
+    if (!is_whole(reader) && !palette && !is_grey(reader))
+        return reader->photometric == PHOTOMETRIC_RGB ? "RGB samples of less than 8 bits" : "samples that are not RGB";
+    if (!is_whole(reader) && reader->samplesperpixel != 1)
+        return "samples beside a palette, or beside grey of less than 8 bits,";
+    for (int i = 1; i < extras && is_whole(reader); i++) // libtiff takes alpha from the first
         if (extra[0] == EXTRASAMPLE_UNSPECIFIED && extra[i] != EXTRASAMPLE_UNSPECIFIED)
-            return false;
-    return reader->samplesperpixel >= colours + (reader->alpha ? 1 : 0);
+            return "samples of unknown kind before alpha";
+    if (is_whole(reader) && reader->samplesperpixel < colours + (reader->alpha ? 1 : 0))
+        return "fewer samples than colours";
+    return NULL;
 }
 
 // Opens a reader of the file's first image; end it with TIFFRGBAImageEnd.
@@ -253,14 +257,17 @@ static bool begin(TIFFRGBAImage *reader, TIFF *file, struct codec_error *error)
 {
     uint16_t compression = 0, sample_format = 0, photometric = 0, extras = 0, *extra = NULL;
     char why[WHY_BYTES] = "";
+    const char *samples;
     TIFFGetFieldDefaulted(file, TIFFTAG_COMPRESSION, &compression);
     TIFFGetFieldDefaulted(file, TIFFTAG_SAMPLEFORMAT, &sample_format);
     if (sample_format == SAMPLEFORMAT_VOID) // TIFF 6.0, section 19: undefined; readers take it for unsigned
         sample_format = SAMPLEFORMAT_UINT;
     TIFFGetFieldDefaulted(file, TIFFTAG_EXTRASAMPLES, &extras, &extra);
+    const TIFFCodec *coding = TIFFFindCODEC(compression);
     if (!is_compression_ok(compression))
         return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "TIFF compression %d is not supported; convert the image to PNG first", compression);
+                            "TIFF compression %d (%s) is not supported; convert the image to PNG first", compression,
+                            coding ? coding->name : "unknown");
     if (TIFFGetField(file, TIFFTAG_PHOTOMETRIC, &photometric) && photometric == PHOTOMETRIC_SEPARATED)
         return codec_refuse(error, CODEC_UNSUPPORTED, "CMYK images are not supported; convert the image to RGB first");
     round_palette(file);
@@ -276,11 +283,11 @@ static bool begin(TIFFRGBAImage *reader, TIFF *file, struct codec_error *error)
         reader->put.contig = put_together;
     else if (is_whole(reader))
         reader->put.separate = put_separate;
-    if (samples_ok(reader, sample_format, extra, extras))
+    if (!(samples = odd_samples(reader, sample_format, extra, extras)))
         return true;
     TIFFRGBAImageEnd(reader);
-    return codec_refuse(error, CODEC_UNSUPPORTED,
-                        "its TIFF sample format is not supported; convert the image to 8-bit RGB first");
+    return codec_refuse(error, CODEC_UNSUPPORTED, "TIFF %s are not supported; convert the image to 8-bit RGB first",
+                        samples);
 }
 
 static bool is_thumbnail(TIFF *file)
