@@ -130,6 +130,7 @@ const struct property stream_properties[] = {
     {"outages", .type = PROPERTY_NUMBER, .help = "number of the camera's outages"},
     {"delivered", .type = PROPERTY_NUMBER, .help = "frames per second from the camera"},
     {"trouble", .type = PROPERTY_TEXT, .help = "why the source delivers no frames, or empty"},
+    {"hint", .type = PROPERTY_TEXT, .help = "advice about the source, such as that its privacy switch is on, or empty"},
     {"fps", .type = PROPERTY_NUMBER, .help = "frames per second"},
     {"low_fps", .type = PROPERTY_NUMBER, .help = "1 % low"},
     {"age_ms", .type = PROPERTY_NUMBER, .help = "median age of the last 60 frames when shown"},
