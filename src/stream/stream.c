@@ -416,13 +416,14 @@ static void follow_changes(struct stream *s)
         reload_filters(s);
     if (files || many)
         reload_files(s);
-    change_source(s); // before panes_update starts a build: this waits for builds
+    // Both wait for builds, so before panes_update starts one, and not while one runs.
+    change_source(s);
+    if (s->playback.reshaped && (!s->settings.paused || s->playback.stepping) && !panes_build_runs(s->panes))
+        reshape(s);
     panes_update(s->panes);
     report_news(s, true);
     if (automatic_follow(&s->automatic, s->panes))
         tell_client(s);
-    if (s->playback.reshaped && (!s->settings.paused || s->playback.stepping))
-        reshape(s);
 }
 
 // ---- frames ----
@@ -585,7 +586,7 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
     if (again)
         report_news(s, panes_submit_again(s->panes));
     const int now = panes_in_flight(s->panes);
-    if (now == 0 && (full || (s->set.driven && (s->settings.paused || s->playback.ended))))
+    if (now == 0 && (full || s->playback.reshaped || (s->set.driven && (s->settings.paused || s->playback.ended))))
         wait(s, -1, (int64_t)wait_ms * NS_PER_MS);
     if (now == 0)
         return STREAM_IDLE;

@@ -11,10 +11,11 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import (PATIENCE, Compiler, Control, alive, environment, events, has_opencl, run, wait_idle,
+from live_support import (PATIENCE, Compiler, Control, alive, environment, events, has_opencl, png, run, wait_idle,
                           wait_until, y4m, y4m_pictures)
 
 BINARY, LATE, MISLED = programs(3)
@@ -158,6 +159,32 @@ def socket_while_compiling(c):
         c.check(last["chain"] == ("gray" if frames else "invert"), frames, last["chain"])
 
 
+def socket_of_slides(c):
+    """The next image of a slide show has another size while the path for the last one is still being built."""
+    if not has_opencl(MISLED):
+        return
+    os.mkdir(at("slides"))
+    png(at("slides/a.png"), 32, 24)
+    png(at("slides/b.png"), 24, 32)
+    compiler = Compiler("compile")
+    compiler.begin()
+    process = subprocess.Popen([MISLED, "live", "slides", "-p", "opencl", "-f", "invert", "--headless", "--json",
+                                "--socket", at("m")], stdout=subprocess.DEVNULL, cwd=at(),
+                               env=environment(**compiler.env))
+    m = Control(at("m"), process=process)
+    m.ask("wait_frame", 1)
+    compiler.wait(process)
+    m.ask("set_property", "position", 5)
+    for _ in range(20):
+        c.check(m.get("building"), "is built")
+        time.sleep(0.02)
+    compiler.end()
+    m.ask("wait_frame")
+    c.check((m.get("path"), m.get("size")) == ("opencl", "24x32"), m.get("path"), m.get("size"))
+    m.ask("quit")
+    c.check(process.wait() == 0, "quits", process.returncode)
+
+
 def signals_before_pictures(c):
     """A signal before the first frame: no error says that the screenshot could not be written."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -210,4 +237,4 @@ def stalled_reader(c):
 
 
 sys.exit(Checks().run(json_errors, full_disk, emptied, signals_while_waiting, signals_while_compiling,
-                      socket_while_compiling, signals_before_pictures, stalled_reader))
+                      socket_while_compiling, socket_of_slides, signals_before_pictures, stalled_reader))
