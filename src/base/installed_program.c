@@ -63,8 +63,10 @@ int program_start(struct program *program, const char *const arguments[], enum p
         return error;
     }
     const bool reads = pipe == PROGRAM_READS;
-    const int files[CHILD_FILES] = {reads ? ends.pipe[0] : -1, reads ? -1 : ends.pipe[1], ends.errors[1],
-                                    program->file ? program->file : -1};
+    int files[CHILD_FILES] = {-1, -1, ends.errors[1], -1};
+    files[reads ? STDIN_FILENO : STDOUT_FILENO] = ends.pipe[!reads];
+    if (program->file > 0)
+        files[PROGRAM_FILE] = program->file;
     pid_t child;
     const int error = child_start(path, (char *const *)arguments, files, !reads, &child);
     if (error == 0) {

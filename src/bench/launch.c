@@ -403,7 +403,8 @@ static void run_small(struct bench_session *session)
             .copies = i / WAYS / QUEUES == 1,
         };
         c->data = &all[i];
-        const char *copies = all[i].copies ? "both" : "none", *way = all[i].packed ? "packed" : "each";
+        const char *copies = all[i].copies ? "both" : "none";
+        const char *way = all[i].packed ? "packed" : "each";
         bench_name(c, "copies=%s queues=%d way=%s", copies, all[i].queues, way);
     }
     bench_run(session, cases, CASES, open, open_small);

@@ -175,7 +175,8 @@ static void open_case(struct bench_case *c)
         b->offset = 0;
     // PoCL makes slower code for the loop over char2 and char4 if one number is the result.
     b->result = b->in_order ? b->element : b->element / (size_t)b->width;
-    const char *number = b->in_order ? type : b->number, *order = b->in_order ? " -DIN_ORDER" : "";
+    const char *number = b->in_order ? type : b->number;
+    const char *order = b->in_order ? " -DIN_ORDER" : "";
     const int fold = b->in_order ? 1 : b->width;
     snprintf(options, sizeof(options), "-DTYPE=%s -DNUMBER=%s -DFOLD=FOLD%d -DEACH=%d -DSTRIDE=%d %s%s", type, number,
              fold, b->each, b->stride, offset, order);

@@ -56,11 +56,13 @@ static void print_offer(const struct camera_offer *offer)
 // Returns why "monocle" without a name prefers other cameras; NULL if this is a camera of the first choice.
 static const char *why_passed(const struct camera_node *node)
 {
-    return node->why         ? node->why
-           : node->passed[0] ? node->passed
-           : !node->color    ? "its pictures are grey; cameras with colours come first"
-           : node->converted ? "libv4l2 converts its frames; cameras whose formats monocle reads come first"
-                             : NULL;
+    if (node->why || node->passed[0])
+        return node->why ? node->why : node->passed;
+    if (!node->color)
+        return "its pictures are grey; cameras with colours come first";
+    if (node->converted)
+        return "libv4l2 converts its frames; cameras whose formats monocle reads come first";
+    return NULL;
 }
 
 static void print_camera(const struct camera_node *node, const struct camera_offers *offers)
@@ -79,6 +81,11 @@ static void print_camera(const struct camera_node *node, const struct camera_off
         print_offer(&offers->offer[i]);
 }
 
+static json_t *text_or_null(const char *text)
+{
+    return text ? text_json(text) : json_null();
+}
+
 static json_t *camera_json(const struct camera_node *node, const struct camera_offers *offers)
 {
     json_t *array = json_array();
@@ -92,11 +99,10 @@ static json_t *camera_json(const struct camera_node *node, const struct camera_o
                                                offer->height, "width_least", offer->width_least, "height_least",
                                                offer->height_least, "rates", rates));
     }
-    const char *passed = why_passed(node);
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "node", text_json(node->path), "name", text_json(node->card),
                      "id", text_json(node->id), "bus", text_json(node->bus), "driver", text_json(node->driver),
-                     "problem", node->why ? text_json(node->why) : json_null(), "passed_over",
-                     passed ? text_json(passed) : json_null(), "offers", array);
+                     "problem", text_or_null(node->why), "passed_over", text_or_null(why_passed(node)), "offers",
+                     array);
 }
 
 static int cameras_run(int argc, char **argv)
