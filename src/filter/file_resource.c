@@ -11,9 +11,9 @@
 
 enum { UNUSED_MOST = 4 }; // resources that are kept although nobody uses them
 
-struct kept_resource {
+struct resource_entry {
     struct file_resource resource;
-    struct kept_resource *next; // an older one
+    struct resource_entry *next; // an older one
     resource_maker *make;
     char *path;
     struct stat state; // of the file; zeroed: it changed while it was read
@@ -24,7 +24,7 @@ struct kept_resource {
 static struct {
     pthread_mutex_t lock; // guards the list, not the reading of a file
     pthread_cond_t made;
-    struct kept_resource *first;
+    struct resource_entry *first;
 } resources = {.lock = PTHREAD_MUTEX_INITIALIZER, .made = PTHREAD_COND_INITIALIZER};
 
 static bool same_state(const struct stat *a, const struct stat *b)
@@ -38,87 +38,87 @@ static bool same_state(const struct stat *a, const struct stat *b)
 static void free_old(void)
 {
     int unused = 0;
-    for (struct kept_resource **at = &resources.first; *at;) {
-        struct kept_resource *kept = *at;
-        if (kept->users > 0 || unused++ < UNUSED_MOST) {
-            at = &kept->next;
+    for (struct resource_entry **at = &resources.first; *at;) {
+        struct resource_entry *entry = *at;
+        if (entry->users > 0 || unused++ < UNUSED_MOST) {
+            at = &entry->next;
             continue;
         }
-        *at = kept->next;
-        free(kept->resource.numbers);
-        free(kept->path);
-        free(kept);
+        *at = entry->next;
+        free(entry->resource.numbers);
+        free(entry->path);
+        free(entry);
     }
 }
 
 // Returns true for the resource of a file in this state; for NULL, for numbers of a file of this name.
-static bool is_of(const struct kept_resource *kept, const char *path, const struct stat *state, resource_maker *make)
+static bool is_of(const struct resource_entry *entry, const char *path, const struct stat *state, resource_maker *make)
 {
-    return kept->make == make && (state ? same_state(&kept->state, state)
-                                        : kept->made && kept->resource.numbers && strcmp(kept->path, path) == 0);
+    return entry->make == make && (state ? same_state(&entry->state, state)
+                                         : entry->made && entry->resource.numbers && strcmp(entry->path, path) == 0);
 }
 
-static struct kept_resource *add(const char *path, const struct stat *state, resource_maker *make)
+static struct resource_entry *add(const char *path, const struct stat *state, resource_maker *make)
 {
-    struct kept_resource *kept = xalloc(sizeof(*kept));
-    kept->path = xstrdup(path);
-    kept->make = make;
-    kept->state = *state;
-    return kept;
+    struct resource_entry *entry = xalloc(sizeof(*entry));
+    entry->path = xstrdup(path);
+    entry->make = make;
+    entry->state = *state;
+    return entry;
 }
 
 // Makes the resource, without the lock.
-static void fill(struct kept_resource *kept)
+static void fill(struct resource_entry *entry)
 {
     struct stat state;
     pthread_mutex_unlock(&resources.lock);
-    kept->make(kept->path, &kept->resource);
-    const bool same = stat(kept->path, &state) == 0 && same_state(&kept->state, &state);
+    entry->make(entry->path, &entry->resource);
+    const bool same = stat(entry->path, &state) == 0 && same_state(&entry->state, &state);
     pthread_mutex_lock(&resources.lock);
     if (!same)
-        kept->state = (struct stat){0};
-    kept->made = true;
+        entry->state = (struct stat){0};
+    entry->made = true;
     pthread_cond_broadcast(&resources.made);
 }
 
 static const struct file_resource missing = {.why = "there is no such file"};
 
-static struct kept_resource *get(const char *path, const struct stat *state, resource_maker *make)
+static struct resource_entry *get(const char *path, const struct stat *state, resource_maker *make)
 {
-    struct kept_resource **at = &resources.first, *kept;
+    struct resource_entry **at = &resources.first, *entry;
     pthread_mutex_lock(&resources.lock);
     while (*at && !is_of(*at, path, state, make))
         at = &(*at)->next;
     const bool found = *at;
-    if ((kept = *at))
-        *at = kept->next;
+    if ((entry = *at))
+        *at = entry->next;
     else if (state)
-        kept = add(path, state, make);
-    if (kept) {
-        kept->next = resources.first;
-        resources.first = kept;
-        kept->users++;
+        entry = add(path, state, make);
+    if (entry) {
+        entry->next = resources.first;
+        resources.first = entry;
+        entry->users++;
     }
-    if (kept && !found)
-        fill(kept);
-    while (kept && !kept->made)
+    if (entry && !found)
+        fill(entry);
+    while (entry && !entry->made)
         pthread_cond_wait(&resources.made, &resources.lock);
     free_old();
     pthread_mutex_unlock(&resources.lock);
-    return kept;
+    return entry;
 }
 
 const struct file_resource *file_resource_get(const char *path, resource_maker *make)
 {
     struct stat status, *state = stat(path, &status) == 0 ? &status : NULL;
-    struct kept_resource *kept = get(path, state, make);
-    return kept ? &kept->resource : &missing;
+    struct resource_entry *entry = get(path, state, make);
+    return entry ? &entry->resource : &missing;
 }
 
 const struct file_resource *file_resource_latest(const char *path, resource_maker *make)
 {
     const struct file_resource *now = file_resource_get(path, make);
-    struct kept_resource *last = now->numbers ? NULL : get(path, NULL, make);
+    struct resource_entry *last = now->numbers ? NULL : get(path, NULL, make);
     if (!last)
         return now;
     file_resource_put(now);
@@ -128,8 +128,8 @@ const struct file_resource *file_resource_latest(const char *path, resource_make
 static void add_users(const struct file_resource *resource, int users)
 {
     pthread_mutex_lock(&resources.lock);
-    for (struct kept_resource *kept = resources.first; kept; kept = kept->next)
-        kept->users += &kept->resource == resource ? users : 0;
+    for (struct resource_entry *entry = resources.first; entry; entry = entry->next)
+        entry->users += &entry->resource == resource ? users : 0;
     free_old();
     pthread_mutex_unlock(&resources.lock);
 }

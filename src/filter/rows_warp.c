@@ -30,7 +30,7 @@ enum { CELL = 16, PART = 16 * CELL, LANES = VECTOR_BYTES / 4 }; // CELL: the mos
 
 // Output pixels on their way. The work on a part has three steps, because vectors that are read soon after single
 // pixels were written wait for these.
-struct part {
+struct warp_part {
     int32_t left[PART], top[PART]; // the input pixel at the top left; the others are right of it and below
     uint32_t across[PART];         // two weights of 16 bits: 256 - a, and a above it
     int32_t down[PART];            // b
@@ -63,7 +63,7 @@ VECTOR_INLINE vec_s32 split_places(vec_s32 places, int last, vec_s32 *distance)
 }
 
 // Puts the next LANES places into the part, from pixel `i` on.
-VECTOR_INLINE void take_places(struct part *part, int i, vec_s32 u, vec_s32 v, const struct warp_source *from)
+VECTOR_INLINE void take_places(struct warp_part *part, int i, vec_s32 u, vec_s32 v, const struct warp_source *from)
 {
     vec_s32 a, b;
     vec_store_s32(part->left + i, split_places(u, from->width - 2, &a));
@@ -73,7 +73,7 @@ VECTOR_INLINE void take_places(struct part *part, int i, vec_s32 u, vec_s32 v, c
 }
 
 // `node` is the node at the top left of the part's first cell, `below` the one below.
-static void find_far_places(struct part *part, const int32_t *node, const int32_t *below, int lower, int cells,
+static void find_far_places(struct warp_part *part, const int32_t *node, const int32_t *below, int lower, int cells,
                             const struct warp_source *from)
 {
     int32_t number[LANES];
@@ -92,8 +92,8 @@ static void find_far_places(struct part *part, const int32_t *node, const int32_
 }
 
 // The same for nodes that are nearer: 2^shift pixels, a constant.
-VECTOR_INLINE void find_near_places(struct part *part, const int32_t *node, const int32_t *below, int lower, int count,
-                                    int shift, const struct warp_source *from)
+VECTOR_INLINE void find_near_places(struct warp_part *part, const int32_t *node, const int32_t *below, int lower,
+                                    int count, int shift, const struct warp_source *from)
 {
     const int side = 1 << shift, half = side * side >> 1, whole = whole_cells(count);
     int32_t u[PART], v[PART];
@@ -115,8 +115,8 @@ VECTOR_INLINE void find_near_places(struct part *part, const int32_t *node, cons
         take_places(part, i, vec_load_s32(u + i), vec_load_s32(v + i), from);
 }
 
-static void find_places(struct part *part, const int32_t *node, const int32_t *below, int lower, int count, int shift,
-                        const struct warp_source *from)
+static void find_places(struct warp_part *part, const int32_t *node, const int32_t *below, int lower, int count,
+                        int shift, const struct warp_source *from)
 {
     if (shift == 0)
         find_near_places(part, node, below, lower, count, 0, from);
@@ -130,7 +130,7 @@ static void find_places(struct part *part, const int32_t *node, const int32_t *b
         find_far_places(part, node, below, lower, whole_cells(count) / CELL, from);
 }
 
-static void load_pixels(struct part *part, const struct warp_source *from, int count)
+static void load_pixels(struct warp_part *part, const struct warp_source *from, int count)
 {
     for (int i = 0; i < count; i++) {
         const uint8_t *at = from->pixels + (size_t)part->top[i] * from->stride + 4 * (size_t)part->left[i];
@@ -161,7 +161,7 @@ VECTOR_INLINE vec_s32 blend(vec_u16 upper, vec_u16 lower, vec_u8 across, vec_u8 
 }
 
 // Returns output pixels `i` to i + LANES - 1.
-VECTOR_INLINE vec_u8 blend_pixels(const struct part *part, int i)
+VECTOR_INLINE vec_u8 blend_pixels(const struct warp_part *part, int i)
 {
     const vec_u32 across = vec_load_u32(part->across + i);
     const vec_s32 down = vec_load_s32(part->down + i);
@@ -177,7 +177,7 @@ VECTOR_INLINE vec_u8 blend_pixels(const struct part *part, int i)
 }
 
 // Makes `count` pixels from the places of whole cells.
-static void finish_part(struct part *part, const struct warp_source *from, int count, uint8_t *to)
+static void finish_part(struct warp_part *part, const struct warp_source *from, int count, uint8_t *to)
 {
     load_pixels(part, from, whole_cells(count));
     for (int i = 0; i < count; i += LANES, to += VECTOR_BYTES) {
@@ -199,7 +199,7 @@ static void make_parts(const int32_t *numbers, const struct warp_source *from, i
     const int width = WARP_WIDTH(numbers), columns = ARG(numbers, 2);
     const int shift = ARG(numbers, 3), more = 2 * (PART >> shift);
     const int32_t *node = numbers + 4 + 2 * (y >> shift) * columns, *below = node + 2 * columns;
-    struct part part;
+    struct warp_part part;
     for (int x = 0; x < width; x += PART, node += more, below += more) {
         const int count = width - x < PART ? width - x : PART;
         find_places(&part, node, below, y & ((1 << shift) - 1), count, shift, from);
@@ -210,7 +210,7 @@ static void make_parts(const int32_t *numbers, const struct warp_source *from, i
 // The same for places that are given.
 static void make_given_parts(const int32_t *u, const int32_t *v, int width, const struct warp_source *from, uint8_t *to)
 {
-    struct part part;
+    struct warp_part part;
     for (int x = 0; x < width; x += PART) {
         const int count = width - x < PART ? width - x : PART;
         for (int i = 0; i < whole_cells(count); i += LANES)

@@ -28,7 +28,7 @@ struct spot {
     bool fresh; // only space and comments precede it in its line
 };
 
-struct reader {
+struct token_reader {
     struct spot spot;
     const struct macro *defined; // the macro that is being defined: its line ends the text; NULL: none
     struct macro macro[MACROS];
@@ -38,7 +38,7 @@ struct reader {
     char *why;
 };
 
-__attribute__((format(printf, 3, 4))) static bool fail(struct reader *r, int line, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool fail(struct token_reader *r, int line, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -70,7 +70,7 @@ bool user_word_is_known(const struct user_token *token)
 
 // ---- lists of tokens ----
 
-static bool add(struct reader *r, struct user_tokens *list, const struct user_token *token)
+static bool add(struct token_reader *r, struct user_tokens *list, const struct user_token *token)
 {
     if (list->count >= USER_TOKENS || ++r->copies > COPIES)
         return fail(r, token->line, "the code has more than %d tokens after its macros are expanded", USER_TOKENS);
@@ -94,7 +94,7 @@ static void next_line(struct spot *spot)
     spot->fresh = true;
 }
 
-static bool skip_comment(struct reader *r)
+static bool skip_comment(struct token_reader *r)
 {
     struct spot *spot = &r->spot;
     const bool block = spot->at[1] == '*';
@@ -111,7 +111,7 @@ static bool skip_comment(struct reader *r)
     return true;
 }
 
-static bool skip_space(struct reader *r)
+static bool skip_space(struct token_reader *r)
 {
     struct spot *spot = &r->spot;
     for (;;) {
@@ -140,7 +140,7 @@ static int word_length(const char *at)
     return length;
 }
 
-static bool check_number(struct reader *r, struct user_token *token)
+static bool check_number(struct token_reader *r, struct user_token *token)
 {
     char *end;
     token->length = word_length(token->text);
@@ -161,7 +161,7 @@ static bool is_one_of(const struct user_token *token, const char *const words[])
 }
 
 // Refuses words that the kernel language does not have, or that names cannot have.
-static bool check_word(struct reader *r, struct user_token *token)
+static bool check_word(struct token_reader *r, struct user_token *token)
 {
     static const char *const types[] = {"float", "double", "long", "unsigned", "signed", "char", "short", NULL};
     static const char *const linkage[] = {"static", "inline", "extern", NULL};
@@ -186,7 +186,7 @@ static bool check_word(struct reader *r, struct user_token *token)
     return true;
 }
 
-static bool check_mark(struct reader *r, struct user_token *token)
+static bool check_mark(struct token_reader *r, struct user_token *token)
 {
     static const char *const marks[] = {"<<=", ">>=", "++", "--", "&&", "||", "<<", ">>", "<=", ">=", "==",
                                         "!=",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=", "->", NULL};
@@ -209,7 +209,7 @@ static bool check_mark(struct reader *r, struct user_token *token)
 }
 
 // Reads the next token, without expanding macros. A "#" that begins a line has the number 1.
-static bool read_token(struct reader *r, struct user_token *token)
+static bool read_token(struct token_reader *r, struct user_token *token)
 {
     struct spot *spot = &r->spot;
     if (!skip_space(r))
@@ -237,7 +237,7 @@ static bool read_token(struct reader *r, struct user_token *token)
 
 // ---- the use of macros ----
 
-static const struct macro *find_macro(const struct reader *r, const struct user_token *name)
+static const struct macro *find_macro(const struct token_reader *r, const struct user_token *name)
 {
     for (int i = 0; i < r->macros; i++) {
         const struct user_token *other = &r->macro[i].name;
@@ -248,7 +248,7 @@ static const struct macro *find_macro(const struct reader *r, const struct user_
 }
 
 // Returns true if the next token is an opening bracket.
-static bool opens(struct reader *r)
+static bool opens(struct token_reader *r)
 {
     struct user_token token;
     const struct spot before = r->spot;
@@ -257,10 +257,10 @@ static bool opens(struct reader *r)
     return ok && user_token_is(&token, "(");
 }
 
-static bool expand(struct reader *r, const struct user_token *token, struct user_tokens *to);
+static bool expand(struct token_reader *r, const struct user_token *token, struct user_tokens *to);
 
 // Reads the arguments of a macro, up to the closing bracket.
-static bool read_arguments(struct reader *r, const struct macro *macro, const struct user_token *use,
+static bool read_arguments(struct token_reader *r, const struct macro *macro, const struct user_token *use,
                            struct user_tokens argument[PARAMS + 1])
 {
     struct user_token token;
@@ -290,7 +290,7 @@ static bool read_arguments(struct reader *r, const struct macro *macro, const st
 }
 
 // Appends the tokens of a macro.
-static bool substitute(struct reader *r, const struct macro *macro, const struct user_token *use,
+static bool substitute(struct token_reader *r, const struct macro *macro, const struct user_token *use,
                        const struct user_tokens *argument, struct user_tokens *to)
 {
     bool ok = true;
@@ -309,7 +309,7 @@ static bool substitute(struct reader *r, const struct macro *macro, const struct
 }
 
 // Appends a token, or the tokens of its macro.
-static bool expand(struct reader *r, const struct user_token *token, struct user_tokens *to)
+static bool expand(struct token_reader *r, const struct user_token *token, struct user_tokens *to)
 {
     struct user_tokens argument[PARAMS + 1] = {{0}};
     for (int i = 0; r->defined && token->kind == TOKEN_WORD && i < r->defined->params; i++) {
@@ -336,7 +336,7 @@ static bool expand(struct reader *r, const struct user_token *token, struct user
 // ---- the definition of macros ----
 
 // Reads the names between the brackets after the macro's name.
-static bool read_params(struct reader *r, struct macro *macro)
+static bool read_params(struct token_reader *r, struct macro *macro)
 {
     static const char names[] = "the parameters of a macro must be names";
     struct user_token token;
@@ -360,7 +360,7 @@ static bool read_params(struct reader *r, struct macro *macro)
     return true;
 }
 
-static bool read_macro(struct reader *r, struct macro *macro)
+static bool read_macro(struct token_reader *r, struct macro *macro)
 {
     struct user_token token;
     if (!read_token(r, &macro->name))
@@ -386,7 +386,7 @@ static bool read_macro(struct reader *r, struct macro *macro)
 }
 
 // Reads what follows a "#" at the beginning of a line.
-static bool read_directive(struct reader *r, int line)
+static bool read_directive(struct token_reader *r, int line)
 {
     struct user_token word;
     if (r->brackets > 0)
@@ -412,7 +412,7 @@ static bool read_directive(struct reader *r, int line)
 
 // ---- the text ----
 
-static bool read_all(struct reader *r, struct user_tokens *tokens)
+static bool read_all(struct token_reader *r, struct user_tokens *tokens)
 {
     struct user_token token;
     for (;;) {
@@ -434,7 +434,7 @@ static bool read_all(struct reader *r, struct user_tokens *tokens)
 
 bool user_tokens_read(struct user_tokens *tokens, const char *text, int *line, char why[USER_WHY])
 {
-    struct reader *r = xalloc(sizeof(*r));
+    struct token_reader *r = xalloc(sizeof(*r));
     *tokens = (struct user_tokens){0};
     *line = 1;
     r->spot = (struct spot){text, text, 1, true};

@@ -74,12 +74,12 @@ bool image_shape_equal(const struct image_shape *a, const struct image_shape *b)
 // A frame of a source, lent by source_next until source_return.
 struct frame {
     struct image image;  // borrowed pixels
-    uint64_t number;     // of the frame in its source, from 0 on; of a film also after a seek and in each round. A
+    uint64_t number;     // of the frame in its source, from 0 on; of a video also after a seek and in each round. A
                          // gap without a seek: frames lost before monocle received them
     int64_t captured_ns; // time of capture; all times are of clock_now_ns
     int64_t decode_ns;   // start of decoding; 0: not encoded
     int64_t ready_ns;    // when the pixels were complete in memory
-    int64_t video_ns;    // its time in the source: in the film, or since a device's first frame
+    int64_t video_ns;    // its time in the source: in the video, or since a device's first frame
     int64_t elapsed_ns;  // for a recording: time on the clock if live, else since the first frame, without seeks
     double rate;         // measured frames per second of a live source without a nominal rate, or of a camera that is
                  // faster than its nominal rate; 0: unknown, or the nominal rate; negative: the camera is faster,

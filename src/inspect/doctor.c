@@ -133,11 +133,11 @@ enum { NVIDIA = 0x10de, AMD = 0x1002, INTEL = 0x8086 };
 enum { DISPLAY_CLASS = 0x03 }; // the first byte of a PCI class
 
 // The vendors of GPUs on the PCI bus whose drivers are known.
-static const struct maker {
+static const struct gpu_vendor {
     unsigned vendor;
     const char *name, *rusticl;
     const char *library; // a part of the name of its own OpenCL driver
-} makers[] = {
+} vendors[] = {
     {NVIDIA, "NVIDIA", NULL, "nvidia-opencl"},
     {AMD, "AMD", "radeonsi", "amdocl"},
     {INTEL, "Intel", "iris", "igdrcl"},
@@ -163,12 +163,12 @@ static void add_pci(struct doctor *doctor, const char *device)
     const unsigned vendor = read_number(doctor, device, "vendor");
     if (read_number(doctor, device, "class") >> 16 != DISPLAY_CLASS)
         return;
-    for (size_t i = 0; i < sizeof(makers) / sizeof(*makers) && doctor->gpus < GPUS_MAX; i++) {
-        if (makers[i].vendor != vendor)
+    for (size_t i = 0; i < sizeof(vendors) / sizeof(*vendors) && doctor->gpus < GPUS_MAX; i++) {
+        if (vendors[i].vendor != vendor)
             continue;
         struct gpu *gpu = &doctor->gpu[doctor->gpus++];
-        *gpu = (struct gpu){.vendor = vendor, .rusticl = makers[i].rusticl};
-        snprintf(gpu->name, sizeof(gpu->name), "%s GPU %.32s", makers[i].name, device);
+        *gpu = (struct gpu){.vendor = vendor, .rusticl = vendors[i].rusticl};
+        snprintf(gpu->name, sizeof(gpu->name), "%s GPU %.32s", vendors[i].name, device);
     }
 }
 
@@ -192,15 +192,15 @@ static void hardware_find(struct doctor *doctor)
     }
 }
 
-// Returns the maker of the GPUs that this driver is for, if the machine has none of them; otherwise NULL.
+// Returns the vendor of the GPUs that this driver is for, if the machine has none of them; otherwise NULL.
 static const char *hardware_lacks(const struct doctor *doctor, const char *library)
 {
-    for (size_t i = 0; i < sizeof(makers) / sizeof(*makers); i++) {
+    for (size_t i = 0; i < sizeof(vendors) / sizeof(*vendors); i++) {
         bool found = false;
         for (int g = 0; g < doctor->gpus; g++)
-            found = found || doctor->gpu[g].vendor == makers[i].vendor;
-        if (strcasestr(library, makers[i].library) && !found)
-            return makers[i].name;
+            found = found || doctor->gpu[g].vendor == vendors[i].vendor;
+        if (strcasestr(library, vendors[i].library) && !found)
+            return vendors[i].name;
     }
     return NULL;
 }

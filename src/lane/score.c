@@ -20,16 +20,16 @@ enum { TRUTH_LANES = 4 }; // TuSimple forgives the worst line if the truth has m
 // ---- the files ----
 
 // The state of reading one file.
-struct reader {
+struct score_reader {
     struct lines *lines;
     size_t line; // number of the current line
     char problem[256];
 };
 
-static bool refuse(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool refuse(struct score_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Writes the problem. Always returns false.
-static bool refuse(struct reader *reader, const char *format, ...)
+static bool refuse(struct score_reader *reader, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -38,7 +38,7 @@ static bool refuse(struct reader *reader, const char *format, ...)
     return false;
 }
 
-static bool read_rows(struct reader *reader, const json_t *rows, struct lines_frame *frame)
+static bool read_rows(struct score_reader *reader, const json_t *rows, struct lines_frame *frame)
 {
     const size_t count = json_array_size(rows);
     if (!rows)
@@ -58,7 +58,7 @@ static bool read_rows(struct reader *reader, const json_t *rows, struct lines_fr
 }
 
 // Reads a lane's points to `x`. *any: it has at least one point.
-static bool read_lane(struct reader *reader, const json_t *lane, int rows, double *x, bool *any)
+static bool read_lane(struct score_reader *reader, const json_t *lane, int rows, double *x, bool *any)
 {
     *any = false;
     if (!json_is_array(lane) || json_array_size(lane) != (size_t)rows)
@@ -73,7 +73,7 @@ static bool read_lane(struct reader *reader, const json_t *lane, int rows, doubl
     return true;
 }
 
-static bool read_lanes(struct reader *reader, const json_t *lanes, struct lines_frame *frame)
+static bool read_lanes(struct score_reader *reader, const json_t *lanes, struct lines_frame *frame)
 {
     const size_t count = json_array_size(lanes);
     if (!json_is_array(lanes) || count > LINES_LANES)
@@ -93,7 +93,7 @@ static bool read_lanes(struct reader *reader, const json_t *lanes, struct lines_
 }
 
 // Returns a new frame at the end of the lines; NULL: there are too many.
-static struct lines_frame *add_frame(struct reader *reader)
+static struct lines_frame *add_frame(struct score_reader *reader)
 {
     struct lines *lines = reader->lines;
     if (lines->count == LINES_FRAMES) {
@@ -106,7 +106,7 @@ static struct lines_frame *add_frame(struct reader *reader)
     return frame;
 }
 
-static bool read_frame(struct reader *reader, const json_t *json)
+static bool read_frame(struct score_reader *reader, const json_t *json)
 {
     const json_t *name = json_object_get(json, "raw_file");
     if (!json_is_object(json))
@@ -124,7 +124,7 @@ static bool read_frame(struct reader *reader, const json_t *json)
            read_lanes(reader, json_object_get(json, "lanes"), frame);
 }
 
-static bool read_line(struct reader *reader, const char *line, size_t size)
+static bool read_line(struct score_reader *reader, const char *line, size_t size)
 {
     json_error_t error;
     if (size == strspn(line, " \t\r"))
@@ -137,7 +137,7 @@ static bool read_line(struct reader *reader, const char *line, size_t size)
 
 bool lines_read(struct lines *lines, FILE *file, const char *spoken)
 {
-    struct reader reader = {.lines = lines};
+    struct score_reader reader = {.lines = lines};
     char *line = xmalloc(LINES_BYTES + 1);
     bool ok = true;
     int got = 0;

@@ -21,7 +21,7 @@ enum { MOVE_MOST = 1 << 15 }; // pixels, so that the kernel's places are exact
 enum { OWN_LINES = 5, LINES_MAX = 2 * FILTER_REACH_MAX + 1 + STENCIL_ROWS };
 
 // The stencil of one pass at work on a band.
-struct maker {
+struct band_pass {
     uint8_t *lines; // the last rows of its input, or both ends of each, used in turn
     int line_width; // pixels of each, without edge pixels repeated
     uint8_t *spare; // rows that are made together with the first, if they have no other place
@@ -44,7 +44,7 @@ struct band {
     uint8_t *input;   // an RGBA row that the last filter keeps
     bool in_place;    // the first stencil reads the picture in place
     uint8_t *own_too; // scratch memory of the row variant for the pixels between the ends; or a warp's places
-    struct maker maker[PLAN_PASSES];
+    struct band_pass pass[PLAN_PASSES];
 };
 
 static int clamp_to(int at, int count)
@@ -203,8 +203,8 @@ int cpu_run_reach(const struct cpu_pass *passes, int count)
 static uint8_t *line_of(const struct band *band, int number, int row)
 {
     const struct cpu_pass *cpu = &band->run->passes[number];
-    const struct maker *maker = &band->maker[number];
-    return maker->lines + line_bytes(maker->line_width, pass_radius(cpu)) * (size_t)(row % cpu->lines) +
+    const struct band_pass *band_pass = &band->pass[number];
+    return band_pass->lines + line_bytes(band_pass->line_width, pass_radius(cpu)) * (size_t)(row % cpu->lines) +
            cpu->step * pass_radius(cpu);
 }
 
@@ -394,7 +394,7 @@ static void load_ends(const struct band *band, int y)
 {
     const uint8_t *row = picture_row(band->run, y);
     uint8_t *line = line_of(band, 0, y);
-    const int width = band->maker[0].line_width;
+    const int width = band->pass[0].line_width;
     const size_t half = 4 * (size_t)width / 2;
     memcpy(line, row, half);
     memcpy(line + half, row + 4 * (size_t)band->width - half, half);
@@ -452,36 +452,37 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
 {
     const struct cpu_run *run = band->run;
     const struct cpu_pass *cpu = &run->passes[number];
-    struct maker *maker = &band->maker[number];
+    struct band_pass *band_pass = &band->pass[number];
     const int height = run_height(run), reach = pass_rows(cpu), more = cpu->stencil->rows - 1;
     const bool in_place = number == 0 && band->in_place;
-    if (!maker->begun)
-        maker->loaded = clamp_to(y - reach, height);
-    for (; maker->loaded <= clamp_to(y + reach + more, height); maker->loaded++) {
+    if (!band_pass->begun)
+        band_pass->loaded = clamp_to(y - reach, height);
+    for (; band_pass->loaded <= clamp_to(y + reach + more, height); band_pass->loaded++) {
         if (in_place)
-            load_ends(band, maker->loaded);
+            load_ends(band, band_pass->loaded);
         else
-            load_line(band, number, maker->loaded);
+            load_line(band, number, band_pass->loaded);
     }
     const uint8_t *in[LINES_MAX];
     for (int i = 0; i < cpu->lines; i++)
         in[i] = line_of(band, number, clamp_to(y - reach - 1 + i, height));
     const bool is_output = run->to->plane[0] && number == run->count - 1 && cpu->step == 4;
-    maker->made[0] = to;
+    band_pass->made[0] = to;
     for (int i = 1; i <= more; i++)
-        maker->made[i] = is_output && y + i < band->end ? output_at(band, y + i)
-                                                        : maker->spare + line_bytes(band->width, 0) * (size_t)(i - 1);
+        band_pass->made[i] = is_output && y + i < band->end
+                                 ? output_at(band, y + i)
+                                 : band_pass->spare + line_bytes(band->width, 0) * (size_t)(i - 1);
     struct stencil_rows rows = {.in = in + 1,
-                                .out = maker->made,
-                                .width = maker->line_width,
+                                .out = band_pass->made,
+                                .width = band_pass->line_width,
                                 .step = cpu->step,
-                                .scratch = maker->own,
-                                .first = !maker->begun};
+                                .scratch = band_pass->own,
+                                .first = !band_pass->begun};
     const int calls = run->prefetch * (more + 1);
     const int writer = run->passes[run->count - 1].step == 4 ? run->count - 1 : 0; // grey rows are shorter
     const bool writes = calls > 0 && number == writer && cpu->step == 4 && run->to->plane[0];
     for (int i = 0; i <= more; i++) {
-        const int in_row = clamp_to(maker->loaded + calls - more - 1 + i, height);
+        const int in_row = clamp_to(band_pass->loaded + calls - more - 1 + i, height);
         rows.prefetch[i].in = calls > 0 && in_place ? picture_row(run, in_row) : to;
         rows.prefetch[i].out = writes ? output_at(band, clamp_to(band->y + calls + i, band->end)) : to;
     }
@@ -491,17 +492,17 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
         make_in_place(band, y, &rows);
     else
         cpu->stencil->stencil(&cpu->pass->stencil->arguments, &rows);
-    maker->taken = 0;
-    maker->begun = true;
+    band_pass->taken = 0;
+    band_pass->begun = true;
 }
 
 // Returns row `y` of a stencil. Rows are requested in order.
 static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8_t *to)
 {
-    struct maker *maker = &band->maker[number];
-    if (!maker->begun || maker->taken == band->run->passes[number].stencil->rows)
+    struct band_pass *band_pass = &band->pass[number];
+    if (!band_pass->begun || band_pass->taken == band->run->passes[number].stencil->rows)
         run_stencil(band, number, y, to);
-    return maker->made[maker->taken++];
+    return band_pass->made[band_pass->taken++];
 }
 
 // Makes output row `y` of a run without a stencil. Its last step writes with non-temporal stores.
@@ -581,14 +582,14 @@ static void band_init(struct band *band, const struct cpu_run *run, int number)
     scratch = band->own_too + run->passes[0].scratch_bytes;
     for (int i = 0; i < run->count; i++) {
         const struct cpu_pass *cpu = &run->passes[i];
-        struct maker *maker = &band->maker[i];
+        struct band_pass *band_pass = &band->pass[i];
         if (!cpu->stencil)
             continue;
-        maker->lines = scratch;
-        maker->line_width = i == 0 && band->in_place ? 2 * (END_WIDTH + pass_radius(cpu)) : width;
-        maker->spare = maker->lines + line_bytes(width, pass_radius(cpu)) * (size_t)cpu->lines;
-        maker->own = maker->spare + line_bytes(width, 0) * (size_t)(cpu->stencil->rows - 1);
-        scratch = maker->own + cpu->scratch_bytes;
+        band_pass->lines = scratch;
+        band_pass->line_width = i == 0 && band->in_place ? 2 * (END_WIDTH + pass_radius(cpu)) : width;
+        band_pass->spare = band_pass->lines + line_bytes(width, pass_radius(cpu)) * (size_t)cpu->lines;
+        band_pass->own = band_pass->spare + line_bytes(width, 0) * (size_t)(cpu->stencil->rows - 1);
+        scratch = band_pass->own + cpu->scratch_bytes;
     }
 }
 

@@ -208,20 +208,20 @@ static user_row *load(const char *library, size_t bytes, char **error)
 static user_row *find_row(const struct filter *filter, char **error)
 {
     char *program = write_program(filter, error);
-    struct cache_entry kept;
+    struct cache_entry entry;
     size_t bytes = 0;
     user_row *row = NULL;
     if (!program)
         return NULL;
     char *key = xprintf("%s %s\n%s", MONOCLE_VERSION, vectors_name(vectors_level()), program);
-    cache_entry_open(&kept, "so", key, strlen(key));
+    cache_entry_open(&entry, "so", key, strlen(key));
     cache_entry_check();
-    char *library = cache_entry_read(&kept, &bytes);
+    char *library = cache_entry_read(&entry, &bytes);
     if (!library && (library = compile(program, &bytes, error)))
-        cache_entry_write(&kept, library, bytes);
+        cache_entry_write(&entry, library, bytes);
     if (library)
         row = load(library, bytes, error);
-    cache_entry_close(&kept);
+    cache_entry_close(&entry);
     free(library);
     free(key);
     free(program);

@@ -147,12 +147,12 @@ static void add_rect(struct rects *to, double x0, double y0, double x1, double y
 }
 
 // A flat part of a car that faces the camera, in shares of its width (from the left) and height (from the top).
-struct part {
+struct car_part {
     double x0, y0, x1, y1;
     float color[3];
     bool dyed; // in the car's own colour
 };
-static const struct part parts[] = {
+static const struct car_part parts[] = {
     {0.00, 0.00, 1.00, 0.90, {0, 0, 0}, true},        {0.08, 0.06, 0.92, 0.40, {32, 38, 44}, false},
     {0.00, 0.50, 0.14, 0.62, {190, 20, 20}, false},   {0.86, 0.50, 1.00, 0.62, {190, 20, 20}, false},
     {0.34, 0.64, 0.66, 0.74, {215, 215, 205}, false}, {0.05, 0.88, 0.95, 0.94, {28, 28, 28}, false},
@@ -175,7 +175,7 @@ static void add_car(struct rects *to, const struct road_car *car)
         add_rect(to, left, top, right, bottom - 0.12 * (bottom - top), 1, side);
     }
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-        const struct part *part = &parts[i];
+        const struct car_part *part = &parts[i];
         const double width = right - left, height = bottom - top;
         add_rect(to, left + part->x0 * width, top + part->y0 * height, left + part->x1 * width, top + part->y1 * height,
                  1, part->dyed ? color : part->color);

@@ -1,4 +1,4 @@
-// moving.h: finds out if an image file contains a film. On any thread.
+// moving.h: finds out if an image file contains an animation or a video. On any thread.
 #pragma once
 
 #include <stdbool.h>

@@ -22,13 +22,14 @@ struct raccoon {
 };
 
 // The part of the photograph that a frame shows
-struct part {
+struct raccoon_part {
     int x, y; // place of the frame's first pixel
     int step; // from pixel to pixel
 };
 
 // Returns a part with the frame's aspect ratio, inside the photograph.
-static struct part find_part(const struct image_shape *photograph, const struct image_shape *frame, double seconds)
+static struct raccoon_part find_part(const struct image_shape *photograph, const struct image_shape *frame,
+                                     double seconds)
 {
     const double turn = 2 * acos(-1) * seconds, zoom = (1 - cos(turn / zoom_s)) / 2;
     const double across = (double)(photograph->width - 1) / frame->width;
@@ -36,7 +37,7 @@ static struct part find_part(const struct image_shape *photograph, const struct 
     const double step = (across < down ? across : down) * (widest + (closest - widest) * zoom);
     const double room_x = photograph->width - 1 - step * frame->width;
     const double room_y = photograph->height - 1 - step * frame->height;
-    return (struct part){
+    return (struct raccoon_part){
         .x = (int)(room_x * (1 + sin(turn / pan_s)) / 2 * ONE),
         .y = (int)(room_y * (1 + cos(turn / pan_s * 2)) / 2 * ONE),
         .step = (int)(step * ONE),
@@ -44,7 +45,7 @@ static struct part find_part(const struct image_shape *photograph, const struct 
 }
 
 // Draws row y of a frame, linearly interpolated between the photograph's pixels.
-static void draw_row(const struct image *photograph, const struct part *part, int y, int width, uint8_t *rgba)
+static void draw_row(const struct image *photograph, const struct raccoon_part *part, int y, int width, uint8_t *rgba)
 {
     const int64_t v = part->y + (int64_t)part->step * y;
     const int b = (int)(v / (ONE / 256)) & 255;
@@ -66,7 +67,8 @@ static void draw_raccoon(struct source *source, int slot, uint64_t number)
     struct raccoon *raccoon = source->state;
     struct image *image = &source->pool.image[slot];
     const int width = image->shape.width, height = image->shape.height;
-    const struct part part = find_part(&raccoon->photograph.shape, &image->shape, (double)number / source->info.rate);
+    const struct raccoon_part part =
+        find_part(&raccoon->photograph.shape, &image->shape, (double)number / source->info.rate);
     uint8_t *upper = raccoon->rows, *lower = upper + (size_t)width * 4;
     for (int y = 0; y < height; y += 2) {
         const bool pair = y + 1 < height;

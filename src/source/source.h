@@ -123,7 +123,7 @@ struct source_health {
     uint64_t damaged;             // number of damaged frames, which were dropped
     uint64_t lost;                // number of frames missed without a signal, at the nominal rate
     int outages;                  // how often the signal was lost
-    bool faulty;                  // a film is damaged: its duration may be wrong
+    bool faulty;                  // a video is damaged: its duration may be wrong
     bool userptr;                 // the driver writes frames to our memory, which is lent without a copy
     double rate;                  // recent frames per second; 0: unknown
 };

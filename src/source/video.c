@@ -1,4 +1,4 @@
-// video.c: films of all formats, and URLs, through the user's ffmpeg in a child process
+// video.c: videos of all formats, and URLs, through the user's ffmpeg in a child process
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -291,7 +291,7 @@ static bool probe(struct video *video, const char *name)
     return true;
 }
 
-// Writes the filters that convert a film to the matrix of BT.709, and map HDR; its white is at 203 cd/m2 (ITU-R
+// Writes the filters that convert a video to the matrix of BT.709, and map HDR; its white is at 203 cd/m2 (ITU-R
 // BT.2408). zscale needs 4:4:4 for odd sizes.
 static void write_color(const struct video_info *info, char *text, size_t size)
 {
@@ -577,7 +577,7 @@ static enum source_status watch(struct source *source, enum source_status status
     return status;
 }
 
-// Sets the frame's time in the film. The first frame after a seek gets the target of the seek: with its own time, a
+// Sets the frame's time in the video. The first frame after a seek gets the target of the seek: with its own time, a
 // step back could find the same frame again if it lasts longer than others.
 static void take_time(struct source *source, struct frame *frame)
 {

@@ -109,7 +109,7 @@ static const struct matrix {
     {"ictcp", COLOR_MATRIX_709, true},
 };
 
-// Returns ffmpeg's name of the transfer function if it is one of HDR films (ITU-R BT.2100), else NULL.
+// Returns ffmpeg's name of the transfer function if it is one of HDR videos (ITU-R BT.2100), else NULL.
 static const char *hdr_transfer(const json_t *stream, const struct layout *layout)
 {
     static const char *const names[] = {"smpte2084", "arib-std-b67"};

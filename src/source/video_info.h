@@ -16,8 +16,8 @@ struct video_info {
     int rate_numerator, rate_denominator;
     double seconds;        // 0: unknown
     bool alpha;            // its pixels may be transparent
-    bool interlaced, full; // full: the range of the film, of which `shape` has what ffmpeg makes of it
-    const char *transfer;  // of an HDR film, PQ or HLG: ffmpeg's name, static; ffmpeg maps it to BT.709. NULL: SDR
+    bool interlaced, full; // full: the range of the video, of which `shape` has what ffmpeg makes of it
+    const char *transfer;  // of an HDR video, PQ or HLG: ffmpeg's name, static; ffmpeg maps it to BT.709. NULL: SDR
     bool untimed;          // its format has no times, so those of ffmpeg follow from an invented rate
     const char *matrix;    // ffmpeg's name, static, of one that ffmpeg converts to that of BT.709; NULL: of `shape`
     bool endless;          // neither a duration nor a length is known: from a server, it is live

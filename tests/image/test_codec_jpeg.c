@@ -261,8 +261,7 @@ static void refuse(struct codec *codec, const struct codec_buffer *file, enum co
     struct image image = {0};
     const bool ok = read_file(codec, file, &head, &image, &error);
     check_that(&check, !ok && error.fault == fault && strstr(error.why, because),
-               "refused for \"%s\" (%s), not \"%s\" (%s)", because, codec_fault_name(fault), error.why,
-               codec_fault_name(error.fault));
+               "refused for \"%s\" (%d), not \"%s\" (%d)", because, fault, error.why, error.fault);
     image_free(&image);
 }
 

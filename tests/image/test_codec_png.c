@@ -177,8 +177,8 @@ static void refuse(struct codec *codec, const struct codec_buffer *file, uint64_
                     image_reserve(&image, &head.shape) &&
                     codec_decode(codec, file->data, file->size, &head, &image, &error);
     check_that(&check, !ok && error.fault == fault && strstr(error.why, because),
-               "refused for \"%s\" (%s), not \"%s\" (%s)", because, codec_fault_name(fault), ok ? "" : error.why,
-               codec_fault_name(ok ? CODEC_FINE : error.fault));
+               "refused for \"%s\" (%d), not \"%s\" (%d)", because, fault, ok ? "" : error.why,
+               ok ? CODEC_FINE : error.fault);
     image_free(&image);
 }
 

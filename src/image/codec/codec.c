@@ -83,11 +83,6 @@ static const struct {
     {"msf1", {.name = "HEIF"}}, {"crx ", {.name = "CR3 (camera raw)"}},
 };
 
-static const char *const fault_names[] = {
-    [CODEC_FINE] = "fine",           [CODEC_NOT_A_PICTURE] = "not-a-picture", [CODEC_DAMAGED] = "damaged",
-    [CODEC_TOO_LARGE] = "too-large", [CODEC_UNSUPPORTED] = "unsupported",     [CODEC_NO_MEMORY] = "no-memory",
-};
-
 static const struct {
     enum codec_remark remark;
     const char *text;
@@ -102,11 +97,6 @@ struct codec {
     void *state[CODEC_FORMATS];
     struct codec_buffer exif, xmp; // of the file that is written
 };
-
-const char *codec_fault_name(enum codec_fault fault)
-{
-    return fault_names[fault];
-}
 
 const struct codec_info *codec_info(enum codec_format format)
 {

@@ -54,7 +54,6 @@ enum codec_fault {
     CODEC_UNSUPPORTED,
     CODEC_NO_MEMORY,
 };
-const char *codec_fault_name(enum codec_fault fault); // "not-a-picture"
 
 enum { CODEC_WHY = 512 };
 struct codec_error {

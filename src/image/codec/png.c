@@ -602,19 +602,19 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
 }
 
 // Every `step` pixels from (x, y) on: the whole image, or one of the seven parts of an interlaced one (Adam7).
-static const struct part {
+static const struct adam7_part {
     int x, y, step_x, step_y;
 } parts[] = {{0, 0, 1, 1}, {0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8},
              {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}};
 enum { PARTS = sizeof(parts) / sizeof(*parts) };
 
-static int part_columns(const struct header *header, const struct part *part)
+static int part_columns(const struct header *header, const struct adam7_part *part)
 {
     return (header->width - part->x + part->step_x - 1) / part->step_x;
 }
 
 // A part without columns has no rows.
-static int part_rows(const struct header *header, const struct part *part)
+static int part_rows(const struct header *header, const struct adam7_part *part)
 {
     return part_columns(header, part) > 0 ? (header->height - part->y + part->step_y - 1) / part->step_y : 0;
 }
@@ -625,7 +625,7 @@ static size_t row_bytes(const struct header *header, int columns)
     return 1 + ((size_t)columns * (size_t)(channels_of(header->colour) * header->depth) + 7) / 8;
 }
 
-static size_t part_bytes(const struct header *header, const struct part *part)
+static size_t part_bytes(const struct header *header, const struct adam7_part *part)
 {
     return row_bytes(header, part_columns(header, part)) * (size_t)part_rows(header, part);
 }
@@ -672,7 +672,7 @@ static void expand_pixel(const struct header *header, const uint8_t *row, int x,
 }
 
 // Removes the filters from a part's rows and converts them. Returns false for an unknown filter.
-static bool read_part(const struct header *header, const struct part *part, uint8_t *from, const uint8_t *zeros,
+static bool read_part(const struct header *header, const struct adam7_part *part, uint8_t *from, const uint8_t *zeros,
                       struct image *image)
 {
     const int columns = part_columns(header, part), channels = channels_of(header->colour);

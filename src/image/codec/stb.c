@@ -31,7 +31,7 @@ static void *block_alloc(size_t size)
 _Static_assert(STBI_MAX_DIMENSIONS == IMAGE_MAX_SIDE, "stb refuses what the program refuses");
 
 // Passes stb the bytes piece by piece, to notice when it wants more than the file has.
-struct reader {
+struct stb_reader {
     const uint8_t *data;
     size_t size, at;
     const char *ahead; // stb's small read-ahead buffer, known from its first read
@@ -40,7 +40,7 @@ struct reader {
 
 static int reader_read(void *user, char *to, int wanted)
 {
-    struct reader *reader = user;
+    struct stb_reader *reader = user;
     const size_t left = reader->size - reader->at;
     const size_t count = (size_t)wanted < left ? (size_t)wanted : left;
     memcpy(to, reader->data + reader->at, count);
@@ -54,14 +54,14 @@ static int reader_read(void *user, char *to, int wanted)
 
 static void reader_skip(void *user, int count) // stb only skips forward
 {
-    struct reader *reader = user;
+    struct stb_reader *reader = user;
     const size_t left = reader->size - reader->at;
     reader->at += (size_t)count < left ? (size_t)count : left;
 }
 
 static int reader_at_end(void *user)
 {
-    const struct reader *reader = user;
+    const struct stb_reader *reader = user;
     return reader->at >= reader->size;
 }
 
@@ -83,7 +83,7 @@ static bool refuse(struct codec_error *error, const char *reason, bool cut_short
 static uint8_t *load(const uint8_t *data, size_t size, int *width, int *height, struct codec_error *error)
 {
     static const stbi_io_callbacks callbacks = {reader_read, reader_skip, reader_at_end};
-    struct reader reader = {.data = data, .size = size};
+    struct stb_reader reader = {.data = data, .size = size};
     int channels;
     uint8_t *pixels = stbi_load_from_callbacks(&callbacks, &reader, width, height, &channels, 4);
     if (pixels && !reader.cut_short)

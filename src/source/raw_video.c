@@ -1,4 +1,4 @@
-// film.c: videos without compression from a file or a pipe: Y4M, and raw frames
+// raw_video.c: videos without compression from a file or a pipe: Y4M, and raw frames
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/installed_program.h"
@@ -16,7 +16,7 @@
 
 static const char frame_head[] = "FRAME\n"; // of a Y4M frame, as most programs write it
 
-struct film {
+struct raw_video {
     struct byte_reader reader;
     bool lines;       // a Y4M frame header precedes each frame
     off_t first;      // offset of the first frame
@@ -32,10 +32,10 @@ struct film {
 
 // Returns false if a file is too short for one frame (logged), before memory is allocated for frames of the size that
 // the file or the user claims. Warns if raw frames do not divide the file: their size is probably wrong.
-static bool check_length(struct film *film, const struct image_shape *shape)
+static bool check_length(struct raw_video *raw, const struct image_shape *shape)
 {
     const size_t one = image_bytes(shape);
-    const struct byte_reader *reader = &film->reader;
+    const struct byte_reader *reader = &raw->reader;
     const off_t length = reader->size - reader->offset;
     const char *format = pixfmt_info(shape->format)->name;
     if (!reader->regular)
@@ -45,11 +45,11 @@ static bool check_length(struct film *film, const struct image_shape *shape)
             "%s contains no complete frame: it has %lld bytes of pixels, but a frame of %dx%d pixels in %s has %zu "
             "bytes%s",
             reader->name, (long long)length, shape->width, shape->height, format, one,
-            film->lines ? "" : "; check --size and --pixel-format");
+            raw->lines ? "" : "; check --size and --pixel-format");
         return false;
     }
-    film->warned = !film->lines && length % (off_t)one != 0;
-    if (film->warned)
+    raw->warned = !raw->lines && length % (off_t)one != 0;
+    if (raw->warned)
         log_warn("%s has %lld bytes, not a multiple of the %zu bytes of a %s frame of %dx%d pixels; check --size and "
                  "--pixel-format",
                  reader->name, (long long)length, one, format, shape->width, shape->height);
@@ -59,156 +59,154 @@ static bool check_length(struct film *film, const struct image_shape *shape)
 // Returns the bytes of a frame and its header in the file.
 static off_t frame_bytes(const struct source *source)
 {
-    const struct film *film = source->state;
-    return (off_t)image_bytes(&source->info.shape) + (film->lines ? (off_t)sizeof(frame_head) - 1 : 0);
+    const struct raw_video *raw = source->state;
+    return (off_t)image_bytes(&source->info.shape) + (raw->lines ? (off_t)sizeof(frame_head) - 1 : 0);
 }
 
-static void begin_frame(struct film *film)
+static void begin_frame(struct raw_video *raw)
 {
-    film->headed = false;
-    film->filled = 0;
-    film->begun_ns = 0;
+    raw->headed = false;
+    raw->filled = 0;
+    raw->begun_ns = 0;
 }
 
-static bool film_seek(struct source *source, double seconds)
+static bool raw_seek(struct source *source, double seconds)
 {
-    struct film *film = source->state;
+    struct raw_video *raw = source->state;
     char head[sizeof(frame_head) - 1];
     const uint64_t frame = (uint64_t)llround(seconds / source->info.frame_s);
-    const off_t at = film->first + (off_t)frame * frame_bytes(source);
-    if (film->lines && (pread(film->reader.fd, head, sizeof(head), at) != (ssize_t)sizeof(head) ||
-                        memcmp(head, frame_head, sizeof(head)) != 0)) {
-        log_warn("cannot seek in %s: its frame headers differ in length", film->reader.name);
+    const off_t at = raw->first + (off_t)frame * frame_bytes(source);
+    if (raw->lines && (pread(raw->reader.fd, head, sizeof(head), at) != (ssize_t)sizeof(head) ||
+                       memcmp(head, frame_head, sizeof(head)) != 0)) {
+        log_warn("cannot seek in %s: its frame headers differ in length", raw->reader.name);
         return true;
     }
-    film->round = frame;
-    begin_frame(film);
-    return byte_reader_seek(&film->reader, at);
+    raw->round = frame;
+    begin_frame(raw);
+    return byte_reader_seek(&raw->reader, at);
 }
 
 // A regular file can seek.
 static void describe_time(struct source *source, const struct source_setup *setup)
 {
-    const struct film *film = source->state;
+    const struct raw_video *raw = source->state;
     double rate = source->info.rate > 0 ? source->info.rate : setup->rate;
     if (rate <= 0)
         rate = SOURCE_DEFAULT_RATE;
-    if (!film->reader.regular)
+    if (!raw->reader.regular)
         return;
     source->info.frame_s = 1 / rate;
-    source->info.duration_s = (double)((film->reader.size - film->first) / frame_bytes(source)) / rate;
+    source->info.duration_s = (double)((raw->reader.size - raw->first) / frame_bytes(source)) / rate;
 }
 
 // Begins at the stream's offset.
 static bool start(struct source *source, const struct source_setup *setup, const struct image_shape *shape, bool lines)
 {
-    struct film *film = source->state;
-    film->lines = lines;
-    if (!check_length(film, shape))
+    struct raw_video *raw = source->state;
+    raw->lines = lines;
+    if (!check_length(raw, shape))
         return false;
-    if (setup->loop && !film->reader.regular)
-        log_warn("cannot loop %s: it is not a regular file; it plays once", film->reader.name);
-    snprintf(source->info.name, sizeof(source->info.name), "%s", film->reader.name);
+    if (setup->loop && !raw->reader.regular)
+        log_warn("cannot loop %s: it is not a regular file; it plays once", raw->reader.name);
+    snprintf(source->info.name, sizeof(source->info.name), "%s", raw->reader.name);
     source->info.shape = *shape;
-    film->loop = setup->loop && film->reader.regular;
-    film->first = film->reader.offset;
-    film->slot = -1;
+    raw->loop = setup->loop && raw->reader.regular;
+    raw->first = raw->reader.offset;
+    raw->slot = -1;
     describe_time(source, setup);
     return pool_init(&source->pool, source, shape);
 }
 
-static void film_close(struct source *source)
+static void raw_close(struct source *source)
 {
-    struct film *film = source->state;
-    byte_reader_close(&film->reader);
+    struct raw_video *raw = source->state;
+    byte_reader_close(&raw->reader);
 }
 
-static bool film_holds(const struct source *source, const char *path)
+static bool raw_holds(const struct source *source, const char *path)
 {
-    const struct film *film = source->state;
-    return file_is_open(path, film->reader.fd);
+    const struct raw_video *raw = source->state;
+    return file_is_open(path, raw->reader.fd);
 }
 
 // The stream has ended, with `left` bytes of an incomplete frame. Returns SOURCE_FRAME if it begins again.
-static enum source_status end_round(struct film *film, size_t left)
+static enum source_status end_round(struct raw_video *raw, size_t left)
 {
-    if (film->loop && film->round == 0 && film->played) {
+    if (raw->loop && raw->round == 0 && raw->played) {
         log_error("cannot loop %s: it was truncated while it played and contains no complete frame now",
-                  film->reader.name);
+                  raw->reader.name);
         return SOURCE_FAILED;
     }
-    const bool cut = film->reader.regular && film->reader.offset < film->reader.size;
-    if ((left > 0 || cut) && !film->warned) {
+    const bool cut = raw->reader.regular && raw->reader.offset < raw->reader.size;
+    if ((left > 0 || cut) && !raw->warned) {
         log_warn(left > 0 ? "%s ends with an incomplete frame, which is dropped" : "%s was truncated while it played",
-                 film->reader.name);
-        film->warned = true;
+                 raw->reader.name);
+        raw->warned = true;
     }
-    if (!film->loop || film->round == 0)
+    if (!raw->loop || raw->round == 0)
         return SOURCE_END;
-    film->round = 0;
-    begin_frame(film);
-    return byte_reader_seek(&film->reader, film->first) ? SOURCE_FRAME : SOURCE_FAILED;
+    raw->round = 0;
+    begin_frame(raw);
+    return byte_reader_seek(&raw->reader, raw->first) ? SOURCE_FRAME : SOURCE_FAILED;
 }
 
-static enum source_status read_frame_header(struct film *film, int64_t deadline_ns)
+static enum source_status read_frame_header(struct raw_video *raw, int64_t deadline_ns)
 {
     char line[Y4M_LINE_MAX + 1];
     size_t length;
-    const enum byte_reader_status status = byte_reader_line(&film->reader, line, Y4M_LINE_MAX, &length, deadline_ns);
+    const enum byte_reader_status status = byte_reader_line(&raw->reader, line, Y4M_LINE_MAX, &length, deadline_ns);
     if (status == READER_TIMEOUT)
         return SOURCE_TIMEOUT;
     if (status == READER_END)
-        return end_round(film, length);
+        return end_round(raw, length);
     if (status == READER_FAILED)
         return SOURCE_FAILED;
-    film->headed = status == READER_OK && y4m_parse_frame(line, length);
-    if (film->headed)
+    raw->headed = status == READER_OK && y4m_parse_frame(line, length);
+    if (raw->headed)
         return SOURCE_FRAME;
-    log_error("%s is damaged: frame %llu does not begin with FRAME", film->reader.name,
-              (unsigned long long)film->round);
+    log_error("%s is damaged: frame %llu does not begin with FRAME", raw->reader.name, (unsigned long long)raw->round);
     return SOURCE_FAILED;
 }
 
 // Reads the next part of a frame: its header, or its pixels. Returns SOURCE_FRAME if more may follow.
 static enum source_status read_part(struct source *source, size_t bytes, int64_t deadline_ns)
 {
-    struct film *film = source->state;
-    if (film->lines && !film->headed)
-        return read_frame_header(film, deadline_ns);
-    if (film->slot < 0) // an incomplete frame leaves its slot
-        film->slot = pool_take(&source->pool, deadline_ns);
-    if (film->slot < 0)
+    struct raw_video *raw = source->state;
+    if (raw->lines && !raw->headed)
+        return read_frame_header(raw, deadline_ns);
+    if (raw->slot < 0) // an incomplete frame leaves its slot
+        raw->slot = pool_take(&source->pool, deadline_ns);
+    if (raw->slot < 0)
         return SOURCE_TIMEOUT;
-    if (film->begun_ns == 0)
-        film->begun_ns = clock_now_ns();
-    switch (
-        byte_reader_read(&film->reader, source->pool.image[film->slot].plane[0], bytes, &film->filled, deadline_ns)) {
+    if (raw->begun_ns == 0)
+        raw->begun_ns = clock_now_ns();
+    switch (byte_reader_read(&raw->reader, source->pool.image[raw->slot].plane[0], bytes, &raw->filled, deadline_ns)) {
     case READER_OK:
         return SOURCE_FRAME;
     case READER_TIMEOUT:
         return SOURCE_TIMEOUT;
     case READER_END:
-        return end_round(film, film->filled + film->lines);
+        return end_round(raw, raw->filled + raw->lines);
     default:
         return SOURCE_FAILED;
     }
 }
 
-static enum source_status film_next(struct source *source, struct frame *frame, int64_t deadline_ns)
+static enum source_status raw_next(struct source *source, struct frame *frame, int64_t deadline_ns)
 {
-    struct film *film = source->state;
+    struct raw_video *raw = source->state;
     const size_t bytes = image_bytes(&source->info.shape);
-    while (film->filled < bytes) {
+    while (raw->filled < bytes) {
         const enum source_status status = read_part(source, bytes, deadline_ns);
         if (status != SOURCE_FRAME)
             return status;
     }
-    pool_lend(&source->pool, film->slot, film->round, film->begun_ns, frame);
-    frame->video_ns = (int64_t)((double)film->round * source->info.frame_s * 1e9);
-    film->played = true;
-    film->round++;
-    film->slot = -1;
-    begin_frame(film);
+    pool_lend(&source->pool, raw->slot, raw->round, raw->begun_ns, frame);
+    frame->video_ns = (int64_t)((double)raw->round * source->info.frame_s * 1e9);
+    raw->played = true;
+    raw->round++;
+    raw->slot = -1;
+    begin_frame(raw);
     return SOURCE_FRAME;
 }
 
@@ -266,20 +264,20 @@ static bool wish_fits(const struct source_setup *setup, const struct image_shape
 
 static bool y4m_open(struct source *source, const struct source_setup *setup, const char *text)
 {
-    struct film *film = source->state;
+    struct raw_video *raw = source->state;
     struct y4m_header header;
-    if (!byte_reader_open(&film->reader, text) || !read_header(&film->reader, &header, setup->given_up))
+    if (!byte_reader_open(&raw->reader, text) || !read_header(&raw->reader, &header, setup->given_up))
         return false;
     struct image_shape *shape = &header.shape;
-    if (!wish_fits(setup, shape, film->reader.name))
+    if (!wish_fits(setup, shape, raw->reader.name))
         return false;
     if (source_square(&(int){shape->width}, &(int){shape->height}, header.aspect_across, header.aspect_down))
         log_warn(
             "the pixels of %s have the aspect %d:%d, but monocle shows them as squares; a regular file, with ffmpeg "
             "installed, has its shape",
-            film->reader.name, header.aspect_across, header.aspect_down);
+            raw->reader.name, header.aspect_across, header.aspect_down);
     if (header.interlaced)
-        log_warn("%s is interlaced: each frame shows both fields, without deinterlacing", film->reader.name);
+        log_warn("%s is interlaced: each frame shows both fields, without deinterlacing", raw->reader.name);
     shape->color = source_color(setup, shape->color, shape);
     if (header.rate_numerator > 0) {
         source->info.rate = (double)header.rate_numerator / header.rate_denominator;
@@ -319,17 +317,17 @@ const struct source_kind source_y4m = {
     .help = {"FILE.y4m\ta Y4M video: 4:2:0, 4:2:2, 4:4:4 or mono, 8 bits; also a named pipe",
              "-\tY4M on standard input, for example from ffmpeg -f yuv4mpegpipe"},
     .claims = y4m_claims,
-    .state_bytes = sizeof(struct film),
+    .state_bytes = sizeof(struct raw_video),
     .open = y4m_open,
-    .close = film_close,
-    .next = film_next,
-    .seek = film_seek,
-    .holds = film_holds,
+    .close = raw_close,
+    .next = raw_next,
+    .seek = raw_seek,
+    .holds = raw_holds,
 };
 
 static bool raw_open(struct source *source, const struct source_setup *setup, const char *text)
 {
-    struct film *film = source->state;
+    struct raw_video *raw = source->state;
     if (!text || text[0] == '\0') {
         log_error("raw needs a file: raw:FILE, or raw:- for standard input");
         return false;
@@ -348,7 +346,7 @@ static bool raw_open(struct source *source, const struct source_setup *setup, co
         return false;
     }
     shape.color = source_color(setup, (struct color){0}, &shape);
-    return byte_reader_open(&film->reader, text) && start(source, setup, &shape, false);
+    return byte_reader_open(&raw->reader, text) && start(source, setup, &shape, false);
 }
 
 static bool raw_claims(const struct source_target *target, const struct source_setup *setup)
@@ -362,10 +360,10 @@ const struct source_kind source_raw = {
     .help = {"raw:FILE\tframes without a header; needs --size and --pixel-format; raw:- is standard input"},
     .word = true,
     .claims = raw_claims,
-    .state_bytes = sizeof(struct film),
+    .state_bytes = sizeof(struct raw_video),
     .open = raw_open,
-    .close = film_close,
-    .next = film_next,
-    .seek = film_seek,
-    .holds = film_holds,
+    .close = raw_close,
+    .next = raw_next,
+    .seek = raw_seek,
+    .holds = raw_holds,
 };
