@@ -225,7 +225,7 @@ struct guest {
     unsigned number;               // clients.client[].number when this began; another number: a new client
     long long waits;               // request_id of the command that waits
     uint64_t awaited;              // the command waits for this number of frames; 0: for a frame with all changes
-    unsigned source;               // ... for this request of source_change_requests; 0: for none
+    unsigned source;               // ... for this request of source_change.requests; 0: for none
     bool recording;                // ... for the end of a recording
     struct screenshot *screenshot; // ... for this one; NULL: for none
     struct screenshot *left;       // still being written for a client that has gone; NULL: none
@@ -336,7 +336,7 @@ static bool run_get(struct call *call)
 static bool run_set(struct call *call)
 {
     const struct source_change *change = &call->run->stream->change;
-    const unsigned requests = source_change_requests(change);
+    const unsigned requests = change->requests;
     const char *name = text_argument(call, 0);
     char value[REQUEST_TEXT];
     if (!name)
@@ -344,7 +344,7 @@ static bool run_set(struct call *call)
     const bool plain = request_text(call->request->argument[1], value);
     if (!properties_set(call->run, name, plain ? value : NULL, call->why))
         return false;
-    call->guest->source = source_change_requests(change) != requests ? source_change_requests(change) : 0;
+    call->guest->source = change->requests != requests ? change->requests : 0;
     call->guest->recording = strcmp(name, "recording") == 0 && outputs_busy(&call->run->stream->outputs);
     call->guest->waits = call->request->id;
     call->client->waits = call->guest->source > 0 || call->guest->recording;
@@ -545,7 +545,7 @@ static bool settled(const struct controlled *run)
 // Answers a client that waits for a source, when it plays or has failed. If the run ends, control_close answers.
 static void answer_source(struct stream *s, struct client *client, struct guest *guest)
 {
-    const bool latest = guest->source == source_change_requests(&s->change);
+    const bool latest = guest->source == s->change.requests;
     if (latest && (source_change_busy(&s->change) || !s->playback.capture || s->quit || s->code >= EXIT_NOTHING))
         return;
     guest->source = 0;

@@ -26,7 +26,7 @@ struct playback {
 
 // Starts the capture. False on failure (logged).
 bool playback_start(struct playback *playback, struct trace *trace);
-// Stops the capture. False: as capture_stop.
+// Stops the capture, after which no thread writes the trace. False: as capture_stop.
 bool playback_stop(struct playback *playback, int wait_ms);
 // Continues with another source, from its start. Closes the present one, whose capture has stopped.
 void playback_replace(struct playback *playback, struct source *source);

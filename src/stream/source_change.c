@@ -95,11 +95,6 @@ const char *source_change_text(const struct source_change *change)
     return change->present ? change->present : change->first;
 }
 
-unsigned source_change_requests(const struct source_change *change)
-{
-    return change->requests;
-}
-
 const char *source_change_failure(const struct source_change *change)
 {
     return change->why[0] ? change->why : NULL;

@@ -31,7 +31,7 @@ void playlist_opened(struct playlist *list, bool ok);
 
 // ---- the change ----
 
-// Zeroed: no change. Only source_change.c uses the members after `allows`.
+// Zeroed: no change. Only source_change.c uses the members after `requests`.
 struct source_change {
     // Set by the stream; borrowed.
     struct playback *playback;
@@ -41,7 +41,9 @@ struct source_change {
     bool plays;                                                 // stream_setup.paced
     bool (*allows)(void *context, const struct source *source); // as of stream_client
     void *context;
-    struct playlist list;  // the sources after the present one; before the start, set by the client
+    struct playlist list; // the sources after the present one; before the start, set by the client
+    unsigned requests;    // number of source_change_request so far
+
     char *wanted;          // text of the next source; NULL: none
     char *text;            // of the source that is being opened
     char *present;         // of the stream's source, which may use it; NULL: the source of the start
@@ -53,7 +55,6 @@ struct source_change {
     int64_t stop_ns;       // when the old source had to stop, because `source` is accepted; 0: not yet
     bool told;             // the log has said that the old source is waited for
     char why[SOURCE_WHY];  // error of the latest change; "": none
-    unsigned requests;
     pthread_t thread;
 };
 
@@ -64,7 +65,6 @@ struct source_change {
 bool source_change_request(struct source_change *change, const char *text, char why[SOURCE_WHY]);
 // Returns the text of the stream's source, as source_setup.text.
 const char *source_change_text(const struct source_change *change);
-unsigned source_change_requests(const struct source_change *change); // number of requests so far
 // Returns why the latest request failed; NULL: the stream has its source. Call when source_change_busy is false.
 const char *source_change_failure(const struct source_change *change);
 bool source_change_more(const struct source_change *change); // true: another source of the playlist follows at the end

@@ -212,15 +212,10 @@ bool stream_start(struct stream *s)
     return started;
 }
 
-bool stream_stop(struct stream *s)
-{
-    return playback_stop(&s->playback, CAPTURE_STOP_MS);
-}
-
 bool stream_close(struct stream *s)
 {
-    if (!stream_stop(s) || !panes_finish(s->panes) || !live_tuning_close(s->tuning, TUNING_PATIENCE_MS) ||
-        window_lost(s->window))
+    if (!playback_stop(&s->playback, CAPTURE_STOP_MS) || !panes_finish(s->panes) ||
+        !live_tuning_close(s->tuning, TUNING_PATIENCE_MS) || window_lost(s->window))
         return false;
     source_close(s->playback.source);
     if (!source_change_close(&s->change))

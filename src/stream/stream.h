@@ -124,8 +124,6 @@ void stream_complete(struct stream *stream);
 // still image, or the last frame of a paused video, stays until the user quits.
 bool stream_finished(const struct stream *stream);
 
-// Stops the capture, after which no thread writes the trace. False if a driver is still busy.
-bool stream_stop(struct stream *stream);
 // Stops the capture and closes everything but the window and the trace. The window's GL context must still be current.
 // False if a driver is still busy or the display is lost. All must then stay as it is, and the caller exits with
 // EXIT_AT_ONCE.

@@ -564,7 +564,7 @@ static bool close_all(struct run *run, enum exit_code *code)
 {
     control_close(run->control);
     outputs_close(&run->stream.outputs);
-    if (!stream_stop(&run->stream))
+    if (!playback_stop(&run->stream.playback, CAPTURE_STOP_MS))
         return false;
     if (!truth_close(&run->truth) || !output_files_close_trace(&run->stream.files, &run->stream.meter))
         *code = EXIT_FAILED_SOME;

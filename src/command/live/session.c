@@ -427,7 +427,7 @@ bool session_close(struct session *s)
     outputs_close(&s->stream.outputs);
     truth_close(&s->truth);
     captures_close(&s->captures);
-    if (!stream_stop(&s->stream))
+    if (!playback_stop(&s->stream.playback, CAPTURE_STOP_MS))
         return false;
     if (!output_files_close_trace(&s->stream.files, &s->stream.meter) && s->stream.code == EXIT_OK)
         s->stream.code = EXIT_FAILED_SOME;
