@@ -78,7 +78,7 @@ static json_t *get_size(const struct controlled *run, const char *rest, char why
     const struct path_result *result = panes_result(run->stream->panes, PANE_MAIN);
     char text[32];
     int width, height;
-    stream_size(run->stream, &width, &height);
+    settings_size(&run->stream->settings.chain, &run->stream->playback.info->shape, &width, &height);
     if (result) {
         width = result->width;
         height = result->height;

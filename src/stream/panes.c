@@ -107,23 +107,13 @@ static void make_original(const struct panes *panes, struct chain *chain)
     }
 }
 
-// Sets the size of the chain's results. If the chain is impossible, the size of the input: path_open then refuses it.
-static void size_of(const struct panes *panes, const struct chain *chain, int *width, int *height)
-{
-    const struct image_shape *input = &source_info(panes->set.source)->shape;
-    char why[CHAIN_ERROR];
-    *width = input->width;
-    *height = input->height;
-    chain_output_size(chain, width, height, why);
-}
-
 // Returns the YUV shape of the main pane's results; a virtual camera has an even size.
 static struct image_shape encode_shape(const struct panes *panes, const struct chain *chain)
 {
     struct image_shape shape = *panes->set.encode;
     if (shape.width == 0)
         return shape;
-    size_of(panes, chain, &shape.width, &shape.height);
+    settings_size(chain, &source_info(panes->set.source)->shape, &shape.width, &shape.height);
     shape.width &= ~1;
     shape.height &= ~1;
     return shape;
@@ -590,7 +580,7 @@ static bool same_chain(const struct chain *a, const struct chain *b)
 static bool same_size(const struct panes *panes, const struct pane *pane, const struct chain *chain)
 {
     int width, height;
-    size_of(panes, chain, &width, &height);
+    settings_size(chain, &source_info(panes->set.source)->shape, &width, &height);
     return path_info(pane->path)->width == width && path_info(pane->path)->height == height;
 }
 

@@ -49,6 +49,14 @@ void settings_select_first(struct settings *settings)
     settings_select(settings, stage < chain->count ? stage : 0);
 }
 
+void settings_size(const struct chain *chain, const struct image_shape *input, int *width, int *height)
+{
+    char why[CHAIN_ERROR];
+    *width = input->width;
+    *height = input->height;
+    chain_output_size(chain, width, height, why);
+}
+
 bool settings_selected(const struct settings *settings, int *stage, int *param)
 {
     int left = settings->selected;

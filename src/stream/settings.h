@@ -47,6 +47,8 @@ void settings_select(struct settings *settings, int stage);  // selects the stag
 void settings_select_first(struct settings *settings);       // selects the chain's first parameter
 int settings_places(const struct settings *settings);        // number of places that can be selected
 bool settings_mirrored(const struct settings *settings);     // true: the last filter is a mirror
+// Sets the size of the chain's results for this input. If the chain is impossible: the size of the input.
+void settings_size(const struct chain *chain, const struct image_shape *input, int *width, int *height);
 // After an edited filter of the user does not compile: puts the version that runs back into the chain, so that the user
 // can still change the chain and the path. The next save of the file replaces it.
 void settings_restore_filters(struct settings *settings, const struct chain *runs);

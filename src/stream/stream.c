@@ -52,14 +52,6 @@ void stream_init(struct stream *s, const struct stream_setup *set)
     s->change.context = set->context;
 }
 
-void stream_size(const struct stream *s, int *width, int *height)
-{
-    char why[CHAIN_ERROR];
-    *width = s->playback.info->shape.width;
-    *height = s->playback.info->shape.height;
-    chain_output_size(&s->settings.chain, width, height, why);
-}
-
 // ---- open and close ----
 
 // A source that ends is soon filtered, and has no time to be edited for.
@@ -256,7 +248,7 @@ void stream_output_failed(struct stream *s)
 static void follow_shape(struct stream *s)
 {
     int width, height;
-    stream_size(s, &width, &height);
+    settings_size(&s->settings.chain, &s->playback.info->shape, &width, &height);
     if (!outputs_resize(&s->outputs, width, height))
         stream_output_failed(s);
     if (!s->quit && !stream_build_soon(s)) {

@@ -80,7 +80,6 @@ struct stream {
 };
 
 void stream_init(struct stream *stream, const struct stream_setup *setup);
-void stream_size(const struct stream *stream, int *width, int *height); // size of the chain's results
 
 // Watches the directories of users' filters, if the chain may use one and the run lasts.
 void stream_watch_filters(struct stream *stream);

@@ -183,7 +183,7 @@ static bool open_source(struct session *s)
 static bool open_outputs(struct session *s)
 {
     int width, height;
-    stream_size(&s->stream, &width, &height);
+    settings_size(&s->stream.settings.chain, &s->stream.playback.info->shape, &width, &height);
     const bool ok = outputs_open(&s->stream.outputs, s->options.virtual_camera, s->stream.playback.info, width, height,
                                  &s->stream.meter, &s->stream.note);
     s->stream.outputs.chain = &s->stream.settings.chain;
@@ -220,7 +220,7 @@ static bool open_window(struct session *s, bool egl)
         setup.width = SLIDES_WIDTH;
         setup.height = SLIDES_HEIGHT;
     } else {
-        stream_size(&s->stream, &setup.width, &setup.height);
+        settings_size(&s->stream.settings.chain, &s->stream.playback.info->shape, &setup.width, &setup.height);
         window_enlarge(&setup);
     }
     s->stream.devices.window = s->stream.window = window_open(&setup, why);
