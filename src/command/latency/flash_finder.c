@@ -1,5 +1,5 @@
 // flash_finder.c: which cells of a camera frame follow the flash
-#include "command/latency/flash_finder.h"
+#include "command/latency/latency.h"
 
 #include "base/alloc.h"
 #include "image/convert.h"

@@ -1,12 +1,12 @@
 // test_flash_finder.c: flashes in small parts of noisy images are found; other changes are not flashes
 #include "unit.h"
 
-#include "command/latency/flash_finder.h"
+#include "command/latency/latency.h"
 #include "pictures.h"
 
 enum { WIDTH = 160, HEIGHT = 90, LOOKS = 6, ROUNDS = 3, CHANCES = 40 }; // a lamp rarely follows the flash by chance
 
-struct scene {
+struct lit_scene {
     int x, y, width, height; // of the flash, pixels
     int background, brightness, noise;
     int flicker; // of a lamp that is independent of the flash
@@ -14,7 +14,7 @@ struct scene {
 
 static struct random randomness = {7};
 
-static void draw(struct image *picture, const struct scene *scene, bool light)
+static void draw(struct image *picture, const struct lit_scene *scene, bool light)
 {
     const int lamp = scene->flicker ? (int)(random_bits(&randomness) % (unsigned)scene->flicker) : 0;
     for (int y = 0; y < HEIGHT; y++)
@@ -30,7 +30,7 @@ static void draw(struct image *picture, const struct scene *scene, bool light)
         }
 }
 
-static bool learn(struct finder *finder, struct image *picture, const struct scene *scene)
+static bool learn(struct finder *finder, struct image *picture, const struct lit_scene *scene)
 {
     struct finder_look look;
     *finder = (struct finder){0};
@@ -45,7 +45,7 @@ static bool learn(struct finder *finder, struct image *picture, const struct sce
     return finder_ready(finder);
 }
 
-static void level_is(const struct finder *finder, struct image *picture, const struct scene *scene, bool light)
+static void level_is(const struct finder *finder, struct image *picture, const struct lit_scene *scene, bool light)
 {
     struct finder_look look;
     draw(picture, scene, light);
@@ -57,7 +57,7 @@ static void level_is(const struct finder *finder, struct image *picture, const s
 
 static void test_found(struct image *picture)
 {
-    static const struct scene scenes[] = {
+    static const struct lit_scene scenes[] = {
         {0, 0, WIDTH, HEIGHT, 20, 200, 0, 0}, // the flash fills the image
         {80, 30, 20, 14, 20, 200, 10, 0},     // a distant window
         {100, 50, 40, 30, 100, 12, 15, 0},    // a bright room, a weak flash
@@ -76,7 +76,7 @@ static void test_found(struct image *picture)
 
 static void test_not_found(struct image *picture)
 {
-    static const struct scene scenes[] = {
+    static const struct lit_scene scenes[] = {
         {0, 0, 0, 0, 20, 0, 0, 0},           // no change
         {0, 0, 0, 0, 100, 0, 60, 0},         // a noisy sensor
         {0, 0, 0, 0, 100, 0, 5, 120},        // a lamp
