@@ -52,7 +52,7 @@ void status_read(const struct stream *s, struct status *status)
         .meter = &s->meter,
         .building = panes_building(s->panes),
         .split = panes_split(s->panes),
-        .depth = s->set.depth,
+        .depth = s->setup.depth,
         .outputs = outputs_describe(&s->outputs),
         .screen = s->window ? window_gl_name(s->window) : NULL,
     };

@@ -52,7 +52,7 @@ struct flight {
 };
 
 struct panes {
-    struct panes_setup set;
+    struct panes_setup setup;
     struct live_tuning *tuning; // NULL: none
     struct tuned tuned;         // tuning results for the cpu path
     unsigned measures;          // of panes_measure; 0: the main pane returns pictures
@@ -73,7 +73,7 @@ struct panes {
 struct panes *panes_create(const struct panes_setup *setup)
 {
     struct panes *panes = xalloc(sizeof(*panes));
-    panes->set = *setup;
+    panes->setup = *setup;
     tuned_init(&panes->tuned);
     return panes;
 }
@@ -110,10 +110,10 @@ static void make_original(const struct panes *panes, struct chain *chain)
 // Returns the YUV shape of the main pane's results; a virtual camera has an even size.
 static struct image_shape encode_shape(const struct panes *panes, const struct chain *chain)
 {
-    struct image_shape shape = *panes->set.encode;
+    struct image_shape shape = *panes->setup.encode;
     if (shape.width == 0)
         return shape;
-    settings_size(chain, &source_info(panes->set.source)->shape, &shape.width, &shape.height);
+    settings_size(chain, &source_info(panes->setup.source)->shape, &shape.width, &shape.height);
     shape.width &= ~1;
     shape.height &= ~1;
     return shape;
@@ -121,30 +121,30 @@ static struct image_shape encode_shape(const struct panes *panes, const struct c
 
 static enum split split_of(const struct panes *panes)
 {
-    return panes->set.state->split_failed ? SPLIT_OFF : panes->set.settings->split;
+    return panes->setup.state->split_failed ? SPLIT_OFF : panes->setup.settings->split;
 }
 
 const struct panes_setup *panes_parts(const struct panes *panes)
 {
-    return &panes->set;
+    return &panes->setup;
 }
 
 struct path_offer panes_offer(const struct panes *panes)
 {
-    return devices_offer(panes->set.devices, panes->set.state, &panes->set.settings->chain, panes->set.gl);
+    return devices_offer(panes->setup.devices, panes->setup.state, &panes->setup.settings->chain, panes->setup.gl);
 }
 
 enum path_kind panes_next_kind(const struct panes *panes)
 {
     const struct path_offer offer = panes_offer(panes);
-    return path_next(&offer, panes->set.state->kind);
+    return path_next(&offer, panes->setup.state->kind);
 }
 
 // Fills in the build that the settings and the state need. False: the pane must be closed.
 static bool pane_wanted(struct panes *panes, int which, struct build *build)
 {
-    const struct settings *settings = panes->set.settings;
-    const struct stream_state *state = panes->set.state;
+    const struct settings *settings = panes->setup.settings;
+    const struct stream_state *state = panes->setup.state;
     const enum split split = split_of(panes);
     if (which == PANE_OTHER && split == SPLIT_OFF)
         return false;
@@ -153,20 +153,20 @@ static bool pane_wanted(struct panes *panes, int which, struct build *build)
         make_original(panes, &build->chain);
     build->setup = (struct path_setup){
         .kind = state->kind,
-        .input = source_info(panes->set.source)->shape,
+        .input = source_info(panes->setup.source)->shape,
         .strips = 1,
         .chain = &build->chain,
-        .depth = panes->set.depth,
-        .threads = panes->set.threads,
+        .depth = panes->setup.depth,
+        .threads = panes->setup.threads,
         .tuned = &panes->tuned,
-        .gl = panes->set.gl,
-        .textures = panes->set.gl != NULL,
-        .kernels = panes->set.devices->kernels,
+        .gl = panes->setup.gl,
+        .textures = panes->setup.gl != NULL,
+        .kernels = panes->setup.devices->kernels,
     };
     if (which == PANE_OTHER && split == SPLIT_PATH)
         build->setup.kind = panes_next_kind(panes);
     if (path_kind_info(build->setup.kind)->needs_device)
-        build->setup.device = devices_open(panes->set.devices, state->device);
+        build->setup.device = devices_open(panes->setup.devices, state->device);
     if (which == PANE_MAIN) {
         build->setup.encode = encode_shape(panes, &build->chain);
         build->setup.measures = settings_measures(settings);
@@ -189,8 +189,8 @@ static void pane_use_build(struct panes *panes, struct pane *pane, const struct 
         pane->device = build->setup.device;
         pane->measures = build->setup.measures;
         if (pane == &panes->pane[PANE_MAIN]) {
-            source_place(panes->set.source, pane->device ? pane->device->pages : NULL);
-            meter_forget(panes->set.meter); // the overlay shows the statistics beside the new path's name
+            source_place(panes->setup.source, pane->device ? pane->device->pages : NULL);
+            meter_forget(panes->setup.meter); // the overlay shows the statistics beside the new path's name
         }
     } else {
         path_swap(pane->path);
@@ -253,7 +253,7 @@ static bool build_discard(struct build *b, int patience_ms)
 void panes_release(struct panes *panes)
 {
     if (panes->holds)
-        source_return(panes->set.source, &panes->held);
+        source_return(panes->setup.source, &panes->held);
     panes->holds = false;
 }
 
@@ -270,7 +270,7 @@ void panes_close(struct panes *panes)
 
 void panes_set_source(struct panes *panes, struct source *source)
 {
-    panes->set.source = source;
+    panes->setup.source = source;
 }
 
 void panes_measure(struct panes *panes, unsigned measures, int strips)
@@ -283,11 +283,11 @@ bool panes_finish(struct panes *panes)
 {
     if (!panes)
         return true;
-    if (!build_discard(&panes->build, CLOSE_PATIENCE_MS) || window_lost(panes->set.window))
+    if (!build_discard(&panes->build, CLOSE_PATIENCE_MS) || window_lost(panes->setup.window))
         return false;
     panes_close(panes);
     for (int i = 0; i < panes->flights; i++)
-        source_return(panes->set.source, &panes->flight[i].frame);
+        source_return(panes->setup.source, &panes->flight[i].frame);
     tuned_finish(&panes->tuned);
     free(panes);
     return true;
@@ -297,7 +297,7 @@ static bool submit(const struct panes *panes, struct path *path, const struct fr
 {
     const struct moment moment = {.number = frame->number,
                                   .time_ns = frame->video_ns,
-                                  .source = source_info(panes->set.source)->name,
+                                  .source = source_info(panes->setup.source)->name,
                                   .previous = frame->follows};
     return path_submit(path, &frame->image, &moment);
 }
@@ -313,13 +313,13 @@ static bool recover(struct panes *panes)
         return false;
     }
     panes_describe(panes, PANE_MAIN, &facts);
-    log_warn("%s", note_set(panes->set.note, true, 0, "the %s path failed on %s; continuing on the cpu path",
+    log_warn("%s", note_set(panes->setup.note, true, 0, "the %s path failed on %s; continuing on the cpu path",
                             facts.kind, facts.device));
-    panes->set.state->split_failed = true;
+    panes->setup.state->split_failed = true;
     panes_close(panes);
-    panes->set.state->kind = PATH_CPU;
-    panes->set.state->automatic = false;
-    panes->set.state->why = NULL;
+    panes->setup.state->kind = PATH_CPU;
+    panes->setup.state->automatic = false;
+    panes->setup.state->why = NULL;
     panes->news = PANES_CHANGED;
     bool ok = panes_open(panes, NULL);
     for (int i = 0; ok && i < panes->flights; i++)
@@ -335,9 +335,9 @@ static void drop_other(struct panes *panes)
     if (panes->build.pane == &panes->pane[PANE_OTHER])
         build_discard(&panes->build, -1);
     pane_close(&panes->pane[PANE_OTHER]);
-    panes->set.state->split_failed = true;
-    log_warn("%s",
-             note_set(panes->set.note, true, 0, "the other pane of the split view failed; the split view is now off"));
+    panes->setup.state->split_failed = true;
+    log_warn("%s", note_set(panes->setup.note, true, 0,
+                            "the other pane of the split view failed; the split view is now off"));
     panes->news = PANES_CHANGED;
 }
 
@@ -410,7 +410,7 @@ static void measure_pane(const struct panes *panes, int which)
         if (time->clock == STAGE_DEVICE)
             snprintf(track, sizeof(track), "device %s %.*s", label ? label : "", (int)strcspn(time->name, " "),
                      time->name);
-        meter_add(panes->set.meter, track, label, time);
+        meter_add(panes->setup.meter, track, label, time);
     }
 }
 
@@ -432,9 +432,9 @@ const struct frame *panes_collect(struct panes *panes)
     panes->flights--;
     memmove(&panes->flight[0], &panes->flight[1], (size_t)panes->flights * sizeof(panes->flight[0]));
     panes->rerun = false;
-    meter_begin(panes->set.meter, flight.frame.number);
+    meter_begin(panes->setup.meter, flight.frame.number);
     if (flight.taken_ns)
-        measure_arrival(panes->set.meter, &flight);
+        measure_arrival(panes->setup.meter, &flight);
     for (int i = 0; i < PANES; i++)
         measure_pane(panes, i);
     panes_release(panes);
@@ -445,7 +445,7 @@ const struct frame *panes_collect(struct panes *panes)
 
 bool panes_warm_up(struct panes *panes)
 {
-    const struct image_shape *shape = &source_info(panes->set.source)->shape;
+    const struct image_shape *shape = &source_info(panes->setup.source)->shape;
     struct frame blank = {0};
     if (!image_alloc(&blank.image, shape)) {
         log_error("cannot start: out of memory");
@@ -458,7 +458,7 @@ bool panes_warm_up(struct panes *panes)
     if (panes->pane[PANE_MAIN].path)
         path_forget(panes->pane[PANE_MAIN].path);
     panes->pane[PANE_MAIN].has_result = panes->pane[PANE_OTHER].has_result = false;
-    meter_forget(panes->set.meter);
+    meter_forget(panes->setup.meter);
     image_free(&blank.image);
     return ok;
 }
@@ -475,7 +475,7 @@ const struct image *panes_picture(struct panes *panes)
         return NULL;
     if (pane->result.image.plane[0])
         return &pane->result.image;
-    if (window_lost(panes->set.window))
+    if (window_lost(panes->setup.window))
         return NULL;
     const struct image_shape shape = {.width = pane->result.width, .height = pane->result.height};
     if (!image_shape_equal(&panes->readback.shape, &shape))
@@ -522,7 +522,7 @@ void panes_changed(struct panes *panes, bool reload)
 
 void panes_split_again(struct panes *panes)
 {
-    panes->set.state->split_failed = false;
+    panes->setup.state->split_failed = false;
     panes_changed(panes, false);
 }
 
@@ -580,7 +580,7 @@ static bool same_chain(const struct chain *a, const struct chain *b)
 static bool same_size(const struct panes *panes, const struct pane *pane, const struct chain *chain)
 {
     int width, height;
-    settings_size(chain, &source_info(panes->set.source)->shape, &width, &height);
+    settings_size(chain, &source_info(panes->setup.source)->shape, &width, &height);
     return path_info(pane->path)->width == width && path_info(pane->path)->height == height;
 }
 
@@ -619,27 +619,27 @@ static void build_failed(struct panes *panes, const struct pane *pane)
     if (panes->trial) {
         log_info("auto: the %s path cannot be built: %s", path_kind_name(panes->build.setup.kind),
                  panes->build.error ? panes->build.error : "see above");
-        panes->set.state->kind = pane->kind;
+        panes->setup.state->kind = pane->kind;
         return;
     }
     chain_print(&panes->build.chain, text);
     if (panes->awaited)
         panes->news = PANES_FAILED;
     log_message(LOG_ERROR + LOG_LINES, "%s",
-                note_set(panes->set.note, true, 0, "cannot build \"%s\" for the %s path\n%s", text,
+                note_set(panes->setup.note, true, 0, "cannot build \"%s\" for the %s path\n%s", text,
                          path_kind_name(panes->build.setup.kind),
                          panes->build.error ? panes->build.error : "see standard error"));
     if (pane == &panes->pane[PANE_MAIN])
-        settings_restore_filters(panes->set.settings, &pane->chain);
+        settings_restore_filters(panes->setup.settings, &pane->chain);
     if (panes->build.path)
         return;
     if (pane == &panes->pane[PANE_OTHER]) {
-        panes->set.state->split_failed = true;
+        panes->setup.state->split_failed = true;
         return;
     }
-    panes->set.state->kind = pane->kind;
+    panes->setup.state->kind = pane->kind;
     if (pane->device)
-        panes->set.state->device = devices_index(panes->set.devices, pane->device);
+        panes->setup.state->device = devices_index(panes->setup.devices, pane->device);
 }
 
 static void take_build(struct panes *panes)
@@ -653,7 +653,7 @@ static void take_build(struct panes *panes)
         pane->shows = panes->build.shows;
         panes->awaited = false;
         if (pane == &panes->pane[PANE_MAIN])
-            note_clear(panes->set.note, true);
+            note_clear(panes->setup.note, true);
     } else if (!pane->stale) {
         build_failed(panes, pane);
     }
@@ -697,7 +697,7 @@ void panes_describe(const struct panes *panes, int which, struct pane_facts *fac
                                  .input = "",
                                  .device = "cpu"};
     if (strcmp(sharing, "gl") == 0)
-        facts->device = panes->set.gl->name;
+        facts->device = panes->setup.gl->name;
     else if (pane->device && strcmp(sharing, "cpu") != 0)
         facts->device = pane->device->info.name;
     snprintf(facts->words, sizeof(facts->words), "%s%s%s", kind, text_if(two, "/"), text_if(two, sharing));
@@ -706,13 +706,13 @@ void panes_describe(const struct panes *panes, int which, struct pane_facts *fac
         facts->input = path_info(pane->path)->input;
         facts->passes = path_passes(pane->path, facts->pass);
     }
-    if (panes->set.state->why && pane->kind == panes->set.state->kind)
-        facts->why = panes->set.state->why;
-    if (strcmp(facts->input, "host-ptr") == 0 && source_health(panes->set.source).userptr)
+    if (panes->setup.state->why && pane->kind == panes->setup.state->kind)
+        facts->why = panes->setup.state->why;
+    if (strcmp(facts->input, "host-ptr") == 0 && source_health(panes->setup.source).userptr)
         facts->input = "userptr";
-    if (pane->kind != panes->set.state->kind && panes_building(panes)) {
+    if (pane->kind != panes->setup.state->kind && panes_building(panes)) {
         snprintf(facts->until, sizeof(facts->until), "until the %s path is built",
-                 path_kind_name(panes->set.state->kind));
+                 path_kind_name(panes->setup.state->kind));
         facts->why = facts->until;
     }
 }

@@ -24,32 +24,32 @@ enum { RESHAPED_S = 6 };
 
 static void wait(struct stream *s, int fd, int64_t timeout_ns)
 {
-    if (s->set.client->wait)
-        s->set.client->wait(s->set.context, fd, timeout_ns);
+    if (s->setup.client->wait)
+        s->setup.client->wait(s->setup.context, fd, timeout_ns);
     else
         clock_sleep_until_ns(clock_now_ns() + timeout_ns);
 }
 
 static void tell_client(struct stream *s)
 {
-    if (s->set.client->changed)
-        s->set.client->changed(s->set.context);
+    if (s->setup.client->changed)
+        s->setup.client->changed(s->setup.context);
 }
 
-void stream_init(struct stream *s, const struct stream_setup *set)
+void stream_init(struct stream *s, const struct stream_setup *setup)
 {
-    s->set = *set;
-    s->playback.loop = set->loop;
+    s->setup = *setup;
+    s->playback.loop = setup->loop;
     s->playback.settings = &s->settings;
     s->playback.meter = &s->meter;
     s->playback.note = &s->note;
     s->change.playback = &s->playback;
     s->change.note = &s->note;
-    s->change.first = set->text;
-    s->change.refused = set->source_kept;
-    s->change.plays = set->paced;
-    s->change.allows = set->client->allows;
-    s->change.context = set->context;
+    s->change.first = setup->text;
+    s->change.refused = setup->source_kept;
+    s->change.plays = setup->paced;
+    s->change.allows = setup->client->allows;
+    s->change.context = setup->context;
 }
 
 // ---- open and close ----
@@ -58,10 +58,10 @@ void stream_init(struct stream *s, const struct stream_setup *set)
 void stream_watch_filters(struct stream *s)
 {
     const bool lasts = s->playback.info->live || s->playback.info->endless || s->playback.loop;
-    bool uses = s->set.driven && user_filters_at(0);
+    bool uses = s->setup.driven && user_filters_at(0);
     for (int i = 0; lasts && i < s->settings.chain.count; i++)
         uses = uses || s->settings.chain.stage[i].filter->user || chain_file(&s->settings.chain, i);
-    if (!uses && !s->set.driven)
+    if (!uses && !s->setup.driven)
         return;
     char path[PATH_MAX];
     if ((s->watch.descriptor = file_watch_open(NULL)) < 0)
@@ -99,8 +99,8 @@ bool stream_open(struct stream *s)
         .meter = &s->meter,
         .note = &s->note,
         .encode = &s->outputs.encode,
-        .depth = s->set.depth,
-        .threads = s->set.threads,
+        .depth = s->setup.depth,
+        .threads = s->setup.threads,
     });
     s->playback.panes = s->panes;
     return true;
@@ -133,7 +133,7 @@ static bool await_path(struct stream *s)
     panes_await(s->panes);
     while (!s->quit && panes_building(s->panes)) {
         panes_update(s->panes);
-        s->set.client->building(s->set.context);
+        s->setup.client->building(s->setup.context);
         s->quit = s->quit || process_interrupted() != 0;
         clock_sleep_until_ns(clock_now_ns() + BUILD_WAIT_NS);
     }
@@ -143,8 +143,8 @@ static bool await_path(struct stream *s)
 bool stream_build_soon(struct stream *s)
 {
     const enum path_kind kind = s->state.kind;
-    const bool alone = s->set.at_once || !path_compiles(&s->settings.chain);
-    const bool slow = s->set.driven && kind != PATH_CPU;
+    const bool alone = s->setup.at_once || !path_compiles(&s->settings.chain);
+    const bool slow = s->setup.driven && kind != PATH_CPU;
     if (slow && alone)
         return await_path(s) && panes_warm_up(s->panes);
     if (slow)
@@ -255,7 +255,7 @@ static void follow_shape(struct stream *s)
         s->code = s->quit ? s->code : EXIT_DEVICE;
         return;
     }
-    s->set.client->reshaped(s->set.context);
+    s->setup.client->reshaped(s->setup.context);
 }
 
 // Puts a new source into the stream.
@@ -270,7 +270,7 @@ static void replace_source(struct stream *s, struct source *source)
     outputs_set_source(&s->outputs, s->playback.info, was_live);
     source_rest(source, s->outputs.resting);
     s->settings.zoom = 0;
-    s->set.client->arrived(s->set.context);
+    s->setup.client->arrived(s->setup.context);
     note_set(&s->note, false, NOTE_S, "%s", s->playback.info->name);
 }
 
@@ -417,9 +417,9 @@ static void follow_changes(struct stream *s)
 
 bool stream_finished(const struct stream *s)
 {
-    const uint64_t limit = s->set.limit;
+    const uint64_t limit = s->setup.limit;
     const bool paused = s->settings.paused && s->playback.info->frame_s > 0; // the user may seek back
-    const bool stays = s->set.driven && limit == 0 && (s->playback.still || paused);
+    const bool stays = s->setup.driven && limit == 0 && (s->playback.still || paused);
     return s->quit || s->code >= EXIT_NOTHING || process_interrupted() != 0 ||
            (limit > 0 && s->meter.frames >= limit) ||
            (s->playback.ended && panes_in_flight(s->panes) == 0 && !stays && !source_change_busy(&s->change) &&
@@ -431,9 +431,9 @@ bool stream_finished(const struct stream *s)
 static bool submit_newest(struct stream *s, int timeout_ms)
 {
     struct frame frame;
-    if (s->playback.ended || s->playback.reshaped || (s->set.limit > 0 && s->playback.taken >= s->set.limit))
+    if (s->playback.ended || s->playback.reshaped || (s->setup.limit > 0 && s->playback.taken >= s->setup.limit))
         return false;
-    if (s->set.served) {
+    if (s->setup.served) {
         wait(s, capture_event(s->playback.capture), (int64_t)timeout_ms * NS_PER_MS);
         timeout_ms = 0;
     }
@@ -444,17 +444,17 @@ static bool submit_newest(struct stream *s, int timeout_ms)
         if (s->tuning) {
             const struct capture_counts counts = playback_counts(&s->playback);
             live_tuning_pace(s->tuning,
-                             !s->set.paced || s->playback.info->rate <= 0 ? 0 : 1000 / s->playback.info->rate,
+                             !s->setup.paced || s->playback.info->rate <= 0 ? 0 : 1000 / s->playback.info->rate,
                              counts.skipped + counts.dropped);
         }
         s->automatic.submitted_ns = clock_now_ns();
         report_news(s, panes_submit(s->panes, &frame, s->automatic.submitted_ns));
         return true;
     }
-    s->playback.reshaped = status == SOURCE_RESHAPED && s->set.client->reshaped;
+    s->playback.reshaped = status == SOURCE_RESHAPED && s->setup.client->reshaped;
     s->playback.ended = status != SOURCE_TIMEOUT && !s->playback.reshaped;
     if (status == SOURCE_END &&
-        (s->playback.stepping || (s->playback.info->slides && s->set.driven && !source_change_more(&s->change))))
+        (s->playback.stepping || (s->playback.info->slides && s->setup.driven && !source_change_more(&s->change))))
         playback_pause(&s->playback,
                        true); // a slide show, or a seek beyond an unknown end: the frame on the screen stays
     if (s->playback.ended)
@@ -473,9 +473,9 @@ static const struct frame *collect(struct stream *s)
 {
     if (s->code >= EXIT_NOTHING)
         return NULL;
-    const bool polls = s->set.client->events && !s->meter.waits_upload;
-    while (polls && (s->set.served || panes_busy(s->panes)) && !panes_ready(s->panes)) {
-        s->set.client->events(s->set.context);
+    const bool polls = s->setup.client->events && !s->meter.waits_upload;
+    while (polls && (s->setup.served || panes_busy(s->panes)) && !panes_ready(s->panes)) {
+        s->setup.client->events(s->setup.context);
         if (stream_finished(s))
             return NULL;
         wait(s, -1, READY_NS);
@@ -534,7 +534,7 @@ static bool finish_frame(struct stream *s, bool again)
     if (!outputs_send(&s->outputs, s->panes)) {
         stream_output_failed(s);
     }
-    const int64_t shown_ns = s->set.client->show(s->set.context, frame, again);
+    const int64_t shown_ns = s->setup.client->show(s->setup.context, frame, again);
     if (!again && !record(s, frame))
         stream_output_failed(s);
     if (again)
@@ -543,7 +543,7 @@ static bool finish_frame(struct stream *s, bool again)
         meter_shown(&s->meter, frame->captured_ns, shown_ns);
     if (!again && automatic_add(&s->automatic, s->panes, collected_ns))
         tell_client(s);
-    if (!s->set.driven)
+    if (!s->setup.driven)
         panes_release(s->panes); // else the frame may have to be filtered again
     return true;
 }
@@ -556,7 +556,7 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
     }
     if (!outputs_follow(&s->outputs, s->settings.paused)) {
         s->code = EXIT_FAILED_SOME;
-        s->quit = s->quit || !(s->window || s->set.served);
+        s->quit = s->quit || !(s->window || s->setup.served);
     }
     const int in_flight = panes_in_flight(s->panes);
     if (in_flight == 0)
@@ -565,7 +565,7 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
         return STREAM_BUSY;
     // The last frame is shown again if the panes have changed and no new frame is there.
     bool again = panes_rerun(s->panes);
-    const int depth = automatic_busy(&s->automatic) ? 1 : s->set.depth;
+    const int depth = automatic_busy(&s->automatic) ? 1 : s->setup.depth;
     const bool full = outputs_full(&s->outputs),
                room = in_flight < depth && !full && (!s->settings.paused || s->playback.stepping);
     const bool submitted = room && submit_newest(s, in_flight > 0 || again ? 0 : wait_ms);
@@ -573,7 +573,7 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
     if (again)
         report_news(s, panes_submit_again(s->panes));
     const int now = panes_in_flight(s->panes);
-    if (now == 0 && (full || s->playback.reshaped || (s->set.driven && (s->settings.paused || s->playback.ended))))
+    if (now == 0 && (full || s->playback.reshaped || (s->setup.driven && (s->settings.paused || s->playback.ended))))
         wait(s, -1, (int64_t)wait_ms * NS_PER_MS);
     if (now == 0)
         return STREAM_IDLE;

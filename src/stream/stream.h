@@ -57,7 +57,7 @@ struct edit_watch {
 // `devices`, `settings`, `files`, `outputs` and `drawn`. Later, it may change the settings (then: panes_changed),
 // `quit` and `code`.
 struct stream {
-    struct stream_setup set;
+    struct stream_setup setup;
     struct window *window; // with the GL context for the paths; borrowed; NULL: none
     struct gl_context *gl; // of a gl path without a window; NULL: none
     struct devices devices;

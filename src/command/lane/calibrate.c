@@ -209,7 +209,7 @@ static void make_bird(struct calibrate *c)
         lane_pipeline_close(&c->pipeline);
         c->pipeline = (struct lane_pipeline){
             .map = calibration->map,
-            .setup = {.kind = PATH_CPU, .input = c->black.shape, .threads = c->stream->set.threads}};
+            .setup = {.kind = PATH_CPU, .input = c->black.shape, .threads = c->stream->setup.threads}};
         c->mapped = true;
     }
     c->bird = calibration->fault[0] ? NULL : lane_pipeline_stage(&c->pipeline, c->frame, LANE_BIRD);
@@ -367,7 +367,7 @@ static int64_t show(void *context, const struct frame *frame, bool again)
     c->frame = &panes_result(c->stream->panes, PANE_MAIN)->image;
     c->changed = true;
     if (first && is_guess(c) &&
-        calibration_find(&c->calibration, c->camera, c->lane_width, c->frame, c->stream->set.threads)) {
+        calibration_find(&c->calibration, c->camera, c->lane_width, c->frame, c->stream->setup.threads)) {
         c->guessed = false;
         use_points(c);
     }

@@ -336,7 +336,7 @@ static void follow_path(void *context)
     struct stream *s = &run->stream;
     lane_pipeline_close(&run->pipeline);
     run->pipeline.setup = (struct path_setup){
-        .kind = s->state.kind, .gl = s->gl, .input = s->playback.info->shape, .threads = s->set.threads};
+        .kind = s->state.kind, .gl = s->gl, .input = s->playback.info->shape, .threads = s->setup.threads};
     if (path_kind_info(s->state.kind)->needs_device)
         run->pipeline.setup.device = devices_open(&s->devices, s->state.device);
     if (s->window)
@@ -382,7 +382,7 @@ static bool open_window(struct run *run)
                     .limit = (uint64_t)o->frames,
                 });
     if (o->frames == 0 && info->endless && !run->window && !o->socket)
-        run->stream.set.limit = ENDLESS_FRAMES;
+        run->stream.setup.limit = ENDLESS_FRAMES;
     if (run->window || o->outputs.record || o->outputs.screenshot || o->socket)
         run->stream.drawn = &run->board.image;
     if (run->stream.drawn && !lane_board_init(&run->board, width, height)) {

@@ -152,7 +152,7 @@ static void run_frames(struct session *s)
     for (events_handle(s, false); !finished(s); events_handle(s, false)) {
         showcase_step(s);
         const bool hurried = s->stream.window && s->redraw;
-        const int wait_ms = s->stream.set.driven ? IDLE_MS : HEADLESS_WAIT_MS;
+        const int wait_ms = s->stream.setup.driven ? IDLE_MS : HEADLESS_WAIT_MS;
         if (stream_step(&s->stream, hurried ? 0 : wait_ms) == STREAM_IDLE && stale(s))
             draw(s, NULL);
         events_picture_saved(s, false);

@@ -277,8 +277,8 @@ static bool open_screen_and_device(struct session *s)
 void session_limit(struct session *s)
 {
     struct stream *stream = &s->stream;
-    if (!stream->window && stream->set.limit == 0 && default_limit(s) > 0)
-        stream->set.limit = stream->meter.frames + (uint64_t)default_limit(s);
+    if (!stream->window && stream->setup.limit == 0 && default_limit(s) > 0)
+        stream->setup.limit = stream->meter.frames + (uint64_t)default_limit(s);
 }
 
 // Sets the number of frames to show and in flight, and whether a run without a window saves its last frame.
@@ -288,18 +288,19 @@ static void set_limits(struct session *s)
     struct stream *stream = &s->stream;
     const bool endless = o->loop || stream->playback.info->endless,
                kept = o->outputs.screenshot || o->outputs.record || o->virtual_camera || o->socket;
-    stream->set.limit = (uint64_t)o->frames;
-    stream->set.served = s->control != NULL;
-    stream->set.driven = stream->window || s->control;
-    stream->set.depth = 1; // with two, each frame would be shown one frame interval later
+    stream->setup.limit = (uint64_t)o->frames;
+    stream->setup.served = s->control != NULL;
+    stream->setup.driven = stream->window || s->control;
+    stream->setup.depth = 1; // with two, each frame would be shown one frame interval later
     stream_watch_filters(stream);
     if (stream->window)
         return;
     session_limit(s);
     s->save.last = !kept && (!o->headless || (o->frames == 0 && endless));
     // The times of overlapping frames cannot be compared. Edited filters are taken while no frame is in flight.
-    if (!stream->playback.info->live && !stream->settings.tune && !stream->set.driven && stream->watch.descriptor <= 0)
-        stream->set.depth = 2; // latency does not matter: upload, kernels and download overlap
+    if (!stream->playback.info->live && !stream->settings.tune && !stream->setup.driven &&
+        stream->watch.descriptor <= 0)
+        stream->setup.depth = 2; // latency does not matter: upload, kernels and download overlap
 }
 
 // Creates the files that grow during the run. Until here, a signal ends the process at once; from here on, it ends the
@@ -324,7 +325,7 @@ static bool open_parts(struct session *s)
     set_limits(s);
     events_open(s);
     showcase_open(s);
-    const bool watched = stream->set.driven && o->kernels;
+    const bool watched = stream->setup.driven && o->kernels;
     if (!stream_open(stream) || (s->save.last && !output_last_possible()) ||
         (watched && !devices_watch_kernels(&stream->devices)) || !stream_build_soon(stream) || !open_files(s))
         return false;

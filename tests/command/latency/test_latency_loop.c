@@ -120,7 +120,7 @@ enum stream_turn __wrap_stream_step(struct stream *stream, int wait_ms)
     draw_picture(seen_light(world.now_ns - world.delay_ns));
     const struct frame frame = {.image = world.picture, .number = world.number++, .captured_ns = world.now_ns};
     world.due_ns = world.now_ns + period_ns;
-    latency_client.show(stream->set.context, &frame, false);
+    latency_client.show(stream->setup.context, &frame, false);
     return STREAM_SHOWN;
 }
 
@@ -141,7 +141,7 @@ static bool measure_world(struct latency *l, int delay_ms, bool json)
     l->options.json = json;
     l->flash = flash;
     l->stream.playback.info = &info;
-    l->stream.set.context = l;
+    l->stream.setup.context = l;
     world.now_ns = 1000000000;
     world.due_ns = world.delay_ns = delay_ms * (int64_t)NS_PER_MS;
     world.swaps = world.flashes = 0;
