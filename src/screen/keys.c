@@ -44,11 +44,11 @@ static const struct key_row default_rows[] = {
     {"mirror", CYCLE("mirror"), {'m'}, KEYS_VIEW, .help = "mirror the image"},
     {"zoom", CYCLE("zoom", "1", "0"), {'z'}, KEYS_VIEW, .help = "image pixels as screen pixels, or fit"},
     {"scope", CYCLE("scope"), {'c'}, KEYS_VIEW, .help = "scope: histogram, columns, rows, off"},
-    {"freeze", CYCLE("paused"), {' '}, KEYS_FILM, .help = "pause or resume the view"},
-    {"rewind", RUN(SEEK, -1), {WINDOW_KEY_LEFT}, KEYS_FILM, HELD("go back 5 s, or one image")},
-    {"forward", RUN(SEEK, 1), {WINDOW_KEY_RIGHT}, KEYS_FILM, HELD("go forward 5 s, or one image")},
-    {"step-back", RUN(STEP, -1), {WINDOW_KEY_DOWN}, KEYS_FILM, HELD("go back one frame of a video, and pause")},
-    {"step", RUN(STEP, 1), {WINDOW_KEY_UP}, KEYS_FILM, HELD("go forward one frame of a video, and pause")},
+    {"freeze", CYCLE("paused"), {' '}, KEYS_PLAYBACK, .help = "pause or resume the view"},
+    {"rewind", RUN(SEEK, -1), {WINDOW_KEY_LEFT}, KEYS_PLAYBACK, HELD("go back 5 s, or one image")},
+    {"forward", RUN(SEEK, 1), {WINDOW_KEY_RIGHT}, KEYS_PLAYBACK, HELD("go forward 5 s, or one image")},
+    {"step-back", RUN(STEP, -1), {WINDOW_KEY_DOWN}, KEYS_PLAYBACK, HELD("go back one frame of a video, and pause")},
+    {"step", RUN(STEP, 1), {WINDOW_KEY_UP}, KEYS_PLAYBACK, HELD("go forward one frame of a video, and pause")},
     {"camera-back",
      RUN(SELECT_CONTROL, -1),
      {','},
@@ -267,7 +267,7 @@ void keys_list(const struct keys *keys, struct keys *list)
 {
     static const char *const titles[KEY_GROUPS] = {
         [KEYS_LOOKS] = "Looks",   [KEYS_FILTERS] = "Filters",
-        [KEYS_VIEW] = "View",     [KEYS_FILM] = "Playback",
+        [KEYS_VIEW] = "View",     [KEYS_PLAYBACK] = "Playback",
         [KEYS_CAMERA] = "Camera", [KEYS_FILES] = "Files",
         [KEYS_PATH] = "Speed",    [KEYS_WINDOW] = "Window and program",
     };

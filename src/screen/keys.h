@@ -12,7 +12,7 @@ enum key_group {
     KEYS_LOOKS,
     KEYS_FILTERS,
     KEYS_VIEW,
-    KEYS_FILM,
+    KEYS_PLAYBACK,
     KEYS_CAMERA,
     KEYS_FILES,
     KEYS_PATH,

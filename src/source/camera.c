@@ -129,7 +129,7 @@ static bool must_copy(const struct camera *camera)
 }
 
 // Opens the decoder and fills source->info, according to the mode and the shape.
-static bool settle(struct source *source)
+static bool use_mode(struct source *source)
 {
     struct camera *camera = source->state;
     struct source_info *info = &source->info;
@@ -160,7 +160,7 @@ static bool camera_open(struct source *source, const struct source_setup *setup,
         log_error("%s", why);
         return false;
     }
-    if (!settle(source) ||
+    if (!use_mode(source) ||
         (!camera->mode.compressed && must_copy(camera) && !pool_init(&source->pool, source, &camera->shape)))
         return false;
     camera_link_accept(link);
@@ -200,9 +200,9 @@ static bool copy(struct source *source, int index, struct frame *frame)
     return slot >= 0;
 }
 
-static void well(struct camera *camera)
+static void frame_arrived(struct camera *camera)
 {
-    camera_link_well(&camera->link);
+    camera_link_frame_arrived(&camera->link);
     camera->dropped = NULL;
 }
 
@@ -225,7 +225,7 @@ static bool use_buffer(struct source *source, const struct v4l2_buffer *buffer, 
     *frame = (struct frame){.ready_ns = now, .captured_ns = time_of(buffer, now)};
     frame->number = camera_link_number(link, buffer->sequence, frame->captured_ns);
     if (!camera->mode.compressed) {
-        well(camera);
+        frame_arrived(camera);
         if (must_copy(camera))
             return copy(source, index, frame);
         const int loan = camera_stream_lend(stream, index, &camera->shape, &frame->image);
@@ -261,8 +261,8 @@ static void restart_stalled(struct camera *camera)
     camera_link_restart(&camera->link, why);
 }
 
-// One turn with a connected camera. Returns true if it lends a frame.
-static bool take(struct source *source, struct frame *frame, int64_t deadline_ns)
+// Waits for a frame or an event of a connected camera. Returns true if it lends a frame.
+static bool wait_frame(struct source *source, struct frame *frame, int64_t deadline_ns)
 {
     struct camera *camera = source->state;
     struct camera_link *link = &camera->link;
@@ -274,7 +274,7 @@ static bool take(struct source *source, struct frame *frame, int64_t deadline_ns
         return false;
     }
     if (camera->decoder && camera_decoder_take(camera->decoder, frame)) {
-        well(camera);
+        frame_arrived(camera);
         return true;
     }
     const struct camera_decoder_state state = camera_decoder_state(camera->decoder);
@@ -336,7 +336,7 @@ static enum source_status camera_next(struct source *source, struct frame *frame
             rest(camera, deadline_ns);
         else if (!camera->link.connected)
             reconnect(source, deadline_ns);
-        else if (take(source, frame, deadline_ns))
+        else if (wait_frame(source, frame, deadline_ns))
             return SOURCE_FRAME;
         if (camera->reshaped)
             return SOURCE_RESHAPED;
@@ -357,7 +357,7 @@ static bool camera_reshape(struct source *source)
     camera->reshaped = false;
     camera->link.retry_ns = 0;
     camera->link.heard_ns = clock_now_ns(); // the stream may have continued
-    return settle(source);
+    return use_mode(source);
 }
 
 static void camera_return(struct source *source, const struct frame *frame)

@@ -235,7 +235,7 @@ static uint64_t missed(const struct camera_link *link)
     return link->lost_ns == 0 ? 0 : (uint64_t)((double)(clock_now_ns() - link->lost_ns) / 1e9 * rate);
 }
 
-void camera_link_well(struct camera_link *link)
+void camera_link_frame_arrived(struct camera_link *link)
 {
     link->heard_ns = clock_now_ns();
     link->restarted = false;

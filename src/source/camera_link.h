@@ -60,7 +60,7 @@ void camera_link_restart(struct camera_link *link, const char *why);
 int64_t camera_link_patience_ns(const struct camera_link *link);
 void camera_link_rest(struct camera_link *link); // closes the stream; camera_link_retry opens it again, at once
 // A valid frame has arrived: ends an outage.
-void camera_link_well(struct camera_link *link);
+void camera_link_frame_arrived(struct camera_link *link);
 // Records the capture time of a new frame. Returns the frame's number.
 uint64_t camera_link_number(struct camera_link *link, uint32_t sequence, int64_t captured_ns);
 void camera_link_add_damaged(struct camera_link *link, uint64_t frames); // counts damaged frames

@@ -51,16 +51,16 @@ static bool parse_rate(const char *text, double *rate)
 }
 
 // Parses one part between commas: "WxH", "@FPS", "WxH@FPS" or a format's name. Changes `part`.
-static bool parse_part(char *part, struct source_setup *wish)
+static bool parse_part(char *part, struct source_setup *wanted)
 {
-    if (pixfmt_from_name(part, &wish->format)) {
-        wish->has_format = true;
+    if (pixfmt_from_name(part, &wanted->format)) {
+        wanted->has_format = true;
         return true;
     }
     char *at = strchr(part, '@');
     if (at) {
         *at = '\0';
-        if (!parse_rate(at + 1, &wish->rate))
+        if (!parse_rate(at + 1, &wanted->rate))
             return false;
     }
     struct option_size size;
@@ -68,8 +68,8 @@ static bool parse_part(char *part, struct source_setup *wish)
         return at != NULL;
     if (!options_parse_size(part, &size))
         return false;
-    wish->width = size.width;
-    wish->height = size.height;
+    wanted->width = size.width;
+    wanted->height = size.height;
     return true;
 }
 
@@ -89,14 +89,14 @@ static void refuse(const char *kind, const char *text, const char *part)
               kind, text, kind, kind, rate_min, RATE_MAX);
 }
 
-static bool parse_text(const char *kind, const char *text, struct source_setup *wish)
+static bool parse_text(const char *kind, const char *text, struct source_setup *wanted)
 {
     char copy[128];
     char *rest = copy, *part = NULL;
     if (strlen(text) < sizeof(copy)) {
         strcpy(copy, text);
         while ((part = strsep(&rest, ",")))
-            if (!parse_part(part, wish))
+            if (!parse_part(part, wanted))
                 break;
         if (!part)
             return true;
@@ -107,39 +107,39 @@ static bool parse_text(const char *kind, const char *text, struct source_setup *
 
 // Combines the text and the options, which must not contradict each other. Values that neither gives get their
 // defaults.
-static bool settle(struct source_setup *wish, const struct source_setup *setup)
+static bool complete(struct source_setup *wanted, const struct source_setup *setup)
 {
     const bool sizes_differ =
-        wish->width > 0 && setup->width > 0 && (wish->width != setup->width || wish->height != setup->height);
-    if (sizes_differ || (wish->has_format && setup->has_format && wish->format != setup->format)) {
+        wanted->width > 0 && setup->width > 0 && (wanted->width != setup->width || wanted->height != setup->height);
+    if (sizes_differ || (wanted->has_format && setup->has_format && wanted->format != setup->format)) {
         log_error("the size or format of the source contradicts --size or --pixel-format; give each only once");
         return false;
     }
-    if (wish->width == 0) {
-        wish->width = setup->width > 0 ? setup->width : DEFAULT_WIDTH;
-        wish->height = setup->width > 0 ? setup->height : DEFAULT_HEIGHT;
+    if (wanted->width == 0) {
+        wanted->width = setup->width > 0 ? setup->width : DEFAULT_WIDTH;
+        wanted->height = setup->width > 0 ? setup->height : DEFAULT_HEIGHT;
     }
-    if (!wish->has_format)
-        wish->format = setup->has_format ? setup->format : PIXFMT_NV12;
-    if (wish->rate <= 0)
-        wish->rate = SOURCE_DEFAULT_RATE;
+    if (!wanted->has_format)
+        wanted->format = setup->has_format ? setup->format : PIXFMT_NV12;
+    if (wanted->rate <= 0)
+        wanted->rate = SOURCE_DEFAULT_RATE;
     const char *why;
-    if (pixfmt_size_ok(wish->format, wish->width, wish->height, &why))
+    if (pixfmt_size_ok(wanted->format, wanted->width, wanted->height, &why))
         return true;
-    log_error("cannot make frames of %dx%d pixels in %s: %s", wish->width, wish->height,
-              pixfmt_info(wish->format)->name, why);
+    log_error("cannot make frames of %dx%d pixels in %s: %s", wanted->width, wanted->height,
+              pixfmt_info(wanted->format)->name, why);
     return false;
 }
 
 bool generated_open(struct source *source, const struct source_setup *setup, const char *text, const char *name)
 {
-    struct source_setup wish = {0};
-    if ((text && text[0] != '\0' && !parse_text(source->kind->name, text, &wish)) || !settle(&wish, setup))
+    struct source_setup wanted = {0};
+    if ((text && text[0] != '\0' && !parse_text(source->kind->name, text, &wanted)) || !complete(&wanted, setup))
         return false;
     struct image_shape *shape = &source->info.shape;
-    *shape = (struct image_shape){.format = wish.format, .width = wish.width, .height = wish.height};
+    *shape = (struct image_shape){.format = wanted.format, .width = wanted.width, .height = wanted.height};
     shape->color = source_color(setup, (struct color){0}, shape);
-    source->info.rate = wish.rate;
+    source->info.rate = wanted.rate;
     snprintf(source->info.name, sizeof(source->info.name), "%s", name);
     return pool_init(&source->pool, source, shape);
 }

@@ -84,7 +84,7 @@ struct source {
     int unsettled;                       // so many of the next frames are left out
     double rate;                         // measured; 0: not yet
     bool sought;                         // the next frame is the first one of all, or after a seek
-    _Atomic(struct pages_owner *) owner; // set by source_place
+    _Atomic(struct pages_owner *) owner; // set by source_set_owner
 };
 
 bool video_is_url(const char *text); // in video.c: ffmpeg opens such a text
@@ -104,7 +104,7 @@ bool source_square(int *width, int *height, int across, int down);
 bool source_convert(struct image *image, const struct source_setup *setup, const char *name);
 
 // Allocates an image of this shape for every slot; `shape` NULL: the slots stay empty. pool_take moves a free image to
-// the owner of source_place; `source` NULL: images do not move. False: out of memory (logged).
+// the owner of source_set_owner; `source` NULL: images do not move. False: out of memory (logged).
 bool pool_init(struct pool *pool, const struct source *source, const struct image_shape *shape);
 void pool_finish(struct pool *pool); // accepts a zeroed pool, or one whose pool_init failed
 

@@ -243,7 +243,7 @@ const struct source_info *source_info(const struct source *source)
     return &source->info;
 }
 
-void source_place(struct source *source, struct pages_owner *owner)
+void source_set_owner(struct source *source, struct pages_owner *owner)
 {
     source->owner = owner;
 }
@@ -353,8 +353,8 @@ static void set_rate(struct source *source, struct frame *frame)
     frame->rate = claim > 0 && source->rate == 0 ? -1 : source->rate;
 }
 
-// Sets the frame's time in the source, if its kind has not: a device gives only the time of capture.
-static void set_place(struct source *source, struct frame *frame)
+// Sets `follows`, and the time in the source if the kind has not: a device gives only the time of capture.
+static void set_video_time(struct source *source, struct frame *frame)
 {
     if (source->info.frame_s <= 0)
         frame->video_ns = source->info.live && source->period_ns == 0
@@ -411,7 +411,7 @@ enum source_status source_next(struct source *source, struct frame *frame, int t
         advance_due(source);
     if (status != SOURCE_FRAME)
         return status;
-    set_place(source, frame);
+    set_video_time(source, frame);
     set_time(source, frame, due_ns);
     source->sought = false;
     source->video_ns = frame->video_ns;

@@ -88,7 +88,7 @@ const struct source_info *source_info(const struct source *source);
 // Sets the owner of the memory for later frames (NULL: the system), if the source chooses its memory itself. Each
 // buffer moves when no frame uses it. A buffer stays in place if the owner has no memory for it, or if a camera's
 // driver refuses the new memory. On any thread; the owner must outlive the source.
-void source_place(struct source *source, struct pages_owner *owner);
+void source_set_owner(struct source *source, struct pages_owner *owner);
 // Returns true if the source reads this file under another name: as an image of a directory or a list, or as standard
 // input. A write to the file would destroy the source.
 bool source_holds(const struct source *source, const char *path);

@@ -12,7 +12,7 @@
 struct still {
     struct image image;
     char *path;
-    struct image placed; // a copy in the memory of source_place's owner; empty without an owner
+    struct image placed; // a copy in the memory of source_set_owner's owner; empty without an owner
     atomic_int lent;     // how many frames use `placed`
     uint64_t next;
     bool loop;

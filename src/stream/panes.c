@@ -189,7 +189,7 @@ static void pane_use_build(struct panes *panes, struct pane *pane, const struct 
         pane->device = build->setup.device;
         pane->measures = build->setup.measures;
         if (pane == &panes->pane[PANE_MAIN]) {
-            source_place(panes->setup.source, pane->device ? pane->device->pages : NULL);
+            source_set_owner(panes->setup.source, pane->device ? pane->device->pages : NULL);
             meter_forget(panes->setup.meter); // the overlay shows the statistics beside the new path's name
         }
     } else {

@@ -19,7 +19,7 @@ void camera_placing(struct check *check, struct source *source)
     struct frame frame;
     for (size_t i = 0; source && i < sizeof(turns) / sizeof(*turns); i++) {
         bool lent = false;
-        source_place(source, turns[i].owner);
+        source_set_owner(source, turns[i].owner);
         for (int n = 0; n < ENOUGH; n++) {
             if (!check_that(check, source_next(source, &frame, PATIENCE_MS) == SOURCE_FRAME, "placed: frame %d", n))
                 break;

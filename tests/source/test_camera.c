@@ -262,7 +262,7 @@ static void test_faults(void)
     struct lender lender = lender_of(LENDER_PIECES);
     struct source *source = open_camera(PIXFMT_YUYV, WIDTH, HEIGHT);
     for (int i = 0; source && i < 2 * FRAMES && source_next(source, &held, PATIENCE_MS) == SOURCE_FRAME; i++) {
-        source_place(source, &lender.owner);
+        source_set_owner(source, &lender.owner);
         source_return(source, &held);
     }
     if (!check_that(&check, source && source_next(source, &held, PATIENCE_MS) == SOURCE_FRAME, "faults: it opens"))

@@ -20,7 +20,7 @@ static void compare(const struct source_setup *setup)
                                          &poor.owner, &other.owner,  NULL,          NULL};
     struct frame want, got;
     for (int i = 0; i < FRAMES; i++) {
-        source_place(placed, turns[i]);
+        source_set_owner(placed, turns[i]);
         CHECK(source_next(plain, &want, PATIENCE_MS) == SOURCE_FRAME);
         CHECK(source_next(placed, &got, PATIENCE_MS) == SOURCE_FRAME);
         CHECK(want.number == got.number && same_images(&want.image, &got.image));
@@ -46,10 +46,10 @@ static void test_lent(const struct source_setup *setup)
     struct lender lender = lender_of(LENDER_PIECES), other = lender_of(LENDER_PIECES);
     struct source *source = source_open(setup);
     struct frame old, next;
-    source_place(source, &lender.owner);
+    source_set_owner(source, &lender.owner);
     CHECK(source_next(source, &old, PATIENCE_MS) == SOURCE_FRAME);
     const uint8_t *at = old.image.plane[0], first = *at;
-    source_place(source, &other.owner);
+    source_set_owner(source, &other.owner);
     for (int i = 0; i < 2 * SOURCE_LENT; i++) {
         CHECK(source_next(source, &next, PATIENCE_MS) == SOURCE_FRAME);
         CHECK(lender_holds(&lender, &old.image) && *at == first && !lender_holds(&lender, &next.image));
@@ -74,7 +74,7 @@ static void test_running(void)
     struct capture *capture = capture_start(source, NULL);
     for (int i = 0; i < 200; i++) {
         struct frame frame;
-        source_place(source, i / 10 % 2 ? &lender.owner : NULL);
+        source_set_owner(source, i / 10 % 2 ? &lender.owner : NULL);
         CHECK(capture_take(capture, &frame, PATIENCE_MS) == SOURCE_FRAME);
         CHECK_NUMBER(frame.number, i);
         source_return(source, &frame);

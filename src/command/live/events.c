@@ -550,8 +550,8 @@ static void handle_key(struct session *s, const struct window_event *event, bool
 // Returns the key row that is number `index` in the list of actions: by groups, those first that a mouse needs.
 static const struct key_row *list_action(const struct keys *keys, int index)
 {
-    static const enum key_group order[KEY_GROUPS] = {KEYS_WINDOW,  KEYS_FILES, KEYS_VIEW,   KEYS_LOOKS,
-                                                     KEYS_FILTERS, KEYS_FILM,  KEYS_CAMERA, KEYS_PATH};
+    static const enum key_group order[KEY_GROUPS] = {KEYS_WINDOW,  KEYS_FILES,    KEYS_VIEW,   KEYS_LOOKS,
+                                                     KEYS_FILTERS, KEYS_PLAYBACK, KEYS_CAMERA, KEYS_PATH};
     for (int group = 0; group < KEY_GROUPS; group++)
         for (int i = 0; i < keys->count; i++) {
             if (keys->row[i].group == order[group] && index-- == 0)
