@@ -1,4 +1,4 @@
-// path.c: opens paths by kind
+// path.c: the functions of path.h: they check the call, count the frames in flight, and call the backend of the kind
 #include "path/path.h"
 
 #include "base/log.h"

@@ -20,7 +20,7 @@ enum key_group {
     KEY_GROUPS
 };
 
-// What a key does. KEY_NONE: nothing, in a row of text.
+// KEY_NONE: a row of text. KEY_CYCLE changes a property; each other action has a function in live/events.c.
 enum key_action {
     KEY_NONE,
     KEY_CYCLE,

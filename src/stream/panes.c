@@ -386,9 +386,9 @@ bool panes_ready(const struct panes *panes)
     return true;
 }
 
-// Measures how long the source needed to fill the frame, and how long the frame then waited in the mailbox. The capture
-// thread writes the first to the trace; the second is a gap there.
-static void measure_arrival(struct meter *meter, const struct flight *flight)
+// Adds the time that the source needed to fill the frame, and the time that the frame then waited in the mailbox. The
+// capture thread writes the first to the trace; the second is a gap there.
+static void add_arrival_times(struct meter *meter, const struct flight *flight)
 {
     const struct frame *frame = &flight->frame;
     const int64_t arrived_ns = frame->decode_ns ? frame->decode_ns : frame->ready_ns;
@@ -398,7 +398,7 @@ static void measure_arrival(struct meter *meter, const struct flight *flight)
     meter_host(meter, NULL, "wait", frame->ready_ns, flight->taken_ns);
 }
 
-static void measure_pane(const struct panes *panes, int which)
+static void add_pane_times(const struct panes *panes, int which)
 {
     const struct pane *pane = &panes->pane[which];
     const char *label = NULL;
@@ -434,9 +434,9 @@ const struct frame *panes_collect(struct panes *panes)
     panes->rerun = false;
     meter_begin(panes->setup.meter, flight.frame.number);
     if (flight.taken_ns)
-        measure_arrival(panes->setup.meter, &flight);
+        add_arrival_times(panes->setup.meter, &flight);
     for (int i = 0; i < PANES; i++)
-        measure_pane(panes, i);
+        add_pane_times(panes, i);
     panes_release(panes);
     panes->held = flight.frame;
     panes->holds = true;

@@ -30,7 +30,7 @@ static void wait(struct stream *s, int fd, int64_t timeout_ns)
         clock_sleep_until_ns(clock_now_ns() + timeout_ns);
 }
 
-static void tell_client(struct stream *s)
+static void notify_client(struct stream *s)
 {
     if (s->setup.client->changed)
         s->setup.client->changed(s->setup.context);
@@ -54,7 +54,7 @@ void stream_init(struct stream *s, const struct stream_setup *setup)
 
 // ---- open and close ----
 
-// A source that ends is soon filtered, and has no time to be edited for.
+// A source that ends soon is over before the user edits a file.
 void stream_watch_filters(struct stream *s)
 {
     const bool lasts = s->playback.info->live || s->playback.info->endless || s->playback.loop;
@@ -232,7 +232,7 @@ static void report_news(struct stream *s, bool ok)
     if (news == PANES_UNCHANGED)
         return;
     s->automatic.rebuilt = true;
-    tell_client(s);
+    notify_client(s);
 }
 
 // A signal, too, ends the wait for a stalled reader.
@@ -357,7 +357,7 @@ static void reload_files(struct stream *s)
             continue;
         if (!stage_prepare(&stage, &why)) {
             note_set(&s->note, true, 0, "%s: %s: %s", stage.filter->name, file, why);
-            tell_client(s);
+            notify_client(s);
             return;
         }
         chain->stage[i] = stage;
@@ -377,7 +377,7 @@ static void reload_filters(struct stream *s)
         note_set(&s->note, true, 0, "%s", error);
     else if (!changed) // a refused file has its last text again
         note_clear(&s->note, true);
-    tell_client(s);
+    notify_client(s);
     if (!changed)
         return;
     log_info("users' filters changed: rebuilding");
@@ -403,14 +403,14 @@ static void follow_changes(struct stream *s)
         reload_filters(s);
     if (files || many)
         reload_files(s);
-    // Both wait for builds, so before panes_update starts one, and not while one runs.
+    // change_source and reshape wait for a running build. So they come before panes_update, which starts one.
     change_source(s);
     if (s->playback.reshaped && (!s->settings.paused || s->playback.stepping) && !panes_build_runs(s->panes))
         reshape(s);
     panes_update(s->panes);
     report_news(s, true);
     if (automatic_follow(&s->automatic, s->panes))
-        tell_client(s);
+        notify_client(s);
 }
 
 // ---- frames ----
@@ -466,8 +466,8 @@ static bool submit_newest(struct stream *s, int timeout_ms)
     return false;
 }
 
-// Takes the oldest frame in flight. A driver that compiles may delay kernels that are ready (PoCL does), so keys and
-// signals are handled while a path is being built. The control socket is served also while a device filters, but not
+// Takes the oldest frame in flight. Handles the user's events while a path is being built, because a driver that
+// compiles may delay kernels that are ready (PoCL does). Serves the control socket also while a device filters, but not
 // while frames are timed. NULL if no path works, or the user quits.
 static const struct frame *collect(struct stream *s)
 {
@@ -542,7 +542,7 @@ static bool finish_frame(struct stream *s, bool again)
     else
         meter_shown(&s->meter, frame->captured_ns, shown_ns);
     if (!again && automatic_add(&s->automatic, s->panes, collected_ns))
-        tell_client(s);
+        notify_client(s);
     if (!s->setup.driven)
         panes_release(s->panes); // else the frame may have to be filtered again
     return true;
@@ -552,7 +552,7 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
 {
     if (outputs_rest_changed(&s->outputs)) { // --on-demand: the camera is closed while no program reads the virtual one
         source_rest(s->playback.source, s->outputs.resting);
-        tell_client(s);
+        notify_client(s);
     }
     if (!outputs_follow(&s->outputs, s->settings.paused)) {
         s->code = EXIT_FAILED_SOME;

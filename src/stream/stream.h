@@ -14,8 +14,8 @@
 
 struct screenshot;
 
-// What a client does at the turns of its stream. `context` is of struct stream_setup. `show` must be there, and
-// `building` with a window; the last three are for a source that changes.
+// The calls from a stream to its client; `context` is that of struct stream_setup. Every client has `show`, and a
+// client with a window also `building`. The last three are for a source that changes.
 struct stream_client {
     // Draws or reports the results of a frame, which are in the panes. `again`: it was shown before. Returns the time
     // when it was shown.
@@ -39,9 +39,9 @@ struct stream_setup {
     const char *text;        // of the first source, as source_setup.text
     const char *source_kept; // why the source cannot change: "in a run with --truth"; NULL: it can
     bool loop, paced;        // of source_setup
-    bool at_once;            // the first frames must run on that path
+    bool at_once;            // the first frame must run on the state's path: no cpu path runs before it
     bool driven;             // the client may change the settings: the latest frame is kept, to be filtered again
-    bool served;             // the client has something to do at any time: it waits for the source, too
+    bool served;             // the client's `wait` also waits for the source, because a request may arrive at any time
     int threads;             // as path_setup.threads
     int depth;               // frames in flight
     uint64_t limit;          // frames to show; 0: no limit
@@ -53,9 +53,9 @@ struct edit_watch {
     uint64_t files; // hash of the names of the files
 };
 
-// Zeroed; stream_init; then the client sets before stream_open: the source and its info in `playback`, `window`,
-// `devices`, `settings`, `files`, `outputs` and `drawn`. Later, it may change the settings (then: panes_changed),
-// `quit` and `code`.
+// The client zeroes it and calls stream_init. Before stream_open, it sets `window`, `devices`, `settings`, `files`,
+// `outputs`, `drawn`, and the source and its info in `playback`. Later, it may change `quit`, `code` and the settings;
+// after these it calls panes_changed.
 struct stream {
     struct stream_setup setup;
     struct window *window; // with the GL context for the paths; borrowed; NULL: none
@@ -96,8 +96,8 @@ bool stream_build_soon(struct stream *stream);
 // Follows settings.path. False, with nothing changed, if such a path cannot be built here.
 bool stream_follow_path(struct stream *stream);
 bool stream_use_device(struct stream *stream, int index); // for later paths; false if it cannot be opened (logged)
-bool stream_tune(
-    struct stream *stream); // starts, pauses or continues the tuning, as the settings says; false is logged
+// Starts, pauses or continues the tuning, according to settings.tune. False on failure (logged).
+bool stream_tune(struct stream *stream);
 bool stream_start(struct stream *stream); // starts the capture; false on failure (logged)
 
 enum stream_turn {

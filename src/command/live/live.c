@@ -39,7 +39,7 @@ static void draw(struct session *s, struct meter *meter)
 
 // Writes the chain and the frame that it has run on to the directory of --capture. Waits until no path is being built,
 // because the cpu path may run until then.
-static void capture_work(struct session *s, const struct frame *frame)
+static void write_capture(struct session *s, const struct frame *frame)
 {
     struct pane_facts facts;
     if (!s->capture_due || panes_building(s->stream.panes))
@@ -57,7 +57,7 @@ static int64_t show(void *context, const struct frame *frame, bool again)
 {
     struct session *s = context;
     const bool window = s->stream.window != NULL;
-    capture_work(s, frame);
+    write_capture(s, frame);
     if (window && !view_upload(s->view, s->stream.panes, &s->stream.meter))
         s->stream.code = EXIT_FAILED_SOME;
     if (!again && !truth_add(&s->truth, frame->number))
