@@ -97,7 +97,7 @@ static int dry_run(struct batch *batch)
             close(file.fd);
         hooks->file(hooks->context, &outcome, planned);
         if (outcome.status == STATUS_FAILED) {
-            tasks_tell(&batch->tasks, &outcome);
+            tasks_log(&batch->tasks, &outcome);
             failed++;
         }
     }
@@ -208,7 +208,7 @@ static void record_one(struct batch *batch, const struct outcome *o)
 {
     totals_add(&batch->totals, o);
     if (o->fault != FAULT_FULL || batch->totals.fault[FAULT_FULL] == 1) // once, although all files in flight fail
-        tasks_tell(&batch->tasks, o);
+        tasks_log(&batch->tasks, o);
     if (o->fault == FAULT_FULL || (o->status == STATUS_FAILED && batch->setup->fail_fast))
         queue_stop(&batch->queue);
     if (batch->setup->watch && o->status != STATUS_FAILED)
@@ -267,7 +267,7 @@ static int sum_up(const struct batch *batch, int signal, bool given_up)
     return worked > 0 ? EXIT_FAILED_SOME : EXIT_NOTHING;
 }
 
-static int work(struct batch *batch, const struct record_run *run)
+static int filter_tasks(struct batch *batch, const struct record_run *run)
 {
     struct worker *workers[JOBS_MAX] = {NULL};
     bool given_up = false;
@@ -312,7 +312,7 @@ static int run(struct batch *batch, const char *const *operand, int operands)
     process_hold_signals(CALLS_ANY); // from here on, a signal lets the run write the end line of its report
     if (o->report && !record_open(&batch->record, o->report, &run))
         return EXIT_NOTHING;
-    return work(batch, &run);
+    return filter_tasks(batch, &run);
 }
 
 // Filters these files and directories; `earlier`: as tasks_make. Returns the exit code.

@@ -56,10 +56,10 @@ static double busy_ms(const struct path_result *result)
     return (double)(run_ns > copy_ns ? run_ns : copy_ns) / 1e6;
 }
 
-static bool run_once(struct runner *runner, const struct runner_job *job, struct path_result *result)
+static bool run_once(struct runner *runner, const struct runner_request *request, struct path_result *result)
 {
     char *why = NULL;
-    runner_submit(runner, job);
+    runner_submit(runner, request);
     const bool ok = runner_collect(runner, result, &why);
     free(why);
     return ok;
@@ -67,7 +67,7 @@ static bool run_once(struct runner *runner, const struct runner_job *job, struct
 
 // An image to measure with
 struct sample {
-    struct runner_job job;
+    struct runner_request request;
     struct codec_settings settings; // of the output
     struct codec *codec;
 };
@@ -79,20 +79,20 @@ static bool measure(const struct runner_setup *setup, const struct sample *sampl
     struct path_result result;
     struct codec_buffer file = {0};
     struct codec_error error;
-    bool ok = runner_open(&runner, setup) && run_once(&runner, &sample->job, &result); // compiles the kernels
+    bool ok = runner_open(&runner, setup) && run_once(&runner, &sample->request, &result); // compiles the kernels
     runner_close(&runner);
     const int64_t open_ns = clock_now_ns();
-    ok = ok && run_once(&runner, &sample->job, &result);
+    ok = ok && run_once(&runner, &sample->request, &result);
     cost->open_ms = ok && runner.device ? (double)(clock_now_ns() - open_ns) / 1e6 : 0;
     const double start_ms = process_ms();
     for (int i = 0; ok && i < RUNS; i++)
-        ok = run_once(&runner, &sample->job, &result);
+        ok = run_once(&runner, &sample->request, &result);
     const double encode_ms = process_ms();
     cost->filter_ms = (encode_ms - start_ms) / RUNS;
     if (ok) {
         const bool processor = runner.device && runner.device->info.type & DEVICE_CPU;
         cost->device_ms = processor ? 0 : busy_ms(&result);
-        ok = codec_encode(sample->codec, sample->job.encode.width > 0 ? &result.encoded : &result.image,
+        ok = codec_encode(sample->codec, sample->request.encode.width > 0 ? &result.encoded : &result.image,
                           &sample->settings, &file, &error);
         cost->codec_ms += process_ms() - encode_ms;
     }
@@ -155,7 +155,7 @@ static void measure_paths(struct choice *choice, const struct batch_setup *o, st
     bool ok = false;
     for (size_t i = 0; !ok && i < TRIES && i < queue->tasks->count; i++) {
         start_ms = process_ms();
-        ok = worker_sample(worker, &queue->tasks->row[i], &sample.job, &sample.settings);
+        ok = worker_sample(worker, &queue->tasks->row[i], &sample.request, &sample.settings);
     }
     if (ok)
         compare(choice, o, &sample, process_ms() - start_ms, fleet, queue->tasks->count, jobs);

@@ -102,11 +102,11 @@ int runner_lag(const struct runner *runner)
     return runner->device || runner->gl ? 1 : 0;
 }
 
-static bool fits(const struct runner_fit *fit, const struct runner_job *job)
+static bool fits(const struct runner_fit *fit, const struct runner_request *request)
 {
-    return fit->path && image_shape_equal(&fit->input, &job->picture->shape) &&
-           image_shape_equal(&fit->encode, &job->encode) && fit->fed == (job->feed != NULL) &&
-           fit->turn.mirror == job->turn.mirror && fit->turn.flip == job->turn.flip;
+    return fit->path && image_shape_equal(&fit->input, &request->picture->shape) &&
+           image_shape_equal(&fit->encode, &request->encode) && fit->fed == (request->feed != NULL) &&
+           fit->turn.mirror == request->turn.mirror && fit->turn.flip == request->turn.flip;
 }
 
 // The cpu path ignores --kernels, so it cannot replace a device then.
@@ -125,19 +125,20 @@ static uint64_t result_pixels(const struct image_shape *input, const struct chai
     return from > to ? from : to;
 }
 
-// Opens the fit's path for the job. If the device cannot run it, opens a cpu path. Returns false on failure; *why has
-// the reason or is NULL.
-static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct runner_job *job, char **why)
+// Opens the fit's path for the request. If the device cannot run it, opens a cpu path. Returns false on failure; *why
+// has the reason or is NULL.
+static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct runner_request *request, char **why)
 {
-    const struct image_shape *input = &job->picture->shape;
+    const struct image_shape *input = &request->picture->shape;
     struct chain chain = {0};
-    if (job->turn.mirror)
+    if (request->turn.mirror)
         chain_append(&chain, filter_find("mirror"));
-    if (job->turn.flip)
+    if (request->turn.flip)
         chain_append(&chain, filter_find("flip"));
     for (int i = 0; i < runner->setup.chain->count; i++)
         chain.stage[chain.count++] = runner->setup.chain->stage[i];
-    *fit = (struct runner_fit){.input = *input, .encode = job->encode, .turn = job->turn, .fed = job->feed != NULL};
+    *fit = (struct runner_fit){
+        .input = *input, .encode = request->encode, .turn = request->turn, .fed = request->feed != NULL};
     if (!runner->device && !may_leave_device(runner)) {
         *why = xstrdup("the device was lost");
         return false;
@@ -166,12 +167,12 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
         setup.kind = PATH_CPU;
         fit->path = path_open(&setup, why);
     }
-    if (fit->path && runner->setup.captures && !job->feed) {
+    if (fit->path && runner->setup.captures && !request->feed) {
         const bool cpu = setup.kind == PATH_CPU, tunable = cpu && fit->encode.width == 0;
         const char *device = "cpu";
         if (!cpu)
             device = runner->gl ? runner->gl->name : runner->device->info.name;
-        captures_add(runner->setup.captures, &chain, device, tunable ? setup.threads : 0, false, job->picture);
+        captures_add(runner->setup.captures, &chain, device, tunable ? setup.threads : 0, false, request->picture);
     }
     return fit->path;
 }
@@ -197,15 +198,15 @@ static struct runner_fit *free_fit(struct runner *runner)
     }
 }
 
-// Returns the path for the job, and opens it if needed. Returns NULL on failure.
-static struct runner_fit *fit_for(struct runner *runner, const struct runner_job *job, char **why)
+// Returns the path for the request, and opens it if needed. Returns NULL on failure.
+static struct runner_fit *fit_for(struct runner *runner, const struct runner_request *request, char **why)
 {
     struct runner_fit *fit = runner->fit;
-    while (fit < runner->fit + RUNNER_FITS && !fits(fit, job))
+    while (fit < runner->fit + RUNNER_FITS && !fits(fit, request))
         fit++;
     if (fit == runner->fit + RUNNER_FITS) {
         fit = free_fit(runner);
-        if (!fit_open(runner, fit, job, why))
+        if (!fit_open(runner, fit, request, why))
             return NULL;
     }
     fit->asked = ++runner->asked;
@@ -238,18 +239,18 @@ static bool recover(struct runner *runner)
     return device || may_leave_device(runner);
 }
 
-// Submits the jobs that are not on a path yet. Returns false if the oldest one cannot be submitted.
-static bool pump(struct runner *runner, bool *lost, char **why)
+// Submits the requests that are not on a path yet. Returns false if the oldest one cannot be submitted.
+static bool submit_waiting(struct runner *runner, bool *lost, char **why)
 {
     while (runner->submitted < runner->flights) {
-        const struct runner_job *job = &runner->flight[runner->submitted].job;
-        struct runner_fit *fit = fit_for(runner, job, why);
+        const struct runner_request *request = &runner->flight[runner->submitted].request;
+        struct runner_fit *fit = fit_for(runner, request, why);
         if (fit && path_info(fit->path)->in_flight == path_info(fit->path)->depth)
             return true; // a cpu path has replaced the device and takes one image at a time
-        const struct moment moment = {.source = job->name};
-        if (fit && job->feed)
-            path_feed(fit->path, job->feed, &moment);
-        else if (!fit || !path_submit(fit->path, job->picture, &moment)) {
+        const struct moment moment = {.source = request->name};
+        if (fit && request->feed)
+            path_feed(fit->path, request->feed, &moment);
+        else if (!fit || !path_submit(fit->path, request->picture, &moment)) {
             *lost = fit && path_info(fit->path)->lost;
             return runner->submitted > 0 && !*lost;
         }
@@ -258,13 +259,13 @@ static bool pump(struct runner *runner, bool *lost, char **why)
     return true;
 }
 
-void runner_submit(struct runner *runner, const struct runner_job *job)
+void runner_submit(struct runner *runner, const struct runner_request *request)
 {
     bool lost = false;
     char *why = NULL;
-    runner->flight[runner->flights++].job = *job;
+    runner->flight[runner->flights++].request = *request;
     if (runner_lag(runner))
-        pump(runner, &lost, &why); // on failure, runner_collect tries again and returns the error
+        submit_waiting(runner, &lost, &why); // on failure, runner_collect tries again and returns the error
     free(why);
 }
 
@@ -276,7 +277,7 @@ bool runner_collect(struct runner *runner, struct path_result *result, char **wh
         lost = false;
         free(*why); // of an attempt before the device was opened again
         *why = NULL;
-        ok = pump(runner, &lost, why);
+        ok = submit_waiting(runner, &lost, why);
         if (ok) {
             struct path *path = runner->flight[0].fit->path;
             ok = path_collect(path, result);

@@ -51,7 +51,7 @@ struct runner_setup {
 };
 
 // An image for a runner
-struct runner_job {
+struct runner_request {
     const struct image *picture;  // must stay valid until the image is collected
     const char *name;             // of the file, for the filter `text`; valid likewise
     const struct path_feed *feed; // only on the cpu path: callbacks for rows; NULL: whole images
@@ -76,7 +76,7 @@ struct runner {
     struct runner_fit fit[RUNNER_FITS];
     unsigned long asked; // counts the uses of paths
     struct {
-        struct runner_job job;
+        struct runner_request request;
         struct runner_fit *fit;         // its path, if it is submitted
     } flight[RUNNER_FLIGHTS];           // the oldest first
     int flights, submitted;             // images in flight; the first `submitted` of them are on their paths
@@ -93,8 +93,8 @@ void runner_close(struct runner *runner); // accepts a zeroed runner; runner_sub
 // Number of images that may stay in flight while the caller prepares the next one. It is 0 on the cpu path, which only
 // works within runner_collect.
 int runner_lag(const struct runner *runner);
-// Copies the job; the cpu path begins it within runner_collect. At most RUNNER_FLIGHTS images may be in flight.
-void runner_submit(struct runner *runner, const struct runner_job *job);
+// Copies the request; the cpu path begins it within runner_collect. At most RUNNER_FLIGHTS images may be in flight.
+void runner_submit(struct runner *runner, const struct runner_request *request);
 // Waits for the oldest image. `result` points to memory that stays valid until the next submit or collect. Returns
 // false if the image cannot be processed; *why is then the reason, or NULL. The caller frees *why in either case.
 bool runner_collect(struct runner *runner, struct path_result *result, char **why);

@@ -329,7 +329,7 @@ bool task_fail_directory(struct outcome *outcome, int error)
                         strerror(error));
 }
 
-void tasks_tell(struct tasks *tasks, const struct outcome *outcome)
+void tasks_log(struct tasks *tasks, const struct outcome *outcome)
 {
     const struct directory *directory = outcome->of_directory ? outcome->task->directory : NULL;
     char name[PATH_MAX], why[FAULT_WHY]; // escaped: without newlines

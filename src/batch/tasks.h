@@ -98,4 +98,4 @@ bool task_fail_writing(struct outcome *outcome, int error);
 bool task_fail_directory(struct outcome *outcome, int error);
 // Logs a failure, the reason for skipping, or a warning, in one line. Logs the failure of a directory only once for all
 // directories with the same `nearest`. Call on one thread only.
-void tasks_tell(struct tasks *tasks, const struct outcome *outcome);
+void tasks_log(struct tasks *tasks, const struct outcome *outcome);

@@ -41,8 +41,8 @@ struct file_work {
     struct codec_settings settings;
     struct codec_buffer metadata; // copies of the metadata in `settings`
     struct image decoded, turned;
-    struct fed_rows rows; // used if the job has a feed
-    struct runner_job job;
+    struct fed_rows rows; // used if the request has a feed
+    struct runner_request request;
     struct codec_error encoded; // why encoding failed, or which metadata were left out
 };
 
@@ -154,7 +154,7 @@ static struct codec_settings settings_of(const struct file_work *work)
         .grey = chain_is_grey(&o->chain, head->shape.format == PIXFMT_GREY),
         .opaque = !head->alpha && !chain_changes_alpha(&o->chain),
         .orientation = !encoding->keep_orientation,
-        .turned = work->job.turn.transpose != chain_turns(&o->chain),
+        .turned = work->request.turn.transpose != chain_turns(&o->chain),
         .remarks = head->remarks,
     };
     name_format(work->outcome->task->output, &settings.format);
@@ -182,10 +182,10 @@ static bool read_file(struct file_work *work)
         !codec_head(work->worker->codec, work->file.data, work->file.size, (uint64_t)o->megapixels * 1000000,
                     &work->head, &error))
         return fail_codec(work, "", &error);
-    work->job.name = outcome->task->input->path;
-    work->job.turn = o->encoding.keep_orientation ? (struct codec_turn){0} : codec_turn(work->head.orientation);
-    outcome->width = work->job.turn.transpose ? work->head.shape.height : work->head.shape.width;
-    outcome->height = work->job.turn.transpose ? work->head.shape.width : work->head.shape.height;
+    work->request.name = outcome->task->input->path;
+    work->request.turn = o->encoding.keep_orientation ? (struct codec_turn){0} : codec_turn(work->head.orientation);
+    outcome->width = work->request.turn.transpose ? work->head.shape.height : work->head.shape.width;
+    outcome->height = work->request.turn.transpose ? work->head.shape.width : work->head.shape.height;
     work->settings = settings_of(work);
     add_step(work, STEP_DECODE, read_ns);
     work->width = outcome->width;
@@ -200,7 +200,7 @@ static uint64_t needed_bytes(const struct file_work *work)
     // 4 bytes per pixel each: two outputs, one intermediate result, and an encoder's memory
     const uint64_t input = (uint64_t)work->head.shape.width * (uint64_t)work->head.shape.height;
     const uint64_t output = (uint64_t)work->width * (uint64_t)work->height, pixels = input > output ? input : output;
-    return work->file.size + image_bytes(&work->head.shape) * (work->job.turn.transpose ? 2 : 1) + 16 * pixels +
+    return work->file.size + image_bytes(&work->head.shape) * (work->request.turn.transpose ? 2 : 1) + 16 * pixels +
            2 * codec_metadata_bytes(&work->head.metadata); // unpacked, and the copy
 }
 
@@ -233,8 +233,8 @@ static bool reserve_picture(struct file_work *work)
 static bool decode_whole(struct file_work *work)
 {
     struct codec_error error;
-    work->job.picture = &work->decoded;
-    work->job.feed = NULL;
+    work->request.picture = &work->decoded;
+    work->request.feed = NULL;
     if (!image_reserve(&work->decoded, &work->head.shape))
         return outcome_fail(work->outcome, FAULT_MEMORY, "out of memory for %dx%d pixels", work->outcome->width,
                             work->outcome->height);
@@ -242,13 +242,13 @@ static bool decode_whole(struct file_work *work)
         return fail_codec(work, "", &error);
     if (work->head.alpha && codec_info(work->settings.format)->subsampling && !image_is_opaque(&work->decoded))
         work->settings.remarks |= CODEC_CLEAR;
-    if (!work->job.turn.transpose)
+    if (!work->request.turn.transpose)
         return true;
     const struct image_shape shape = image_transposed(&work->head.shape);
     if (!image_reserve(&work->turned, &shape))
         return outcome_fail(work->outcome, FAULT_MEMORY, "out of memory while rotating the image");
     image_transpose(&work->turned, &work->decoded);
-    work->job.picture = &work->turned;
+    work->request.picture = &work->turned;
     return true;
 }
 
@@ -292,8 +292,8 @@ static bool begin_rows(struct file_work *work)
     struct codec_error error;
     work->rows = (struct fed_rows){.feed = {.context = work, .need = need_rows, .made = made_rows},
                                    .picture.shape = work->head.shape};
-    work->job.picture = &work->rows.picture;
-    work->job.feed = &work->rows.feed;
+    work->request.picture = &work->rows.picture;
+    work->request.feed = &work->rows.feed;
     return codec_decode_begin(work->worker->codec, work->file.data, work->file.size, &work->head, &work->rows.picture,
                               &error) ||
            fail_codec(work, "", &error);
@@ -321,14 +321,14 @@ static struct image_shape wanted_shape(const struct file_work *work)
     return shape;
 }
 
-// Completes the job. Decodes the whole image, or only begins if the image may go by rows.
+// Completes the request. Decodes the whole image, or only begins if the image may go by rows.
 static bool decode(struct file_work *work, bool by_rows)
 {
     const int64_t start_ns = clock_now_ns();
     if (!codec_metadata_keep(&work->settings.metadata, &work->metadata)) // codec_head overwrites them at its next call
         return outcome_fail(work->outcome, FAULT_MEMORY, "out of memory");
-    work->job.encode = wanted_shape(work);
-    by_rows = by_rows && !work->job.turn.transpose && codec_goes_by_rows(work->head.format) &&
+    work->request.encode = wanted_shape(work);
+    by_rows = by_rows && !work->request.turn.transpose && codec_goes_by_rows(work->head.format) &&
               codec_goes_by_rows(work->settings.format);
     const bool ok = by_rows ? begin_rows(work) : decode_whole(work);
     add_step(work, STEP_DECODE, start_ns);
@@ -360,7 +360,7 @@ static bool collect(struct file_work *work, struct path_result *result)
         for (char *at = why; at && (at = strchr(at, '\n'));) // a compiler's message may have several lines
             *at = ' ';
         outcome_fail(outcome, FAULT_DEVICE, "the filters failed%s%.200s", text_if(why, ": "), text_or(why, ""));
-    } else if (!work->job.feed || work->rows.decoded > 0) {
+    } else if (!work->request.feed || work->rows.decoded > 0) {
         const struct fleet_member *device = runner->done_by;
         outcome->device = device ? device->info.name : "cpu";
         outcome->device_number = device ? device->number : -1;
@@ -379,13 +379,13 @@ static bool encode(struct file_work *work, const struct path_result *result)
 {
     struct outcome *outcome = work->outcome;
     struct codec_error *error = &work->encoded;
-    if (work->job.feed) { // the filters' time includes the codec's time
+    if (work->request.feed) { // the filters' time includes the codec's time
         outcome->step_ns[STEP_DECODE] += work->rows.decode_ns;
         outcome->step_ns[STEP_ENCODE] += work->rows.encode_ns;
         outcome->step_ns[STEP_FILTER] -= work->rows.decode_ns + work->rows.encode_ns;
     } else {
         const int64_t start_ns = clock_now_ns();
-        const struct image *image = work->job.encode.width > 0 ? &result->encoded : &result->image;
+        const struct image *image = work->request.encode.width > 0 ? &result->encoded : &result->image;
         if (!codec_encode(work->worker->codec, image, &work->settings, &work->worker->buffer, error))
             fail_codec(work, "cannot encode the image: ", error);
         add_step(work, STEP_ENCODE, start_ns);
@@ -459,7 +459,7 @@ static void *worker_main(void *argument)
             hand_in(work);
             continue;
         }
-        runner_submit(&worker->runner, &work->job);
+        runner_submit(&worker->runner, &work->request);
         worker->flights++;
         while (worker->flights > runner_lag(&worker->runner))
             finish_oldest(worker);
@@ -504,7 +504,7 @@ bool worker_close(struct worker *worker)
     return given_up;
 }
 
-bool worker_sample(struct worker *worker, const struct task *task, struct runner_job *job,
+bool worker_sample(struct worker *worker, const struct task *task, struct runner_request *request,
                    struct codec_settings *settings)
 {
     struct file_work *work = &worker->work[0];
@@ -513,7 +513,7 @@ bool worker_sample(struct worker *worker, const struct task *task, struct runner
     const bool ok = load(work, task, false);
     release(work);
     work->outcome = NULL;
-    *job = work->job;
+    *request = work->request;
     *settings = work->settings;
     return ok;
 }

@@ -22,9 +22,9 @@ bool worker_start(struct worker *worker, int number);
 // Accepts NULL.
 bool worker_close(struct worker *worker);
 
-// Decodes a file for a measurement, without a thread. Returns false if that fails. `job` and `settings` (of the output)
-// point to memory that stays valid until the next call or worker_close.
-bool worker_sample(struct worker *worker, const struct task *task, struct runner_job *job,
+// Decodes a file for a measurement, without a thread. Returns false if that fails. `request` and `settings` (of the
+// output) point to memory that stays valid until the next call or worker_close.
+bool worker_sample(struct worker *worker, const struct task *task, struct runner_request *request,
                    struct codec_settings *settings);
 
 struct choice {

@@ -316,28 +316,28 @@ enum {
 };
 
 // The context of the hooks
-struct face {
+struct printer {
     const struct command_operands *operands;
     bool dry_run, json;
     int64_t progress_ns; // time of the next update of the progress
     bool progress_shown;
-    bool told; // that the run waits for files
+    bool announced; // that the run waits for files
 };
 
-static void clear_progress(struct face *face)
+static void clear_progress(struct printer *printer)
 {
-    if (face->progress_shown)
+    if (printer->progress_shown)
         status_line_show("");
-    face->progress_shown = false;
+    printer->progress_shown = false;
 }
 
 static void print_file(void *context, const struct outcome *outcome, bool planned)
 {
-    struct face *face = context;
+    struct printer *printer = context;
     const char *input = outcome->task->input->path;
-    clear_progress(face);
-    if (face->json) {
-        if (face->dry_run)
+    clear_progress(printer);
+    if (printer->json) {
+        if (printer->dry_run)
             print_json(record_plan(outcome, planned), JSON_COMPACT);
         return;
     }
@@ -349,22 +349,22 @@ static void print_file(void *context, const struct outcome *outcome, bool planne
 
 static void end_plan(void *context, size_t left_out)
 {
-    const struct face *face = context;
-    if (left_out > 0 && !face->json)
+    const struct printer *printer = context;
+    if (left_out > 0 && !printer->json)
         printf("%zu left out (outputs of earlier runs)\n", left_out);
 }
 
 // Shows one line on the terminal, which is updated in place.
 static void show_progress(void *context, const struct totals *totals, size_t files, int64_t start_ns)
 {
-    struct face *face = context;
+    struct printer *printer = context;
     const size_t *status = totals->status;
     const size_t worked = status[STATUS_DONE] + status[STATUS_FAILED], left = files - worked - status[STATUS_SKIPPED];
     const int64_t now_ns = clock_now_ns();
     const double seconds = (double)(now_ns - start_ns) / 1e9;
     const double rate = seconds > 0 ? (double)worked / seconds : 0;
     char text[192];
-    if (now_ns < face->progress_ns || !status_line_possible())
+    if (now_ns < printer->progress_ns || !status_line_possible())
         return;
     int used = snprintf(text, sizeof(text), "%zu of %zu", files - left, files);
     if (status[STATUS_FAILED] > 0)
@@ -379,8 +379,8 @@ static void show_progress(void *context, const struct totals *totals, size_t fil
             snprintf(text + used, sizeof(text) - (size_t)used, "%ld:%02ld left", minutes, s);
     }
     status_line_show(text);
-    face->progress_ns = now_ns + PROGRESS_NS;
-    face->progress_shown = true;
+    printer->progress_ns = now_ns + PROGRESS_NS;
+    printer->progress_shown = true;
 }
 
 // Prints the path of the run, and how many of its files the cpu path filtered instead.
@@ -397,11 +397,11 @@ static void print_path(const struct totals *totals, const struct record_run *run
 static void print_totals(void *context, const struct totals *totals, const struct record_run *run, double seconds,
                          int signal)
 {
-    struct face *face = context;
+    struct printer *printer = context;
     const size_t *status = totals->status;
     const size_t left = totals_left(totals, run);
-    clear_progress(face);
-    if (face->json) {
+    clear_progress(printer);
+    if (printer->json) {
         print_json(record_summary(totals, run, seconds, signal), JSON_COMPACT | JSON_REAL_PRECISION(9));
         return;
     }
@@ -421,11 +421,11 @@ static void print_totals(void *context, const struct totals *totals, const struc
 
 static void print_waiting(void *context)
 {
-    struct face *face = context;
-    if (!face->told && !face->json)
-        log_print_line(stdout, "watching %s%s for new images; Ctrl+C ends", face->operands->word[0],
-                       face->operands->count > 1 ? " and other directories" : "");
-    face->told = true;
+    struct printer *printer = context;
+    if (!printer->announced && !printer->json)
+        log_print_line(stdout, "watching %s%s for new images; Ctrl+C ends", printer->operands->word[0],
+                       printer->operands->count > 1 ? " and other directories" : "");
+    printer->announced = true;
     fflush(stdout); // the summary of this round, for a reader of a pipe
 }
 
@@ -435,8 +435,8 @@ static int run(int argc, char **argv)
     struct command_operands operands;
     int code = EXIT_NOTHING;
     if (options_take(&options, argc, argv, &operands, &code)) {
-        struct face face = {.operands = &operands, .dry_run = options.setup.dry_run, .json = options.json};
-        const struct batch_hooks hooks = {&face, print_file, end_plan, show_progress, print_totals, print_waiting};
+        struct printer printer = {.operands = &operands, .dry_run = options.setup.dry_run, .json = options.json};
+        const struct batch_hooks hooks = {&printer, print_file, end_plan, show_progress, print_totals, print_waiting};
         code = batch_run(&options.setup, &hooks, operands.word, operands.count);
     }
     options_finish(&options);
