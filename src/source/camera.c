@@ -35,6 +35,16 @@ struct camera {
     atomic_bool resting; // see source_rest
 };
 
+// Returns the JPEG in a filled buffer. Some cameras put zeros, 0xff or the end of the last frame before it.
+static struct codec_bytes jpeg_in(const struct camera_stream *stream, uint32_t index)
+{
+    static const uint8_t start[] = {0xff, 0xd8, 0xff};
+    const struct camera_memory *memory = stream->buffer[index].memory;
+    const uint8_t *all = memory->at + memory->start, *at = memmem(all, memory->filled, start, sizeof(start));
+    const size_t before = at ? (size_t)(at - all) : 0;
+    return (struct codec_bytes){all + before, memory->filled - before};
+}
+
 // Waits for the first compressed frame and reads its size and chroma. If none arrives, the shape has the mode's size in
 // 422p, and camera_next reports the missing frames. Returns false, with the reason in `why`, if the frames that arrive
 // cannot be decoded.
@@ -57,10 +67,10 @@ static bool see_first_frame(struct camera_link *link, struct image_shape *shape,
             nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
             continue;
         }
-        const struct camera_memory *memory = stream->buffer[buffer.index].memory;
-        if (!(buffer.flags & V4L2_BUF_FLAG_ERROR) && memory->filled > 0)
-            seen = codec_head_of(codec, CODEC_JPEG, memory->at + memory->start, memory->filled,
-                                 camera_mode_most_pixels(mode), &head, &refused);
+        const struct codec_bytes jpeg = jpeg_in(stream, buffer.index);
+        if (!(buffer.flags & V4L2_BUF_FLAG_ERROR) && jpeg.size > 0)
+            seen =
+                codec_head_of(codec, CODEC_JPEG, jpeg.data, jpeg.size, camera_mode_most_pixels(mode), &head, &refused);
         camera_stream_give(stream, (int)buffer.index);
     }
     *shape = (struct image_shape){.format = PIXFMT_422P, .width = mode->width, .height = mode->height};
@@ -234,8 +244,8 @@ static bool use_buffer(struct source *source, const struct v4l2_buffer *buffer, 
     }
     if (camera_decoder_state(camera->decoder).why[0] == '\0')
         link->heard_ns = now; // a slow decoder is no stall
-    const struct camera_memory *memory = stream->buffer[index].memory;
-    camera_decoder_put(camera->decoder, memory->at + memory->start, memory->filled, frame);
+    const struct codec_bytes jpeg = jpeg_in(stream, buffer->index);
+    camera_decoder_put(camera->decoder, jpeg.data, jpeg.size, frame);
     camera_stream_give(stream, index);
     return false;
 }

@@ -1,4 +1,4 @@
-// camera_jpeg.c: MJPEG frames without an end marker
+// camera_jpeg.c: see camera_jpeg.h
 #include "camera_jpeg.h"
 
 #include "driver.h"
@@ -59,4 +59,41 @@ void camera_jpeg_no_end(struct check *check, const struct codec_buffer *jpeg)
     codec_buffer_free(&file);
     source_close(source);
     driver_finish();
+}
+
+void camera_jpeg_behind(struct check *check, const struct codec_buffer *jpeg)
+{
+    enum { MOST = 300 };
+    static const struct {
+        const char *what;
+        int fill; // -1: the end of the frame
+        size_t bytes;
+    } rows[] = {{"nothing", 0, 0}, {"a zero", 0, 1},     {"zeros", 0, MOST},           {"a 0xff", 0xff, 1},
+                {"0xff", 0xff, 3}, {"0xff", 0xff, MOST}, {"the end of one", -1, MOST}, {"an end marker", -1, 2}};
+    uint8_t luma[WIDTH * HEIGHT], expected[WIDTH * HEIGHT];
+    uint8_t *bytes = calloc(1, MOST + jpeg->size);
+    for (int first = 0; first < 2; first++) { // 1: the first frame has other bytes, too
+        driver_start(V4L2_PIX_FMT_MJPEG, 1);
+        struct source *source = NULL;
+        for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+            const struct codec_buffer file = {.data = bytes, .size = rows[i].bytes + jpeg->size};
+            memset(bytes, rows[i].fill, rows[i].bytes);
+            if (rows[i].fill < 0)
+                memcpy(bytes, jpeg->data + jpeg->size - rows[i].bytes, rows[i].bytes);
+            memcpy(bytes + rows[i].bytes, jpeg->data, jpeg->size);
+            if (!source) {
+                send_jpeg(first ? &(struct codec_buffer){.data = bytes, .size = file.size} : jpeg);
+                source = source_open(&(struct source_setup){.text = "camera:0"});
+                if (!check_that(check, source != NULL, "a camera with %s before its frames opens", rows[i].what))
+                    break;
+            }
+            send_jpeg(&file);
+            check_that(check, take_luma(source, i == 0 ? expected : luma), "a frame behind %s", rows[i].what);
+            check_that(check, i == 0 || memcmp(luma, expected, sizeof(luma)) == 0, "pixels behind %s", rows[i].what);
+        }
+        check_that(check, source && source_health(source).damaged == 0, "no frame is damaged");
+        source_close(source);
+        driver_finish();
+    }
+    free(bytes);
 }

@@ -1,4 +1,4 @@
-// camera_jpeg.h: MJPEG frames without an end marker
+// camera_jpeg.h: MJPEG frames as cameras send them: without an end marker, behind other bytes
 #pragma once
 
 #include "check.h"
@@ -8,3 +8,5 @@
 // Checks three frames from a camera of driver.h. Each is `jpeg`, of the size of the camera's mode, but its end marker
 // is missing, is cut in half, or is replaced by zeros. Some cameras leave the marker out, or pad the frame.
 void camera_jpeg_no_end(struct check *check, const struct codec_buffer *jpeg);
+// Checks frames behind other bytes: zeros, 0xff, the end of the last frame.
+void camera_jpeg_behind(struct check *check, const struct codec_buffer *jpeg);

@@ -751,6 +751,7 @@ int main(int argc, char **argv)
     test_jpeg_only(argc > 1 ? argv[1] : "");
     test_jpeg_size();
     camera_jpeg_no_end(&check, &jpeg);
+    camera_jpeg_behind(&check, &jpeg);
     test_bytes_used();
     test_bytes_used_planes();
     test_nonsense();
