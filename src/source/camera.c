@@ -22,7 +22,7 @@ enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 
 // The capture thread uses all members. Any thread sets `resting`. camera_return and camera_health use `link`, `decoder`
 // and the source's pool, which have locks; `decoder` changes only in source_reshape, when no other thread uses the
-// source. The slot of a frame is a slot of the pool, or SOURCE_LENT and a loan of the stream.
+// source. The slot of a frame is a slot of the pool, or POOL_SLOTS and a loan of the stream.
 struct camera {
     struct camera_link link;
     struct camera_mode mode; // the mode of the source's frames
@@ -239,7 +239,7 @@ static bool use_buffer(struct source *source, const struct v4l2_buffer *buffer, 
         if (must_copy(camera))
             return copy(source, index, frame);
         const int loan = camera_stream_lend(stream, index, &camera->shape, &frame->image);
-        frame->slot = SOURCE_LENT + loan;
+        frame->slot = POOL_SLOTS + loan;
         return loan >= 0;
     }
     if (camera_decoder_state(camera->decoder).why[0] == '\0')
@@ -373,17 +373,21 @@ static bool camera_reshape(struct source *source)
 static void camera_return(struct source *source, const struct frame *frame)
 {
     struct camera *camera = source->state;
-    if (frame->slot < SOURCE_LENT)
+    if (frame->slot < POOL_SLOTS)
         pool_give(&source->pool, frame->slot);
     else
-        camera_stream_return(&camera->link.stream, frame->slot - SOURCE_LENT);
+        camera_stream_return(&camera->link.stream, frame->slot - POOL_SLOTS);
 }
 
 static void camera_health(struct source *source, struct source_health *health)
 {
     struct camera *camera = source->state;
+    static const char hint[] = "frames arrive cut; use another cable or USB port, or a smaller --size";
+    const struct camera_decoder_state decoder = camera_decoder_state(camera->decoder);
     camera_link_health(&camera->link, health);
-    health->damaged += camera_decoder_state(camera->decoder).damaged;
+    health->damaged += decoder.damaged;
+    if (decoder.cut)
+        memcpy(health->hint, hint, sizeof(hint));
 }
 
 static void camera_rest(struct source *source, bool rest)

@@ -1,4 +1,4 @@
-// camera_decoder.h: a thread that decodes the newest compressed frame of a camera
+// camera_decoder.h: threads that decode the newest compressed frames of a camera
 #pragma once
 
 #include "image/codec/codec.h"
@@ -6,22 +6,26 @@
 
 struct camera_decoder;
 
-// Starts a thread that decodes JPEG frames of this shape into the source's pool, which must be zeroed, and converts
-// frames with another chroma subsampling. A frame whose header has more than `most_pixels` is damaged; no memory of its
-// size is allocated. Returns NULL on failure (logged).
+// Starts threads that decode JPEG frames of this shape into the source's pool, which must be zeroed, and convert frames
+// with another chroma subsampling. There is one thread for each CPU, but at most DECODERS_MOST. A frame whose header
+// has more than `most_pixels` is damaged; no memory of its size is allocated. If no whole frame arrives for 1.5 s,
+// frames with at least half of their rows are not damaged: their last row is repeated. Returns NULL on failure
+// (logged).
 struct camera_decoder *camera_decoder_open(struct source *source, const struct image_shape *shape,
                                            uint64_t most_pixels);
 void camera_decoder_close(struct camera_decoder *decoder); // accepts NULL; the caller then finishes the pool
 
-// Copies a compressed frame for the thread. `about` has the frame's number and times. Replaces a frame that the thread
-// has not begun.
+// Copies a compressed frame for a thread. `about` has the frame's number, which grows, and its times. Replaces a frame
+// that no thread has begun.
 void camera_decoder_put(struct camera_decoder *decoder, const void *data, size_t size, const struct frame *about);
 int camera_decoder_fd(const struct camera_decoder *decoder); // readable when camera_decoder_take may have a frame
-// Lends the newest decoded frame that was not taken yet, a slot of the pool. Returns false if there is none.
+// Lends the newest decoded frame that was not taken yet, a slot of the pool. Returns false if there is none. The
+// numbers grow: a frame that is ready after a newer one is left out.
 bool camera_decoder_take(struct camera_decoder *decoder, struct frame *frame);
 
 struct camera_decoder_state {
     uint64_t damaged; // number of dropped frames that could not be decoded
+    bool cut;         // the latest frame is cut, see above
     // The latest 3 or more complete frames have another shape than the decoder's, all the same one: `shape`, with the
     // colours of the codec. The decoder drops such frames. It counts them as damaged only if another shape follows.
     bool changed;

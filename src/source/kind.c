@@ -62,7 +62,7 @@ bool source_convert(struct image *image, const struct source_setup *setup, const
 
 bool pool_init(struct pool *pool, const struct source *source, const struct image_shape *shape)
 {
-    *pool = (struct pool){.source = source};
+    *pool = (struct pool){.source = source, .slots = SOURCE_LENT};
     pthread_mutex_init(&pool->lock, NULL);
     thread_condition_init(&pool->returned);
     pool->ready = true;
@@ -81,7 +81,7 @@ void pool_finish(struct pool *pool)
 {
     if (!pool->ready)
         return;
-    for (int i = 0; i < SOURCE_LENT; i++)
+    for (int i = 0; i < POOL_SLOTS; i++)
         image_free(&pool->image[i]);
     pthread_cond_destroy(&pool->returned);
     pthread_mutex_destroy(&pool->lock);
@@ -90,7 +90,7 @@ void pool_finish(struct pool *pool)
 
 static int find_free(const struct pool *pool)
 {
-    for (int i = 0; i < SOURCE_LENT; i++)
+    for (int i = 0; i < pool->slots; i++)
         if (!pool->lent[i])
             return i;
     return -1;

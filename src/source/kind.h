@@ -57,13 +57,17 @@ struct source_kind {
     bool (*print_controls)(const char *text, FILE *out, bool settings);
 };
 
+enum { DECODERS_MOST = 4 };                            // threads of camera_decoder.h
+enum { POOL_SLOTS = SOURCE_LENT + DECODERS_MOST - 1 }; // so that all threads decode while most frames are lent
+
 // The images that a source lends in turn.
 struct pool {
     pthread_mutex_t lock;
     pthread_cond_t returned;
-    struct image image[SOURCE_LENT]; // image of each slot: the caller of pool_take fills it; freed with the pool
-    const struct source *source;     // source of the images
-    bool lent[SOURCE_LENT];
+    struct image image[POOL_SLOTS]; // image of each slot: the caller of pool_take fills it; freed with the pool
+    const struct source *source;    // source of the images
+    int slots;                      // used ones; after pool_init: SOURCE_LENT
+    bool lent[POOL_SLOTS];
     bool ready; // the lock is initialised
 };
 

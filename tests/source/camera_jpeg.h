@@ -1,4 +1,4 @@
-// camera_jpeg.h: MJPEG frames as cameras send them: without an end marker, behind other bytes
+// camera_jpeg.h: MJPEG frames as cameras send them: without an end marker, behind other bytes, cut, slow to decode
 #pragma once
 
 #include "check.h"
@@ -10,3 +10,8 @@
 void camera_jpeg_no_end(struct check *check, const struct codec_buffer *jpeg);
 // Checks frames behind other bytes: zeros, 0xff, the end of the last frame.
 void camera_jpeg_behind(struct check *check, const struct codec_buffer *jpeg);
+// Checks frames that are all cut: shown with a hint after a while, if only a little is missing.
+void camera_jpeg_cut(struct check *check);
+// Checks that a frame whose decoding takes long does not hold up the next one, and is left out then. Needs two CPUs.
+// Linked with --wrap=codec_head_of.
+void camera_jpeg_slow(struct check *check, const struct codec_buffer *jpeg);

@@ -752,6 +752,8 @@ int main(int argc, char **argv)
     test_jpeg_size();
     camera_jpeg_no_end(&check, &jpeg);
     camera_jpeg_behind(&check, &jpeg);
+    camera_jpeg_cut(&check);
+    camera_jpeg_slow(&check, &jpeg);
     test_bytes_used();
     test_bytes_used_planes();
     test_nonsense();
