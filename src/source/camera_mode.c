@@ -216,20 +216,18 @@ static bool is_grey(uint32_t fourcc)
     return fourcc == V4L2_PIX_FMT_GREY || ((c == 'Y' || c == 'Z') && (d == '0' || d == '1'));
 }
 
-// Lists the formats of the camera, as "H264 HEVC". Returns the first one; 0: there is none. *color: one has colours.
-static uint32_t list_codes(const struct camera_device *device, char text[CAMERA_CODES], bool *color)
+// Lists the formats of the camera, as "H264 HEVC". Returns the first one; 0: there is none.
+static uint32_t list_codes(const struct camera_device *device, char text[CAMERA_CODES])
 {
     struct v4l2_fmtdesc offer = {.type = device->type};
     uint32_t first = 0;
     size_t used = 0;
     text[0] = '\0';
-    *color = false;
     for (; camera_device_ask(device, VIDIOC_ENUM_FMT, &offer) == 0; offer.index++) {
         char code[8];
         camera_mode_code(offer.pixelformat, code);
         if (first == 0)
             first = offer.pixelformat;
-        *color |= !is_grey(offer.pixelformat);
         if (used + sizeof(code) < CAMERA_CODES)
             used += (size_t)snprintf(text + used, CAMERA_CODES - used, "%s%s", used ? " " : "", code);
     }
@@ -282,12 +280,11 @@ static void explain_unreadable(const struct camera_device *device, const char *c
 void camera_mode_describe(struct camera_device *device, struct camera_node *node)
 {
     char offered[128];
-    bool color;
-    const uint32_t first = list_codes(device, node->codes, &color);
+    const uint32_t first = list_codes(device, node->codes);
     node->isp = camera_isp(device->driver, device->card);
     camera_mode_list(device, offered);
     node->readable = offered[0] != '\0';
-    node->color = node->readable ? strcmp(offered, "grey") != 0 : color;
+    node->color = node->readable ? strcmp(offered, "grey") != 0 : !is_grey(first);
     node->converted = !node->readable && camera_device_convert(device);
     node->readable |= node->converted;
     if (!node->readable)
@@ -301,7 +298,6 @@ static void explain_no_mode(const struct mode_search *search, char why[CAMERA_WH
     const struct camera_device *device = search->device;
     const struct source_setup *setup = search->setup;
     char offered[128], codes[CAMERA_CODES], reason[CAMERA_WHY];
-    bool color;
     camera_mode_list(device, offered);
     const struct camera_mode *unfit = &search->unfit;
     if (unfit->fourcc)
@@ -317,7 +313,7 @@ static void explain_no_mode(const struct mode_search *search, char why[CAMERA_WH
                  "camera %s (%s) does not offer the pixel format %s; choose one of these with --pixel-format: %s",
                  device->path, device->card, setup->compressed ? "mjpeg" : pixfmt_info(setup->format)->name, offered);
     else {
-        explain_unreadable(device, codes, list_codes(device, codes, &color), reason);
+        explain_unreadable(device, codes, list_codes(device, codes), reason);
         snprintf(why, CAMERA_WHY, "cannot use camera %.64s (%s): %.380s", device->path, device->card, reason);
     }
 }

@@ -51,7 +51,8 @@ static void find_index(struct camera_node *node)
     const char *slash = strrchr(node->path, '/');
     snprintf(path, sizeof(path), "/sys/class/video4linux/%s/index", slash ? slash + 1 : "");
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    node->index = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? atoi(text) : -1;
+    const bool one = strcmp(node->driver, "libcamera") != 0; // all nodes of its layer are the same camera
+    node->index = one && fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? atoi(text) : -1;
     if (fd >= 0)
         close(fd);
 }

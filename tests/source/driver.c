@@ -23,9 +23,9 @@ enum { BUFFERS = 8, PENDING = 16, MEMORIES = BUFFERS * PIXFMT_PLANES, MEMORY_BYT
 static const char memory_name[] = "driver-buffers";
 
 struct driver driver;
-static atomic_int haste = 1; // of the program's clock
-enum { OTHER_MARK = 1000 };  // of the socket of driver.nodes[0]
-static int twin_at[1024];    // number of the twin's node, by descriptor
+static atomic_int haste = 1;     // of the program's clock
+enum { OTHER_MARK = 1000 };      // of the socket of driver.nodes[0]
+static atomic_int twin_at[1024]; // number of the twin's node, by descriptor
 
 struct buffer {
     unsigned queued; // number of VIDIOC_QBUF; 0: the program has it
