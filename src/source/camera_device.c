@@ -62,10 +62,11 @@ bool camera_device_convert(struct camera_device *device)
         return false;
     converting.fd = fcntl(device->fd, F_DUPFD_CLOEXEC, 0);
     converting.converts = v4l2_fd_open(converting.fd, V4L2_ENABLE_ENUM_FMT_EMULATION) == converting.fd;
-    // libv4l2 lists rgb24 for every camera, but gives the camera's own format if it cannot convert it.
+    // libv4l2 lists rgb24 for every camera. If it cannot convert, it answers with the camera's own format, or for a USB
+    // camera with rgb24 and no pixels.
     wanted.fmt.pix.pixelformat = V4L2_PIX_FMT_RGB24;
     if (!converting.converts || camera_device_ask(&converting, VIDIOC_TRY_FMT, &wanted) != 0 ||
-        wanted.fmt.pix.pixelformat != V4L2_PIX_FMT_RGB24) {
+        wanted.fmt.pix.pixelformat != V4L2_PIX_FMT_RGB24 || wanted.fmt.pix.width == 0) {
         camera_device_close(&converting);
         return false;
     }

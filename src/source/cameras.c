@@ -185,7 +185,7 @@ static bool gives_picture(const char *path, int64_t deadline_ns, const atomic_bo
     return gives;
 }
 
-// ---- all nodes at once ----
+// ---- scan of all nodes ----
 
 static const char no_answer[] = "its driver does not answer; unplug the camera and plug it in again";
 
@@ -199,8 +199,9 @@ struct scan {
     int count;
     struct scan_job {
         struct scan *scan;
-        struct camera_node node; // the thread's, from `started` to `done`
-        bool gives, started;     // `gives`: it gives a picture
+        struct camera_node node; // the thread's, from its start to `done`
+        bool gives;              // it gives a picture
+        int64_t started_ns;      // 0: not yet
         atomic_bool done;
     } job[CAMERA_NODES];
 };
@@ -256,9 +257,9 @@ static void start_job(struct scan_job *job)
     const char *preloaded = getenv("LD_PRELOAD");
     const bool layer = preloaded && strstr(preloaded, "v4l2");
     pthread_t thread;
-    if (job->started || job->done || atomic_exchange(&busy[number_of(&job->node)], true))
+    if (job->started_ns > 0 || job->done || atomic_exchange(&busy[number_of(&job->node)], true))
         return;
-    job->started = true;
+    job->started_ns = clock_now_ns();
     job->scan->users++;
     if (!layer && thread_start(&thread, run_job, job, "camera"))
         pthread_detach(thread);
@@ -278,12 +279,21 @@ static bool is_over(const struct scan *scan)
     return true;
 }
 
+// Returns true if the node before may still be opening. Two USB cameras on a bus that sleeps must not wake it at the
+// same time: Linux 6.1 then loses them.
+static bool must_wait(const struct scan *scan, int i)
+{
+    enum { OPENING_MS = 500 };
+    const struct scan_job *before = &scan->job[i > 0 ? i - 1 : 0];
+    return !scan->trial && i > 0 && !before->done && clock_now_ns() < before->started_ns + OPENING_MS * NS_PER_MS;
+}
+
 // Starts the jobs. Waits until the scan is over, or until the deadline.
 static void wait_for(struct scan *scan, int64_t deadline_ns)
 {
     enum { TURN_MS = 10 };
     while (!is_over(scan) && clock_now_ns() < deadline_ns) {
-        for (int i = 0; i < scan->count && !scan->enough; i++)
+        for (int i = 0; i < scan->count && !scan->enough && !must_wait(scan, i); i++)
             start_job(&scan->job[i]);
         eventfd_t jobs;
         if (poll(&(struct pollfd){.fd = scan->ready, .events = POLLIN}, 1, TURN_MS) > 0)

@@ -39,9 +39,9 @@ struct camera_offers {
     int count;
 };
 
-// Describes all video nodes, in the order of their numbers, and sets *count. Asks all at once; a node whose driver does
-// not answer within 2 s has a reason in `why`. A camera that libcamera's layer shows as several nodes is listed once.
-// Free the result; NULL if there are no nodes, or no memory.
+// Describes all video nodes, in the order of their numbers, and sets *count. Waits at most 0.5 s for a node before it
+// asks the next one, and 2 s in all; a node whose driver does not answer has this reason in `why`. A camera that
+// libcamera's layer shows as several nodes is listed once. Free the result; NULL if there are no nodes, or no memory.
 struct camera_node *camera_nodes(int *count);
 // Lists the modes of a node.
 void camera_offers(const char *path, struct camera_offers *offers);

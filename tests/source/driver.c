@@ -213,13 +213,27 @@ static int open_camera(void)
     return errno ? -1 : fcntl(state.ready, F_DUPFD_CLOEXEC, 0);
 }
 
+// Returns false if another node wakes up at the same time.
+static bool wake_up(void)
+{
+    static atomic_int awaking, ever;
+    const int before = ++ever;
+    const bool alone = ++awaking == 1;
+    driver_clock.sleep_until_ns(driver_clock.now_ns() + 200 * (int64_t)1000000);
+    awaking--;
+    errno = EBUSY;
+    return alone && ever == before;
+}
+
 // Only the descriptors of twins and of other nodes are sockets.
 static int open_node(const char *path)
 {
     if (is_camera(path))
         return open_camera();
-    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     const struct driver_node *other = other_of(path);
+    if (other && other->asleep && !wake_up())
+        return -1;
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     const int mark = other ? OTHER_MARK + (int)(other - driver.nodes) : 1;
     if (fd >= 0) {
         twin_at[fd] = twin_of(path);
@@ -812,7 +826,8 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
     }
 }
 
-// ---- libv4l2: it lists four formats more, converts 8 bits of a Bayer sensor, and gives other formats as they are ----
+// ---- libv4l2: it lists four formats more, converts 8 bits of a Bayer sensor, and gives other formats as they are, but
+// claims for a USB camera that it would convert them, to no pixels ----
 
 int __wrap_v4l2_fd_open(int fd, int flags);
 int __wrap_v4l2_fd_open(int fd, int flags)
@@ -831,8 +846,14 @@ int __wrap_v4l2_ioctl(int fd, unsigned long request, void *argument)
     if (request == VIDIOC_S_FMT || request == VIDIOC_TRY_FMT)
         wanted = *format;
     if (__wrap_videodev_ask(fd, request, argument) == 0) {
-        if (wanted.type && format->fmt.pix.pixelformat == V4L2_PIX_FMT_SBGGR8)
+        struct v4l2_capability about = {0};
+        __wrap_videodev_ask(fd, VIDIOC_QUERYCAP, &about);
+        const bool reads = wanted.type && format->fmt.pix.pixelformat == V4L2_PIX_FMT_SBGGR8;
+        const bool claims = request == VIDIOC_TRY_FMT && strcmp((const char *)about.driver, "uvcvideo") == 0;
+        if (reads || claims)
             format->fmt.pix.pixelformat = wanted.fmt.pix.pixelformat;
+        if (claims && !reads)
+            format->fmt.pix.width = format->fmt.pix.height = 0;
         return 0;
     }
     for (; request == VIDIOC_ENUM_FMT && native < offer->index; native++)

@@ -38,6 +38,7 @@ struct driver_node {
     bool metadata;   // it is no camera
     bool deaf;       // its ioctls wait until driver.answers
     bool endless;    // it ignores the index of every list
+    bool asleep;     // it opens after 200 ms, unless another sleeping node opens at the same time
 };
 
 enum { DRIVER_HASTE = 5 }; // the clock of a program that is linked with --wrap=clock_... is this much faster

@@ -397,6 +397,29 @@ static void test_listed_once(void)
     driver_finish();
 }
 
+// Two USB cameras that sleep are not opened at the same time.
+static void test_asleep(void)
+{
+    static const struct driver_node asleep[] = {{.number = 1,
+                                                 .driver = "uvcvideo",
+                                                 .card = "one",
+                                                 .bus = "usb-1",
+                                                 .fourcc = {V4L2_PIX_FMT_YUYV},
+                                                 .asleep = true},
+                                                {.number = 2,
+                                                 .driver = "uvcvideo",
+                                                 .card = "two",
+                                                 .bus = "usb-2",
+                                                 .fourcc = {V4L2_PIX_FMT_YUYV},
+                                                 .asleep = true}};
+    int count;
+    start_list(NODES(asleep), 0, "uvcvideo", V4L2_PIX_FMT_YUYV);
+    struct camera_node *nodes = camera_nodes(&count);
+    CHECK(count == 3 && !nodes[1].why && !nodes[2].why);
+    free(nodes);
+    end_list();
+}
+
 // libcamera's layer is not safe for threads. It has this name.
 static void test_layer(void)
 {
@@ -482,6 +505,7 @@ int main(void)
     test_new();
     test_two_nodes();
     test_listed_once();
+    test_asleep();
     test_layer();
     test_endless();
     test_privacy();
