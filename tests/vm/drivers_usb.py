@@ -46,8 +46,10 @@ class UsbCamera:
 
 
 def frames(camera, count, *args):
-    """Returns the description and summary, and the standard error, of a run that takes a few frames."""
-    code, out, err = run(BINARY, "--headless", "-p", "cpu", "-n", str(count), "--json", *args, camera)
+    """Returns the description and summary, and the standard error, of a run that takes a few frames. `camera`: "": the
+    default."""
+    names = [camera] if camera else []
+    code, out, err = run(BINARY, "--headless", "-p", "cpu", "-n", str(count), "--json", *args, *names)
     assert code == 0, err
     said = events(out)
     return {**said[0], **said[-1]}, err
@@ -137,10 +139,32 @@ def usb_stalled(c):
         end(c, view, "stalled")
 
 
+def usb_unread(c):
+    """A camera with only H264, which libv4l2 lists as rgb24, comes after a camera that monocle reads."""
+    for node in glob.glob("/dev/video*"):  # the other cameras of the machine
+        os.rename(node, node.replace("/dev/", "/dev/hidden-"))
+    try:
+        with UsbCamera("--only", "H264", "--port", "0") as unread:
+            code, _, err = run(BINARY, "--headless", "-n", "1", "camera:" + unread.node)
+            c.check(code == 3 and "only the format H264, which neither" in err and "ffmpeg -f h264" in err, code, err)
+            with UsbCamera("--port", "1") as good:
+                last, err = frames("", 2)
+                c.check(good.node in last["source"] and err == "", last, err)
+                listed = {row["node"]: row for row in json.loads(run(BINARY, "cameras", "--json")[1])}
+                c.check("H264" in listed[unread.node]["passed_over"], listed)
+                c.check("passed over" in run(BINARY, "cameras")[1].decode(), "text")
+                c.check(listed[good.node]["passed_over"] is None, listed)
+    finally:
+        for node in glob.glob("/dev/hidden-*"):
+            os.rename(node, node.replace("hidden-", ""))
+
+
 @slow
 def usb_bayer(c):
     """A camera without a format that monocle reads: libv4l2 converts its frames."""
-    with UsbCamera("--bayer"):
+    with UsbCamera("--only", "BA81"):
+        listed, = (row for row in json.loads(run(BINARY, "cameras", "--json")[1]) if row["driver"] == "uvcvideo")
+        c.check("libv4l2 converts" in listed["passed_over"], listed)
         last, _ = frames("camera:uvcsim", 3, "--record", at("bayer.y4m"))
     c.check(last["pixel_format"] == "rgb24", last)
     with open(at("bayer.y4m"), "rb") as file:

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""uvcsim.py [--fps N] [--jpegs DIR]... [--bayer] [--port N]: simulates a USB camera in user space, for uvcvideo
+"""uvcsim.py [--fps N] [--jpegs DIR]... [--only CODE] [--port N]: simulates a USB camera in user space, for uvcvideo
 
 It connects to vhci_hcd (USB/IP over a socket pair) and needs the modules vhci_hcd and uvcvideo. It offers MJPEG and
 YUYV, 640x480 and 320x240. MJPEG sends the files *.jpg of DIR in turn, unchanged, even if they are corrupt. YUYV frame n
-has luma n % 256. --bayer offers only red SBGGR8 frames. Field names: USB Device Class Definition for Video Devices 1.1.
+has luma n % 256. --only offers only the format CODE, such as H264; BA81 has red SBGGR8 frames. Field names: USB Device
+Class Definition for Video Devices 1.1.
 
 SIGUSR1   unplugs the camera and ends the program
 SIGUSR2   sets the error bit of one frame
@@ -27,8 +28,7 @@ TRANSFER_BYTES = 16384
 USB_HIGH_SPEED, DEVICE_ID = 3, 65538
 SET_CUR, GET_CUR, GET_MIN, GET_MAX, GET_RES, GET_LEN, GET_INFO, GET_DEF = 1, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87
 STRINGS = ["", "monocle", "uvcsim camera", "0001"]
-BAYER_GUID = b"BA81\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
-YUY2_GUID = b"YUY2\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
+GUID_END = b"\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
 
 
 def frame_descriptor(subtype, index, width, height):
@@ -37,30 +37,30 @@ def frame_descriptor(subtype, index, width, height):
                        INTERVAL_100NS, 1, INTERVAL_100NS)
 
 
-def streaming_descriptors(bayer):
+def streaming_descriptors(only):
     color = bytes([6, 0x24, 13, 1, 1, 4])
     frames = [(i + 1, *size) for i, size in enumerate(SIZES)]
     mjpeg = struct.pack("<BBBBBBBBBBB", 11, 0x24, 6, FORMAT_MJPEG, len(SIZES), 1, 1, 0, 0, 0, 0)
     mjpeg += b"".join(frame_descriptor(7, *f) for f in frames) + color
-    yuyv = struct.pack("<BBBBB", 27, 0x24, 4, FORMAT_YUYV, len(SIZES)) + YUY2_GUID + bytes([16, 1, 0, 0, 0, 0])
+    yuyv = struct.pack("<BBBBB", 27, 0x24, 4, FORMAT_YUYV, len(SIZES)) + b"YUY2" + GUID_END + bytes([16, 1, 0, 0, 0, 0])
     yuyv += b"".join(frame_descriptor(5, *f) for f in frames) + color
     body, formats = mjpeg + yuyv, 2
-    if bayer:
-        body = struct.pack("<BBBBB", 27, 0x24, 4, 1, len(SIZES)) + BAYER_GUID + bytes([8, 1, 0, 0, 0, 0])
+    if only:
+        body = struct.pack("<BBBBB", 27, 0x24, 4, 1, len(SIZES)) + only + GUID_END + bytes([8, 1, 0, 0, 0, 0])
         body, formats = body + b"".join(frame_descriptor(5, *f) for f in frames) + color, 1
     length = 13 + formats
     header = struct.pack("<BBBBHBBBBBBB", length, 0x24, 1, formats, length + len(body), 0x81, 0, 3, 0, 0, 0, 1)
     return header + bytes(formats) + body
 
 
-def descriptors(bayer):
+def descriptors(only):
     """Returns the descriptors of the device and of its configuration: a camera with a brightness control, a stream."""
     camera = struct.pack("<BBBBHBBHHHB", 18, 0x24, 2, 1, 0x201, 0, 0, 0, 0, 0, 3) + bytes(3)
     output = struct.pack("<BBBBHBBB", 9, 0x24, 3, 3, 0x101, 0, 2, 0)
     processing = struct.pack("<BBBBBHBHB", 11, 0x24, 5, 2, 1, 0, 2, 1, 0)
     units = camera + processing + output
     control = struct.pack("<BBBHHIBB", 13, 0x24, 1, 0x100, 13 + len(units), 48000000, 1, 1) + units
-    stream = streaming_descriptors(bayer)
+    stream = streaming_descriptors(only)
     body = bytes([8, 11, 0, 2, 14, 3, 0, 0])
     body += bytes([9, 4, 0, 0, 0, 14, 1, 0, 0]) + control
     body += bytes([9, 4, 1, 0, 1, 14, 2, 0, 0]) + stream + struct.pack("<BBBBHB", 7, 5, 0x81, 2, 512, 0)
@@ -72,11 +72,11 @@ def descriptors(bayer):
 class Camera:
     """Answers control requests; None means a stall."""
 
-    def __init__(self, fps, jpegs, bayer=False):
+    def __init__(self, fps, jpegs, only=b""):
         self.period_s = 1 / fps
         self.jpegs = jpegs  # a list for each DIR
-        self.bayer = bayer
-        self.device, self.configuration = descriptors(bayer)
+        self.only = only
+        self.device, self.configuration = descriptors(only)
         self.brightness = 128
         self.negotiate(FORMAT_MJPEG, 1)
 
@@ -132,7 +132,7 @@ class Camera:
 
     def picture(self, number):
         width, height = SIZES[self.frame - 1]
-        if self.bayer:  # red only: rows of blue and green (0, 0) and rows of green and red (0, 200)
+        if self.only == b"BA81":  # red only: rows of blue and green (0, 0) and rows of green and red (0, 200)
             return (bytes([0, 0]) * (width // 2) + bytes([0, 200]) * (width // 2)) * (height // 2)
         if self.format == FORMAT_MJPEG and self.jpegs:
             return self.jpegs[0][number % len(self.jpegs[0])]
@@ -241,7 +241,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--fps", type=float, default=15)
     parser.add_argument("--jpegs", action="append", default=[], help="folder of the pictures that MJPEG sends")
-    parser.add_argument("--bayer", action="store_true", help="offer only raw frames of a sensor (SBGGR8), all red")
+    parser.add_argument("--only", default="", help="code of the only format; BA81: raw frames of a sensor, all red")
     parser.add_argument("--port", type=int, default=0, help="of vhci_hcd; a second camera needs another one")
     options = parser.parse_args()
     jpegs = [[] for _ in options.jpegs]
@@ -249,7 +249,7 @@ def main():
         for name in sorted(glob.glob(os.path.join(folder, "*.jpg"))):
             with open(name, "rb") as file:
                 pictures.append(file.read())
-    plug = Plug(Camera(options.fps, jpegs, options.bayer), plug_in(options.port))
+    plug = Plug(Camera(options.fps, jpegs, options.only.encode()), plug_in(options.port))
     signal.signal(signal.SIGUSR1, lambda *_: setattr(plug, "unplugged", True))
     signal.signal(signal.SIGUSR2, lambda *_: setattr(plug, "error", True))
     signal.signal(signal.SIGHUP, lambda *_: setattr(plug, "stalled", not plug.stalled))
