@@ -142,6 +142,29 @@ void chain_remove(struct chain *chain, int stage)
     memmove(&chain->stage[stage], &chain->stage[stage + 1], (size_t)(chain->count - stage) * sizeof(*chain->stage));
 }
 
+bool param_is_size(const struct filter *filter, int param)
+{
+    static const char *const names[] = {"width", "height", "most", NULL};
+    bool found = false;
+    for (int i = 0; names[i]; i++)
+        found = found || strcmp(filter->params[param].name, names[i]) == 0;
+    return found && filter->kind == FILTER_WARP;
+}
+
+float chain_value(const struct chain *chain, int stage, int param, int width, int height)
+{
+    const struct stage *at = &chain->stage[stage];
+    const char *name = at->filter->params[param].name;
+    const float value = at->values.value[param];
+    struct chain until = *chain;
+    char error[CHAIN_ERROR];
+    until.count = stage + 1;
+    if (value != 0 || !param_is_size(at->filter, param) || !chain_output_size(&until, &width, &height, error))
+        return value;
+    const bool wide = strcmp(name, "width") == 0 || (strcmp(name, "most") == 0 && width > height);
+    return (float)(wide ? width : height);
+}
+
 bool chain_set(struct chain *chain, int stage, int param, float value, const char **why)
 {
     struct stage changed = chain->stage[stage];

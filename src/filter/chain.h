@@ -61,6 +61,10 @@ void chain_replace(struct chain *chain, int stage, const struct filter *filter);
 void chain_renew(struct chain *chain); // replaces users' filters that user_filters_reload has replaced
 bool chain_append(struct chain *chain, const struct filter *filter); // with default values; false: the chain is full
 void chain_remove(struct chain *chain, int stage);
+// Returns true if the parameter is a size of a warp: with 0, monocle computes the size.
+bool param_is_size(const struct filter *filter, int param);
+// Returns the parameter's value; instead of a size of 0, the computed size for a chain's input of width x height.
+float chain_value(const struct chain *chain, int stage, int param, int width, int height);
 // Sets one parameter, clamped to its range; for a matrix, the index of a preset. False: the combination is impossible,
 // nothing changes, and `why` is the reason.
 bool chain_set(struct chain *chain, int stage, int param, float value, const char **why);

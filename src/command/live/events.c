@@ -177,32 +177,6 @@ static void note_none(struct session *s, const struct filter *filter)
         note_set(&s->stream.note, false, NOTE_S, "no filter of the chain has a parameter");
 }
 
-// Returns true if the parameter is a size of a warp; 0 means that monocle computes it.
-static bool is_size(const struct stage *stage, int param)
-{
-    static const char *const names[] = {"width", "height", "most", NULL};
-    bool found = false;
-    for (int i = 0; names[i]; i++)
-        found = found || strcmp(stage->filter->params[param].name, names[i]) == 0;
-    return found && stage->filter->kind == FILTER_WARP;
-}
-
-// Returns the value that a key changes. For a size of 0, this is the size of the result in pixels.
-static float present_value(const struct session *s, int stage, int param)
-{
-    const struct stage *at = &s->stream.settings.chain.stage[stage];
-    const char *name = at->filter->params[param].name;
-    const float value = at->values.value[param];
-    struct chain before = s->stream.settings.chain;
-    struct image_shape size = s->stream.playback.info->shape;
-    char error[CHAIN_ERROR];
-    before.count = stage + 1;
-    if (value != 0 || !is_size(at, param) || !chain_output_size(&before, &size.width, &size.height, error))
-        return value;
-    const bool width = strcmp(name, "width") == 0 || (strcmp(name, "most") == 0 && size.width > size.height);
-    return (float)(width ? size.width : size.height);
-}
-
 // Notes that a key cannot change the value further.
 static void note_limit(struct session *s, const struct stage *at, int param, bool up)
 {
@@ -232,7 +206,9 @@ static void change_value(struct session *s, int steps)
         note_none(s, at->filter);
         return;
     }
-    float value = present_value(s, stage, param) + (float)steps * at->filter->params[param].step;
+    const struct image_shape *input = &s->stream.playback.info->shape;
+    float value = chain_value(&s->stream.settings.chain, stage, param, input->width, input->height) +
+                  (float)steps * at->filter->params[param].step;
     value = roundf(value * DECIMALS) / DECIMALS; // else sums of 0.1 become 2.3999999
     struct chain chain = s->stream.settings.chain;
     const char *why;
@@ -241,7 +217,7 @@ static void change_value(struct session *s, int steps)
         return;
     }
     const float next = chain.stage[stage].values.value[param];
-    if (next == at->values.value[param] || (next == 0 && is_size(at, param))) {
+    if (next == at->values.value[param] || (next == 0 && param_is_size(at->filter, param))) {
         note_limit(s, at, param, steps > 0);
         return;
     }
