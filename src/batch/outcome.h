@@ -43,7 +43,7 @@ struct outcome {
     struct json_t *passes; // how the device ran the filters, as passes_json; NULL: unknown
     int device_number;     // number in `monocle devices`; -1: the cpu path
     bool on_cpu;           // the cpu path ran the filters
-    int width, height;     // size of the output, in pixels; 0: unknown
+    int width, height;     // size of the input after its rotation upright, in pixels; 0: unknown
     size_t input_bytes, output_bytes;
     char hash[HASH_TEXT]; // hash of the output if the run writes a report, else ""
     struct output output; // file to sync and rename

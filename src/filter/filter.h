@@ -152,12 +152,13 @@ struct moment {
     uint64_t number;    // of the frame in its source, from 0 on
     int64_t time_ns;    // its time there
     const char *source; // its name, valid while the frame is submitted; NULL: unknown
-    bool previous;      // the source's frame before is the one before it; else filters get their input instead
+    bool previous;      // it continues the frame before: no seek and no other chain came between; false: filters get
+                        // their input as the previous picture
     // The path sets these.
     bool alone;      // the pass runs outside its chain (tuning): the picture of SECOND_KEPT does not exist
     int64_t clock_s; // seconds since 1970
 };
-// For arguments, which have 32 bits: after 2^31 - 1, they begin at 0 again.
+// For arguments, which have 32 bits: the value begins at 0 again after 2^31 - 1.
 static inline int32_t moment_argument(uint64_t value)
 {
     return (int32_t)(value & INT32_MAX);

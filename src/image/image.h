@@ -84,7 +84,7 @@ struct frame {
     double rate;         // measured frames per second of a live source without a nominal rate, or of a camera that is
                  // faster than its nominal rate; 0: unknown, or the nominal rate; negative: the camera is faster,
                  // but its rate is unknown as yet
-    bool follows;     // it comes after the source's frame before; false: the first one, or after a seek
+    bool follows;     // it continues the source's previous frame; false: the first one, or after a seek
     const char *file; // of an image file: its path, borrowed until source_close; else NULL
     int slot;         // for the source
 };
