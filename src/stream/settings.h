@@ -1,6 +1,6 @@
-// settings.h: the settings: what the user wants, and changes of the chain by hand, with undo. Only options, keys,
-// pointer, socket and last run write them. The stream, the panes and the view follow; state.h has what runs. Main
-// thread.
+// settings.h: the settings: what the user wants, and changes of the chain by hand, with undo. Options, keys,
+// pointer, socket and last run write them. The stream follows; it writes only `paused` at an end or a seek, `zoom`
+// after a change of the source, and edited files and users' filters in the chain. state.h has what runs. Main thread.
 #pragma once
 
 #include "filter/chain.h"

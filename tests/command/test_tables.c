@@ -144,9 +144,9 @@ static bool check_property(const struct property *p)
 // An option that stores into the settings has the type of the property with that member.
 static void check_setting(const struct option *o)
 {
-    const size_t at = o->offset - offsetof(struct live_options, set);
+    const size_t at = o->offset - offsetof(struct live_options, settings);
     const struct property *p = live_properties;
-    if (o->offset < offsetof(struct live_options, set) || at >= sizeof(struct settings))
+    if (o->offset < offsetof(struct live_options, settings) || at >= sizeof(struct settings))
         return;
     while (p->name && p->member != at)
         p++;

@@ -58,12 +58,12 @@ static const struct option live_options[] = {
      .offset = AT(frames), .min = 1, .max = INT_MAX},
     {"tune", 0, OPTION_FLAG,
      .help = "search for faster kernels while frames run, use them and store them; not for the cpu path",
-     .offset = AT(set.tune)},
+     .offset = AT(settings.tune)},
     JSON_OPTION(AT(json), "print one JSON object per line on standard output"),
     OUTPUT_OPTIONS(AT(outputs)),
     {"recording-format", 0, OPTION_CHOICE, .choices = RECORDING_FORMATS,
      .help = "format of the recordings of the key r; default: mkv if ffmpeg is installed, else y4m",
-     .offset = AT(set.recording_format)},
+     .offset = AT(settings.recording_format)},
     {"virtual-camera", 0, OPTION_TEXT, "NODE",
      .help = "send the filtered frames to NODE, a V4L2 output device such as v4l2loopback's /dev/video10",
      .offset = AT(virtual_camera), .complete = "file"},
@@ -72,9 +72,9 @@ static const struct option live_options[] = {
      .offset = AT(on_demand)},
     CAPTURE_OPTION(AT(capture), "a frame, again after each change of the chain,"),
     VSYNC_OPTION(AT(vsync)),
-    FULLSCREEN_OPTION(AT(set.fullscreen)),
+    FULLSCREEN_OPTION(AT(settings.fullscreen)),
     {"overlay", 0, OPTION_CHOICE, .choices = OVERLAY_CHOICES,
-     .help = "size of the overlay, which shows rates and times; default: small", .offset = AT(set.overlay)},
+     .help = "size of the overlay, which shows rates and times; default: small", .offset = AT(settings.overlay)},
     {"keys", 0, OPTION_TEXT, "MAP", .help = "assign other keys to actions, such as 'path=P,quit=x'",
      .offset = AT(keys)},
     SOCKET_OPTION(AT(socket), "drives the view"),
@@ -181,8 +181,9 @@ void live_set_settings(const struct live_options *o, struct settings *settings)
     for (const struct option *row = live_options; row->name; row++) {
         const size_t size = row->type == OPTION_FLAG ? sizeof(bool) : sizeof(int);
         const unsigned char *value = (const unsigned char *)o + row->offset;
-        if (row->offset >= AT(set) && row->offset < AT(set) + sizeof(o->set) && *value != OPTION_NOT_GIVEN)
-            memcpy((char *)settings + (row->offset - AT(set)), value, size);
+        if (row->offset >= AT(settings) && row->offset < AT(settings) + sizeof(o->settings) &&
+            *value != OPTION_NOT_GIVEN)
+            memcpy((char *)settings + (row->offset - AT(settings)), value, size);
     }
 }
 
@@ -299,7 +300,7 @@ bool live_parse(struct live_options *o, int argc, char **argv, int *code)
 {
     struct command_operands operands;
     *o = (struct live_options){.path = -1, .vsync = -1, .log_level = -1, .outputs.settle = -1};
-    memset(&o->set, OPTION_NOT_GIVEN, sizeof(o->set));
+    memset(&o->settings, OPTION_NOT_GIVEN, sizeof(o->settings));
     if (!command_parse(&live_list, argc, argv, o, argc, &operands, code))
         return false;
     *code = EXIT_USAGE;

@@ -35,7 +35,7 @@ struct live_options {
     bool no_config;
     struct option_file config;
 
-    struct settings set;       // the members that options set; all bytes of the others are OPTION_NOT_GIVEN
+    struct settings settings;  // the members that options set; all bytes of the others are OPTION_NOT_GIVEN
     struct source_setup setup; // of the source, without its controls
     struct chain chain;        // of --filter or --look
     struct keys key_map;       // of --keys
