@@ -413,7 +413,13 @@ def rule_links(root):
 
 
 def rule_paths(root):
-    """Files that documents name exist. A name may contain * or NAME, which stand for any text."""
+    """Files that documents name exist. A name may contain * or NAME, which stand for any text.
+
+    The top folder has documents, files of the build and dot files only.
+    """
+    for name in files(root, r"^[^/]+$"):
+        if not re.fullmatch(r"[A-Z]+(\.md)?|meson(_options\.txt|\.build)|\..+", name):
+            yield f"{name}: is in the top folder; move or delete it"
     for name in files(root, r"\.md$"):
         for number, line in enumerate(lines(root, name), 1):
             for path in re.findall(r"`((?:assets|docs|kernels|shaders|src|tests|tools)/[\w.*/-]+)`", line):
