@@ -291,7 +291,7 @@ static size_t random_text(struct random *random, char *text, size_t size)
     size_t at = 0;
     int count = random_range(random, 1, 4);
     for (int i = 0; i < count; i++) {
-        const struct rule *rule = &reference_rules[random_range(random, 0, reference_filters - 1)];
+        const struct rule *rule = reference_rule(random_range(random, 0, reference_filters() - 1));
         at += (size_t)snprintf(text + at, size - at, "%s%s", i ? "," : "", rule->name);
         int given = random_range(random, 0, 2);
         for (int k = 0; k < given; k++) {
@@ -329,18 +329,15 @@ static void test_table(struct check *check)
     for (const struct filter *const *filter = filters; *filter; filter++) {
         char error[CHAIN_ERROR] = "";
         struct chain chain;
-        int row = 0;
-        while (row < reference_filters && strcmp(reference_rules[row].name, (*filter)->name) != 0)
-            row++;
-        check_that(check, row < reference_filters, "the filter %s has no row in tests/reference/reference_filters.c",
+        check_that(check, reference_find((*filter)->name), "no file of tests/reference has a rule for the filter %s",
                    (*filter)->name);
         check_that(check, filter_find((*filter)->name) == *filter, "%s is not found by its name", (*filter)->name);
         check_that(check, chain_parse(&chain, (*filter)->example, error), "the example of %s: %s", (*filter)->name,
                    error);
     }
     check_that(check, !filter_find("") && !filter_find("nothing"), "a filter is found by a wrong name");
-    for (int i = 0; i < reference_filters; i++) {
-        const struct rule *rule = &reference_rules[i];
+    for (int i = 0; i < reference_filters(); i++) {
+        const struct rule *rule = reference_rule(i);
         const struct filter *filter = filter_find(rule->name);
         if (!check_that(check, filter != NULL, "there is no filter %s", rule->name))
             continue;
@@ -430,7 +427,7 @@ static void test_edit_convolve(struct check *check)
     for (int i = 0; i < 3000; i++) {
         struct chain again;
         char printed[CHAIN_TEXT];
-        const struct filter *filter = filters[i % reference_filters];
+        const struct filter *filter = filters[i % reference_filters()];
         chain = (struct chain){.count = 0};
         chain_append(&chain, filter);
         for (int k = 0; k < 4 && filter_param_count(filter); k++) {

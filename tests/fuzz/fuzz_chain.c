@@ -128,7 +128,7 @@ static size_t splice(char *text, size_t size, size_t at, size_t gone, const char
 // Returns the name of a filter or one of `words`.
 static const char *random_word(struct random *random)
 {
-    const int count = sizeof(words) / sizeof(*words), index = random_range(random, 0, count + reference_filters - 1);
+    const int count = sizeof(words) / sizeof(*words), index = random_range(random, 0, count + reference_filters() - 1);
     return index < count ? words[index] : reference_filter_name(index - count);
 }
 

@@ -433,7 +433,7 @@ static int random_warp(struct random *random, const char *name, char *text, size
 // Writes one filter with random parameters; small numbers are more frequent. Returns the length.
 static int random_filter(struct random *random, char *text, size_t size)
 {
-    const struct filter *filter = filter_find(reference_filter_name(random_range(random, 0, reference_filters - 1)));
+    const struct filter *filter = filter_find(reference_filter_name(random_range(random, 0, reference_filters() - 1)));
     if (!strcmp(filter->name, "convolve"))
         return random_convolve(random, text, size);
     if (filter->kind == FILTER_WARP)

@@ -40,8 +40,8 @@ bool reference_chain(struct picture *picture, const char *text);
 // Runs one filter. The texts are in the order of its parameters; NULL: the default.
 enum { REFERENCE_PARAMS = 8 };
 bool reference_filter(struct picture *picture, const char *name, const char *const texts[REFERENCE_PARAMS]);
-extern const int reference_filters;           // number of filters
-const char *reference_filter_name(int index); // in the order of section 3
+int reference_filters(void); // number of filters
+const char *reference_filter_name(int index);
 
 // Section 3, otsu: returns t for a histogram of luma.
 int reference_otsu(const uint64_t histogram[256]);

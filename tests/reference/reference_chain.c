@@ -7,9 +7,28 @@
 
 enum { CHAIN_FILTERS = 16 };
 
+const struct rule *reference_rule(int index)
+{
+    const struct rule *const files[] = {filters_rules, tables_rules, lut_rules,
+                                        placed_rules,  warps_rules,  several_rules};
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        for (const struct rule *rule = files[i]; rule->name; rule++)
+            if (index-- == 0)
+                return rule;
+    return NULL;
+}
+
+int reference_filters(void)
+{
+    int count = 0;
+    while (reference_rule(count))
+        count++;
+    return count;
+}
+
 const char *reference_filter_name(int index)
 {
-    return reference_rules[index].name;
+    return reference_rule(index)->name;
 }
 
 // Reads one number at the start of `text`: sign, digits with an optional point, exponent. Returns the rest, or
@@ -123,12 +142,12 @@ static bool parse_value(const struct parameter *parameter, const char *text, str
     return parameter->type == REAL || (float)value->number == value->real;
 }
 
-static const struct rule *rule_find(const char *name)
+const struct rule *reference_find(const char *name)
 {
-    for (int i = 0; i < reference_filters; i++)
-        if (!strcmp(name, reference_rules[i].name))
-            return &reference_rules[i];
-    return NULL;
+    const struct rule *rule = reference_rule(0);
+    for (int i = 1; rule && strcmp(name, rule->name); i++)
+        rule = reference_rule(i);
+    return rule;
 }
 
 void reference_run(struct picture *picture, reference_pixel *pixel, const struct values *values)
@@ -143,7 +162,7 @@ void reference_run(struct picture *picture, reference_pixel *pixel, const struct
 static bool run_rule(struct picture *picture, const struct inputs *inputs, const char *name,
                      const char *const texts[REFERENCE_PARAMS])
 {
-    const struct rule *rule = rule_find(name);
+    const struct rule *rule = reference_find(name);
     if (!rule)
         return false;
     struct values values = {.inputs = inputs};
@@ -245,7 +264,7 @@ static bool moves_pixels(const char *name)
 static bool run_filter(struct picture *picture, struct inputs *inputs, char *text)
 {
     const char *texts[REFERENCE_PARAMS] = {NULL}, *name = cut(&text, '=');
-    const struct rule *rule = rule_find(name);
+    const struct rule *rule = reference_find(name);
     if (!rule)
         return false;
     int next = 0; // positional parameter

@@ -99,7 +99,7 @@ static struct lut *read_hald(const char *path)
     return lut;
 }
 
-bool prepare_lut(const struct picture *from, struct values *values)
+static bool prepare_lut(const struct picture *from, struct values *values)
 {
     if (!strcmp(values->value[0].text, "none"))
         return true;
@@ -140,7 +140,7 @@ static int corner(const struct side *lut, const int at[3], int channel)
     return (int)reference_round(1020 * fmin(fmax(v, -1000), 1000) + 1e-9);
 }
 
-void pixel_lut(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+static void pixel_lut(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     const struct side *lut = values->lut ? &values->lut->solid : NULL;
     int at[4][3], f[3], axis[3] = {0, 1, 2};
@@ -179,3 +179,8 @@ void pixel_lut(const struct picture *from, int x, int y, const struct values *va
         to[i] = reference_sat8((sum + 512) >> 10);
     }
 }
+
+const struct rule lut_rules[] = {
+    {"lut", pixel_lut, prepare_lut, {{"file", TEXT, 0, 0, "none", {0}, {0}}}},
+    {0},
+};

@@ -11,7 +11,7 @@
 #define STBTT_STATIC
 #include <stb_truetype.h>
 
-void pixel_vignette(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+static void pixel_vignette(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     double strength = values->value[0].real, start = values->value[1].real;
     int64_t m = llabs(2 * x + 1 - from->width) * reference_round(pow(2, 28) / from->width) >> 16;
@@ -32,7 +32,7 @@ static int mixed(int n)
 }
 
 // The frame has number 0.
-void pixel_grain(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+static void pixel_grain(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     int n = mixed(x + mixed(y + mixed(0)));
     int light = (int)reference_shift(77 * to[0] + 150 * to[1] + 29 * to[2] + 128, 8);
@@ -42,7 +42,7 @@ void pixel_grain(const struct picture *from, int x, int y, const struct values *
         to[i] = reference_sat8(to[i] + change);
 }
 
-bool check_pad(const struct picture *picture, struct values *values)
+static bool check_pad(const struct picture *picture, struct values *values)
 {
     const struct value *v = values->value;
     return v[5].real == 0 || (v[0].number == 0 && v[1].number == 0);
@@ -84,7 +84,7 @@ static bool scale(struct picture *picture, int width, int height, const char *me
     return reference_filter(picture, "scale", (const char *const[REFERENCE_PARAMS]){w, h, NULL, NULL, method});
 }
 
-void pixel_colorkey(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+static void pixel_colorkey(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     const struct value *v = values->value;
     int far[3], d = 0;
@@ -129,7 +129,7 @@ static int *read_pgm(const char *name, int *width, int *height)
     return values;
 }
 
-bool check_remap(const struct picture *picture, struct values *values)
+static bool check_remap(const struct picture *picture, struct values *values)
 {
     int width, height,
         *numbers = strcmp(values->value[0].text, "none") ? read_pgm(values->value[0].text, &width, &height)
@@ -185,7 +185,7 @@ static int place(int third, int offset, int count, int all)
     return third == 0 ? offset : (int)reference_shift(all - count, 1) + offset;
 }
 
-bool prepare_overlay(const struct picture *from, struct values *values)
+static bool prepare_overlay(const struct picture *from, struct values *values)
 {
     const struct value *v = values->value;
     struct picture *second = &values->second;
@@ -210,7 +210,7 @@ bool prepare_overlay(const struct picture *from, struct values *values)
     return true;
 }
 
-void pixel_overlay(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+static void pixel_overlay(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     const struct picture *second = &values->second;
     int u = x - values->left, v = y - values->top;
@@ -241,12 +241,12 @@ static bool prepare_fitted(const struct picture *from, struct values *values, co
     return reference_filter(second, "crop", (const char *const[REFERENCE_PARAMS]){width, height});
 }
 
-bool prepare_blend(const struct picture *from, struct values *values)
+static bool prepare_blend(const struct picture *from, struct values *values)
 {
     return prepare_fitted(from, values, &values->value[3]);
 }
 
-bool prepare_mask(const struct picture *from, struct values *values)
+static bool prepare_mask(const struct picture *from, struct values *values)
 {
     return prepare_fitted(from, values, &values->value[2]);
 }
@@ -261,12 +261,12 @@ static int mask_at(const struct values *values, int x, int y)
     return values->value[1].number == 1 ? 255 - m : m;
 }
 
-void pixel_mask(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+static void pixel_mask(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     to[3] = (uint8_t)((to[3] * mask_at(values, x, y) + 127) / 255);
 }
 
-void pixel_within(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+static void pixel_within(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     int m = mask_at(values, x, y), first = values->inputs->count - 1 - values->value[3].number;
     const uint8_t *old = picture_pixel(&values->inputs->picture[first > 0 ? first : 0], x, y);
@@ -293,7 +293,7 @@ static int mixed_colour(const char *mode, int c, int s)
     return strcmp(mode, "subtract") ? s : reference_sat8(c - s);
 }
 
-void pixel_blend(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+static void pixel_blend(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     static const char *const modes[] = {"normal",     "add",     "multiply", "screen",  "overlay",
                                         "difference", "lighten", "darken",   "subtract"};
@@ -327,7 +327,7 @@ static void draw_letter(struct picture *to, const stbtt_fontinfo *font, float sc
 }
 
 // Only for texts of ASCII letters without a % and with the fields {frame} and {time}, of frame 0.
-bool prepare_text(const struct picture *from, struct values *values)
+static bool prepare_text(const struct picture *from, struct values *values)
 {
     const struct value *v = values->value;
     static uint8_t file[1 << 20];
@@ -364,3 +364,87 @@ bool prepare_text(const struct picture *from, struct values *values)
     values->top = place(v[5].number / 3, v[2].number, values->second.height, from->height);
     return true;
 }
+
+const struct rule placed_rules[] = {
+    {"vignette",
+     pixel_vignette,
+     NULL,
+     {{"strength", REAL, -1, 1, "0.6", {0}, {0}}, {"start", REAL, 0, 0.9f, "0", {0}, {0}}}},
+    {"overlay",
+     pixel_overlay,
+     prepare_overlay,
+     {{"file", TEXT, 0, 0, "none", {0}, {0}},
+      {"x", INTEGER, -32768, 32768, "0", {0}, {0}},
+      {"y", INTEGER, -32768, 32768, "0", {0}, {0}},
+      {"opacity", REAL, 0, 1, "1", {0}, {0}},
+      {"at",
+       WORD,
+       0,
+       0,
+       "top-left",
+       {"top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"},
+       {0}},
+      {"scale", REAL, 0, 1000, "0", {0}, {0}}}},
+    {"text",
+     pixel_overlay,
+     prepare_text,
+     {{"text", CAPTION, 0, 0, "{time}", {0}, {0}},
+      {"x", INTEGER, -32768, 32768, "0", {0}, {0}},
+      {"y", INTEGER, -32768, 32768, "0", {0}, {0}},
+      {"size", REAL, 1, 100, "5", {0}, {0}},
+      {"color", COLOR, 0, 0, "white", {0}, {0}},
+      {"at",
+       WORD,
+       0,
+       0,
+       "top-left",
+       {"top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"},
+       {0}},
+      {"box", REAL, 0, 1, "0.4", {0}, {0}}}},
+    {"blend",
+     pixel_blend,
+     prepare_blend,
+     {{"file", TEXT, 0, 0, "none", {0}, {0}},
+      {"mode",
+       WORD,
+       0,
+       0,
+       "normal",
+       {"normal", "add", "multiply", "screen", "overlay", "difference", "lighten", "darken", "subtract"},
+       {0}},
+      {"opacity", REAL, 0, 1, "1", {0}, {0}},
+      {"fit", WORD, 0, 0, "cover", {"cover", "tile"}, {0}}}},
+    {"colorkey",
+     pixel_colorkey,
+     NULL,
+     {{"color", COLOR, 0, 0, "lime", {0}, {0}},
+      {"similarity", REAL, 0, 1, "0.3", {0}, {0}},
+      {"blend", REAL, 0, 1, "0.1", {0}, {0}},
+      {"by", WORD, 0, 0, "color", {"color", "chroma", "luma"}, {0}}}},
+    {"mask",
+     pixel_mask,
+     prepare_mask,
+     {{"file", TEXT, 0, 0, "none", {0}, {0}},
+      {"keep", WORD, 0, 0, "white", {"white", "black"}, {0}},
+      {"fit", WORD, 0, 0, "cover", {"cover", "tile"}, {0}}}},
+    {"within",
+     pixel_within,
+     prepare_mask,
+     {{"file", TEXT, 0, 0, "none", {0}, {0}},
+      {"where", WORD, 0, 0, "white", {"white", "black"}, {0}},
+      {"fit", WORD, 0, 0, "cover", {"cover", "tile"}, {0}},
+      {"filters", INTEGER, 1, 16, "1", {0}, {0}}}},
+    {"grain", pixel_grain, NULL, {{"strength", INTEGER, 0, 100, "30", {0}, {0}}}},
+    {"remap", NULL, check_remap, {{"file", TEXT, 0, 0, "none", {0}, {0}}, {"fill", COLOR, 0, 0, "black", {0}, {0}}}},
+    {"pad",
+     NULL,
+     check_pad,
+     {{"width", INTEGER, 0, 32768, "0", {0}, {0}},
+      {"height", INTEGER, 0, 32768, "0", {0}, {0}},
+      {"x", INTEGER, -1, 32768, "-1", {0}, {0}},
+      {"y", INTEGER, -1, 32768, "-1", {0}, {0}},
+      {"color", COLOR, 0, 0, "black", {0}, {0}},
+      {"ratio", REAL, 0, 100, "0", {0}, {0}}}},
+    {"pixelate", NULL, NULL, {{"size", INTEGER, 2, 256, "16", {0}, {0}}}},
+    {0},
+};

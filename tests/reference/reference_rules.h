@@ -50,29 +50,7 @@ struct parameter {
 
 // Replaces the picture by the result of a warp. Returns false if it is too large.
 bool reference_warp(struct picture *picture, const char *name, const struct values *values);
-// Return false if the values are impossible, as `prepare` below.
-bool check_scale(const struct picture *picture, struct values *values);
-bool check_warp(const struct picture *picture, struct values *values);
-bool check_canny(const struct picture *picture, struct values *values);
-bool check_undistort(const struct picture *picture, struct values *values);
-
-// reference_tables.c: fill the tables, as `prepare` below; pixel_tables uses them.
-bool prepare_levels(const struct picture *from, struct values *values);
-bool prepare_curves(const struct picture *from, struct values *values);
-bool prepare_autolevels(const struct picture *from, struct values *values);
-bool prepare_equalize(const struct picture *from, struct values *values);
-bool prepare_clahe(const struct picture *from, struct values *values);
-void pixel_clahe(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
-bool prepare_grayworld(const struct picture *from, struct values *values);
-bool prepare_exposure(const struct picture *from, struct values *values);
-bool prepare_temperature(const struct picture *from, struct values *values);
-bool prepare_posterize(const struct picture *from, struct values *values);
-// reference_lut.c
 void reference_lut_free(struct lut *lut);
-bool prepare_lut(const struct picture *from, struct values *values);
-void pixel_lut(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
-void pixel_tables(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
-
 // reference_several.c: replaces the picture by the result of a filter that has several steps. Returns false if the
 // filter has not.
 bool reference_several(struct picture *picture, const char *name, const struct values *values);
@@ -81,21 +59,7 @@ typedef void reference_pixel(const struct picture *from, int x, int y, const str
 
 reference_pixel pixel_gray, pixel_gaussian, pixel_erode, pixel_dilate;
 void reference_run(struct picture *picture, reference_pixel *pixel, const struct values *values);
-// reference_placed.c
-void pixel_vignette(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
-void pixel_grain(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
-bool prepare_overlay(const struct picture *from, struct values *values);
-void pixel_overlay(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
-bool prepare_blend(const struct picture *from, struct values *values);
-bool prepare_mask(const struct picture *from, struct values *values);
-void pixel_within(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
-void pixel_mask(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
-void pixel_blend(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
-bool prepare_text(const struct picture *from, struct values *values);
 bool reference_pad(struct picture *picture, const struct values *values);
-bool check_pad(const struct picture *picture, struct values *values);
-void pixel_colorkey(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
-bool check_remap(const struct picture *picture, struct values *values);
 bool reference_remap(struct picture *picture, const struct values *values);
 bool reference_pixelate(struct picture *picture, const struct values *values);
 
@@ -109,4 +73,7 @@ struct rule {
     struct parameter parameter[REFERENCE_PARAMS];
 };
 
-extern const struct rule reference_rules[];
+// The rules of each file; a row without a name ends them.
+extern const struct rule filters_rules[], tables_rules[], lut_rules[], placed_rules[], warps_rules[], several_rules[];
+const struct rule *reference_find(const char *name); // NULL: there is none
+const struct rule *reference_rule(int index);        // of all files; NULL after the last one

@@ -10,7 +10,7 @@ struct gradient {
     int x, y, strength;
 };
 
-bool check_canny(const struct picture *picture, struct values *values)
+static bool check_canny(const struct picture *picture, struct values *values)
 {
     return values->value[0].number <= values->value[1].number;
 }
@@ -93,3 +93,19 @@ bool reference_several(struct picture *picture, const char *name, const struct v
     reference_run(picture, strcmp(name, "open") ? pixel_erode : pixel_dilate, values);
     return true;
 }
+
+const struct rule several_rules[] = {
+    {"canny",
+     NULL,
+     check_canny,
+     {{"low", INTEGER, 0, 1020, "40", {0}, {0}}, {"high", INTEGER, 0, 1020, "100", {0}, {0}}}},
+    {"open",
+     NULL,
+     NULL,
+     {{"radius", INTEGER, 1, 60, "1", {0}, {0}}, {"shape", WORD, 0, 0, "box", {"box", "disc"}, {0}}}},
+    {"close",
+     NULL,
+     NULL,
+     {{"radius", INTEGER, 1, 60, "1", {0}, {0}}, {"shape", WORD, 0, 0, "box", {"box", "disc"}, {0}}}},
+    {0},
+};

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-void pixel_tables(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+static void pixel_tables(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     for (int i = 0; i < 3; i++)
         to[i] = values->table[i][to[i]];
@@ -18,7 +18,7 @@ static void set(struct values *values, int channel, int c, double result)
             channel == 0 || channel == i + 1 ? reference_sat8(reference_round(result + 1e-9)) : (uint8_t)c;
 }
 
-bool prepare_levels(const struct picture *from, struct values *values)
+static bool prepare_levels(const struct picture *from, struct values *values)
 {
     const struct value *v = values->value;
     int black = v[0].number, white = v[1].number, low = v[3].number, high = v[4].number;
@@ -29,7 +29,7 @@ bool prepare_levels(const struct picture *from, struct values *values)
     return black < white;
 }
 
-bool prepare_posterize(const struct picture *from, struct values *values)
+static bool prepare_posterize(const struct picture *from, struct values *values)
 {
     int n = values->value[0].number;
     for (int c = 0; c < 256; c++)
@@ -50,7 +50,7 @@ static void solve(int n, double a[40][41], double *m)
         m[k] = a[k][n] / a[k][k];
 }
 
-bool prepare_curves(const struct picture *from, struct values *values)
+static bool prepare_curves(const struct picture *from, struct values *values)
 {
     int n = values->value[0].count / 2;
     double a[40][41] = {{0}}, m[40], p[MATRIX_NUMBERS];
@@ -96,7 +96,7 @@ static void multiply(struct values *values, int channel, double factor)
             reference_sat8(reference_round(255 * srgb(factor * srgb(c / 255.0, true), false) + 1e-9));
 }
 
-bool prepare_exposure(const struct picture *from, struct values *values)
+static bool prepare_exposure(const struct picture *from, struct values *values)
 {
     for (int i = 0; i < 3; i++)
         multiply(values, i, pow(2, (double)values->value[0].real));
@@ -116,7 +116,7 @@ static double light(double t, double tint, int channel)
     return light > 0 ? light : 0;
 }
 
-bool prepare_temperature(const struct picture *from, struct values *values)
+static bool prepare_temperature(const struct picture *from, struct values *values)
 {
     for (int i = 0; i < 3; i++)
         multiply(values, i, light(values->value[0].number, values->value[1].real, i) / light(6500, 0, i));
@@ -140,7 +140,7 @@ static void set_all(struct values *values, int c, double result)
         values->table[i][c] = reference_sat8((int64_t)floor(result));
 }
 
-bool prepare_autolevels(const struct picture *from, struct values *values)
+static bool prepare_autolevels(const struct picture *from, struct values *values)
 {
     double n[256] = {0}, all = count(from, n), dark = 0, bright = 0;
     int64_t q = reference_round(100 * (double)values->value[0].real);
@@ -154,7 +154,7 @@ bool prepare_autolevels(const struct picture *from, struct values *values)
     return true;
 }
 
-bool prepare_equalize(const struct picture *from, struct values *values)
+static bool prepare_equalize(const struct picture *from, struct values *values)
 {
     double n[256] = {0}, all = count(from, n), sum = 0;
     int m = 0;
@@ -210,7 +210,7 @@ static void fill_tile(const struct picture *from, int left, int top, struct tile
     }
 }
 
-bool prepare_clahe(const struct picture *from, struct values *values)
+static bool prepare_clahe(const struct picture *from, struct values *values)
 {
     int count = values->value[1].number;
     if (!from)
@@ -237,7 +237,7 @@ static void place_of(int x, int side, int count, int tile[2], int64_t *weight)
     tile[1] = n + 1 > count - 1 ? count - 1 : (int)n + 1;
 }
 
-void pixel_clahe(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+static void pixel_clahe(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     const struct tiles *tiles = values->tiles;
     int across[2], down[2], count = values->value[1].number;
@@ -252,7 +252,7 @@ void pixel_clahe(const struct picture *from, int x, int y, const struct values *
     }
 }
 
-bool prepare_grayworld(const struct picture *from, struct values *values)
+static bool prepare_grayworld(const struct picture *from, struct values *values)
 {
     int64_t sum[3] = {0}, all;
     for (int i = 0; from && i < from->width * from->height; i++)
@@ -264,3 +264,41 @@ bool prepare_grayworld(const struct picture *from, struct values *values)
             values->table[k][c] = sum[k] == 0 ? (uint8_t)c : reference_sat8((2 * c * all + 3 * sum[k]) / (6 * sum[k]));
     return true;
 }
+
+const struct rule tables_rules[] = {
+    {"levels",
+     pixel_tables,
+     prepare_levels,
+     {{"black", INTEGER, 0, 254, "0", {0}, {0}},
+      {"white", INTEGER, 1, 255, "255", {0}, {0}},
+      {"gamma", REAL, 0.1f, 10, "1", {0}, {0}},
+      {"low", INTEGER, 0, 255, "0", {0}, {0}},
+      {"high", INTEGER, 0, 255, "255", {0}, {0}},
+      {"channel", WORD, 0, 0, "all", {"all", "red", "green", "blue"}, {0}}}},
+    {"autolevels", pixel_tables, prepare_autolevels, {{"cut", REAL, 0, 20, "0.5", {0}, {0}}}},
+    {"equalize", pixel_tables, prepare_equalize, {{0}}},
+    {"clahe",
+     pixel_clahe,
+     prepare_clahe,
+     {{"clip", REAL, 0, 100, "2", {0}, {0}}, {"tiles", INTEGER, 1, 16, "8", {0}, {0}}}},
+    {"curves",
+     pixel_tables,
+     prepare_curves,
+     {{"points",
+       POINTS,
+       0,
+       0,
+       "none",
+       {"none", "contrast", "lighter", "darker", "negative"},
+       {"0/0 255/255", "0/0 64/44 128/128 192/212 255/255", "0/0 110/150 255/255", "0/0 150/110 255/255",
+        "0/255 255/0"}},
+      {"channel", WORD, 0, 0, "all", {"all", "red", "green", "blue"}, {0}}}},
+    {"exposure", pixel_tables, prepare_exposure, {{"stops", REAL, -5, 5, "1", {0}, {0}}}},
+    {"posterize", pixel_tables, prepare_posterize, {{"levels", INTEGER, 2, 64, "4", {0}, {0}}}},
+    {"temperature",
+     pixel_tables,
+     prepare_temperature,
+     {{"kelvin", INTEGER, 2000, 12000, "5000", {0}, {0}}, {"tint", REAL, -100, 100, "0", {0}, {0}}}},
+    {"grayworld", pixel_tables, prepare_grayworld, {{0}}},
+    {0},
+};

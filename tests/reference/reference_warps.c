@@ -138,7 +138,7 @@ static bool warp_crop(struct picture *picture, const struct values *values)
     return run(picture, &(struct map){width, height, {1, 0, x, 0, 1, y, 0, 0, 1}, NULL, 0});
 }
 
-bool check_scale(const struct picture *picture, struct values *values)
+static bool check_scale(const struct picture *picture, struct values *values)
 {
     const struct value *v = values->value;
     return (v[0].number != 0 || v[1].number != 0) + (v[2].real != 1) + (v[3].number != 0) < 2;
@@ -292,7 +292,7 @@ static void numbers_of(const struct value *value, double numbers[9])
         numbers[i] = value->matrix[i];
 }
 
-bool check_warp(const struct picture *picture, struct values *values)
+static bool check_warp(const struct picture *picture, struct values *values)
 {
     const struct value *map = &values->value[0];
     double numbers[9], m[9];
@@ -328,7 +328,7 @@ static bool warp_warp(struct picture *picture, const struct values *values)
     return run(picture, &map);
 }
 
-bool check_undistort(const struct picture *picture, struct values *values)
+static bool check_undistort(const struct picture *picture, struct values *values)
 {
     const struct value *lens = &values->value[0];
     if (lens->count == 0)
@@ -374,3 +374,35 @@ bool reference_warp(struct picture *picture, const char *name, const struct valu
         i++;
     return warps[i].run(picture, values);
 }
+
+const struct rule warps_rules[] = {
+    {"crop",
+     NULL,
+     NULL,
+     {{"width", INTEGER, 0, 32768, "0", {0}, {0}},
+      {"height", INTEGER, 0, 32768, "0", {0}, {0}},
+      {"x", INTEGER, -1, 32768, "-1", {0}, {0}},
+      {"y", INTEGER, -1, 32768, "-1", {0}, {0}}}},
+    {"scale",
+     NULL,
+     check_scale,
+     {{"width", INTEGER, 0, 32768, "0", {0}, {0}},
+      {"height", INTEGER, 0, 32768, "0", {0}, {0}},
+      {"factor", REAL, 0.01f, 100, "1", {0}, {0}},
+      {"most", INTEGER, 0, 32768, "0", {0}, {0}},
+      {"method", WORD, 0, 0, "auto", {"auto", "area", "lanczos", "bilinear", "nearest"}, {0}}}},
+    {"rotate", NULL, NULL, {{"angle", REAL, -360, 360, "90", {0}, {0}}}},
+    {"warp",
+     NULL,
+     check_warp,
+     {{"map", MAP, 0, 0, "none", {"none", "road"}, {0}},
+      {"width", INTEGER, 0, 32768, "0", {0}, {0}},
+      {"height", INTEGER, 0, 32768, "0", {0}, {0}}}},
+    {"undistort",
+     NULL,
+     check_undistort,
+     {{"lens", MAP, 0, 0, "none", {"none"}, {0}},
+      {"model", WORD, 0, 0, "radial", {"radial", "fisheye"}, {0}},
+      {"zoom", REAL, 0.1f, 10, "1", {0}, {0}}}},
+    {0},
+};

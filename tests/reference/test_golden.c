@@ -94,13 +94,13 @@ static struct picture format_picture(enum pixfmt format)
 // Returns the number of stored pictures: the list above, each filter with its default values, each pixel format.
 static int count_pictures(void)
 {
-    return GOLDENS + reference_filters + PIXFMT_COUNT;
+    return GOLDENS + reference_filters() + PIXFMT_COUNT;
 }
 
 // Number `i` of all stored pictures, and its file.
 static struct picture stored_picture(struct check *check, const char *directory, int i, char path[4096])
 {
-    const int filters = reference_filters;
+    const int filters = reference_filters();
     if (i < GOLDENS) {
         snprintf(path, 4096, "%s/%s", directory, goldens[i].file);
         return golden_picture(check, &goldens[i]);
