@@ -247,10 +247,10 @@ static bool submit_waiting(struct runner *runner, bool *lost, char **why)
         struct runner_fit *fit = fit_for(runner, request, why);
         if (fit && path_info(fit->path)->in_flight == path_info(fit->path)->depth)
             return true; // a cpu path has replaced the device and takes one image at a time
-        const struct moment moment = {.source = request->name};
+        const struct frame_time frame_time = {.source = request->name};
         if (fit && request->feed)
-            path_feed(fit->path, request->feed, &moment);
-        else if (!fit || !path_submit(fit->path, request->picture, &moment)) {
+            path_feed(fit->path, request->feed, &frame_time);
+        else if (!fit || !path_submit(fit->path, request->picture, &frame_time)) {
             *lost = fit && path_info(fit->path)->lost;
             return runner->submitted > 0 && !*lost;
         }

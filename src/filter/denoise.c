@@ -25,10 +25,10 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-static int follow(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
+static int follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
                   int32_t *arguments)
 {
-    arguments[0] = moment->previous;
+    arguments[0] = frame_time->previous;
     return 1;
 }
 

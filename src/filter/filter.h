@@ -19,7 +19,7 @@ enum {
 };
 
 // The first arguments of a user's filter (kernels/user.cl), and of a filter with a second picture. The plan sets width
-// and height, those of its picture; the path sets the facts of the frame (struct moment).
+// and height, those of its picture; the path sets the facts of the frame (struct frame_time).
 enum { FACT_PREVIOUS, FACT_FRAME, FACT_TIME, FACT_WIDTH, FACT_HEIGHT, FACTS };
 
 enum filter_kind {
@@ -147,8 +147,8 @@ struct stage_size {
     int from_width, from_height, width, height;
 };
 
-// The moment of a frame, as its source says. Zeroed for a picture that belongs to no source.
-struct moment {
+// The number and time of a frame in its source. Zeroed for a picture that belongs to no source.
+struct frame_time {
     uint64_t number;    // of the frame in its source, from 0 on
     int64_t time_ns;    // its time there
     const char *source; // its name, valid while the frame is submitted; NULL: unknown
@@ -159,7 +159,7 @@ struct moment {
     int64_t clock_s; // seconds since 1970
 };
 // For arguments, which have 32 bits: the value begins at 0 again after 2^31 - 1.
-static inline int32_t moment_argument(uint64_t value)
+static inline int32_t frame_time_argument(uint64_t value)
 {
     return (int32_t)(value & INT32_MAX);
 }
@@ -232,7 +232,7 @@ struct filter {
     // Not called if the file is refused. False: `why` gets one line. NULL: the filter has no resource.
     bool (*fill)(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY]);
     // Sets the first arguments for a frame, and returns their count. NULL: no argument depends on the frame.
-    int (*follow)(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
+    int (*follow)(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
                   int32_t *arguments);
 
     // FILTER_SEVERAL: writes its zeroed steps, which are no FILTER_WARP and at most one FILTER_POINT. Returns their

@@ -15,10 +15,10 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-static int follow(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
+static int follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
                   int32_t *arguments)
 {
-    arguments[ARGUMENT_FRAME] = moment_argument(moment->number);
+    arguments[ARGUMENT_FRAME] = frame_time_argument(frame_time->number);
     return 1;
 }
 

@@ -175,13 +175,14 @@ bool stage_follows(const struct stage *stage)
     return stage->filter->follow;
 }
 
-void plan_set_moment(struct plan *plan, const struct moment *moment)
+void plan_set_frame_time(struct plan *plan, const struct frame_time *frame_time)
 {
     for (int i = 0; i < plan->stages; i++) {
         struct stage *stage = &plan->stage[i];
         struct filter_arguments *arguments = &stage->arguments;
         if (stage->filter->follow)
-            arguments->followed = stage->filter->follow(stage, &plan->size[i], moment, filter_own_numbers(arguments));
+            arguments->followed =
+                stage->filter->follow(stage, &plan->size[i], frame_time, filter_own_numbers(arguments));
     }
 }
 

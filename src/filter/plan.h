@@ -47,7 +47,7 @@ struct plan {
 // Returns true if arguments of the stage depend on the frame.
 bool stage_follows(const struct stage *stage);
 // Sets these arguments of all stages, and `followed` to their count.
-void plan_set_moment(struct plan *plan, const struct moment *moment);
+void plan_set_frame_time(struct plan *plan, const struct frame_time *frame_time);
 
 // Returns the earlier pass whose kept picture is the second picture of `pass`. NULL: `pass` keeps its own, or has none.
 const struct pass *plan_keeper(const struct plan *plan, const struct pass *pass);

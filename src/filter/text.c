@@ -164,13 +164,13 @@ const char *text_filter_why(const char *text)
                : "the font lacks a letter, or it is a combining mark or written from right to left; use others";
 }
 
-static void print_field(int field, const struct moment *moment, char text[FIELD_MOST])
+static void print_field(int field, const struct frame_time *frame_time, char text[FIELD_MOST])
 {
-    const char *source = moment->source ? moment->source : "", *slash = strrchr(source, '/');
-    const int64_t ms = moment->time_ns / 1000000;
+    const char *source = frame_time->source ? frame_time->source : "", *slash = strrchr(source, '/');
+    const int64_t ms = frame_time->time_ns / 1000000;
     text[0] = '\0';
     if (field == FIELD_FRAME)
-        snprintf(text, FIELD_MOST, "%" PRIu64, moment->number);
+        snprintf(text, FIELD_MOST, "%" PRIu64, frame_time->number);
     else if (field == FIELD_TIME)
         snprintf(text, FIELD_MOST, "%lld:%02d:%02d.%03d", (long long)(ms / 3600000), (int)(ms / 60000 % 60),
                  (int)(ms / 1000 % 60), (int)(ms % 1000));
@@ -181,9 +181,9 @@ static void print_field(int field, const struct moment *moment, char text[FIELD_
     text[FIELD_MOST - 1] = '\0';
 }
 
-void text_filter_expand(const char *text, const struct moment *moment, char expanded[TEXT_FILTER_MOST])
+void text_filter_expand(const char *text, const struct frame_time *frame_time, char expanded[TEXT_FILTER_MOST])
 {
-    const time_t seconds = (time_t)moment->clock_s;
+    const time_t seconds = (time_t)frame_time->clock_s;
     char written[TEXT_FILTER_MOST], field[FIELD_MOST];
     struct tm local;
     size_t used = 0;
@@ -194,7 +194,7 @@ void text_filter_expand(const char *text, const struct moment *moment, char expa
         const int found = find_field(at);
         snprintf(field, sizeof(field), "%c", *at);
         if (found < FIELDS)
-            print_field(found, moment, field);
+            print_field(found, frame_time, field);
         used += (size_t)snprintf(expanded + used, TEXT_FILTER_MOST - used, "%s", field);
         at += found < FIELDS ? strlen(fields[found]) : 1;
     }
@@ -311,11 +311,11 @@ static bool draw(const struct stage *stage, const struct stage_size *size, const
     return true;
 }
 
-static int follow(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
+static int follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
                   int32_t *numbers)
 {
     char text[TEXT_FILTER_MOST];
-    text_filter_expand(text_of(&stage->values), moment, text);
+    text_filter_expand(text_of(&stage->values), frame_time, text);
     const uint64_t hash = hash_64(text, strlen(text)) | 1; // 0: nothing is drawn yet
     int32_t *kept = numbers + stage->arguments.count - HASH_NUMBERS;
     if (memcmp(kept, &hash, sizeof(hash)) == 0 || !draw(stage, size, text, numbers))

@@ -452,12 +452,12 @@ static void fit(const struct filter_values *values, const struct stage_size *siz
     arguments->value[FACT_HEIGHT] = size->height;
 }
 
-static int follow(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
+static int follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
                   int32_t *arguments)
 {
-    arguments[FACT_PREVIOUS] = moment->previous;
-    arguments[FACT_FRAME] = moment_argument(moment->number);
-    arguments[FACT_TIME] = moment_argument((uint64_t)moment->time_ns / 1000000);
+    arguments[FACT_PREVIOUS] = frame_time->previous;
+    arguments[FACT_FRAME] = frame_time_argument(frame_time->number);
+    arguments[FACT_TIME] = frame_time_argument((uint64_t)frame_time->time_ns / 1000000);
     return FACT_TIME + 1;
 }
 

@@ -40,10 +40,10 @@ static bool fill(const struct stage *stage, const struct stage_size *size, int32
            picture_mask(&stage->values, size->width, size->height, numbers + ARGUMENT_SHARES, why);
 }
 
-static int follow(const struct stage *stage, const struct stage_size *size, const struct moment *moment,
+static int follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
                   int32_t *arguments)
 {
-    arguments[ARGUMENT_MIXES] = stage->arguments.spans > 0 && !moment->alone;
+    arguments[ARGUMENT_MIXES] = stage->arguments.spans > 0 && !frame_time->alone;
     return 1;
 }
 

@@ -32,12 +32,12 @@ struct path {
     struct image_shape encode; // width 0: none
     bool encoded_only, measured_only, fed;
     struct measuring measuring;
-    struct moment moment; // of the frame that is being submitted
-    const void *ran;      // the build of the frame before, whose output filters may get; NULL: none
-    void *build;          // made by backend->build, in use
-    void *pending;        // the next one, until path_swap
-    void *tried;          // borrowed; the next frame runs it instead of `build`; NULL: none
-    pthread_mutex_t lock; // guards `pending`, which path_prepare sets on any thread
+    struct frame_time frame_time; // of the frame that is being submitted
+    const void *ran;              // the build of the frame before, whose output filters may get; NULL: none
+    void *build;                  // made by backend->build, in use
+    void *pending;                // the next one, until path_swap
+    void *tried;                  // borrowed; the next frame runs it instead of `build`; NULL: none
+    pthread_mutex_t lock;         // guards `pending`, which path_prepare sets on any thread
 };
 
 // The first step of open and the last step of close in each implementation.

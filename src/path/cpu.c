@@ -41,7 +41,7 @@ struct cpu_build {
 struct cpu_slot {
     struct image output, encoded;
     uint32_t *values; // of the measures
-    uint64_t number;  // of the frame, as in struct moment
+    uint64_t number;  // of the frame, as in struct frame_time
     int64_t measure_start_ns, measure_end_ns;
     int64_t run_start_ns[PLAN_PASSES], run_end_ns[PLAN_PASSES];
 };
@@ -280,7 +280,7 @@ static void run_passes(struct path *path, struct image *from, const struct path_
     struct cpu_slot *slot = &cpu->slot[cpu->write_slot];
     struct cpu_build *build = path->build;
     const struct cpu_pass *passes = build->pass;
-    plan_set_moment(&build->plan, &path->moment);
+    plan_set_frame_time(&build->plan, &path->frame_time);
     for (int i = 0; i < build->runs; i++) {
         const bool last = i == build->runs - 1;
         if (!last)
@@ -331,7 +331,7 @@ static bool cpu_submit(struct path *path, const struct image *frame)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
     struct image from = *frame;
-    cpu->slot[cpu->write_slot].number = path->moment.number;
+    cpu->slot[cpu->write_slot].number = path->frame_time.number;
     run_passes(path, &from, NULL);
     measure_result(cpu, &cpu->slot[cpu->write_slot]);
     cpu->write_slot = (cpu->write_slot + 1) % cpu->slots;

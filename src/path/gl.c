@@ -22,7 +22,7 @@ enum {
 
 // A frame in flight, or the latest result.
 struct slot {
-    uint64_t number;        // of the frame, as in struct moment
+    uint64_t number;        // of the frame, as in struct frame_time
     struct gl_chain *chain; // of the frame
     unsigned unpack;        // buffer with the frame's planes
     unsigned shown;         // texture with the result
@@ -241,13 +241,13 @@ static bool submit(struct path *path, const struct image *frame)
         ; // an error of other code
     prepare_context(gl);
     synchronise_clocks(gl);
-    slot->number = path->moment.number;
+    slot->number = path->frame_time.number;
     slot->chain = path->build;
     slot->stamps = 0;
     gl_chain_begin(gl->target.es);
     bool ok = upload(gl, slot, frame);
     if (ok) {
-        gl_chain_draw(slot->chain, path->moment, gl->plane, gl->framebuffer, gl->array, slot->shown, stamp_pass,
+        gl_chain_draw(slot->chain, path->frame_time, gl->plane, gl->framebuffer, gl->array, slot->shown, stamp_pass,
                       &(struct stamping){gl, slot});
         download(gl, slot);
     }

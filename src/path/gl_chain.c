@@ -173,7 +173,7 @@ static void draw_step(const struct gl_chain *chain, int number, unsigned to, con
         attach_second(0);
 }
 
-// Writes the arguments that plan_set_moment has set.
+// Writes the arguments that plan_set_frame_time has set.
 static void follow(struct gl_chain *chain, int number)
 {
     bind_texture(3, chain->numbers[number]);
@@ -194,10 +194,10 @@ static void bind_target(unsigned framebuffer, unsigned array)
     glBindVertexArray(array);
 }
 
-void gl_chain_draw(struct gl_chain *chain, struct moment moment, const unsigned planes[PIXFMT_PLANES],
+void gl_chain_draw(struct gl_chain *chain, struct frame_time frame_time, const unsigned planes[PIXFMT_PLANES],
                    unsigned framebuffer, unsigned array, unsigned to, void (*passed)(void *context), void *context)
 {
-    plan_set_moment(&chain->plan, &moment);
+    plan_set_frame_time(&chain->plan, &frame_time);
     bind_target(framebuffer, array);
     for (GLuint i = 0; i < PIXFMT_PLANES; i++)
         bind_texture(i, planes[i]);

@@ -48,9 +48,9 @@ void gl_chain_close(struct gl_chain *chain); // accepts NULL
 
 // Sets all of the context's state that drawing depends on, because other code uses the context too.
 void gl_chain_begin(bool es);
-// Draws all steps for a moment from the textures of a frame's planes, through a framebuffer of this context and a
+// Draws all steps for a frame from the textures of a frame's planes, through a framebuffer of this context and a
 // vertex array, to the texture `to`. Calls `passed` after each pass.
-void gl_chain_draw(struct gl_chain *chain, struct moment moment, const unsigned planes[PIXFMT_PLANES],
+void gl_chain_draw(struct gl_chain *chain, struct frame_time frame_time, const unsigned planes[PIXFMT_PLANES],
                    unsigned framebuffer, unsigned array, unsigned to, void (*passed)(void *context), void *context);
 // Leaves the context as other code expects it.
 void gl_chain_end(void);

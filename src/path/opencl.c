@@ -11,7 +11,7 @@
 
 // A frame in flight, or the latest result.
 struct slot {
-    uint64_t number;            // of the frame, as in struct moment
+    uint64_t number;            // of the frame, as in struct frame_time
     struct opencl_chain *chain; // that the frame runs; borrowed until the frame is collected
     // Input.
     struct pinned staging; // uploads come from here; empty if the input is host memory itself
@@ -190,7 +190,7 @@ static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct im
     if (result == CL_SUCCESS && texture && !alone)
         result = shared_texture_acquire(&slot->shared, cl->compute_queue, slot->upload, &slot->acquire);
     if (result == CL_SUCCESS)
-        result = opencl_chain_set_moment(chain, cl->compute_queue, cl->path.moment);
+        result = opencl_chain_set_frame_time(chain, cl->compute_queue, cl->path.frame_time);
     cl_mem from = slot->lent ? slot->lent : slot->input;
     cl_mem to = texture ? slot->shared.image : slot->output.buffer;
     if (result == CL_SUCCESS)
@@ -225,7 +225,7 @@ static bool opencl_submit(struct path *path, const struct image *frame)
         path->info.lost = true; // this path cannot continue, but another kind can
         return false;
     }
-    slot->number = path->moment.number;
+    slot->number = path->frame_time.number;
     slot->chain = path->tried ? path->tried : path->build;
     path->tried = NULL;
     cl_int result = device_turn_begin(cl->device, cl->compute_queue);

@@ -626,10 +626,10 @@ void opencl_chain_close(void *of)
     free(opened);
 }
 
-cl_int opencl_chain_set_moment(struct opencl_chain *chain, cl_command_queue queue, struct moment moment)
+cl_int opencl_chain_set_frame_time(struct opencl_chain *chain, cl_command_queue queue, struct frame_time frame_time)
 {
     cl_int result = CL_SUCCESS;
-    plan_set_moment(&chain->plan, &moment);
+    plan_set_frame_time(&chain->plan, &frame_time);
     for (int i = 0; result == CL_SUCCESS && i < chain->plan.count; i++)
         result = opencl_pass_follow(&chain->pass[i], queue);
     return result;

@@ -83,7 +83,7 @@ struct opencl_pass {
 cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const struct pass *pass,
                         const struct pass_target *target, const struct variant_choice *choice, char **error);
 void opencl_pass_close(struct opencl_pass *opened);
-// Enqueues the writing of the arguments that plan_set_moment has set.
+// Enqueues the writing of the arguments that plan_set_frame_time has set.
 cl_int opencl_pass_follow(const struct opencl_pass *opened, cl_command_queue queue);
 // Returns the size of the pass's output for an input with this layout, as an RGBA shape.
 struct image_shape opencl_pass_output(const struct pass *pass, const struct opencl_layout *layout);
@@ -131,8 +131,8 @@ struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const
 struct opencl_chain *opencl_chain_with(const struct opencl_target *target, const struct chain *chain, bool tiles,
                                        const struct pass_choice *choices, char **error);
 void opencl_chain_close(void *opened); // a struct opencl_chain, or NULL
-// Enqueues the writing of the moment to the arguments of users' filters, if it is another one.
-cl_int opencl_chain_set_moment(struct opencl_chain *chain, cl_command_queue queue, struct moment moment);
+// Enqueues the writing of the frame's time and number to the arguments of the filters that follow them.
+cl_int opencl_chain_set_frame_time(struct opencl_chain *chain, cl_command_queue queue, struct frame_time frame_time);
 // Enqueues all passes after the event `after` (NULL: at once). `layout` is that of the picture in `from`. The caller
 // releases the spans of the passes, even after a failure.
 cl_int opencl_chain_run(const struct opencl_chain *chain, cl_command_queue queue, cl_mem from,

@@ -159,13 +159,13 @@ void path_forget(struct path *path)
     path->ran = NULL;
 }
 
-static void set_moment(struct path *path, const struct moment *moment)
+static void set_frame_time(struct path *path, const struct frame_time *frame_time)
 {
-    path->moment = moment ? *moment : (struct moment){0};
-    path->moment.clock_s = time(NULL);
+    path->frame_time = frame_time ? *frame_time : (struct frame_time){0};
+    path->frame_time.clock_s = time(NULL);
 }
 
-bool path_submit(struct path *path, const struct image *frame, const struct moment *moment)
+bool path_submit(struct path *path, const struct image *frame, const struct frame_time *frame_time)
 {
     path->info.lost = false;
     if (path->info.in_flight == path->info.depth) {
@@ -179,8 +179,8 @@ bool path_submit(struct path *path, const struct image *frame, const struct mome
         return false;
     }
     const void *build = path->tried ? path->tried : path->build;
-    set_moment(path, moment);
-    path->moment.previous = path->moment.previous && path->ran == build;
+    set_frame_time(path, frame_time);
+    path->frame_time.previous = path->frame_time.previous && path->ran == build;
     path->ran = NULL;
     if (!path->backend->submit(path, frame))
         return false;
@@ -189,10 +189,10 @@ bool path_submit(struct path *path, const struct image *frame, const struct mome
     return true;
 }
 
-void path_feed(struct path *path, const struct path_feed *feed, const struct moment *moment)
+void path_feed(struct path *path, const struct path_feed *feed, const struct frame_time *frame_time)
 {
     assert(path->fed && path->backend->feed);
-    set_moment(path, moment);
+    set_frame_time(path, frame_time);
     path->backend->feed(path, feed);
     path->info.in_flight++;
 }

@@ -107,7 +107,7 @@ struct path_result {
     int width, height;
     struct image encoded;          // in the shape path_setup.encode, borrowed for the same time; planes NULL: none
     struct path_measures measures; // borrowed for the same time; NULL members: not wanted
-    uint64_t number;               // of the frame in its source: moment.number
+    uint64_t number;               // of the frame in its source: frame_time.number
     struct stage_time stage[PATH_STAGES];
     int stages;
 };
@@ -163,11 +163,11 @@ int path_passes(const struct path *path, struct path_pass passes[PATH_PASSES]);
 // The next frame has no previous output.
 void path_forget(struct path *path);
 // Starts work on a frame, whose pixels must stay valid until the frame is collected. At most `depth` frames may be in
-// flight. `moment` NULL: the picture belongs to no source. False on failure (logged once): see path_info.lost.
-bool path_submit(struct path *path, const struct image *frame, const struct moment *moment);
+// flight. `frame_time` NULL: the picture belongs to no source. False on failure (logged once): see path_info.lost.
+bool path_submit(struct path *path, const struct image *frame, const struct frame_time *frame_time);
 // Submits a frame by rows, for a path with `fed`. All rows have arrived and left when this returns. The result of
 // path_collect has no pixels, and its stage times include the feed's time.
-void path_feed(struct path *path, const struct path_feed *feed, const struct moment *moment);
+void path_feed(struct path *path, const struct path_feed *feed, const struct frame_time *frame_time);
 // Waits for the oldest frame in flight and fills `result`, whose memory stays valid until the next collect. False as in
 // path_submit.
 bool path_collect(struct path *path, struct path_result *result);

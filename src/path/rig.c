@@ -181,7 +181,7 @@ struct opencl_chain *rig_chain_open(struct rig *rig, const struct chain *chain, 
         return NULL;
     cl_int result = make_outputs(rig, opened->rgba.width, opened->rgba.height);
     if (result == CL_SUCCESS) // all runs are the first frame
-        result = opencl_chain_set_moment(opened, rig->queue, (struct moment){0});
+        result = opencl_chain_set_frame_time(opened, rig->queue, (struct frame_time){0});
     if (opencl_ok(result, "store images on the device", error))
         return opened;
     opencl_chain_close(opened);

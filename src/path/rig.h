@@ -68,7 +68,7 @@ bool rig_pass_expect(const struct pass *pass, const struct image *picture, struc
 // failure: *result is set.
 struct rig *rig_pass_open(const struct opencl_target *target, const struct plan *plan, int number,
                           const struct image *picture, int pictures, cl_int *result);
-// Writes the arguments of the pass that plan_set_moment has set. False on failure (logged).
+// Writes the arguments of the pass that plan_set_frame_time has set. False on failure (logged).
 bool rig_pass_follow(struct rig *rig, const struct opencl_pass *opened);
 // As rig_chain_run.
 bool rig_pass_run(struct rig *rig, const struct opencl_pass *opened, int first, int runs, struct timing *timing);

@@ -295,11 +295,11 @@ bool panes_finish(struct panes *panes)
 
 static bool submit(const struct panes *panes, struct path *path, const struct frame *frame)
 {
-    const struct moment moment = {.number = frame->number,
-                                  .time_ns = frame->video_ns,
-                                  .source = source_info(panes->setup.source)->name,
-                                  .previous = frame->follows};
-    return path_submit(path, &frame->image, &moment);
+    const struct frame_time frame_time = {.number = frame->number,
+                                          .time_ns = frame->video_ns,
+                                          .source = source_info(panes->setup.source)->name,
+                                          .previous = frame->follows};
+    return path_submit(path, &frame->image, &frame_time);
 }
 
 // Replaces the main pane's failed path by the cpu path and submits all frames in flight again. False if that fails, too

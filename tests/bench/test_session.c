@@ -236,7 +236,7 @@ static int collected;
 
 int64_t __real_clock_now_ns(void);
 int64_t __wrap_clock_now_ns(void);
-bool __wrap_path_submit(struct path *path, const struct image *frame, const struct moment *moment);
+bool __wrap_path_submit(struct path *path, const struct image *frame, const struct frame_time *frame_time);
 bool __wrap_path_collect(struct path *path, struct path_result *result);
 
 int64_t __wrap_clock_now_ns(void)
@@ -244,9 +244,9 @@ int64_t __wrap_clock_now_ns(void)
     return made_ns > 0 ? made_ns : __real_clock_now_ns();
 }
 
-bool __wrap_path_submit(struct path *path, const struct image *frame, const struct moment *moment)
+bool __wrap_path_submit(struct path *path, const struct image *frame, const struct frame_time *frame_time)
 {
-    (void)path, (void)moment;
+    (void)path, (void)frame_time;
     return frame != NULL;
 }
 

@@ -145,7 +145,7 @@ static bool is_lost(struct path *path, atomic_int *count, int at)
 }
 
 // Counts as a misuse: only JPEG files are fed by rows, and the tests have none.
-void path_feed(struct path *path, const struct path_feed *feed, const struct moment *moment)
+void path_feed(struct path *path, const struct path_feed *feed, const struct frame_time *frame_time)
 {
     atomic_fetch_add(&world.misuses, 1);
 }
@@ -155,14 +155,14 @@ void path_forget(struct path *path)
     (void)path;
 }
 
-bool path_submit(struct path *path, const struct image *frame, const struct moment *moment)
+bool path_submit(struct path *path, const struct image *frame, const struct frame_time *frame_time)
 {
     atomic_fetch_add(&world.misuses, path->info.in_flight >= path->info.depth);
     path->info.lost = is_lost(path, &world.submitted, world.submit_fails_at);
     if (path->info.lost || tried_fails(path, 1))
         return false;
     path->frame[path->info.in_flight] = *frame;
-    path->number[path->info.in_flight++] = moment ? moment->number : 0;
+    path->number[path->info.in_flight++] = frame_time ? frame_time->number : 0;
     return true;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-static const struct moment moment = {
+static const struct frame_time frame_time = {
     .number = 7, .time_ns = 3723004000000, .clock_s = 86400 + 3661, .source = "/a/b{frame}%F.jpg"};
 
 static void check_words(void)
@@ -26,13 +26,13 @@ static void check_words(void)
     char expanded[TEXT_FILTER_MOST];
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         CHECK(!text_filter_why(rows[i].text));
-        text_filter_expand(rows[i].text, &moment, expanded);
+        text_filter_expand(rows[i].text, &frame_time, expanded);
         CHECK_TEXT(expanded, rows[i].expanded);
     }
-    const struct moment later = {.number = 1ull << 40, .time_ns = 40ll * 24 * 3600 * 1000000000};
+    const struct frame_time later = {.number = 1ull << 40, .time_ns = 40ll * 24 * 3600 * 1000000000};
     text_filter_expand("{frame} {time}", &later, expanded); // after 2^31 ms
     CHECK_TEXT(expanded, "1099511627776 960:00:00.000");
-    text_filter_expand("{host}", &moment, expanded);
+    text_filter_expand("{host}", &frame_time, expanded);
     CHECK(strlen(expanded) > 0 && !strchr(expanded, '{'));
 }
 
@@ -43,7 +43,7 @@ static void check_long(void)
     name[sizeof(name) - 1] = '\0';
     while (strlen(text) + 9 < sizeof(text))
         strcat(text, "{source}");
-    text_filter_expand(text, &(struct moment){.source = name}, expanded);
+    text_filter_expand(text, &(struct frame_time){.source = name}, expanded);
     CHECK(strlen(expanded) > 300 && strlen(expanded) < TEXT_FILTER_MOST);
 }
 

@@ -235,7 +235,7 @@ static bool frames_run(struct path_test *test, const char *place, struct path *p
             else
                 renew(test, lent, shape, content, submitted == 0);
             hash[submitted % depth] = frame_hash(frame);
-            ok = check_that(&test->check, path_submit(path, &frame->image, &(struct moment){0}),
+            ok = check_that(&test->check, path_submit(path, &frame->image, &(struct frame_time){0}),
                             "%s: path_submit failed", place) &&
                  came_in_right(test, place, path, lent);
             submitted++;

@@ -145,7 +145,7 @@ static void lab_close(struct lab *lab)
 
 static bool submit(struct lab *lab, int frame)
 {
-    return path_submit(lab->path, &lab->frame[frame].image, &(struct moment){.number = (uint64_t)frame});
+    return path_submit(lab->path, &lab->frame[frame].image, &(struct frame_time){.number = (uint64_t)frame});
 }
 
 static bool is_right(const struct lab *lab, const struct path_result *result, int frame, const char *text)

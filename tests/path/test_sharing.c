@@ -25,7 +25,7 @@ static void fill(struct image *image, unsigned seed)
 static bool run(struct path *path, const struct image *frame, uint64_t tag, struct image *rgba)
 {
     struct path_result result;
-    return path_submit(path, frame, &(struct moment){.number = tag}) && path_collect(path, &result) &&
+    return path_submit(path, frame, &(struct frame_time){.number = tag}) && path_collect(path, &result) &&
            result.number == tag && path_read(path, &result, rgba);
 }
 
@@ -84,7 +84,7 @@ static void compare_many(struct device *device)
     }
     for (int i = 0; ok && i < FRAMES + 1; i++) {
         if (i < FRAMES)
-            ok = path_submit(shared, &frame[i], &(struct moment){.number = (uint64_t)i});
+            ok = path_submit(shared, &frame[i], &(struct frame_time){.number = (uint64_t)i});
         struct path_result result;
         if (i == 0)
             continue;
