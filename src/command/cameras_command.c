@@ -116,7 +116,8 @@ static int cameras_run(int argc, char **argv)
     struct camera_offers *offers = xalloc(sizeof(*offers));
     int nodes, count = 0;
     struct camera_node *all = camera_nodes(&nodes);
-    for (const struct camera_node *node = all; node < all + nodes; node++) {
+    for (int i = 0; i < nodes; i++) {
+        const struct camera_node *node = &all[i];
         if (node->opened && node->why) // it is no camera
             continue;
         count++;

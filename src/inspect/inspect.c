@@ -172,10 +172,12 @@ static void open_cameras(void)
 {
     int count;
     struct camera_node *nodes = camera_nodes(&count);
-    for (const struct camera_node *node = nodes; node < nodes + count; node++)
+    for (int i = 0; i < count; i++) {
+        const struct camera_node *node = &nodes[i];
         inspect_write(json_pack("{s:{s:o,s:o,s:b,s:o,s:o}}", node->path, "name", text_json(node->card), "driver",
                                 text_json(node->driver), "opened", (int)node->opened, "why",
                                 text_json(node->why ? node->why : ""), "passed", text_json(node->passed)));
+    }
     free(nodes);
 }
 

@@ -360,7 +360,8 @@ void camera_find_twins(const struct camera_node *known, struct camera_twins *twi
     int count;
     struct camera_node *nodes = camera_nodes(&count);
     twins->count = 0;
-    for (const struct camera_node *at = nodes; at < nodes + count; at++) {
+    for (int i = 0; i < count; i++) {
+        const struct camera_node *at = &nodes[i];
         const bool own = strcmp(at->path, known->path) == 0 || strcmp(at->bus, known->bus) == 0;
         if (!at->why && !own && same_model(at, known))
             memcpy(twins->bus[twins->count++], at->bus, sizeof(at->bus));
@@ -410,7 +411,8 @@ static void choose_candidates(struct scan *scan, const struct camera_node *nodes
 {
     enum { RANKS = 16 };
     for (int rank = 0; rank < RANKS; rank++)
-        for (const struct camera_node *at = nodes; at < nodes + count; at++) {
+        for (int i = 0; i < count; i++) {
+            const struct camera_node *at = &nodes[i];
             if (at->why || rank_of(at) != rank)
                 continue;
             struct scan_job *job = &scan->job[scan->count++];
@@ -464,7 +466,8 @@ static const struct scan_job *try_all(struct scan *scan)
 static bool find_closed(const struct camera_node *nodes, int count, struct camera_node *node, char why[CAMERA_WHY])
 {
     *node = (struct camera_node){0};
-    for (const struct camera_node *at = nodes; at < nodes + count; at++) {
+    for (int i = 0; i < count; i++) {
+        const struct camera_node *at = &nodes[i];
         if (at->why)
             log_info("skipped %s (%s): %s", at->path, at->card, at->why);
         if (!at->opened && !node->why)
@@ -503,7 +506,8 @@ static bool find_named(const char *text, struct camera_node *node, char why[CAME
 {
     int best = 0, count;
     struct camera_node *nodes = camera_nodes(&count);
-    for (const struct camera_node *at = nodes; at < nodes + count; at++) {
+    for (int i = 0; i < count; i++) {
+        const struct camera_node *at = &nodes[i];
         const int fit = at->why ? 0 : fit_name(at, text);
         if (best > 0 && fit == best)
             log_info("%s (%s) also matches; using the first match, %s", at->path, at->card, node->path);
@@ -534,7 +538,8 @@ bool camera_find_again(const struct camera_node *known, const struct camera_twin
     int best = 0, count;
     struct camera_node *nodes = camera_nodes(&count);
     snprintf(why, CAMERA_WHY, "the camera was removed");
-    for (const struct camera_node *at = nodes; at < nodes + count; at++) {
+    for (int i = 0; i < count; i++) {
+        const struct camera_node *at = &nodes[i];
         const int fit = at->why ? 0 : fit_known(at, known, twins);
         if (at->why && strcmp(at->path, known->path) == 0)
             snprintf(why, CAMERA_WHY, "%s", at->why);

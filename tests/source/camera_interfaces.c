@@ -111,7 +111,8 @@ void camera_interfaces(struct check *check, const char *node, const struct camer
 {
     int count, planar = 0, others = 0;
     struct camera_node *nodes = camera_nodes(&count);
-    for (const struct camera_node *at = nodes; at < nodes + count; at++) {
+    for (int i = 0; i < count; i++) {
+        const struct camera_node *at = &nodes[i];
         if (at->why || strcmp(at->path, node) == 0)
             continue;
         struct camera_device device;
