@@ -398,6 +398,20 @@ static void test_edit(struct check *check)
     check_that(check, !chain_append(&chain, filter_find("gray")) && chain.count == CHAIN_MAX, "a 17th filter fits");
 }
 
+// The values that a key changes: those of the text, but the computed size instead of a size of 0.
+static void test_value(struct check *check)
+{
+    char error[CHAIN_ERROR];
+    struct chain chain;
+    check_that(check, chain_parse(&chain, "scale=200,scale", error), "the chain is refused: %s", error);
+    check_that(check, chain_value(&chain, 0, 0, 640, 480) == 200 && chain_value(&chain, 0, 1, 640, 480) == 150,
+               "scale=200 of 640x480 is not 200x150");
+    check_that(check, chain_value(&chain, 1, 0, 640, 480) == 200 && chain_value(&chain, 1, 3, 640, 480) == 200,
+               "the second scale does not have the size of the first one's result");
+    check_that(check, chain_value(&chain, 1, 3, 480, 640) == 267, "the most of 200x267 is not 267");
+    check_that(check, chain_value(&chain, 1, 2, 640, 480) == 1, "the factor is no size, and not 1");
+}
+
 static void test_edit_convolve(struct check *check)
 {
     struct chain chain;
@@ -464,6 +478,7 @@ int main(void)
     test_long(&check);
     test_random(&check);
     test_edit(&check);
+    test_value(&check);
     test_edit_convolve(&check);
     test_grey(&check);
     return check_end(&check);
