@@ -76,6 +76,7 @@ bool camera_link_open(struct camera_link *link, const struct source_setup *setup
     }
     if (!ok)
         log_error("%s", why);
+    snprintf(link->health.hint, SOURCE_TROUBLE, "%.255s", link->node.passed); // until a frame arrives
     link->heard_ns = clock_now_ns();
     return ok;
 }

@@ -397,6 +397,20 @@ static void test_listed_once(void)
     driver_finish();
 }
 
+// A named node of an image processor that is not set up: the hint says so until a frame arrives.
+static void test_named_isp(void)
+{
+    driver_start(V4L2_PIX_FMT_YUYV, 1);
+    driver.name = "bcm2835-isp";
+    struct source *source = source_open(&(struct source_setup){.text = "camera:0"});
+    check_that(&check, strstr(source_health(source).hint, "needs libcamera; run: sudo apt install") != NULL, "%s",
+               source_health(source).hint);
+    driver_send(&(struct driver_frame){.used = {YUYV_BYTES}});
+    camera_passes(&check, source, "the start");
+    check_that(&check, source_health(source).hint[0] == '\0', "%s", source_health(source).hint);
+    camera_close_played(source);
+}
+
 // Two USB cameras that sleep are not opened at the same time.
 static void test_asleep(void)
 {
@@ -505,6 +519,7 @@ int main(void)
     test_new();
     test_two_nodes();
     test_listed_once();
+    test_named_isp();
     test_asleep();
     test_layer();
     test_endless();
