@@ -295,17 +295,16 @@ static void add_steps(struct plan *plan, const struct stage *stage)
 
 static bool moves_pixels(const struct filter *filter)
 {
-    return filter->kind == FILTER_GEOMETRY || (filter->kind == FILTER_WARP && !filter->warp->returns);
+    return filter->mirror || filter->flip || (filter->kind == FILTER_WARP && !filter->warp->returns);
 }
 
 // Returns the stage of the chain whose input stage `number`, which has SECOND_KEPT, gets. No stage between moves
 // pixels.
 static int kept_stage(const struct chain *chain, int number)
 {
-    int first = number;
-    while (first > 0 && number - first < chain->stage[number].arguments.spans &&
-           !moves_pixels(chain->stage[first - 1].filter))
-        first--;
+    int first = number, spans = chain->stage[number].arguments.spans;
+    while (first > 0 && spans > 0 && !moves_pixels(chain->stage[first - 1].filter))
+        spans -= strcmp(chain->stage[--first].filter->name, "none") != 0; // a printed chain has no `none`
     return first;
 }
 

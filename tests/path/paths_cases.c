@@ -162,6 +162,7 @@ const char *const path_filters[] = {
     "gray,mask=" GOLDEN_DATA "/none.png:fit=tile,median",
     "blur=2,within=" GOLDEN_DATA "/none.png",
     "within=" GOLDEN_DATA "/format-rgba.png",
+    "sobel,sepia,none,invert,none,within=" GOLDEN_DATA "/format-rgba.png:filters=2",
     "sepia,mirror,blur=3,sobel,within=" GOLDEN_DATA "/format-rgba.png:black:tile:9,emboss,flip",
     "mirror,pixelate=5,within=" GOLDEN_DATA "/none.png:black,gaussian=2,colorkey=gray,within=" GOLDEN_DATA
     "/format-rgba.png:fit=tile:filters=3,median",

@@ -285,7 +285,7 @@ static bool run_filter(struct picture *picture, struct inputs *inputs, char *tex
             return false;
         texts[index] = value;
     }
-    if (picture)
+    if (picture && strcmp(name, "none"))
         inputs->picture[inputs->count++] = picture_copy(picture);
     bool ok = run_rule(picture, inputs, name, texts);
     if (moves_pixels(name))
