@@ -389,6 +389,18 @@ static int random_choice(struct random *random, const char *choices, char *text,
     return snprintf(text, size, "%.*s", (int)strcspn(choices, "|"), choices);
 }
 
+// Writes the file of the filter's first case in path_filters that begins with one. Returns its length; 0: none does.
+static int case_file(const char *name, char *text, size_t size)
+{
+    const size_t length = strlen(name);
+    for (int i = 0; path_filters[i]; i++) {
+        const char *file = path_filters[i] + length + 1;
+        if (!strncmp(path_filters[i], name, length) && path_filters[i][length] == '=' && *file == '/')
+            return snprintf(text, size, "%.*s", (int)strcspn(file, ":,"), file);
+    }
+    return 0;
+}
+
 static int random_warp(struct random *random, const char *name, char *text, size_t size)
 {
     enum { POINTS = 8 };
@@ -399,9 +411,11 @@ static int random_warp(struct random *random, const char *name, char *text, size
     if (!strcmp(name, "pad"))
         return snprintf(text, size, "pad=%d:%d:%d:%d:#%06x", random_range(random, 0, 150), random_range(random, 0, 150),
                         random_range(random, -1, 60), random_range(random, -1, 60), random_range(random, 0, COLOR_MAX));
-    if (!strcmp(name, "remap"))
-        return snprintf(text, size, "remap=%s:#%06x", LUT_DATA "/../places/lens.pgm",
-                        random_range(random, 0, COLOR_MAX));
+    if (!strcmp(name, "remap")) {
+        int at = snprintf(text, size, "remap=");
+        at += case_file(name, text + at, size - (size_t)at);
+        return at + snprintf(text + at, size - (size_t)at, ":#%06x", random_range(random, 0, COLOR_MAX));
+    }
     if (!strcmp(name, "pixelate"))
         return snprintf(text, size, "pixelate=%d", random_range(random, 2, 40));
     if (!strcmp(name, "rotate"))
@@ -458,8 +472,7 @@ static int random_filter(struct random *random, char *text, size_t size)
         else if (row->type == PARAM_TEXT)
             at += snprintf(text + at, size - (size_t)at, "'Text, %d'", random_range(random, 0, 99));
         else if (row->type == PARAM_FILE)
-            at += snprintf(text + at, size - (size_t)at, "%s",
-                           strcmp(filter->name, "lut") == 0 ? LUT_DATA "/solid.cube" : GOLDEN_DATA "/none.png");
+            at += case_file(filter->name, text + at, size - (size_t)at);
         else
             at += snprintf(text + at, size - (size_t)at, "%.5g", row->type == PARAM_INT ? round(value) : value);
     }
@@ -494,6 +507,12 @@ static void random_values(struct random *random, const char *variant, char text[
 void paths_random(struct path_test *test, long rounds)
 {
     const char *variant = test->variant;
+    char file[1024];
+    for (int i = 0; filters[i]; i++)
+        for (int k = 0; k < filter_param_count(filters[i]); k++)
+            check_that(&test->check,
+                       filters[i]->params[k].type != PARAM_FILE || case_file(filters[i]->name, file, 1024),
+                       "no case of path_filters begins with %s=/FILE", filters[i]->name);
     for (long i = 0; i < rounds; i++) {
         char text[8192], values[VARIANT_TEXT];
         if (variant) {
