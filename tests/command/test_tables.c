@@ -125,15 +125,23 @@ static void check_command(const struct option_list *list)
         check_that(&unit, strchr(*e, '\t') != NULL, "%s: '%s' is not a code, a tab and a meaning", list->command, *e);
 }
 
-// An option of the live view that sets a property has the same choices. Returns true if there is one.
+// An option of the live view that sets a property has the same choices, and contradicts --headless if the property
+// needs a window. Returns true if there is one with choices.
 static bool check_property(const struct property *p)
 {
     bool found = false;
+    const struct option *headless = command_find("live")->list->options;
+    while (strcmp(headless->name, "headless") != 0)
+        headless++;
     check_that(&unit, p->help && strlen(p->help) > 5, "%s: help", p->name);
     check_that(&unit, (p->type == PROPERTY_CHOICE) == (p->choices != NULL), "%s: choices", p->name);
     check_that(&unit, !p->kept || p->member, "%s: only a member is kept", p->name);
     for (const struct option *o = command_find("live")->list->options; o->name; o++) {
-        if (strcmp(o->name, p->name) != 0 || !p->choices)
+        if (strcmp(o->name, p->name) != 0)
+            continue;
+        check_that(&unit, !p->window || options_find(headless->excludes, p->name) >= 0,
+                   "--headless does not exclude --%s, which needs a window", p->name);
+        if (!p->choices)
             continue;
         check_that(&unit, o->choices && strcmp(o->choices, p->choices) == 0, "%s: choices of the option", p->name);
         found = true;
@@ -155,6 +163,32 @@ static void check_setting(const struct option *o)
                (o->type == OPTION_FLAG && p->type == PROPERTY_FLAG) ||
                    (o->type == OPTION_CHOICE && p->type == PROPERTY_CHOICE),
                "--%s: the type of the property", o->name);
+}
+
+static const struct property *find_property(const char *name)
+{
+    for (const struct property *p = live_properties; p->name; p++) {
+        if (strcmp(p->name, name) == 0)
+            return p;
+    }
+    const struct property *p = stream_properties;
+    while (p->name && strcmp(p->name, name) != 0)
+        p++;
+    return p->name ? p : NULL;
+}
+
+// A key that cycles a property names one that can be set, and its choices.
+static void check_key(const struct key_row *row)
+{
+    const struct key_command *command = &row->command;
+    if (command->action != KEY_CYCLE)
+        return;
+    const struct property *p = find_property(command->property);
+    if (!check_that(&unit, p && (p->set || p->member), "key %s: cycles no property %s", row->name, command->property))
+        return;
+    for (int i = 0; p->choices && i < 3 && command->value[i]; i++)
+        check_that(&unit, options_find(p->choices, command->value[i]) >= 0, "key %s: %s is no choice of %s", row->name,
+                   command->value[i], p->name);
 }
 
 static bool is_grey(const uint8_t *pixel)
@@ -275,5 +309,9 @@ int main(void)
     CHECK(options >= 2); // path, overlay
     for (const struct option *o = live_list.options; o->name; o++)
         check_setting(o);
+    struct keys keys;
+    keys_default(&keys);
+    for (int i = 0; i < keys.count; i++)
+        check_key(&keys.row[i]);
     return check_end(&unit);
 }
