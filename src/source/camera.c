@@ -128,16 +128,6 @@ static void announce_shape(struct camera *camera)
              camera_mode_name(&camera->mode), color_matrix_name(old->color.matrix), color_range_name(old->color.range));
 }
 
-// Frames are copied if the driver has so few buffers that it needs them all, or if libv4l2 owns them. libcamera's layer
-// for V4L2 gives buffers out in the order of their numbers, although it fills them in the order in which they were
-// queued: both orders are equal only if each buffer is queued before the next one is taken.
-static bool must_copy(const struct camera *camera)
-{
-    const struct camera_stream *stream = &camera->link.stream;
-    return stream->buffers < CAMERA_BUFFERS || stream->device.converts ||
-           strcmp(stream->device.driver, "libcamera") == 0;
-}
-
 // Opens the decoder and fills source->info, according to the mode and the shape.
 static bool use_mode(struct source *source)
 {
@@ -170,8 +160,8 @@ static bool camera_open(struct source *source, const struct source_setup *setup,
         log_error("%s", why);
         return false;
     }
-    if (!use_mode(source) ||
-        (!camera->mode.compressed && must_copy(camera) && !pool_init(&source->pool, source, &camera->shape)))
+    if (!use_mode(source) || (!camera->mode.compressed && camera_stream_must_copy(&link->stream) &&
+                              !pool_init(&source->pool, source, &camera->shape)))
         return false;
     camera_link_accept(link);
     return true;
@@ -197,13 +187,11 @@ static bool copy(struct source *source, int index, struct frame *frame)
     struct camera *camera = source->state;
     struct camera_stream *stream = &camera->link.stream;
     struct pool *pool = &source->pool;
-    struct image from;
     if (!pool->ready && !pool_init(pool, source, &camera->shape))
         pool_finish(pool);
     const int slot = pool->ready ? pool_take(pool, clock_now_ns()) : -1;
     if (slot >= 0) {
-        camera_stream_picture(stream, index, &camera->shape, &from);
-        image_copy(&pool->image[slot], &from);
+        camera_stream_copy(stream, index, &pool->image[slot]);
         pool_lend(pool, slot, frame->number, frame->captured_ns, frame);
     }
     camera_stream_give(stream, index);
@@ -236,7 +224,7 @@ static bool use_buffer(struct source *source, const struct v4l2_buffer *buffer, 
     frame->number = camera_link_number(link, buffer->sequence, frame->captured_ns);
     if (!camera->mode.compressed) {
         frame_arrived(camera);
-        if (must_copy(camera))
+        if (camera_stream_must_copy(stream))
             return copy(source, index, frame);
         const int loan = camera_stream_lend(stream, index, &camera->shape, &frame->image);
         frame->slot = POOL_SLOTS + loan;
@@ -294,7 +282,8 @@ static bool wait_frame(struct source *source, struct frame *frame, int64_t deadl
         announce_shape(camera);
         return false;
     }
-    const bool lends = !camera->mode.compressed && !must_copy(camera); // otherwise the pool's slots move
+    const bool lends =
+        !camera->mode.compressed && !camera_stream_must_copy(&link->stream); // otherwise the pool's slots move
     link->stream.owner = lends ? source->owner : NULL;
     camera_stream_tidy(&link->stream);
     const int error = camera_stream_take(&link->stream, &buffer);

@@ -30,7 +30,7 @@ struct strangers {
     int count;
 };
 
-struct decoding {
+struct decoder_thread {
     struct camera_decoder *decoder;
     struct codec *codec;
     struct compressed work;
@@ -42,7 +42,7 @@ struct camera_decoder {
     uint64_t most_pixels;
     struct pool *pool; // of the source
     int ready;         // eventfd
-    struct decoding worker[DECODERS_MOST];
+    struct decoder_thread worker[DECODERS_MOST];
     int workers; // running threads
     pthread_mutex_t lock;
     pthread_cond_t changed; // of `stop` and `inbox`; the lock guards all members below
@@ -161,7 +161,7 @@ static void resample_plane(struct image *to, const struct image *from, int plane
 
 // Decodes the rows of a frame until the data end or are damaged. Returns their number; `error` says why some are
 // missing.
-static int decode_rows(struct decoding *worker, const struct codec_head *head, struct image *image,
+static int decode_rows(struct decoder_thread *worker, const struct codec_head *head, struct image *image,
                        struct codec_error *error)
 {
     int rows = 0, more;
@@ -188,7 +188,7 @@ static void repeat_row(struct image *image, int rows)
 // Decodes the worker's frame into `image` if same_shape() accepts its shape; otherwise decodes it only to check that it
 // is complete. *shape is the frame's own shape. Returns the number of rows; 0, with the reason in `error`, if the frame
 // is damaged. `cut`: a frame with half of its rows or more is not; the last one is then repeated.
-static int unpack(struct decoding *worker, struct image *image, bool cut, struct image_shape *shape,
+static int unpack(struct decoder_thread *worker, struct image *image, bool cut, struct image_shape *shape,
                   struct codec_error *error)
 {
     struct codec_head head;
@@ -227,7 +227,7 @@ static int await_slot(struct camera_decoder *decoder)
     return slot;
 }
 
-static void decode(struct decoding *worker)
+static void decode(struct decoder_thread *worker)
 {
     struct camera_decoder *decoder = worker->decoder;
     struct codec_error error;
@@ -258,7 +258,7 @@ static void decode(struct decoding *worker)
 
 static void *run(void *context)
 {
-    struct decoding *worker = context;
+    struct decoder_thread *worker = context;
     struct camera_decoder *decoder = worker->decoder;
     pthread_mutex_lock(&decoder->lock);
     while (!decoder->stop) {
@@ -281,7 +281,7 @@ static void *run(void *context)
 static bool start_workers(struct camera_decoder *decoder, int workers)
 {
     while (decoder->workers < workers) {
-        struct decoding *worker = &decoder->worker[decoder->workers];
+        struct decoder_thread *worker = &decoder->worker[decoder->workers];
         worker->decoder = decoder;
         worker->codec = codec_open();
         if (!thread_start(&worker->thread, run, worker, "jpeg"))
@@ -329,7 +329,7 @@ void camera_decoder_close(struct camera_decoder *decoder)
     for (int i = 0; i < decoder->workers; i++)
         pthread_join(decoder->worker[i].thread, NULL);
     for (int i = 0; i < DECODERS_MOST; i++) {
-        struct decoding *worker = &decoder->worker[i];
+        struct decoder_thread *worker = &decoder->worker[i];
         codec_close(worker->codec);
         image_free(&worker->other);
         free(worker->work.bytes);

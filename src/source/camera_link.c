@@ -131,7 +131,7 @@ void camera_link_accept(struct camera_link *link)
     pthread_mutex_lock(&link->lock);
     link->control_fd = duplicate(link->stream.device.fd);
     link->health.userptr = link->stream.kind == V4L2_MEMORY_USERPTR && !link->stream.mode.compressed &&
-                           link->stream.buffers >= CAMERA_BUFFERS;
+                           !camera_stream_must_copy(&link->stream);
     pthread_mutex_unlock(&link->lock);
     link->connected = true;
     link->restarted = link->lost_ns != 0; // if no frame follows a reconnection, the next fault closes the stream

@@ -488,6 +488,37 @@ void camera_stream_picture(const struct camera_stream *stream, int index, const 
     }
 }
 
+// The rows of one field follow those of the other.
+static bool has_fields(const struct camera_stream *stream)
+{
+    return stream->format.field == V4L2_FIELD_SEQ_TB || stream->format.field == V4L2_FIELD_SEQ_BT;
+}
+
+bool camera_stream_must_copy(const struct camera_stream *stream)
+{
+    return stream->buffers < CAMERA_BUFFERS || stream->device.converts || has_fields(stream) ||
+           strcmp(stream->device.driver, "libcamera") == 0;
+}
+
+void camera_stream_copy(const struct camera_stream *stream, int index, struct image *image)
+{
+    const struct image_shape *shape = &image->shape;
+    struct image from;
+    camera_stream_picture(stream, index, shape, &from);
+    if (!has_fields(stream)) {
+        image_copy(image, &from);
+        return;
+    }
+    const bool top_first = stream->format.field == V4L2_FIELD_SEQ_TB;
+    for (int p = 0; p < pixfmt_info(shape->format)->planes; p++) {
+        const int rows = pixfmt_rows(shape->format, p, shape->height);
+        const int top = top_first ? 0 : rows / 2, bottom = top_first ? rows - rows / 2 : 0;
+        for (int y = 0; y < rows; y++)
+            memcpy(image_row(image, p, y), image_row(&from, p, (y % 2 == 0 ? top : bottom) + y / 2),
+                   pixfmt_row_bytes(shape->format, p, shape->width));
+    }
+}
+
 void camera_stream_give(struct camera_stream *stream, int index)
 {
     if (!queue(stream, index))

@@ -83,6 +83,13 @@ bool camera_stream_changed(struct camera_stream *stream);
 int camera_stream_take(struct camera_stream *stream, struct v4l2_buffer *buffer);
 // Returns true if a taken buffer holds a complete frame, according to bytesused.
 bool camera_stream_whole(const struct camera_stream *stream, int index);
+// Returns true if frames cannot be lent: the driver has so few buffers that it needs them all, libv4l2 owns them, each
+// field of a frame is a picture of its own, or libcamera's layer for V4L2 is between. That layer gives buffers out in
+// the order of their numbers, although it fills them in the order in which they were queued: both orders are equal only
+// if each buffer is queued before the next one is taken.
+bool camera_stream_must_copy(const struct camera_stream *stream);
+// Copies a taken buffer to `image`, which has the shape of the frames. Weaves fields.
+void camera_stream_copy(const struct camera_stream *stream, int index, struct image *image);
 // Points `image` to the pixels of a taken buffer.
 void camera_stream_picture(const struct camera_stream *stream, int index, const struct image_shape *shape,
                            struct image *image);

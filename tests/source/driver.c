@@ -88,7 +88,8 @@ void driver_start(uint32_t fourcc, int memories)
                              .width = DRIVER_WIDTH,
                              .height = DRIVER_HEIGHT,
                              .length = DRIVER_LENGTH,
-                             .rate = 30};
+                             .rate = 30,
+                             .field = V4L2_FIELD_NONE};
     for (int i = 0; i < DRIVER_CONTROLS; i++)
         driver.control[i] = controls[i].default_value;
     state.told = -1;
@@ -417,7 +418,7 @@ static int set_format(struct v4l2_format *format)
                                                    .height = driver.height,
                                                    .pixelformat = driver.fourcc,
                                                    .colorspace = driver.colorspace,
-                                                   .field = V4L2_FIELD_NONE};
+                                                   .field = driver.field};
     return 0;
 }
 

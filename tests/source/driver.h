@@ -71,6 +71,7 @@ struct driver {
     atomic_bool changed;               // reports V4L2_EVENT_SOURCE_CHANGE, if the program asked for it; driver_wake
     uint32_t length;                   // of a buffer's memory, as VIDIOC_QUERYBUF says
     uint32_t rate;                     // frames per second that it claims; default: 30
+    uint32_t field;                    // V4L2_FIELD_*; default: NONE
     uint32_t most_buffers;             // that VIDIOC_REQBUFS grants; 0: no limit
     uint32_t least_buffers;            // that VIDIOC_REQBUFS grants, also if fewer are requested
     bool in_order;        // as libcamera's layer: gives buffers out as 0, 1, 2, ..., 0, whichever it filled

@@ -690,6 +690,44 @@ static void test_claimed_rate(void)
     }
 }
 
+// Fields that follow one another in a buffer become whole frames: the even rows are those of the top field.
+static void test_fields(void)
+{
+    static const struct {
+        uint32_t fourcc, field;
+        int planes;
+        bool top_first;
+    } rows[] = {{V4L2_PIX_FMT_YUYV, V4L2_FIELD_SEQ_TB, 1, true},
+                {V4L2_PIX_FMT_YUYV, V4L2_FIELD_SEQ_BT, 1, false},
+                {V4L2_PIX_FMT_NV12, V4L2_FIELD_SEQ_TB, 2, true},
+                {V4L2_PIX_FMT_NV12, V4L2_FIELD_SEQ_BT, 2, false}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        uint8_t data[YUYV_BYTES], *to = data;
+        struct frame frame;
+        driver_start(rows[i].fourcc, 1);
+        driver.field = rows[i].field;
+        for (int plane = 0; plane < rows[i].planes; plane++) {
+            const int height = plane == 0 ? HEIGHT : HEIGHT / 2, bytes = rows[i].planes == 1 ? 2 * WIDTH : WIDTH;
+            for (int n = 0; n < height; n++, to += bytes) { // row n of the buffer
+                const bool first = n < height / 2, top = first == rows[i].top_first;
+                memset(to, 100 * plane + n % (height / 2) * 2 + !top, (size_t)bytes);
+            }
+        }
+        driver_send(&(struct driver_frame){.data = data, .used = {(uint32_t)(to - data)}});
+        struct source *source = open_camera();
+        int wrong = -1;
+        if (source && comes(source, &frame)) {
+            wrong = 0;
+            for (int plane = 0; plane < rows[i].planes; plane++)
+                for (int y = 0; y < (plane == 0 ? HEIGHT : HEIGHT / 2); y++)
+                    wrong += image_row(&frame.image, plane, y)[WIDTH - 1] != 100 * plane + y;
+            source_return(source, &frame);
+        }
+        check_that(&check, wrong == 0 && !source_health(source).userptr, "row %zu: %d rows are wrong", i, wrong);
+        camera_close_played(source);
+    }
+}
+
 // All of the user's settings are set, or none.
 static void test_settings(void)
 {
@@ -770,6 +808,7 @@ int main(int argc, char **argv)
     test_layer();
     test_settle();
     test_claimed_rate();
+    test_fields();
     test_settings();
     test_slow_start();
     codec_buffer_free(&jpeg);
