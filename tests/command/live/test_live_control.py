@@ -208,9 +208,10 @@ def window(c):
     need_window()
     view = drive(c)
     m = view.client()
-    for name, values in {"split": ("original", "path", "off"), "overlay": ("off", "small", "large", "full"),
-                         "scope": ("histogram", "columns", "rows", "off"),
-                         "divider": (0.25, 1, 0.5), "help": (True, False), "vsync": (False, True),
+    choices = {row["name"]: row["choices"].split("|")[::-1] for row in m.ask("list_properties") if "choices" in row}
+    del choices["path"]
+    c.check({"split", "overlay", "scope"} <= set(choices), choices)
+    for name, values in {**choices, "divider": (0.25, 1, 0.5), "help": (True, False), "vsync": (False, True),
                          "fullscreen": (True, False)}.items():
         for value in values if OPENCL else set(values) - {"path"}:
             m.set(name, value)
