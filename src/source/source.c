@@ -366,6 +366,7 @@ static void set_video_time(struct source *source, struct frame *frame)
 // Sets the frame's time in a recording: when it was due, when a camera captured it, or the time since the first frame.
 static void set_time(struct source *source, struct frame *frame, int64_t due_ns)
 {
+    enum { MOST_S = 1000000000 }; // 30 years; the times of a damaged video may jump
     if (source->info.live) {
         frame->elapsed_ns = due_ns > 0 ? due_ns : frame->captured_ns;
         return;
@@ -376,7 +377,7 @@ static void set_time(struct source *source, struct frame *frame, int64_t due_ns)
     else
         source->elapsed_s +=
             source->info.timed && !source->sought && step_ns > 0 ? (double)step_ns / 1e9 : 1 / rate_of(source);
-    frame->elapsed_ns = llround(source->elapsed_s * 1e9);
+    frame->elapsed_ns = llround(fmin(source->elapsed_s, MOST_S) * 1e9);
 }
 
 // Takes the kind's next frame; drops the first ones until the source has settled.

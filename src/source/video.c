@@ -54,6 +54,7 @@ struct times {
     size_t first, count, room;
 };
 #define TIME_UNKNOWN INT64_MIN
+#define TIME_MOST 1000000000000000 // us, 30 years; damaged files have times near the end of int64_t
 
 struct video {
     const struct way *way;
@@ -191,7 +192,8 @@ static void hear_ffmpeg(void *context, const char *line)
     const char *fault = take_fault(video, line), *time = video->every ? strstr(line, "[info] frame:") : NULL;
     video->refused = video->refused || (fault && strstr(fault, "Unrecognized option 'fps_mode'"));
     if (time && strncmp(line, "[Parsed_metadata", 16) == 0)
-        push_time(&video->times, sscanf(time, "[info] frame:%*d pts:%lld", &us) == 1 ? us : TIME_UNKNOWN);
+        push_time(&video->times,
+                  sscanf(time, "[info] frame:%*d pts:%lld", &us) == 1 && llabs(us) <= TIME_MOST ? us : TIME_UNKNOWN);
     const char *at = strstr(line, "[verbose] w:");
     if (at && strstr(line, "input from stream") && strstr(at, " pixfmt:") &&
         sscanf(at, "[verbose] w:%d h:%d", &width, &height) == 2 &&
@@ -311,7 +313,8 @@ static void write_color(const struct video_info *info, char *text, size_t size)
 static void write_filters(const struct source *source, char *text, size_t size)
 {
     char color[400] = "";
-    static const char times[] = ",settb=1/1000000,metadata=mode=add:key=monocle:value=1,metadata=mode=print";
+    static const char times[] =
+        ",settb=1/1000000,metadata=mode=add:key=monocle:value=1,metadata=mode=print:key=monocle";
     const struct video *video = source->state;
     const struct image_shape *shape = &source->info.shape;
     const char *range = shape->color.range == COLOR_RANGE_FULL ? "full" : "limited";

@@ -252,14 +252,37 @@ static void test_times(void)
         source_return(source, &frame);
     }
     write_text("said", "[Parsed_metadata_3 @ 0x1] [info] frame:0    pts:15000   pts_time:0.015\n"
-                       "[Parsed_metadata_3 @ 0x1] [info] frame:1    pts:70000   pts_time:0.07\n");
+                       "[Parsed_metadata_3 @ 0x1] [info] frame:1    pts:70000   pts_time:0.07\n"
+                       "[Parsed_metadata_3 @ 0x1] [info] frame:2    pts:9223372036854775000 pts_time:9.22337e+12\n");
     CHECK(source_seek(source, 1));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) { // the last time is damaged
+        static const int after_ms[] = {1000, 1070, 1110};
         struct frame frame = {0};
         while (source_next(source, &frame, 1000) == SOURCE_TIMEOUT)
             ;
-        check_that(&check, frame.video_ns == (i == 0 ? 1000000000 : 1070000000), "frame %d after a seek: %g s", i,
+        check_that(&check, frame.video_ns == after_ms[i] * 1000000L, "frame %d after a seek: %g s", i,
                    (double)frame.video_ns / 1e9);
+        source_return(source, &frame);
+    }
+    source_close(source);
+}
+
+// The times of a damaged film jump by 30 years in each round. The sum of the jumps stays a time.
+static void test_jumps(void)
+{
+    int64_t last_ns = 0;
+    unlink(scratch_path(&scratch, "frames"));
+    write_text("frames", "");
+    struct source *source = open_film("printf 1234567812345678\nexit 0\n", "2.0", true);
+    write_text("said", "[Parsed_metadata_3 @ 0x1] [info] frame:0    pts:0       pts_time:0\n"
+                       "[Parsed_metadata_3 @ 0x1] [info] frame:1    pts:999999999000000 pts_time:1e+09\n");
+    CHECK(source_seek(source, 0));
+    for (int i = 0; i < 24; i++) {
+        struct frame frame = {0};
+        while (source_next(source, &frame, 1000) == SOURCE_TIMEOUT)
+            ;
+        check_that(&check, frame.elapsed_ns >= last_ns, "frame %d: after %g s", i, (double)frame.elapsed_ns / 1e9);
+        last_ns = frame.elapsed_ns;
         source_return(source, &frame);
     }
     source_close(source);
@@ -519,6 +542,7 @@ int main(void)
     test_play();
     test_loop();
     test_times();
+    test_jumps();
     test_many_times();
     test_older();
     test_silence();
