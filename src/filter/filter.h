@@ -125,7 +125,8 @@ struct filter_arguments {
     bool whole; // of a separable filter: it runs once, as a square stencil, not along rows and then columns
     bool loops; // stencils: the function has long loops, which devices cannot unroll
     int tiles;  // of a filter with `measured`: the tiles of its input in each row and column (histogram_parts); 0: none
-    int spans;  // SECOND_KEPT: the kept picture is the input of the filter this many before; 0: the stage that keeps it
+    bool weighed; // FILTER_WARP: a plan has added what multiplies colours by alpha, if that is needed
+    int spans; // SECOND_KEPT: the kept picture is the input of the filter this many before; 0: the stage that keeps it
     int count;
     int32_t value[FILTER_ARGUMENTS];
     int32_t *resource; // numbers that the plan owns (plan_fill), in place of `value`; NULL: `value` has the numbers

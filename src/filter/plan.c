@@ -5,10 +5,13 @@
 #include "filter/user_filter.h"
 #include "filter/warp.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+extern const struct filter filter_premultiply, filter_unpremultiply;
 
 const size_t pass_pixel_bytes[] = {[PASS_RGBA] = 4, [PASS_GREY] = 1};
 
@@ -344,7 +347,83 @@ const struct pass *plan_keeper(const struct plan *plan, const struct pass *pass)
     return NULL;
 }
 
-void plan_make(struct plan *plan, const struct chain *chain, int width, int height)
+static bool change_alpha(const struct stage *const *stages, int count)
+{
+    bool change = false;
+    for (int i = 0; i < count; i++)
+        change = change || stages[i]->filter->alpha;
+    return change;
+}
+
+// Returns true if the pass mixes pixels. A map of whole numbers only moves them.
+static bool mixes_pixels(const struct pass *pass)
+{
+    const struct filter_map *map = &pass->map;
+    if (!pass->warp || pass->warp->arguments.weighed || map->taps == TAPS_NEAREST)
+        return false;
+    bool whole = map->taps == TAPS_NONE && map->lens.model == LENS_NONE && !pass->warp->filter->user &&
+                 map->matrix[6] == 0 && map->matrix[7] == 0;
+    for (int i = 0; i < 6; i++)
+        whole = whole && map->matrix[i] == floor(map->matrix[i]);
+    return !whole;
+}
+
+static const struct stage *add_weight(struct plan *plan, const struct filter *filter)
+{
+    const struct stage stage = {.filter = filter};
+    add_stage(plan, &stage);
+    return &plan->stage[plan->stages - 1];
+}
+
+// Multiplies colours by alpha before pass `number`. Returns that pass, which may have moved.
+static struct pass *premultiply_before(struct plan *plan, int number)
+{
+    struct pass *pass = &plan->pass[number];
+    if (number == 0 || pass[-1].last) {
+        memmove(pass + 1, pass, (size_t)(plan->count++ - number) * sizeof(*pass));
+        *pass = (struct pass){.from_width = pass->from_width,
+                              .from_height = pass->from_height,
+                              .width = pass->from_width,
+                              .height = pass->from_height};
+        pass++;
+    }
+    struct pass *before = pass - 1;
+    const struct stage *stage = add_weight(plan, &filter_premultiply);
+    if (before->stencil || before->warp)
+        before->after[before->after_count++] = stage;
+    else
+        before->before[before->before_count++] = stage;
+    return pass;
+}
+
+// Divides the colours by alpha behind the warp of a pass.
+static void unpremultiply_behind(struct plan *plan, struct pass *pass)
+{
+    const int at = pass->warp->filter->placed; // the warp has the first one
+    memmove(&pass->after[at + 1], &pass->after[at], (size_t)(pass->after_count++ - at) * sizeof(*pass->after));
+    pass->after[at] = add_weight(plan, &filter_unpremultiply);
+}
+
+// Lets alpha weigh the colours that a warp mixes: transparent pixels have no colour.
+static void weigh_colors(struct plan *plan, bool opaque)
+{
+    for (int i = 0; i < plan->count; i++) {
+        struct pass *pass = &plan->pass[i];
+        opaque = opaque && !change_alpha(pass->before, pass->before_count);
+        if (!opaque && mixes_pixels(pass)) {
+            const bool begun = i > 0 && pass[-1].warp == pass->warp; // columns, then rows
+            pass = begun ? pass : premultiply_before(plan, i);
+            i = (int)(pass - plan->pass);
+            if (i + 1 == plan->count || pass[1].warp != pass->warp || !mixes_pixels(pass + 1))
+                unpremultiply_behind(plan, pass);
+        }
+        opaque = opaque && !change_alpha(pass->after, pass->after_count);
+    }
+    for (int i = 0; i < plan->stages; i++)
+        plan->stage[i].arguments.weighed = true;
+}
+
+void plan_make(struct plan *plan, const struct chain *chain, int width, int height, bool opaque)
 {
     plan->chain = *chain;
     chain_hold(&plan->chain);
@@ -391,6 +470,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
         }
     }
     set_sizes(plan, width, height);
+    weigh_colors(plan, opaque);
     for (int i = 0; i < plan->count; i++)
         name_pass(&plan->pass[i]);
 }
@@ -432,14 +512,6 @@ static bool grey_behind(const struct stage *const *stages, int count, bool grey)
     for (int i = 0; i < count; i++)
         grey = filter_leaves_grey(stages[i]->filter, grey);
     return grey;
-}
-
-static bool change_alpha(const struct stage *const *stages, int count)
-{
-    bool change = false;
-    for (int i = 0; i < count; i++)
-        change = change || stages[i]->filter->alpha;
-    return change;
 }
 
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey)

@@ -65,8 +65,9 @@ bool pass_measures(const struct pass *pass);
 struct histogram_parts pass_histograms(const struct pass *pass); // these histograms
 
 // Fills `plan` for an input of this size, which chain_output_size accepts. Do not move or copy it afterwards, because
-// passes point into it. It holds its chain (chain_hold) until plan_free.
-void plan_make(struct plan *plan, const struct chain *chain, int width, int height);
+// passes point into it. It holds its chain (chain_hold) until plan_free. `opaque`: alpha is 255 everywhere in the
+// input.
+void plan_make(struct plan *plan, const struct chain *chain, int width, int height, bool opaque);
 
 // Makes the resources of the stages, for a plan that runs. False: there are none, and `error` gets one line.
 bool plan_fill(struct plan *plan, char error[CHAIN_ERROR]);

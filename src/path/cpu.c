@@ -104,7 +104,7 @@ static int count_few_rows(const struct cpu_build *build, enum pixfmt format)
 static bool plan_chain(struct cpu_build *build, const struct image_shape *input, const struct chain *chain,
                        const char *variant)
 {
-    plan_make(&build->plan, chain, input->width, input->height);
+    plan_make(&build->plan, chain, input->width, input->height, input->format != PIXFMT_RGBA);
     plan_split_warp(&build->plan, input->format == PIXFMT_RGBA);
     bool turns = false; // a pass moves pixels: alpha is not at the place of the input
     for (int i = 0; i < build->plan.count; i++)
@@ -525,7 +525,7 @@ int cpu_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS
     struct plan *plan = xmalloc(sizeof(*plan)); // too large for the stack
     int count = 0;
     names[count++] = "generic";
-    plan_make(plan, setup->chain, setup->input.width, setup->input.height);
+    plan_make(plan, setup->chain, setup->input.width, setup->input.height, setup->input.format != PIXFMT_RGBA);
     for (const struct row_variant *const *list = row_level()->variants; *list; list++) {
         for (const struct row_variant *row = *list; row->name; row++) {
             bool known = false;

@@ -40,7 +40,7 @@ int gl_plan(struct plan *plan, const struct chain *chain, const struct image_sha
 {
     int count = 0;
     const enum pixfmt format = input->format;
-    plan_make(plan, chain, input->width, input->height);
+    plan_make(plan, chain, input->width, input->height, format != PIXFMT_RGBA);
     plan_split(plan, format == PIXFMT_RGBA, SPLIT_RADIUS);
     plan_mark_grey(plan, format != PIXFMT_RGBA, format == PIXFMT_GREY);
     enum gl_texels from = TEXELS_RGBA;

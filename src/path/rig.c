@@ -317,6 +317,7 @@ static void add_warp(struct chain *chain, const struct pass *pass)
     warp_scale_to(&stage->values, &pass->map);
     stage->filter = filter_find("scale"); // of any warp by taps
     stage_prepare(stage, &why);
+    stage->arguments.weighed = true;
 }
 
 // Fills in the pass as a chain of its own.

@@ -306,7 +306,7 @@ static void close_chain(struct subject *subject)
 static void name_chain(struct cpu_chain *of)
 {
     struct plan *plan = xmalloc(sizeof(*plan)); // too large for the stack
-    plan_make(plan, &of->chain, of->input.width, of->input.height);
+    plan_make(plan, &of->chain, of->input.width, of->input.height, of->input.format != PIXFMT_RGBA);
     for (int i = 0, used = 0; i < plan->count && used < (int)sizeof(of->name); i++)
         used +=
             snprintf(of->name + used, sizeof(of->name) - (size_t)used, "%s%s", i > 0 ? "+" : "", plan->pass[i].name);

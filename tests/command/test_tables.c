@@ -202,7 +202,7 @@ static void check_color(const struct filter *filter, const struct chain *chain)
     enum { PIXELS = FILTER_LEVELS };
     static struct plan plan;
     char why[CHAIN_ERROR];
-    plan_make(&plan, chain, PIXELS, 1);
+    plan_make(&plan, chain, PIXELS, 1, true);
     CHECK(plan_fill(&plan, why));
     const struct filter_arguments *arguments = &plan.stage[plan.stages - 1].arguments;
     const struct row_variant *row = row_variant_generic(filter);

@@ -286,7 +286,7 @@ static void check_plan(void)
     for (int damaged_now = 0; damaged_now < 2; damaged_now++) {
         if (damaged_now)
             put_file("plan.cube", "LUT_3D_SIZE 2\n0 0\n");
-        plan_make(&plan, &chain, 8, 8);
+        plan_make(&plan, &chain, 8, 8, true);
         CHECK_NUMBER(plan.stage[0].arguments.count, 1 + 768 + 8);
         CHECK(plan_fill(&plan, error));
         plan_free(&plan);
@@ -296,7 +296,7 @@ static void check_plan(void)
         write_byte(name, 'f', 20 + i);
         CHECK_NUMBER(number_of(name, make_number), 'f');
     }
-    plan_make(&plan, &chain, 8, 8);
+    plan_make(&plan, &chain, 8, 8, true);
     CHECK(!plan_fill(&plan, error));
     CHECK_HAS(error, "plan.cube': line 2: an entry must be");
     plan_free(&plan);
@@ -313,7 +313,7 @@ static void check_outside(void)
     char error[CHAIN_ERROR] = "";
     put_file("places.pgm", "P2 5 2 9\n0 7 8 0 3\n0 0 0 5 4\n"); // x, then y
     CHECK(chain_parse(&chain, "remap=places.pgm", error));
-    plan_make(&plan, &chain, 8, 5);
+    plan_make(&plan, &chain, 8, 5, true);
     CHECK(plan_fill(&plan, error));
     CHECK_NUMBER(plan.stage[0].arguments.resource[BITS_AT], 1 << 2 | 1 << 3);
     plan_free(&plan);

@@ -133,7 +133,7 @@ static void write_entries(const struct device_info *device, const char *const *c
     char error[CHAIN_ERROR];
     const struct pass_target target = {.format = shape.format};
     CHECK(out && chain_parse(&chain, "blur=3", error));
-    plan_make(&plan, &chain, 64, 48);
+    plan_make(&plan, &chain, 64, 48, true);
     pass_key_make(&key, &(struct variant_pass){&plan.pass[0], &target, device}, shape.width, shape.height);
     tuned_print_head(out);
     for (; *choices; choices++) {
@@ -196,7 +196,7 @@ static void hash_of(const struct device_info *device, const char *text, const ch
     const struct pass_target target = {.format = shape.format};
     const struct variant_pass of = {&plan.pass[0], &target, device};
     CHECK(chain_parse(&chain, "blur=3", error) && variant_parse(&choice, text));
-    plan_make(&plan, &chain, 64, 48);
+    plan_make(&plan, &chain, 64, 48, true);
     CHECK(variant_accept(&choice, &of, NULL, NULL) && pass_source(&of, &choice, kernel_dir, hash));
 }
 
@@ -231,7 +231,7 @@ static void test_untrusted(const struct device_info *info)
     char error[CHAIN_ERROR], text[VARIANT_TEXT];
     const struct pass_target target = {.format = shape.format};
     CHECK(device && chain_parse(&chain, "blur=3", error));
-    plan_make(&plan, &chain, 64, 48);
+    plan_make(&plan, &chain, 64, 48, true);
     const struct variant_pass of = {&plan.pass[0], &target, info};
     write_entries(info, choices, "");
     for (int i = 0; device && i < 2; i++) {

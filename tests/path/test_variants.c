@@ -33,7 +33,7 @@ static struct variant_choice choose(const char *text, const struct device_info *
     char error[CHAIN_ERROR];
     const struct pass_target target = {.format = PIXFMT_RGBA};
     CHECK(chain_parse(&chain, text, error) && (!wanted || variant_parse(&parsed, wanted)));
-    plan_make(&plan, &chain, 64, 48);
+    plan_make(&plan, &chain, 64, 48, true);
     const struct variant_pass of = {&plan.pass[0], &target, device};
     return variant_choose(&of, &parsed, trusted, NULL);
 }
@@ -186,7 +186,7 @@ static void test_filters(void)
     for (int i = 0; filters[i]; i++) {
         struct chain chain;
         CHECK(chain_parse(&chain, filters[i]->example, error));
-        plan_make(&plan, &chain, 64, 48);
+        plan_make(&plan, &chain, 64, 48, true);
         const struct device_info *const devices[] = {&gpu, &cpu};
         for (int d = 0; d < 2; d++)
             for (int v = 0; variants[v]; v++)

@@ -84,6 +84,16 @@ static bool scale(struct picture *picture, int width, int height, const char *me
     return reference_filter(picture, "scale", (const char *const[REFERENCE_PARAMS]){w, h, NULL, NULL, method});
 }
 
+// Scales a picture whose colours are multiplied by alpha.
+static void scale_file(struct picture *picture, int width, int height)
+{
+    struct values values = {0};
+    values.value[0].number = width;
+    values.value[1].number = height;
+    values.value[2].real = 1;
+    reference_scale(picture, &values);
+}
+
 static void pixel_colorkey(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     const struct value *v = values->value;
@@ -201,7 +211,7 @@ static bool prepare_overlay(const struct picture *from, struct values *values)
     if (v[5].real > 0) {
         double width = fmin(fmax(reference_round(from->width * (double)v[5].real / 100), 1), 32768);
         double height = fmin(fmax(reference_round(width * second->height / second->width), 1), 32768);
-        scale(second, (int)width, (int)height, "auto");
+        scale_file(second, (int)width, (int)height);
     }
     for (int i = 0; i < 4 * second->width * second->height; i++)
         second->rgba[i] = (uint8_t)((second->rgba[i] * reference_round(256 * (double)v[3].real) + 128) / 256);
@@ -234,8 +244,8 @@ static bool prepare_fitted(const struct picture *from, struct values *values, co
         return true;
     double factor = fmax((double)from->width / second->width, (double)from->height / second->height);
     char width[16], height[16];
-    scale(second, (int)fmax(reference_round(second->width * factor), from->width),
-          (int)fmax(reference_round(second->height * factor), from->height), "auto");
+    scale_file(second, (int)fmax(reference_round(second->width * factor), from->width),
+               (int)fmax(reference_round(second->height * factor), from->height));
     snprintf(width, sizeof(width), "%d", from->width);
     snprintf(height, sizeof(height), "%d", from->height);
     return reference_filter(second, "crop", (const char *const[REFERENCE_PARAMS]){width, height});

@@ -50,6 +50,7 @@ struct parameter {
 
 // Replaces the picture by the result of a warp. Returns false if it is too large.
 bool reference_warp(struct picture *picture, const char *name, const struct values *values);
+bool reference_scale(struct picture *picture, const struct values *values); // as scale, but alpha does not weigh
 void reference_lut_free(struct lut *lut);
 // reference_several.c: replaces the picture by the result of a filter that has several steps. Returns false if the
 // filter has not.

@@ -105,7 +105,35 @@ static void warped_pixel(const struct picture *from, const struct map *map, int 
     }
 }
 
-static bool run(struct picture *picture, struct map *map)
+// Multiplies the colours by alpha.
+static void weigh(struct picture *picture)
+{
+    uint8_t *p = picture->rgba;
+    for (size_t i = 0; i < 4 * (size_t)picture->width * (size_t)picture->height; i++)
+        if (i % 4 != 3)
+            p[i] = (uint8_t)((p[i] * p[i - i % 4 + 3] + 127) / 255);
+}
+
+// Divides the colours by alpha. Without alpha there is no colour.
+static void unweigh(struct picture *picture)
+{
+    uint8_t *p = picture->rgba;
+    for (size_t i = 0; i < 4 * (size_t)picture->width * (size_t)picture->height; i++) {
+        int a = p[i - i % 4 + 3];
+        if (i % 4 != 3)
+            p[i] = a == 0 ? 0 : reference_sat8((255 * p[i] + a / 2) / a);
+    }
+}
+
+static bool only_moves(const struct map *map)
+{
+    bool whole = !map->lens && map->m[6] == 0 && map->m[7] == 0;
+    for (int i = 0; i < 6; i++)
+        whole = whole && floor(map->m[i]) == map->m[i];
+    return whole;
+}
+
+static bool interpolate(struct picture *picture, struct map *map)
 {
     if (map->width > SIDE || map->height > SIDE || map->width * map->height > 1 << 28)
         return false;
@@ -119,6 +147,17 @@ static bool run(struct picture *picture, struct map *map)
     picture_free(picture);
     *picture = to;
     return true;
+}
+
+static bool run(struct picture *picture, struct map *map)
+{
+    bool mixes = !only_moves(map);
+    if (mixes)
+        weigh(picture);
+    bool ok = interpolate(picture, map);
+    if (mixes)
+        unweigh(picture);
+    return ok;
 }
 
 static int first_of(int wanted, int count, int all)
@@ -203,7 +242,7 @@ static void scale_side(struct picture *picture, const char *method, int m, bool 
     *picture = to;
 }
 
-static bool warp_scale(struct picture *picture, const struct values *values)
+bool reference_scale(struct picture *picture, const struct values *values)
 {
     const struct value *v = values->value;
     double w = picture->width, h = picture->height, factor = v[2].real;
@@ -223,7 +262,25 @@ static bool warp_scale(struct picture *picture, const struct values *values)
             scale_side(picture, method, (int)width, false);
         return true;
     }
-    return run(picture, &(struct map){width, height, {k, 0, 0.5 * k - 0.5, 0, l, 0.5 * l - 0.5, 0, 0, 1}, NULL, 0});
+    return interpolate(picture,
+                       &(struct map){width, height, {k, 0, 0.5 * k - 0.5, 0, l, 0.5 * l - 0.5, 0, 0, 1}, NULL, 0});
+}
+
+static bool warp_scale(struct picture *picture, const struct values *values)
+{
+    int w = picture->width, h = picture->height;
+    struct picture other = picture_new(w, h);
+    memcpy(other.rgba, picture->rgba, 4 * (size_t)w * (size_t)h);
+    weigh(&other);
+    bool ok = reference_scale(&other, values);
+    if (!ok || (other.width == w && other.height == h) || values->value[4].number == 4) { // nearest
+        picture_free(&other);
+        return reference_scale(picture, values);
+    }
+    unweigh(&other);
+    picture_free(picture);
+    *picture = other;
+    return true;
 }
 
 static bool warp_rotate(struct picture *picture, const struct values *values)

@@ -319,14 +319,41 @@ static void warps_by_hand(struct check *check)
     for (size_t i = 0; i < sizeof(warps_of_grey) / sizeof(*warps_of_grey); i++) {
         const struct warp_by_hand *hand = &warps_of_grey[i];
         struct picture picture = picture_new(hand->from_width, hand->from_height);
-        for (int k = 0; k < hand->from_width * hand->from_height; k++)
-            memset(picture.rgba + 4 * k, hand->in[k], 4);
+        for (int k = 0; k < hand->from_width * hand->from_height; k++) {
+            memset(picture.rgba + 4 * k, hand->in[k], 3);
+            picture.rgba[4 * k + 3] = 255;
+        }
         check_that(check, reference_chain(&picture, hand->chain), "%s is not a chain", hand->chain);
         const bool sized = picture.width == hand->width && picture.height == hand->height;
         check_that(check, sized, "%s gives %dx%d", hand->chain, picture.width, picture.height);
         for (int k = 0; sized && k < 4 * hand->width * hand->height; k++)
-            check_that(check, picture.rgba[k] == hand->out[k / 4], "%s: byte %d is %d", hand->chain, k,
-                       picture.rgba[k]);
+            check_that(check, picture.rgba[k] == (k % 4 == 3 ? 255 : hand->out[k / 4]), "%s: byte %d is %d",
+                       hand->chain, k, picture.rgba[k]);
+        picture_free(&picture);
+    }
+}
+
+// Alpha weighs the colours that a warp mixes, but not those that it moves.
+static void alpha_by_hand(struct check *check)
+{
+    static const struct {
+        const char *chain;
+        uint8_t in[8], out[4]; // two pixels; the first one of the result
+    } rows[] = {
+        {"scale=1:1", {255, 0, 0, 255, 0, 255, 0, 0}, {255, 0, 0, 128}},
+        {"scale=1:1", {200, 0, 0, 255, 0, 100, 0, 51}, {167, 17, 0, 153}}, // 0, 20 weighed; 255 * 10 / 153
+        {"warp=1 0 0.5 0 1 0 0 0 1", {9, 9, 9, 0, 7, 7, 7, 0}, {0, 0, 0, 0}},
+        {"scale=1:1:method=nearest", {1, 2, 3, 4, 5, 6, 7, 8}, {5, 6, 7, 8}},
+        {"rotate=180", {1, 2, 3, 4, 5, 6, 7, 0}, {5, 6, 7, 0}},
+        {"crop=1:1:1:0", {1, 2, 3, 4, 5, 6, 7, 0}, {5, 6, 7, 0}},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct picture picture = picture_new(2, 1);
+        memcpy(picture.rgba, rows[i].in, 8);
+        check_that(check, reference_chain(&picture, rows[i].chain), "%s is not a chain", rows[i].chain);
+        const uint8_t *p = picture.rgba;
+        check_that(check, memcmp(p, rows[i].out, 4) == 0, "%s number %zu: %d %d %d %d", rows[i].chain, i, p[0], p[1],
+                   p[2], p[3]);
         picture_free(&picture);
     }
 }
@@ -423,6 +450,7 @@ int main(int argc, char **argv)
     greys_by_hand(&check);
     colors_by_hand(&check);
     warps_by_hand(&check);
+    alpha_by_hand(&check);
     yuv_by_hand(&check);
     if (argc == 3 && !strcmp(argv[1], "--write")) {
         goldens_write(&check, argv[2]);

@@ -1,0 +1,8 @@
+// premultiply.cl: colours are multiplied by alpha, before a warp mixes pixels; no arguments
+INLINE pixel filter_premultiply(pixel p, arguments args)
+{
+    p.r = part255(p.r * p.a);
+    p.g = part255(p.g * p.a);
+    p.b = part255(p.b * p.a);
+    return p;
+}

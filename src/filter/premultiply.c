@@ -1,0 +1,6 @@
+// premultiply.c: colours multiplied by alpha, which the plan adds before a warp, and divided behind it
+#include "filter/filter.h"
+
+extern const struct filter filter_premultiply, filter_unpremultiply;
+const struct filter filter_premultiply = {.name = "premultiply", .kind = FILTER_POINT, .color = FILTER_KEEPS_GREY};
+const struct filter filter_unpremultiply = {.name = "unpremultiply", .kind = FILTER_POINT, .color = FILTER_KEEPS_GREY};
