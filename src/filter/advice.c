@@ -94,6 +94,8 @@ static const struct {
     {"flipud", "flip"},
     {"vflip", "flip"},
     {"sepiatone", "sepia"},
+    {"yadif", "deinterlace"},
+    {"bwdif", "deinterlace"},
     {"null", "none"},
 };
 

@@ -149,6 +149,13 @@ VECTOR_INLINE vec_u8 map_laplacian(const uint8_t *const *in, int at, int step, c
     return vec_pack_s16(vec_max_s16(a, -a), vec_max_s16(b, -b));
 }
 
+VECTOR_INLINE vec_u8 map_deinterlace(const uint8_t *const *in, int at, int step, const void *context)
+{
+    const struct vec_two_u16 centre = vec_widen_u8(vec_load_u8(in[1] + at));
+    const struct vec_two_s16 others = vec_weigh_u8(vec_load_u8(in[0] + at), 1, vec_load_u8(in[2] + at), 1);
+    return vec_pack_s16(((vec_s16)(centre.a << 1) + others.a + 2) >> 2, ((vec_s16)(centre.b << 1) + others.b + 2) >> 2);
+}
+
 #define PLAIN(name)                                                                                                    \
     static void name(const struct filter_arguments *arguments, const struct stencil_rows *rows)                        \
     {                                                                                                                  \
@@ -159,6 +166,7 @@ PLAIN(prewitt)
 PLAIN(scharr)
 PLAIN(roberts)
 PLAIN(laplacian)
+PLAIN(deinterlace)
 
 // A column of three bytes, sorted.
 struct column {
@@ -272,6 +280,7 @@ const struct row_variant VECTORS_NAME(rows_near)[] = {
     {.name = "vectors", .filter = "scharr", .fits = fits, .stencil = scharr, .rows = 1},
     {.name = "vectors", .filter = "roberts", .fits = fits, .stencil = roberts, .rows = 1},
     {.name = "vectors", .filter = "laplacian", .fits = fits, .stencil = laplacian, .rows = 1},
+    {.name = "vectors", .filter = "deinterlace", .fits = fits, .stencil = deinterlace, .rows = 1},
     {.name = "vectors", .filter = "median", .fits = median_fits, .stencil = median, .rows = 2},
     {.name = "vectors", .filter = "ridge", .fits = ridge_fits, .stencil = ridge, .rows = 1},
     {0},

@@ -151,6 +151,7 @@ static const struct {
     {"gblur=3", "there is no filter 'gblur'; did you mean 'gaussian'?"},
     {"GaussianBlur", "there is no filter 'GaussianBlur'; did you mean 'gaussian'?"},
     {"Gaussian-Blur=3", "there is no filter 'Gaussian-Blur'; did you mean 'gaussian'?"},
+    {"yadif", "there is no filter 'yadif'; did you mean 'deinterlace'?"},
     {"laplace", "there is no filter 'laplace'; did you mean 'laplacian'?"},
     {"boxblur", "there is no filter 'boxblur'; did you mean 'blur'?"},
     {"brightness", "there is no filter 'brightness'; did you mean 'contrast=1:20'?"},

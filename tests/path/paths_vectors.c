@@ -44,6 +44,8 @@ static const char *const vector_chains[] = {
     "gray,scharr",
     "roberts",
     "laplacian",
+    "deinterlace",
+    "gray,deinterlace",
     "median",
     "median=2",
     "gray,median=4",

@@ -412,6 +412,12 @@ static void pixel_laplacian(const struct picture *from, int x, int y, const stru
                                    picture_pixel(from, x - 1, y)[i] - picture_pixel(from, x + 1, y)[i]));
 }
 
+static void pixel_deinterlace(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    for (int i = 0; i < 3; i++)
+        to[i] = (uint8_t)((picture_pixel(from, x, y - 1)[i] + 2 * to[i] + picture_pixel(from, x, y + 1)[i] + 2) / 4);
+}
+
 static void pixel_sharpen(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     int64_t q = reference_round((double)values->value[0].real * 256);
@@ -498,6 +504,7 @@ const struct rule filters_rules[] = {
     {"scharr", pixel_scharr, NULL, {{0}}},
     {"roberts", pixel_roberts, NULL, {{0}}},
     {"laplacian", pixel_laplacian, NULL, {{0}}},
+    {"deinterlace", pixel_deinterlace, NULL, {{0}}},
     {"sharpen", pixel_sharpen, NULL, {{"amount", REAL, 0, 8, "1", {0}, {0}}}},
     {"unsharp",
      pixel_unsharp,
