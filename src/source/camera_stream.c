@@ -164,8 +164,8 @@ bool camera_stream_set(struct camera_stream *stream, const struct camera_mode *m
     if (given->width != mode->width || given->height != mode->height || given->fourcc != mode->fourcc)
         log_info("camera %s chose %dx%d %s instead of %dx%d %s", path, given->width, given->height,
                  camera_mode_name(given), mode->width, mode->height, camera_mode_name(mode));
-    if (got->field != V4L2_FIELD_NONE && got->field != V4L2_FIELD_ANY)
-        log_info("camera %s delivers interlaced frames", path);
+    if (V4L2_FIELD_HAS_BOTH(got->field))
+        log_info("camera %s delivers interlaced frames; add -f deinterlace", path);
     stream->rate = set_rate(stream, rate, mode);
     return true;
 }

@@ -277,7 +277,7 @@ static bool y4m_open(struct source *source, const struct source_setup *setup, co
             "installed, has its shape",
             raw->reader.name, header.aspect_across, header.aspect_down);
     if (header.interlaced)
-        log_warn("%s is interlaced: each frame shows both fields, without deinterlacing", raw->reader.name);
+        log_warn("%s is interlaced: each frame shows both fields; add -f deinterlace", raw->reader.name);
     shape->color = source_color(setup, shape->color, shape);
     if (header.rate_numerator > 0) {
         source->info.rate = (double)header.rate_numerator / header.rate_denominator;

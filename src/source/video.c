@@ -416,7 +416,7 @@ static bool take_colour_and_rate(struct source *source, const struct source_setu
         return false;
     }
     if (info->interlaced)
-        log_warn("%s is interlaced: each frame shows both fields, without deinterlacing", source->info.name);
+        log_warn("%s is interlaced: each frame shows both fields; add -f deinterlace", source->info.name);
     source->info.shape = info->shape;
     source->info.alpha = info->alpha;
     source->info.shape.color = source_color(setup, info->shape.color, &info->shape);

@@ -8,6 +8,7 @@
 #include "scratch.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "source/kind.h"
 
 #include <errno.h>
@@ -728,6 +729,28 @@ static void test_fields(void)
     }
 }
 
+// Frames with the combs of two fields name the filter that removes them.
+static void test_combs(void)
+{
+    static const struct {
+        uint32_t field;
+        bool named;
+    } rows[] = {{V4L2_FIELD_INTERLACED, true}, {V4L2_FIELD_INTERLACED_BT, true}, {V4L2_FIELD_SEQ_BT, true},
+                {V4L2_FIELD_NONE, false},      {V4L2_FIELD_ANY, false},          {V4L2_FIELD_TOP, false}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        driver_start(V4L2_PIX_FMT_YUYV, 1);
+        driver.field = rows[i].field;
+        capture_stderr(&scratch.said);
+        log_set_level(LOG_INFO);
+        struct source *source = open_camera();
+        log_set_level(LOG_WARN);
+        captured_stderr(&scratch.said);
+        const bool named = strstr(scratch.said.text, "delivers interlaced frames; add -f deinterlace") != NULL;
+        check_that(&check, source && named == rows[i].named, "row %zu: %s", i, scratch.said.text);
+        camera_close_played(source);
+    }
+}
+
 // All of the user's settings are set, or none.
 static void test_settings(void)
 {
@@ -809,6 +832,7 @@ int main(int argc, char **argv)
     test_settle();
     test_claimed_rate();
     test_fields();
+    test_combs();
     test_settings();
     test_slow_start();
     codec_buffer_free(&jpeg);
