@@ -29,6 +29,8 @@ struct camera {
     struct image_shape shape;
     struct camera_decoder *decoder; // decodes compressed frames; NULL for other modes
     const char *dropped;            // why buffers since the last valid frame were dropped; NULL: none was
+    int held;                       // slot of the pool with the older field of the next frame; -1: none
+    int64_t held_ns;                // time of this field
     bool reshaped;                  // the frames have a new shape: `next_mode`, `next_shape`
     struct camera_mode next_mode;
     struct image_shape next_shape;
@@ -153,6 +155,7 @@ static bool camera_open(struct source *source, const struct source_setup *setup,
     struct camera_link *link = &camera->link;
     char why[CAMERA_WHY];
     source->info.live = true;
+    camera->held = -1;
     if (!camera_link_open(link, setup, text))
         return false;
     camera->mode = link->stream.mode;
@@ -181,21 +184,35 @@ static int64_t time_of(const struct v4l2_buffer *buffer, int64_t now)
     return monotonic && stamp <= now && now - stamp < STALE_NS ? stamp : now;
 }
 
-// Lends a copy. Returns false if all slots are lent or there is no memory.
-static bool copy(struct source *source, int index, struct frame *frame)
+// Returns a slot for a copy; -1 if all are lent or there is no memory.
+static int take_slot(struct source *source)
+{
+    struct camera *camera = source->state;
+    struct pool *pool = &source->pool;
+    const int held = camera->held;
+    camera->held = -1;
+    if (held >= 0)
+        return held;
+    if (!pool->ready && !pool_init(pool, source, &camera->shape))
+        pool_finish(pool);
+    return pool->ready ? pool_take(pool, clock_now_ns()) : -1;
+}
+
+// Copies a buffer. Lends the copy, unless it has only the older field of its frame. Returns true if it lends.
+static bool copy(struct source *source, int index, enum camera_part part, struct frame *frame)
 {
     struct camera *camera = source->state;
     struct camera_stream *stream = &camera->link.stream;
     struct pool *pool = &source->pool;
-    if (!pool->ready && !pool_init(pool, source, &camera->shape))
-        pool_finish(pool);
-    const int slot = pool->ready ? pool_take(pool, clock_now_ns()) : -1;
-    if (slot >= 0) {
+    const int slot = part == CAMERA_NEWER && camera->held < 0 ? -1 : take_slot(source);
+    if (slot >= 0)
         camera_stream_copy(stream, index, &pool->image[slot]);
+    if (part == CAMERA_OLDER)
+        camera->held = slot;
+    else if (slot >= 0)
         pool_lend(pool, slot, frame->number, frame->captured_ns, frame);
-    }
     camera_stream_give(stream, index);
-    return slot >= 0;
+    return part != CAMERA_OLDER && slot >= 0;
 }
 
 static void frame_arrived(struct camera *camera)
@@ -204,28 +221,48 @@ static void frame_arrived(struct camera *camera)
     camera->dropped = NULL;
 }
 
-// Uses a filled buffer: as a frame, or for the decoder. Returns true if it lends a frame.
+// Finds out what a filled buffer holds. Returns why it cannot be used; NULL if it can.
+static const char *inspect(struct camera_stream *stream, const struct v4l2_buffer *buffer, enum camera_part *part,
+                           uint32_t *number)
+{
+    if (!camera_stream_whole(stream, (int)buffer->index))
+        return "the driver filled too few bytes";
+    if (buffer->flags & V4L2_BUF_FLAG_ERROR)
+        return "the driver reported damaged data";
+    *part = camera_stream_part(stream, buffer, number);
+    return *part == CAMERA_STRAY ? "the driver does not say which field it filled" : NULL;
+}
+
+// Uses a filled buffer: as a frame, as a field, or for the decoder. Returns true if it lends a frame.
 static bool use_buffer(struct source *source, const struct v4l2_buffer *buffer, struct frame *frame)
 {
     struct camera *camera = source->state;
     struct camera_link *link = &camera->link;
     struct camera_stream *stream = &link->stream;
     const int index = (int)buffer->index;
-    const bool whole = camera_stream_whole(stream, index);
-    if (buffer->flags & V4L2_BUF_FLAG_ERROR || !whole) {
-        camera->dropped = whole ? "the driver reported damaged data" : "the driver filled too few bytes";
-        log_debug("camera %s: dropped frame %u: %s", link->node.path, buffer->sequence, camera->dropped);
+    enum camera_part part;
+    uint32_t number;
+    const char *fault = inspect(stream, buffer, &part, &number);
+    if (fault) {
+        camera->dropped = fault;
+        log_debug("camera %s: dropped frame %u: %s", link->node.path, buffer->sequence, fault);
         camera_link_add_damaged(link, 1);
         camera_stream_give(stream, index);
         return false;
     }
     const int64_t now = clock_now_ns();
-    *frame = (struct frame){.ready_ns = now, .captured_ns = time_of(buffer, now)};
-    frame->number = camera_link_number(link, buffer->sequence, frame->captured_ns);
+    *frame =
+        (struct frame){.ready_ns = now, .captured_ns = part == CAMERA_NEWER ? camera->held_ns : time_of(buffer, now)};
+    if (part == CAMERA_OLDER) {
+        camera->held_ns = frame->captured_ns;
+        camera->dropped = "one field of each frame is missing";
+        return copy(source, index, part, frame);
+    }
+    frame->number = camera_link_number(link, number, frame->captured_ns);
     if (!camera->mode.compressed) {
         frame_arrived(camera);
         if (camera_stream_must_copy(stream))
-            return copy(source, index, frame);
+            return copy(source, index, part, frame);
         const int loan = camera_stream_lend(stream, index, &camera->shape, &frame->image);
         frame->slot = POOL_SLOTS + loan;
         return loan >= 0;
@@ -351,6 +388,7 @@ static bool camera_reshape(struct source *source)
     camera_decoder_close(camera->decoder);
     camera->decoder = NULL;
     pool_finish(&source->pool);
+    camera->held = -1;
     camera->mode = camera->next_mode;
     camera->shape = camera->next_shape;
     camera->reshaped = false;

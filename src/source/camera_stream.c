@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 enum { BUFFERS_NEEDED = 2 };
+enum { COUNTS_FIELDS = 4 }; // camera_field.apart of a driver that counts fields
 
 // Writes "cannot start camera ...: reason" to `why`, with the reason from errno. Keeps errno. Returns false.
 static bool failed(const struct camera_stream *stream, const char *doing, char why[CAMERA_WHY])
@@ -134,6 +135,12 @@ static bool ask_format(struct camera_stream *stream, const struct camera_mode *m
     return true;
 }
 
+// Returns true if each buffer has one field of a frame.
+static bool alternates(const struct camera_stream *stream)
+{
+    return stream->format.field == V4L2_FIELD_ALTERNATE && !stream->mode.compressed;
+}
+
 // A frame has one memory, or one for each plane.
 static bool memories_ok(const struct camera_stream *stream, const char **why)
 {
@@ -150,8 +157,11 @@ bool camera_stream_set(struct camera_stream *stream, const struct camera_mode *m
     const struct v4l2_pix_format *got = &stream->format;
     struct camera_mode *given = &stream->mode;
     const char *reason = "monocle does not support this pixel format";
-    if (!camera_mode_known(got->pixelformat, given) || got->width > INT_MAX || got->height > INT_MAX ||
-        !pixfmt_size_ok(given->format, (int)got->width, (int)got->height, &reason) || !memories_ok(stream, &reason)) {
+    const bool known = camera_mode_known(got->pixelformat, given);
+    const uint32_t fields = alternates(stream) ? 2 : 1;
+    if (!known || got->width > INT_MAX || got->height > INT_MAX / fields ||
+        !pixfmt_size_ok(given->format, (int)got->width, (int)(fields * got->height), &reason) ||
+        !memories_ok(stream, &reason)) {
         snprintf(why, CAMERA_WHY,
                  "cannot use camera %s with %ux%u pixels in format %.4s: %s; try another --size or --pixel-format",
                  path, got->width, got->height, (const char *)&got->pixelformat, reason);
@@ -159,12 +169,12 @@ bool camera_stream_set(struct camera_stream *stream, const struct camera_mode *m
         return false;
     }
     given->width = (int)got->width;
-    given->height = (int)got->height;
+    given->height = (int)(fields * got->height);
     given->interval = mode->interval;
     if (given->width != mode->width || given->height != mode->height || given->fourcc != mode->fourcc)
         log_info("camera %s chose %dx%d %s instead of %dx%d %s", path, given->width, given->height,
                  camera_mode_name(given), mode->width, mode->height, camera_mode_name(mode));
-    if (V4L2_FIELD_HAS_BOTH(got->field))
+    if (V4L2_FIELD_HAS_BOTH(got->field) || got->field == V4L2_FIELD_ALTERNATE)
         log_info("camera %s delivers interlaced frames; add -f deinterlace", path);
     stream->rate = set_rate(stream, rate, mode);
     return true;
@@ -199,10 +209,11 @@ static size_t own_stride(const struct camera_stream *stream, int plane)
     return stream->stride[plane] > row ? stream->stride[plane] : row;
 }
 
-// Returns the bytes that a frame needs in a memory.
+// Returns the bytes that a frame, or a field of its own, needs in a memory.
 static size_t bytes_needed(const struct camera_stream *stream, int memory)
 {
-    const struct image_shape shape = camera_mode_shape(&stream->mode);
+    struct image_shape shape = camera_mode_shape(&stream->mode);
+    shape.height = (int)stream->format.height;
     if (stream->mode.compressed)
         return 1;
     if (stream->memories == 1)
@@ -352,6 +363,7 @@ static bool switch_on(struct camera_stream *stream, char why[CAMERA_WHY])
     if (ask(stream, VIDIOC_STREAMON, &type) != 0)
         return failed(stream, "start", why);
     stream->streaming = true;
+    stream->field = (struct camera_field){0};
     return true;
 }
 
@@ -488,10 +500,10 @@ void camera_stream_picture(const struct camera_stream *stream, int index, const 
     }
 }
 
-// The rows of one field follow those of the other.
+// Returns true if the rows of a field follow one another in a buffer.
 static bool has_fields(const struct camera_stream *stream)
 {
-    return stream->format.field == V4L2_FIELD_SEQ_TB || stream->format.field == V4L2_FIELD_SEQ_BT;
+    return V4L2_FIELD_IS_SEQUENTIAL(stream->format.field) || alternates(stream);
 }
 
 bool camera_stream_must_copy(const struct camera_stream *stream)
@@ -500,22 +512,62 @@ bool camera_stream_must_copy(const struct camera_stream *stream)
            strcmp(stream->device.driver, "libcamera") == 0;
 }
 
-void camera_stream_copy(const struct camera_stream *stream, int index, struct image *image)
+enum camera_part camera_stream_part(struct camera_stream *stream, const struct v4l2_buffer *buffer, uint32_t *number)
+{
+    struct camera_field *last = &stream->field;
+    *number = buffer->sequence;
+    if (!alternates(stream))
+        return CAMERA_WHOLE;
+    if (buffer->field != V4L2_FIELD_TOP && buffer->field != V4L2_FIELD_BOTTOM)
+        return CAMERA_STRAY;
+    const uint32_t step = buffer->sequence - last->sequence;
+    const bool other = last->any && buffer->field != last->parity;
+    if (!last->any)
+        last->first = buffer->sequence;
+    if (other && step == 0)
+        last->apart = 0;
+    else if (other && step == 1 && last->apart < COUNTS_FIELDS)
+        last->apart++;
+    uint32_t before = last->sequence;
+    if (last->apart == COUNTS_FIELDS) {
+        *number = (buffer->sequence - last->first) / 2;
+        before = (before - last->first) / 2;
+    }
+    const bool pair = last->waits && other && *number == before;
+    last->any = true;
+    last->waits = !pair;
+    last->parity = buffer->field;
+    last->sequence = buffer->sequence;
+    return pair ? CAMERA_NEWER : CAMERA_OLDER;
+}
+
+// Copies the rows of a field to their places in a frame. `second`: they follow those of the other field in `from`.
+static void weave(struct image *image, const struct image *from, bool bottom, bool second)
 {
     const struct image_shape *shape = &image->shape;
-    struct image from;
-    camera_stream_picture(stream, index, shape, &from);
-    if (!has_fields(stream)) {
-        image_copy(image, &from);
-        return;
-    }
-    const bool top_first = stream->format.field == V4L2_FIELD_SEQ_TB;
     for (int p = 0; p < pixfmt_info(shape->format)->planes; p++) {
         const int rows = pixfmt_rows(shape->format, p, shape->height);
-        const int top = top_first ? 0 : rows / 2, bottom = top_first ? rows - rows / 2 : 0;
-        for (int y = 0; y < rows; y++)
-            memcpy(image_row(image, p, y), image_row(&from, p, (y % 2 == 0 ? top : bottom) + y / 2),
+        const int others = bottom ? rows - rows / 2 : rows / 2;
+        for (int y = bottom; y < rows; y += 2)
+            memcpy(image_row(image, p, y), image_row(from, p, (second ? others : 0) + y / 2),
                    pixfmt_row_bytes(shape->format, p, shape->width));
+    }
+}
+
+void camera_stream_copy(const struct camera_stream *stream, int index, struct image *image)
+{
+    struct image_shape shape = image->shape;
+    struct image from;
+    shape.height = (int)stream->format.height;
+    camera_stream_picture(stream, index, &shape, &from);
+    if (!has_fields(stream)) {
+        image_copy(image, &from);
+    } else if (alternates(stream)) {
+        weave(image, &from, stream->field.parity == V4L2_FIELD_BOTTOM, false);
+    } else {
+        const bool bottom_first = stream->format.field == V4L2_FIELD_SEQ_BT;
+        weave(image, &from, bottom_first, false);
+        weave(image, &from, !bottom_first, true);
     }
 }
 

@@ -40,10 +40,28 @@ struct camera_loan {
     struct camera_memory memory[PIXFMT_PLANES]; // memory of the closed stream's buffer
 };
 
+// The last buffer of V4L2_FIELD_ALTERNATE, whose buffers have a field each
+struct camera_field {
+    bool any;                  // there was one since the stream began
+    bool waits;                // it is the older field of its frame
+    uint32_t parity, sequence; // V4L2_FIELD_TOP or V4L2_FIELD_BOTTOM; the driver's number
+    uint32_t first;            // number of the first field
+    int apart; // how often a field had the number after that of the field before; 0 after two with one number
+};
+
+// What a taken buffer holds
+enum camera_part {
+    CAMERA_WHOLE, // a frame
+    CAMERA_OLDER, // the older field of a frame, as far as is known
+    CAMERA_NEWER, // the other field of the same frame
+    CAMERA_STRAY, // a field of unknown parity
+};
+
 // All functions but camera_stream_return: one thread at a time.
 struct camera_stream {
     struct camera_device device;
-    struct camera_mode mode;        // mode that the driver set; an uncompressed format is always a supported one
+    struct camera_mode mode;        // mode that the driver set, with the size of frames, not of fields; an uncompressed
+                                    // format is always a supported one
     struct v4l2_pix_format format;  // the driver's description of the same
     uint32_t kind;                  // V4L2_MEMORY_MMAP (the driver's memory) or V4L2_MEMORY_USERPTR (ours)
     int memories;                   // memories per frame: 1, or one per plane
@@ -52,6 +70,7 @@ struct camera_stream {
     struct camera_buffer buffer[CAMERA_BUFFERS_MOST];
     int buffers;
     bool streaming;
+    struct camera_field field;
     struct pages_owner *owner;   // wanted owner of our memory; NULL: the system
     struct pages_owner *refused; // the driver refused this owner's memory
     pthread_mutex_t lock;        // guards `loan`
@@ -88,7 +107,11 @@ bool camera_stream_whole(const struct camera_stream *stream, int index);
 // the order of their numbers, although it fills them in the order in which they were queued: both orders are equal only
 // if each buffer is queued before the next one is taken.
 bool camera_stream_must_copy(const struct camera_stream *stream);
-// Copies a taken buffer to `image`, which has the shape of the frames. Weaves fields.
+// Says what the buffer holds that was taken last. *number: the driver's number of the frame. Drivers count frames, as
+// V4L2 asks for, or fields: four fields show which.
+enum camera_part camera_stream_part(struct camera_stream *stream, const struct v4l2_buffer *buffer, uint32_t *number);
+// Copies the buffer that was taken last to `image`, which has the shape of the frames: weaves fields. A buffer with one
+// field fills only its rows.
 void camera_stream_copy(const struct camera_stream *stream, int index, struct image *image);
 // Points `image` to the pixels of a taken buffer.
 void camera_stream_picture(const struct camera_stream *stream, int index, const struct image_shape *shape,

@@ -412,6 +412,7 @@ static int set_format(struct v4l2_format *format)
                                                              .height = driver.height,
                                                              .pixelformat = driver.fourcc,
                                                              .colorspace = driver.colorspace,
+                                                             .field = driver.field,
                                                              .num_planes = (uint8_t)driver.memories};
     else
         format->fmt.pix = (struct v4l2_pix_format){.width = driver.width,
@@ -470,6 +471,7 @@ static void fill_buffer(const struct driver_frame *frame, struct v4l2_buffer *bu
     }
     buffer->bytesused = driver.memories == 1 ? frame->used[0] : 0;
     buffer->flags = frame->flags;
+    buffer->field = frame->field;
     buffer->sequence = frame->sequence;
     buffer->timestamp.tv_sec = frame->stamp_ns / 1000000000;
     buffer->timestamp.tv_usec = frame->stamp_ns / 1000 % 1000000;

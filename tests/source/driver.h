@@ -105,7 +105,7 @@ struct driver_frame {
     const void *data; // copied to the first memory; NULL: `fill` in all memories
     uint8_t fill;
     uint32_t used[PIXFMT_PLANES], start[PIXFMT_PLANES]; // bytesused and data_offset of each memory
-    uint32_t sequence, flags;
+    uint32_t sequence, flags, field;
     int64_t stamp_ns;
 };
 void driver_send(const struct driver_frame *frame);

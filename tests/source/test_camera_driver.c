@@ -729,6 +729,106 @@ static void test_fields(void)
     }
 }
 
+// Sends a field of frame n, with half of its rows: T or B; t or b: damaged; X: of no parity. Row y of a plane of the
+// frame has the value 24 n + 16 plane + y.
+static void send_field(char kind, int n, uint32_t sequence, uint32_t fourcc)
+{
+    const int planes = fourcc == V4L2_PIX_FMT_NV12 ? 2 : 1, bytes = planes == 1 ? 2 * WIDTH : WIDTH;
+    const bool bottom = kind == 'B' || kind == 'b';
+    static uint8_t data[16][YUYV_BYTES]; // the driver copies a field when the program takes it
+    static int next;
+    uint8_t *const start = data[next++ % 16], *to = start;
+    for (int plane = 0; plane < planes; plane++)
+        for (int y = bottom; y < (plane == 0 ? HEIGHT : HEIGHT / 2); y += 2, to += bytes)
+            memset(to, 24 * n + 16 * plane + y, (size_t)bytes);
+    driver_send(&(struct driver_frame){.data = start,
+                                       .used = {(uint32_t)(to - start)},
+                                       .sequence = sequence,
+                                       .flags = kind == 't' || kind == 'b' ? V4L2_BUF_FLAG_ERROR : 0,
+                                       .field = kind == 'X' ? V4L2_FIELD_NONE
+                                                : bottom    ? V4L2_FIELD_BOTTOM
+                                                            : V4L2_FIELD_TOP});
+}
+
+// Checks that the next frame is frame n, the `number`th.
+static void check_woven(struct source *source, int n, int number, const char *sent)
+{
+    struct frame frame;
+    int wrong = 0;
+    if (!source || !comes(source, &frame))
+        return;
+    const struct image_shape *shape = &frame.image.shape;
+    for (int plane = 0; plane < pixfmt_info(shape->format)->planes; plane++)
+        for (int y = 0; y < pixfmt_rows(shape->format, plane, shape->height); y++)
+            wrong += image_row(&frame.image, plane, y)[WIDTH - 1] != 24 * n + 16 * plane + y;
+    check_that(&check, wrong == 0 && shape->height == HEIGHT && frame.number == (uint64_t)number,
+               "%s, frame %d: number %llu, %d rows, %d of them are wrong", sent, n, (unsigned long long)frame.number,
+               shape->height, wrong);
+    source_return(source, &frame);
+}
+
+// Two successive buffers with the fields of a frame become one frame; fields of two frames never do. Drivers count
+// frames, fields or nothing.
+static void test_alternate(void)
+{
+    static const struct {
+        const char *sent;
+        enum { NOTHING, FRAMES, FIELDS } counts;
+        const char *want; // the frames
+    } rows[] = {{"T0B0T1B1T2B2", FRAMES, "012"},    {"B0T0B1T1", FRAMES, "01"},
+                {"T0T1B1T2B2", FRAMES, "12"}, // B0 is lost
+                {"T0B1T2B2", FRAMES, "2"},          {"B0T1B1", FRAMES, "1"},
+                {"T0B0B1T2B2", FRAMES, "02"},       {"T0b0T1B1", FRAMES, "1"},
+                {"T0B0t1B1T2B2", FRAMES, "02"},     {"X0X0T1B1", FRAMES, "1"},
+                {"T0B0T1B1T2B2T3B3", FIELDS, "23"}, // four steps show what it counts
+                {"B0T0B1T1B2T2B3T3", FIELDS, "23"}, {"T0B0T1B1T2B2B3T4B4", FIELDS, "24"},
+                {"T0B0T1B1T2T3B3", FIELDS, "3"},    {"T0B0T1B1T2B2T3B4T5B5", FIELDS, "25"},
+                {"T0B0T1B1T2T3B3", NOTHING, "013"}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const char *sent = rows[i].sent, *want = rows[i].want;
+        struct frame frame;
+        driver_start(i % 2 ? V4L2_PIX_FMT_NV12 : V4L2_PIX_FMT_YUYV, 1);
+        driver.field = V4L2_FIELD_ALTERNATE;
+        driver.height = HEIGHT / 2;
+        struct source *source = open_camera();
+        for (const char *at = sent; *at; at += 2) {
+            const uint32_t n = (uint32_t)(at[1] - '0');
+            const uint32_t sequence[] = {0, n, 2 * n + (*at != *sent)};
+            send_field(*at, (int)n, sequence[rows[i].counts], driver.fourcc);
+        }
+        for (int k = 0; want[k]; k++)
+            check_woven(source, want[k] - '0', rows[i].counts == NOTHING ? k : want[k] - want[0], sent);
+        const bool more = source && source_next(source, &frame, 50) == SOURCE_FRAME;
+        check_that(&check, !more, "%s: more than the frames %s", sent, want);
+        if (more)
+            source_return(source, &frame);
+        camera_close_played(source);
+    }
+}
+
+// A field from before a restart of the stream has no second one after it, although the numbers begin again.
+static void test_alternate_restarted(void)
+{
+    struct frame frame;
+    driver_start(V4L2_PIX_FMT_YUYV, 1);
+    driver.field = V4L2_FIELD_ALTERNATE;
+    driver.height = HEIGHT / 2;
+    struct source *source = open_camera();
+    send_field('T', 0, 0, driver.fourcc);
+    bool early = source && source_next(source, &frame, 50) == SOURCE_FRAME;
+    driver.take_error = EIO;
+    send_field('B', 1, 0, driver.fourcc);
+    capture_stderr(&scratch.said);
+    early |= source && source_next(source, &frame, 0) == SOURCE_FRAME;
+    driver.take_error = 0;
+    send_field('T', 1, 0, driver.fourcc);
+    check_woven(source, 1, 0, "a restart");
+    captured_stderr(&scratch.said);
+    check_that(&check, !early && driver.streams && source_health(source).outages == 1, "it was restarted: %s",
+               scratch.said.text);
+    camera_close_played(source);
+}
+
 // Frames with the combs of two fields name the filter that removes them.
 static void test_combs(void)
 {
@@ -736,7 +836,8 @@ static void test_combs(void)
         uint32_t field;
         bool named;
     } rows[] = {{V4L2_FIELD_INTERLACED, true}, {V4L2_FIELD_INTERLACED_BT, true}, {V4L2_FIELD_SEQ_BT, true},
-                {V4L2_FIELD_NONE, false},      {V4L2_FIELD_ANY, false},          {V4L2_FIELD_TOP, false}};
+                {V4L2_FIELD_ALTERNATE, true},  {V4L2_FIELD_NONE, false},         {V4L2_FIELD_ANY, false},
+                {V4L2_FIELD_TOP, false}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         driver_start(V4L2_PIX_FMT_YUYV, 1);
         driver.field = rows[i].field;
@@ -832,6 +933,8 @@ int main(int argc, char **argv)
     test_settle();
     test_claimed_rate();
     test_fields();
+    test_alternate();
+    test_alternate_restarted();
     test_combs();
     test_settings();
     test_slow_start();
