@@ -1,9 +1,9 @@
 // unpremultiply.cl: colours are divided by alpha, behind a warp; no arguments
 INLINE pixel filter_unpremultiply(pixel p, arguments args)
 {
-    int a = max(p.a, 1);
-    p.r = min(255, (255 * p.r + a / 2) / a);
-    p.g = min(255, (255 * p.g + a / 2) / a);
-    p.b = min(255, (255 * p.b + a / 2) / a);
+    int a = max(p.a, 1), most = p.a == 0 ? 0 : 255;
+    p.r = min(most, (255 * p.r + a / 2) / a);
+    p.g = min(most, (255 * p.g + a / 2) / a);
+    p.b = min(most, (255 * p.b + a / 2) / a);
     return p;
 }

@@ -18,7 +18,7 @@ static void draw_line(struct image *image, const struct lane_map *map, double x,
             !lane_map_apply(map->picture, x + 0.1, z, right) || left[1] < 0 || left[1] >= HEIGHT)
             continue;
         for (int column = (int)fmax(left[0], 0); column < WIDTH && column <= (int)right[0]; column++)
-            memset(image_row(image, 0, (int)left[1]) + (size_t)column * 4, PAINT, 4);
+            memset(image_row(image, 0, (int)left[1]) + (size_t)column * 4, PAINT, 3);
     }
 }
 
@@ -80,7 +80,10 @@ static double pitch_of(const struct image *image)
 
 static void clear(struct image *image)
 {
-    memset(image_row(image, 0, 0), ROAD, image_bytes(&shape));
+    uint8_t *pixels = image_row(image, 0, 0);
+    memset(pixels, ROAD, image_bytes(&shape));
+    for (size_t i = 3; i < image_bytes(&shape); i += 4)
+        pixels[i] = 255;
 }
 
 // A search finds each pitch within 15 degrees of the default, 4 degrees.
