@@ -8,13 +8,15 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-// A signal handler may set only such variables.
-static volatile sig_atomic_t interrupted, interrupted_ms, interrupted_main;
+// A signal handler may set only such variables. Other threads read `interrupted`.
+static atomic_int interrupted;
+static volatile sig_atomic_t interrupted_ms, interrupted_main;
 // Of process_catch_signals, which sets it before the handlers; NULL before.
 static void (*clean_up)(void);
 
