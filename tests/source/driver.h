@@ -74,11 +74,11 @@ struct driver {
     uint32_t field;                    // V4L2_FIELD_*; default: NONE
     uint32_t most_buffers;             // that VIDIOC_REQBUFS grants; 0: no limit
     uint32_t least_buffers;            // that VIDIOC_REQBUFS grants, also if fewer are requested
-    bool in_order;        // as libcamera's layer: gives buffers out as 0, 1, 2, ..., 0, whichever it filled
-    uint32_t index_error; // added to the index of a filled buffer
-    bool own_memory;      // refuses V4L2_MEMORY_USERPTR
-    atomic_bool streams;  // set by the driver: the stream runs; for any thread
-    int64_t started_ns;   // set by the driver: time of the last VIDIOC_STREAMON
+    bool in_order;           // as libcamera's layer: gives buffers out as 0, 1, 2, ..., 0, whichever it filled
+    uint32_t index_error;    // added to the index of a filled buffer
+    bool own_memory;         // refuses V4L2_MEMORY_USERPTR
+    atomic_bool streams;     // set by the driver: the stream runs; for any thread
+    atomic_llong started_ns; // set by the driver: time of the last VIDIOC_STREAMON
     int control[DRIVER_CONTROLS];
 
     // Of every regular file, which acts as an output device of v4l2loopback: a write adds a frame.
