@@ -172,7 +172,7 @@ static int decode_rows(struct decoder_thread *worker, const struct codec_head *h
     return rows;
 }
 
-// Repeats the last of `rows` rows down to the end of the image.
+// Repeats the last of `rows` rows, at least two, down to the end of the image.
 static void repeat_row(struct image *image, int rows)
 {
     const struct pixfmt_info *info = pixfmt_info(image->shape.format);
@@ -187,7 +187,7 @@ static void repeat_row(struct image *image, int rows)
 
 // Decodes the worker's frame into `image` if same_shape() accepts its shape; otherwise decodes it only to check that it
 // is complete. *shape is the frame's own shape. Returns the number of rows; 0, with the reason in `error`, if the frame
-// is damaged. `cut`: a frame with half of its rows or more is not; the last one is then repeated.
+// is damaged. `cut`: a frame with half of its rows or more, and at least two, is not; the last one is then repeated.
 static int unpack(struct decoder_thread *worker, struct image *image, bool cut, struct image_shape *shape,
                   struct codec_error *error)
 {
@@ -203,7 +203,7 @@ static int unpack(struct decoder_thread *worker, struct image *image, bool cut, 
         return 0;
     }
     int rows = decode_rows(worker, &head, to, error);
-    if (cut && like && rows >= shape->height / 2 && rows < shape->height)
+    if (cut && like && rows >= 2 && rows >= shape->height / 2 && rows < shape->height)
         repeat_row(to, rows);
     else if (rows < shape->height)
         rows = 0;
