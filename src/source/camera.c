@@ -155,6 +155,7 @@ static bool camera_open(struct source *source, const struct source_setup *setup,
     struct camera_link *link = &camera->link;
     char why[CAMERA_WHY];
     source->info.live = true;
+    source->unsettled = setup->settle;
     camera->held = -1;
     if (!camera_link_open(link, setup, text))
         return false;

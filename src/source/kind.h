@@ -85,7 +85,7 @@ struct source {
     int64_t first_ns;          // when a device captured its first frame; 0: not yet
     int64_t base_ns;           // set_rate measures from this frame on; 0: not yet
     uint64_t base_number;
-    int unsettled;                       // so many of the next frames are left out
+    int unsettled;                       // number of the next frames to leave out
     double rate;                         // measured; 0: not yet
     bool sought;                         // the next frame is the first one of all, or after a seek
     _Atomic(struct pages_owner *) owner; // set by source_set_owner

@@ -181,7 +181,6 @@ static struct source *open_kind(const struct source_kind *kind, const struct sou
     }
     struct source *source = xalloc(sizeof(*source));
     *source = (struct source){.kind = kind, .state = xalloc(kind->state_bytes), .elapsed_s = -1, .sought = true};
-    source->unsettled = kind == &source_camera ? setup->settle : 0;
     source->info = (struct source_info){
         .kind = kind->name, .endless = kind->endless, .still = kind->still, .controls = kind->control != NULL};
     if (!kind->open(source, setup, text)) {
