@@ -1,4 +1,4 @@
-// premultiply.cl: colours are multiplied by alpha, before a warp mixes pixels; no arguments
+// premultiply.cl: multiplies the colours by alpha; no arguments
 INLINE pixel filter_premultiply(pixel p, arguments args)
 {
     p.r = part255(p.r * p.a);

@@ -1,4 +1,4 @@
-// unpremultiply.cl: colours are divided by alpha, behind a warp; no arguments
+// unpremultiply.cl: divides the colours by alpha; without alpha there is no colour; no arguments
 INLINE pixel filter_unpremultiply(pixel p, arguments args)
 {
     int a = max(p.a, 1), most = p.a == 0 ? 0 : 255;

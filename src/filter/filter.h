@@ -125,7 +125,7 @@ struct filter_arguments {
     bool whole; // of a separable filter: it runs once, as a square stencil, not along rows and then columns
     bool loops; // stencils: the function has long loops, which devices cannot unroll
     int tiles;  // of a filter with `measured`: the tiles of its input in each row and column (histogram_parts); 0: none
-    bool weighed; // FILTER_WARP: a plan has added what multiplies colours by alpha, if that is needed
+    bool weighed; // FILTER_WARP: the plan that the stage is from has added premultiply and unpremultiply if needed
     int spans; // SECOND_KEPT: the kept picture is the input of the filter this many before; 0: the stage that keeps it
     int count;
     int32_t value[FILTER_ARGUMENTS];

@@ -375,7 +375,8 @@ static const struct stage *add_weight(struct plan *plan, const struct filter *fi
     return &plan->stage[plan->stages - 1];
 }
 
-// Multiplies colours by alpha before pass `number`. Returns that pass, which may have moved.
+// Multiplies colours by alpha at the end of the pass before pass `number`, which may be a new one. Returns the place
+// of pass `number`.
 static struct pass *premultiply_before(struct plan *plan, int number)
 {
     struct pass *pass = &plan->pass[number];
@@ -396,8 +397,8 @@ static struct pass *premultiply_before(struct plan *plan, int number)
     return pass;
 }
 
-// Divides the colours by alpha behind the warp of a pass.
-static void unpremultiply_behind(struct plan *plan, struct pass *pass)
+// Divides colours by alpha after the warp of a pass.
+static void unpremultiply_after(struct plan *plan, struct pass *pass)
 {
     const int at = pass->warp->filter->placed; // the warp has the first one
     memmove(&pass->after[at + 1], &pass->after[at], (size_t)(pass->after_count++ - at) * sizeof(*pass->after));
@@ -415,7 +416,7 @@ static void weigh_colors(struct plan *plan, bool opaque)
             pass = begun ? pass : premultiply_before(plan, i);
             i = (int)(pass - plan->pass);
             if (i + 1 == plan->count || pass[1].warp != pass->warp || !mixes_pixels(pass + 1))
-                unpremultiply_behind(plan, pass);
+                unpremultiply_after(plan, pass);
         }
         opaque = opaque && !change_alpha(pass->after, pass->after_count);
     }

@@ -1,4 +1,4 @@
-// premultiply.c: colours multiplied by alpha, which the plan adds before a warp, and divided behind it
+// premultiply.c: filters that only the plan uses: multiply colours by alpha before a warp, and divide them after it
 #include "filter/filter.h"
 
 extern const struct filter filter_premultiply, filter_unpremultiply;

@@ -1,5 +1,5 @@
-// output_files.h: the files that a run writes: their names, and those that options name: checks them before a run,
-// opens and completes them. Main thread.
+// output_files.h: chooses names of output files; checks the files that options name before a run, opens and completes
+// them. Main thread.
 #pragma once
 
 #include "base/file.h"

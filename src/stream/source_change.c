@@ -84,7 +84,7 @@ bool source_change_request(struct source_change *change, const char *text, char 
     change->list = list;
     free(change->wanted);
     change->wanted = xstrdup(first);
-    change->given_up = true; // what is being opened now
+    change->given_up = true; // the source that the thread is opening
     change->requests++;
     note_set(change->note, false, 0, "opening %s", text[0] ? text : "the first camera");
     return true;

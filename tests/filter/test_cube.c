@@ -304,7 +304,7 @@ static void check_plan(void)
     CHECK_HAS(error, "plan.cube': line 2: an entry must be");
 }
 
-// A place of `remap` to the right of the picture or below it is outside, and marked so behind the colour and the width.
+// `remap` marks places to the right of the picture or below it as outside. The marks follow the colour and the width.
 static void check_outside(void)
 {
     enum { BITS_AT = 4 };

@@ -337,7 +337,7 @@ static void warps_by_hand(struct check *check)
     }
 }
 
-// Alpha weighs the colours that a warp mixes, but not those that it moves.
+// A warp that mixes pixels weighs their colours by alpha; a warp that only moves pixels keeps their colours.
 static void alpha_by_hand(struct check *check)
 {
     static const struct {

@@ -780,7 +780,7 @@ static void test_alternate(void)
                 {"T0B1T2B2", FRAMES, "2"},          {"B0T1B1", FRAMES, "1"},
                 {"T0B0B1T2B2", FRAMES, "02"},       {"T0b0T1B1", FRAMES, "1"},
                 {"T0B0t1B1T2B2", FRAMES, "02"},     {"X0X0T1B1", FRAMES, "1"},
-                {"T0B0T1B1T2B2T3B3", FIELDS, "23"}, // four steps show what it counts
+                {"T0B0T1B1T2B2T3B3", FIELDS, "23"}, // after four fields, monocle knows that it counts fields
                 {"B0T0B1T1B2T2B3T3", FIELDS, "23"}, {"T0B0T1B1T2B2B3T4B4", FIELDS, "24"},
                 {"T0B0T1B1T2T3B3", FIELDS, "3"},    {"T0B0T1B1T2B2T3B4T5B5", FIELDS, "25"},
                 {"T0B0T1B1T2T3B3", NOTHING, "013"}};

@@ -3,7 +3,7 @@
 // - PLAYED_MODE: pixel format and size, "mjpeg 24x16"; default: "yuyv 24x16"
 // - PLAYED_FILES, _STALLED, _FORBIDDEN, _SIGNAL, _STANDARD: the orders of these names, at the start
 // - PLAYED_CLAIM: frames per second that the camera claims
-// - PLAYED_GARBAGE: so many frames from each start of the stream are white
+// - PLAYED_GARBAGE: number of white frames at each start of the stream
 // - PLAYED_SOCKET: the path of a datagram socket, on which the camera takes the orders of the table below
 // - PLAYED_FEED: a pipe of Y4M without colour, of the mode's size; its pictures become the frames, instead
 // - PLAYED_OUTPUT: "YU12 64x48": the loopback has only this format, and only this size if there is one
