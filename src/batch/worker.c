@@ -69,7 +69,10 @@ static int64_t add_step(struct file_work *work, enum step step, int64_t start_ns
 // After a signal, gives up a file that is not filtered yet. It counts as not reached (batch.c).
 static bool give_up(struct file_work *work)
 {
-    return process_interrupted() && !outcome_fail(work->outcome, FAULT_DEVICE, "interrupted");
+    const bool interrupted = process_interrupted() != 0;
+    if (interrupted)
+        outcome_fail(work->outcome, FAULT_DEVICE, "interrupted");
+    return interrupted;
 }
 
 static bool fail_codec(struct file_work *work, const char *what, const struct codec_error *error)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "source/camera_control.h"
 
 #include <errno.h>
@@ -279,7 +280,7 @@ static void advise(struct camera_link *link)
     pthread_mutex_lock(&link->lock);
     const double rate = recent_rate(link);
     const bool slow = may && rate > 0 && rate < enough * link->rate;
-    snprintf(link->health.hint, sizeof(link->health.hint), "%s", is_shut ? shut : slow ? dark : "");
+    snprintf(link->health.hint, sizeof(link->health.hint), "%s", is_shut ? shut : text_if(slow, dark));
     pthread_mutex_unlock(&link->lock);
 }
 

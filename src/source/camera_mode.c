@@ -313,7 +313,8 @@ static void explain_no_mode(const struct mode_search *search, char why[CAMERA_WH
                  "camera %s (%s) does not offer the pixel format %s; choose one of these with --pixel-format: %s",
                  device->path, device->card, setup->compressed ? "mjpeg" : pixfmt_info(setup->format)->name, offered);
     else {
-        explain_unreadable(device, codes, list_codes(device, codes), reason);
+        const uint32_t first = list_codes(device, codes);
+        explain_unreadable(device, codes, first, reason);
         snprintf(why, CAMERA_WHY, "cannot use camera %.64s (%s): %.380s", device->path, device->card, reason);
     }
 }

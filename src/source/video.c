@@ -657,8 +657,7 @@ extern const struct source_kind source_video;
 const struct source_kind source_video = {
     .name = "video",
     .help = {"FILE.mp4, .mkv, .webm, ...\tany other video, an animated GIF, PNG or AVIF, and JPEGs in one file, "
-             "through ffmpeg; "
-             "video:FILE forces this",
+             "through ffmpeg; video:FILE forces this",
              "rtsp://..., http://...\ta stream or a video from a server, through ffmpeg; also https, rtsps, rtmp, "
              "rtmps, srt, udp, rtp, tcp, ftp"},
     .word = true,

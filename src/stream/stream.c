@@ -453,10 +453,10 @@ static bool submit_newest(struct stream *s, int timeout_ms)
     }
     s->playback.reshaped = status == SOURCE_RESHAPED && s->setup.client->reshaped;
     s->playback.ended = status != SOURCE_TIMEOUT && !s->playback.reshaped;
+    // After a slide show, or a seek beyond an unknown end, the frame on the screen stays.
     if (status == SOURCE_END &&
         (s->playback.stepping || (s->playback.info->slides && s->setup.driven && !source_change_more(&s->change))))
-        playback_pause(&s->playback,
-                       true); // a slide show, or a seek beyond an unknown end: the frame on the screen stays
+        playback_pause(&s->playback, true);
     if (s->playback.ended)
         playback_arrived(&s->playback, NULL);
     if (status == SOURCE_RESHAPED && s->playback.ended)
@@ -531,9 +531,8 @@ static bool finish_frame(struct stream *s, bool again)
     snprintf(s->shown_file, sizeof(s->shown_file), "%s", frame->file ? frame->file : "");
     if (!s->drawn && !outputs_resize(&s->outputs, result->width, result->height))
         stream_output_failed(s);
-    if (!outputs_send(&s->outputs, s->panes)) {
+    if (!outputs_send(&s->outputs, s->panes))
         stream_output_failed(s);
-    }
     const int64_t shown_ns = s->setup.client->show(s->setup.context, frame, again);
     if (!again && !record(s, frame))
         stream_output_failed(s);
