@@ -26,6 +26,7 @@ static const struct {
     {ENOENT, "No such file or directory; to list the cameras, run: monocle cameras"},
     {EACCES, "Permission denied; add yourself to the group video: sudo usermod -aG video $USER, then log in again"},
     {EPERM, "Operation not permitted; give the container access to the camera: docker run --device=/dev/video0"},
+    {EISDIR, "it is a directory; to list the cameras, run: monocle cameras"},
     {EIO, "Input/output error; if it persists, unplug the camera and plug it in again"},
     {EBUSY, "another program is using it; close that program first"},
     {ENOSPC, "the USB bus has too little bandwidth for this mode; try a smaller --size or another USB port"},

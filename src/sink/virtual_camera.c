@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "image/convert.h"
 #include "image/videodev.h"
@@ -125,8 +126,10 @@ static bool open_node(struct virtual_camera *camera, const char *node)
     const char *why = try_node(camera, &about);
     if (why) {
         char advice[ADVICE_TEXT];
+        const bool denied = camera->fd < 0 && errno == EACCES;
         advise(camera->path, advice);
-        log_error("cannot open the virtual camera %s: %s; %s", camera->path, why, advice);
+        log_error("cannot open the virtual camera %s: %s%s%s", camera->path, why, text_if(!denied, "; "),
+                  text_if(!denied, advice));
         return false;
     }
     snprintf(camera->name, sizeof(camera->name), "%s (%s)", camera->path, (const char *)about.card);

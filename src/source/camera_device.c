@@ -160,7 +160,8 @@ const char *camera_device_open(struct camera_device *device, const char *path)
     snprintf(device->path, sizeof(device->path), "%s", path);
     device->fd = open_node(path);
     if (device->fd < 0)
-        return videodev_advice(errno);
+        return errno == ENODEV || errno == ENXIO ? "no device answers; plug the camera in again, or load its driver"
+                                                 : videodev_advice(errno);
     if (camera_device_ask(device, VIDIOC_QUERYCAP, &about) != 0)
         return errno == ENODEV ? videodev_advice(errno)
                                : "it is not a V4L2 device; to list the cameras, run: monocle cameras";

@@ -2,6 +2,7 @@
 #include "source/camera_stream.h"
 
 #include "base/log.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +18,12 @@ enum { COUNTS_FIELDS = 4 }; // camera_field.apart of a driver that counts fields
 static bool failed(const struct camera_stream *stream, const char *doing, char why[CAMERA_WHY])
 {
     const int error = errno;
-    snprintf(why, CAMERA_WHY, "cannot %s camera %s (%s): %s", doing, stream->device.path, stream->device.card,
-             camera_device_advice(&stream->device, error));
+    const char *advice = camera_device_advice(&stream->device, error);
+    const bool gone = error == ENODEV || error == ENXIO;
+    snprintf(why, CAMERA_WHY, "cannot %s camera %s (%s): %s%s", doing, stream->device.path, stream->device.card, advice,
+             text_if(!strchr(advice, ';'), gone ? "; plug it in again"
+                                                : "; try another --size or --pixel-format, or "
+                                                  "unplug the camera and plug it in again"));
     errno = error;
     return false;
 }

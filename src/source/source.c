@@ -129,15 +129,16 @@ static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYT
 static void explain_missing(const char *path, int error, char why[SOURCE_WHY])
 {
     const char *slash = strrchr(path, '/');
+    const bool camera = strncmp(path, "/dev/v", strlen("/dev/v")) == 0; // video0, v4l
     char directory[PATH_MAX];
     snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - path) : 0, path);
     if (strstr(path, "://"))
         snprintf(why, SOURCE_WHY, "cannot open %.200s: monocle plays %s and file", path, video_schemes);
-    else if (error == ENOENT && directory[0] && access(directory, F_OK) != 0)
+    else if (error == ENOENT && directory[0] && !camera && access(directory, F_OK) != 0)
         snprintf(why, SOURCE_WHY, "cannot open %.200s: there is no directory %.200s", path, directory);
     else
-        snprintf(why, SOURCE_WHY, "cannot open %.300s: %s; to list the kinds of sources, run: monocle live --help",
-                 path, strerror(error));
+        snprintf(why, SOURCE_WHY, "cannot open %.300s: %s; to list %s", path, strerror(error),
+                 camera ? "the cameras, run: monocle cameras" : "the kinds of sources, run: monocle live --help");
 }
 
 // Returns the kind that claims `text`: a path, "-" or "@LIST". NULL if no kind claims it: `why` is set.

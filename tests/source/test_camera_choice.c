@@ -34,9 +34,8 @@ static void test_default(void)
         unsigned long busy;
         const char *says;
     } rows[] = {
-        {EACCES, 0, "sudo usermod -aG video $USER"},
-        {EPERM, 0, "container"},
-        {EBUSY, 0, "another program is using it"},
+        {EACCES, 0, "sudo usermod -aG video $USER"},      {EPERM, 0, "container"},
+        {EBUSY, 0, "another program is using it"},        {ENXIO, 0, "no device answers; plug the camera in again"},
         {0, VIDIOC_S_FMT, "another program is using it"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -456,6 +456,9 @@ static void test_refused(void)
     } rows[] = {
         {{.request = VIDIOC_STREAMON, .error = ENOSPC}, "bandwidth"},
         {{.request = VIDIOC_STREAMON, .error = EIO}, "plug it in again"},
+        {{.request = VIDIOC_STREAMON, .error = EPROTO},
+         "Protocol error; try another --size or --pixel-format, or unplug"},
+        {{.request = VIDIOC_STREAMON, .error = ENODEV}, "the camera was unplugged; plug it in again"},
         {{.request = VIDIOC_STREAMON, .error = EPIPE}, "USB connection has a fault"},
         {{.request = VIDIOC_REQBUFS, .error = ENOMEM}, "memory"},
         {{.request = VIDIOC_S_FMT, .error = EBUSY}, "another program"},

@@ -72,6 +72,9 @@ static void test_refused(void)
     refuse("camera:/dev/nonexistent", "No such file");
     refuse("camera:/dev/null", "not a V4L2 device");
     refuse("camera:250", "No such file");
+    refuse("/dev/video250", "to list the cameras, run: monocle cameras");
+    refuse("/dev/v4l/by-id/none", "to list the cameras, run: monocle cameras");
+    refuse("camera:/dev", "it is a directory; to list the cameras, run");
     refuse("/dev/zero", "it is not a regular file");
     refuse(scratch_path(&scratch, "none"), "No such file");
     refuse("patern", "No such file");

@@ -185,6 +185,7 @@ def claimed_rate(c):
 def wrong_nodes(c):
     rows = (("/dev/video0", "it is a camera, not", {}), ("/dev/video99", "there is no such device", {}),
             ("/dev/null", "not a V4L2 device", {}),
+            ("/dev/video0", "then log in again\n", {"PLAYED_FORBIDDEN": "1"}),
             (at("node"), "fixed at 128x80 pixels", {"PLAYED_OUTPUT": "NV12 128x80"}),
             (at("node"), "--size 128x80", {"PLAYED_OUTPUT": "NV12 128x80"}),
             (at("node"), "fixed at the format RGB3", {"PLAYED_OUTPUT": "RGB3"}))
