@@ -168,6 +168,9 @@ const char *const path_filters[] = {
     "mirror,pixelate=5,within=" GOLDEN_DATA "/none.png:black,gaussian=2,colorkey=gray,within=" GOLDEN_DATA
     "/format-rgba.png:fit=tile:filters=3,median",
     "crop=5:3,open=2,autolevels,within=" GOLDEN_DATA "/none.png:filters=2,invert,within,scale=factor=0.5",
+    "fill",
+    "colorkey=gray,fill=#1080f0,sobel",
+    "mirror,fill=orange,within=" GOLDEN_DATA "/format-rgba.png,blur=1",
     "colorkey",
     "colorkey=#808080:0.2:0.5",
     "colorkey=gray:0:0",

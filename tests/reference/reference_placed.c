@@ -276,6 +276,12 @@ static void pixel_mask(const struct picture *from, int x, int y, const struct va
     to[3] = (uint8_t)((to[3] * mask_at(values, x, y) + 127) / 255);
 }
 
+static void pixel_fill(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    int color = values->value[0].number;
+    memcpy(to, (const uint8_t[]){(uint8_t)(color >> 16), (uint8_t)(color >> 8), (uint8_t)color, 255}, 4);
+}
+
 static void pixel_within(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     int m = mask_at(values, x, y), first = values->inputs->count - 1 - values->value[3].number;
@@ -444,6 +450,7 @@ const struct rule placed_rules[] = {
       {"where", WORD, 0, 0, "white", {"white", "black"}, {0}},
       {"fit", WORD, 0, 0, "cover", {"cover", "tile"}, {0}},
       {"filters", INTEGER, 1, 16, "1", {0}, {0}}}},
+    {"fill", pixel_fill, NULL, {{"color", COLOR, 0, 0, "black", {0}, {0}}}},
     {"grain", pixel_grain, NULL, {{"strength", INTEGER, 0, 100, "30", {0}, {0}}}},
     {"remap", NULL, check_remap, {{"file", TEXT, 0, 0, "none", {0}, {0}}, {"fill", COLOR, 0, 0, "black", {0}, {0}}}},
     {"pad",
