@@ -37,14 +37,19 @@ struct camera {
     atomic_bool resting; // see source_rest
 };
 
-// Returns the JPEG in a filled buffer. Some cameras put zeros, 0xff or the end of the last frame before it.
+// Returns the JPEG in a filled buffer. Some cameras put zeros, 0xff, the end of the last frame or another start marker
+// before it.
 static struct codec_bytes jpeg_in(const struct camera_stream *stream, uint32_t index)
 {
     static const uint8_t start[] = {0xff, 0xd8, 0xff};
     const struct camera_memory *memory = stream->buffer[index].memory;
-    const uint8_t *all = memory->at + memory->start, *at = memmem(all, memory->filled, start, sizeof(start));
-    const size_t before = at ? (size_t)(at - all) : 0;
-    return (struct codec_bytes){all + before, memory->filled - before};
+    const uint8_t *all = memory->at + memory->start, *end = all + memory->filled;
+    const uint8_t *at = memmem(all, memory->filled, start, sizeof(start));
+    if (!at)
+        at = all;
+    while (end - at > 4 && memcmp(at + 2, start, sizeof(start)) == 0)
+        at += 2;
+    return (struct codec_bytes){at, (size_t)(end - at)};
 }
 
 // Waits for the first compressed frame and reads its size and chroma. If none arrives, the shape has the mode's size in

@@ -40,16 +40,22 @@ static bool is_menu(const struct control *control)
     return control->about.type == V4L2_CTRL_TYPE_MENU || control->about.type == V4L2_CTRL_TYPE_INTEGER_MENU;
 }
 
-// Finds the next control after *id that has a value of 32 bits and can be used. Returns false if there are no more, or
-// if the driver ignores the id. A menu has at most CAMERA_ITEMS items.
-static bool next_control(const struct camera_device *device, uint32_t *id, struct control *control)
+// A place in the list of controls
+struct place {
+    uint32_t id; // of the control before it; 0: none
+    int count;   // of all controls before it
+};
+
+// Finds the next control that has a value of 32 bits and can be used. Returns false if there are no more, or if the
+// driver ignores the id. A list has at most CAMERA_ITEMS controls, a menu as many items.
+static bool next_control(const struct camera_device *device, struct place *at, struct control *control)
 {
-    for (int i = 0; i < CAMERA_ITEMS; i++) {
+    while (at->count++ < CAMERA_ITEMS) {
         struct v4l2_queryctrl *about = &control->about;
-        *about = (struct v4l2_queryctrl){.id = *id | V4L2_CTRL_FLAG_NEXT_CTRL};
-        if (camera_device_ask(device, VIDIOC_QUERYCTRL, about) != 0 || about->id <= *id)
+        *about = (struct v4l2_queryctrl){.id = at->id | V4L2_CTRL_FLAG_NEXT_CTRL};
+        if (camera_device_ask(device, VIDIOC_QUERYCTRL, about) != 0 || about->id <= at->id)
             return false;
-        *id = about->id;
+        at->id = about->id;
         if (is_menu(control) && (int64_t)about->maximum - about->minimum >= CAMERA_ITEMS)
             about->maximum = about->minimum + CAMERA_ITEMS - 1;
         const bool number = about->type == V4L2_CTRL_TYPE_INTEGER || about->type == V4L2_CTRL_TYPE_BOOLEAN ||
@@ -121,7 +127,7 @@ static bool find_setting(const struct camera_device *device, const char *text, s
 {
     const char *equals = strchr(text, '=');
     const size_t length = equals ? (size_t)(equals - text) : 0;
-    for (uint32_t id = 0; equals && next_control(device, &id, control);) {
+    for (struct place at = {0}; equals && next_control(device, &at, control);) {
         if (strlen(control->name) != length || strncasecmp(control->name, text, length) != 0)
             continue;
         if (parse_value(device, control, equals + 1, value))
@@ -181,9 +187,9 @@ bool camera_control_set(const struct camera_device *device, const struct source_
     return false;
 }
 
-static bool next_settable(const struct camera_device *device, uint32_t *id, struct control *control)
+static bool next_settable(const struct camera_device *device, struct place *at, struct control *control)
 {
-    while (next_control(device, id, control))
+    while (next_control(device, at, control))
         if (!(control->about.flags & (V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_WRITE_ONLY)))
             return true;
     return false;
@@ -193,12 +199,12 @@ static bool next_settable(const struct camera_device *device, uint32_t *id, stru
 static int find_settable(const struct camera_device *device, int index, struct control *control)
 {
     int count = 0;
-    for (uint32_t id = 0; next_settable(device, &id, control);)
+    for (struct place at = {0}; next_settable(device, &at, control);)
         count++;
     const int found = count > 0 ? (index % count + count) % count : -1;
-    uint32_t id = 0;
+    struct place at = {0};
     for (int i = 0; i <= found; i++)
-        if (!next_settable(device, &id, control))
+        if (!next_settable(device, &at, control))
             return -1;
     return found;
 }
@@ -290,7 +296,7 @@ int camera_control_list(const struct camera_device *device, struct source_contro
 {
     struct control found;
     int count = 0;
-    for (uint32_t id = 0; count < SOURCE_CONTROLS && next_settable(device, &id, &found); count++) {
+    for (struct place at = {0}; count < SOURCE_CONTROLS && next_settable(device, &at, &found); count++) {
         control[count] = (struct source_control){.index = count};
         describe(device, &found, &control[count]);
     }
@@ -335,7 +341,7 @@ bool camera_control_print(const char *text, FILE *out, bool settings)
     if (reason)
         log_error("cannot open camera %s: %s", node.path, reason);
     struct control control;
-    for (uint32_t id = 0; !reason && next_control(&device, &id, &control);) {
+    for (struct place at = {0}; !reason && next_control(&device, &at, &control);) {
         if (!settings)
             print_control(&device, &control, out);
         else if (!(control.about.flags & (LOCKED | V4L2_CTRL_FLAG_WRITE_ONLY)))

@@ -58,7 +58,10 @@ bool camera_device_convert(struct camera_device *device)
     // libv4l2 asks for the format, too, and prints an error if there is none.
     struct v4l2_format wanted = {.type = device->type};
     struct camera_device converting = *device;
+    struct v4l2_fmtdesc last = {.index = CAMERA_ITEMS - 1, .type = device->type};
     if (camera_device_ask(device, VIDIOC_G_FMT, &wanted) != 0)
+        return false;
+    if (camera_device_ask(device, VIDIOC_ENUM_FMT, &last) == 0) // libv4l2 would read this list for ever
         return false;
     converting.fd = fcntl(device->fd, F_DUPFD_CLOEXEC, 0);
     converting.converts = v4l2_fd_open(converting.fd, V4L2_ENABLE_ENUM_FMT_EMULATION) == converting.fd;

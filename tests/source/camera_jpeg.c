@@ -69,10 +69,11 @@ void camera_jpeg_behind(struct check *check, const struct codec_buffer *jpeg)
     enum { MOST = 300 };
     static const struct {
         const char *what;
-        int fill; // -1: the end of the frame
+        int fill; // -1: the end of the frame; -2: its begin
         size_t bytes;
-    } rows[] = {{"nothing", 0, 0}, {"a zero", 0, 1},     {"zeros", 0, MOST},           {"a 0xff", 0xff, 1},
-                {"0xff", 0xff, 3}, {"0xff", 0xff, MOST}, {"the end of one", -1, MOST}, {"an end marker", -1, 2}};
+    } rows[] = {{"nothing", 0, 0},        {"a zero", 0, 1},     {"zeros", 0, MOST},           {"a 0xff", 0xff, 1},
+                {"0xff", 0xff, 3},        {"0xff", 0xff, MOST}, {"the end of one", -1, MOST}, {"an end marker", -1, 2},
+                {"a start marker", -2, 2}};
     uint8_t luma[WIDTH * HEIGHT], expected[WIDTH * HEIGHT];
     uint8_t *bytes = calloc(1, MOST + jpeg->size);
     for (int first = 0; first < 2; first++) { // 1: the first frame has other bytes, too
@@ -82,7 +83,7 @@ void camera_jpeg_behind(struct check *check, const struct codec_buffer *jpeg)
             const struct codec_buffer file = {.data = bytes, .size = rows[i].bytes + jpeg->size};
             memset(bytes, rows[i].fill, rows[i].bytes);
             if (rows[i].fill < 0)
-                memcpy(bytes, jpeg->data + jpeg->size - rows[i].bytes, rows[i].bytes);
+                memcpy(bytes, jpeg->data + (rows[i].fill == -1 ? jpeg->size - rows[i].bytes : 0), rows[i].bytes);
             memcpy(bytes + rows[i].bytes, jpeg->data, jpeg->size);
             if (!source) {
                 send_jpeg(first ? &(struct codec_buffer){.data = bytes, .size = file.size} : jpeg);

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BUFFERS = 8, PENDING = 16, MEMORIES = BUFFERS * PIXFMT_PLANES, MEMORY_BYTES = DRIVER_LENGTH_MOST };
+enum { BUFFERS = 32, PENDING = 16, MEMORIES = BUFFERS * PIXFMT_PLANES, MEMORY_BYTES = DRIVER_LENGTH_MOST };
 static const char memory_name[] = "driver-buffers";
 
 struct driver driver;
@@ -713,6 +713,16 @@ static int list_mode(unsigned long request, void *argument)
     return interval->index == 0 ? 0 : refuse(EINVAL);
 }
 
+static int list_control(const struct driver_node *other, struct v4l2_queryctrl *about)
+{
+    enum { CONTROLS_MOST = 5000 };
+    const uint32_t before = about->id & ~V4L2_CTRL_FLAG_NEXT_CTRL;
+    *about = controls[0];
+    if (other->controlled)
+        about->id = before + 1;
+    return (other->controlled ? before < CONTROLS_MOST : other->endless) ? 0 : refuse(EINVAL);
+}
+
 // Answers for another node.
 static int ask_other(const struct driver_node *other, unsigned long request, void *argument)
 {
@@ -755,14 +765,13 @@ static int ask_other(const struct driver_node *other, unsigned long request, voi
     case VIDIOC_DQBUF:
         return refuse(EAGAIN);
     case VIDIOC_QUERYCTRL:
-        *(struct v4l2_queryctrl *)argument = controls[0];
-        return other->endless ? 0 : refuse(EINVAL);
+        return list_control(other, argument);
     case VIDIOC_REQBUFS:
     case VIDIOC_QBUF:
     case VIDIOC_STREAMOFF:
         return 0;
     case VIDIOC_G_CTRL:
-        return other->endless ? 0 : refuse(EINVAL);
+        return other->endless || other->controlled ? 0 : refuse(EINVAL);
     default:
         return refuse(ENOTTY);
     }
@@ -835,6 +844,11 @@ int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
 int __wrap_v4l2_fd_open(int fd, int flags);
 int __wrap_v4l2_fd_open(int fd, int flags)
 {
+    enum { PATIENCE = 100000 };
+    struct v4l2_fmtdesc offer = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
+    for (; __wrap_videodev_ask(fd, VIDIOC_ENUM_FMT, &offer) == 0; offer.index++)
+        if (offer.index == PATIENCE)
+            abort(); // the list has no end
     return fd;
 }
 

@@ -456,10 +456,19 @@ static void test_endless(void)
                                                   .card = "endless",
                                                   .bus = "port 1",
                                                   .fourcc = {V4L2_PIX_FMT_YUYV},
-                                                  .endless = true}};
+                                                  .endless = true},
+                                                 {.number = 1,
+                                                  .driver = "vivid",
+                                                  .card = "endless, unread",
+                                                  .bus = "port 2",
+                                                  .fourcc = {V4L2_PIX_FMT_H264},
+                                                  .endless = true,
+                                                  .controlled = true}};
     static struct camera_offers offers;
+    static char text[1 << 17];
     struct camera_node node;
-    char why[CAMERA_WHY], text[256];
+    char why[CAMERA_WHY];
+    int lines = 0;
     start_list(NODES(endless), 2, "uvcvideo", V4L2_PIX_FMT_YUYV);
     camera_offers("/dev/video0", &offers);
     CHECK(offers.count == CAMERA_MODES);
@@ -468,6 +477,12 @@ static void test_endless(void)
     CHECK(camera_control_print("0", out, false));
     fclose(out);
     CHECK(strchr(text, '\n') == strrchr(text, '\n'));
+    out = fmemopen(text, sizeof(text), "w");
+    CHECK(camera_control_print("1", out, false));
+    fclose(out);
+    for (const char *at = text; (at = strchr(at, '\n')); at++)
+        lines++;
+    check_that(&check, lines == 512, "%d controls", lines);
     driver_finish();
 }
 
