@@ -65,6 +65,8 @@ const char *options_nearest(const char *word, const char *const *words)
         size_t apart = distance(word, length, *words, other);
         if (length >= PREFIX_MIN && strncmp(word, *words, length) == 0)
             apart = min_size(apart, 1); // shortened, not misspelt
+        if (strncmp(word, "open", 4) == 0 && strcmp(word + 4, *words) == 0)
+            apart = 0; // "opengl" is "gl", not "opencl"
         if (apart < least && apart < min_size(length, other)) {
             least = apart;
             nearest = *words;

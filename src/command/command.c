@@ -191,5 +191,9 @@ int command_main(int argc, char **argv)
         find_or_suggest(first);
         return EXIT_USAGE;
     }
+    if (strncmp(first, "--", 2) == 0 && options_nearest(first + 2, (const char *const[]){"version", NULL})) {
+        log_error("unknown option %s; did you mean --version?", first);
+        return EXIT_USAGE;
+    }
     return run(commands[0], argc, argv);
 }

@@ -189,16 +189,34 @@ static bool parse_choice(struct parse *parse, const struct param *row, const cha
     return true;
 }
 
+// Adds advice to the message on a number, for sizes as other programs write them. Returns false.
+static bool advise_size(struct parse *parse, const struct param *row, const char *text)
+{
+    const size_t used = strlen(parse->error);
+    struct option_size size;
+    if (options_parse_size(text, &size))
+        snprintf(parse->error + used, CHAIN_ERROR - used, "; write %d:%d", size.width, size.height);
+    else if (strcmp(parse->filter->name, "scale") == 0 && (strstr(text, "iw") || strstr(text, "ih")))
+        snprintf(parse->error + used, CHAIN_ERROR - used, "; half of the input is scale=factor=0.5");
+    else if (strcmp(parse->filter->name, "scale") == 0 && text[0] == '-')
+        snprintf(parse->error + used, CHAIN_ERROR - used, "; without its %s, scale keeps the proportions", row->name);
+    return false;
+}
+
 static bool parse_scalar(struct parse *parse, const struct param *row, const char *text, float *value)
 {
     const char *end;
-    if (!parse_number(text, value, &end) || *end)
-        return fail(parse, "%s: %s is '%.40s', but must be a number", parse->filter->name, row->name, text);
+    if (!parse_number(text, value, &end) || *end) {
+        fail(parse, "%s: %s is '%.40s', but must be a number", parse->filter->name, row->name, text);
+        return advise_size(parse, row, text);
+    }
     if (row->type == PARAM_INT && *value != floorf(*value))
         return fail(parse, "%s: %s is '%.40s', but must be a whole number", parse->filter->name, row->name, text);
-    if (*value < row->min || *value > row->max)
-        return fail(parse, "%s: %s is %.40s, but must be between %g and %g", parse->filter->name, row->name, text,
-                    (double)row->min, (double)row->max);
+    if (*value < row->min || *value > row->max) {
+        fail(parse, "%s: %s is %.40s, but must be between %g and %g", parse->filter->name, row->name, text,
+             (double)row->min, (double)row->max);
+        return advise_size(parse, row, text);
+    }
     return true;
 }
 
@@ -295,6 +313,10 @@ static bool parse_assignment(struct parse *parse, char *text, struct stage *stag
             return parse_value(parse, i, trim(equals + 1), stage);
     }
     const char *nearest = options_nearest(name, names);
+    for (int i = 0; i < count && !nearest && !is_text(parse->filter); i++) {
+        if (*name && strncmp(names[i], name, strlen(name)) == 0)
+            nearest = names[i]; // "w" is "width"
+    }
     fail(parse, "%s has no parameter '%.40s'%s%s%s", parse->filter->name, name, text_if(nearest, "; did you mean '"),
          text_or(nearest, ""), text_if(nearest, "'?"));
     return is_text(parse->filter) && !parse->given[0] && advise_quotes(parse); // false
@@ -338,6 +360,9 @@ static bool unknown_filter(struct parse *parse, const char *name)
         return fail(parse, "the filter '%.*s' cannot be used; see the message on its file", NAME_SHOWN, name);
     if (advice)
         return fail(parse, "there is no filter '%.*s'; did you mean '%s'?", NAME_SHOWN, name, advice);
+    if (strchr("+-.0123456789", name[0]) && !parse->bare_text)
+        return fail(parse, "there is no filter '%.*s'; separate a filter's values with ':', as in contrast=1:3",
+                    NAME_SHOWN, name);
     fail(parse, "there is no filter '%.*s'; 'monocle filters' lists the filters", NAME_SHOWN, name);
     return advise_quotes(parse);
 }

@@ -136,6 +136,8 @@ static void explain_missing(const char *path, int error, char why[SOURCE_WHY])
         snprintf(why, SOURCE_WHY, "cannot open %.200s: monocle plays %s and file", path, video_schemes);
     else if (error == ENOENT && directory[0] && !camera && access(directory, F_OK) != 0)
         snprintf(why, SOURCE_WHY, "cannot open %.200s: there is no directory %.200s", path, directory);
+    else if (path[0] && !path[strspn(path, "0123456789")])
+        snprintf(why, SOURCE_WHY, "there is no file %.40s; a camera is named /dev/video%.40s", path, path);
     else
         snprintf(why, SOURCE_WHY, "cannot open %.300s: %s; to list %s", path, strerror(error),
                  camera ? "the cameras, run: monocle cameras" : "the kinds of sources, run: monocle live --help");

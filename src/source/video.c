@@ -222,7 +222,8 @@ static void log_unreadable(const struct video *video, const char *name, const ch
     if (is_file && is_misnamed(name))
         log_error("cannot show %s: it is not an image, despite its name; name an image or a video", name);
     else if (why || !is_file || !is_vague(video->fault))
-        log_error("cannot play %s: %s", name, why ? why : fault);
+        log_error("cannot play %s: %s%s", name, why ? why : fault,
+                  text_if(strstr(fault, "moov atom not found"), ": the end of the file, with its index, is missing"));
     else
         log_error("cannot play %s: ffmpeg cannot read it; for raw frames add --size and --pixel-format, for a list of "
                   "files name @%s",

@@ -208,6 +208,7 @@ static void test_nearest(void)
         else
             CHECK(!nearest);
     }
+    CHECK_TEXT(options_nearest("opengl", (const char *const[]){"cpu", "opencl", "gl", NULL}), "gl");
     char very_long[200];
     memset(very_long, 'x', sizeof(very_long) - 1);
     very_long[sizeof(very_long) - 1] = '\0';

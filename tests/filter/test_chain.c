@@ -141,6 +141,12 @@ static const struct {
     const char *text, *error;
 } advice[] = {
     {"blurr", "there is no filter 'blurr'; did you mean 'blur'?"},
+    {"contrast=1,3", "there is no filter '3'; separate a filter's values with ':', as in contrast=1:3"},
+    {"scale=w=1600", "scale has no parameter 'w'; did you mean 'width'?"},
+    {"scale=640x480", "scale: width is '640x480', but must be a number; write 640:480"},
+    {"scale=iw/2:ih/2", "scale: width is 'iw/2', but must be a number; half of the input is scale=factor=0.5"},
+    {"scale=640:-1",
+     "scale: height is -1, but must be between 0 and 32768; without its height, scale keeps the proportions"},
     {"frobnicate", "there is no filter 'frobnicate'; 'monocle filters' lists the filters"},
     {"grayscale", "there is no filter 'grayscale'; did you mean 'gray'?"},
     {"blur,greyscale", "there is no filter 'greyscale'; did you mean 'gray'?"},
@@ -198,7 +204,7 @@ static void test_advice(struct check *check)
                    "\"%s\": \"%s\", not \"%s\"", advice[i].text, error, advice[i].error);
         check_that(check, chain_property(advice[i].text, problem), "\"%s\": %s", advice[i].text, problem);
         const char *quoted = strstr(error, "mean '");
-        if (!quoted)
+        if (!quoted || strstr(error, "no parameter"))
             continue;
         char text[CHAIN_ERROR];
         snprintf(text, sizeof(text), "%s", quoted + strlen("mean '"));

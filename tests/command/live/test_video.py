@@ -223,7 +223,8 @@ def refusals(c):
         file.write(b"MM\0*\0\0\0\x08\0\0\0\0\0\0")
     rows = [(["a.HIF"], {}, 3, "monocle cannot read HEIF files"),
             (["a.kdc"], {}, 3, "monocle cannot read camera raw files (.kdc)"),
-            (["cut.mp4"], {}, 3, "cannot play cut.mp4: moov atom not found\n"),
+            (["cut.mp4"], {}, 3,
+             "cannot play cut.mp4: moov atom not found: the end of the file, with its index, is missing\n"),
             (["file://" + at("text.txt")], {}, 3, "text.txt: it is a text file"),
             (["gopher://a/b.mp4"], {}, 3, "plays rtsp, rtsps, http, https, rtmp, rtmps, srt, udp, rtp, tcp, ftp and"),
             (["text.txt"], {}, 3, "text.txt: it is a text file; name a video, or @FILE for a list of images"),
