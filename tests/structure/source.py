@@ -21,6 +21,7 @@ COLUMNS = 120
 LAYERS = {
     "base": [],
     "image": ["base"],
+    "matte": ["image", "base"],
     "road": [],
     "source": ["road", "image", "base"],
     "sink": ["image", "base"],
