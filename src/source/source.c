@@ -336,7 +336,8 @@ static double usual_rate(double rate)
 static void set_rate(struct source *source, struct frame *frame)
 {
     static const int64_t least_ns = NS_PER_S / 2;
-    static const double faster = 1.2; // than a claim that is right
+    static const double faster = 1.2;  // than a claim that is right
+    static const double fastest = 250; // a camera that claims more, and has not half of it, is wrong, not in the dark
     const int64_t time_ns = frame->captured_ns - source->base_ns;
     const double claim = source->info.rate;
     double rate = time_ns > 0 ? (double)(frame->number - source->base_number) * 1e9 / (double)time_ns : 0;
@@ -350,7 +351,8 @@ static void set_rate(struct source *source, struct frame *frame)
     } else if (source->rate == 0 && time_ns >= least_ns && frame->number - source->base_number >= 4) {
         source->rate = usual_rate(rate);
     }
-    if (claim > 0 && (source->rate > 0 ? source->rate : rate) <= faster * claim)
+    const double seen = source->rate > 0 ? source->rate : rate;
+    if (claim > 0 && seen <= faster * claim && (claim <= fastest || seen == 0 || 2 * seen >= claim))
         return;
     frame->rate = claim > 0 && source->rate == 0 ? -1 : source->rate;
 }
