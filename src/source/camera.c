@@ -297,8 +297,9 @@ static void restart_stalled(struct camera *camera)
     char why[CAMERA_WHY];
     const struct camera_decoder_state decoder = camera_decoder_state(camera->decoder);
     const char *dropped = decoder.why[0] != '\0' ? decoder.why : camera->dropped;
+    const char *cause = dropped ? dropped : camera_link_shut(&camera->link);
     snprintf(why, sizeof(why), "no %sframe arrived for %.0f s%s%.300s", text_if(dropped, "valid "),
-             (double)camera_link_patience_ns(&camera->link) / 1e9, text_if(dropped, ": "), text_or(dropped, ""));
+             (double)camera_link_patience_ns(&camera->link) / 1e9, text_if(cause, ": "), text_or(cause, ""));
     camera_link_restart(&camera->link, why);
 }
 

@@ -121,8 +121,7 @@ const char *camera_device_advice(const struct camera_device *device, int error)
     return idle ? idle : videodev_advice(error);
 }
 
-// Returns true if the node was made, or its permissions were changed, a moment ago.
-static bool is_new(const char *path)
+bool camera_device_is_new(const char *path)
 {
     enum { NEW_S = 2 };
     struct stat node;
@@ -136,7 +135,8 @@ static int open_node(const char *path)
     const int64_t deadline_ns = clock_now_ns() + (int64_t)LIMIT_MS * NS_PER_MS;
     for (;;) {
         const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC), error = errno;
-        if (fd >= 0 || (error != EACCES && error != EBUSY) || clock_now_ns() >= deadline_ns || !is_new(path)) {
+        if (fd >= 0 || (error != EACCES && error != EBUSY) || clock_now_ns() >= deadline_ns ||
+            !camera_device_is_new(path)) {
             errno = error;
             return fd;
         }

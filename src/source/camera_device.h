@@ -41,6 +41,8 @@ const char *camera_device_advice(const struct camera_device *device, int error);
 // is new, or if udev has not set its permissions yet, tries again for at most 1 s. Call camera_device_close in either
 // case.
 const char *camera_device_open(struct camera_device *device, const char *path);
+// Returns true if the node was made, or its permissions were changed, a moment ago.
+bool camera_device_is_new(const char *path);
 void camera_device_close(struct camera_device *device);
 
 // Makes libv4l2 convert the frames of an open camera to formats that monocle reads, such as rgb24. The buffers must

@@ -15,6 +15,7 @@
 #define NS_PER_S ((int64_t)1000000000)
 #define DELAY_FIRST_NS (NS_PER_S / 4) // before the first attempt to reconnect; doubles up to the longest
 #define DELAY_LONGEST_NS (2 * NS_PER_S)
+#define BUSY_NS (NS_PER_S / 20)
 #define UNPLUGGED_NS (NS_PER_S / 2) // for a driver to release an unplugged camera
 
 enum { PERIODS_PATIENT = 10 };           // a camera that misses this many frames in a row has stalled
@@ -57,6 +58,24 @@ static bool open_again(struct camera_link *link, char why[CAMERA_WHY])
     return start(link, why);
 }
 
+// As start(), but tries again after a temporary error: a driver that another program has just closed may need a second
+// try, and other programs may try a new camera for a moment.
+static bool start_patiently(struct camera_link *link, char why[CAMERA_WHY])
+{
+    const int64_t deadline_ns = clock_now_ns() + NS_PER_S;
+    bool ok = start(link, why), again = errno == EINVAL || errno == EIO || errno == EAGAIN;
+    while (!ok && (again || (errno == EBUSY && camera_device_is_new(link->node.path)))) {
+        if (!again)
+            clock_sleep_until_ns(clock_now_ns() + BUSY_NS);
+        camera_stream_close(&link->stream);
+        ok = open_again(link, why);
+        again = false;
+        if (clock_now_ns() >= deadline_ns)
+            break;
+    }
+    return ok;
+}
+
 bool camera_link_open(struct camera_link *link, const struct source_setup *setup, const char *text)
 {
     char why[CAMERA_WHY];
@@ -69,12 +88,7 @@ bool camera_link_open(struct camera_link *link, const struct source_setup *setup
         log_error("%s", why);
         return false;
     }
-    bool ok = start(link, why);
-    // Some errors are temporary: a driver that another program has just closed may need a second try.
-    if (!ok && (errno == EINVAL || errno == EIO || errno == EAGAIN)) {
-        camera_stream_close(&link->stream);
-        ok = open_again(link, why);
-    }
+    const bool ok = start_patiently(link, why);
     if (!ok)
         log_error("%s", why);
     snprintf(link->health.hint, SOURCE_TROUBLE, "%.255s", link->node.passed); // until a frame arrives
@@ -266,21 +280,28 @@ static double recent_rate(const struct camera_link *link)
     return newest > oldest ? (double)(count - 1) * 1e9 / (double)(newest - oldest) : 0;
 }
 
+const char *camera_link_shut(const struct camera_link *link)
+{
+    struct v4l2_control shut = {.id = V4L2_CID_PRIVACY};
+    return camera_device_ask(&link->stream.device, VIDIOC_G_CTRL, &shut) == 0 && shut.value
+               ? "the camera's privacy switch is on: open its shutter, or press its key"
+               : NULL;
+}
+
 // Advises about a picture that is black, or about a low rate: many cameras lower their rate in the dark, unless a
 // control forbids it.
 static void advise(struct camera_link *link)
 {
-    static const char shut[] = "the camera's privacy switch is on: open its shutter, or press its key";
     static const char dark[] =
         "auto-exposure lowers the frame rate; add light or use --control exposure_dynamic_framerate=0";
     const double enough = 0.8;
-    struct v4l2_control closed = {.id = V4L2_CID_PRIVACY}, allowed = {.id = V4L2_CID_EXPOSURE_AUTO_PRIORITY};
-    const bool is_shut = camera_device_ask(&link->stream.device, VIDIOC_G_CTRL, &closed) == 0 && closed.value;
+    struct v4l2_control allowed = {.id = V4L2_CID_EXPOSURE_AUTO_PRIORITY};
+    const char *shut = camera_link_shut(link);
     const bool may = camera_device_ask(&link->stream.device, VIDIOC_G_CTRL, &allowed) == 0 && allowed.value;
     pthread_mutex_lock(&link->lock);
     const double rate = recent_rate(link);
     const bool slow = may && rate > 0 && rate < enough * link->rate;
-    snprintf(link->health.hint, sizeof(link->health.hint), "%s", is_shut ? shut : text_if(slow, dark));
+    snprintf(link->health.hint, sizeof(link->health.hint), "%s", text_or(shut, text_if(slow, dark)));
     pthread_mutex_unlock(&link->lock);
 }
 

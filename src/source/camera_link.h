@@ -58,6 +58,8 @@ void camera_link_restart(struct camera_link *link, const char *why);
 // Longest time between two frames, in nanoseconds; after it, the camera has stalled. The time before the first frame of
 // a stream doubles with each stream that gave none, because some cameras need seconds to start.
 int64_t camera_link_patience_ns(const struct camera_link *link);
+// Returns the reason of a black picture, or of none, if the camera's privacy switch is on; otherwise NULL. Static text.
+const char *camera_link_shut(const struct camera_link *link);
 void camera_link_rest(struct camera_link *link); // closes the stream; camera_link_retry opens it again, at once
 // A valid frame has arrived: ends an outage.
 void camera_link_frame_arrived(struct camera_link *link);

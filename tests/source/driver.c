@@ -682,6 +682,8 @@ static bool is_refused(unsigned long request, const void *argument)
 {
     struct driver_refusal *fault = &driver.refuse;
     const struct v4l2_control *control = argument;
+    if (fault->until_ns > 0 && driver_clock.now_ns() >= fault->until_ns)
+        return false;
     return request == fault->request && (!fault->control || control->id == fault->control) && fault->passes-- <= 0;
 }
 

@@ -26,6 +26,7 @@ struct driver_refusal {
     int error;             // errno
     uint32_t control;      // of VIDIOC_S_CTRL, only this one; 0: all
     int passes;            // number of requests that succeed before; then all fail
+    int64_t until_ns;      // time after which they succeed again; 0: never
 };
 
 // Another node. It gives no frames.

@@ -348,6 +348,35 @@ static void test_new(void)
     }
 }
 
+// A new camera that other programs try at the start.
+static void test_busy(void)
+{
+    static const struct {
+        unsigned long request;
+        int until_ms;
+        bool new, opens;
+        int most_ms;
+    } rows[] = {{VIDIOC_S_FMT, 600, true, true, 700},
+                {VIDIOC_REQBUFS, 600, true, true, 700},
+                {VIDIOC_STREAMON, 600, true, true, 700},
+                {VIDIOC_STREAMON, 600, false, false, 0},
+                {VIDIOC_STREAMON, 5000, true, false, 1100}};
+    for (int i = 0; i < LENGTH(rows); i++) {
+        driver_start(V4L2_PIX_FMT_YUYV, 1);
+        driver.new = rows[i].new;
+        const int64_t began_ns = clock_now_ns();
+        driver.refuse = (struct driver_refusal){
+            .request = rows[i].request, .error = EBUSY, .until_ns = began_ns + (int64_t)rows[i].until_ms * NS_PER_MS};
+        capture_stderr(&scratch.said);
+        struct source *source = source_open(&(struct source_setup){.text = "camera:0"});
+        const int lines = captured_lines(&scratch.said);
+        const int64_t took_ms = (clock_now_ns() - began_ns) / NS_PER_MS;
+        check_that(&check, !source == !rows[i].opens && lines == !rows[i].opens && took_ms <= rows[i].most_ms,
+                   "row %d: %d ms: %s", i, (int)took_ms, scratch.said.text);
+        camera_close_played(source);
+    }
+}
+
 // A device with two cameras, such as RealSense, gets other node numbers when it is plugged in again.
 static void test_two_nodes(void)
 {
@@ -501,6 +530,25 @@ static void test_privacy(void)
     }
 }
 
+// The shutter stops all frames: the reason says so.
+static void test_privacy_silent(void)
+{
+    struct frame frame;
+    driver_start(V4L2_PIX_FMT_YUYV, 1);
+    driver.privacy = true;
+    struct source *source = source_open(&(struct source_setup){.text = "camera:0"});
+    capture_stderr(&scratch.said);
+    CHECK(source && source_next(source, &frame, 2100) == SOURCE_TIMEOUT);
+    captured_stderr(&scratch.said);
+    check_that(&check,
+               strstr(scratch.said.text, "no frame arrived for 2 s: the camera's privacy switch is on: open its "
+                                         "shutter, or press its key; reconnecting") != NULL,
+               "%s", scratch.said.text);
+    check_that(&check, strstr(source_health(source).trouble, "privacy switch") != NULL, "%s",
+               source_health(source).trouble);
+    camera_close_played(source);
+}
+
 // A driver that lists no sizes: the list has its present size.
 static void test_no_sizes(void)
 {
@@ -531,6 +579,7 @@ int main(void)
     test_unread();
     test_not_set_up();
     test_new();
+    test_busy();
     test_two_nodes();
     test_listed_once();
     test_named_isp();
@@ -538,6 +587,7 @@ int main(void)
     test_layer();
     test_endless();
     test_privacy();
+    test_privacy_silent();
     scratch_close(&scratch);
     return check_end(&check);
 }
