@@ -105,7 +105,9 @@ INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, 
 #ifndef PASS_KEEPS_INPUT
     kept = p;
 #endif
+#ifndef PASS_KEEPS_NOTHING
     second[y * layout.s0 + x] = pack(kept);
+#endif
     store(to, layout, x, y, p);
 #else
     store(to, layout, x, y, PASS_AFTER(p, args, x, y));

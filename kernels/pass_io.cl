@@ -31,6 +31,7 @@
 // For a pass whose last filter has a second picture (only in pass.cl):
 //   PASS_LAST(p, second, args, x, y)   the filter
 //   PASS_KEEPS_INPUT          defined if the second picture becomes its input; else its output
+//   PASS_KEEPS_NOTHING        defined if the second picture stays
 #define RADIUS(v) PASS_RADIUS
 
 // The types are macros, because NVIDIA's compiler does not recognise an image type behind a typedef. Only kernel

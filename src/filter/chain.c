@@ -128,6 +128,73 @@ bool chain_output_size(const struct chain *chain, int *width, int *height, char 
     return true;
 }
 
+// ---- masks ----
+
+static bool is(const struct chain *chain, int stage, const char *name)
+{
+    return strcmp(chain->stage[stage].filter->name, name) == 0;
+}
+
+// Returns the first of the last `count` filters before the stage.
+static int filters_before(const struct chain *chain, int stage, int count)
+{
+    while (stage > 0 && count > 0) {
+        stage--;
+        count -= !is(chain, stage, "none") && !is(chain, stage, "keep");
+    }
+    return stage;
+}
+
+// As chain_kept, but stages may move pixels.
+static int kept_stage(const struct chain *chain, int mask)
+{
+    int open[CHAIN_MAX], depth = 0, single = 0; // single: the newest filter that is no mask
+    bool masked = false;                        // a mask follows directly: the outermost group ends after it
+    for (int i = 0; i < mask; i++) {
+        const struct stage *stage = &chain->stage[i];
+        if (is(chain, i, "none"))
+            continue;
+        if (filter_is_mask(stage->filter)) {
+            masked = masked || (depth == 1 && stage->arguments.spans == 0);
+            depth -= depth > 1 && stage->arguments.spans == 0;
+            continue;
+        }
+        depth = masked ? 0 : depth;
+        masked = false;
+        if (is(chain, i, "keep"))
+            open[depth++] = i;
+        else
+            single = i;
+    }
+    if (chain->stage[mask].arguments.spans > 0)
+        return filters_before(chain, mask, chain->stage[mask].arguments.spans);
+    return depth > 0 ? open[depth - 1] : single;
+}
+
+int chain_kept(const struct chain *chain, int stage)
+{
+    int first = kept_stage(chain, stage);
+    for (int i = first; i < stage; i++)
+        first = filter_moves(chain->stage[i].filter) ? i + 1 : first;
+    return first;
+}
+
+bool chain_check_masks(const struct chain *chain, char error[CHAIN_ERROR])
+{
+    for (int i = 0; i < chain->count; i++) {
+        const struct stage *mask = &chain->stage[i];
+        const int after = filter_is_mask(mask->filter) ? chain_kept(chain, i) : 0;
+        if (after == 0 || !filter_is_mask(mask->filter) || after == kept_stage(chain, i))
+            continue;
+        const char *mover = chain->stage[after - 1].filter->name;
+        snprintf(error, CHAIN_ERROR, "%s: a mask cannot limit %s, which moves pixels; put %s before %s",
+                 mask->filter->name, mover, mover,
+                 is(chain, kept_stage(chain, i), "keep") ? "keep" : "the filters that the mask limits");
+        return false;
+    }
+    return true;
+}
+
 bool chain_append(struct chain *chain, const struct filter *filter)
 {
     if (chain->count == CHAIN_MAX || !stage_init(&chain->stage[chain->count], filter))

@@ -34,6 +34,12 @@ bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
 // fit; that of a parsed chain always fits.
 bool chain_print(const struct chain *chain, char text[CHAIN_TEXT]);
 
+// Returns the stage whose input is the kept picture of the mask `stage` (docs/pixels.md section 2); `stage`: no filter
+// is before the mask. No stage from there to the mask moves pixels.
+int chain_kept(const struct chain *chain, int stage);
+// Returns false if a mask limits a filter that moves pixels; `error` then gets one line with advice.
+bool chain_check_masks(const struct chain *chain, char error[CHAIN_ERROR]);
+
 // Returns the name of the file that a stage reads. NULL: none.
 const char *chain_file(const struct chain *chain, int stage);
 

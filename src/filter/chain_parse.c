@@ -438,6 +438,8 @@ bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
         chain->count++;
         at = next;
     }
+    if (!chain_check_masks(chain, error))
+        return false;
     if (!chain_print(chain, copy))
         return fail(&parse, "the chain with all parameters is longer than %d characters", CHAIN_TEXT - 2);
     return true;

@@ -11,7 +11,7 @@
 #define ADDRESS(name) &filter_##name,
 // Filters without a kernel of their own.
 #define OTHERS(X)                                                                                                      \
-    X(open) X(close) X(canny) X(mirror) X(flip) X(crop) X(scale) X(rotate) X(warp) X(undistort) X(pixelate)
+    X(keep) X(open) X(close) X(canny) X(mirror) X(flip) X(crop) X(scale) X(rotate) X(warp) X(undistort) X(pixelate)
 DECLARE(none)
 FILTER_LIST(DECLARE)
 OTHERS(DECLARE)
@@ -57,6 +57,16 @@ int filter_param_count(const struct filter *filter)
 bool param_has_numbers(const struct param *param)
 {
     return param->type == PARAM_MATRIX || param->type == PARAM_MAP || param->type == PARAM_POINTS;
+}
+
+bool filter_is_mask(const struct filter *filter)
+{
+    return filter->second == SECOND_KEPT;
+}
+
+bool filter_moves(const struct filter *filter)
+{
+    return filter->mirror || filter->flip || (filter->kind == FILTER_WARP && !filter->warp->returns);
 }
 
 bool filter_gets_previous(const struct filter *filter)

@@ -43,7 +43,7 @@ enum filter_second {
     SECOND_NONE,     // it has none
     SECOND_PREVIOUS, // its previous output
     SECOND_INPUT,    // its previous input
-    SECOND_KEPT,     // the input of an earlier filter of the chain, which the plan keeps
+    SECOND_KEPT,     // of masks: the input of an earlier filter of the chain, the kept picture (chain_kept)
     SECOND_PICTURE,  // of users' filters: an image file, which a parameter names, as numbers after the parameters
 };
 
@@ -126,7 +126,7 @@ struct filter_arguments {
     bool loops; // stencils: the function has long loops, which devices cannot unroll
     int tiles;  // of a filter with `measured`: the tiles of its input in each row and column (histogram_parts); 0: none
     bool weighed; // FILTER_WARP: the plan that the stage is from has added premultiply and unpremultiply if needed
-    int spans; // SECOND_KEPT: the kept picture is the input of the filter this many before; 0: the stage that keeps it
+    int spans;    // SECOND_KEPT: the mask limits the last filters, this many; 0: those of its group (chain_kept)
     int count;
     int32_t value[FILTER_ARGUMENTS];
     int32_t *resource; // numbers that the plan owns (plan_fill), in place of `value`; NULL: `value` has the numbers
@@ -261,6 +261,8 @@ void filter_split_color(float color, int32_t rgb[3]);  // of a PARAM_COLOR
 int filter_param_count(const struct filter *filter);
 bool param_has_numbers(const struct param *param); // PARAM_MATRIX, PARAM_MAP, PARAM_POINTS
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values); // PARAM_FILE is a file
+bool filter_is_mask(const struct filter *filter);                                         // it has SECOND_KEPT
+bool filter_moves(const struct filter *filter);         // it moves pixels, and does not move them back
 bool filter_gets_previous(const struct filter *filter); // its second picture is of the previous frame
 bool filter_ends_pass(const struct filter *filter);     // its second picture comes from the path, not from a file
 // The result depends on a pixel's place: `placed`, with such a second picture, or a user's filter.

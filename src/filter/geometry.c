@@ -1,12 +1,20 @@
-// geometry.c: filters that move pixels but do not change their values
+// geometry.c: filters that change no values of pixels: `none`, `keep`, and those that move pixels
 #include "filter/filter.h"
 
-extern const struct filter filter_none, filter_mirror, filter_flip;
+extern const struct filter filter_none, filter_keep, filter_mirror, filter_flip;
 
 const struct filter filter_none = {
     .name = "none",
     .summary = "pass the image through unchanged",
     .example = "none",
+    .kind = FILTER_GEOMETRY,
+};
+
+const struct filter filter_keep = {
+    .name = "keep",
+    .summary = "keep the image for the masks that follow, such as within: they limit all filters since then",
+    .example = "keep,blur=8,gray,within",
+    .usage = "keep,blur=8,gray,within=matte.jpg",
     .kind = FILTER_GEOMETRY,
 };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct filter filter_premultiply, filter_unpremultiply;
+extern const struct filter filter_premultiply, filter_unpremultiply, filter_kept;
 
 const size_t pass_pixel_bytes[] = {[PASS_RGBA] = 4, [PASS_GREY] = 1};
 
@@ -296,44 +296,35 @@ static void add_steps(struct plan *plan, const struct stage *stage)
     }
 }
 
-static bool moves_pixels(const struct filter *filter)
+// Returns true if the stage changes nothing in a plan.
+static bool is_marker(const struct stage *stage)
 {
-    return filter->mirror || filter->flip || (filter->kind == FILTER_WARP && !filter->warp->returns);
+    return strcmp(stage->filter->name, "none") == 0 || strcmp(stage->filter->name, "keep") == 0;
 }
 
-// Returns the stage of the chain whose input stage `number`, which has SECOND_KEPT, gets. No stage between moves
-// pixels.
-static int kept_stage(const struct chain *chain, int number)
-{
-    int first = number, spans = chain->stage[number].arguments.spans;
-    while (first > 0 && spans > 0 && !moves_pixels(chain->stage[first - 1].filter))
-        spans -= strcmp(chain->stage[--first].filter->name, "none") != 0; // a printed chain has no `none`
-    return first;
-}
-
-// Adds the stages that keep the input of the chain's stage `number` for later ones. Sets their numbers in `keeper`.
-static void add_keepers(struct plan *plan, int number, int keeper[CHAIN_MAX])
+// Adds a stage that keeps the input of the chain's stage `number`, if a mask needs it. Returns its number.
+static int add_keeper(struct plan *plan, int number)
 {
     const struct chain *chain = &plan->chain;
-    for (int i = number; i < chain->count; i++) {
-        if (chain->stage[i].arguments.spans == 0 || kept_stage(chain, i) != number)
-            continue;
-        keeper[i] = plan->stages;
-        add_stage(plan, &chain->stage[i]);
-        plan->stage[keeper[i]].arguments.spans = 0;
-    }
+    bool needed = false;
+    for (int i = number; i < chain->count; i++)
+        needed = needed || (filter_is_mask(chain->stage[i].filter) && chain_kept(chain, i) == number);
+    if (needed)
+        add_stage(plan, &(struct stage){.filter = &filter_kept});
+    return plan->stages - 1;
 }
 
 // Makes the stages of the plan from those of the chain.
 static void add_stages(struct plan *plan)
 {
-    int keeper[CHAIN_MAX] = {0};
+    int keeper[CHAIN_MAX];
     for (int i = 0; i < plan->chain.count; i++) {
         const struct stage *stage = &plan->chain.stage[i];
-        add_keepers(plan, i, keeper);
-        (stage->filter->steps ? add_steps : add_stage)(plan, stage);
-        if (stage->arguments.spans > 0)
-            plan->keeper[plan->stages - 1] = keeper[i];
+        keeper[i] = add_keeper(plan, i);
+        if (!is_marker(stage))
+            (stage->filter->steps ? add_steps : add_stage)(plan, stage);
+        if (filter_is_mask(stage->filter))
+            plan->keeper[plan->stages - 1] = keeper[chain_kept(&plan->chain, i)];
     }
 }
 

@@ -12,10 +12,8 @@ static const struct param params[] = {
      .help = "the filters apply where the file is white, or black; transparent parts of the file count as black"},
     {"fit", PARAM_CHOICE, .max = 1, .step = 1, .choices = "cover|tile",
      .help = "cover: scaled and cut to the image; tile: repeated from the top left"},
-    {"filters", PARAM_INT, .min = 1, .max = CHAIN_MAX, .preset = 1, .step = 1,
-     .help =
-         "number of earlier filters that the mask limits; a filter that moves pixels, such as crop, and those before "
-         "it are not limited"},
+    {"filters", PARAM_INT, .max = CHAIN_MAX, .step = 1,
+     .help = "number of earlier filters that the mask limits; 0: those since `keep`, or one without it"},
     {0},
 };
 
@@ -28,22 +26,19 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 
 static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
 {
-    if (arguments->spans == 0)
-        return;
     arguments->value[ARGUMENT_WIDTH] = size->width;
     arguments->count = ARGUMENT_SHARES + size->width * size->height;
 }
 
 static bool fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])
 {
-    return stage->arguments.spans == 0 ||
-           picture_mask(&stage->values, size->width, size->height, numbers + ARGUMENT_SHARES, why);
+    return picture_mask(&stage->values, size->width, size->height, numbers + ARGUMENT_SHARES, why);
 }
 
 static int follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
                   int32_t *arguments)
 {
-    arguments[ARGUMENT_MIXES] = stage->arguments.spans > 0 && !frame_time->alone;
+    arguments[ARGUMENT_MIXES] = !frame_time->alone;
     return 1;
 }
 

@@ -347,7 +347,8 @@ static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to
         run_user(pass->last, (const uint8_t *const[]){at, second}, to, band->width, y, 4);
     else
         band->run->passes[number].last->second(&pass->last->arguments, at, second, to, band->width, y);
-    memcpy(second, keeps_input ? at : to, 4 * (size_t)band->width);
+    if (!filter_is_mask(pass->last->filter))
+        memcpy(second, keeps_input ? at : to, 4 * (size_t)band->width);
     return to;
 }
 

@@ -208,7 +208,9 @@ static int add_last(struct composer *c, const struct stage *stage, int offset)
             "INLINE pixel %s_%s(pixel p, pixel second, int x, int y, arguments args);\n"
             "#define PASS_LAST(p, second, args, x, y) %s_%s(p, second, x, y, (args) + %d)\n%s",
             prefix_of(filter), filter->name, prefix_of(filter), filter->name, own_offset(filter, offset),
-            filter->second == SECOND_INPUT ? "#define PASS_KEEPS_INPUT\n" : "");
+            filter->second == SECOND_INPUT ? "#define PASS_KEEPS_INPUT\n"
+            : filter_is_mask(filter)       ? "#define PASS_KEEPS_NOTHING\n"
+                                           : "");
     return offset + stage->arguments.count;
 }
 

@@ -332,9 +332,9 @@ static void chain_of(const struct pass *pass, struct chain *chain)
         add_warp(chain, pass);
     for (int i = pass->warp && pass->warp->filter->placed; i < pass->after_count; i++) // the warp has the first one
         add_stage(chain, pass->after[i]);
+    if (pass->last && filter_is_mask(pass->last->filter)) // it changes nothing
+        add_stage(chain, &(struct stage){.filter = filter_find("keep")});
     add_stage(chain, pass->last);
-    if (pass->last)
-        chain->stage[chain->count - 1].arguments.spans = 0; // `within` changes nothing
     add_geometry(chain, pass->store_mirror, pass->store_flip);
 }
 

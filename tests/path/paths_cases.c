@@ -164,7 +164,21 @@ const char *const path_filters[] = {
     "blur=2,within=" GOLDEN_DATA "/none.png",
     "within=" GOLDEN_DATA "/format-rgba.png",
     "sobel,sepia,none,invert,none,within=" GOLDEN_DATA "/format-rgba.png:filters=2",
-    "sepia,mirror,blur=3,sobel,within=" GOLDEN_DATA "/format-rgba.png:black:tile:9,emboss,flip",
+    "mirror,sepia,blur=3,sobel,within=" GOLDEN_DATA "/format-rgba.png:black:tile:9,emboss,flip",
+    "sepia,mirror,sobel,within=" GOLDEN_DATA "/none.png:black:tile:3",
+    "mirror,within=" GOLDEN_DATA "/none.png",
+    "keep,invert,scale=30:20,within=" GOLDEN_DATA "/none.png",
+    "keep",
+    "keep,within=" GOLDEN_DATA "/none.png",
+    "gray,within=" GOLDEN_DATA "/none.png,within=" GOLDEN_DATA "/format-rgba.png:black",
+    "blur=1,keep,gray,none,invert,within=" GOLDEN_DATA "/none.png,within=" GOLDEN_DATA "/format-rgba.png",
+    "keep,sobel,keep,sepia,within=" GOLDEN_DATA "/none.png,blur=2,within=" GOLDEN_DATA "/format-rgba.png:fit=tile",
+    "keep,gray,keep,blur=2,within=" GOLDEN_DATA "/none.png,within=" GOLDEN_DATA
+    "/format-rgba.png,invert,within=" GOLDEN_DATA "/none.png:black",
+    "mirror,keep,gaussian=3,keep,pixelate=7,invert,within=" GOLDEN_DATA "/none.png,within=" GOLDEN_DATA
+    "/format-rgba.png,keep,otsu,within=" GOLDEN_DATA "/none.png,flip",
+    "colorkey=gray,keep,invert,blur=5,within=" GOLDEN_DATA "/none.png:filters=1,within=" GOLDEN_DATA
+    "/format-rgba.png:black,sepia,within=" GOLDEN_DATA "/format-rgba.png",
     "mirror,pixelate=5,within=" GOLDEN_DATA "/none.png:black,gaussian=2,colorkey=gray,within=" GOLDEN_DATA
     "/format-rgba.png:fit=tile:filters=3,median",
     "crop=5:3,open=2,autolevels,within=" GOLDEN_DATA "/none.png:filters=2,invert,within,scale=factor=0.5",

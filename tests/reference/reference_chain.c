@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHAIN_FILTERS = 16 };
+enum { CHAIN_FILTERS = 16, MASK_FILTERS = 3 }; // the parameter `filters` of masks
 
 const struct rule *reference_rule(int index)
 {
@@ -186,7 +186,7 @@ static bool run_rule(struct picture *picture, const struct inputs *inputs, const
 
 bool reference_filter(struct picture *picture, const char *name, const char *const texts[REFERENCE_PARAMS])
 {
-    const struct inputs inputs = {{picture ? *picture : (struct picture){0}}, 1};
+    const struct inputs inputs = {{picture ? *picture : (struct picture){0}}, 1, 0, 0};
     return run_rule(picture, &inputs, name, texts);
 }
 
@@ -245,12 +245,6 @@ static char *cut(char **text, char separator)
     return trim(piece);
 }
 
-static void forget(struct inputs *inputs)
-{
-    while (inputs->count > 0)
-        picture_free(&inputs->picture[--inputs->count]);
-}
-
 static bool moves_pixels(const char *name)
 {
     static const char *const names[] = {"mirror", "flip",      "crop",  "scale", "rotate",
@@ -261,7 +255,46 @@ static bool moves_pixels(const char *name)
     return false;
 }
 
-static bool run_filter(struct picture *picture, struct inputs *inputs, char *text)
+static bool is_mask(const char *name)
+{
+    return !strcmp(name, "within");
+}
+
+// The groups of masks. A group is the number of filters before its `keep`.
+struct groups {
+    int open[16], count;
+    bool masked; // the outermost group has a mask
+    int newest;  // the number of filters before the newest one that is no mask
+};
+
+// Follows the groups up to the next filter, which is no mask.
+static void follow_groups(struct groups *groups, const char *name, int before)
+{
+    if (groups->masked)
+        groups->count = 0;
+    groups->masked = false;
+    if (!strcmp(name, "keep"))
+        groups->open[groups->count++] = before;
+    else
+        groups->newest = before;
+}
+
+// Returns the number of filters before the kept picture of a mask.
+static int take_group(struct groups *groups, int before, int filters)
+{
+    if (filters > 0)
+        return before > filters ? before - filters : 0;
+    if (groups->count == 0)
+        return groups->newest;
+    const int kept = groups->open[groups->count - 1];
+    if (groups->count > 1)
+        groups->count--;
+    else
+        groups->masked = true;
+    return kept;
+}
+
+static bool run_filter(struct picture *picture, struct inputs *inputs, struct groups *groups, char *text)
 {
     const char *texts[REFERENCE_PARAMS] = {NULL}, *name = cut(&text, '=');
     const struct rule *rule = reference_find(name);
@@ -285,12 +318,22 @@ static bool run_filter(struct picture *picture, struct inputs *inputs, char *tex
             return false;
         texts[index] = value;
     }
-    if (picture && strcmp(name, "none"))
-        inputs->picture[inputs->count++] = picture_copy(picture);
-    bool ok = run_rule(picture, inputs, name, texts);
+    if (!strcmp(name, "none"))
+        return true;
+    if (is_mask(name)) {
+        const int filters = texts[MASK_FILTERS] ? atoi(texts[MASK_FILTERS]) : 0;
+        inputs->kept = take_group(groups, inputs->count, filters);
+        if (inputs->kept < inputs->movers)
+            return false;
+    } else {
+        follow_groups(groups, name, inputs->count);
+    }
+    if (!strcmp(name, "keep"))
+        return true;
+    inputs->picture[inputs->count++] = picture ? picture_copy(picture) : picture_new(1, 1);
     if (moves_pixels(name))
-        forget(inputs);
-    return ok;
+        inputs->movers = inputs->count;
+    return run_rule(picture, inputs, name, texts);
 }
 
 bool reference_chain(struct picture *picture, const char *text)
@@ -298,10 +341,12 @@ bool reference_chain(struct picture *picture, const char *text)
     char *words = strdup(text), *rest = words;
     struct picture result = picture ? picture_copy(picture) : (struct picture){0};
     struct inputs inputs = {.count = 0};
+    struct groups groups = {.count = 0};
     bool ok = words != NULL;
     for (int count = 1; ok && rest; count++)
-        ok = count <= CHAIN_FILTERS && run_filter(picture ? &result : NULL, &inputs, cut(&rest, ','));
-    forget(&inputs);
+        ok = count <= CHAIN_FILTERS && run_filter(picture ? &result : NULL, &inputs, &groups, cut(&rest, ','));
+    while (inputs.count > 0)
+        picture_free(&inputs.picture[--inputs.count]);
     free(words);
     if (ok && picture) {
         struct picture old = *picture;

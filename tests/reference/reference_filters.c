@@ -467,6 +467,7 @@ static void pixel_flip(const struct picture *from, int x, int y, const struct va
 
 const struct rule filters_rules[] = {
     {"none", pixel_none, NULL, {{0}}},
+    {"keep", pixel_none, NULL, {{0}}},
     {"gray", pixel_gray, NULL, {{"mode", WORD, 0, 0, "luma", {"luma", "average", "paint"}, {0}}}},
     {"maxrgb", pixel_maxrgb, NULL, {{0}}},
     {"invert", pixel_invert, NULL, {{0}}},

@@ -284,8 +284,8 @@ static void pixel_fill(const struct picture *from, int x, int y, const struct va
 
 static void pixel_within(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
-    int m = mask_at(values, x, y), first = values->inputs->count - 1 - values->value[3].number;
-    const uint8_t *old = picture_pixel(&values->inputs->picture[first > 0 ? first : 0], x, y);
+    int m = mask_at(values, x, y);
+    const uint8_t *old = picture_pixel(&values->inputs->picture[values->inputs->kept], x, y);
     for (int i = 0; i < 4; i++)
         to[i] = (uint8_t)((m * to[i] + (255 - m) * old[i] + 127) / 255);
 }
@@ -449,7 +449,7 @@ const struct rule placed_rules[] = {
      {{"file", TEXT, 0, 0, "none", {0}, {0}},
       {"where", WORD, 0, 0, "white", {"white", "black"}, {0}},
       {"fit", WORD, 0, 0, "cover", {"cover", "tile"}, {0}},
-      {"filters", INTEGER, 1, 16, "1", {0}, {0}}}},
+      {"filters", INTEGER, 0, 16, "0", {0}, {0}}}},
     {"fill", pixel_fill, NULL, {{"color", COLOR, 0, 0, "black", {0}, {0}}}},
     {"grain", pixel_grain, NULL, {{"strength", INTEGER, 0, 100, "30", {0}, {0}}}},
     {"remap", NULL, check_remap, {{"file", TEXT, 0, 0, "none", {0}, {0}}, {"fill", COLOR, 0, 0, "black", {0}, {0}}}},

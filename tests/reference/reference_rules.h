@@ -22,10 +22,12 @@ struct weights {
     int64_t bias, q[MATRIX_NUMBERS];
 };
 
-// The inputs of a chain's filters, from the last one that moved pixels up to the present one.
+// The inputs of a chain's filters up to the present one, without `none` and `keep`.
 struct inputs {
     struct picture picture[16];
     int count;
+    int kept;   // of a mask: the number of the input that it mixes in; `count`: no filter is before it
+    int movers; // the number of filters up to the last one that moves pixels
 };
 
 struct values {
