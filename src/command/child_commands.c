@@ -4,6 +4,7 @@
 #include "bench/bench.h"
 #include "command/command.h"
 #include "inspect/inspect.h"
+#include "matte/matte.h"
 #include "path/probe.h"
 #include "tune/kernel/user_kernel.h"
 
@@ -22,7 +23,8 @@ static const struct child_job {
         {SHADER_WORDS, SHADER_WORD_KIND, "shader", probe_shader_answer},
         {WORDS, 0, NULL, probe_answer},
 },
-  inspections[] = {{INSPECT_WORDS, 0, NULL, inspect_answer}}, measurements[] = {{BENCH_WORDS, 0, NULL, bench_reply}};
+  inspections[] = {{INSPECT_WORDS, 0, NULL, inspect_answer}}, measurements[] = {{BENCH_WORDS, 0, NULL, bench_reply}},
+  mattes[] = {{MATTE_WORDS, 0, NULL, matte_answer}};
 
 // Runs the job that the arguments name. EXIT_AT_ONCE, because a faulty driver could crash in the functions that exit()
 // runs.
@@ -55,4 +57,5 @@ static int run(const struct option_list *list, const struct child_job *job, size
 
 CHILD_COMMAND(probe, probes, "test a kernel variant")
 CHILD_COMMAND(bench_test, measurements, "run a test of `monocle bench device`")
+CHILD_COMMAND(matte_program, mattes, "make mattes of frames")
 CHILD_COMMAND(inspect, inspections, "query drivers")

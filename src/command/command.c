@@ -17,13 +17,17 @@ enum { COMMANDS_MAX = 32 };
 static const struct command help_command;
 
 const struct command *const commands[] = {
-    &live_command,       &ctl_command,     &batch_command,
-    &report_command,     &lane_command,    &filters_command,
-    &looks_command,      &bench_command,   &latency_command,
-    &tune_command,       &tuned_command,   &devices_command,
-    &doctor_command,     &cameras_command, &help_command,
-    &completion_command, &manual_command,  &probe_command,
-    &bench_test_command, &inspect_command, NULL,
+    &live_command,          &ctl_command,
+    &batch_command,         &report_command,
+    &lane_command,          &filters_command,
+    &looks_command,         &bench_command,
+    &latency_command,       &tune_command,
+    &tuned_command,         &devices_command,
+    &doctor_command,        &cameras_command,
+    &help_command,          &completion_command,
+    &manual_command,        &probe_command,
+    &bench_test_command,    &inspect_command,
+    &matte_program_command, NULL,
 };
 
 // The help prints a title before each of these commands.

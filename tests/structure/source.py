@@ -37,7 +37,7 @@ LAYERS = {
     "inspect": ["source", "road", "path", "screen", "compute", "filter", "image", "base"],
     "stream": ["tune", "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
     "control": ["stream", "tune", "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
-    "command": ["control", "stream", "inspect", "batch", "lane", "bench", "tune", "tune/kernel",
+    "command": ["control", "stream", "inspect", "batch", "lane", "bench", "tune", "tune/kernel", "matte",
                 "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
     "": ["command", "base"],  # main.c
 }
@@ -78,7 +78,7 @@ ROWS = {
         r"src/path/.*|src/batch/(batch|choose|runner)\.c|src/inspect/inspect_device\.c",
     r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # formats of files, cameras and measurements, and defaults
         r"src/(image/(pixfmt|image|y4m|codec/).*|sink/virtual_camera\.c|source/(camera.*|generated|video_info)\.c|"
-        r"bench/(filters|paths|pool)\.c|batch/worker\.c)",
+        r"bench/(filters|paths|pool)\.c|batch/worker\.c|matte/programs\.c)",
     # The name of a kind of source.
     r"str\w*cmp\(.*(?:info->kind|kinds\S*->name|\"(?:camera|pattern|noise|y4m|raw|video|list))":
         r"src/source/source\.c",
