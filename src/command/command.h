@@ -12,7 +12,7 @@ struct command {
 
 extern const struct command live_command, lane_command, batch_command, report_command, bench_command, latency_command,
     tune_command, tuned_command, devices_command, doctor_command, cameras_command, filters_command, looks_command,
-    ctl_command, completion_command, manual_command, probe_command, bench_test_command, inspect_command,
+    matte_command, ctl_command, completion_command, manual_command, probe_command, bench_test_command, inspect_command,
     matte_program_command;
 extern const struct command *const commands[]; // ends with NULL; the first command is the default
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "compute/drivers.h"
 #include "inspect/inspect.h"
+#include "matte/matte.h"
 #include "source/camera_device.h"
 
 #include <dirent.h>
@@ -746,6 +747,17 @@ static void check_programs(struct doctor *doctor)
                       "ffmpeg is not installed; monocle needs it to read and to make videos other than Y4M");
 }
 
+static void check_mattes(struct doctor *doctor)
+{
+    char path[PATH_MAX];
+    for (const struct matte_network *network = matte_networks; network->name; network++) {
+        const bool installed = matte_network_path(network, path) && access(path, R_OK) == 0;
+        doctor_report(doctor, FINDING_OK, NULL, "the network that finds %s is %sinstalled%s%s", network->help,
+                      text_if(!installed, "not "), text_if(!installed, "; run: monocle matte --install "),
+                      text_if(!installed, network->name));
+    }
+}
+
 // ---- all checks ----
 
 static const struct check {
@@ -757,7 +769,7 @@ static const struct check {
     {"display", check_display},   {"gl", check_gl},
     {"cameras", check_cameras},   {"virtual camera", check_virtual_camera},
     {"cache", check_cache},       {"results", check_results},
-    {"programs", check_programs},
+    {"programs", check_programs}, {"mattes", check_mattes},
 };
 
 void doctor_run(const char *root, void (*found)(void *context, const struct finding *finding), void *context)

