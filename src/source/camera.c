@@ -24,7 +24,7 @@ enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 // and the source's pool, which have locks; `decoder` changes only in source_reshape, when no other thread uses the
 // source. The slot of a frame is a slot of the pool, or POOL_SLOTS and a loan of the stream.
 struct camera {
-    struct camera_link link;
+    struct camera_link *link;
     struct camera_mode mode; // the mode of the source's frames
     struct image_shape shape;
     struct camera_decoder *decoder; // decodes compressed frames; NULL for other modes
@@ -114,9 +114,9 @@ static bool see_shape(struct camera_link *link, struct image_shape *shape, char 
 // decoder sees another one.
 static bool same_shape(const struct camera *camera)
 {
-    const struct camera_mode *now = &camera->link.stream.mode, *then = &camera->mode;
+    const struct camera_mode *now = &camera->link->stream.mode, *then = &camera->mode;
     struct image_shape shape = now->compressed ? camera->shape : camera_mode_shape(now);
-    shape.color = color_of(&camera->link, &shape);
+    shape.color = color_of(camera->link, &shape);
     return now->compressed == then->compressed && now->width == then->width && now->height == then->height &&
            image_shape_equal(&shape, &camera->shape);
 }
@@ -126,8 +126,8 @@ static bool same_shape(const struct camera *camera)
 static void announce_shape(struct camera *camera)
 {
     const struct image_shape *new = &camera->next_shape, *old = &camera->shape;
-    const struct camera_node *node = &camera->link.node;
-    camera->next_mode = camera->link.stream.mode;
+    const struct camera_node *node = &camera->link->node;
+    camera->next_mode = camera->link->stream.mode;
     camera->reshaped = true;
     log_warn("camera %s (%s): its frames are now %dx%d %s (%s, %s) instead of %dx%d %s (%s, %s)", node->path,
              node->card, new->width, new->height, camera_mode_name(&camera->next_mode),
@@ -140,12 +140,12 @@ static bool use_mode(struct source *source)
 {
     struct camera *camera = source->state;
     struct source_info *info = &source->info;
-    const struct camera_node *node = &camera->link.node;
+    const struct camera_node *node = &camera->link->node;
     if (camera->mode.compressed &&
         !(camera->decoder = camera_decoder_open(source, &camera->shape, camera_mode_most_pixels(&camera->mode))))
         return false;
     info->shape = camera->shape;
-    info->rate = camera->link.rate = camera->link.stream.rate;
+    info->rate = camera->link->rate = camera->link->stream.rate;
     info->claimed = info->rate > 0;
     snprintf(info->name, sizeof(info->name), "%s (%s)%s", node->card, node->path,
              camera->mode.compressed ? ", mjpeg" : "");
@@ -157,12 +157,12 @@ static bool use_mode(struct source *source)
 static bool camera_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct camera *camera = source->state;
-    struct camera_link *link = &camera->link;
     char why[CAMERA_WHY];
     source->info.live = true;
     source->unsettled = setup->settle;
     camera->held = -1;
-    if (!camera_link_open(link, setup, text))
+    struct camera_link *link = camera->link = camera_link_open(setup, text);
+    if (!link)
         return false;
     camera->mode = link->stream.mode;
     if (!see_shape(link, &camera->shape, why)) {
@@ -179,7 +179,7 @@ static bool camera_open(struct source *source, const struct source_setup *setup,
 static void camera_close(struct source *source)
 {
     struct camera *camera = source->state;
-    camera_link_close(&camera->link);
+    camera_link_close(camera->link);
     camera_decoder_close(camera->decoder);
 }
 
@@ -208,7 +208,7 @@ static int take_slot(struct source *source)
 static bool copy(struct source *source, int index, enum camera_part part, struct frame *frame)
 {
     struct camera *camera = source->state;
-    struct camera_stream *stream = &camera->link.stream;
+    struct camera_stream *stream = &camera->link->stream;
     struct pool *pool = &source->pool;
     const int slot = part == CAMERA_NEWER && camera->held < 0 ? -1 : take_slot(source);
     if (slot >= 0)
@@ -223,7 +223,7 @@ static bool copy(struct source *source, int index, enum camera_part part, struct
 
 static void frame_arrived(struct camera *camera)
 {
-    camera_link_frame_arrived(&camera->link);
+    camera_link_frame_arrived(camera->link);
     camera->dropped = NULL;
 }
 
@@ -243,7 +243,7 @@ static const char *inspect(struct camera_stream *stream, const struct v4l2_buffe
 static bool use_buffer(struct source *source, const struct v4l2_buffer *buffer, struct frame *frame)
 {
     struct camera *camera = source->state;
-    struct camera_link *link = &camera->link;
+    struct camera_link *link = camera->link;
     struct camera_stream *stream = &link->stream;
     const int index = (int)buffer->index;
     enum camera_part part;
@@ -284,7 +284,7 @@ static bool use_buffer(struct source *source, const struct v4l2_buffer *buffer, 
 // Waits for the camera and the decoder. Returns true if the camera has an event.
 static bool wait_ready(const struct camera *camera, int64_t deadline_ns)
 {
-    struct pollfd ready[] = {{.fd = camera->link.stream.device.fd, .events = POLLIN | POLLPRI},
+    struct pollfd ready[] = {{.fd = camera->link->stream.device.fd, .events = POLLIN | POLLPRI},
                              {.fd = camera->decoder ? camera_decoder_fd(camera->decoder) : -1, .events = POLLIN}};
     poll(ready, 2, clock_ms_until(deadline_ns));
     if (ready[0].revents & POLLERR) // poll returns at once until the error is gone
@@ -297,17 +297,16 @@ static void restart_stalled(struct camera *camera)
     char why[CAMERA_WHY];
     const struct camera_decoder_state decoder = camera_decoder_state(camera->decoder);
     const char *dropped = decoder.why[0] != '\0' ? decoder.why : camera->dropped;
-    const char *cause = dropped ? dropped : camera_link_shut(&camera->link);
     snprintf(why, sizeof(why), "no %sframe arrived for %.0f s%s%.300s", text_if(dropped, "valid "),
-             (double)camera_link_patience_ns(&camera->link) / 1e9, text_if(cause, ": "), text_or(cause, ""));
-    camera_link_restart(&camera->link, why);
+             (double)camera_link_patience_ns(camera->link) / 1e9, text_if(dropped, ": "), text_or(dropped, ""));
+    camera_link_restart(camera->link, why);
 }
 
 // Waits for a frame or an event of a connected camera. Returns true if it lends a frame.
 static bool wait_frame(struct source *source, struct frame *frame, int64_t deadline_ns)
 {
     struct camera *camera = source->state;
-    struct camera_link *link = &camera->link;
+    struct camera_link *link = camera->link;
     struct v4l2_buffer buffer;
     const int64_t stalled_ns = link->heard_ns + camera_link_patience_ns(link);
     if (wait_ready(camera, deadline_ns < stalled_ns ? deadline_ns : stalled_ns) &&
@@ -347,18 +346,18 @@ static void reconnect(struct source *source, int64_t deadline_ns)
     struct camera *camera = source->state;
     char why[CAMERA_WHY];
     struct frame old;
-    if (!camera_link_retry(&camera->link, deadline_ns))
+    if (!camera_link_retry(camera->link, deadline_ns))
         return;
     if (!same_shape(camera)) {
-        const bool ok = see_shape(&camera->link, &camera->next_shape, why);
+        const bool ok = see_shape(camera->link, &camera->next_shape, why);
         if (ok)
             announce_shape(camera);
-        camera_link_reject(&camera->link, ok ? NULL : why);
+        camera_link_reject(camera->link, ok ? NULL : why);
         return;
     }
     if (camera->decoder && camera_decoder_take(camera->decoder, &old)) // from before the signal was lost
         pool_give(&source->pool, old.slot);
-    camera_link_accept(&camera->link);
+    camera_link_accept(camera->link);
 }
 
 // Closes the camera, and waits for the end of the rest or for the deadline.
@@ -366,8 +365,8 @@ static void rest(struct camera *camera, int64_t deadline_ns)
 {
     enum { LOOK_NS = 20 * NS_PER_MS };
     const int64_t look_ns = clock_now_ns() + LOOK_NS;
-    if (camera->link.connected)
-        camera_link_rest(&camera->link);
+    if (camera->link->connected)
+        camera_link_rest(camera->link);
     clock_sleep_until_ns(look_ns < deadline_ns ? look_ns : deadline_ns);
 }
 
@@ -377,7 +376,7 @@ static enum source_status camera_next(struct source *source, struct frame *frame
     do {
         if (camera->resting)
             rest(camera, deadline_ns);
-        else if (!camera->link.connected)
+        else if (!camera->link->connected)
             reconnect(source, deadline_ns);
         else if (wait_frame(source, frame, deadline_ns))
             return SOURCE_FRAME;
@@ -391,7 +390,7 @@ static enum source_status camera_next(struct source *source, struct frame *frame
 static bool camera_reshape(struct source *source)
 {
     struct camera *camera = source->state;
-    camera_link_add_damaged(&camera->link, camera_decoder_state(camera->decoder).damaged);
+    camera_link_add_damaged(camera->link, camera_decoder_state(camera->decoder).damaged);
     camera_decoder_close(camera->decoder);
     camera->decoder = NULL;
     pool_finish(&source->pool);
@@ -399,8 +398,8 @@ static bool camera_reshape(struct source *source)
     camera->mode = camera->next_mode;
     camera->shape = camera->next_shape;
     camera->reshaped = false;
-    camera->link.retry_ns = 0;
-    camera->link.heard_ns = clock_now_ns(); // the stream may have continued
+    camera->link->retry_ns = 0;
+    camera->link->heard_ns = clock_now_ns(); // the stream may have continued
     return use_mode(source);
 }
 
@@ -410,7 +409,7 @@ static void camera_return(struct source *source, const struct frame *frame)
     if (frame->slot < POOL_SLOTS)
         pool_give(&source->pool, frame->slot);
     else
-        camera_stream_return(&camera->link.stream, frame->slot - POOL_SLOTS);
+        camera_stream_return(&camera->link->stream, frame->slot - POOL_SLOTS);
 }
 
 static void camera_health(struct source *source, struct source_health *health)
@@ -418,7 +417,7 @@ static void camera_health(struct source *source, struct source_health *health)
     struct camera *camera = source->state;
     static const char hint[] = "frames arrive cut; use another cable or USB port, or a smaller --size";
     const struct camera_decoder_state decoder = camera_decoder_state(camera->decoder);
-    camera_link_health(&camera->link, health);
+    camera_link_health(camera->link, health);
     health->damaged += decoder.damaged;
     if (decoder.cut)
         memcpy(health->hint, hint, sizeof(hint));
@@ -433,19 +432,19 @@ static void camera_rest(struct source *source, bool rest)
 static bool camera_control(struct source *source, int index, int steps, struct source_control *control)
 {
     struct camera *camera = source->state;
-    return camera_link_adjust(&camera->link, index, steps, control);
+    return camera_link_adjust(camera->link, index, steps, control);
 }
 
 static int camera_controls(struct source *source, struct source_control control[SOURCE_CONTROLS])
 {
     struct camera *camera = source->state;
-    return camera_link_controls(&camera->link, control);
+    return camera_link_controls(camera->link, control);
 }
 
 static bool camera_set_control(struct source *source, const char *setting, char why[SOURCE_SET_WHY])
 {
     struct camera *camera = source->state;
-    return camera_link_set(&camera->link, setting, why);
+    return camera_link_set(camera->link, setting, why);
 }
 
 static bool camera_claims(const struct source_target *target, const struct source_setup *setup)

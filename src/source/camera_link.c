@@ -1,6 +1,7 @@
 // camera_link.c: the connection to a camera: opens it, detects faults, reconnects, and keeps its health and controls
 #include "source/camera_link.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -9,12 +10,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define NS_PER_S ((int64_t)1000000000)
 #define DELAY_FIRST_NS (NS_PER_S / 4) // before the first attempt to reconnect; doubles up to the longest
 #define DELAY_LONGEST_NS (2 * NS_PER_S)
+#define START_NS (10 * NS_PER_S) // for a driver to open and start a camera
+#define START_HURRY_NS (5 * NS_PER_S / 2)
 #define BUSY_NS (NS_PER_S / 20)
 #define UNPLUGGED_NS (NS_PER_S / 2) // for a driver to release an unplugged camera
 
@@ -76,24 +80,48 @@ static bool start_patiently(struct camera_link *link, char why[CAMERA_WHY])
     return ok;
 }
 
-bool camera_link_open(struct camera_link *link, const struct source_setup *setup, const char *text)
+static void open_link(void *context)
+{
+    struct camera_link *link = context;
+    struct camera_stream *stream = &link->stream;
+    link->opened = camera_stream_open(stream, link->node.path, link->why) && set_controls(link, link->why) &&
+                   camera_mode_choose(&stream->device, &link->setup, &link->wanted, link->why) &&
+                   start_patiently(link, link->why);
+}
+
+static void close_late(void *context)
+{
+    camera_link_close(context);
+}
+
+struct camera_link *camera_link_open(const struct source_setup *setup, const char *text)
 {
     char why[CAMERA_WHY];
+    struct camera_node node;
+    if (!camera_find(text, &node, why)) {
+        log_error("%s", why);
+        return NULL;
+    }
+    struct camera_link *link = xalloc(sizeof(*link));
     camera_stream_init(&link->stream);
     pthread_mutex_init(&link->lock, NULL);
     link->setup = *setup;
+    link->node = node;
     link->control_fd = -1;
-    if (!camera_find(text, &link->node, why) || !camera_stream_open(&link->stream, link->node.path, why) ||
-        !set_controls(link, why) || !camera_mode_choose(&link->stream.device, setup, &link->wanted, why)) {
-        log_error("%s", why);
-        return false;
+    const int64_t deadline_ns = clock_now_ns() + (setup->hurry ? START_HURRY_NS : START_NS);
+    if (!camera_try(node.path, open_link, close_late, link, deadline_ns)) {
+        log_message(setup->hurry ? LOG_WARN : LOG_ERROR, "cannot start camera %s (%s): %s%s", node.path, node.card,
+                    camera_no_answer, text_if(setup->hurry, "; monocle tries the other cameras"));
+        return NULL;
     }
-    const bool ok = start_patiently(link, why);
-    if (!ok)
-        log_error("%s", why);
+    if (!link->opened) {
+        log_error("%s", link->why);
+        camera_link_close(link);
+        return NULL;
+    }
     snprintf(link->health.hint, SOURCE_TROUBLE, "%.255s", link->node.passed); // until a frame arrives
     link->heard_ns = clock_now_ns();
-    return ok;
+    return link;
 }
 
 // Linux's uvcvideo has crashed in the kernel when it was closed while it released an unplugged camera.
@@ -121,9 +149,12 @@ static void disconnect(struct camera_link *link)
 
 void camera_link_close(struct camera_link *link)
 {
+    if (!link)
+        return;
     disconnect(link);
     camera_stream_finish(&link->stream);
     pthread_mutex_destroy(&link->lock);
+    free(link);
 }
 
 static void schedule_retry(struct camera_link *link)
@@ -153,11 +184,21 @@ void camera_link_accept(struct camera_link *link)
     schedule_retry(link);
 }
 
+// Returns the reason of a black picture, or of none: the privacy switch. NULL if it is off.
+static const char *find_shut(const struct camera_link *link)
+{
+    struct v4l2_control shut = {.id = V4L2_CID_PRIVACY};
+    return camera_device_ask(&link->stream.device, VIDIOC_G_CTRL, &shut) == 0 && shut.value
+               ? "the camera's privacy switch is on: open its shutter, or press its key"
+               : NULL;
+}
+
 // Reports why no frames arrive: once in the log, and in the health until they arrive again.
 static void report_trouble(struct camera_link *link, const char *why)
 {
     char trouble[SOURCE_TROUBLE];
-    snprintf(trouble, sizeof(trouble), "no signal: %.200s; reconnecting", why);
+    snprintf(trouble, sizeof(trouble), "no signal: %.150s%s%s; reconnecting", why, text_if(link->shut, "; "),
+             text_or(link->shut, ""));
     pthread_mutex_lock(&link->lock);
     const bool new = strcmp(link->health.trouble, trouble) != 0;
     memcpy(link->health.trouble, trouble, sizeof(trouble));
@@ -227,6 +268,8 @@ void camera_link_restart(struct camera_link *link, const char *why)
         link->restarted = true;
         link->counting = false;
         link->heard_ns = clock_now_ns();
+        if (ok && (link->shut = find_shut(link))) // not before, because a stalled device may take seconds to answer
+            report_trouble(link, why);
         if (ok)
             return;
         log_info("%s", failed);
@@ -255,6 +298,7 @@ void camera_link_frame_arrived(struct camera_link *link)
 {
     link->heard_ns = clock_now_ns();
     link->restarted = false;
+    link->shut = NULL;
     if (link->lost_ns == 0)
         return;
     const uint64_t lost = missed(link);
@@ -280,14 +324,6 @@ static double recent_rate(const struct camera_link *link)
     return newest > oldest ? (double)(count - 1) * 1e9 / (double)(newest - oldest) : 0;
 }
 
-const char *camera_link_shut(const struct camera_link *link)
-{
-    struct v4l2_control shut = {.id = V4L2_CID_PRIVACY};
-    return camera_device_ask(&link->stream.device, VIDIOC_G_CTRL, &shut) == 0 && shut.value
-               ? "the camera's privacy switch is on: open its shutter, or press its key"
-               : NULL;
-}
-
 // Advises about a picture that is black, or about a low rate: many cameras lower their rate in the dark, unless a
 // control forbids it.
 static void advise(struct camera_link *link)
@@ -296,7 +332,7 @@ static void advise(struct camera_link *link)
         "auto-exposure lowers the frame rate; add light or use --control exposure_dynamic_framerate=0";
     const double enough = 0.8;
     struct v4l2_control allowed = {.id = V4L2_CID_EXPOSURE_AUTO_PRIORITY};
-    const char *shut = camera_link_shut(link);
+    const char *shut = find_shut(link);
     const bool may = camera_device_ask(&link->stream.device, VIDIOC_G_CTRL, &allowed) == 0 && allowed.value;
     pthread_mutex_lock(&link->lock);
     const double rate = recent_rate(link);

@@ -13,6 +13,8 @@ struct camera_link {
     struct camera_mode wanted; // the mode that monocle chose
     double rate;               // nominal frames per second; 0: unknown
     struct camera_stream stream;
+    bool opened;          // camera_link_open has started the stream
+    char why[CAMERA_WHY]; // otherwise the message
     bool connected;
     int64_t heard_ns; // time of the latest valid frame, or of the latest start of the stream
 
@@ -27,6 +29,7 @@ struct camera_link {
     uint64_t stamps;
 
     int64_t lost_ns;            // when the signal was lost; 0: there is a signal
+    const char *shut;           // reason: the privacy switch was on when the stream was restarted; NULL: it was not
     bool restarted;             // the stream was restarted since the last valid frame
     struct camera_twins twins;  // other cameras of the same model when the signal was lost
     bool closed;                // the stream was closed since the last valid frame
@@ -38,10 +41,10 @@ struct camera_link {
     uint64_t number;
 };
 
-// Finds the camera of `text` (as camera_find), sets its controls, chooses its mode and starts the stream. Returns false
-// on failure (logged). Call camera_link_close in either case.
-bool camera_link_open(struct camera_link *link, const struct source_setup *setup, const char *text);
-void camera_link_close(struct camera_link *link); // all frames must have been returned
+// Finds the camera of `text` (as camera_find), sets its controls, chooses its mode and starts the stream. Waits at most
+// 10 s for the driver, or 2.5 s if setup->hurry. Returns NULL on failure (logged).
+struct camera_link *camera_link_open(const struct source_setup *setup, const char *text);
+void camera_link_close(struct camera_link *link); // accepts NULL; all frames must have been returned
 
 // The caller accepts the frames of a started stream: marks the camera as connected.
 void camera_link_accept(struct camera_link *link);
@@ -58,8 +61,6 @@ void camera_link_restart(struct camera_link *link, const char *why);
 // Longest time between two frames, in nanoseconds; after it, the camera has stalled. The time before the first frame of
 // a stream doubles with each stream that gave none, because some cameras need seconds to start.
 int64_t camera_link_patience_ns(const struct camera_link *link);
-// Returns the reason of a black picture, or of none, if the camera's privacy switch is on; otherwise NULL. Static text.
-const char *camera_link_shut(const struct camera_link *link);
 void camera_link_rest(struct camera_link *link); // closes the stream; camera_link_retry opens it again, at once
 // A valid frame has arrived: ends an outage.
 void camera_link_frame_arrived(struct camera_link *link);

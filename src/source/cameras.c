@@ -1,6 +1,7 @@
 // cameras.c: finds the cameras, the camera that a name means, and the modes of each
 #include "source/cameras.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -20,6 +21,7 @@
 #define NS_PER_MS ((int64_t)1000000)
 enum { LOOK_MS = 2000, TRIAL_MS = 3000, LATE_MS = 300, REST_MS = 200, WAIT_MS = 100 };
 
+const char camera_no_answer[] = "its driver does not answer; unplug the camera and plug it in again";
 static const char by_id[] = "/dev/v4l/by-id";
 
 // Finds the node's id: a link to it that udev names by maker, model and serial number.
@@ -185,16 +187,97 @@ static bool gives_picture(const char *path, int64_t deadline_ns, const atomic_bo
     return gives;
 }
 
-// ---- scan of all nodes ----
+// ---- a call that may block ----
 
-static const char no_answer[] = "its driver does not answer; unplug the camera and plug it in again";
+// By number of the node: a thread works on it. So a driver that does not answer blocks at most one thread.
+static atomic_bool *busy_at(const char *path)
+{
+    static atomic_bool busy[CAMERA_NODES + 1]; // the last one: files that have no number
+    int number = -1;
+    char end;
+    const bool any = sscanf(path, "/dev/video%d%c", &number, &end) == 1 && number >= 0 && number < CAMERA_NODES;
+    return &busy[any ? number : CAMERA_NODES];
+}
+
+bool camera_is_stuck(const char *path)
+{
+    return *busy_at(path);
+}
+
+// libcamera's layer for V4L2 opens files without a lock: with a layer, there is one thread.
+static bool has_layer(void)
+{
+    const char *preloaded = getenv("LD_PRELOAD");
+    return preloaded && strstr(preloaded, "v4l2");
+}
+
+// The last user frees it.
+struct attempt {
+    atomic_int users; // the caller and the thread
+    atomic_bool over; // the work has ended, or the caller does not wait for it any more; who sets it, decides
+    int ended;        // eventfd
+    void (*work)(void *context);
+    void (*late)(void *context);
+    void *context;
+    atomic_bool *busy;
+};
+
+static void leave_attempt(struct attempt *attempt)
+{
+    if (atomic_fetch_sub(&attempt->users, 1) > 1)
+        return;
+    close(attempt->ended);
+    free(attempt);
+}
+
+static void *run_attempt(void *context)
+{
+    struct attempt *attempt = context;
+    attempt->work(attempt->context);
+    if (atomic_exchange(&attempt->over, true))
+        attempt->late(attempt->context);
+    *attempt->busy = false;
+    eventfd_write(attempt->ended, 1);
+    leave_attempt(attempt);
+    return NULL;
+}
+
+bool camera_try(const char *path, void (*work)(void *context), void (*late)(void *context), void *context,
+                int64_t deadline_ns)
+{
+    enum { TURN_MS = 10 };
+    atomic_bool *busy = busy_at(path);
+    pthread_t thread;
+    while (atomic_exchange(busy, true)) {
+        if (clock_now_ns() >= deadline_ns) {
+            late(context);
+            return false;
+        }
+        clock_sleep_until_ns(clock_now_ns() + TURN_MS * NS_PER_MS);
+    }
+    struct attempt *attempt = xalloc(sizeof(*attempt));
+    *attempt = (struct attempt){.users = 2, .work = work, .late = late, .context = context, .busy = busy};
+    attempt->ended = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (!has_layer() && thread_start(&thread, run_attempt, attempt, "camera"))
+        pthread_detach(thread);
+    else
+        run_attempt(attempt);
+    struct pollfd ended = {.fd = attempt->ended, .events = POLLIN};
+    while (poll(&ended, 1, clock_ms_until(deadline_ns)) <= 0 && clock_now_ns() < deadline_ns)
+        ; // a signal
+    const bool ok = atomic_exchange(&attempt->over, true);
+    leave_attempt(attempt);
+    return ok;
+}
+
+// ---- scan of all nodes ----
 
 // A scan of nodes. Each node has a thread, because a driver may block in any call. The last user frees the scan.
 struct scan {
     atomic_int users;   // the caller, and the threads
     atomic_bool enough; // the threads may stop
     bool trial;         // starts the cameras; otherwise it describes the nodes
-    int64_t deadline_ns;
+    int64_t began_ns, deadline_ns;
     int ready; // eventfd: a thread is done
     int count;
     struct scan_job {
@@ -206,14 +289,6 @@ struct scan {
     } job[CAMERA_NODES];
 };
 
-// By number of the node: a thread works on it. So a driver that does not answer blocks at most one thread.
-static atomic_bool busy[CAMERA_NODES];
-
-static int number_of(const struct camera_node *node)
-{
-    return atoi(node->path + strlen("/dev/video"));
-}
-
 static struct scan *open_scan(bool trial, int64_t deadline_ns)
 {
     struct scan *scan = calloc(1, sizeof(*scan));
@@ -221,6 +296,7 @@ static struct scan *open_scan(bool trial, int64_t deadline_ns)
         return NULL;
     scan->users = 1;
     scan->trial = trial;
+    scan->began_ns = clock_now_ns();
     scan->deadline_ns = deadline_ns;
     scan->ready = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     return scan;
@@ -244,34 +320,38 @@ static void *run_job(void *context)
         look_at(node);
     else if (!(job->gives = gives_picture(node->path, scan->deadline_ns, &scan->enough, why)) && !node->passed[0])
         memcpy(node->passed, why, sizeof(why));
-    busy[number_of(node)] = false;
+    *busy_at(node->path) = false;
     job->done = true;
     eventfd_write(scan->ready, 1);
     leave_scan(scan);
     return NULL;
 }
 
-// libcamera's layer for V4L2 opens files without a lock: with a layer, the jobs run one after the other.
 static void start_job(struct scan_job *job)
 {
-    const char *preloaded = getenv("LD_PRELOAD");
-    const bool layer = preloaded && strstr(preloaded, "v4l2");
     pthread_t thread;
-    if (job->started_ns > 0 || job->done || atomic_exchange(&busy[number_of(&job->node)], true))
+    if (job->started_ns > 0 || job->done || atomic_exchange(busy_at(job->node.path), true))
         return;
     job->started_ns = clock_now_ns();
     job->scan->users++;
-    if (!layer && thread_start(&thread, run_job, job, "camera"))
+    if (!has_layer() && thread_start(&thread, run_job, job, "camera"))
         pthread_detach(thread);
     else
         run_job(job);
 }
 
-// Returns true if all jobs are done, or all before the first node that gives a picture.
+// Returns true if another thread works on the node, and does not end.
+static bool is_stuck(const struct scan_job *job)
+{
+    return job->started_ns == 0 && !job->done && camera_is_stuck(job->node.path) &&
+           clock_now_ns() >= job->scan->began_ns + LATE_MS * NS_PER_MS;
+}
+
+// Returns true if all jobs are done or stuck, or all before the first node that gives a picture.
 static bool is_over(const struct scan *scan)
 {
     for (int i = 0; i < scan->count; i++) {
-        if (!scan->job[i].done)
+        if (!scan->job[i].done && !is_stuck(&scan->job[i]))
             return false;
         if (scan->job[i].gives && !scan->enough)
             return true;
@@ -280,12 +360,15 @@ static bool is_over(const struct scan *scan)
 }
 
 // Returns true if the node before may still be opening. Two USB cameras on a bus that sleeps must not wake it at the
-// same time: Linux 6.1 then loses them.
+// same time: Linux 6.1 then loses them. Each driver that does not answer halves the wait for the next one, so that all
+// nodes are tried within a second.
 static bool must_wait(const struct scan *scan, int i)
 {
-    enum { OPENING_MS = 500 };
+    int64_t opening_ns = 1000 * NS_PER_MS;
     const struct scan_job *before = &scan->job[i > 0 ? i - 1 : 0];
-    return !scan->trial && i > 0 && !before->done && clock_now_ns() < before->started_ns + OPENING_MS * NS_PER_MS;
+    for (int k = 0; k < i; k++)
+        opening_ns /= scan->job[k].done ? 1 : 2;
+    return !scan->trial && i > 0 && !before->done && clock_now_ns() < before->started_ns + opening_ns;
 }
 
 // Starts the jobs. Waits until the scan is over, or until the deadline.
@@ -328,7 +411,7 @@ struct camera_node *camera_nodes(int *count)
     for (int i = 0; nodes && i < scan->count; i++) {
         const struct scan_job *job = &scan->job[i];
         struct camera_node *node = &nodes[*count];
-        *node = job->done ? job->node : (struct camera_node){.why = no_answer};
+        *node = job->done ? job->node : (struct camera_node){.why = camera_no_answer};
         memcpy(node->path, job->node.path, sizeof(node->path));
         *count += !is_listed(nodes, *count, node);
     }
@@ -385,6 +468,11 @@ static int fit_known(const struct camera_node *node, const struct camera_node *k
     return strcmp(known->bus, node->bus) == 0 ? 2 : 1;
 }
 
+static void look(void *context)
+{
+    look_at(context);
+}
+
 static bool find_path(const char *text, struct camera_node *node, char why[CAMERA_WHY])
 {
     char path[256];
@@ -393,7 +481,14 @@ static bool find_path(const char *text, struct camera_node *node, char why[CAMER
     char *real = realpath(path, NULL); // the text may be a link in /dev/v4l
     snprintf(node->path, sizeof(node->path), "%.*s", CAMERA_NODE - 1, real ? real : path);
     free(real);
-    look_at(node);
+    struct camera_node *seen = xalloc(sizeof(*seen));
+    *seen = *node;
+    if (camera_try(seen->path, look, free, seen, clock_now_ns() + LOOK_MS * NS_PER_MS)) {
+        *node = *seen;
+        free(seen);
+    } else {
+        node->why = camera_no_answer;
+    }
     if (node->why)
         snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", path, node->why);
     return !node->why;
@@ -427,7 +522,7 @@ static void choose_candidates(struct scan *scan, const struct camera_node *nodes
 
 static const char *reason_of(const struct scan_job *job)
 {
-    return job->done ? job->node.passed : no_answer;
+    return job->done ? job->node.passed : camera_no_answer;
 }
 
 static void explain_none(const struct scan *scan, char why[CAMERA_WHY])
@@ -478,6 +573,15 @@ static bool find_closed(const struct camera_node *nodes, int count, struct camer
     return node->why != NULL;
 }
 
+// Returns true if another node may give a picture.
+static bool has_rivals(const struct scan_job *found, const struct camera_node *nodes, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!nodes[i].why && nodes[i].readable && !nodes[i].isp && strcmp(nodes[i].path, found->node.path) != 0)
+            return true;
+    return false;
+}
+
 // Finds the first camera that gives a picture.
 static bool find_first(struct camera_node *node, char why[CAMERA_WHY])
 {
@@ -490,9 +594,10 @@ static bool find_first(struct camera_node *node, char why[CAMERA_WHY])
         choose_candidates(scan, nodes, count);
         found = try_all(scan);
     }
-    if (found)
+    if (found) {
         *node = found->node;
-    else if (!find_closed(nodes, count, node, why) && scan) {
+        node->rivals = found->started_ns == 0 && has_rivals(found, nodes, count);
+    } else if (!find_closed(nodes, count, node, why) && scan) {
         explain_none(scan, why);
         node->why = scan->count > 0 ? "no camera gives a picture" : NULL;
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { CAMERA_NODE = 32, CAMERA_ID = 192, CAMERA_WHY = 512, CAMERA_CODES = 64 };
 enum { CAMERA_MODES = 512, CAMERA_RATES = 16 };
@@ -22,6 +23,7 @@ struct camera_node {
     bool converted;               // libv4l2 does
     bool color;                   // one of these formats has colours
     const struct camera_isp *isp; // the image processor that it belongs to; NULL: none
+    bool rivals;                  // camera_find has taken it without a trial, and there are other cameras
     char passed[CAMERA_WHY];      // why it gives no picture; "" if it does, or if this is not known
 };
 
@@ -43,6 +45,12 @@ struct camera_offers {
 // asks the next one, and 2 s in all; a node whose driver does not answer has this reason in `why`. A camera that
 // libcamera's layer shows as several nodes is listed once. Free the result; NULL if there are no nodes, or no memory.
 struct camera_node *camera_nodes(int *count);
+// A driver may block in any call. Calls work(context) in a thread, and waits for its end until the deadline. Returns
+// false if it has not ended: late(context) follows it there. `path` is the node that it works on.
+bool camera_try(const char *path, void (*work)(void *context), void (*late)(void *context), void *context,
+                int64_t deadline_ns);
+bool camera_is_stuck(const char *path); // a thread works on the node
+extern const char camera_no_answer[];   // the reason, with advice
 // Lists the modes of a node.
 void camera_offers(const char *path, struct camera_offers *offers);
 

@@ -219,9 +219,13 @@ struct source *source_open(const struct source_setup *setup)
     }
     struct camera_node node;
     char why[CAMERA_WHY];
-    camera_find(NULL, &node, why);
-    if (node.path[0] != '\0')
-        return open_kind(&source_camera, setup, node.path);
+    struct source_setup first = *setup;
+    while (camera_find(NULL, &node, why) || node.path[0] != '\0') {
+        first.hurry = node.rivals;
+        struct source *source = open_kind(&source_camera, &first, node.path);
+        if (source || !first.hurry || !camera_is_stuck(node.path))
+            return source;
+    }
     log_warn("%s; showing the %s", why, setup->show ? "photograph" : "test pattern");
     struct source *source = open_kind(setup->show ? &source_raccoon : &source_pattern, setup, NULL);
     if (source)

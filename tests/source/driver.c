@@ -735,7 +735,7 @@ static int ask_other(const struct driver_node *other, unsigned long request, voi
     struct v4l2_frmivalenum *interval = argument;
     struct v4l2_format *format = argument;
     struct v4l2_buffer *buffer = argument;
-    while (other->deaf && !driver.answers)
+    while ((other->deaf || (other->stuck && request == VIDIOC_STREAMON)) && !driver.answers)
         driver_clock.sleep_until_ns(driver_clock.now_ns() + 1000000);
     switch (request) {
     case VIDIOC_QUERYCAP:

@@ -38,6 +38,7 @@ struct driver_node {
     int start_error; // errno of VIDIOC_STREAMON; 0: it succeeds
     bool metadata;   // it is no camera
     bool deaf;       // its ioctls wait until driver.answers
+    bool stuck;      // its VIDIOC_STREAMON does
     bool endless;    // it ignores the index of every list
     bool controlled; // it has thousands of controls
     bool asleep;     // it opens after 200 ms, unless another sleeping node opens at the same time

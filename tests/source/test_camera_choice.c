@@ -142,6 +142,13 @@ static const struct driver_node equal[] = {
     {.number = 2, .driver = "uvcvideo", .card = "played", .bus = "usb-2", .fourcc = {V4L2_PIX_FMT_YUYV}}};
 static const struct driver_node deaf[] = {
     {.number = 0, .driver = "uvcvideo", .card = "deaf", .bus = "usb-1", .fourcc = {V4L2_PIX_FMT_YUYV}, .deaf = true}};
+#define DEAF(n)                                                                                                        \
+    {                                                                                                                  \
+        .number = (n), .driver = "uvcvideo", .card = "deaf", .bus = "usb", .deaf = true                                \
+    }
+static const struct driver_node all_deaf[] = {DEAF(0), DEAF(1), DEAF(2), DEAF(3), DEAF(4), DEAF(5), DEAF(6), DEAF(7)};
+static const struct driver_node stuck[] = {
+    {.number = 0, .driver = "uvcvideo", .card = "stuck", .bus = "usb-1", .fourcc = {V4L2_PIX_FMT_YUYV}, .stuck = true}};
 
 static const struct driver_node jetson[] = {{.number = 0,
                                              .driver = "tegra-video",
@@ -241,6 +248,7 @@ static void test_lists(void)
         {"a deaf driver first", NODES(deaf), 2, "uvcvideo", V4L2_PIX_FMT_YUYV, 3500, "/dev/video2", NULL},
         {"a deaf driver alone", NODES(deaf), -1, "uvcvideo", V4L2_PIX_FMT_YUYV, 3500, NULL,
          "cannot open camera /dev/video0: its driver does not answer"},
+        {"eight deaf drivers first", NODES(all_deaf), 9, "uvcvideo", V4L2_PIX_FMT_YUYV, 3500, "/dev/video9", NULL},
         {"Pi 4", NODES(pi4), -1, "uvcvideo", V4L2_PIX_FMT_YUYV, 3500, NULL,
          "/dev/video14 (bcm2835-isp) and 4 other "
          "nodes: the image processor Raspberry Pi ISP is not set up; it needs libcamera; run: sudo apt install"},
@@ -269,6 +277,38 @@ static void test_lists(void)
         check_that(&check, strstr(found ? node.path : why, rows[i].found ? rows[i].found : rows[i].says) != NULL,
                    "%s: %s %s", rows[i].name, node.path, why);
         check_that(&check, took_ms <= rows[i].most_ms, "%s: found after %d ms", rows[i].name, (int)took_ms);
+        end_list();
+    }
+}
+
+// A driver that blocks does not hold up the start.
+static void test_stuck(void)
+{
+    static const struct {
+        const char *text; // NULL: the first camera
+        const struct driver_node *nodes;
+        int number, most_ms;
+        const char *says, *found; // found NULL: none
+    } rows[] = {
+        {NULL, stuck, 2, 3500, "warning: cannot start camera /dev/video0 (stuck): its driver does not answer; unplug",
+         "played (/dev/video2)"},
+        {NULL, stuck, -1, 10100, "error: cannot start camera /dev/video0 (stuck): its driver does not answer", NULL},
+        {"camera:0", stuck, 2, 10100, "error: cannot start camera /dev/video0 (stuck): its driver does not", NULL},
+        {"camera:0", deaf, 2, 2100, "error: cannot open camera /dev/video0: its driver does not answer", NULL},
+    };
+    for (int i = 0; i < LENGTH(rows); i++) {
+        start_list(rows[i].nodes, 1, rows[i].number, "uvcvideo", V4L2_PIX_FMT_YUYV);
+        const int64_t began_ns = clock_now_ns();
+        capture_stderr(&scratch.said);
+        struct source *source = source_open(&(struct source_setup){.text = rows[i].text});
+        const int lines = captured_lines(&scratch.said);
+        const int64_t took_ms = (clock_now_ns() - began_ns) / NS_PER_MS;
+        check_that(&check, lines == 1 && strstr(scratch.said.text, rows[i].says) && took_ms <= rows[i].most_ms,
+                   "row %d: %d ms: %s", i, (int)took_ms, scratch.said.text);
+        const char *name = source ? source_info(source)->name : "none";
+        check_that(&check, !source == !rows[i].found && (!source || strcmp(name, rows[i].found) == 0), "row %d: %s", i,
+                   name);
+        source_close(source);
         end_list();
     }
 }
@@ -541,7 +581,7 @@ static void test_privacy_silent(void)
     CHECK(source && source_next(source, &frame, 2100) == SOURCE_TIMEOUT);
     captured_stderr(&scratch.said);
     check_that(&check,
-               strstr(scratch.said.text, "no frame arrived for 2 s: the camera's privacy switch is on: open its "
+               strstr(scratch.said.text, "no frame arrived for 2 s; the camera's privacy switch is on: open its "
                                          "shutter, or press its key; reconnecting") != NULL,
                "%s", scratch.said.text);
     check_that(&check, strstr(source_health(source).trouble, "privacy switch") != NULL, "%s",
@@ -576,6 +616,7 @@ int main(void)
     test_twin();
     test_no_sizes();
     test_lists();
+    test_stuck();
     test_unread();
     test_not_set_up();
     test_new();
